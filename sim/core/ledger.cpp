@@ -1,0 +1,47 @@
+#include "sim/core/ledger.hpp"
+
+#include <algorithm>
+
+namespace thinwire {
+
+Traffic& Traffic::operator+=(const Traffic& other) {
+  messages_sent += other.messages_sent;
+  messages_received += other.messages_received;
+  words_sent += other.words_sent;
+  words_received += other.words_received;
+  time += other.time;
+  return *this;
+}
+
+std::size_t PhaseNames::index_of(std::string_view name) {
+  const auto found = std::find(names_.begin(), names_.end(), name);
+  if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());
+  names_.emplace_back(name);
+  return names_.size() - 1;
+}
+
+void Ledger::enter(std::string_view phase, Seconds now) {
+  spend_until(now);
+  enclosing_.push_back(current_);
+  current_ = names_->index_of(phase);
+  if (current_ >= phases_.size()) phases_.resize(current_ + 1);
+}
+
+void Ledger::leave(Seconds now) {
+  spend_until(now);
+  current_ = enclosing_.back();
+  enclosing_.pop_back();
+}
+
+Traffic Ledger::total() const {
+  Traffic sum;
+  for (const Traffic& phase : phases_) sum += phase;
+  return sum;
+}
+
+void Ledger::spend_until(Seconds now) {
+  phases_[current_].time += now - since_;
+  since_ = now;
+}
+
+}  // namespace thinwire

@@ -1,0 +1,49 @@
+// A network runs one program on P ranks and tells what it cost. Implementations are in
+// sim/networks/, one folder each; nothing else in the tree knows which one runs.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/core/communicator.hpp"
+#include "sim/core/ledger.hpp"
+#include "sim/core/task.hpp"
+#include "sim/core/units.hpp"
+
+namespace thinwire {
+
+struct RankReport {
+  Seconds finished;        ///< when the rank's program ended (0 without a clock)
+  std::int64_t steps = 0;  ///< counting network only: length of the longest chain of messages
+  std::vector<Traffic> by_phase;  ///< indexed like RunReport::phases
+
+  [[nodiscard]] Traffic total() const;
+};
+
+struct RunReport {
+  std::vector<std::string> phases;
+  std::vector<RankReport> ranks;
+
+  [[nodiscard]] Seconds makespan() const;
+  [[nodiscard]] std::int64_t steps() const;
+};
+
+/// Makes the coroutine that one rank runs. Called once for each rank; the Communicator outlives it.
+using RankProgram = std::function<Task<void>(Communicator&)>;
+
+class Network {
+ public:
+  Network() = default;
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+  Network(Network&&) = delete;
+  Network& operator=(Network&&) = delete;
+  virtual ~Network() = default;
+
+  /// Runs `program` on ranks 0 .. ranks-1, which start together at time 0. Rethrows what a rank
+  /// threw; DeadlockError and UnmatchedError as their names say.
+  virtual RunReport run(int ranks, const RankProgram& program) = 0;
+};
+
+}  // namespace thinwire
