@@ -1,0 +1,97 @@
+#include "sim/gradient/reduction.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "sim/gradient/numbers.hpp"
+#include "sim/gradient/stream.hpp"
+
+namespace thinwire {
+
+Seconds Reduction::work(const Message& b) const {
+  return gamma_ * static_cast<double>(reduced_words(b).value());
+}
+
+Summed Reduction::sum(const Message& a, const Message& b) const {
+  return {compute_sum(a, b), work(b)};
+}
+
+Summed Reduction::shared_sum(const Message& a, const Message& b) const {
+  const std::array inputs{a, b};
+  return {shared_.once("sum", inputs, [&] { return compute_sum(a, b); }), work(b)};
+}
+
+Message Reduction::join(std::span<const Message> parts) const {
+  if (parts.size() == 1) return parts.front();
+  return shared_.once("join", parts, [&] { return compute_join(parts); });
+}
+
+Message GradientReduction::cut(const Message& held, PieceRange wanted, int pieces) const {
+  const std::int64_t begin = part_begin(space_.components, pieces, wanted.first);
+  const std::int64_t end = part_begin(space_.components, pieces, wanted.last);
+  const std::uint32_t first = space_.coordinate(begin);
+  const std::uint32_t last = space_.coordinate(end);
+  if (DenseBlock::holds(held.payload)) {
+    return {DenseBlock::from(held.payload).slice(first, last).payload(), Words(end - begin)};
+  }
+  const SparseVector vector = SparseVector::from(held.payload);
+  return vector.slice(vector.position_of(first), vector.position_of(last)).message(space_);
+}
+
+Message GradientReduction::compute_sum(const Message& a, const Message& b) const {
+  const Stream result = thinwire::sum(stream_from(a.payload), stream_from(b.payload), space_);
+  Message message = message_of(result, space_);
+  // The pieces of a dense gradient are cut at components, finer than the granules that are carried.
+  if (DenseBlock::holds(a.payload) && DenseBlock::holds(b.payload)) message.words = a.words;
+  return message;
+}
+
+Message GradientReduction::compute_join(std::span<const Message> parts) const {
+  Message joined;
+  for (const Message& part : parts) joined.words += part.words;
+  if (std::any_of(parts.begin(), parts.end(),
+                  [](const Message& part) { return DenseBlock::holds(part.payload); })) {
+    std::vector<DenseBlock> blocks;
+    for (const Message& part : parts) blocks.push_back(DenseBlock::from(part.payload));
+    joined.payload = concatenate(blocks).payload();
+  } else {
+    std::vector<SparseVector> vectors;
+    for (const Message& part : parts) vectors.push_back(SparseVector::from(part.payload));
+    joined.payload = concatenate(vectors).payload();
+  }
+  return joined;
+}
+
+Words GradientReduction::reduced_words(const Message& b) const {
+  if (DenseBlock::holds(b.payload)) return b.words;
+  return Words(b.words.value() / 2);  // COO: half of the words are indexes
+}
+
+Message NumbersReduction::cut(const Message& held, PieceRange wanted, int pieces) const {
+  const auto all = Numbers::from(held.payload).all();
+  const auto size = static_cast<std::int64_t>(all.size());
+  const auto first = all.begin() + part_begin(size, pieces, wanted.first);
+  const auto last = all.begin() + part_begin(size, pieces, wanted.last);
+  return Numbers({first, last}).message();
+}
+
+Message NumbersReduction::compute_sum(const Message& a, const Message& b) const {
+  const auto va = Numbers::from(a.payload).all();
+  const auto vb = Numbers::from(b.payload).all();
+  std::vector<std::int64_t> total(va.size());
+  std::transform(va.begin(), va.end(), vb.begin(), total.begin(), std::plus<>());
+  return Numbers(std::move(total)).message();
+}
+
+Message NumbersReduction::compute_join(std::span<const Message> parts) const {
+  std::vector<std::int64_t> joined;
+  for (const Message& part : parts) {
+    const auto numbers = Numbers::from(part.payload).all();
+    joined.insert(joined.end(), numbers.begin(), numbers.end());
+  }
+  return Numbers(std::move(joined)).message();
+}
+
+}  // namespace thinwire

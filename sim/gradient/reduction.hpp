@@ -1,0 +1,86 @@
+// How values of one kind are cut, summed and put together again: what an allreduce schedule has to
+// know of what it reduces. One schedule so serves dense blocks, sparse vectors and plain numbers.
+#pragma once
+
+#include <span>
+
+#include "sim/core/units.hpp"
+#include "sim/gradient/shared_work.hpp"
+#include "sim/gradient/space.hpp"
+
+namespace thinwire {
+
+/// A half-open range of the pieces into which a whole value is cut.
+struct PieceRange {
+  int first = 0;
+  int last = 0;
+};
+
+struct Summed {
+  Message message;
+  Seconds work;  ///< what the sum costs the rank that makes it
+};
+
+class Reduction {
+ public:
+  /// γ: seconds a reduced word, that is, a word of values that is added to others.
+  Reduction(SharedWork& shared, Seconds gamma) : shared_(shared), gamma_(gamma) {}
+  Reduction(const Reduction&) = delete;
+  Reduction& operator=(const Reduction&) = delete;
+  Reduction(Reduction&&) = delete;
+  Reduction& operator=(Reduction&&) = delete;
+  virtual ~Reduction() = default;
+
+  /// a + b. Commutative to the last bit, so that two ranks that sum the same two values agree.
+  [[nodiscard]] Summed sum(const Message& a, const Message& b) const;
+  /// The same where other ranks make the same sum: the simulator makes it once.
+  [[nodiscard]] Summed shared_sum(const Message& a, const Message& b) const;
+  /// The pieces `wanted` of a value that was cut into `pieces` and holds at least those.
+  [[nodiscard]] virtual Message cut(const Message& held, PieceRange wanted, int pieces) const = 0;
+  /// Joins values of pieces that follow one another. Shared: other ranks join the same ones.
+  [[nodiscard]] Message join(std::span<const Message> parts) const;
+
+ protected:
+  [[nodiscard]] virtual Message compute_sum(const Message& a, const Message& b) const = 0;
+  [[nodiscard]] virtual Message compute_join(std::span<const Message> parts) const = 0;
+  /// Words of values that adding `b` to something touches.
+  [[nodiscard]] virtual Words reduced_words(const Message& b) const = 0;
+
+ private:
+  [[nodiscard]] Seconds work(const Message& b) const;
+
+  SharedWork& shared_;
+  Seconds gamma_;
+};
+
+/// Gradients, dense or sparse, as streams: sums switch to dense at δ. A piece is a range of
+/// components, cut as evenly as they can be, so that the pieces of a dense gradient differ in
+/// length by one word at the most.
+class GradientReduction final : public Reduction {
+ public:
+  GradientReduction(SharedWork& shared, Seconds gamma, GradientSpace space)
+      : Reduction(shared, gamma), space_(space) {}
+  [[nodiscard]] Message cut(const Message& held, PieceRange wanted, int pieces) const override;
+
+ protected:
+  [[nodiscard]] Message compute_sum(const Message& a, const Message& b) const override;
+  [[nodiscard]] Message compute_join(std::span<const Message> parts) const override;
+  [[nodiscard]] Words reduced_words(const Message& b) const override;
+
+ private:
+  GradientSpace space_;
+};
+
+/// Lists of numbers, added element by element; a piece is a range of elements.
+class NumbersReduction final : public Reduction {
+ public:
+  explicit NumbersReduction(SharedWork& shared) : Reduction(shared, Seconds(0)) {}
+  [[nodiscard]] Message cut(const Message& held, PieceRange wanted, int pieces) const override;
+
+ protected:
+  [[nodiscard]] Message compute_sum(const Message& a, const Message& b) const override;
+  [[nodiscard]] Message compute_join(std::span<const Message> parts) const override;
+  [[nodiscard]] Words reduced_words(const Message& b) const override { return b.words; }
+};
+
+}  // namespace thinwire

@@ -1,0 +1,246 @@
+#include "sim/gradient/sparse_vector.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <numeric>
+
+#include "sim/core/errors.hpp"
+
+namespace thinwire {
+
+namespace {
+
+struct SparseBody final : Body {
+  explicit SparseBody(std::vector<Entry> e) : entries(std::move(e)) {}
+  std::vector<Entry> entries;
+};
+
+/// Copies the entries for which `keep` says so.
+template <class Keep>
+SparseVector filter(const SparseVector& vector, Keep keep) {
+  std::vector<Entry> kept;
+  std::copy_if(vector.entries().begin(), vector.entries().end(), std::back_inserter(kept), keep);
+  if (kept.size() == vector.size()) return vector;
+  kept.shrink_to_fit();
+  return SparseVector::trusted(std::move(kept));
+}
+
+SparseVector filter_by_membership(const SparseVector& vector, const SparseVector& other,
+                                  bool wanted) {
+  const auto theirs = other.entries();
+  auto at = theirs.begin();
+  return filter(vector, [&](const Entry& entry) {
+    while (at != theirs.end() && at->coordinate < entry.coordinate) ++at;
+    return (at != theirs.end() && at->coordinate == entry.coordinate) == wanted;
+  });
+}
+
+}  // namespace
+
+SparseVector SparseVector::checked(std::vector<Entry> entries) {
+  const auto fall = std::adjacent_find(
+      entries.begin(), entries.end(),
+      [](const Entry& a, const Entry& b) { return a.coordinate >= b.coordinate; });
+  if (fall != entries.end()) {
+    throw InputError(
+        fmt::format("the coordinates of a sparse vector must increase, but {} follows {}",
+                    fall[1].coordinate, fall[0].coordinate));
+  }
+  const auto odd = std::find_if(entries.begin(), entries.end(),
+                                [](const Entry& entry) { return !std::isfinite(entry.value); });
+  if (odd != entries.end()) {
+    throw InputError(fmt::format("the value at coordinate {} is {}, but gradients must be finite",
+                                 odd->coordinate, odd->value));
+  }
+  return trusted(std::move(entries));
+}
+
+SparseVector SparseVector::trusted(std::vector<Entry> entries) {
+  if (entries.empty()) return {};
+  const auto size = static_cast<std::uint32_t>(entries.size());
+  return SparseVector({make_ref<const SparseBody>(std::move(entries)), 0, size});
+}
+
+SparseVector SparseVector::from(const Payload& payload) { return SparseVector(payload); }
+
+std::span<const Entry> SparseVector::entries() const {
+  if (!payload_.body) return {};
+  const auto& body = static_cast<const SparseBody&>(*payload_.body);
+  return std::span(body.entries).subspan(payload_.first, size());
+}
+
+SparseVector SparseVector::slice(std::size_t first, std::size_t last) const {
+  if (first == last) return {};
+  return SparseVector({payload_.body, payload_.first + static_cast<std::uint32_t>(first),
+                       payload_.first + static_cast<std::uint32_t>(last)});
+}
+
+std::size_t SparseVector::position_of(std::uint32_t coordinate, std::size_t from) const {
+  const auto all = entries();
+  std::size_t stride = 1;
+  while (from + stride < all.size() && all[from + stride].coordinate < coordinate) stride *= 2;
+  const auto near = all.subspan(from, std::min(stride + 1, all.size() - from));
+  const auto at = std::ranges::lower_bound(near, coordinate, {}, &Entry::coordinate);
+  return from + static_cast<std::size_t>(at - near.begin());
+}
+
+SparseVector sum(const SparseVector& a, const SparseVector& b) {
+  if (a.size() == 0) return b;
+  if (b.size() == 0) return a;
+  const auto ea = a.entries();
+  const auto eb = b.entries();
+  std::vector<Entry> merged(a.size() + b.size());
+  std::size_t i = 0;
+  std::size_t j = 0;
+  std::size_t out = 0;
+  for (; i < ea.size() && j < eb.size(); ++out) {
+    const bool from_a = ea[i].coordinate <= eb[j].coordinate;
+    const bool from_b = eb[j].coordinate <= ea[i].coordinate;
+    merged[out] = {from_a ? ea[i].coordinate : eb[j].coordinate,
+                   (from_a ? ea[i].value : 0.0F) + (from_b ? eb[j].value : 0.0F)};
+    i += from_a ? 1 : 0;
+    j += from_b ? 1 : 0;
+  }
+  const auto rest = std::copy(ea.begin() + static_cast<std::ptrdiff_t>(i), ea.end(),
+                              merged.begin() + static_cast<std::ptrdiff_t>(out));
+  const auto end = std::copy(eb.begin() + static_cast<std::ptrdiff_t>(j), eb.end(), rest);
+  merged.erase(end, merged.end());
+  merged.shrink_to_fit();
+  return SparseVector::trusted(std::move(merged));
+}
+
+SparseVector sum(std::span<const SparseVector> vectors) {
+  std::size_t count = 0;
+  std::uint32_t first = UINT32_MAX;
+  std::uint32_t end = 0;
+  for (const SparseVector& vector : vectors) {
+    if (vector.size() == 0) continue;
+    count += vector.size();
+    first = std::min(first, vector.entries().front().coordinate);
+    end = std::max(end, vector.entries().back().coordinate + 1);
+  }
+  if (count == 0) return {};
+
+  // Window by window, so that the window of sums stays in cache while every vector adds to it.
+  constexpr std::uint32_t kWindow = 1U << 16U;
+  const std::size_t windows = (end - first) / kWindow + 1;
+  if (windows * vectors.size() > 4 * count) {
+    // So thin that looking for entries would cost more than the entries: halve and merge.
+    const std::size_t half = vectors.size() / 2;
+    if (half == 0) return vectors.front();
+    return sum(sum(vectors.first(half)), sum(vectors.subspan(half)));
+  }
+  std::vector<std::size_t> position(vectors.size(), 0);
+  std::vector<SparseVector> parts;
+  for (std::uint64_t low = first; low < end; low += kWindow) {
+    const std::uint64_t high = std::min<std::uint64_t>(low + kWindow, end);
+    SparseAccumulator window(static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(high));
+    for (std::size_t v = 0; v < vectors.size(); ++v) {
+      const auto entries = vectors[v].entries();
+      std::size_t stop = position[v];
+      while (stop < entries.size() && entries[stop].coordinate < high) ++stop;
+      window.add(vectors[v].slice(position[v], stop));
+      position[v] = stop;
+    }
+    parts.push_back(window.finish());
+  }
+  return concatenate(parts);
+}
+
+SparseVector concatenate(std::span<const SparseVector> parts) {
+  if (parts.size() == 1) return parts.front();
+  std::vector<Entry> all;
+  all.reserve(std::accumulate(
+      parts.begin(), parts.end(), std::size_t{0},
+      [](std::size_t size, const SparseVector& part) { return size + part.size(); }));
+  for (const SparseVector& part : parts) {
+    all.insert(all.end(), part.entries().begin(), part.entries().end());
+  }
+  return SparseVector::trusted(std::move(all));
+}
+
+float kth_magnitude(const SparseVector& vector, std::int64_t k) {
+  if (k <= 0) return std::numeric_limits<float>::infinity();
+  if (std::cmp_less(vector.size(), k)) return 0.0F;
+  std::vector<float> magnitudes(vector.size());
+  std::ranges::transform(vector.entries(), magnitudes.begin(),
+                         [](const Entry& entry) { return std::abs(entry.value); });
+  const auto kth = magnitudes.begin() + (k - 1);
+  std::nth_element(magnitudes.begin(), kth, magnitudes.end(), std::greater<>());
+  return *kth;
+}
+
+SparseVector select_at_least(const SparseVector& vector, float threshold) {
+  return filter(vector, [&](const Entry& entry) { return std::abs(entry.value) >= threshold; });
+}
+
+SparseVector select_largest(const SparseVector& vector, std::int64_t k) {
+  const float threshold = kth_magnitude(vector, k);
+  const auto above = std::ranges::count_if(
+      vector.entries(), [&](const Entry& entry) { return std::abs(entry.value) > threshold; });
+  std::int64_t ties = k - above;
+  return filter(vector, [&](const Entry& entry) {
+    const float magnitude = std::abs(entry.value);
+    return magnitude > threshold || (magnitude == threshold && ties-- > 0);
+  });
+}
+
+SparseVector intersect(const SparseVector& vector, const SparseVector& other) {
+  return filter_by_membership(vector, other, true);
+}
+
+SparseVector without(const SparseVector& vector, const SparseVector& other) {
+  return filter_by_membership(vector, other, false);
+}
+
+SparseAccumulator::SparseAccumulator(std::uint32_t first, std::uint32_t last)
+    : first_(first), values_(last - first), touched_((last - first + 63) / 64) {}
+
+void SparseAccumulator::add(SparseVector vector) {
+  constexpr std::size_t kPutOff = 64;
+  if (vector.size() == 0) return;
+  put_off_.push_back(std::move(vector));
+  if (put_off_.size() == kPutOff || put_off_.back().size() >= kPutOff) add_put_off();
+}
+
+void SparseAccumulator::add_put_off() {
+  constexpr std::size_t kAhead = 8;
+  for (std::size_t i = 0; i < put_off_.size(); ++i) {
+    if (i + kAhead < put_off_.size()) {
+      __builtin_prefetch(put_off_[i + kAhead].entries().data());
+    }
+    for (const Entry& entry : put_off_[i].entries()) {
+      const std::uint32_t at = entry.coordinate - first_;
+      values_[at] += entry.value;
+      touched_[at / 64] |= std::uint64_t{1} << (at % 64);
+    }
+  }
+  put_off_.clear();
+}
+
+SparseVector SparseAccumulator::finish() {
+  add_put_off();
+  std::vector<Entry> entries;
+  entries.reserve(std::accumulate(touched_.begin(), touched_.end(), std::size_t{0},
+                                  [](std::size_t size, std::uint64_t bits) {
+                                    return size + static_cast<std::size_t>(std::popcount(bits));
+                                  }));
+  for (std::size_t block = 0; block < touched_.size(); ++block) {
+    for (std::uint64_t bits = touched_[block]; bits != 0; bits &= bits - 1) {
+      const auto at = static_cast<std::uint32_t>(64 * block) +
+                      static_cast<std::uint32_t>(std::countr_zero(bits));
+      entries.push_back({first_ + at, values_[at]});
+    }
+  }
+  values_.clear();
+  touched_.clear();
+  return SparseVector::trusted(std::move(entries));
+}
+
+}  // namespace thinwire

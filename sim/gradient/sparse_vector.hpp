@@ -1,0 +1,88 @@
+// The exact model of a sparse gradient: sorted coordinates and their values, immutable and shared.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/core/message.hpp"
+#include "sim/gradient/space.hpp"
+
+namespace thinwire {
+
+struct Entry {
+  std::uint32_t coordinate;
+  float value;
+
+  friend bool operator==(const Entry&, const Entry&) = default;
+};
+
+/// A view of consecutive entries of a shared, immutable list. Copies and slices share the data.
+class SparseVector {
+ public:
+  SparseVector() = default;
+  /// Coordinates strictly increasing and values finite; throws InputError naming the first that is
+  /// not.
+  [[nodiscard]] static SparseVector checked(std::vector<Entry> entries);
+  /// The same for lists that are known to be in order.
+  [[nodiscard]] static SparseVector trusted(std::vector<Entry> entries);
+  [[nodiscard]] static SparseVector from(const Payload& payload);
+
+  [[nodiscard]] std::size_t size() const { return payload_.last - payload_.first; }
+  [[nodiscard]] std::span<const Entry> entries() const;
+  [[nodiscard]] const Payload& payload() const { return payload_; }
+
+  /// Entries [first, last) by position.
+  [[nodiscard]] SparseVector slice(std::size_t first, std::size_t last) const;
+  /// The position of the first entry, at `from` or after, whose coordinate is at least
+  /// `coordinate`. Fast where that is not far from `from`.
+  [[nodiscard]] std::size_t position_of(std::uint32_t coordinate, std::size_t from = 0) const;
+
+  [[nodiscard]] Message message(const GradientSpace& space) const {
+    return {payload_, space.coo_words(static_cast<std::int64_t>(size()))};
+  }
+
+ private:
+  explicit SparseVector(Payload payload) : payload_(std::move(payload)) {}
+
+  Payload payload_;
+};
+
+/// The union of the coordinates, values at shared ones added. An entry stays where values cancel.
+[[nodiscard]] SparseVector sum(const SparseVector& a, const SparseVector& b);
+/// The sum of any number of vectors, added in their order.
+[[nodiscard]] SparseVector sum(std::span<const SparseVector> vectors);
+/// One vector of parts whose coordinates follow one another.
+[[nodiscard]] SparseVector concatenate(std::span<const SparseVector> parts);
+
+/// The k-th largest magnitude: infinity for k = 0, 0 where there are no k entries.
+[[nodiscard]] float kth_magnitude(const SparseVector& vector, std::int64_t k);
+/// The entries whose magnitude is at least `threshold`.
+[[nodiscard]] SparseVector select_at_least(const SparseVector& vector, float threshold);
+/// Exactly min(k, size) entries of largest magnitude; of equal ones those of lower coordinate.
+[[nodiscard]] SparseVector select_largest(const SparseVector& vector, std::int64_t k);
+/// The entries of `vector` whose coordinate occurs in `other`.
+[[nodiscard]] SparseVector intersect(const SparseVector& vector, const SparseVector& other);
+/// The entries of `vector` whose coordinate does not occur in `other`.
+[[nodiscard]] SparseVector without(const SparseVector& vector, const SparseVector& other);
+
+/// Sums vectors that come one by one and lie in [first, last): a window of values, filled in place.
+class SparseAccumulator {
+ public:
+  SparseAccumulator(std::uint32_t first, std::uint32_t last);
+  /// Adds a vector, in the order of the calls. Short ones are put off and added some at a time,
+  /// because thousands of ranks fill their windows in turns and none stays in cache meanwhile.
+  void add(SparseVector vector);
+  /// Every coordinate that was added to becomes an entry; the accumulator is empty afterwards.
+  [[nodiscard]] SparseVector finish();
+
+ private:
+  void add_put_off();
+
+  std::uint32_t first_;
+  std::vector<float> values_;
+  std::vector<std::uint64_t> touched_;
+  std::vector<SparseVector> put_off_;
+};
+
+}  // namespace thinwire

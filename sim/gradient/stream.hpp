@@ -1,0 +1,21 @@
+// A sparse stream (SparCML, SC 2019, section 5.1): sparse as long as that is shorter, else dense.
+#pragma once
+
+#include <variant>
+
+#include "sim/gradient/dense_block.hpp"
+#include "sim/gradient/sparse_vector.hpp"
+
+namespace thinwire {
+
+using Stream = std::variant<SparseVector, DenseBlock>;
+
+/// Reads back which of the two a payload is. No payload at all is the empty sparse vector.
+[[nodiscard]] Stream stream_from(const Payload& payload);
+[[nodiscard]] Message message_of(const Stream& stream, const GradientSpace& space);
+
+/// The sum over the whole space. Two sparse streams become dense when the lengths of both together,
+/// which bound that of the sum without looking for overlap, exceed δ = n/2 components.
+[[nodiscard]] Stream sum(const Stream& a, const Stream& b, const GradientSpace& space);
+
+}  // namespace thinwire
