@@ -1,0 +1,176 @@
+#include "sim/networks/common/event_loop.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "sim/core/errors.hpp"
+
+namespace thinwire {
+
+namespace {
+
+// Times are never negative, so the sign bit of a send's token is free to mark a receive.
+constexpr std::uint64_t kReceiveBit = std::uint64_t{1} << 63U;
+
+SlotIndex slot_of(Request request) { return static_cast<SlotIndex>(request.token); }
+
+}  // namespace
+
+Request LoopRank::send_request(double complete_at) {
+  return Request{std::bit_cast<std::uint64_t>(complete_at)};
+}
+
+bool LoopRank::is_send(Request request) { return (request.token & kReceiveBit) == 0; }
+
+void LoopRank::check_peer(Rank peer) const {
+  if (peer.value() < 0 || peer.value() >= size()) {
+    throw SimulationError(fmt::format("rank {} names rank {} as its peer, but ranks are 0 to {}",
+                                      rank().value(), peer.value(), size() - 1));
+  }
+}
+
+Request LoopRank::irecv(Rank from, Tag tag) {
+  check_peer(from);
+  return Request{kReceiveBit | mailbox_.post(slots_, from, tag, clock_)};
+}
+
+bool LoopRank::deliver(Rank from, Tag tag, Message&& message, double stamp) {
+  const SlotIndex index = mailbox_.arrive(slots_, from, tag, std::move(message), stamp);
+  if (index == kNoSlot || !slots_[index].awaited) return false;
+  wake_ = std::max(wake_, slots_[index].stamp);
+  if (--pending_ != 0) return false;
+  clock_ = wake_;
+  return true;
+}
+
+double LoopRank::stamp_of(Request request) const {
+  return is_send(request) ? std::bit_cast<double>(request.token) : slots_[slot_of(request)].stamp;
+}
+
+bool LoopRank::complete(std::span<const Request> requests) {
+  double last = clock_;
+  for (const Request request : requests) {
+    if (!is_send(request) && !slots_[slot_of(request)].arrived) return false;
+    last = std::max(last, stamp_of(request));
+  }
+  clock_ = last;
+  return true;
+}
+
+void LoopRank::park(std::span<const Request> requests, std::coroutine_handle<> waiting) {
+  waiting_ = waiting;
+  awaited_ = requests;
+  pending_ = 0;
+  wake_ = clock_;
+  for (const Request request : requests) {
+    if (is_send(request) || slots_[slot_of(request)].arrived) {
+      wake_ = std::max(wake_, stamp_of(request));
+    } else {
+      slots_[slot_of(request)].awaited = true;
+      ++pending_;
+    }
+  }
+}
+
+Message LoopRank::finish(Request request) {
+  if (is_send(request)) return {};
+  const SlotIndex index = slot_of(request);
+  Message message = std::move(slots_[index].message);
+  slots_.release(index);
+  ledger_.received(message.words);
+  return message;
+}
+
+std::vector<SlotIndex> LoopRank::missing() const {
+  std::vector<SlotIndex> slots;
+  for (const Request request : awaited_) {
+    if (!is_send(request) && !slots_[slot_of(request)].arrived) slots.push_back(slot_of(request));
+  }
+  return slots;
+}
+
+void EventLoop::deliver(Rank from, Rank to, Tag tag, Message&& message, double stamp) {
+  const auto receiver = static_cast<std::size_t>(to.value());
+  if (ranks_[receiver]->deliver(from, tag, std::move(message), stamp)) ready_.push_back(receiver);
+}
+
+void EventLoop::run(const RankProgram& program, std::span<const std::unique_ptr<LoopRank>> ranks) {
+  // Whatever happens, coroutines end before the ranks that they speak through.
+  struct EndTasks {
+    std::vector<Task<void>>& tasks;
+    ~EndTasks() { tasks.clear(); }
+  } const end_tasks{tasks_};
+
+  ranks_ = ranks;
+  tasks_.reserve(ranks.size());
+  running_ = ranks.size();
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    tasks_.push_back(program(*ranks[rank]));
+    tasks_[rank].start();
+    settle(rank);
+  }
+  do {
+    run_ready();
+  } while (running_ > 0 && advance());
+  if (running_ > 0) report_deadlock();
+  while (advance()) run_ready();  // what is still in flight arrives, and then belongs to nobody
+  report_unmatched();
+}
+
+void EventLoop::run_ready() {
+  while (!ready_.empty()) {
+    const std::size_t rank = ready_.back();
+    ready_.pop_back();
+    ranks_[rank]->resume();
+    settle(rank);
+  }
+}
+
+void EventLoop::settle(std::size_t rank) {
+  if (!tasks_[rank].done()) return;
+  tasks_[rank].result();
+  ranks_[rank]->close_books();
+  --running_;
+}
+
+void EventLoop::report_deadlock() const {
+  constexpr std::size_t kNamed = 8;
+  std::string text = fmt::format(
+      "deadlock: {} of {} ranks wait and nothing is in flight:", running_, ranks_.size());
+  std::size_t named = 0;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (tasks_[rank].done()) continue;
+    if (++named > kNamed) continue;
+    for (const SlotIndex slot : ranks_[rank]->missing()) {
+      text += fmt::format(" rank {} waits for rank {} (tag {});", rank, slots_[slot].from.value(),
+                          slots_[slot].tag.value());
+    }
+  }
+  if (named > kNamed) text += fmt::format(" and {} more", named - kNamed);
+  throw DeadlockError(text);
+}
+
+void EventLoop::report_unmatched() const {
+  std::size_t count = 0;
+  std::string first;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    for (const SlotIndex index : ranks_[rank]->mailbox().unmatched()) {
+      const Slot& slot = slots_[index];
+      if (count++ > 0) continue;
+      first =
+          slot.arrived
+              ? fmt::format("rank {} sent {} words to rank {} (tag {}) and nobody received them",
+                            slot.from.value(), slot.message.words.value(), rank, slot.tag.value())
+              : fmt::format("rank {} posted a receive from rank {} (tag {}) and nothing came", rank,
+                            slot.from.value(), slot.tag.value());
+    }
+  }
+  if (count == 0) return;
+  if (count > 1) first += fmt::format("; and {} more pairs of ranks like this", count - 1);
+  throw UnmatchedError(first);
+}
+
+}  // namespace thinwire

@@ -1,0 +1,71 @@
+// Matching of messages with posted receives, for networks that run their own event loop.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/core/message.hpp"
+#include "sim/core/units.hpp"
+
+namespace thinwire {
+
+using SlotIndex = std::uint32_t;
+inline constexpr SlotIndex kNoSlot = UINT32_MAX;
+
+/// One posted receive, or one message that came before its receive was posted.
+struct Slot {
+  Message message;
+  double stamp = 0;          ///< posted: the receiver's clock then; arrived: when it is complete
+  SlotIndex next = kNoSlot;  ///< the next of the same source and tag, or of the free list
+  Rank from;
+  Tag tag;
+  bool arrived = false;
+  bool awaited = false;
+};
+
+/// All slots of a run; freed ones are used again, so memory follows what is in flight.
+class SlotPool {
+ public:
+  [[nodiscard]] SlotIndex acquire(Rank from, Tag tag);
+  void release(SlotIndex index);
+  Slot& operator[](SlotIndex index) { return slots_[index]; }
+  const Slot& operator[](SlotIndex index) const { return slots_[index]; }
+
+ private:
+  std::vector<Slot> slots_;
+  SlotIndex free_ = kNoSlot;
+};
+
+/// What one rank has posted and not received, or been sent and not asked for: first come first
+/// served for each (source, tag). An open-addressing table whose entries are queues of slots;
+/// a queue holds posted receives or early messages, never both.
+class Mailbox {
+ public:
+  /// Posts a receive. The slot is complete at once where its message is already there.
+  [[nodiscard]] SlotIndex post(SlotPool& slots, Rank from, Tag tag, double now);
+  /// Takes a message in: returns the slot of the receive that it completes, or kNoSlot.
+  [[nodiscard]] SlotIndex arrive(SlotPool& slots, Rank from, Tag tag, Message&& message,
+                                 double stamp);
+  void prefetch() const { __builtin_prefetch(entries_.data()); }
+  /// The heads of all queues that were never matched.
+  [[nodiscard]] std::vector<SlotIndex> unmatched() const;
+
+ private:
+  struct Entry {
+    std::uint64_t key = kEmpty;
+    SlotIndex head = kNoSlot;
+    SlotIndex tail = kNoSlot;
+  };
+  static constexpr std::uint64_t kEmpty = UINT64_MAX;
+
+  [[nodiscard]] std::size_t home(std::uint64_t key) const;
+  [[nodiscard]] std::size_t find(std::uint64_t key) const;
+  void append(SlotPool& slots, std::size_t at, std::uint64_t key, SlotIndex slot);
+  SlotIndex pop(const SlotPool& slots, std::size_t at);
+  void grow();
+
+  std::vector<Entry> entries_ = std::vector<Entry>(4);
+  std::size_t used_ = 0;
+};
+
+}  // namespace thinwire

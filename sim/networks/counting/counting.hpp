@@ -1,0 +1,19 @@
+// No clock: counts the steps, messages and words of a schedule, for tests of cost formulas.
+//
+// A step is one message through one port. A message that a rank sends after it has seen s steps
+// goes in step s + 1 or, if its port has sent in that step already, in the next free one; a receive
+// port takes one message a step, in the order in which the rank waits for them. The steps of a rank
+// are those of the last message that it waited for. No order in time is needed for this, so ranks
+// run in any order: an independent check of the α-β machine.
+#pragma once
+
+#include "sim/core/network.hpp"
+
+namespace thinwire {
+
+class CountingNetwork final : public Network {
+ public:
+  RunReport run(int ranks, const RankProgram& program) override;
+};
+
+}  // namespace thinwire
