@@ -1,0 +1,18 @@
+// Allgather and allgatherv: every rank ends with every rank's message.
+#pragma once
+
+#include "sim/core/communicator.hpp"
+#include "sim/core/task.hpp"
+#include "sim/gradient/concatenation.hpp"
+
+namespace thinwire {
+
+/// Messages may differ in length (allgatherv); no lengths are exchanged here.
+///
+/// Schedule: P a power of two, recursive doubling (rank ^ 1, 2, 4 ...); else the dissemination of
+/// Bruck et al. (IEEE TPDS 1997), which sends as much in as many steps as recursive doubling would
+/// at the next power of two. Cost for messages of L words: ceil(log P) α + (P-1) L β, at any P.
+/// Memory: one tree node a step; nothing is copied.
+[[nodiscard]] Task<Concatenation> allgather(Communicator& comm, Message mine);
+
+}  // namespace thinwire

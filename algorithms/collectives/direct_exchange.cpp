@@ -1,0 +1,96 @@
+#include "algorithms/collectives/direct_exchange.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "algorithms/collectives/tags.hpp"
+
+namespace thinwire {
+
+namespace {
+
+/// With whom a rank speaks in one step.
+struct Peers {
+  std::optional<Rank> to;
+  std::optional<Rank> from;
+};
+
+/// One step that is under way.
+struct Step {
+  Peers peers;
+  Request send;
+  Request receive;
+};
+
+struct Arrived {
+  Rank from;
+  Message message;
+};
+
+/// Goes through `count` steps, `order.bucket` of them under way at a time. What has arrived is
+/// taken in while the steps posted after it are under way; with one step at a time nothing
+/// overlaps.
+template <class PeersAt>
+Task<void> in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order, int count,
+                    PeersAt peers_at) {
+  const int bucket = std::max(1, std::min(order.bucket, count));
+  const int batch = order.sliding ? 1 : bucket;
+  std::vector<Step> under_way(static_cast<std::size_t>(bucket));  // step s is at s % bucket
+  std::vector<Arrived> arrived;
+  int posted = 0;
+  const auto post_until = [&](int last) {
+    for (; posted < std::min(last, count); ++posted) {
+      Step& step = under_way[static_cast<std::size_t>(posted % bucket)];
+      step.peers = peers_at(posted);
+      if (const auto from = step.peers.from) step.receive = comm.irecv(*from, kExchangeTag);
+      if (const auto to = step.peers.to) {
+        step.send = comm.isend(*to, kExchangeTag, exchange.outgoing(*to));
+      }
+    }
+  };
+  post_until(bucket);
+  for (int done = 0; done < count;) {
+    for (const int end = std::min(count, done + batch); done < end; ++done) {
+      const Step& step = under_way[static_cast<std::size_t>(done % bucket)];
+      if (step.peers.from) {
+        Message message = co_await comm.wait(step.receive);
+        arrived.push_back({*step.peers.from, std::move(message)});
+      }
+      if (step.peers.to) co_await comm.wait(step.send);
+    }
+    if (bucket > 1) post_until(done + bucket);
+    for (Arrived& one : arrived) {
+      co_await comm.compute(exchange.incoming(one.from, std::move(one.message)));
+    }
+    arrived.clear();
+    post_until(done + bucket);
+  }
+}
+
+}  // namespace
+
+Task<void> direct_exchange(Communicator& comm, Exchange& exchange, ExchangeOrder order) {
+  const int rank = comm.rank().value();
+  const int size = comm.size();
+  if (order.rotated) {
+    const auto shifted = [rank, size](int step) {
+      return Peers{.to = Rank((rank + 1 + step) % size),
+                   .from = Rank((rank - 1 - step + size) % size)};
+    };
+    co_await in_steps(comm, exchange, order, size - 1, shifted);
+    co_return;
+  }
+  const auto send_from = [](int first) {
+    return [first](int step) { return Peers{.to = Rank(first + step), .from = {}}; };
+  };
+  const auto receive = [rank](int step) {
+    return Peers{.to = {}, .from = Rank(step < rank ? step : step + 1)};
+  };
+  co_await in_steps(comm, exchange, order, rank, send_from(0));
+  co_await in_steps(comm, exchange, order, size - 1, receive);
+  co_await in_steps(comm, exchange, order, size - 1 - rank, send_from(rank + 1));
+}
+
+}  // namespace thinwire

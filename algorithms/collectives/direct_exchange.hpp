@@ -1,0 +1,42 @@
+// Direct exchange: every rank sends every other rank a message of its own.
+#pragma once
+
+#include "sim/core/communicator.hpp"
+#include "sim/core/task.hpp"
+
+namespace thinwire {
+
+/// What a rank sends, and what it does with what it receives.
+class Exchange {
+ public:
+  Exchange() = default;
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+  Exchange(Exchange&&) = delete;
+  Exchange& operator=(Exchange&&) = delete;
+  virtual ~Exchange() = default;
+
+  [[nodiscard]] virtual Message outgoing(Rank to) = 0;
+  /// Takes a message in and says how long that keeps the rank busy.
+  [[nodiscard]] virtual Seconds incoming(Rank from, Message message) = 0;
+};
+
+struct ExchangeOrder {
+  /// Step s sends to rank + s and receives from rank - s (Ok-Topk, Figure 2b), so that no two ranks
+  /// send to the same one at once. Without it step s is that of rank s: all others send to it.
+  bool rotated = true;
+  /// Exchanges under way together (bucketing, Ok-Topk section 3.1.1); what has arrived is taken in
+  /// meanwhile. 1: one exchange at a time, taken in before the next.
+  int bucket = 16;
+  /// The next exchange is posted as soon as the oldest is complete; without it, as in the published
+  /// code, a bucket is waited for as a whole. See docs/decisions/0004-sliding-bucket.md.
+  bool sliding = true;
+};
+
+/// Messages may be empty and are sent all the same: the receiver cannot know.
+/// Cost, rotated, for messages of L words: (P-1) (α + Lβ), and what `incoming` takes beyond what
+/// the exchanges under way hide.
+[[nodiscard]] Task<void> direct_exchange(Communicator& comm, Exchange& exchange,
+                                         ExchangeOrder order);
+
+}  // namespace thinwire

@@ -1,0 +1,15 @@
+// One tag for each kind of message. Messages of one pair of ranks and one tag keep their order, and
+// all ranks call the same collectives in the same order, so no more are needed.
+#pragma once
+
+#include "sim/core/units.hpp"
+
+namespace thinwire {
+
+inline constexpr Tag kAllgatherTag(0);
+inline constexpr Tag kAllreduceTag(1);
+inline constexpr Tag kBroadcastTag(2);
+inline constexpr Tag kExchangeTag(3);
+inline constexpr Tag kBalanceTag(4);
+
+}  // namespace thinwire

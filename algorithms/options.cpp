@@ -1,0 +1,58 @@
+#include "algorithms/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/core/errors.hpp"
+#include "sim/core/nearest.hpp"
+
+namespace thinwire {
+
+namespace {
+
+std::string type_name(const OptionValue& value) {
+  if (std::holds_alternative<bool>(value)) return "true or false";
+  return std::holds_alternative<std::int64_t>(value) ? "a whole number" : "a number";
+}
+
+/// `value` as the type of the option; a whole number may stand where a number is wanted.
+OptionValue converted(const OptionInfo& info, const OptionValue& value) {
+  OptionValue result = value;
+  if (std::holds_alternative<double>(info.fallback) &&
+      std::holds_alternative<std::int64_t>(value)) {
+    result = static_cast<double>(std::get<std::int64_t>(value));
+  }
+  if (result.index() != info.fallback.index()) {
+    throw InputError(fmt::format("option '{}' must be {}", info.name, type_name(info.fallback)));
+  }
+  const bool low =
+      (std::holds_alternative<double>(result) && !(std::get<double>(result) >= info.minimum)) ||
+      (std::holds_alternative<std::int64_t>(result) &&
+       static_cast<double>(std::get<std::int64_t>(result)) < info.minimum);
+  if (low) {
+    throw InputError(fmt::format("option '{}' must be at least {}", info.name, info.minimum));
+  }
+  return result;
+}
+
+}  // namespace
+
+Options::Options(const std::vector<OptionInfo>& known,
+                 const std::map<std::string, OptionValue>& given) {
+  std::vector<std::string> names;
+  for (const OptionInfo& info : known) {
+    names.push_back(info.name);
+    values_[info.name] = info.fallback;
+  }
+  for (const auto& [name, value] : given) {
+    const auto info = std::find_if(known.begin(), known.end(),
+                                   [&](const OptionInfo& i) { return i.name == name; });
+    if (info == known.end()) {
+      throw InputError(fmt::format("unknown option '{}'{}", name, did_you_mean(name, names)));
+    }
+    values_[name] = converted(*info, value);
+  }
+}
+
+}  // namespace thinwire

@@ -1,0 +1,44 @@
+// Options that a scheme understands beside the parameters that all schemes share.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace thinwire {
+
+using OptionValue = std::variant<bool, std::int64_t, double>;
+
+struct OptionInfo {
+  std::string name;
+  OptionValue fallback;
+  double minimum;  ///< of a number
+  std::string help;
+};
+
+/// Values by name. Those that the user did not give have their defaults.
+class Options {
+ public:
+  Options() = default;
+  /// Throws InputError naming an option that is not in `known`, or a value of the wrong type or
+  /// range.
+  Options(const std::vector<OptionInfo>& known, const std::map<std::string, OptionValue>& given);
+
+  [[nodiscard]] bool flag(const std::string& name) const {
+    return std::get<bool>(values_.at(name));
+  }
+  [[nodiscard]] std::int64_t integer(const std::string& name) const {
+    return std::get<std::int64_t>(values_.at(name));
+  }
+  [[nodiscard]] double number(const std::string& name) const {
+    return std::get<double>(values_.at(name));
+  }
+  [[nodiscard]] const std::map<std::string, OptionValue>& all() const { return values_; }
+
+ private:
+  std::map<std::string, OptionValue> values_;
+};
+
+}  // namespace thinwire

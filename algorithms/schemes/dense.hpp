@@ -1,0 +1,27 @@
+// The dense allreduces: everything is sent, nothing is selected.
+//
+//   dense_rabenseifner        2 log P α + 2n (P-1)/P β     (Ok-Topk, Table 1, row Dense)
+//   dense_ring                2 (P-1) α + 2n (P-1)/P β     (SparCML, section 5.3; NCCL's ring)
+//   dense_recursive_doubling  log P α + n log P β          (Thakur et al., IJHPCA 2005)
+//
+// Exact at any P and n once the lower-order terms are added. With p the largest power of two ≤ P:
+//   - the pieces of a cut differ by one word where P (p for rabenseifner) does not divide n. In the
+//     ring the longest piece is on the critical path in each step, so a step costs α + ceil(n/P) β;
+//     in recursive halving rank 0's piece is the longest in each step, so the path carries twice
+//     the sum over j >= 1 of the first p/2^j pieces;
+//   - P > p folds in: 2 (α + nβ) more, and p in place of P.
+// Restrictions: none. Memory: n words a rank, the result shared by all ranks of the simulation.
+//
+// Worked example: n = 10, P = 4, rabenseifner: pieces 3, 3, 2, 2; path 2 (6 + 3) = 18 words and 4
+// messages; the table says 2 · 10 · 3/4 = 15, so the lower-order term is 3 words.
+#pragma once
+
+#include <vector>
+
+#include "algorithms/scheme.hpp"
+
+namespace thinwire {
+
+[[nodiscard]] std::vector<SchemeInfo> dense_schemes();
+
+}  // namespace thinwire

@@ -1,0 +1,54 @@
+// oktopk: the O(k) sparse allreduce of Ok-Topk (Li and Hoefler, PPoPP 2022), Algorithm 1 complete.
+//
+// Schedule of iteration t, on each rank:
+//   local selection       every τ' iterations the exact k-th largest magnitude becomes the local
+//                         threshold; else it is reused (lines 2-4)
+//   repartition           every τ iterations: boundaries that balance the local selection over P
+//                         regions, averaged over the ranks by an allreduce of P words (lines 5-7)
+//   split_and_reduce      region i of the selection to rank i by direct exchange, destinations
+//                         rotated, `bucket` of them under way; rank i sums region i (line 8)
+//   global_threshold      every τ' iterations: allgatherv of the reduced regions, whose k-th
+//   largest
+//                         magnitude becomes the global threshold (lines 9-12)
+//   sizes                 allgather of how many entries of each region exceed the threshold
+//   balance               only where the largest is more than `trigger` times the mean: entries
+//   move
+//                         point to point until all ranks hold the same number
+//   allgatherv            recursive doubling (line 13)
+// The result is the union of the pieces; what contributed are the local selections among them
+// (line 14).
+//
+// Cost (Equations 1 to 3, Table 1):
+//   split_and_reduce      (P-1) α + 2k (P-1)/P β
+//   sizes                 log P α, and P-1 words that the paper leaves out
+//   balance               at most (P-1) α + 2k (P-1)/P β
+//   allgatherv            log P α + 2k (P-1)/P β
+//   total                 (2P + 2 log P) α + [2k (P-1)/P, 6k (P-1)/P] β
+// counted: P-1 + 2 ceil(log P) messages, and up to P-1 more where balancing moves entries.
+// Exact at the lower end (Theorem 3.1): every rank selects in its own region, k/P of it global.
+// In iterations that repartition or set the global threshold those collectives are lower-order
+// terms: ceil(log P) (α + Pβ), and ceil(log P) α + at most 2 min(n, kP) β.
+//
+// Options are the paper's parameters and its optimisations; each switched off is a naive variant:
+//   balanced_split=false  equal regions: up to 2k (P-1) words into one rank
+//   rotation=false        at step i every rank sends to rank i: up to 3 (P-1) messages one after
+//                         another, since rank i goes on only when it has received from all
+//   bucket=1              no bucketing: one exchange at a time, reduced before the next
+//   sliding=false         a bucket is waited for as a whole, as in the published code
+//   balancing=false       direct allgatherv: up to 2k log P words
+//
+// Restrictions: none; P = 1 selects and sends nothing. Memory: a rank holds its selection, the
+// window of sums of its region, and what it has of the result; the result is shared.
+//
+// Worked example: P = 4, k = 1000, all ranks balanced: 3 messages of 250 entries (1500 words) in
+// split_and_reduce; 2 messages and 3 words for the sizes; 2 messages and 1500 words for the
+// allgatherv: 7 α + 3003 β.
+#pragma once
+
+#include "algorithms/scheme.hpp"
+
+namespace thinwire {
+
+[[nodiscard]] SchemeInfo oktopk_scheme();
+
+}  // namespace thinwire
