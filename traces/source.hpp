@@ -1,0 +1,28 @@
+// Where gradients come from: the seam between schemes and what training looks like.
+#pragma once
+
+#include "sim/core/units.hpp"
+#include "sim/gradient/dense_block.hpp"
+#include "sim/gradient/space.hpp"
+#include "sim/gradient/sparse_vector.hpp"
+
+namespace thinwire {
+
+/// Gives every rank's gradient of every iteration (from 1). A pure function of its arguments, so
+/// ranks may ask in any order.
+class GradientSource {
+ public:
+  GradientSource() = default;
+  GradientSource(const GradientSource&) = delete;
+  GradientSource& operator=(const GradientSource&) = delete;
+  GradientSource(GradientSource&&) = delete;
+  GradientSource& operator=(GradientSource&&) = delete;
+  virtual ~GradientSource() = default;
+
+  [[nodiscard]] virtual GradientSpace space() const = 0;
+  /// The coordinates that may be selected; the others count as 0.
+  [[nodiscard]] virtual SparseVector sparse(Rank rank, int iteration) const = 0;
+  [[nodiscard]] virtual DenseBlock dense(Rank rank, int iteration) const = 0;
+};
+
+}  // namespace thinwire

@@ -1,0 +1,126 @@
+#include "traces/synthetic.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "sim/core/errors.hpp"
+#include "sim/core/random.hpp"
+
+namespace thinwire {
+
+namespace {
+
+// What a draw is for; keeps the sequences apart.
+enum class Draw : std::uint8_t { place, epoch, magnitude, scale, rest };
+
+void require_share(double value, const char* name) {
+  if (!(value >= 0 && value <= 1)) {
+    throw InputError(fmt::format("input.{} is {}, but it must lie in [0, 1]", name, value));
+  }
+}
+
+void require_finite(double value, const char* name) {
+  if (!(value >= 0) || !std::isfinite(value)) {
+    throw InputError(
+        fmt::format("input.{} is {}, but it must be finite and at least 0", name, value));
+  }
+}
+
+/// How many of the first `index` things are marked when `share` of all are, evenly mixed.
+std::int64_t marked_before(std::int64_t index, double share) {
+  return static_cast<std::int64_t>(std::floor(static_cast<double>(index) * share + 1e-9));
+}
+
+bool marked(std::int64_t index, double share) {
+  return marked_before(index + 1, share) > marked_before(index, share);
+}
+
+}  // namespace
+
+SyntheticSource::SyntheticSource(const SyntheticSettings& settings) : settings_(settings) {
+  require_share(settings.overlap, "overlap");
+  require_share(settings.drift, "drift");
+  require_finite(settings.skew, "skew");
+  require_finite(settings.tail, "tail");
+  require_finite(settings.scale_drift, "scale_drift");
+  // A last coordinate that stands for fewer components than the others is never selected, unless
+  // everything is (and then k is n, and granule 1).
+  const std::int64_t places = settings.space.components / settings.space.granule;
+  const std::int64_t hot = settings.k / settings.space.granule;
+  if (hot > places) {
+    throw InputError(fmt::format("k = {} of n = {} components cannot be selected with granule {}",
+                                 settings.k, settings.space.components, settings.space.granule));
+  }
+  const std::int64_t count = std::min(places, hot + hot / 4);
+  if (count == 0) return;
+
+  // One coordinate at least for each stratum; room for all ranks where there is that much.
+  const std::int64_t least = places / count >= settings.ranks ? settings.ranks : 1;
+  const double hot_share = static_cast<double>(hot) / static_cast<double>(count);
+  strata_.reserve(static_cast<std::size_t>(count));
+  std::int64_t begin = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double end_share =
+        std::pow(static_cast<double>(i + 1) / static_cast<double>(count), 1 + settings.skew);
+    const auto wanted =
+        static_cast<std::int64_t>(std::floor(end_share * static_cast<double>(places)));
+    const std::int64_t end = std::clamp(wanted, begin + least, places - (count - 1 - i) * least);
+    const bool is_hot = marked(i, hot_share);
+    const bool is_common = is_hot && marked(marked_before(i, hot_share), settings.overlap);
+    strata_.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin),
+                       is_hot, is_common});
+    begin = end;
+  }
+}
+
+std::uint32_t SyntheticSource::offset(const Stratum& stratum, std::uint64_t index, Rank rank,
+                                      int iteration) const {
+  // A stratum is drawn anew when its epoch changes: that happens to a share `drift` of the strata
+  // in each iteration, at a phase of its own.
+  const double phase = to_unit(random_bits(settings_.seed, Draw::epoch, index));
+  const auto epoch = static_cast<std::uint64_t>(std::floor(settings_.drift * iteration + phase));
+  const std::uint64_t turn = random_bits(settings_.seed, Draw::place, index, epoch);
+  if (stratum.common) return static_cast<std::uint32_t>(turn % stratum.width);
+  const auto ranks = static_cast<std::uint64_t>(settings_.ranks);
+  const std::uint64_t place = (static_cast<std::uint64_t>(rank.value()) + turn) % ranks;
+  return static_cast<std::uint32_t>(place * stratum.width / ranks);
+}
+
+SparseVector SyntheticSource::sparse(Rank rank, int iteration) const {
+  const std::uint64_t seed = settings_.seed;
+  // A standard normal draw for the iteration (Box and Muller).
+  const double u = to_unit(random_bits(seed, Draw::scale, iteration, 0));
+  const double v = to_unit(random_bits(seed, Draw::scale, iteration, 1));
+  const double normal = std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
+  const double scale = std::exp(settings_.scale_drift * normal);
+
+  std::vector<Entry> entries(strata_.size());
+  for (std::size_t i = 0; i < strata_.size(); ++i) {
+    const Stratum& stratum = strata_[i];
+    const std::uint64_t bits = random_bits(seed, Draw::magnitude, rank.value(), iteration, i);
+    const double unit = to_unit(bits);
+    const double magnitude =
+        stratum.hot ? std::pow(unit, -settings_.tail) * (1 + 1e-6) : 0.5 + 0.5 * unit;
+    const bool negative = (mix(bits) & 1U) != 0;
+    entries[i] = {stratum.first + offset(stratum, i, rank, iteration),
+                  static_cast<float>(negative ? -scale * magnitude : scale * magnitude)};
+  }
+  return SparseVector::trusted(std::move(entries));
+}
+
+DenseBlock SyntheticSource::dense(Rank rank, int iteration) const {
+  std::vector<float> values(static_cast<std::size_t>(settings_.space.coordinates()));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint64_t bits = random_bits(settings_.seed, Draw::rest, rank.value(), iteration, i);
+    values[i] = static_cast<float>(0.5 * (to_unit(bits) - 0.5));
+  }
+  const SparseVector large = sparse(rank, iteration);
+  for (const Entry& entry : large.entries()) values[entry.coordinate] = entry.value;
+  return {0, std::move(values)};
+}
+
+}  // namespace thinwire

@@ -1,0 +1,59 @@
+// Synthetic gradients: where ranks select, how much they agree, how large the values are.
+//
+// The coordinates are cut into strata, `k` of them hot and a quarter as many warm, in an even mix.
+// In each stratum every rank has one coordinate: of a hot one with a magnitude above 1, of a warm
+// one below. So a rank's exact top-k are its k coordinates in the hot strata. Of the hot strata a
+// share `overlap` is common: all ranks have the same coordinate there. In the others ranks have
+// different coordinates, as far as the width of the stratum allows: it is n / 1.25k coordinates
+// where strata are equal, so with more ranks than that they must meet, and then all coordinates of
+// the stratum are hit equally often, give or take one.
+#pragma once
+
+#include <cstdint>
+
+#include "traces/source.hpp"
+
+namespace thinwire {
+
+struct SyntheticSettings {
+  int ranks = 1;
+  GradientSpace space;
+  std::int64_t k = 0;  ///< components; a multiple of space.granule
+  std::uint64_t seed = 1;
+  double overlap = 0;  ///< share of the k that all ranks have in common, 0 .. 1
+  /// 0: strata of equal width. s > 0: stratum j ends at (j/k)^(1+s) of the space, so selections
+  /// crowd at its beginning, where the density is that of a power law.
+  double skew = 0;
+  double drift = 0;  ///< share of the strata in which ranks move to a new coordinate, an iteration
+  /// Magnitudes above the threshold are exp(tail · E), E exponential: a power law of exponent
+  /// 1/tail.
+  double tail = 0.25;
+  double scale_drift = 0;  ///< standard deviation of ln(scale of all magnitudes) over iterations
+};
+
+class SyntheticSource final : public GradientSource {
+ public:
+  /// Throws InputError where the settings cannot be met.
+  explicit SyntheticSource(const SyntheticSettings& settings);
+
+  [[nodiscard]] GradientSpace space() const override { return settings_.space; }
+  [[nodiscard]] SparseVector sparse(Rank rank, int iteration) const override;
+  /// The sparse gradient, and small values at all other coordinates.
+  [[nodiscard]] DenseBlock dense(Rank rank, int iteration) const override;
+
+ private:
+  struct Stratum {
+    std::uint32_t first;
+    std::uint32_t width;
+    bool hot;
+    bool common;
+  };
+
+  [[nodiscard]] std::uint32_t offset(const Stratum& stratum, std::uint64_t index, Rank rank,
+                                     int iteration) const;
+
+  SyntheticSettings settings_;
+  std::vector<Stratum> strata_;
+};
+
+}  // namespace thinwire
