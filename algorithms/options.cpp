@@ -46,8 +46,7 @@ Options::Options(const std::vector<OptionInfo>& known,
     values_[info.name] = info.fallback;
   }
   for (const auto& [name, value] : given) {
-    const auto info = std::find_if(known.begin(), known.end(),
-                                   [&](const OptionInfo& i) { return i.name == name; });
+    const auto info = std::ranges::find(known, name, &OptionInfo::name);
     if (info == known.end()) {
       throw InputError(fmt::format("unknown option '{}'{}", name, did_you_mean(name, names)));
     }

@@ -77,17 +77,21 @@ SyntheticSource::SyntheticSource(const SyntheticSettings& settings) : settings_(
   }
 }
 
-std::uint32_t SyntheticSource::offset(const Stratum& stratum, std::uint64_t index, Rank rank,
-                                      int iteration) const {
-  // A stratum is drawn anew when its epoch changes: that happens to a share `drift` of the strata
-  // in each iteration, at a phase of its own.
-  const double phase = to_unit(random_bits(settings_.seed, Draw::epoch, index));
-  const auto epoch = static_cast<std::uint64_t>(std::floor(settings_.drift * iteration + phase));
-  const std::uint64_t turn = random_bits(settings_.seed, Draw::place, index, epoch);
-  if (stratum.common) return static_cast<std::uint32_t>(turn % stratum.width);
-  const auto ranks = static_cast<std::uint64_t>(settings_.ranks);
-  const std::uint64_t place = (static_cast<std::uint64_t>(rank.value()) + turn) % ranks;
-  return static_cast<std::uint32_t>(place * stratum.width / ranks);
+const std::vector<std::uint32_t>& SyntheticSource::turns(int iteration) const {
+  if (turns_of_ == iteration) return turns_;
+  turns_.resize(strata_.size());
+  turns_of_ = iteration;
+  for (std::size_t i = 0; i < strata_.size(); ++i) {
+    // A stratum is drawn anew when its epoch changes: that happens to a share `drift` of the strata
+    // in each iteration, at a phase of its own.
+    const double phase = to_unit(random_bits(settings_.seed, Draw::epoch, i));
+    const auto epoch = static_cast<std::uint64_t>(std::floor(settings_.drift * iteration + phase));
+    const std::uint64_t turn = random_bits(settings_.seed, Draw::place, i, epoch);
+    const auto modulus =
+        strata_[i].common ? strata_[i].width : static_cast<std::uint32_t>(settings_.ranks);
+    turns_[i] = static_cast<std::uint32_t>(turn % modulus);
+  }
+  return turns_;
 }
 
 SparseVector SyntheticSource::sparse(Rank rank, int iteration) const {
@@ -96,18 +100,26 @@ SparseVector SyntheticSource::sparse(Rank rank, int iteration) const {
   const double u = to_unit(random_bits(seed, Draw::scale, iteration, 0));
   const double v = to_unit(random_bits(seed, Draw::scale, iteration, 1));
   const double normal = std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
-  const double scale = std::exp(settings_.scale_drift * normal);
+  const auto scale = static_cast<float>(std::exp(settings_.scale_drift * normal));
+  const auto exponent = static_cast<float>(-settings_.tail);
+  const std::uint64_t key = random_bits(seed, Draw::magnitude, rank.value(), iteration);
+  const auto ranks = static_cast<std::uint32_t>(settings_.ranks);
+  const auto own = static_cast<std::uint32_t>(rank.value());
 
+  const std::vector<std::uint32_t>& turn = turns(iteration);
   std::vector<Entry> entries(strata_.size());
   for (std::size_t i = 0; i < strata_.size(); ++i) {
     const Stratum& stratum = strata_[i];
-    const std::uint64_t bits = random_bits(seed, Draw::magnitude, rank.value(), iteration, i);
-    const double unit = to_unit(bits);
-    const double magnitude =
-        stratum.hot ? std::pow(unit, -settings_.tail) * (1 + 1e-6) : 0.5 + 0.5 * unit;
-    const bool negative = (mix(bits) & 1U) != 0;
-    entries[i] = {stratum.first + offset(stratum, i, rank, iteration),
-                  static_cast<float>(negative ? -scale * magnitude : scale * magnitude)};
+    const std::uint32_t shifted = own + turn[i];
+    const std::uint64_t place = shifted < ranks ? shifted : shifted - ranks;
+    const std::uint64_t offset = stratum.common ? turn[i] : place * stratum.width / ranks;
+    const std::uint64_t bits = mix(key + i);
+    // In (0, 1), and away from 1 by enough that a hot magnitude exceeds 1.
+    const auto unit = static_cast<float>((static_cast<double>(bits >> 41U) + 0.5) * 0x1p-23);
+    const float magnitude = stratum.hot ? 1.000001F * std::pow(unit, exponent) : 0.5F + 0.5F * unit;
+    const bool negative = (bits & 1U) != 0;
+    entries[i] = {stratum.first + static_cast<std::uint32_t>(offset),
+                  scale * (negative ? -magnitude : magnitude)};
   }
   return SparseVector::trusted(std::move(entries));
 }

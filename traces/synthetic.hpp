@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "traces/source.hpp"
 
@@ -49,11 +50,14 @@ class SyntheticSource final : public GradientSource {
     bool common;
   };
 
-  [[nodiscard]] std::uint32_t offset(const Stratum& stratum, std::uint64_t index, Rank rank,
-                                     int iteration) const;
+  /// For each stratum where in it the common coordinate lies, or by how many ranks the turn of the
+  /// ranks is shifted. The same for all ranks, so the last iteration's are kept.
+  [[nodiscard]] const std::vector<std::uint32_t>& turns(int iteration) const;
 
   SyntheticSettings settings_;
   std::vector<Stratum> strata_;
+  mutable std::vector<std::uint32_t> turns_;
+  mutable int turns_of_ = 0;
 };
 
 }  // namespace thinwire

@@ -72,8 +72,9 @@ Cost rabenseifner_cost(const CostInput& in) {
 Cost ring_cost(const CostInput& in) {
   const auto n = static_cast<double>(in.n);
   const double p = in.ranks;
-  const auto longest = static_cast<double>((in.n + in.ranks - 1) / in.ranks);
-  return exact_cost({2 * (p - 1), 2 * n * (p - 1) / p}, {2 * (p - 1), 2 * (p - 1) * longest});
+  const std::int64_t longest = part_begin(in.n, in.ranks, 1);  // the first piece
+  return exact_cost({2 * (p - 1), 2 * n * (p - 1) / p},
+                    {2 * (p - 1), 2 * (p - 1) * static_cast<double>(longest)});
 }
 
 Cost recursive_doubling_cost(const CostInput& in) {

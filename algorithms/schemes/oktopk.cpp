@@ -46,7 +46,7 @@ Numbers local_ends(const SparseVector& selected, int ranks, const GradientSpace&
     const double position = static_cast<double>(entries.size()) * i / ranks;
     const auto below = static_cast<std::size_t>(position);
     const std::int64_t low = coordinate_of(below);
-    const double step = static_cast<double>(coordinate_of(below + 1) - low);
+    const auto step = static_cast<double>(coordinate_of(below + 1) - low);
     ends.push_back(low + std::llround((position - static_cast<double>(below)) * step));
   }
   return Numbers(std::move(ends));
@@ -78,7 +78,8 @@ class SplitAndReduce final : public Exchange {
 
   [[nodiscard]] Seconds incoming(Rank /*from*/, Message message) override {
     region_.add(SparseVector::from(message.payload));
-    return setup_.gamma * static_cast<double>(message.words.value() / 2);
+    const std::int64_t values = message.words.value() / 2;
+    return setup_.gamma * static_cast<double>(values);
   }
 
   [[nodiscard]] SparseVector finish() { return region_.finish(); }
@@ -174,7 +175,7 @@ class OkTopk final : public Scheme {
     co_return concatenation_of_gathered(all, *setup_.shared);
   }
 
-  Task<Numbers> gather_sizes(Communicator& comm, const SparseVector& mine) {
+  Task<Numbers> gather_sizes(Communicator& comm, const SparseVector& mine) const {
     const auto phase = comm.phase("sizes");
     const Message size = Numbers({static_cast<std::int64_t>(mine.size())}).message();
     const Concatenation all = co_await allgather(comm, size);

@@ -83,7 +83,7 @@ class Communicator::WaitAwaiter {
   WaitAwaiter(Communicator& comm, Request request) : comm_(comm), request_(request) {}
   [[nodiscard]] bool await_ready() const { return comm_.complete({&request_, 1}); }
   void await_suspend(std::coroutine_handle<> waiting) const { comm_.park({&request_, 1}, waiting); }
-  [[nodiscard]] Message await_resume() const { return comm_.finish(request_); }
+  Message await_resume() const { return comm_.finish(request_); }
 
  private:
   Communicator& comm_;
@@ -96,7 +96,7 @@ class Communicator::WaitAllAwaiter {
       : comm_(comm), requests_(requests) {}
   [[nodiscard]] bool await_ready() const { return comm_.complete(requests_); }
   void await_suspend(std::coroutine_handle<> waiting) const { comm_.park(requests_, waiting); }
-  [[nodiscard]] std::vector<Message> await_resume() const {
+  std::vector<Message> await_resume() const {
     std::vector<Message> received;
     received.reserve(requests_.size());
     for (const Request request : requests_) received.push_back(comm_.finish(request));
@@ -114,7 +114,7 @@ class Communicator::SendrecvAwaiter {
       : comm_(comm), requests_{send, receive} {}
   [[nodiscard]] bool await_ready() const { return comm_.complete(requests_); }
   void await_suspend(std::coroutine_handle<> waiting) const { comm_.park(requests_, waiting); }
-  [[nodiscard]] Message await_resume() const {
+  Message await_resume() const {
     comm_.finish(requests_[0]);
     return comm_.finish(requests_[1]);
   }

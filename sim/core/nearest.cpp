@@ -29,12 +29,17 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string did_you_mean(std::string_view given, std::span<const std::string> known) {
   if (known.empty()) return {};
+  const auto part_of = [&](const std::string& name) {
+    return given.size() >= 3 && name.find(given) != std::string::npos;
+  };
+  // A name of which the given one is a part comes before any other.
   const auto nearest =
       std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
-        return edit_distance(given, a) < edit_distance(given, b);
+        return std::pair(!part_of(a), edit_distance(given, a)) <
+               std::pair(!part_of(b), edit_distance(given, b));
       });
-  const bool part_of_it = given.size() >= 3 && nearest->find(given) != std::string::npos;
-  if (part_of_it || 2 * edit_distance(given, *nearest) <= std::max(given.size(), nearest->size())) {
+  const std::size_t longer = std::max(given.size(), nearest->size());
+  if (part_of(*nearest) || 2 * edit_distance(given, *nearest) <= longer + 1) {
     return fmt::format("; did you mean '{}'?", *nearest);
   }
   return fmt::format("; known are {}", fmt::join(known, ", "));

@@ -22,9 +22,10 @@ template <class... Counters>
   return state;
 }
 
-/// Uniform in (0, 1): never 0, so that its logarithm is finite.
+/// Uniform in (0, 1): never 0, so that its logarithm is finite, and never 1: half a step beside 52
+/// bits is exact, beside 53 it would be rounded.
 [[nodiscard]] constexpr double to_unit(std::uint64_t bits) {
-  return (static_cast<double>(bits >> 11U) + 0.5) * 0x1p-53;
+  return (static_cast<double>(bits >> 12U) + 0.5) * 0x1p-52;
 }
 
 }  // namespace thinwire

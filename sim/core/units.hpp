@@ -28,7 +28,7 @@ class Quantity {
   friend constexpr Quantity operator*(Quantity a, Rep factor) {
     return Quantity(a.value_ * factor);
   }
-  friend constexpr auto operator<=>(Quantity, Quantity) = default;
+  friend constexpr auto operator<=>(Quantity, Quantity) = default;  // NOLINT(modernize-use-nullptr)
 
  private:
   Rep value_{};

@@ -62,15 +62,19 @@ class PortRank final : public LoopRank {
     return send_request(send_free_);
   }
 
-  /// The message at the head of the send port departs.
+  /// The message at the head of the send port departs. The next one is queued, unless it departs at
+  /// the same time (g = 0 and no words): then it is to be taken before any other rank's.
   Outgoing depart() {
     Outgoing message = outgoing_.pop();
-    if (!outgoing_.empty()) {
+    if (!outgoing_.empty() && !departs_at(message.departure)) {
       departures_.push(outgoing_.front().departure, static_cast<std::uint32_t>(rank().value()));
     }
     return message;
   }
 
+  [[nodiscard]] bool departs_at(double time) const {
+    return !outgoing_.empty() && outgoing_.front().departure == time;
+  }
   [[nodiscard]] Rank next_receiver() const { return outgoing_.front().to; }
   void prefetch_sender() const { __builtin_prefetch(&outgoing_.front()); }
   void prefetch_receiver() const {
@@ -150,11 +154,13 @@ class AlphaBetaLoop final : public EventLoop {
         ports_[static_cast<std::size_t>(sender.next_receiver().value())]->prefetch_receiver();
       }
       const Departure departure = batch_[i];
-      Outgoing out = ports_[departure.rank]->depart();
-      const auto receiver = static_cast<std::size_t>(out.to.value());
-      const double delivered = ports_[receiver]->receive(departure.time, out.message.words);
-      deliver(Rank(static_cast<std::int32_t>(departure.rank)), out.to, out.tag,
-              std::move(out.message), delivered);
+      do {
+        Outgoing out = ports_[departure.rank]->depart();
+        const auto receiver = static_cast<std::size_t>(out.to.value());
+        const double delivered = ports_[receiver]->receive(departure.time, out.message.words);
+        deliver(Rank(static_cast<std::int32_t>(departure.rank)), out.to, out.tag,
+                std::move(out.message), delivered);
+      } while (ports_[departure.rank]->departs_at(departure.time));
     }
     return true;
   }

@@ -98,17 +98,21 @@ void EventLoop::deliver(Rank from, Rank to, Tag tag, Message&& message, double s
 }
 
 void EventLoop::run(const RankProgram& program, std::span<const std::unique_ptr<LoopRank>> ranks) {
-  // Whatever happens, coroutines end before the ranks that they speak through.
-  struct EndTasks {
-    std::vector<Task<void>>& tasks;
-    ~EndTasks() { tasks.clear(); }
-  } const end_tasks{tasks_};
-
   ranks_ = ranks;
-  tasks_.reserve(ranks.size());
-  running_ = ranks.size();
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    tasks_.push_back(program(*ranks[rank]));
+  try {
+    run_to_end(program);
+  } catch (...) {
+    tasks_.clear();  // coroutines end before the ranks that they speak through
+    throw;
+  }
+  tasks_.clear();
+}
+
+void EventLoop::run_to_end(const RankProgram& program) {
+  tasks_.reserve(ranks_.size());
+  running_ = ranks_.size();
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    tasks_.push_back(program(*ranks_[rank]));
     tasks_[rank].start();
     settle(rank);
   }
@@ -121,12 +125,14 @@ void EventLoop::run(const RankProgram& program, std::span<const std::unique_ptr<
 }
 
 void EventLoop::run_ready() {
-  while (!ready_.empty()) {
-    const std::size_t rank = ready_.back();
-    ready_.pop_back();
-    ranks_[rank]->resume();
-    settle(rank);
+  // Ranks that run may make others ready, at the end of the list.
+  constexpr std::size_t kAhead = 3;
+  for (std::size_t i = 0; i < ready_.size(); ++i) {
+    if (i + kAhead < ready_.size()) ranks_[ready_[i + kAhead]]->prefetch_coroutine();
+    ranks_[ready_[i]]->resume();
+    settle(ready_[i]);
   }
+  ready_.clear();
 }
 
 void EventLoop::settle(std::size_t rank) {

@@ -28,6 +28,7 @@ class LoopRank : public Communicator {
   /// waited for, so that the rank has to be resumed.
   [[nodiscard]] bool deliver(Rank from, Tag tag, Message&& message, double stamp);
   void resume() const { waiting_.resume(); }
+  void prefetch_coroutine() const { __builtin_prefetch(waiting_.address()); }
   void close_books() { ledger_.close(now()); }
 
   [[nodiscard]] double clock() const { return clock_; }
@@ -88,6 +89,7 @@ class EventLoop {
   PhaseNames& names() { return names_; }
 
  private:
+  void run_to_end(const RankProgram& program);
   void run_ready();
   void settle(std::size_t rank);
   [[noreturn]] void report_deadlock() const;

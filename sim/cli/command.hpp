@@ -1,0 +1,34 @@
+// What the subcommands share. Each one is a file of its own that adds itself to the parser.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/experiment/row.hpp"
+#include "sim/report/formats.hpp"
+
+namespace thinwire {
+
+// Exit codes: 0, all is well; 1, a simulation failed or a gate did not hold; 2, bad input.
+inline constexpr int kFailed = 1;
+inline constexpr int kBadInput = 2;
+
+/// Adds the subcommand; its callback does the work and sets `exit_code`.
+void add_run(CLI::App& app, int& exit_code);
+void add_sweep(CLI::App& app, int& exit_code);
+void add_compare(CLI::App& app, int& exit_code);
+void add_list(CLI::App& app, int& exit_code);
+
+/// --format table|csv|json|jsonl.
+void add_format(CLI::App& command, Format& format);
+/// The rows beside their formulas, as the commands print them.
+[[nodiscard]] std::string comparison_text(const std::vector<Row>& rows, double tolerance,
+                                          Format format);
+/// Lists on stderr what was skipped or failed, and says whether anything failed.
+[[nodiscard]] bool report_troubles(const std::vector<Row>& rows);
+
+/// Relative; what "exact" means.
+inline constexpr double kExactTolerance = 1e-9;
+
+}  // namespace thinwire

@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "algorithms/registry.hpp"
+#include "sim/cli/command.hpp"
+#include "sim/core/errors.hpp"
+
+namespace thinwire {
+
+namespace {
+
+struct RunFlags {
+  std::string config;
+  Json given = Json::object();  // by dotted path, flags over the config
+  std::vector<std::string> settings;
+  Format format = Format::table;
+  bool phases = false;
+};
+
+/// A flag that sets one value of the point.
+template <class T>
+void add_value(CLI::App& command, RunFlags& flags, const std::string& flag, const std::string& path,
+               const std::string& help) {
+  command.add_option_function<T>(
+      flag, [&flags, path](const T& value) { flags.given[path] = value; }, help);
+}
+
+/// "--set input.overlap=0.5": the value is JSON, or else text.
+void apply_setting(Json& point, const std::string& setting) {
+  const std::size_t equals = setting.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw InputError(
+        fmt::format("--set {}: wanted is KEY=VALUE, as in input.overlap=0.5", setting));
+  }
+  const std::string text = setting.substr(equals + 1);
+  Json value = Json::parse(text, nullptr, false);
+  if (value.is_discarded()) value = text;
+  set_by_path(point, setting.substr(0, equals), value);
+}
+
+std::string phases_text(const Row& row) {
+  std::vector<Json> records;
+  for (const PhaseCost& phase : row.outcome->phases) {
+    records.push_back({{"phase", phase.name},
+                       {"time_s_max", phase.time.value()},
+                       {"words_received_max", phase.words_received.value()},
+                       {"messages_received_max", phase.messages_received}});
+  }
+  std::vector<Column> columns{
+      {"phase", [](const Json& r) { return r.at("phase").get<std::string>(); }, true}};
+  for (const char* key : {"time_s_max", "words_received_max", "messages_received_max"}) {
+    columns.push_back({key, [key](const Json& r) { return number_text(r.at(key)); }});
+  }
+  return to_table(records, columns);
+}
+
+int run(const RunFlags& flags) {
+  Json point = flags.config.empty() ? Json::object() : read_json(flags.config);
+  for (const auto& item : flags.given.items()) {
+    if (item.key() == "k" && point.is_object()) point.erase("density");
+    if (item.key() == "density" && point.is_object()) point.erase("k");
+    set_by_path(point, item.key(), item.value());
+  }
+  for (const std::string& setting : flags.settings) apply_setting(point, setting);
+  const std::string origin = flags.config.empty() ? "run" : flags.config;
+  const std::vector<Row> rows{make_row("run", point_from(point, origin))};
+  if (flags.format == Format::jsonl) {
+    fmt::print("{}\n", to_json(rows.front()).dump());
+  } else {
+    fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format));
+  }
+  if (flags.phases && rows.front().outcome) {
+    // Beside a table it belongs to the output; beside data it would spoil it.
+    fmt::print(flags.format == Format::table ? stdout : stderr, "\n{}", phases_text(rows.front()));
+  }
+  return report_troubles(rows) ? kFailed : 0;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& exit_code) {
+  auto flags = std::make_shared<RunFlags>();
+  CLI::App& command =
+      *app.add_subcommand("run", "Simulate one point and compare it with its formula");
+  command.add_option("--config", flags->config, "JSON file with the point; flags go over it")
+      ->option_text("FILE");
+  add_value<std::string>(command, *flags, "--scheme", "scheme",
+                         "scheme, see 'thinwire list schemes' [oktopk]");
+  add_value<std::string>(command, *flags, "--network", "network",
+                         "alphabeta or counting [alphabeta]");
+  add_value<std::int64_t>(command, *flags, "-P,--ranks", "ranks",
+                          "ranks P, any number from 1 [16]");
+  add_value<std::int64_t>(command, *flags, "-n,--components", "components",
+                          "gradient components n [1000000]");
+  add_value<double>(command, *flags, "-d,--density", "density",
+                    "share k/n that each rank selects [0.01]");
+  add_value<std::int64_t>(command, *flags, "-k", "k",
+                          "components that each rank selects, instead of --density");
+  add_value<std::int64_t>(command, *flags, "--iterations", "iterations",
+                          "iterations to run; the last one is reported [2]");
+  add_value<std::int64_t>(command, *flags, "--seed", "seed", "seed of the synthetic input [1]");
+  add_value<double>(command, *flags, "--alpha", "machine.alpha_s", "seconds a message [2e-6]");
+  add_value<double>(command, *flags, "--beta", "machine.beta_s_per_word",
+                    "seconds a word of 4 bytes [4e-10]");
+  add_value<double>(command, *flags, "--gamma", "machine.gamma_s_per_word",
+                    "seconds a reduced word [0]");
+  add_value<double>(command, *flags, "--overlap", "input.overlap",
+                    "share of the selection common to all ranks [0.2]");
+  add_value<double>(command, *flags, "--skew", "input.skew",
+                    "crowding of the selection; 0 is even [0]");
+  command
+      .add_option("--set", flags->settings,
+                  "any other key of a point: --set options.tau=32 --set granule=1")
+      ->option_text("KEY=VALUE");
+  command.add_flag("--phases", flags->phases, "print what each phase of the scheme cost");
+  add_format(command, flags->format);
+  command.footer(
+      "jsonl prints the row of a results file, which 'thinwire compare' reads.\n"
+      "Example: thinwire run --scheme oktopk -P 256 -n 133547324 -d 0.01 --phases");
+  command.callback([flags, &exit_code] { exit_code = run(*flags); });
+}
+
+}  // namespace thinwire

@@ -1,0 +1,74 @@
+#include "sim/experiment/compare.hpp"
+
+#include <cmath>
+
+#include "algorithms/registry.hpp"
+#include "sim/experiment/networks.hpp"
+
+namespace thinwire {
+
+namespace {
+
+/// 0/0 is what a formula that predicts nothing and a run that costs nothing agree on.
+double ratio(double simulated, double formula) {
+  if (simulated == 0 && formula == 0) return 1;
+  return simulated / formula;
+}
+
+}  // namespace
+
+std::string name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::exact:
+      return "exact";
+    case Verdict::inside:
+      return "inside";
+    case Verdict::off:
+      return "OFF";
+    case Verdict::no_result:
+      break;
+  }
+  return "-";
+}
+
+double Comparison::ratio_low() const { return ratio(simulated, formula_low); }
+double Comparison::ratio_high() const { return ratio(simulated, formula_high); }
+
+Comparison compare(const Row& row, double tolerance) {
+  const SchemeInfo scheme = find_scheme(row.point.scheme);
+  const bool has_clock = find_network(row.point.network).has_clock;
+  const Options options(scheme.options, row.point.options);
+  const Machine& machine = row.point.machine;
+  const auto value = [&](Terms terms) {
+    return has_clock ? terms.messages * machine.alpha.value() +
+                           terms.words * machine.beta_per_word.value()
+                     : terms.messages;
+  };
+
+  Comparison result;
+  result.cost = scheme.cost({.ranks = row.point.ranks,
+                             .n = row.point.space.components,
+                             .k = row.point.k,
+                             .iteration = row.point.iterations,
+                             .options = &options});
+  const Cost& cost = result.cost;
+  result.formula_low = value(cost.counted.low + cost.lower_order.low);
+  result.formula_high = value(cost.counted.high + cost.lower_order.high);
+  result.paper_low = value(cost.paper.low);
+  result.paper_high = value(cost.paper.high);
+  result.lower_order_low = value(cost.lower_order.low);
+  result.lower_order_high = value(cost.lower_order.high);
+  result.comparable = machine.gamma_per_word == Seconds(0) && machine.latency == Seconds(0) &&
+                      machine.overhead == Seconds(0);
+  if (!row.outcome) return result;
+
+  result.simulated =
+      has_clock ? row.outcome->time().value() : static_cast<double>(row.outcome->steps);
+  const double low = result.formula_low - tolerance * std::abs(result.formula_low);
+  const double high = result.formula_high + tolerance * std::abs(result.formula_high);
+  const bool within = result.simulated >= low && result.simulated <= high;
+  result.verdict = !within ? Verdict::off : cost.exact ? Verdict::exact : Verdict::inside;
+  return result;
+}
+
+}  // namespace thinwire

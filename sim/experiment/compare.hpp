@@ -1,0 +1,43 @@
+// A simulated cost against the cost model of its scheme.
+#pragma once
+
+#include <string>
+
+#include "algorithms/scheme.hpp"
+#include "sim/experiment/row.hpp"
+
+namespace thinwire {
+
+/// What a comparison says of a row.
+enum class Verdict : std::uint8_t {
+  exact,     ///< equals a formula that is exact
+  inside,    ///< lies in the formula's interval
+  off,       ///< neither
+  no_result  ///< skipped or failed
+};
+
+[[nodiscard]] std::string name_of(Verdict verdict);
+
+/// Costs are α·messages + β·words on a network with a clock (γ and LogGP's L and o must be 0 for
+/// them to mean something), and messages alone, in steps, on the counting network.
+struct Comparison {
+  Cost cost;
+  double simulated = 0;
+  double formula_low = 0;  ///< with the messages counted and the lower-order terms added
+  double formula_high = 0;
+  double paper_low = 0;  ///< as the paper prints it
+  double paper_high = 0;
+  double lower_order_low = 0;
+  double lower_order_high = 0;
+  bool comparable = true;  ///< false where the machine has parameters that the formula knows not
+  Verdict verdict = Verdict::no_result;
+
+  /// Simulated over formula at either end of the interval.
+  [[nodiscard]] double ratio_low() const;
+  [[nodiscard]] double ratio_high() const;
+};
+
+/// `tolerance` is relative: of equality where the formula is exact, beyond the ends elsewhere.
+[[nodiscard]] Comparison compare(const Row& row, double tolerance);
+
+}  // namespace thinwire

@@ -1,0 +1,191 @@
+#include "sim/experiment/point.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+
+#include "algorithms/registry.hpp"
+#include "sim/core/errors.hpp"
+#include "sim/core/version.hpp"
+#include "sim/experiment/networks.hpp"
+
+namespace thinwire {
+
+namespace {
+
+/// How many entries the ranks may hold together before coordinates stand for several components.
+constexpr double kCarriedEntries = 1 << 25;
+/// A region of a rank's selection should still hold some entries, so that regions can be balanced.
+constexpr double kEntriesPerRegion = 4;
+
+template <class T>
+void take(const Json& json, const char* key, T& target) {
+  if (json.contains(key)) target = json.at(key).get<T>();
+}
+
+void take(const Json& json, const char* key, Seconds& target) {
+  if (json.contains(key)) target = Seconds(json.at(key).get<double>());
+}
+
+OptionValue option_from(const Json& value) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  return value.get<double>();
+}
+
+std::int64_t power_of_two_below(double x) {
+  return x < 2 ? 1 : static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(x)));
+}
+
+std::int64_t power_of_two_above(double x) {
+  return x <= 1
+             ? 1
+             : static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::ceil(x))));
+}
+
+/// The smallest power of two with which what all ranks hold fits, as long as a rank's selection
+/// keeps some entries for each region.
+std::int64_t automatic_granule(const Point& point, bool dense) {
+  const auto held = static_cast<double>(dense ? point.space.components : point.k);
+  std::int64_t granule = power_of_two_above(held * point.ranks / kCarriedEntries);
+  if (!dense) {
+    const double most = static_cast<double>(point.k) / (kEntriesPerRegion * point.ranks);
+    granule = std::min(granule, power_of_two_below(most));
+  }
+  const auto coordinates = static_cast<double>(point.space.components);
+  return std::max(granule, power_of_two_above(coordinates / static_cast<double>(UINT32_MAX)));
+}
+
+void settle_selection(Point& point, const Json& json, bool dense, const std::string& origin) {
+  if (json.contains("k") && json.contains("density")) {
+    throw InputError(fmt::format("{}: /k: give 'k' or 'density', not both", origin));
+  }
+  double density = 0.01;
+  take(json, "density", density);
+  point.k = std::llround(density * static_cast<double>(point.space.components));
+  take(json, "k", point.k);
+  if (point.k > point.space.components) {
+    throw InputError(fmt::format("{}: /k: {} is more than the {} components that there are", origin,
+                                 point.k, point.space.components));
+  }
+  if (json.contains("granule") && json.at("granule").is_number()) {
+    point.space.granule = json.at("granule").get<std::int64_t>();
+    if (point.space.granule > point.space.components) {
+      throw InputError(fmt::format("{}: /granule: {} is more than the {} components that there are",
+                                   origin, point.space.granule, point.space.components));
+    }
+  } else {
+    point.space.granule = automatic_granule(point, dense);
+  }
+  if (point.space.coordinates() > static_cast<std::int64_t>(UINT32_MAX)) {
+    throw InputError(fmt::format("{}: /granule: {} components need a granule of {} at least",
+                                 origin, point.space.components,
+                                 power_of_two_above(static_cast<double>(point.space.components) /
+                                                    static_cast<double>(UINT32_MAX))));
+  }
+  point.k -= point.k % point.space.granule;
+}
+
+void require_finite(const Json& json, const std::string& where, const std::string& origin) {
+  if (json.is_number_float() && !std::isfinite(json.get<double>())) {
+    throw InputError(
+        fmt::format("{}: {}: {} is not a finite number", origin, where, json.get<double>()));
+  }
+  if (!json.is_object()) return;
+  for (const auto& item : json.items()) {
+    require_finite(item.value(), where + "/" + item.key(), origin);
+  }
+}
+
+std::uint64_t fnv1a(const std::string& text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return hash;
+}
+
+}  // namespace
+
+Point point_from(const Json& json, const std::string& origin) {
+  require_finite(json, "", origin);
+  check_point(json, origin);
+  Point point;
+  take(json, "scheme", point.scheme);
+  take(json, "network", point.network);
+  take(json, "ranks", point.ranks);
+  take(json, "components", point.space.components);
+  take(json, "iterations", point.iterations);
+  take(json, "error_feedback", point.error_feedback);
+  take(json, "seed", point.seed);
+  if (json.contains("machine")) {
+    const Json& machine = json.at("machine");
+    take(machine, "alpha_s", point.machine.alpha);
+    take(machine, "beta_s_per_word", point.machine.beta_per_word);
+    take(machine, "gamma_s_per_word", point.machine.gamma_per_word);
+    take(machine, "latency_s", point.machine.latency);
+    take(machine, "overhead_s", point.machine.overhead);
+  }
+  if (json.contains("input")) {
+    const Json& input = json.at("input");
+    take(input, "overlap", point.input.overlap);
+    take(input, "skew", point.input.skew);
+    take(input, "drift", point.input.drift);
+    take(input, "tail", point.input.tail);
+    take(input, "scale_drift", point.input.scale_drift);
+  }
+  const auto named = [&](const char* key, auto find) {
+    try {
+      return find();
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: /{}: {}", origin, key, error.what()));
+    }
+  };
+  const SchemeInfo scheme = named("scheme", [&] { return find_scheme(point.scheme); });
+  named("network", [&] { return find_network(point.network); });
+  named("options", [&] {
+    if (json.contains("options")) {
+      for (const auto& item : json.at("options").items()) {
+        point.options[item.key()] = option_from(item.value());
+      }
+    }
+    point.options = Options(scheme.options, point.options).all();
+    return 0;
+  });
+  settle_selection(point, json, scheme.dense, origin);
+  return point;
+}
+
+Json to_json(const Point& point) {
+  Json options = Json::object();
+  for (const auto& [name, value] : point.options) {
+    std::visit([&, &key = name](auto v) { options[key] = v; }, value);
+  }
+  return {{"scheme", point.scheme},
+          {"options", options},
+          {"network", point.network},
+          {"machine",
+           {{"alpha_s", point.machine.alpha.value()},
+            {"beta_s_per_word", point.machine.beta_per_word.value()},
+            {"gamma_s_per_word", point.machine.gamma_per_word.value()},
+            {"latency_s", point.machine.latency.value()},
+            {"overhead_s", point.machine.overhead.value()}}},
+          {"ranks", point.ranks},
+          {"components", point.space.components},
+          {"k", point.k},
+          {"granule", point.space.granule},
+          {"iterations", point.iterations},
+          {"error_feedback", point.error_feedback},
+          {"seed", point.seed},
+          {"input",
+           {{"overlap", point.input.overlap},
+            {"skew", point.input.skew},
+            {"drift", point.input.drift},
+            {"tail", point.input.tail},
+            {"scale_drift", point.input.scale_drift}}}};
+}
+
+std::string key_of(const Point& point) {
+  return fmt::format("{:016x}", fnv1a(version() + to_json(point).dump()));
+}
+
+}  // namespace thinwire

@@ -1,0 +1,53 @@
+// One simulation, with everything that determines it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "algorithms/scheme.hpp"
+#include "sim/core/units.hpp"
+#include "sim/experiment/config.hpp"
+#include "sim/gradient/space.hpp"
+
+namespace thinwire {
+
+struct Machine {
+  Seconds alpha{2e-6};           ///< LogGP's g
+  Seconds beta_per_word{4e-10};  ///< LogGP's G; 10 GB/s
+  Seconds gamma_per_word{0};
+  Seconds latency{0};
+  Seconds overhead{0};
+};
+
+struct Input {
+  double overlap = 0.2;
+  double skew = 0;
+  double drift = 0.01;
+  double tail = 0.25;
+  double scale_drift = 0;
+};
+
+struct Point {
+  std::string scheme = "oktopk";
+  std::map<std::string, OptionValue> options;  ///< all of the scheme's, with their defaults
+  std::string network = "alphabeta";
+  Machine machine;
+  int ranks = 16;
+  GradientSpace space{.components = 1'000'000, .granule = 1};
+  std::int64_t k = 10'000;  ///< a multiple of the granule
+  int iterations = 2;
+  bool error_feedback = false;
+  std::uint64_t seed = 1;
+  Input input;
+};
+
+/// The defaults with what `json` says; `granule` and `k` settled. Throws InputError as check_point
+/// does, and for values that do not go together.
+[[nodiscard]] Point point_from(const Json& json, const std::string& origin);
+/// All of it; point_from gives the same point back.
+[[nodiscard]] Json to_json(const Point& point);
+/// 16 hexadecimal digits that stand for all that determines a result: the point and the version.
+[[nodiscard]] std::string key_of(const Point& point);
+
+}  // namespace thinwire

@@ -1,0 +1,183 @@
+#include "sim/experiment/row.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <fstream>
+#include <utility>
+
+#include "sim/core/errors.hpp"
+#include "sim/core/version.hpp"
+#include "sim/experiment/networks.hpp"
+
+namespace thinwire {
+
+namespace {
+
+constexpr std::array<std::pair<Status, const char*>, 3> kStatusNames{
+    {{Status::ok, "ok"}, {Status::skipped, "skipped"}, {Status::failed, "failed"}}};
+
+std::string name_of(Status status) {
+  for (const auto& [value, name] : kStatusNames) {
+    if (value == status) return name;
+  }
+  return {};
+}
+
+Status status_from(const std::string& text) {
+  for (const auto& [value, name] : kStatusNames) {
+    if (text == name) return value;
+  }
+  throw InputError(fmt::format("unknown status '{}'", text));
+}
+
+Json to_json(const Outcome& outcome, bool has_clock) {
+  const auto seconds = [&](Seconds time) { return has_clock ? Json(time.value()) : Json(); };
+  Json phases = Json::array();
+  for (const PhaseCost& phase : outcome.phases) {
+    phases.push_back({{"name", phase.name},
+                      {"time_s_max", seconds(phase.time)},
+                      {"words_received_max", phase.words_received.value()},
+                      {"messages_received_max", phase.messages_received}});
+  }
+  Json times = Json::array();
+  for (const Seconds time : outcome.iteration_times) times.push_back(seconds(time));
+  return {{"iteration", outcome.iteration},
+          {"time_s", seconds(outcome.time())},
+          {"iteration_times_s", times},
+          {"steps", has_clock ? Json() : Json(outcome.steps)},
+          {"messages_sent_max", outcome.messages_sent.max},
+          {"messages_sent_mean", outcome.messages_sent.mean},
+          {"messages_received_max", outcome.messages_received.max},
+          {"messages_received_mean", outcome.messages_received.mean},
+          {"words_sent_max", outcome.words_sent.max},
+          {"words_sent_mean", outcome.words_sent.mean},
+          {"words_received_max", outcome.words_received.max},
+          {"words_received_mean", outcome.words_received.mean},
+          {"result_components", outcome.result_components},
+          {"ranks_agree", outcome.ranks_agree},
+          {"phases", phases}};
+}
+
+Seconds seconds_from(const Json& json) {
+  return json.is_null() ? Seconds(0) : Seconds(json.get<double>());
+}
+
+Spread spread_from(const Json& json, const std::string& name) {
+  return {.max = json.at(name + "_max").get<std::int64_t>(),
+          .mean = json.at(name + "_mean").get<double>()};
+}
+
+Outcome outcome_from(const Json& json) {
+  Outcome outcome;
+  outcome.iteration = json.at("iteration").get<int>();
+  for (const Json& time : json.at("iteration_times_s")) {
+    outcome.iteration_times.push_back(seconds_from(time));
+  }
+  if (outcome.iteration_times.empty()) throw InputError("/result/iteration_times_s is empty");
+  outcome.steps = json.at("steps").is_null() ? 0 : json.at("steps").get<std::int64_t>();
+  outcome.messages_sent = spread_from(json, "messages_sent");
+  outcome.messages_received = spread_from(json, "messages_received");
+  outcome.words_sent = spread_from(json, "words_sent");
+  outcome.words_received = spread_from(json, "words_received");
+  outcome.result_components = json.at("result_components").get<std::int64_t>();
+  outcome.ranks_agree = json.at("ranks_agree").get<bool>();
+  for (const Json& phase : json.at("phases")) {
+    outcome.phases.push_back(
+        {.name = phase.at("name").get<std::string>(),
+         .time = seconds_from(phase.at("time_s_max")),
+         .words_received = Words(phase.at("words_received_max").get<std::int64_t>()),
+         .messages_received = phase.at("messages_received_max").get<std::int64_t>()});
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Row make_row(const std::string& sweep, const Point& point) {
+  Row row{.sweep = sweep,
+          .key = key_of(point),
+          .version = version(),
+          .point = point,
+          .reason = {},
+          .outcome = {}};
+  if (const auto restriction = restriction_of(point)) {
+    row.status = Status::skipped;
+    row.reason = *restriction;
+    return row;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    row.outcome = run_point(point);
+  } catch (const SimulationError& error) {
+    row.status = Status::failed;
+    row.reason = error.what();
+  } catch (const std::bad_alloc&) {
+    row.status = Status::failed;
+    row.reason = "out of memory; a larger granule carries less";
+  }
+  row.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return row;
+}
+
+Json to_json(const Row& row) {
+  const bool has_clock = find_network(row.point.network).has_clock;
+  return {{"schema", kRowSchema},
+          {"sweep", row.sweep},
+          {"key", row.key},
+          {"version", row.version},
+          {"status", name_of(row.status)},
+          {"reason", row.reason.empty() ? Json() : Json(row.reason)},
+          {"point", to_json(row.point)},
+          {"result", row.outcome ? to_json(*row.outcome, has_clock) : Json()},
+          {"wall_s", row.wall_s}};
+}
+
+Row row_from(const Json& json, const std::string& origin) {
+  try {
+    if (!json.is_object() || !json.contains("schema")) {
+      throw InputError("this is not a row of results (no key 'schema')");
+    }
+    if (json.at("schema") != kRowSchema) {
+      throw InputError(fmt::format("/schema: rows of schema {} are read here, this one is of {}",
+                                   kRowSchema, json.at("schema").dump()));
+    }
+    Row row{.sweep = json.at("sweep").get<std::string>(),
+            .key = json.at("key").get<std::string>(),
+            .version = json.at("version").get<std::string>(),
+            .point = point_from(json.at("point"), "/point"),
+            .status = status_from(json.at("status").get<std::string>()),
+            .reason = json.at("reason").is_null() ? "" : json.at("reason").get<std::string>(),
+            .outcome = {},
+            .wall_s = json.at("wall_s").get<double>()};
+    if (row.status == Status::ok) row.outcome = outcome_from(json.at("result"));
+    return row;
+  } catch (const Json::exception& error) {
+    throw InputError(fmt::format("{}: not a row of results: {}", origin, error.what()));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", origin, error.what()));
+  }
+}
+
+RowsFile read_rows(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
+  RowsFile result;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const std::string origin = fmt::format("{}:{}", path, number);
+    const bool complete = !file.eof();  // a line without its end was being written
+    const Json json = Json::parse(line, nullptr, false);
+    if (json.is_discarded() && !complete) {
+      result.truncated = true;
+    } else if (json.is_discarded()) {
+      throw InputError(fmt::format("{}: not JSON; results are one JSON object a line", origin));
+    } else {
+      result.rows.push_back(row_from(json, origin));
+    }
+  }
+  return result;
+}
+
+}  // namespace thinwire

@@ -1,0 +1,149 @@
+#include "sim/experiment/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "algorithms/error_feedback.hpp"
+#include "algorithms/registry.hpp"
+#include "sim/experiment/networks.hpp"
+#include "traces/synthetic.hpp"
+
+namespace thinwire {
+
+namespace {
+
+/// One rank through all iterations.
+struct RankState {
+  std::unique_ptr<Scheme> scheme;
+  ErrorFeedback feedback;
+  Reduced reduced;
+};
+
+Task<void> iterate(Communicator& comm, RankState& rank, LocalGradient gradient, int iteration) {
+  rank.reduced = co_await rank.scheme->allreduce(comm, std::move(gradient), iteration);
+}
+
+LocalGradient gradient_of(const GradientSource& source, const RankState& state, Rank rank,
+                          int iteration, bool dense) {
+  if (dense) return source.dense(rank, iteration);
+  return state.feedback.accumulate(source.sparse(rank, iteration));
+}
+
+bool equal(const Stream& a, const Stream& b) {
+  if (const auto* sparse = std::get_if<SparseVector>(&a)) {
+    const auto* other = std::get_if<SparseVector>(&b);
+    return other != nullptr && (sparse->payload() == other->payload() ||
+                                std::ranges::equal(sparse->entries(), other->entries()));
+  }
+  const auto* other = std::get_if<DenseBlock>(&b);
+  const auto& dense = std::get<DenseBlock>(a);
+  return other != nullptr && (dense.payload() == other->payload() ||
+                              std::ranges::equal(dense.values(), other->values()));
+}
+
+std::int64_t components_of(const Stream& stream, const GradientSpace& space) {
+  if (const auto* sparse = std::get_if<SparseVector>(&stream)) {
+    return static_cast<std::int64_t>(sparse->size()) * space.granule;
+  }
+  return space.components;
+}
+
+template <class Get>
+Spread spread_of(const std::vector<Traffic>& totals, Get get) {
+  Spread spread;
+  double sum = 0;
+  for (const Traffic& total : totals) {
+    spread.max = std::max(spread.max, get(total));
+    sum += static_cast<double>(get(total));
+  }
+  spread.mean = sum / static_cast<double>(totals.size());
+  return spread;
+}
+
+std::vector<PhaseCost> phases_of(const RunReport& report) {
+  std::vector<PhaseCost> phases;
+  for (std::size_t i = 0; i < report.phases.size(); ++i) {
+    PhaseCost cost{.name = report.phases[i], .time = {}, .words_received = {}};
+    bool used = false;
+    for (const RankReport& rank : report.ranks) {
+      if (i >= rank.by_phase.size()) continue;
+      const Traffic& traffic = rank.by_phase[i];
+      cost.time = std::max(cost.time, traffic.time);
+      cost.words_received = std::max(cost.words_received, traffic.words_received);
+      cost.messages_received = std::max(cost.messages_received, traffic.messages_received);
+      used = used || traffic.messages_sent + traffic.messages_received > 0 ||
+             traffic.time > Seconds(0);
+    }
+    if (used) phases.push_back(std::move(cost));
+  }
+  return phases;
+}
+
+}  // namespace
+
+std::optional<std::string> restriction_of(const Point& point) {
+  return find_scheme(point.scheme).restriction(point.ranks, point.space.components);
+}
+
+Outcome run_point(const Point& point) {
+  const SchemeInfo info = find_scheme(point.scheme);
+  const SyntheticSource source({.ranks = point.ranks,
+                                .space = point.space,
+                                .k = point.k,
+                                .seed = point.seed,
+                                .overlap = point.input.overlap,
+                                .skew = point.input.skew,
+                                .drift = point.input.drift,
+                                .tail = point.input.tail,
+                                .scale_drift = point.input.scale_drift});
+  SharedWork shared(4 * static_cast<std::size_t>(point.ranks));
+  const SchemeSetup setup{.ranks = point.ranks,
+                          .space = point.space,
+                          .k = point.k,
+                          .gamma = point.machine.gamma_per_word,
+                          .options = Options(info.options, point.options),
+                          .shared = &shared};
+  const std::unique_ptr<Network> network = find_network(point.network).make(point);
+
+  std::vector<RankState> ranks(static_cast<std::size_t>(point.ranks));
+  for (RankState& rank : ranks) rank.scheme = info.make(setup);
+
+  Outcome outcome;
+  RunReport report;
+  for (int iteration = 1; iteration <= point.iterations; ++iteration) {
+    std::vector<SparseVector> accumulated(point.error_feedback ? ranks.size() : 0);
+    report = network->run(point.ranks, [&](Communicator& comm) {
+      const auto at = static_cast<std::size_t>(comm.rank().value());
+      LocalGradient gradient = gradient_of(source, ranks[at], comm.rank(), iteration, info.dense);
+      if (point.error_feedback && !info.dense) accumulated[at] = std::get<SparseVector>(gradient);
+      return iterate(comm, ranks[at], std::move(gradient), iteration);
+    });
+    outcome.iteration_times.push_back(report.makespan());
+    if (!point.error_feedback) continue;
+    for (std::size_t at = 0; at < ranks.size(); ++at) {
+      ranks[at].feedback.update(accumulated[at], ranks[at].reduced.contributed);
+    }
+  }
+
+  std::vector<Traffic> totals;
+  for (const RankReport& rank : report.ranks) totals.push_back(rank.total());
+  outcome.iteration = point.iterations;
+  outcome.steps = report.steps();
+  outcome.messages_sent = spread_of(totals, [](const Traffic& t) { return t.messages_sent; });
+  outcome.messages_received =
+      spread_of(totals, [](const Traffic& t) { return t.messages_received; });
+  outcome.words_sent = spread_of(totals, [](const Traffic& t) { return t.words_sent.value(); });
+  outcome.words_received =
+      spread_of(totals, [](const Traffic& t) { return t.words_received.value(); });
+  outcome.phases = phases_of(report);
+  outcome.result_components = components_of(ranks.front().reduced.sum, point.space);
+  outcome.ranks_agree = std::ranges::all_of(ranks, [&](const RankState& rank) {
+    return equal(rank.reduced.sum, ranks.front().reduced.sum);
+  });
+  return outcome;
+}
+
+}  // namespace thinwire

@@ -1,0 +1,47 @@
+// Runs one point.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/core/network.hpp"
+#include "sim/experiment/point.hpp"
+
+namespace thinwire {
+
+/// What one phase of the reported iteration cost the rank that it cost most.
+struct PhaseCost {
+  std::string name;
+  Seconds time;
+  Words words_received;
+  std::int64_t messages_received = 0;
+};
+
+/// Of a count a rank, over all ranks.
+struct Spread {
+  std::int64_t max = 0;
+  double mean = 0;
+};
+
+struct Outcome {
+  int iteration = 0;                     ///< which one this is about: the last
+  std::vector<Seconds> iteration_times;  ///< of all of them; 0 on a network without a clock
+  std::int64_t steps = 0;                ///< counting network
+  Spread messages_sent;
+  Spread messages_received;
+  Spread words_sent;
+  Spread words_received;
+  std::vector<PhaseCost> phases;
+  std::int64_t result_components = 0;  ///< non-zero components of the reduced gradient (n if dense)
+  bool ranks_agree = false;            ///< all ranks hold the same reduced gradient
+
+  [[nodiscard]] Seconds time() const { return iteration_times.back(); }
+};
+
+/// Throws InputError where the input cannot be made, SimulationError where the run fails.
+[[nodiscard]] Outcome run_point(const Point& point);
+/// Why the scheme cannot run at this point, or nothing.
+[[nodiscard]] std::optional<std::string> restriction_of(const Point& point);
+
+}  // namespace thinwire

@@ -1,0 +1,71 @@
+#include "sim/report/records.hpp"
+
+#include "algorithms/registry.hpp"
+#include "sim/experiment/networks.hpp"
+
+namespace thinwire {
+
+Json record_of(const Row& row, const Comparison& comparison) {
+  const Point& point = row.point;
+  const bool has_clock = find_network(point.network).has_clock;
+  const bool dense = find_scheme(point.scheme).dense;
+  const auto n = static_cast<double>(point.space.components);
+  const Terms low = comparison.cost.counted.low + comparison.cost.lower_order.low;
+  const Terms high = comparison.cost.counted.high + comparison.cost.lower_order.high;
+
+  const auto if_run = [&](auto get) { return row.outcome ? Json(get(*row.outcome)) : Json(); };
+  const auto if_clock = [&](double seconds) { return has_clock ? Json(seconds) : Json(); };
+  const auto if_compared = [&](double value) {
+    return row.outcome && comparison.comparable ? Json(value) : Json();
+  };
+  Json record = {{"scheme", point.scheme},
+                 {"network", point.network},
+                 {"ranks", point.ranks},
+                 {"components", point.space.components},
+                 {"k", dense ? Json() : Json(point.k)},
+                 {"density", dense ? Json() : Json(static_cast<double>(point.k) / n)},
+                 {"granule", point.space.granule},
+                 {"iteration", point.iterations},
+                 {"seed", point.seed}};
+  // Input and machine, option by option, as a grid names them.
+  const Json full = to_json(point);
+  for (const char* group : {"options", "machine", "input"}) {
+    for (const auto& item : full.at(group).items()) {
+      record[std::string(group) + "." + item.key()] = item.value();
+    }
+  }
+  record.update(Json{
+      {"status", to_json(row).at("status")},
+      {"reason", row.reason.empty() ? Json() : Json(row.reason)},
+      {"time_s", row.outcome && has_clock ? Json(row.outcome->time().value()) : Json()},
+      {"steps", row.outcome && !has_clock ? Json(row.outcome->steps) : Json()},
+      {"formula_low_s", if_clock(comparison.formula_low)},
+      {"formula_high_s", if_clock(comparison.formula_high)},
+      {"ratio_low", if_compared(comparison.ratio_low())},
+      {"ratio_high", if_compared(comparison.ratio_high())},
+      {"verdict", comparison.comparable ? name_of(comparison.verdict) : "-"},
+      {"paper_low_s", if_clock(comparison.paper_low)},
+      {"paper_high_s", if_clock(comparison.paper_high)},
+      {"lower_order_low_s", if_clock(comparison.lower_order_low)},
+      {"lower_order_high_s", if_clock(comparison.lower_order_high)},
+      {"words_sent_max", if_run([](const Outcome& o) { return o.words_sent.max; })},
+      {"words_sent_mean", if_run([](const Outcome& o) { return o.words_sent.mean; })},
+      {"words_received_max", if_run([](const Outcome& o) { return o.words_received.max; })},
+      {"words_received_mean", if_run([](const Outcome& o) { return o.words_received.mean; })},
+      {"formula_words_low", low.words},
+      {"formula_words_high", high.words},
+      {"messages_sent_max", if_run([](const Outcome& o) { return o.messages_sent.max; })},
+      {"messages_sent_mean", if_run([](const Outcome& o) { return o.messages_sent.mean; })},
+      {"messages_received_max", if_run([](const Outcome& o) { return o.messages_received.max; })},
+      {"formula_messages_low", low.messages},
+      {"formula_messages_high", high.messages},
+      {"result_components", if_run([](const Outcome& o) { return o.result_components; })},
+      {"ranks_agree", if_run([](const Outcome& o) { return o.ranks_agree; })},
+      {"wall_s", row.wall_s},
+      {"sweep", row.sweep},
+      {"key", row.key},
+      {"version", row.version}});
+  return record;
+}
+
+}  // namespace thinwire
