@@ -32,10 +32,16 @@ class Ref {
   explicit Ref(T* body) : body_(body) { retain(); }
   Ref(const Ref& other) : body_(other.body_) { retain(); }
   Ref(Ref&& other) noexcept : body_(std::exchange(other.body_, nullptr)) {}
+  /// A Ref converts where its pointer does.
   template <class U>
-  requires std::is_convertible_v<U*, T*> Ref(Ref<U> other)
-      : body_(other.release()) {}  // NOLINT(google-explicit-constructor)
-  Ref& operator=(Ref other) noexcept {
+  requires std::is_convertible_v<U*, T*> Ref(Ref<U> other)  // NOLINT(google-explicit-constructor)
+      : body_(other.release()) {}
+  Ref& operator=(const Ref& other) {
+    Ref copy(other);
+    std::swap(body_, copy.body_);
+    return *this;
+  }
+  Ref& operator=(Ref&& other) noexcept {
     std::swap(body_, other.body_);
     return *this;
   }

@@ -70,28 +70,30 @@ Words GradientReduction::reduced_words(const Message& b) const {
 }
 
 Message NumbersReduction::cut(const Message& held, PieceRange wanted, int pieces) const {
-  const auto all = Numbers::from(held.payload).all();
-  const auto size = static_cast<std::int64_t>(all.size());
-  const auto first = all.begin() + part_begin(size, pieces, wanted.first);
-  const auto last = all.begin() + part_begin(size, pieces, wanted.last);
-  return Numbers({first, last}).message();
+  const Numbers list = Numbers::from(held.payload);
+  const std::int64_t begin = part_begin(list.whole(), pieces, wanted.first);
+  const std::int64_t end = part_begin(list.whole(), pieces, wanted.last);
+  const auto first = list.all().begin() + (begin - list.first());
+  return Numbers({first, first + (end - begin)}, begin, list.whole()).message();
 }
 
 Message NumbersReduction::compute_sum(const Message& a, const Message& b) const {
-  const auto va = Numbers::from(a.payload).all();
+  const Numbers list = Numbers::from(a.payload);
+  const auto va = list.all();
   const auto vb = Numbers::from(b.payload).all();
   std::vector<std::int64_t> total(va.size());
   std::transform(va.begin(), va.end(), vb.begin(), total.begin(), std::plus<>());
-  return Numbers(std::move(total)).message();
+  return Numbers(std::move(total), list.first(), list.whole()).message();
 }
 
 Message NumbersReduction::compute_join(std::span<const Message> parts) const {
+  const Numbers first = Numbers::from(parts.front().payload);
   std::vector<std::int64_t> joined;
   for (const Message& part : parts) {
     const auto numbers = Numbers::from(part.payload).all();
     joined.insert(joined.end(), numbers.begin(), numbers.end());
   }
-  return Numbers(std::move(joined)).message();
+  return Numbers(std::move(joined), first.first(), first.whole()).message();
 }
 
 }  // namespace thinwire

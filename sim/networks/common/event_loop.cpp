@@ -125,14 +125,16 @@ void EventLoop::run_to_end(const RankProgram& program) {
 }
 
 void EventLoop::run_ready() {
-  // Ranks that run may make others ready, at the end of the list.
   constexpr std::size_t kAhead = 3;
-  for (std::size_t i = 0; i < ready_.size(); ++i) {
-    if (i + kAhead < ready_.size()) ranks_[ready_[i + kAhead]]->prefetch_coroutine();
-    ranks_[ready_[i]]->resume();
-    settle(ready_[i]);
+  while (!ready_.empty()) {
+    resumed_.swap(ready_);  // ranks that run may make others ready
+    for (std::size_t i = 0; i < resumed_.size(); ++i) {
+      if (i + kAhead < resumed_.size()) ranks_[resumed_[i + kAhead]]->prefetch_coroutine();
+      ranks_[resumed_[i]]->resume();
+      settle(resumed_[i]);
+    }
+    resumed_.clear();
   }
-  ready_.clear();
 }
 
 void EventLoop::settle(std::size_t rank) {

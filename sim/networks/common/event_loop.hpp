@@ -100,6 +100,7 @@ class EventLoop {
   std::span<const std::unique_ptr<LoopRank>> ranks_;
   std::vector<Task<void>> tasks_;
   std::vector<std::size_t> ready_;
+  std::vector<std::size_t> resumed_;
   std::size_t running_ = 0;
 };
 
