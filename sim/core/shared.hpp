@@ -37,8 +37,7 @@ class Ref {
   requires std::is_convertible_v<U*, T*> Ref(Ref<U> other)  // NOLINT(google-explicit-constructor)
       : body_(other.release()) {}
   Ref& operator=(const Ref& other) {
-    Ref copy(other);
-    std::swap(body_, copy.body_);
+    if (this != &other) *this = Ref(other);
     return *this;
   }
   Ref& operator=(Ref&& other) noexcept {
