@@ -22,9 +22,12 @@ void add_list(CLI::App& app, int& exit_code);
 
 /// --format table|csv|json|jsonl.
 void add_format(CLI::App& command, Format& format);
-/// The rows beside their formulas, as the commands print them.
+/// How much a table shows; the other formats hold everything.
+enum class Detail : std::uint8_t { brief, full };
+/// The rows beside their formulas, as the commands print them. The network is named where it is
+/// not always alphabeta.
 [[nodiscard]] std::string comparison_text(const std::vector<Row>& rows, double tolerance,
-                                          Format format);
+                                          Format format, Detail detail);
 /// Lists on stderr what was skipped or failed, and says whether anything failed.
 [[nodiscard]] bool report_troubles(const std::vector<Row>& rows);
 

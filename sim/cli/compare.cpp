@@ -29,7 +29,7 @@ int run(const CompareFlags& flags) {
     fmt::print(stderr, "{}: the last line is not complete and is left out\n", flags.results);
   }
   if (file.rows.empty()) throw InputError(fmt::format("{}: holds no results", flags.results));
-  fmt::print("{}", comparison_text(file.rows, tolerance, flags.format));
+  fmt::print("{}", comparison_text(file.rows, tolerance, flags.format, Detail::full));
   bool gate_holds = !report_troubles(file.rows);
   if (!flags.tolerance) return 0;
   const auto off = std::ranges::count_if(file.rows, [&](const Row& row) {

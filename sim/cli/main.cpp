@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <exception>
 
 #include "sim/cli/command.hpp"
@@ -49,7 +50,10 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    const int exit_code = run(argc, argv);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+    fmt::print(stderr, "thinwire: what was printed could not be written\n");
+    return thinwire::kFailed;
   } catch (const thinwire::InputError& error) {
     fmt::print(stderr, "thinwire: {}\n", error.what());
     return thinwire::kBadInput;

@@ -69,7 +69,7 @@ int run(const RunFlags& flags) {
   if (flags.format == Format::jsonl) {
     fmt::print("{}\n", to_json(rows.front()).dump());
   } else {
-    fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format));
+    fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format, Detail::brief));
   }
   if (flags.phases && rows.front().outcome) {
     // Beside a table it belongs to the output; beside data it would spoil it.

@@ -35,7 +35,7 @@ int run(const SweepFlags& flags) {
         if (terminal && progress.done == progress.total) fmt::print(stderr, "\r\033[K");
         std::fflush(stderr);
       });
-  fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format));
+  fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format, Detail::brief));
   const bool failed = report_troubles(rows);
   fmt::print(stderr, "{} points ({} of them were there already) in {}\n", rows.size(), reused,
              output);

@@ -31,7 +31,9 @@ void check_grid(const Json& grid, const Json& base, const std::string& origin) {
 std::map<std::string, Row> reusable_rows(const Sweep& sweep, const std::string& path, bool force) {
   std::map<std::string, Row> usable;
   if (!fs::exists(path)) return usable;
-  if (fs::is_directory(path)) throw InputError(fmt::format("{}: is a folder; name a file", path));
+  if (!fs::is_regular_file(path)) {
+    throw InputError(fmt::format("{}: is no regular file; name one for the results", path));
+  }
   for (Row& row : read_rows(path).rows) {
     if (row.sweep != sweep.name) {
       throw InputError(
