@@ -51,7 +51,7 @@ SyntheticSource::SyntheticSource(const SyntheticSettings& settings) : settings_(
   // everything is (and then k is n, and granule 1).
   const std::int64_t places = settings.space.components / settings.space.granule;
   const std::int64_t hot = settings.k / settings.space.granule;
-  if (hot > places) {
+  if (settings.k < 0 || hot > places) {
     throw InputError(fmt::format("k = {} of n = {} components cannot be selected with granule {}",
                                  settings.k, settings.space.components, settings.space.granule));
   }

@@ -1,0 +1,185 @@
+#include "algorithms/collectives/direct_exchange.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "tests/support/bodies.hpp"
+#include "tests/support/networks.hpp"
+#include "tests/support/ranks.hpp"
+
+namespace thinwire {
+
+using test::BodyCount;
+using test::counted_message;
+using test::exactly;
+using test::formula;
+
+namespace {
+
+constexpr std::int64_t kWords = 2000;
+
+/// Notes who sent what, and charges the same for each message.
+class Noting final : public Exchange {
+ public:
+  Noting(Rank rank, BodyCount& count, Seconds work) : rank_(rank), count_(count), work_(work) {}
+
+  [[nodiscard]] Message outgoing(Rank to) override {
+    return counted_message(count_, Words(kWords), 1000 * rank_.value() + to.value());
+  }
+  [[nodiscard]] Seconds incoming(Rank from, Message message) override {
+    received_.emplace_back(from.value(), test::number_of(message));
+    return work_;
+  }
+
+  /// Exactly one message from every other rank, and the one that was meant for this rank.
+  [[nodiscard]] bool complete(int ranks) const {
+    std::vector<int> sources;
+    for (const auto& [from, number] : received_) {
+      if (number != 1000 * from + rank_.value()) return false;
+      sources.push_back(from);
+    }
+    std::sort(sources.begin(), sources.end());
+    std::vector<int> expected;
+    for (int from = 0; from < ranks; ++from) {
+      if (from != rank_.value()) expected.push_back(from);
+    }
+    return sources == expected;
+  }
+
+ private:
+  Rank rank_;
+  BodyCount& count_;
+  Seconds work_;
+  std::vector<std::pair<int, int>> received_;
+};
+
+Task<void> exchange_all(Communicator& comm, ExchangeOrder order, Seconds work, BodyCount& count,
+                        int& complete) {
+  Noting exchange(comm.rank(), count, work);
+  co_await direct_exchange(comm, exchange, order);
+  if (exchange.complete(comm.size())) ++complete;
+}
+
+RunReport run(Network& network, int ranks, ExchangeOrder order, Seconds work = Seconds(0)) {
+  BodyCount count;
+  int complete = 0;
+  RunReport report = network.run(
+      ranks, [&](Communicator& comm) { return exchange_all(comm, order, work, count, complete); });
+  CHECK(complete == ranks);
+  CHECK(count.living == 0);
+  return report;
+}
+
+std::vector<ExchangeOrder> all_orders() {
+  std::vector<ExchangeOrder> orders;
+  for (const bool rotated : {true, false}) {
+    for (const bool sliding : {true, false}) {
+      for (const int bucket : {1, 2, 4, 16}) {
+        orders.push_back({.rotated = rotated, .bucket = bucket, .sliding = sliding});
+      }
+    }
+  }
+  return orders;
+}
+
+}  // namespace
+
+TEST_CASE("In a direct exchange every rank gets from every other what was meant for it") {
+  for (const int ranks : test::kRankCounts) {
+    for (const ExchangeOrder order : all_orders()) {
+      CAPTURE(ranks);
+      CAPTURE(order.rotated);
+      CAPTURE(order.bucket);
+      CAPTURE(order.sliding);
+      test::Networks networks;
+      run(networks.alphabeta, ranks, order);
+      const RunReport counted = run(networks.counting, ranks, order);
+      bool even = true;
+      for (const RankReport& rank : counted.ranks) {
+        const Traffic total = rank.total();
+        even = even && total.messages_sent == ranks - 1 && total.messages_received == ranks - 1 &&
+               total.words_sent == Words((ranks - 1) * kWords);
+      }
+      CHECK(even);
+    }
+  }
+}
+
+TEST_CASE("A rotated direct exchange costs P - 1 messages with any bucket") {
+  for (const int ranks : test::kRankCounts) {
+    for (const ExchangeOrder order : all_orders()) {
+      if (!order.rotated) continue;
+      CAPTURE(ranks);
+      CAPTURE(order.bucket);
+      CAPTURE(order.sliding);
+      test::Networks networks;
+      const double steps = ranks - 1;
+      CHECK(run(networks.alphabeta, ranks, order).makespan().value() ==
+            exactly(formula(steps, steps * kWords)));
+      CHECK(static_cast<double>(run(networks.counting, ranks, order).steps()) == steps);
+    }
+  }
+}
+
+TEST_CASE("A direct exchange by rank costs up to three times the messages") {
+  for (const int ranks : test::kRankCounts) {
+    for (const ExchangeOrder order : all_orders()) {
+      if (order.rotated) continue;
+      CAPTURE(ranks);
+      CAPTURE(order.bucket);
+      CAPTURE(order.sliding);
+      test::Networks networks;
+      const double steps = ranks - 1;
+      const double once = formula(steps, steps * kWords);
+      const double time = run(networks.alphabeta, ranks, order).makespan().value();
+      CHECK(time >= once * (1 - 1e-9));
+      CHECK(time <= 3 * once * (1 + 1e-9));
+      if (ranks > 3) {
+        CHECK(time > once * (1 + 1e-9));
+      }
+    }
+  }
+}
+
+TEST_CASE("Taking in is hidden behind the exchanges that are under way") {
+  const double message = formula(1, kWords);
+  for (const int ranks : {2, 3, 8, 12, 17}) {
+    for (const double share : {0.25, 0.75, 3.0}) {
+      CAPTURE(ranks);
+      CAPTURE(share);
+      const Seconds work(share * message);
+      const double steps = ranks - 1;
+      test::Networks networks;
+      // One at a time: nothing overlaps.
+      CHECK(run(networks.alphabeta, ranks, {.rotated = true, .bucket = 1, .sliding = true}, work)
+                .makespan()
+                .value() == exactly(steps * (message + work.value())));
+      // All under way: whichever is longer, the messages or the taking in, goes on all the time.
+      CHECK(run(networks.alphabeta, ranks, {.rotated = true, .bucket = 64, .sliding = true}, work)
+                .makespan()
+                .value() ==
+            exactly(message + work.value() + (steps - 1) * std::max(message, work.value())));
+      // One bucket that is waited for as a whole.
+      CHECK(run(networks.alphabeta, ranks, {.rotated = true, .bucket = 64, .sliding = false}, work)
+                .makespan()
+                .value() == exactly(steps * (message + work.value())));
+      // In between.
+      for (const int bucket : {2, 4}) {
+        for (const bool sliding : {true, false}) {
+          const double time = run(networks.alphabeta, ranks,
+                                  {.rotated = true, .bucket = bucket, .sliding = sliding}, work)
+                                  .makespan()
+                                  .value();
+          CHECK(time >= std::max(steps * message + work.value(), message + steps * work.value()) *
+                            (1 - 1e-9));
+          CHECK(time <= steps * (message + work.value()) * (1 + 1e-9));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace thinwire

@@ -1,0 +1,49 @@
+#include "algorithms/error_feedback.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "tests/support/sparse.hpp"
+
+namespace thinwire {
+
+using test::Entries;
+using test::entries_of;
+using test::Generator;
+
+TEST_CASE("Error feedback keeps what did not contribute and adds it to the next gradient") {
+  ErrorFeedback feedback;
+  CHECK(feedback.residual().size() == 0);
+  const SparseVector first = SparseVector::checked({{1, 1.0F}, {2, 2.0F}, {3, 3.0F}});
+  const SparseVector accumulated = feedback.accumulate(first);
+  CHECK(entries_of(accumulated) == entries_of(first));
+  // Which coordinates contributed counts, not with what values.
+  feedback.update(accumulated, SparseVector::checked({{2, 99.0F}}));
+  CHECK(entries_of(feedback.residual()) == Entries{{1, 1.0F}, {3, 3.0F}});
+  const SparseVector second = feedback.accumulate(SparseVector::checked({{3, 10.0F}, {4, 4.0F}}));
+  CHECK(entries_of(second) == Entries{{1, 1.0F}, {3, 13.0F}, {4, 4.0F}});
+  feedback.update(second, second);
+  CHECK(feedback.residual().size() == 0);
+  feedback.update(second, SparseVector());
+  CHECK(entries_of(feedback.residual()) == entries_of(second));
+}
+
+TEST_CASE("With error feedback nothing of any gradient is lost") {
+  Generator generator(37);
+  ErrorFeedback feedback;
+  std::map<std::uint32_t, double> given;
+  std::map<std::uint32_t, double> taken;
+  for (int iteration = 0; iteration < 50; ++iteration) {
+    const SparseVector gradient = test::random_vector(generator, 0, 300, 40);
+    for (const Entry& entry : gradient.entries()) given[entry.coordinate] += entry.value;
+    const SparseVector accumulated = feedback.accumulate(gradient);
+    const SparseVector contributed = select_largest(accumulated, 10);
+    for (const Entry& entry : contributed.entries()) taken[entry.coordinate] += entry.value;
+    feedback.update(accumulated, contributed);
+  }
+  for (const Entry& entry : feedback.residual().entries()) taken[entry.coordinate] += entry.value;
+  CHECK(given == taken);
+}
+
+}  // namespace thinwire

@@ -1,0 +1,83 @@
+#include "algorithms/registry.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "sim/core/errors.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/ranks.hpp"
+
+namespace thinwire {
+
+using test::contains;
+using test::error_of;
+
+namespace {
+
+std::string refusal(const std::string& name) {
+  return error_of<InputError>([&] { static_cast<void>(find_scheme(name)); });
+}
+
+}  // namespace
+
+TEST_CASE("Every scheme is found by its name and says what it is") {
+  std::set<std::string> names;
+  for (const SchemeInfo& info : all_schemes()) {
+    CAPTURE(info.name);
+    names.insert(info.name);
+    CHECK(find_scheme(info.name).name == info.name);
+    CHECK_FALSE(info.summary.empty());
+    CHECK_FALSE(info.source.empty());
+    CHECK_FALSE(info.latency.empty());
+    CHECK_FALSE(info.bandwidth.empty());
+    CHECK(info.make);
+    CHECK(info.cost);
+    REQUIRE(info.restriction);
+    for (const int ranks : test::kRankCounts) {
+      CHECK_FALSE(info.restriction(ranks, 1000).has_value());
+    }
+    for (const OptionInfo& option : info.options) CHECK_FALSE(option.help.empty());
+    CHECK_NOTHROW(Options(info.options, {}));
+  }
+  CHECK(names.size() == all_schemes().size());
+  for (const char* name :
+       {"dense_rabenseifner", "dense_ring", "dense_recursive_doubling", "topka", "oktopk"}) {
+    CHECK(names.count(name) == 1);
+  }
+}
+
+TEST_CASE("An unknown scheme is refused with the one that was meant") {
+  CHECK(refusal("ok_topk") == "unknown scheme 'ok_topk'; did you mean 'oktopk'?");
+  CHECK(refusal("ring") == "unknown scheme 'ring'; did you mean 'dense_ring'?");
+  CHECK(contains(refusal("topk"), "did you mean 'topka'?"));
+  CHECK(contains(refusal("xyzzyxyzzyxyzzy"), "known are dense_rabenseifner, dense_ring, "));
+}
+
+TEST_CASE("The low end of every cost is not above its high end") {
+  for (const SchemeInfo& info : all_schemes()) {
+    const Options options(info.options, {});
+    for (const int ranks : test::kRankCounts) {
+      for (const std::int64_t k : {0, 1, 1000, 100000}) {
+        for (const int iteration : {1, 2, 33, 65}) {
+          CAPTURE(info.name);
+          CAPTURE(ranks);
+          CAPTURE(k);
+          const Cost cost = info.cost(
+              {.ranks = ranks, .n = 100000, .k = k, .iteration = iteration, .options = &options});
+          for (const Interval& interval : {cost.paper, cost.counted, cost.lower_order}) {
+            CHECK(interval.low.messages <= interval.high.messages);
+            CHECK(interval.low.words <= interval.high.words);
+          }
+          if (ranks == 1) {
+            CHECK(cost.counted.high.messages + cost.lower_order.high.messages == 0);
+            CHECK(cost.counted.high.words + cost.lower_order.high.words == 0);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace thinwire

@@ -1,0 +1,164 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace {
+
+using thinwire::testing::Ended;
+using thinwire::testing::run_program;
+using thinwire::testing::TemporaryFolder;
+using thinwire::testing::text_of;
+
+constexpr const char* kSmallSweep = R"({
+  "name": "small",
+  "base": {"components": 4096, "density": 0.05},
+  "grid": {"scheme": ["dense_rabenseifner", "topka", "oktopk"], "ranks": [1, 5, 8]}
+})";
+
+std::ptrdiff_t lines_in(const std::string& text) { return std::ranges::count(text, '\n'); }
+
+}  // namespace
+
+TEST_CASE("help of every command teaches with an example") {
+  for (const char* command : {"", "run", "sweep", "compare"}) {
+    CAPTURE(command);
+    const Ended ended = run_program(std::string(command) + " --help");
+    CHECK(ended.exit_code == 0);
+    CHECK(ended.err.empty());
+    CHECK(ended.out.find("Example") != std::string::npos);
+    CHECK(ended.out.find("thinwire ") != std::string::npos);
+  }
+  CHECK(run_program("--version").out.starts_with("0."));
+}
+
+TEST_CASE("a run with nothing given works, and says that it lies inside its interval") {
+  const Ended ended = run_program("run");
+  CHECK(ended.exit_code == 0);
+  CHECK(ended.err.empty());
+  CHECK(lines_in(ended.out) == 2);
+  CHECK(ended.out.find("inside") != std::string::npos);
+}
+
+TEST_CASE("the table of a run of topka is what the formula says") {
+  // 3 messages of 2 * 1000 * (1 + 2 + 4) words in all: 3 * 1e-6 + 14000 * 1e-9 seconds.
+  const Ended ended =
+      run_program("run --scheme topka -P 8 -n 100000 -k 1000 --alpha 1e-6 --beta 1e-9");
+  CHECK(ended.out ==
+        "scheme  ranks     k   time_s  formula_s  ratio  words_max  formula_words  messages  "
+        "formula_messages  verdict\n"
+        "topka       8  1000  1.7e-05    1.7e-05      1      14000          14000         3  "
+        "               3  exact\n");
+}
+
+TEST_CASE("every format holds the same result") {
+  const std::string point = "run --scheme topka -P 4 -n 1000 --format ";
+  const auto array = nlohmann::json::parse(run_program(point + "json").out);
+  const auto row = nlohmann::json::parse(run_program(point + "jsonl").out);
+  const std::string csv = run_program(point + "csv").out;
+  CHECK(array.size() == 1);
+  CHECK(array[0]["time_s"] == row["result"]["time_s"]);
+  CHECK(array[0]["ranks_agree"] == true);
+  CHECK(lines_in(csv) == 2);
+  CHECK(csv.starts_with("scheme,network,ranks,components,k,"));
+  CHECK(csv.find(array[0]["time_s"].dump()) != std::string::npos);
+}
+
+TEST_CASE("flags go over the config file, and --set reaches every key") {
+  const TemporaryFolder folder;
+  const std::string config = folder.write(
+      "point.json", R"({"scheme": "topka", "ranks": 4, "density": 0.5, "components": 100})");
+  const auto row = nlohmann::json::parse(
+      run_program("run --config " + config + " -P 3 -k 7 --set input.overlap=1 --format jsonl")
+          .out);
+  CHECK(row["point"]["scheme"] == "topka");
+  CHECK(row["point"]["ranks"] == 3);
+  CHECK(row["point"]["k"] == 7);
+  CHECK(row["point"]["input"]["overlap"] == 1.0);
+}
+
+TEST_CASE("the counting network reports steps and no seconds") {
+  const auto record = nlohmann::json::parse(
+      run_program("run --network counting --scheme dense_ring -P 5 --format json").out)[0];
+  CHECK(record["steps"] == 8);
+  CHECK(record["time_s"].is_null());
+  CHECK(record["verdict"] == "exact");
+}
+
+TEST_CASE("a sweep runs the grid, keeps its results, and later runs only what is missing") {
+  const TemporaryFolder folder;
+  const std::string command = "sweep " + folder.write("small.json", kSmallSweep) + " -o " +
+                              folder.path("deep/er/out.jsonl");
+  const Ended first = run_program(command);
+  CHECK(first.exit_code == 0);
+  CHECK(lines_in(first.out) == 10);
+  CHECK(first.err.find("9 points (0 of them were there already)") != std::string::npos);
+  const std::string results = text_of(folder.path("deep/er/out.jsonl"));
+  CHECK(lines_in(results) == 9);
+
+  // As if it had been killed in the middle of a line.
+  const std::string cut = folder.write("deep/er/out.jsonl", results.substr(0, results.size() - 40));
+  const Ended again = run_program(command);
+  CHECK(again.exit_code == 0);
+  CHECK(again.out == first.out);
+  CHECK(lines_in(text_of(cut)) == 9);
+  const bool uncertain = run_program("--version").out.find("-dirty") != std::string::npos;
+  if (!uncertain)
+    CHECK(again.err.find("9 points (8 of them were there already)") != std::string::npos);
+
+  const Ended forced = run_program(command + " --force");
+  CHECK(forced.out == first.out);
+  CHECK(forced.err.find("(0 of them") != std::string::npos);
+}
+
+TEST_CASE("a sweep does not touch the results of another sweep") {
+  const TemporaryFolder folder;
+  const std::string out = folder.path("out.jsonl");
+  CHECK(
+      run_program("sweep " + folder.write("a.json", R"({"name":"a"})") + " -o " + out).exit_code ==
+      0);
+  const std::string before = text_of(out);
+  const Ended other =
+      run_program("sweep " + folder.write("b.json", R"({"name":"b"})") + " -o " + out);
+  CHECK(other.exit_code == 2);
+  CHECK(other.err.find("holds results of the sweep 'a'") != std::string::npos);
+  CHECK(text_of(out) == before);
+}
+
+TEST_CASE("compare is a gate with --tolerance, and only then") {
+  const TemporaryFolder folder;
+  const std::string good = run_program("run --scheme topka -P 8 -n 1000 --format jsonl").out;
+  auto row = nlohmann::ordered_json::parse(good);
+  row["result"]["iteration_times_s"] = {1.0, 1.01 * row["result"]["time_s"].get<double>()};
+  const std::string bad = row.dump() + "\n";
+  CHECK(run_program("compare " + folder.write("good", good) + " --tolerance 1e-9").exit_code == 0);
+  const std::string path = folder.write("bad", good + bad);
+  CHECK(run_program("compare " + path).exit_code == 0);
+  const Ended gate = run_program("compare " + path + " --tolerance 1e-3");
+  CHECK(gate.exit_code == 1);
+  CHECK(gate.out.find("OFF") != std::string::npos);
+  CHECK(gate.err.find("1 of 2 results") != std::string::npos);
+  CHECK(run_program("compare " + path + " --tolerance 0.02").exit_code == 0);
+}
+
+TEST_CASE("compare leaves a truncated last line out and says so") {
+  const TemporaryFolder folder;
+  const std::string row = run_program("run --scheme topka -P 8 -n 1000 --format jsonl").out;
+  const Ended ended = run_program("compare " + folder.write("cut", row + row.substr(0, 100)));
+  CHECK(ended.exit_code == 0);
+  CHECK(lines_in(ended.out) == 2);
+  CHECK(ended.err.find("last line is not complete") != std::string::npos);
+}
+
+TEST_CASE("list names every scheme with its costs") {
+  const Ended ended = run_program("list");
+  for (const char* name :
+       {"dense_rabenseifner", "dense_ring", "dense_recursive_doubling", "topka", "oktopk",
+        "alphabeta", "counting", "[2k (P-1)/P, 6k (P-1)/P]", "tau_prime"}) {
+    CHECK(ended.out.find(name) != std::string::npos);
+  }
+  const auto schemes = nlohmann::json::parse(run_program("list schemes --format json").out);
+  CHECK(schemes.size() == 5);
+}

@@ -1,0 +1,56 @@
+// A second simulator of the α-β machine, as plain as can be: whatever happens is an event at its
+// time, and nothing is handled before it is due. No rank runs ahead, no lookahead, no coroutines.
+// The engine under test must agree with it to the last bit.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/core/network.hpp"
+#include "sim/networks/alphabeta/alphabeta.hpp"
+
+namespace thinwire::test {
+
+/// One thing that a rank does. Requests are numbered in the order in which the rank posts them.
+struct Operation {
+  enum class Kind { send, receive, wait_all, compute };
+
+  Kind kind;
+  int peer = 0;
+  int tag = 0;
+  std::int64_t words = 0;
+  std::vector<std::size_t> requests;  ///< of wait_all; one or many
+  double seconds = 0;
+
+  static Operation send(int to, int tag, std::int64_t words) {
+    return {.kind = Kind::send, .peer = to, .tag = tag, .words = words, .requests = {}};
+  }
+  static Operation receive(int from, int tag) {
+    return {.kind = Kind::receive, .peer = from, .tag = tag, .requests = {}};
+  }
+  static Operation wait_all(std::vector<std::size_t> requests) {
+    return {.kind = Kind::wait_all, .requests = std::move(requests)};
+  }
+  static Operation compute(double seconds) {
+    return {.kind = Kind::compute, .requests = {}, .seconds = seconds};
+  }
+};
+
+using Script = std::vector<Operation>;
+
+/// What a rank has seen: its clock after each operation, and the words of all that it received.
+struct History {
+  std::vector<double> clocks;
+  std::vector<std::int64_t> words;
+
+  friend bool operator==(const History&, const History&) = default;
+};
+
+/// Runs one script a rank, time-driven.
+[[nodiscard]] std::vector<History> run_time_driven(const std::vector<Script>& scripts,
+                                                   const LogGP& machine);
+
+/// Runs one script a rank on a network.
+[[nodiscard]] std::vector<History> run_on(Network& network, const std::vector<Script>& scripts);
+
+}  // namespace thinwire::test

@@ -1,0 +1,45 @@
+// Payloads whose lives are counted: none may be left over, and none may live longer than needed.
+#pragma once
+
+#include <algorithm>
+
+#include "sim/core/message.hpp"
+
+namespace thinwire::test {
+
+struct BodyCount {
+  int living = 0;
+  int most = 0;
+};
+
+class CountedBody final : public Body {
+ public:
+  explicit CountedBody(BodyCount& count, int number = 0) : number_(number), count_(count) {
+    ++count_.living;
+    count_.most = std::max(count_.most, count_.living);
+  }
+  CountedBody(const CountedBody&) = delete;
+  CountedBody& operator=(const CountedBody&) = delete;
+  CountedBody(CountedBody&&) = delete;
+  CountedBody& operator=(CountedBody&&) = delete;
+  ~CountedBody() override { --count_.living; }
+
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+  BodyCount& count_;
+};
+
+[[nodiscard]] inline Message counted_message(BodyCount& count, Words words, int number = 0) {
+  return {{make_ref<const CountedBody>(count, number), 0, 0}, words};
+}
+
+[[nodiscard]] inline int number_of(const Message& message) {
+  return static_cast<const CountedBody&>(*message.payload.body).number();
+}
+
+/// A message of which only the length matters.
+[[nodiscard]] inline Message empty_message(std::int64_t words) { return {{}, Words(words)}; }
+
+}  // namespace thinwire::test

@@ -1,0 +1,105 @@
+// Runs a scheme on a network, iteration by iteration.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "algorithms/scheme.hpp"
+#include "sim/core/network.hpp"
+
+namespace thinwire::test {
+
+/// One iteration: what each rank got, and what it cost. All ranks start it together at time 0.
+struct Iteration {
+  std::vector<Reduced> results;
+  RunReport report;
+};
+
+/// The P ranks of a scheme, which live through the iterations.
+class SchemeRanks {
+ public:
+  using GradientOf = std::function<LocalGradient(int rank)>;
+
+  SchemeRanks(const SchemeInfo& info, int ranks, GradientSpace space, std::int64_t k,
+              const std::map<std::string, OptionValue>& options = {}, Seconds gamma = Seconds(0))
+      : shared_(4096),
+        setup_{.ranks = ranks,
+               .space = space,
+               .k = k,
+               .gamma = gamma,
+               .options = Options(info.options, options),
+               .shared = &shared_},
+        info_(info) {
+    for (int rank = 0; rank < ranks; ++rank) schemes_.push_back(info.make(setup_));
+  }
+  SchemeRanks(const SchemeRanks&) = delete;
+  SchemeRanks& operator=(const SchemeRanks&) = delete;
+  SchemeRanks(SchemeRanks&&) = delete;
+  SchemeRanks& operator=(SchemeRanks&&) = delete;
+  ~SchemeRanks() = default;
+
+  [[nodiscard]] Iteration run(Network& network, int iteration, const GradientOf& gradient) {
+    Iteration outcome;
+    outcome.results.resize(schemes_.size());
+    outcome.report = network.run(setup_.ranks, [&](Communicator& comm) {
+      const int rank = comm.rank().value();
+      const auto at = static_cast<std::size_t>(rank);
+      return one_iteration(comm, *schemes_[at], gradient(rank), iteration, outcome.results[at]);
+    });
+    return outcome;
+  }
+
+  /// Iterations 1 .. count in one run, in which ranks need not be in step with one another.
+  [[nodiscard]] std::vector<std::vector<Reduced>> run_through(
+      Network& network, int count,
+      const std::function<LocalGradient(int rank, int iteration)>& gradient) {
+    std::vector<std::vector<Reduced>> results(static_cast<std::size_t>(count),
+                                              std::vector<Reduced>(schemes_.size()));
+    network.run(setup_.ranks, [&](Communicator& comm) {
+      return all_iterations(comm, *schemes_[static_cast<std::size_t>(comm.rank().value())],
+                            gradient, results);
+    });
+    return results;
+  }
+
+  [[nodiscard]] const SchemeSetup& setup() const { return setup_; }
+  [[nodiscard]] std::size_t computed() const { return shared_.computed(); }
+
+  [[nodiscard]] Cost cost(int iteration) const {
+    return info_.cost({.ranks = setup_.ranks,
+                       .n = setup_.space.components,
+                       .k = setup_.k,
+                       .iteration = iteration,
+                       .options = &setup_.options});
+  }
+
+ private:
+  static Task<void> one_iteration(Communicator& comm, Scheme& scheme, LocalGradient gradient,
+                                  int iteration, Reduced& result) {
+    Task<Reduced> task = scheme.allreduce(comm, std::move(gradient), iteration);
+    result = co_await std::move(task);
+  }
+
+  static Task<void> all_iterations(
+      Communicator& comm, Scheme& scheme,
+      const std::function<LocalGradient(int rank, int iteration)>& gradient,
+      std::vector<std::vector<Reduced>>& results) {
+    const int rank = comm.rank().value();
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const int iteration = static_cast<int>(i) + 1;
+      Task<Reduced> task = scheme.allreduce(comm, gradient(rank, iteration), iteration);
+      results[i][static_cast<std::size_t>(rank)] = co_await std::move(task);
+    }
+  }
+
+  SharedWork shared_;
+  SchemeSetup setup_;
+  SchemeInfo info_;
+  std::vector<std::unique_ptr<Scheme>> schemes_;
+};
+
+}  // namespace thinwire::test
