@@ -9,7 +9,7 @@
 
 namespace thinwire {
 
-/// The sum of sparse vectors, added in the order of their ranks.
+/// The sum of sparse vectors.
 [[nodiscard]] SparseVector sum_of_gathered(const Concatenation& gathered, SharedWork& shared);
 /// Sparse vectors whose coordinates follow one another from rank to rank, as one.
 [[nodiscard]] SparseVector concatenation_of_gathered(const Concatenation& gathered,

@@ -65,8 +65,15 @@ Cost rabenseifner_cost(const CostInput& in) {
   }
   const auto n = static_cast<double>(in.n);
   const double p = in.ranks;
-  return exact_cost({2 * std::log2(p), 2 * n * (p - 1) / p},
-                    core.folding + Terms{2 * core.log, 2 * static_cast<double>(path)});
+  const Terms halving{2 * core.log, 2 * static_cast<double>(path)};
+  Cost cost = exact_cost({2 * std::log2(p), 2 * n * (p - 1) / p}, core.folding + halving);
+  if (std::cmp_not_equal(core.ranks, in.ranks)) {
+    // Folding in makes some ranks late. A rank that is not may send for its next step before the
+    // late one sends for this step, and hold the receive port up, once a step at the most.
+    cost.exact = false;
+    cost.lower_order.high = cost.lower_order.high + halving;
+  }
+  return cost;
 }
 
 Cost ring_cost(const CostInput& in) {

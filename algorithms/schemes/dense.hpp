@@ -4,12 +4,16 @@
 //   dense_ring                2 (P-1) α + 2n (P-1)/P β     (SparCML, section 5.3; NCCL's ring)
 //   dense_recursive_doubling  log P α + n log P β          (Thakur et al., IJHPCA 2005)
 //
-// Exact at any P and n once the lower-order terms are added. With p the largest power of two ≤ P:
+// Exact at any n once the lower-order terms are added, the last two at any P, dense_rabenseifner at
+// powers of two. With p the largest power of two ≤ P:
 //   - the pieces of a cut differ by one word where P (p for rabenseifner) does not divide n. In the
 //     ring the longest piece is on the critical path in each step, so a step costs α + ceil(n/P) β;
 //     in recursive halving rank 0's piece is the longest in each step, so the path carries twice
 //     the sum over j >= 1 of the first p/2^j pieces;
-//   - P > p folds in: 2 (α + nβ) more, and p in place of P.
+//   - P > p folds in: 2 (α + nβ) more, and p in place of P. The ranks that folded others in are
+//   late
+//     then, and in recursive halving others overtake them at a receive port, which costs up to a
+//     message a step: between once and twice the cost at p, where few ranks fold in.
 // Restrictions: none. Memory: n words a rank, the result shared by all ranks of the simulation.
 //
 // Worked example: n = 10, P = 4, rabenseifner: pieces 3, 3, 2, 2; path 2 (6 + 3) = 18 words and 4

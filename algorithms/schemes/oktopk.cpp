@@ -20,12 +20,16 @@ namespace {
 /// The P+1 coordinates at which regions begin and end.
 using Boundaries = Numbers;
 
-Boundaries equal_regions(int ranks, const GradientSpace& space) {
-  std::vector<std::int64_t> cuts;
-  for (int i = 0; i <= ranks; ++i) {
-    cuts.push_back(space.coordinate(part_begin(space.components, ranks, i)));
-  }
-  return Boundaries(std::move(cuts));
+Boundaries equal_regions(const SchemeSetup& setup) {
+  const Message shared = setup.shared->once("equal regions", std::span<const Message>(), [&] {
+    const GradientSpace& space = setup.space;
+    std::vector<std::int64_t> cuts;
+    for (int i = 0; i <= setup.ranks; ++i) {
+      cuts.push_back(space.coordinate(part_begin(space.components, setup.ranks, i)));
+    }
+    return Boundaries(std::move(cuts)).message();
+  });
+  return Boundaries::from(shared.payload);
 }
 
 /// The P ends of regions that hold equally much of the selection; equal regions where nothing is
@@ -108,7 +112,7 @@ class OkTopk final : public Scheme {
         numbers_(*setup.shared),
         local_(setup.options.integer("tau_prime")),
         global_(setup.options.integer("tau_prime")),
-        boundaries_(equal_regions(setup.ranks, setup.space)) {}
+        boundaries_(equal_regions(setup)) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int iteration) override {
     const SparseVector selected = select_local(std::get<SparseVector>(gradient), iteration);
@@ -148,7 +152,8 @@ class OkTopk final : public Scheme {
     const auto phase = comm.phase("split_and_reduce");
     SplitAndReduce exchange(selected, boundaries_, comm.rank(), setup_);
     const ExchangeOrder order{.rotated = setup_.options.flag("rotation"),
-                              .bucket = static_cast<int>(setup_.options.integer("bucket")),
+                              .bucket = static_cast<int>(std::min<std::int64_t>(
+                                  setup_.options.integer("bucket"), setup_.ranks)),
                               .sliding = setup_.options.flag("sliding")};
     co_await direct_exchange(comm, exchange, order);
     co_return exchange.finish();
@@ -253,8 +258,8 @@ Cost oktopk_cost(const CostInput& in) {
   Terms split{p - 1, 2 * share};
   if (!options.flag("balanced_split")) split.words = 2 * k * (p - 1);
   const Terms split_high =
-      options.flag("rotation") ? split : Terms{3 * split.messages, 3 * split.words};
-  const bool balancing = options.flag("balancing");
+      options.flag("rotation") ? split : Terms{4 * split.messages, 4 * split.words};
+  const bool balancing = options.flag("balancing") && options.number("trigger") <= 4;
   const Terms gather_high =
       balancing ? Terms{p - 1 + steps, 4 * share} : Terms{steps, 2 * k * steps};
 
@@ -277,7 +282,7 @@ Cost oktopk_cost(const CostInput& in) {
   if (!alone && (in.iteration - 1) % options.integer("tau_prime") == 0) {
     const auto all = 2 * std::min(static_cast<double>(in.n), k * p);
     low = low + Terms{steps, 2 * share};
-    high = high + Terms{steps, all};
+    high = high + Terms{steps, all * steps};
   }
   cost.lower_order = {low, high};
   return cost;

@@ -27,15 +27,15 @@
 // counted: P-1 + 2 ceil(log P) messages, and up to P-1 more where balancing moves entries.
 // Exact at the lower end (Theorem 3.1): every rank selects in its own region, k/P of it global.
 // In iterations that repartition or set the global threshold those collectives are lower-order
-// terms: ceil(log P) (α + Pβ), and ceil(log P) α + at most 2 min(n, kP) β.
+// terms: ceil(log P) (α + Pβ), and ceil(log P) α + at most 2 min(n, kP) β a step.
 //
 // Options are the paper's parameters and its optimisations; each switched off is a naive variant:
 //   balanced_split=false  equal regions: up to 2k (P-1) words into one rank
-//   rotation=false        at step i every rank sends to rank i: up to 3 (P-1) messages one after
-//                         another, since rank i goes on only when it has received from all
+//   rotation=false        at step i every rank sends to rank i: up to 4 (P-1) messages one after
+//                         another in what we ran, since rank i goes on only when it has all
 //   bucket=1              no bucketing: one exchange at a time, reduced before the next
 //   sliding=false         a bucket is waited for as a whole, as in the published code
-//   balancing=false       direct allgatherv: up to 2k log P words
+//   balancing=false       direct allgatherv: up to 2k log P words; so does a trigger above 4
 //
 // Restrictions: none; P = 1 selects and sends nothing. Memory: a rank holds its selection, the
 // window of sums of its region, and what it has of the result; the result is shared.

@@ -22,7 +22,8 @@ class Topka final : public Scheme {
       all = co_await allgather(comm, mine.message(setup_.space));
     }
     const auto phase = comm.phase("local_reduction");
-    const double reduced_words = static_cast<double>(all.message().words.value()) / 2;
+    const Words received = all.message().words - mine.message(setup_.space).words;
+    const double reduced_words = static_cast<double>(received.value()) / 2;  // half are indexes
     co_await comm.compute(setup_.gamma * reduced_words);
     co_return Reduced{.sum = sum_of_gathered(all, *setup_.shared), .contributed = mine};
   }

@@ -36,6 +36,14 @@ int run(const CompareFlags& flags) {
     const Comparison comparison = compare(row, tolerance);
     return comparison.comparable && comparison.verdict == Verdict::off;
   });
+  const auto unknown = std::ranges::count_if(file.rows, [&](const Row& row) {
+    return row.outcome && !compare(row, tolerance).comparable;
+  });
+  if (unknown > 0) {
+    fmt::print(stderr, "{} of {} results cannot be compared: no formula knows gamma, L or o\n",
+               unknown, file.rows.size());
+    gate_holds = false;
+  }
   if (off > 0) {
     fmt::print(stderr, "{} of {} results miss their formula by more than {}\n", off,
                file.rows.size(), tolerance);

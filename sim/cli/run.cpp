@@ -100,7 +100,7 @@ void add_run(CLI::App& app, int& exit_code) {
                           "components that each rank selects, instead of --density");
   add_value<std::int64_t>(command, *flags, "--iterations", "iterations",
                           "iterations to run; the last one is reported [2]");
-  add_value<std::int64_t>(command, *flags, "--seed", "seed", "seed of the synthetic input [1]");
+  add_value<std::uint64_t>(command, *flags, "--seed", "seed", "seed of the synthetic input [1]");
   add_value<double>(command, *flags, "--alpha", "machine.alpha_s", "seconds a message [2e-6]");
   add_value<double>(command, *flags, "--beta", "machine.beta_s_per_word",
                     "seconds a word of 4 bytes [4e-10]");

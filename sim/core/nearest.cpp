@@ -3,32 +3,33 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
-#include <utility>
 #include <vector>
 
 namespace thinwire {
 
 namespace {
 
-/// Levenshtein's distance: insertions, deletions and substitutions from one to the other.
+/// Insertions, deletions, substitutions and swaps of neighbours from one to the other.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = std::exchange(row[j + 1], std::min({row[j] + 1, row[j + 1] + 1, substituted}));
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, substituted});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      }
     }
   }
-  return row.back();
+  return d[a.size()][b.size()];
 }
 
 }  // namespace
 
 std::string did_you_mean(std::string_view given, std::span<const std::string> known) {
-  if (known.empty()) return {};
+  if (known.empty()) return "; there are none";
   const auto part_of = [&](const std::string& name) {
     return given.size() >= 3 && name.find(given) != std::string::npos;
   };
@@ -39,7 +40,7 @@ std::string did_you_mean(std::string_view given, std::span<const std::string> kn
                std::pair(!part_of(b), edit_distance(given, b));
       });
   const std::size_t longer = std::max(given.size(), nearest->size());
-  if (part_of(*nearest) || 2 * edit_distance(given, *nearest) <= longer + 1) {
+  if (part_of(*nearest) || 3 * edit_distance(given, *nearest) <= longer) {
     return fmt::format("; did you mean '{}'?", *nearest);
   }
   return fmt::format("; known are {}", fmt::join(known, ", "));

@@ -8,7 +8,7 @@
 namespace thinwire {
 
 /// "; did you mean 'X'?" with the nearest of `known`, or "; known are A, B, C" where none is near,
-/// or nothing where nothing is known.
+/// or "; there are none".
 [[nodiscard]] std::string did_you_mean(std::string_view given, std::span<const std::string> known);
 
 }  // namespace thinwire

@@ -58,8 +58,9 @@ Comparison compare(const Row& row, double tolerance) {
   result.paper_high = value(cost.paper.high);
   result.lower_order_low = value(cost.lower_order.low);
   result.lower_order_high = value(cost.lower_order.high);
-  result.comparable = machine.gamma_per_word == Seconds(0) && machine.latency == Seconds(0) &&
-                      machine.overhead == Seconds(0);
+  result.comparable =
+      !has_clock || (machine.gamma_per_word == Seconds(0) && machine.latency == Seconds(0) &&
+                     machine.overhead == Seconds(0));
   if (!row.outcome) return result;
 
   result.simulated =

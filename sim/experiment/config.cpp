@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
@@ -148,7 +149,8 @@ void check(const Json& document, const Plain& schema_json, const std::string& or
 
 Json read_json(const std::string& path) {
   std::ifstream file(path);
-  if (!file) throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
+  if (!file || std::filesystem::is_directory(path))
+    throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (file.bad()) throw InputError(fmt::format("{}: cannot be read to its end", path));
   try {

@@ -142,7 +142,7 @@ Point point_from(const Json& json, const std::string& origin) {
   };
   const SchemeInfo scheme = named("scheme", [&] { return find_scheme(point.scheme); });
   named("network", [&] { return find_network(point.network); });
-  named("options", [&] {
+  named(("options: scheme " + point.scheme).c_str(), [&] {
     if (json.contains("options")) {
       for (const auto& item : json.at("options").items()) {
         point.options[item.key()] = option_from(item.value());

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
@@ -110,9 +111,13 @@ Row make_row(const std::string& sweep, const Point& point) {
   const auto begin = std::chrono::steady_clock::now();
   try {
     row.outcome = run_point(point);
+    if (!row.outcome->ranks_agree) {
+      throw SimulationError("the ranks ended with different reduced gradients");
+    }
   } catch (const SimulationError& error) {
     row.status = Status::failed;
     row.reason = error.what();
+    row.outcome.reset();
   } catch (const std::bad_alloc&) {
     row.status = Status::failed;
     row.reason = "out of memory; a larger granule carries less";
@@ -162,7 +167,8 @@ Row row_from(const Json& json, const std::string& origin) {
 
 RowsFile read_rows(const std::string& path) {
   std::ifstream file(path);
-  if (!file) throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
+  if (!file || std::filesystem::is_directory(path))
+    throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
   RowsFile result;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {

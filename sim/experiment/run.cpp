@@ -84,6 +84,12 @@ std::vector<PhaseCost> phases_of(const RunReport& report) {
 
 }  // namespace
 
+Seconds Outcome::mean_time() const {
+  Seconds sum;
+  for (const Seconds time : iteration_times) sum += time;
+  return sum * (1 / static_cast<double>(iteration_times.size()));
+}
+
 std::optional<std::string> restriction_of(const Point& point) {
   return find_scheme(point.scheme).restriction(point.ranks, point.space.components);
 }
@@ -122,6 +128,7 @@ Outcome run_point(const Point& point) {
       return iterate(comm, ranks[at], std::move(gradient), iteration);
     });
     outcome.iteration_times.push_back(report.makespan());
+    shared.clear();
     if (!point.error_feedback) continue;
     for (std::size_t at = 0; at < ranks.size(); ++at) {
       ranks[at].feedback.update(accumulated[at], ranks[at].reduced.contributed);

@@ -37,6 +37,8 @@ struct Outcome {
   bool ranks_agree = false;            ///< all ranks hold the same reduced gradient
 
   [[nodiscard]] Seconds time() const { return iteration_times.back(); }
+  /// Over all iterations: what a scheme pays only every so often is in it in proportion.
+  [[nodiscard]] Seconds mean_time() const;
 };
 
 /// Throws InputError where the input cannot be made, SimulationError where the run fails.

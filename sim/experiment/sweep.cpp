@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <set>
 
+#include "algorithms/registry.hpp"
 #include "sim/core/errors.hpp"
 #include "sim/core/version.hpp"
+#include "sim/experiment/networks.hpp"
 
 namespace thinwire {
 
@@ -20,45 +24,71 @@ namespace fs = std::filesystem;
 void check_grid(const Json& grid, const Json& base, const std::string& origin) {
   for (const auto& axis : grid.items()) {
     for (std::size_t i = 0; i < axis.value().size(); ++i) {
+      const std::string at = fmt::format("{}: /grid/{}/{}", origin, axis.key(), i);
       Json point = base;
       set_by_path(point, axis.key(), axis.value()[i]);
-      check_point(point, fmt::format("{}: /grid/{}/{}", origin, axis.key(), i));
+      check_point(point, at);
+      try {
+        if (axis.key() == "scheme") (void)find_scheme(axis.value()[i].get<std::string>());
+        if (axis.key() == "network") (void)find_network(axis.value()[i].get<std::string>());
+      } catch (const InputError& error) {
+        throw InputError(fmt::format("{}: {}", at, error.what()));
+      }
     }
   }
 }
 
-/// The rows of `path` that this sweep can use, by key.
-std::map<std::string, Row> reusable_rows(const Sweep& sweep, const std::string& path, bool force) {
-  std::map<std::string, Row> usable;
-  if (!fs::exists(path)) return usable;
-  if (!fs::is_regular_file(path)) {
-    throw InputError(fmt::format("{}: is no regular file; name one for the results", path));
-  }
-  for (Row& row : read_rows(path).rows) {
-    if (row.sweep != sweep.name) {
-      throw InputError(
-          fmt::format("{}: holds results of the sweep '{}', not of '{}'; give another -o", path,
-                      row.sweep, sweep.name));
-    }
-    const bool finished = row.status != Status::failed;
-    if (finished && !force && !version_is_uncertain()) usable.emplace(row.key, std::move(row));
-  }
-  return usable;
+/// A point of the grid, and how it was chosen, for complaints: "ranks=4, k=50".
+struct Combination {
+  Json point;
+  std::string choice;
+};
+
+std::string lines_of(const std::vector<Row>& rows) {
+  std::string lines;
+  for (const Row& row : rows) lines += to_json(row).dump() + '\n';
+  return lines;
 }
 
-/// Opens the results for appending, with just the rows that are kept in it.
-std::ofstream open_results(const std::string& path, const std::map<std::string, Row>& kept) {
-  const fs::path target(path);
+/// Puts `rows` in the place of what the file holds, at once.
+void replace_rows(const fs::path& path, const std::vector<Row>& rows) {
+  const fs::path fresh = path.string() + ".new";
   std::error_code error;
-  if (target.has_parent_path()) fs::create_directories(target.parent_path(), error);
-  const fs::path fresh(path + ".new");
   std::ofstream file(fresh);
-  for (const auto& [key, row] : kept) file << to_json(row).dump() << '\n';
+  file << lines_of(rows);
   file.close();
-  if (file) fs::rename(fresh, target, error);
+  if (file) fs::rename(fresh, path, error);
+  if (!file || error) {
+    throw InputError(
+        fmt::format("{}: cannot be written; give another place with -o", path.string()));
+  }
+}
+
+/// The rows that the file holds already, all of the same sweep; none where there is no file.
+std::vector<Row> rows_before(const Sweep& sweep, const fs::path& path) {
+  if (!fs::exists(path)) return {};
+  if (!fs::is_regular_file(path)) {
+    throw InputError(
+        fmt::format("{}: is no regular file; name one for the results", path.string()));
+  }
+  RowsFile file = read_rows(path.string());
+  for (const Row& row : file.rows) {
+    if (row.sweep == sweep.name) continue;
+    throw InputError(
+        fmt::format("{}: holds results of the sweep '{}', not of '{}'; give another -o",
+                    path.string(), row.sweep, sweep.name));
+  }
+  if (file.truncated) replace_rows(path, file.rows);
+  return std::move(file.rows);
+}
+
+std::ofstream open_for_appending(const fs::path& path) {
+  std::error_code ignored;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), ignored);
   std::ofstream results(path, std::ios::app);
-  if (!file || error || !results) {
-    throw InputError(fmt::format("{}: cannot be written; give another place with -o", path));
+  if (!results) {
+    throw InputError(
+        fmt::format("{}: cannot be written; give another place with -o", path.string()));
   }
   return results;
 }
@@ -71,44 +101,63 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
   const Json grid = config.value("grid", Json::object());
   check_grid(grid, base, origin);
 
-  std::vector<Json> points{base};
+  std::vector<Combination> combinations{{base, ""}};
   for (const auto& axis : grid.items()) {
-    std::vector<Json> longer;
-    for (const Json& point : points) {
+    std::vector<Combination> longer;
+    for (const Combination& shorter : combinations) {
       for (const Json& value : axis.value()) {
-        longer.push_back(point);
-        set_by_path(longer.back(), axis.key(), value);
+        longer.push_back(shorter);
+        set_by_path(longer.back().point, axis.key(), value);
+        longer.back().choice +=
+            fmt::format("{}{}={}", shorter.choice.empty() ? "" : ", ", axis.key(), value.dump());
       }
     }
-    points = std::move(longer);
+    combinations = std::move(longer);
   }
   Sweep sweep{.name = config.at("name").get<std::string>(),
               .description = config.value("description", ""),
               .points = {}};
-  for (const Json& point : points) sweep.points.push_back(point_from(point, origin));
+  for (const Combination& one : combinations) {
+    const std::string at =
+        one.choice.empty() ? origin : fmt::format("{}: at {}", origin, one.choice);
+    sweep.points.push_back(point_from(one.point, at));
+  }
   return sweep;
 }
 
 std::vector<Row> run_sweep(const Sweep& sweep, const std::string& path, bool force,
                            const std::function<void(const SweepProgress&)>& progress) {
-  std::map<std::string, Row> kept = reusable_rows(sweep, path, force);
-  std::erase_if(kept, [&](const auto& entry) {
-    return std::ranges::none_of(sweep.points,
-                                [&](const Point& point) { return key_of(point) == entry.first; });
-  });
-  std::ofstream results = open_results(path, kept);
+  const fs::path target = fs::weakly_canonical(path);  // a link's own file, not the link
+  const std::vector<Row> before = rows_before(sweep, target);
+  std::ofstream results = open_for_appending(target);
 
+  std::map<std::string, const Row*> usable;
+  for (const Row& row : before) {
+    const bool finished = row.status != Status::failed;
+    if (finished && !force && !version_is_uncertain()) usable[row.key] = &row;
+  }
   std::vector<Row> rows;
+  std::set<std::string> points;  // without the version: what a new row supersedes
   for (const Point& point : sweep.points) {
-    const auto found = kept.find(key_of(point));
-    const bool reused = found != kept.end();
-    rows.push_back(reused ? found->second : make_row(sweep.name, point));
+    points.insert(to_json(point).dump());
+    const auto found = usable.find(key_of(point));
+    const bool reused = found != usable.end();
+    rows.push_back(reused ? *found->second : make_row(sweep.name, point));
     if (!reused) {
-      results << to_json(rows.back()).dump() + '\n' << std::flush;
+      results << lines_of({rows.back()}) << std::flush;
       if (!results) throw SimulationError(fmt::format("{}: cannot be written to any more", path));
     }
     progress({rows.size(), sweep.points.size(), rows.back(), reused});
   }
+
+  // All done: now the rows of other grids come first, then these in order, and what they supersede
+  // goes.
+  std::vector<Row> all;
+  std::ranges::copy_if(before, std::back_inserter(all),
+                       [&](const Row& row) { return !points.contains(to_json(row.point).dump()); });
+  all.insert(all.end(), rows.begin(), rows.end());
+  results.close();
+  replace_rows(target, all);
   return rows;
 }
 

@@ -26,8 +26,9 @@ struct SweepProgress {
 };
 
 /// Runs the points that `path` does not hold yet, appending each as it ends, and returns all rows
-/// in the order of the points. `force` runs all of them anew. Before the first point runs, throws
-/// InputError where `path` cannot be written or holds the rows of another sweep.
+/// in the order of the points. `force` runs all of them anew. Nothing is removed from the file
+/// before the sweep is complete; then a row goes whose point a new one repeats. Before the first
+/// point runs, throws InputError where `path` cannot be written or holds the rows of another sweep.
 [[nodiscard]] std::vector<Row> run_sweep(const Sweep& sweep, const std::string& path, bool force,
                                          const std::function<void(const SweepProgress&)>& progress);
 

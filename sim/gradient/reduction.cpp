@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <utility>
 #include <vector>
 
+#include "sim/core/errors.hpp"
 #include "sim/gradient/numbers.hpp"
 #include "sim/gradient/stream.hpp"
 
@@ -51,8 +53,12 @@ Message GradientReduction::compute_sum(const Message& a, const Message& b) const
 Message GradientReduction::compute_join(std::span<const Message> parts) const {
   Message joined;
   for (const Message& part : parts) joined.words += part.words;
-  if (std::any_of(parts.begin(), parts.end(),
-                  [](const Message& part) { return DenseBlock::holds(part.payload); })) {
+  const auto dense = std::ranges::count_if(
+      parts, [](const Message& part) { return DenseBlock::holds(part.payload); });
+  if (dense > 0 && std::cmp_not_equal(dense, parts.size())) {
+    throw SimulationError("parts to be joined must be all dense or all sparse");
+  }
+  if (dense > 0) {
     std::vector<DenseBlock> blocks;
     for (const Message& part : parts) blocks.push_back(DenseBlock::from(part.payload));
     joined.payload = concatenate(blocks).payload();

@@ -47,6 +47,12 @@ class SharedWork {
     return current_.emplace(key, std::move(entry)).first->second.result;
   }
 
+  /// Forgets everything: between iterations, whose inputs are never equal.
+  void clear() {
+    current_.clear();
+    previous_.clear();
+  }
+
   /// How often something really had to be computed.
   [[nodiscard]] std::size_t computed() const { return computed_; }
 

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "sim/core/errors.hpp"
 
@@ -29,6 +30,24 @@ SparseVector filter(const SparseVector& vector, Keep keep) {
   if (kept.size() == vector.size()) return vector;
   kept.shrink_to_fit();
   return SparseVector::trusted(std::move(kept));
+}
+
+/// The touched coordinates of a window of sums that begins at `first`.
+SparseVector entries_of_window(std::uint32_t first, std::span<const float> window,
+                               std::span<const std::uint64_t> touched) {
+  std::vector<Entry> entries;
+  entries.reserve(std::accumulate(touched.begin(), touched.end(), std::size_t{0},
+                                  [](std::size_t size, std::uint64_t bits) {
+                                    return size + static_cast<std::size_t>(std::popcount(bits));
+                                  }));
+  for (std::size_t block = 0; block < touched.size(); ++block) {
+    for (std::uint64_t bits = touched[block]; bits != 0; bits &= bits - 1) {
+      const auto at = static_cast<std::uint32_t>(64 * block) +
+                      static_cast<std::uint32_t>(std::countr_zero(bits));
+      entries.push_back({first + at, window[at]});
+    }
+  }
+  return SparseVector::trusted(std::move(entries));
 }
 
 SparseVector filter_by_membership(const SparseVector& vector, const SparseVector& other,
@@ -138,17 +157,21 @@ SparseVector sum(std::span<const SparseVector> vectors) {
   }
   std::vector<std::size_t> position(vectors.size(), 0);
   std::vector<SparseVector> parts;
+  std::vector<float> window(kWindow);
+  std::vector<std::uint64_t> touched(kWindow / 64);
   for (std::uint64_t low = first; low < end; low += kWindow) {
-    const std::uint64_t high = std::min<std::uint64_t>(low + kWindow, end);
-    SparseAccumulator window(static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(high));
+    std::ranges::fill(window, 0.0F);
+    std::ranges::fill(touched, 0);
     for (std::size_t v = 0; v < vectors.size(); ++v) {
       const auto entries = vectors[v].entries();
-      std::size_t stop = position[v];
-      while (stop < entries.size() && entries[stop].coordinate < high) ++stop;
-      window.add(vectors[v].slice(position[v], stop));
-      position[v] = stop;
+      std::size_t& i = position[v];
+      for (; i < entries.size() && entries[i].coordinate < low + kWindow; ++i) {
+        const std::uint64_t at = entries[i].coordinate - low;
+        window[at] += entries[i].value;
+        touched[at / 64] |= std::uint64_t{1} << (at % 64);
+      }
     }
-    parts.push_back(window.finish());
+    parts.push_back(entries_of_window(static_cast<std::uint32_t>(low), window, touched));
   }
   return concatenate(parts);
 }
@@ -199,17 +222,20 @@ SparseVector without(const SparseVector& vector, const SparseVector& other) {
   return filter_by_membership(vector, other, false);
 }
 
-SparseAccumulator::SparseAccumulator(std::uint32_t first, std::uint32_t last)
-    : first_(first), values_(last - first), touched_((last - first + 63) / 64) {}
-
 void SparseAccumulator::add(SparseVector vector) {
   constexpr std::size_t kPutOff = 64;
+  constexpr std::size_t kThin = 64;  // coordinates of the window for each entry
   if (vector.size() == 0) return;
+  put_off_entries_ += vector.size();
   put_off_.push_back(std::move(vector));
-  if (put_off_.size() == kPutOff || put_off_.back().size() >= kPutOff) add_put_off();
+  const bool many = put_off_.size() >= kPutOff || put_off_.back().size() >= kPutOff;
+  const bool worth_a_window = !window_.empty() || put_off_entries_ * kThin >= last_ - first_;
+  if (many && worth_a_window) fill_window();
 }
 
-void SparseAccumulator::add_put_off() {
+void SparseAccumulator::fill_window() {
+  window_.resize(last_ - first_);
+  touched_.resize((last_ - first_ + 63) / 64);
   constexpr std::size_t kAhead = 8;
   for (std::size_t i = 0; i < put_off_.size(); ++i) {
     if (i + kAhead < put_off_.size()) {
@@ -217,30 +243,25 @@ void SparseAccumulator::add_put_off() {
     }
     for (const Entry& entry : put_off_[i].entries()) {
       const std::uint32_t at = entry.coordinate - first_;
-      values_[at] += entry.value;
+      window_[at] += entry.value;
       touched_[at / 64] |= std::uint64_t{1} << (at % 64);
     }
   }
   put_off_.clear();
+  put_off_entries_ = 0;
 }
 
 SparseVector SparseAccumulator::finish() {
-  add_put_off();
-  std::vector<Entry> entries;
-  entries.reserve(std::accumulate(touched_.begin(), touched_.end(), std::size_t{0},
-                                  [](std::size_t size, std::uint64_t bits) {
-                                    return size + static_cast<std::size_t>(std::popcount(bits));
-                                  }));
-  for (std::size_t block = 0; block < touched_.size(); ++block) {
-    for (std::uint64_t bits = touched_[block]; bits != 0; bits &= bits - 1) {
-      const auto at = static_cast<std::uint32_t>(64 * block) +
-                      static_cast<std::uint32_t>(std::countr_zero(bits));
-      entries.push_back({first_ + at, values_[at]});
-    }
+  if (window_.empty()) {
+    const std::vector<SparseVector> all = std::exchange(put_off_, {});
+    put_off_entries_ = 0;
+    return sum(all);
   }
-  values_.clear();
+  fill_window();
+  const SparseVector result = entries_of_window(first_, window_, touched_);
+  window_.clear();
   touched_.clear();
-  return SparseVector::trusted(std::move(entries));
+  return result;
 }
 
 }  // namespace thinwire

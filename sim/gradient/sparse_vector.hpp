@@ -50,7 +50,7 @@ class SparseVector {
 
 /// The union of the coordinates, values at shared ones added. An entry stays where values cancel.
 [[nodiscard]] SparseVector sum(const SparseVector& a, const SparseVector& b);
-/// The sum of any number of vectors, added in their order.
+/// The sum of any number of vectors; in which order values are added depends on how thin they are.
 [[nodiscard]] SparseVector sum(std::span<const SparseVector> vectors);
 /// One vector of parts whose coordinates follow one another.
 [[nodiscard]] SparseVector concatenate(std::span<const SparseVector> parts);
@@ -66,23 +66,25 @@ class SparseVector {
 /// The entries of `vector` whose coordinate does not occur in `other`.
 [[nodiscard]] SparseVector without(const SparseVector& vector, const SparseVector& other);
 
-/// Sums vectors that come one by one and lie in [first, last): a window of values, filled in place.
+/// Sums vectors that come one by one and lie in [first, last). Short ones are put off and added
+/// some at a time, because thousands of ranks sum in turns and nothing stays in cache meanwhile. A
+/// window of sums is kept only once there is enough to fill a part of it.
 class SparseAccumulator {
  public:
-  SparseAccumulator(std::uint32_t first, std::uint32_t last);
-  /// Adds a vector, in the order of the calls. Short ones are put off and added some at a time,
-  /// because thousands of ranks fill their windows in turns and none stays in cache meanwhile.
+  SparseAccumulator(std::uint32_t first, std::uint32_t last) : first_(first), last_(last) {}
   void add(SparseVector vector);
   /// Every coordinate that was added to becomes an entry; the accumulator is empty afterwards.
   [[nodiscard]] SparseVector finish();
 
  private:
-  void add_put_off();
+  void fill_window();
 
   std::uint32_t first_;
-  std::vector<float> values_;
-  std::vector<std::uint64_t> touched_;
+  std::uint32_t last_;
   std::vector<SparseVector> put_off_;
+  std::size_t put_off_entries_ = 0;
+  std::vector<float> window_;
+  std::vector<std::uint64_t> touched_;
 };
 
 }  // namespace thinwire

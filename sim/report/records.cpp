@@ -26,6 +26,7 @@ Json record_of(const Row& row, const Comparison& comparison) {
                  {"density", dense ? Json() : Json(static_cast<double>(point.k) / n)},
                  {"granule", point.space.granule},
                  {"iteration", point.iterations},
+                 {"error_feedback", point.error_feedback},
                  {"seed", point.seed}};
   // Input and machine, option by option, as a grid names them.
   const Json full = to_json(point);
@@ -38,6 +39,7 @@ Json record_of(const Row& row, const Comparison& comparison) {
       {"status", to_json(row).at("status")},
       {"reason", row.reason.empty() ? Json() : Json(row.reason)},
       {"time_s", row.outcome && has_clock ? Json(row.outcome->time().value()) : Json()},
+      {"time_mean_s", row.outcome && has_clock ? Json(row.outcome->mean_time().value()) : Json()},
       {"steps", row.outcome && !has_clock ? Json(row.outcome->steps) : Json()},
       {"formula_low_s", if_clock(comparison.formula_low)},
       {"formula_high_s", if_clock(comparison.formula_high)},
@@ -57,6 +59,7 @@ Json record_of(const Row& row, const Comparison& comparison) {
       {"messages_sent_max", if_run([](const Outcome& o) { return o.messages_sent.max; })},
       {"messages_sent_mean", if_run([](const Outcome& o) { return o.messages_sent.mean; })},
       {"messages_received_max", if_run([](const Outcome& o) { return o.messages_received.max; })},
+      {"messages_received_mean", if_run([](const Outcome& o) { return o.messages_received.mean; })},
       {"formula_messages_low", low.messages},
       {"formula_messages_high", high.messages},
       {"result_components", if_run([](const Outcome& o) { return o.result_components; })},

@@ -176,6 +176,10 @@ void EventLoop::report_unmatched() const {
                             slot.from.value(), slot.tag.value());
     }
   }
+  if (count == 0 && slots_.in_use() > 0) {
+    throw UnmatchedError(fmt::format(
+        "{} receives were posted and complete, and nobody waited for them", slots_.in_use()));
+  }
   if (count == 0) return;
   if (count > 1) first += fmt::format("; and {} more pairs of ranks like this", count - 1);
   throw UnmatchedError(first);

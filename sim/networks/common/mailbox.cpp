@@ -15,6 +15,7 @@ std::uint64_t key_of(Rank from, Tag tag) {
 }  // namespace
 
 SlotIndex SlotPool::acquire(Rank from, Tag tag) {
+  ++in_use_;
   SlotIndex index = free_;
   if (index == kNoSlot) {
     index = static_cast<SlotIndex>(slots_.size());
@@ -29,6 +30,7 @@ SlotIndex SlotPool::acquire(Rank from, Tag tag) {
 }
 
 void SlotPool::release(SlotIndex index) {
+  --in_use_;
   Slot& slot = slots_[index];
   slot.message = Message{};
   slot.arrived = false;

@@ -30,10 +30,13 @@ class SlotPool {
   void release(SlotIndex index);
   Slot& operator[](SlotIndex index) { return slots_[index]; }
   const Slot& operator[](SlotIndex index) const { return slots_[index]; }
+  /// Slots that were acquired and not released.
+  [[nodiscard]] std::size_t in_use() const { return in_use_; }
 
  private:
   std::vector<Slot> slots_;
   SlotIndex free_ = kNoSlot;
+  std::size_t in_use_ = 0;
 };
 
 /// What one rank has posted and not received, or been sent and not asked for: first come first
