@@ -82,6 +82,15 @@ std::vector<Row> rows_before(const Sweep& sweep, const fs::path& path) {
   return std::move(file.rows);
 }
 
+/// The file that a link leads to, also where it does not exist yet: links stay links.
+fs::path linked_file(fs::path path) {
+  constexpr int kMostLinks = 40;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(path); ++i) {
+    path = path.parent_path() / fs::read_symlink(path);
+  }
+  return path;
+}
+
 std::ofstream open_for_appending(const fs::path& path) {
   std::error_code ignored;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), ignored);
@@ -127,7 +136,7 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
 
 std::vector<Row> run_sweep(const Sweep& sweep, const std::string& path, bool force,
                            const std::function<void(const SweepProgress&)>& progress) {
-  const fs::path target = fs::weakly_canonical(path);  // a link's own file, not the link
+  const fs::path target = linked_file(path);
   const std::vector<Row> before = rows_before(sweep, target);
   std::ofstream results = open_for_appending(target);
 

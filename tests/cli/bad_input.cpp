@@ -69,7 +69,7 @@ TEST_CASE(
       {R"({"name":"x","base":{"machine":{"alpha_s":"fast"}}})", "/base/machine/alpha_s: \"fast\""},
       {R"({"base":{}})", "the key 'name' is missing"},
       {R"({"name":"x","grid":{"scheme":["topka","topkb"]}})",
-       "unknown scheme 'topkb'; did you mean 'topka'?"},
+       "/grid/scheme/1: unknown scheme 'topkb'; did you mean 'topka'?"},
       {R"({"name":"x","base":{"k":3,"density":0.1}})", "'k' or 'density', not both"},
       {"[1, 2]", "[1,2] is not right"},
   }};

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
@@ -125,6 +126,28 @@ TEST_CASE("a sweep does not touch the results of another sweep") {
   CHECK(other.exit_code == 2);
   CHECK(other.err.find("holds results of the sweep 'a'") != std::string::npos);
   CHECK(text_of(out) == before);
+}
+
+TEST_CASE(
+    "a smaller grid under the same name keeps the rows of the larger one, and links stay links") {
+  const TemporaryFolder folder;
+  const std::string link = folder.path("link.jsonl");
+  std::filesystem::create_symlink(folder.path("real.jsonl"), link);
+  const std::string small =
+      R"({"name":"small","base":{"components":4096,"density":0.05,"scheme":"topka"},
+                                "grid":{"ranks":[5]}})";
+  CHECK(run_program("sweep " + folder.write("a.json", kSmallSweep) + " -o " + link).exit_code == 0);
+  CHECK(run_program("sweep " + folder.write("b.json", small) + " -o " + link).exit_code == 0);
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(lines_in(text_of(folder.path("real.jsonl"))) == 9);
+}
+
+TEST_CASE("the gate does not hold where nothing can be compared") {
+  const TemporaryFolder folder;
+  const std::string row = run_program("run --gamma 1e-9 -n 1000 --format jsonl").out;
+  const Ended ended = run_program("compare " + folder.write("row", row) + " --tolerance 1");
+  CHECK(ended.exit_code == 1);
+  CHECK(ended.err.find("cannot be compared") != std::string::npos);
 }
 
 TEST_CASE("compare is a gate with --tolerance, and only then") {

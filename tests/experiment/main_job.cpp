@@ -1,5 +1,6 @@
 // The claims of sweeps/table1.json, at the sizes that a test can afford.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <string>
 
@@ -29,7 +30,9 @@ TEST_CASE("Table 1 for BERT: exact formulas hold to 1e-9 and intervals contain t
     REQUIRE(row.status == Status::ok);
     CHECK(row.outcome->ranks_agree);
     const Comparison comparison = compare(row, kTolerance);
-    CHECK(comparison.verdict == (point.scheme == "oktopk" ? Verdict::inside : Verdict::exact));
+    const bool interval =
+        point.scheme == "oktopk" || (point.scheme == "dense_rabenseifner" && point.ranks == 48);
+    CHECK(comparison.verdict == (interval ? Verdict::inside : Verdict::exact));
   }
 }
 
@@ -89,4 +92,22 @@ TEST_CASE("a point runs the same twice, to the last digit") {
   const Outcome second = run_point(point);
   CHECK(first.iteration_times == second.iteration_times);
   CHECK(first.words_received.mean == second.words_received.mean);
+}
+
+TEST_CASE("memory does not grow with the iterations that are over") {
+  const auto peak_kb = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const auto run = [](int iterations) {
+    Json config =
+        Json::parse(R"({"scheme":"topka","ranks":64,"components":1000000,"density":0.01})");
+    config["iterations"] = iterations;
+    return run_point(point_from(config, "test"));
+  };
+  (void)run(3);
+  const long before = peak_kb();
+  (void)run(30);
+  CHECK(peak_kb() - before < 64 * 1024);  // one iteration holds 5 MB
 }

@@ -196,9 +196,9 @@ TEST_CASE("The same settings give the same gradients in any order and another se
   CHECK(entries_of(a.sparse(Rank(1), 1)) == a11);
   CHECK(entries_of(c.sparse(Rank(1), 1)) != a11);
   CHECK(selected(a, 1, 100) != selected(c, 1, 100));
-  const auto da = a.dense(Rank(2), 3).values();
+  const DenseBlock da = a.dense(Rank(2), 3);
   const DenseBlock db = b.dense(Rank(2), 3);
-  CHECK(std::equal(da.begin(), da.end(), db.values().begin(), db.values().end()));
+  CHECK(std::ranges::equal(da.values(), db.values()));
 }
 
 TEST_CASE("A dense synthetic gradient holds the sparse one and small values elsewhere") {
