@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <exception>
-#include <new>
 
 #include "sim/cli/command.hpp"
 #include "sim/core/errors.hpp"
@@ -50,8 +49,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // An allocator that would abort throws instead, so that a point that is too large fails alone.
-  std::set_new_handler([] { throw std::bad_alloc(); });
   try {
     const int exit_code = run(argc, argv);
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;

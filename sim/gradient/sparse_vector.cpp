@@ -258,7 +258,7 @@ SparseVector SparseAccumulator::finish() {
     return sum(all);
   }
   fill_window();
-  const SparseVector result = entries_of_window(first_, window_, touched_);
+  SparseVector result = entries_of_window(first_, window_, touched_);
   window_.clear();
   touched_.clear();
   return result;

@@ -91,27 +91,18 @@ Traffic traffic_in(const RunReport& report, const RankReport& rank, const std::s
 }
 
 /// What may come on top of the interval's upper end:
-///   - the allgatherv that sets the global threshold may send what one region holds in every step,
-///     where that region holds most of it;
 ///   - balancing takes one message more where two ranks have parts of one target (the paper's P
 ///     messages, not P - 1), as at P = 3;
-///   - where ranks leave the exchange (without rotation) or the balancing one after another, early
-///     messages of the next phase come between those that late ranks still wait for; the
-///     allgatherv after balancing may so take twice as long;
+///   - ranks leave the balancing one after another, and early messages of the allgatherv come
+///     between those that late ranks still wait for: it may take twice as long;
 ///   - in an allgatherv of uneven pieces (without balancing) ranks with little to send go ahead.
-Terms beyond(const SchemeSetup& setup, int iteration, const RunReport& report) {
+Terms beyond(const SchemeSetup& setup, const RunReport& report) {
   const double steps = test::ceil_log2(setup.ranks);
   Terms more;
-  if ((iteration - 1) % setup.options.integer("tau_prime") == 0) {
-    const auto all =
-        2 * static_cast<double>(std::min(setup.space.components, setup.k * setup.ranks));
-    more.words = std::max(0.0, steps - 1) * all;
-  }
   if (balanced(report)) {
     const double p = setup.ranks;
     more = more + Terms{1 + steps, 2 * static_cast<double>(setup.k) * (p - 1) / p};
   }
-  if (!setup.options.flag("rotation")) more.messages += steps;
   if (!setup.options.flag("balancing")) more.messages += steps;
   return more;
 }
@@ -400,7 +391,7 @@ TEST_CASE("oktopk stays within its interval in all variants for synthetic gradie
               });
               const double time = outcome.report.makespan().value();
               CHECK(time >= seconds(interval.low) * (1 - 1e-9));
-              const Terms high = interval.high + beyond(scheme.setup(), iteration, outcome.report);
+              const Terms high = interval.high + beyond(scheme.setup(), outcome.report);
               CHECK(time <= seconds(high) * (1 + 1e-9));
             }
           }
@@ -444,8 +435,8 @@ TEST_CASE("oktopk with reused thresholds stays within its interval for what was 
       };
       const double time = outcome.report.makespan().value();
       CHECK(time >= seconds(interval_for(std::min(k, result)).low) * (1 - 1e-9));
-      const Terms high = interval_for(std::max({k, result, split})).high +
-                         beyond(scheme.setup(), iteration, outcome.report);
+      const Terms high =
+          interval_for(std::max({k, result, split})).high + beyond(scheme.setup(), outcome.report);
       CHECK(time <= seconds(high) * (1 + 1e-9));
     }
   }
@@ -493,7 +484,7 @@ TEST_CASE("oktopk balances where all global values lie in one region") {
                                                      .iteration = 2,
                                                      .options = &with_balanced_regions}));
         const double time = outcome.report.makespan().value();
-        const Terms high = interval.high + beyond(scheme.setup(), 2, outcome.report);
+        const Terms high = interval.high + beyond(scheme.setup(), outcome.report);
         CHECK(time > seconds(interval.low));
         CHECK(time <= seconds(high) * (1 + 1e-9));
         if (balancing) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "sim/core/errors.hpp"
 #include "sim/gradient/numbers.hpp"
 #include "sim/gradient/stream.hpp"
 #include "tests/support/sparse.hpp"
@@ -144,6 +145,15 @@ TEST_CASE("Sums of sparse gradients become dense above half of the components") 
   REQUIRE(DenseBlock::holds(dense.payload));
   CHECK(dense.words == Words(8));
   CHECK(values_of(dense) == std::vector{0.0F, 2.0F, 4.0F, 0.0F, 0.0F, 0.0F, 0.0F, 7.0F});
+}
+
+TEST_CASE("Dense and sparse parts are not joined") {
+  const GradientSpace space{.components = 8, .granule = 1};
+  SharedWork shared(16);
+  const GradientReduction reduction(shared, kGamma, space);
+  const std::array parts{DenseBlock(0, std::vector<float>(4)).message(space),
+                         SparseVector::checked({{5, 1.0F}}).message(space)};
+  CHECK_THROWS_AS(static_cast<void>(reduction.join(parts)), SimulationError);
 }
 
 TEST_CASE("A shared sum is made once and charged to everybody") {

@@ -92,6 +92,24 @@ TEST_CASE("A result stays while fewer others than the capacity have come") {
   }
 }
 
+TEST_CASE("Shared work that is cleared holds nothing and computes anew") {
+  BodyCount count;
+  SharedWork shared(2);
+  std::vector<Message> inputs;
+  for (int i = 0; i < 4; ++i) inputs.push_back(counted_message(count, Words(1)));
+  BodyCount results;
+  const auto ask = [&](const Message& input) {
+    static_cast<void>(
+        shared.once("sum", std::array{input}, [&] { return counted_message(results, Words(1)); }));
+  };
+  for (const Message& input : inputs) ask(input);
+  CHECK(results.living == 4);  // two generations of two
+  shared.clear();
+  CHECK(results.living == 0);
+  ask(inputs[3]);
+  CHECK(shared.computed() == 5);
+}
+
 TEST_CASE("Inputs of shared work live as long as its result") {
   BodyCount count;
   {

@@ -80,6 +80,17 @@ Task<void> posts_and_leaves(Communicator& comm) {
   co_return;
 }
 
+Task<void> receives_and_does_not_wait(Communicator& comm) {
+  const int rank = comm.rank().value();
+  if (rank == 0) {
+    static_cast<void>(comm.irecv(Rank(1), kTag));
+    co_await comm.wait(comm.irecv(Rank(1), Tag(0)));
+  } else {
+    co_await comm.wait(comm.isend(Rank(0), kTag, empty_message(1)));
+    co_await comm.wait(comm.isend(Rank(0), Tag(0), empty_message(1)));
+  }
+}
+
 Task<void> throws_on_rank(Communicator& comm, int thrower, int after, BodyCount& count) {
   const int rank = comm.rank().value();
   const Rank next((rank + 1) % comm.size());
@@ -190,6 +201,13 @@ TEST_CASE("A receive that is never matched is reported") {
   on_each_network([](Network& network) {
     const std::string text = failure<UnmatchedError>(network, 3, posts_and_leaves);
     CHECK(contains(text, "rank 1 posted a receive from rank 2 (tag 3) and nothing came"));
+  });
+}
+
+TEST_CASE("A receive that completed and that nobody waited for is reported") {
+  on_each_network([](Network& network) {
+    const std::string text = failure<UnmatchedError>(network, 2, receives_and_does_not_wait);
+    CHECK(contains(text, "1 receives were posted and complete, and nobody waited for them"));
   });
 }
 
