@@ -6,6 +6,7 @@
 
 #include "sim/experiment/compare.hpp"
 #include "sim/experiment/sweep.hpp"
+#include "tests/support/sanitizers.hpp"
 
 namespace {
 
@@ -109,5 +110,6 @@ TEST_CASE("memory does not grow with the iterations that are over") {
   (void)run(3);
   const long before = peak_kb();
   (void)run(30);
-  CHECK(peak_kb() - before < 64 * 1024);  // one iteration holds 5 MB
+  // One iteration holds 5 MB; sanitizers keep what was freed.
+  if (!test::kSanitized) CHECK(peak_kb() - before < 64 * 1024);
 }
