@@ -21,9 +21,19 @@ struct RankReport {
   [[nodiscard]] Traffic total() const;
 };
 
+/// What one link of a platform carried in one run, in one direction.
+struct LinkReport {
+  std::string name;
+  double bandwidth = 0;         ///< bytes a second
+  Bytes carried;                ///< of messages that crossed it
+  double mean_utilisation = 0;  ///< what it carried, over what it could have in the makespan
+  double peak_utilisation = 0;  ///< the largest share of its bandwidth in use at any time
+};
+
 struct RunReport {
   std::vector<std::string> phases;
   std::vector<RankReport> ranks;
+  std::vector<LinkReport> links = {};  ///< that carried something, where it was asked for
 
   [[nodiscard]] Seconds makespan() const;
   [[nodiscard]] std::int64_t steps() const;

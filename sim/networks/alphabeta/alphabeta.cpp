@@ -6,6 +6,7 @@
 
 #include "sim/core/errors.hpp"
 #include "sim/networks/alphabeta/departures.hpp"
+#include "sim/networks/common/complaints.hpp"
 #include "sim/networks/common/event_loop.hpp"
 
 namespace thinwire {
@@ -52,7 +53,7 @@ class PortRank final : public LoopRank {
   [[nodiscard]] Seconds now() const override { return Seconds(clock_); }
 
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
-    check_peer(to);
+    check_peer(*this, to);
     clock_ += machine_.overhead.value();
     books().sent(message.words);
     const double departure = std::max(clock_, send_free_);

@@ -1,12 +1,9 @@
 #include "sim/networks/common/event_loop.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
-#include <string>
 
-#include "sim/core/errors.hpp"
+#include "sim/networks/common/complaints.hpp"
 
 namespace thinwire {
 
@@ -25,15 +22,8 @@ Request LoopRank::send_request(double complete_at) {
 
 bool LoopRank::is_send(Request request) { return (request.token & kReceiveBit) == 0; }
 
-void LoopRank::check_peer(Rank peer) const {
-  if (peer.value() < 0 || peer.value() >= size()) {
-    throw SimulationError(fmt::format("rank {} names rank {} as its peer, but ranks are 0 to {}",
-                                      rank().value(), peer.value(), size() - 1));
-  }
-}
-
 Request LoopRank::irecv(Rank from, Tag tag) {
-  check_peer(from);
+  check_peer(*this, from);
   return Request{kReceiveBit | mailbox_.post(slots_, from, tag, clock_)};
 }
 
@@ -145,44 +135,20 @@ void EventLoop::settle(std::size_t rank) {
 }
 
 void EventLoop::report_deadlock() const {
-  constexpr std::size_t kNamed = 8;
-  std::string text = fmt::format(
-      "deadlock: {} of {} ranks wait and nothing is in flight:", running_, ranks_.size());
-  std::size_t named = 0;
+  std::vector<Waiting> waits;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     if (tasks_[rank].done()) continue;
-    if (++named > kNamed) continue;
     for (const SlotIndex slot : ranks_[rank]->missing()) {
-      text += fmt::format(" rank {} waits for rank {} (tag {});", rank, slots_[slot].from.value(),
-                          slots_[slot].tag.value());
+      waits.push_back({ranks_[rank]->rank(), slots_[slot].from, slots_[slot].tag});
     }
   }
-  if (named > kNamed) text += fmt::format(" and {} more", named - kNamed);
-  throw DeadlockError(text);
+  throw_deadlock(running_, ranks_.size(), waits);
 }
 
 void EventLoop::report_unmatched() const {
-  std::size_t count = 0;
-  std::string first;
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    for (const SlotIndex index : ranks_[rank]->mailbox().unmatched()) {
-      const Slot& slot = slots_[index];
-      if (count++ > 0) continue;
-      first =
-          slot.arrived
-              ? fmt::format("rank {} sent {} words to rank {} (tag {}) and nobody received them",
-                            slot.from.value(), slot.message.words.value(), rank, slot.tag.value())
-              : fmt::format("rank {} posted a receive from rank {} (tag {}) and nothing came", rank,
-                            slot.from.value(), slot.tag.value());
-    }
-  }
-  if (count == 0 && slots_.in_use() > 0) {
-    throw UnmatchedError(fmt::format(
-        "{} receives were posted and complete, and nobody waited for them", slots_.in_use()));
-  }
-  if (count == 0) return;
-  if (count > 1) first += fmt::format("; and {} more pairs of ranks like this", count - 1);
-  throw UnmatchedError(first);
+  std::vector<const Mailbox*> mailboxes;
+  for (const auto& rank : ranks_) mailboxes.push_back(&rank->mailbox());
+  check_matched(mailboxes, slots_);
 }
 
 }  // namespace thinwire

@@ -47,7 +47,6 @@ class LoopRank : public Communicator {
   /// A send is complete at a time that is known when it is posted: the token is that time.
   [[nodiscard]] static Request send_request(double complete_at);
   [[nodiscard]] static bool is_send(Request request);
-  void check_peer(Rank peer) const;
 
   /// When the request is complete; for a receive, only once its message has arrived.
   [[nodiscard]] double stamp_of(Request request) const;

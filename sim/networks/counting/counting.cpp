@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/networks/common/complaints.hpp"
 #include "sim/networks/common/event_loop.hpp"
 
 namespace thinwire {
@@ -17,7 +18,7 @@ class CountingRank final : public LoopRank {
   [[nodiscard]] std::int64_t steps() const { return static_cast<std::int64_t>(clock_); }
 
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
-    check_peer(to);
+    check_peer(*this, to);
     books().sent(message.words);
     send_steps_ = std::max(clock_, send_steps_) + 1;
     loop_.deliver(rank(), to, tag, std::move(message), send_steps_);

@@ -1,0 +1,346 @@
+#include "sim/networks/smpi/smpi.hpp"
+
+#include <fmt/format.h>
+#include <smpi/smpi.h>
+
+#include <xbt/xbt_os_time.h>
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cmath>
+#include <deque>
+#include <exception>
+#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
+#include <simgrid/s4u.hpp>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <xbt/config.hpp>
+
+#include "sim/core/errors.hpp"
+#include "sim/networks/common/complaints.hpp"
+
+// SMPI reads the thread's CPU clock twice in each MPI call, two system calls, even where it does
+// not simulate computation and throws the reading away. These take the place of its own two
+// functions: a third of the processor time of a message. See
+// docs/decisions/0009-no-thread-timers.md.
+extern "C" {
+void xbt_os_threadtimer_start(xbt_os_timer_t /*timer*/) {}
+void xbt_os_threadtimer_stop(xbt_os_timer_t /*timer*/) {}
+}
+
+namespace thinwire {
+
+namespace {
+
+namespace sg4 = simgrid::s4u;
+
+constexpr double kEnvelope = 16;  // bytes that SMPI adds to every message
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr const char* kContexts = "thread";  // AddressSanitizer knows the stacks of threads alone
+constexpr int kStackKiB = 1024;
+#else
+constexpr const char* kContexts = "raw";
+constexpr int kStackKiB = 256;
+#endif
+
+void prepare_smpi() {
+  using simgrid::config::set_default;
+  // The time that our own code takes is no simulated time.
+  sg4::Engine::set_config("smpi/simulate-computation", false);
+  sg4::Engine::set_config("contexts/factory", std::string(kContexts));
+  sg4::Engine::set_config("contexts/stack-size", kStackKiB);
+  set_default<double>("smpi/wtime", 0);
+  set_default<double>("smpi/init", 0);
+  SMPI_init();
+  smpi_comm_set_copy_data_callback([](smx_activity_t, void*, size_t) {});
+}
+
+/// All that the ranks of one run have in common.
+struct Shared {
+  double origin;  ///< SimGrid's clock when the run began
+  SlotPool slots;
+  PhaseNames names;
+  std::vector<Mailbox> mailboxes;  ///< by receiver
+};
+
+/// A length as MPI takes it: bytes, or units of 16 where an int cannot count the bytes. Receives
+/// are posted in units of 16, with which bytes go together too.
+struct MpiLength {
+  int count;
+  MPI_Datatype type;
+};
+
+MpiLength mpi_length(Words words) {
+  const std::int64_t bytes = to_bytes(words).value();
+  if (bytes <= INT_MAX) return {static_cast<int>(bytes), MPI_BYTE};
+  const std::int64_t units = (bytes + 15) / 16;
+  if (units > INT_MAX) {
+    throw SimulationError(
+        fmt::format("a message of {} words is more than MPI can send at once ({} words)",
+                    words.value(), 4 * std::int64_t{INT_MAX}));
+  }
+  return {static_cast<int>(units), MPI_LONG_DOUBLE};
+}
+
+class SmpiRank final : public Communicator {
+ public:
+  SmpiRank(Rank rank, int size, Shared& shared)
+      : Communicator(rank, size), shared_(shared), ledger_(shared.names) {}
+
+  [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
+    check_peer(*this, to);
+    ledger_.sent(message.words);
+    const MpiLength length = mpi_length(message.words);
+    // Before MPI knows of it: the receiver may run on before this call returns.
+    (void)shared_.mailboxes[static_cast<std::size_t>(to.value())].arrive(shared_.slots, rank(), tag,
+                                                                         std::move(message), 0);
+    const std::size_t at = acquire({.peer = to, .tag = tag});
+    MPI_Issend(nowhere_.data(), length.count, length.type, to.value(), tag.value(), MPI_COMM_WORLD,
+               &posted_[at].mpi);
+    return Request{at};
+  }
+
+  [[nodiscard]] Request irecv(Rank from, Tag tag) override {
+    check_peer(*this, from);
+    const SlotIndex slot = mailbox().post(shared_.slots, from, tag, 0);
+    const std::size_t at = acquire({.peer = from, .tag = tag, .slot = slot});
+    MPI_Irecv(nowhere_.data(), INT_MAX, MPI_LONG_DOUBLE, from.value(), tag.value(), MPI_COMM_WORLD,
+              &posted_[at].mpi);
+    return Request{at};
+  }
+
+  [[nodiscard]] Seconds now() const override {
+    return Seconds(sg4::Engine::get_clock() - shared_.origin);
+  }
+
+  void close_books() { ledger_.close(now()); }
+  [[nodiscard]] const Ledger& ledger() const { return ledger_; }
+
+  /// For whom the rank waits at this moment.
+  void add_waits(std::vector<Waiting>& waits) const {
+    if (awaited_ == nullptr) return;
+    waits.push_back({rank(), awaited_->peer, awaited_->tag, awaited_->slot == kNoSlot});
+  }
+
+ protected:
+  bool complete(std::span<const Request> requests) override {
+    for (const Request request : requests) {
+      Posted& posted = posted_[request.token];
+      awaited_ = &posted;
+      MPI_Wait(&posted.mpi, MPI_STATUS_IGNORE);
+      awaited_ = nullptr;
+    }
+    return true;
+  }
+
+  void park(std::span<const Request> /*requests*/, std::coroutine_handle<> /*waiting*/) override {
+    std::terminate();  // complete() never says no
+  }
+
+  Message finish(Request request) override {
+    const SlotIndex slot = posted_[request.token].slot;
+    free_.push_back(request.token);
+    if (slot == kNoSlot) return {};
+    Message message = std::move(shared_.slots[slot].message);
+    shared_.slots.release(slot);
+    ledger_.received(message.words);
+    return message;
+  }
+
+  void spend(Seconds work) override {
+    if (!(work.value() >= 0) || !std::isfinite(work.value())) {
+      throw SimulationError("local work must take a finite time that is not negative");
+    }
+    if (work.value() > 0) sg4::this_actor::sleep_for(work.value());
+  }
+
+  void enter_phase(std::string_view name) override { ledger_.enter(name, now()); }
+  void leave_phase() noexcept override { ledger_.leave(now()); }
+
+ private:
+  struct Posted {
+    Rank peer;
+    Tag tag;
+    SlotIndex slot = kNoSlot;  ///< of a receive
+    MPI_Request mpi = MPI_REQUEST_NULL;
+  };
+
+  Mailbox& mailbox() { return shared_.mailboxes[static_cast<std::size_t>(rank().value())]; }
+
+  std::size_t acquire(Posted posted) {
+    if (free_.empty()) {
+      posted_.push_back(posted);
+      return posted_.size() - 1;
+    }
+    const std::size_t at = free_.back();
+    free_.pop_back();
+    posted_[at] = posted;
+    return at;
+  }
+
+  Shared& shared_;
+  Ledger ledger_;
+  std::deque<Posted> posted_;  // its elements stay where they are while MPI holds on to them
+  std::vector<std::size_t> free_;
+  const Posted* awaited_ = nullptr;
+  std::array<char, 16> nowhere_{};  // MPI wants an address; nothing is read or written there
+};
+
+}  // namespace
+
+/// Charges the message gap, and counts what crosses each link.
+class SmpiNetwork::Links {
+ public:
+  Links(Seconds gap, bool record) : gap_(gap.value()), record_(record) {
+    auto* model = sg4::Engine::get_instance()->get_netzone_root()->get_network_model();
+    model->set_bw_factor_cb(
+        [this](double size, const sg4::Host*, const sg4::Host*,
+               const std::vector<sg4::Link*>& links,
+               const std::unordered_set<sg4::NetZone*>&) { return bandwidth_factor(size, links); });
+    if (record_) sg4::Engine::on_time_advance_cb([this](double) { look_at_usage(); });
+  }
+
+  void begin() {
+    used_.clear();
+    index_of_.clear();
+  }
+
+  [[nodiscard]] std::vector<LinkReport> end(double makespan) const {
+    std::vector<LinkReport> reports;
+    for (const Used& used : used_) {
+      const double bandwidth = used.link->get_bandwidth();
+      reports.push_back({.name = used.link->get_name(),
+                         .bandwidth = bandwidth,
+                         .carried = Bytes(static_cast<std::int64_t>(std::llround(used.bytes))),
+                         .mean_utilisation = makespan > 0 ? used.bytes / (bandwidth * makespan) : 0,
+                         .peak_utilisation = used.peak});
+    }
+    std::ranges::sort(reports, {}, &LinkReport::name);
+    return reports;
+  }
+
+ private:
+  struct Used {
+    const sg4::Link* link;
+    double bytes = 0;
+    double peak = 0;
+  };
+
+  /// SimGrid divides the size by (bandwidth x factor): the factor that makes it take the message's
+  /// own bytes, and the gap as if it were bytes.
+  double bandwidth_factor(double size, const std::vector<sg4::Link*>& links) {
+    const double bytes = size - kEnvelope;
+    if (record_) count(bytes, links);
+    double occupied = bytes;
+    if (gap_ > 0) {
+      double bandwidth = HUGE_VAL;
+      for (const sg4::Link* link : links) bandwidth = std::min(bandwidth, link->get_bandwidth());
+      if (std::isfinite(bandwidth)) occupied += gap_ * bandwidth;
+    }
+    constexpr double kAlmostNothing = 1e-6;
+    return size / std::max(occupied, kAlmostNothing);
+  }
+
+  void count(double bytes, const std::vector<sg4::Link*>& links) {
+    for (const sg4::Link* link : links) {
+      const auto [found, fresh] = index_of_.try_emplace(link, used_.size());
+      if (fresh) used_.push_back({.link = link});
+      used_[found->second].bytes += bytes;
+    }
+  }
+
+  void look_at_usage() {
+    for (Used& used : used_) {
+      used.peak = std::max(used.peak, used.link->get_usage() / used.link->get_bandwidth());
+    }
+  }
+
+  double gap_;
+  bool record_;
+  std::vector<Used> used_;
+  std::unordered_map<const sg4::Link*, std::size_t> index_of_;
+};
+
+SmpiNetwork::SmpiNetwork(const std::string& platform, SmpiSettings settings)
+    : settings_(settings),
+      platform_(
+          platform,
+          {.packets = settings.packets, .verbose = settings.verbose, .before = prepare_smpi}) {
+  if (!settings.packets) {
+    links_ = std::make_unique<Links>(platform_.message_gap(), settings.record_links);
+  }
+}
+
+SmpiNetwork::~SmpiNetwork() = default;
+
+RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
+  if (hosts_.size() != static_cast<std::size_t>(ranks)) {
+    throw InputError(fmt::format("{}: {} ranks are to run and {} have a place", platform_.path(),
+                                 ranks, hosts_.size()));
+  }
+  Shared shared{.origin = sg4::Engine::get_clock(),
+                .slots = {},
+                .names = {},
+                .mailboxes = std::vector<Mailbox>(hosts_.size())};
+  std::vector<std::unique_ptr<SmpiRank>> communicators;
+  RunReport report;
+  report.ranks.resize(hosts_.size());
+  std::exception_ptr error;
+
+  const auto rank_main = [&] {
+    MPI_Init(nullptr, nullptr);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const auto at = static_cast<std::size_t>(rank);
+    try {
+      Task<void> task = program(*communicators[at]);
+      task.start();
+      task.result();
+    } catch (const simgrid::ForcefulKillException&) {
+      throw;  // another rank failed
+    } catch (...) {
+      if (!error) error = std::current_exception();
+      sg4::Actor::kill_all();
+      return;
+    }
+    communicators[at]->close_books();
+    report.ranks[at].finished = communicators[at]->now();
+    MPI_Finalize();
+  };
+
+  const std::string instance = fmt::format("run{}", runs_++);
+  SMPI_app_instance_register(instance.c_str(), nullptr, ranks);
+  for (int rank = 0; rank < ranks; ++rank) {
+    communicators.push_back(std::make_unique<SmpiRank>(Rank(rank), ranks, shared));
+    const std::string& host = platform_.hosts()[hosts_[static_cast<std::size_t>(rank)]].name;
+    const auto actor = sg4::Actor::init(fmt::format("rank{}", rank), sg4::Host::by_name(host));
+    actor->set_property("instance_id", instance);
+    actor->set_property("rank", fmt::format("{}", rank));
+    actor->start(rank_main);
+  }
+
+  if (links_) links_->begin();
+  std::vector<Waiting> waits;
+  bool deadlock = false;
+  sg4::Engine::on_deadlock_cb([&] {
+    deadlock = true;
+    for (const auto& communicator : communicators) communicator->add_waits(waits);
+  });
+  sg4::Engine::get_instance()->run();
+  if (error) std::rethrow_exception(error);
+  if (deadlock) throw_deadlock(waits.size(), hosts_.size(), waits);
+
+  std::vector<const Mailbox*> mailboxes;
+  for (const Mailbox& mailbox : shared.mailboxes) mailboxes.push_back(&mailbox);
+  check_matched(mailboxes, shared.slots);
+  report.phases = shared.names.all();
+  for (std::size_t at = 0; at < communicators.size(); ++at) {
+    report.ranks[at].by_phase = communicators[at]->ledger().by_phase();
+  }
+  if (links_ && settings_.record_links) report.links = links_->end(report.makespan().value());
+  return report;
+}
+
+}  // namespace thinwire

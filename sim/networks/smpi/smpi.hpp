@@ -1,0 +1,54 @@
+// SimGrid's MPI emulation (SMPI) on a platform XML: flows share the links of their routes, so that
+// congestion shows.
+//
+// Each rank is an actor of SimGrid that calls MPI_Issend, MPI_Irecv and MPI_Wait with the simulated
+// sizes; payloads pass from rank to rank beside MPI, by reference, and no byte is copied. All sends
+// are rendezvous: a transfer begins when both sides are posted (SMPI's eager sends cost 6 times the
+// processor time; see docs/decisions/0008-rendezvous.md).
+// A message of L bytes alone on its route takes: latency of the links + message gap + L over the
+// smallest bandwidth (SimGrid's model CM02, without cross-traffic and TCP windows; SMPI's envelope
+// of 16 bytes is taken off). The platform's <config> may say otherwise.
+//
+// SimGrid allows one engine in a process: make and run this in a child
+// (sim/core/child_process.hpp).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/core/network.hpp"
+#include "topologies/platform.hpp"
+
+namespace thinwire {
+
+struct SmpiSettings {
+  bool packets = false;       ///< ns-3's packets instead of flows: small P, flat platforms
+  bool record_links = false;  ///< fill RunReport::links
+  bool verbose = false;       ///< SimGrid's log goes to stderr
+};
+
+class SmpiNetwork final : public Network {
+ public:
+  /// Loads the platform; throws as Platform does.
+  SmpiNetwork(const std::string& platform, SmpiSettings settings);
+  ~SmpiNetwork() override;
+
+  [[nodiscard]] const Platform& platform() const { return platform_; }
+  /// Rank r of the runs to come is on hosts[r].
+  void place(std::vector<HostIndex> hosts) { hosts_ = std::move(hosts); }
+
+  /// Runs follow one another in one simulation; each begins at its own time 0. Throws InputError
+  /// where no place was given for that many ranks.
+  RunReport run(int ranks, const RankProgram& program) override;
+
+ private:
+  class Links;
+  SmpiSettings settings_;
+  Platform platform_;
+  std::unique_ptr<Links> links_;
+  std::vector<HostIndex> hosts_;
+  int runs_ = 0;
+};
+
+}  // namespace thinwire

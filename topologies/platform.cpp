@@ -1,0 +1,252 @@
+#include "topologies/platform.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <xbt/log.h>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <fstream>
+#include <simgrid/Exception.hpp>
+#include <simgrid/kernel/routing/NetPoint.hpp>
+#include <simgrid/s4u.hpp>
+#include <string_view>
+#include <unordered_map>
+#include <xbt/config.hpp>
+
+#include "sim/core/errors.hpp"
+
+// SimGrid's headers for these are internal, or bring all of MPI along.
+extern "C" void smpi_init_options();
+double xbt_parse_get_time(const std::string&, int, const std::string&, const std::string&);
+double xbt_parse_get_bandwidth(const std::string&, int, const std::string&, const std::string&);
+
+namespace thinwire {
+
+namespace {
+
+namespace sg4 = simgrid::s4u;
+constexpr std::string_view kGapProperty = "thinwire.message_gap";
+constexpr std::string_view kLinkProperty = "thinwire.link.";
+constexpr const char* kNodeProperty = "thinwire.node";
+
+/// "gpu-9" before "gpu-10": runs of digits compare as numbers.
+bool natural_less(const std::string& a, const std::string& b) {
+  const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  const auto number_end = [&](const std::string& text, std::size_t i) {
+    while (i < text.size() && digit(text[i])) ++i;
+    return i;
+  };
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!digit(a[i]) || !digit(b[j])) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i;
+      ++j;
+      continue;
+    }
+    const auto significant = [](const std::string& text, std::size_t from, std::size_t end) {
+      while (from + 1 < end && text[from] == '0') ++from;
+      return std::string_view(text).substr(from, end - from);
+    };
+    const std::size_t i_end = number_end(a, i);
+    const std::size_t j_end = number_end(b, j);
+    const std::string_view x = significant(a, i, i_end);
+    const std::string_view y = significant(b, j, j_end);
+    if (x.size() != y.size()) return x.size() < y.size();
+    if (x != y) return x < y;
+    i = i_end;
+    j = j_end;
+  }
+  return a.size() - i == b.size() - j ? a < b : a.size() - i < b.size() - j;
+}
+
+/// What a platform may overrule in its <config>, and what nobody may.
+void configure(const Platform::Loading& loading) {
+  using simgrid::config::set_default;
+  set_default<std::string>("network/model", loading.packets ? "ns-3" : "CM02");
+  set_default<double>("network/TCP-gamma", 1e30);  // no TCP window caps a flow
+  set_default<bool>("network/crosstraffic", false);
+  set_default<double>("surf/precision", 1e-12);  // 1e-9 s would lump events together
+}
+
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  const std::size_t last = text.find_last_not_of(' ');
+  return text.substr(0, last == std::string::npos ? 0 : last + 1);
+}
+
+void require_readable(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) {
+    throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw InputError(fmt::format("{}: is no file; name a platform XML", path));
+  }
+  if (!std::ifstream(path)) throw InputError(fmt::format("{}: cannot be read", path));
+}
+
+}  // namespace
+
+struct Platform::Loaded {
+  std::string path;
+  std::array<char, 9> program{'t', 'h', 'i', 'n', 'w', 'i', 'r', 'e', '\0'};
+  std::array<char*, 2> arguments{program.data(), nullptr};
+  int count = 1;
+  char** values = arguments.data();
+  std::unique_ptr<sg4::Engine> engine;
+  std::vector<PlatformHost> hosts;
+  std::vector<sg4::Host*> simgrid_hosts;
+  std::vector<PlatformLink> links;
+  std::unordered_map<const sg4::Link*, LinkIndex> index_of;
+  Seconds message_gap;
+
+  void load();
+  void tune(const std::string& prefix, const std::string& figures);
+  void read_zone_properties();
+  void list_hosts();
+  void list_links();
+};
+
+void Platform::Loaded::load() {
+  try {
+    engine->load_platform(path);
+    read_zone_properties();
+    engine->seal_platform();
+  } catch (const simgrid::ParseError& error) {
+    throw InputError(one_line(error.what()));
+  } catch (const InputError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw InputError(fmt::format("{}: {}", path, one_line(error.what())));
+  }
+  list_hosts();
+  list_links();
+}
+
+void Platform::Loaded::tune(const std::string& prefix, const std::string& figures) {
+  const std::size_t space = figures.find(' ');
+  if (space == std::string::npos) {
+    throw InputError(
+        fmt::format("{}: property {}{}: '{}' is not right; wanted is 'BANDWIDTH "
+                    "LATENCY', as in '5.25GBps 100ns'",
+                    path, kLinkProperty, prefix, figures));
+  }
+  const double bandwidth =
+      xbt_parse_get_bandwidth(path, 0, figures.substr(0, space), "of " + prefix);
+  const double latency = xbt_parse_get_time(path, 0, figures.substr(space + 1), "of " + prefix);
+  bool found = false;
+  for (sg4::Link* link : engine->get_all_links()) {
+    if (!link->get_name().starts_with(prefix)) continue;
+    link->set_bandwidth(bandwidth);
+    link->set_latency(latency);
+    found = true;
+  }
+  if (!found) {
+    throw InputError(fmt::format("{}: property {}{}: no link has a name that starts so", path,
+                                 kLinkProperty, prefix));
+  }
+}
+
+void Platform::Loaded::read_zone_properties() {
+  if (engine->get_netzone_root() == nullptr) {
+    throw InputError(fmt::format("{}: holds no zone and no cluster", path));
+  }
+  // SimGrid wraps what the file holds into a zone of its own.
+  std::vector<sg4::NetZone*> zones{engine->get_netzone_root()};
+  for (sg4::NetZone* child : zones.front()->get_children()) zones.push_back(child);
+  for (const sg4::NetZone* zone : zones) {
+    for (const auto& [key, value] : *zone->get_properties()) {
+      if (key.starts_with(kLinkProperty)) {
+        tune(key.substr(kLinkProperty.size()), value);
+      } else if (key == kGapProperty) {
+        message_gap = Seconds(xbt_parse_get_time(path, 0, value, key));
+      } else if (key.starts_with("thinwire.")) {
+        throw InputError(fmt::format("{}: unknown property '{}'; known are {} and {}PREFIX", path,
+                                     key, kGapProperty, kLinkProperty));
+      }
+    }
+  }
+}
+
+void Platform::Loaded::list_hosts() {
+  simgrid_hosts = engine->get_all_hosts();
+  std::ranges::sort(simgrid_hosts, [](const sg4::Host* a, const sg4::Host* b) {
+    return natural_less(std::string(a->get_name()), std::string(b->get_name()));
+  });
+  for (const sg4::Host* host : simgrid_hosts) {
+    const char* node = host->get_property(kNodeProperty);
+    const std::string name(host->get_name());
+    hosts.push_back({.name = name, .node = node == nullptr ? name : node});
+  }
+}
+
+void Platform::Loaded::list_links() {
+  std::vector<sg4::Link*> all = engine->get_all_links();
+  std::ranges::sort(all, [](const sg4::Link* a, const sg4::Link* b) {
+    return natural_less(a->get_name(), b->get_name());
+  });
+  for (const sg4::Link* link : all) {
+    index_of[link] = static_cast<LinkIndex>(links.size());
+    links.push_back({.name = link->get_name(),
+                     .bandwidth = link->get_bandwidth(),
+                     .latency = Seconds(link->get_latency()),
+                     .fat_pipe = !link->is_shared()});
+  }
+}
+
+Platform::Platform(const std::string& path, const Loading& loading)
+    : loaded_(std::make_unique<Loaded>()) {
+  require_readable(path);
+  if (sg4::Engine::has_instance()) {
+    throw SimulationError("a process can load one platform; load the next in a child process");
+  }
+  loaded_->path = path;
+  xbt_log_control_set(loading.verbose ? "root.thres:info" : "root.thres:critical");
+  if (!loading.verbose) xbt_log_control_set("root.fmt:%m%n");
+  smpi_init_options();
+  loaded_->engine = std::make_unique<sg4::Engine>(&loaded_->count, loaded_->values);
+  configure(loading);
+  if (loading.before) loading.before();
+  loaded_->load();
+}
+
+Platform::Platform(const std::string& path) : Platform(path, Loading{}) {}
+
+Platform::~Platform() {
+  // The engine ends with the process: SimGrid's own end of an engine is not safe under SMPI.
+  (void)loaded_->engine.release();
+}
+
+const std::string& Platform::path() const { return loaded_->path; }
+std::span<const PlatformHost> Platform::hosts() const { return loaded_->hosts; }
+std::span<const PlatformLink> Platform::links() const { return loaded_->links; }
+Seconds Platform::message_gap() const { return loaded_->message_gap; }
+
+std::vector<std::string> Platform::routers() const {
+  std::vector<std::string> names;
+  for (const auto* point : loaded_->engine->get_all_netpoints()) {
+    if (point->is_router()) names.push_back(point->get_name());
+  }
+  std::ranges::sort(names, natural_less);
+  return names;
+}
+
+Route Platform::route(HostIndex from, HostIndex to) const {
+  std::vector<sg4::Link*> links;
+  double latency = 0;
+  loaded_->simgrid_hosts.at(from)->route_to(loaded_->simgrid_hosts.at(to), links, &latency);
+  Route route{.links = {}, .latency = Seconds(latency)};
+  if (links.empty() && from != to) {
+    throw InputError(fmt::format("{}: there is no route from {} to {}", loaded_->path,
+                                 loaded_->hosts[from].name, loaded_->hosts[to].name));
+  }
+  route.links.reserve(links.size());
+  for (const sg4::Link* link : links) route.links.push_back(loaded_->index_of.at(link));
+  return route;
+}
+
+}  // namespace thinwire
