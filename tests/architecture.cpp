@@ -1,6 +1,7 @@
 // Includes run one way. The picture of docs/architecture.md:
-//   core <- gradient <- {algorithms, networks, traces} <- experiment <- {report, cli}
-// topologies depends on core alone, and so do the networks: to them a message is a length.
+//   core <- gradient <- {algorithms, traces} <- experiment <- {report, cli}
+//   core <- topologies <- networks <- experiment
+// The networks know nothing of gradients: to them a message is a length.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -39,7 +40,7 @@ const std::map<std::string, Rooms>& allowed() {
       {"sim/core", {}},
       {"sim/gradient", {"sim/core"}},
       {"algorithms", {"sim/core", "sim/gradient"}},
-      {"sim/networks", {"sim/core"}},
+      {"sim/networks", {"sim/core", "topologies"}},
       {"traces", {"sim/core", "sim/gradient"}},
       {"topologies", {"sim/core"}},
       {"sim/experiment", models},

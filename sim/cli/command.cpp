@@ -12,12 +12,21 @@ namespace thinwire {
 
 namespace {
 
-std::vector<Column> comparison_columns(Detail detail, bool one_network) {
+std::vector<Column> comparison_columns(Detail detail, const std::vector<Json>& records) {
+  // Columns that would say the same in every row stay out.
+  const auto any = [&](auto says_something) {
+    return std::ranges::any_of(records, says_something);
+  };
+  const auto any_value = [&](const char* key) {
+    return any([key](const Json& r) { return !r.at(key).is_null(); });
+  };
   const auto field = [](const char* key) {
     return [key](const Json& r) { return number_text(r.at(key)); };
   };
   const auto text = [](const char* key) {
-    return [key](const Json& r) { return r.at(key).get<std::string>(); };
+    return [key](const Json& r) {
+      return r.at(key).is_null() ? std::string("-") : r.at(key).get<std::string>();
+    };
   };
   const auto interval = [](const char* low, const char* high, int digits) {
     return
@@ -42,12 +51,21 @@ std::vector<Column> comparison_columns(Detail detail, bool one_network) {
   };
 
   std::vector<Column> columns{{"scheme", text("scheme"), true}};
-  if (!one_network) columns.push_back({"network", text("network"), true});
+  if (any([](const Json& r) { return r.at("network") != "alphabeta"; })) {
+    columns.push_back({"network", text("network"), true});
+  }
+  if (any_value("platform")) columns.push_back({"platform", text("platform"), true});
+  if (any([](const Json& r) {
+        return !r.at("platform").is_null() && r.at("placement") != "block";
+      })) {
+    columns.push_back({"placement", text("placement"), true});
+  }
   columns.push_back({"ranks", field("ranks")});
   columns.push_back({"k", field("k")});
   columns.push_back({"time_s", time});
   columns.push_back({"formula_s", interval("formula_low_s", "formula_high_s", 6)});
   columns.push_back({"ratio", interval("ratio_low", "ratio_high", 5)});
+  if (any_value("congestion_factor")) columns.push_back({"congestion", field("congestion_factor")});
   if (detail == Detail::full) {
     columns.push_back({"paper_s", interval("paper_low_s", "paper_high_s", 6)});
     columns.push_back({"lower_order_s", interval("lower_order_low_s", "lower_order_high_s", 3)});
@@ -63,6 +81,12 @@ std::vector<Column> comparison_columns(Detail detail, bool one_network) {
 
 }  // namespace
 
+std::string name_of(const Point& point) {
+  return fmt::format("{} on {} ranks{}{}", point.scheme, point.ranks,
+                     point.network == "alphabeta" ? "" : ", " + point.network,
+                     point.platform.empty() ? "" : ", " + point.platform);
+}
+
 void add_format(CLI::App& command, Format& format) {
   const std::map<std::string, Format> formats{{"table", Format::table},
                                               {"csv", Format::csv},
@@ -77,9 +101,7 @@ std::string comparison_text(const std::vector<Row>& rows, double tolerance, Form
                             Detail detail) {
   std::vector<Json> records;
   for (const Row& row : rows) records.push_back(record_of(row, compare(row, tolerance)));
-  const bool one_network =
-      std::ranges::all_of(rows, [](const Row& row) { return row.point.network == "alphabeta"; });
-  return render(format, records, comparison_columns(detail, one_network));
+  return render(format, records, comparison_columns(detail, records));
 }
 
 bool report_troubles(const std::vector<Row>& rows) {
@@ -88,9 +110,8 @@ bool report_troubles(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     if (row.status == Status::ok) continue;
     failed = failed || row.status == Status::failed;
-    fmt::print(stderr, "{}: {} on {} ranks: {}\n",
-               row.status == Status::failed ? "failed" : "skipped", row.point.scheme,
-               row.point.ranks, row.reason);
+    fmt::print(stderr, "{}: {}: {}\n", row.status == Status::failed ? "failed" : "skipped",
+               name_of(row.point), row.reason);
   }
   return failed;
 }

@@ -28,6 +28,8 @@ enum class Detail : std::uint8_t { brief, full };
 /// not always alphabeta.
 [[nodiscard]] std::string comparison_text(const std::vector<Row>& rows, double tolerance,
                                           Format format, Detail detail);
+/// A point in a few words, for progress and complaints.
+[[nodiscard]] std::string name_of(const Point& point);
 /// Lists on stderr what was skipped or failed, and says whether anything failed.
 [[nodiscard]] bool report_troubles(const std::vector<Row>& rows);
 

@@ -44,6 +44,13 @@ int run(const CompareFlags& flags) {
                unknown, file.rows.size());
     gate_holds = false;
   }
+  const auto congested = std::ranges::count_if(file.rows, [&](const Row& row) {
+    return compare(row, tolerance).verdict == Verdict::congested;
+  });
+  if (congested > 0) {
+    fmt::print(stderr, "{} of {} results are of networks that congest, and are not judged\n",
+               congested, file.rows.size());
+  }
   if (off > 0) {
     fmt::print(stderr, "{} of {} results miss their formula by more than {}\n", off,
                file.rows.size(), tolerance);

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "algorithms/registry.hpp"
 #include "sim/cli/command.hpp"
 #include "sim/experiment/networks.hpp"
+#include "topologies/shipped.hpp"
 
 namespace thinwire {
 
@@ -48,6 +51,14 @@ std::vector<Json> network_records() {
   return records;
 }
 
+std::vector<Json> platform_records() {
+  std::vector<Json> records;
+  for (const std::string& name : shipped_platforms()) {
+    records.push_back({{"kind", "platform"}, {"name", name}, {"file", platform_file(name)}});
+  }
+  return records;
+}
+
 std::vector<Column> columns_of(const std::vector<std::pair<std::string, std::string>>& headings) {
   std::vector<Column> columns;
   for (const auto& [key, heading] : headings) {
@@ -58,14 +69,16 @@ std::vector<Column> columns_of(const std::vector<std::pair<std::string, std::str
 }
 
 int run(const ListFlags& flags) {
-  const bool schemes = flags.what != "networks";
-  const bool networks = flags.what != "schemes";
+  const auto wants = [&](const char* what) { return flags.what == "all" || flags.what == what; };
+  const bool schemes = wants("schemes");
   if (flags.format != Format::table) {
     std::vector<Json> records;
-    if (schemes) records = scheme_records();
-    if (networks) {
-      for (Json& record : network_records()) records.push_back(std::move(record));
-    }
+    const auto add = [&](std::vector<Json> more) {
+      std::ranges::move(more, std::back_inserter(records));
+    };
+    if (schemes) add(scheme_records());
+    if (wants("networks")) add(network_records());
+    if (wants("platforms")) add(platform_records());
     fmt::print("{}", render(flags.format, records, {}));
     return 0;
   }
@@ -82,11 +95,16 @@ int run(const ListFlags& flags) {
       }
     }
   }
-  if (networks) {
+  if (wants("networks")) {
     if (schemes) fmt::print("\n");
     fmt::print("{}", to_table(network_records(), columns_of({{"name", "network"},
                                                              {"summary", "what it is"},
                                                              {"parameters", "parameters"}})));
+  }
+  if (wants("platforms")) {
+    if (schemes) fmt::print("\n");
+    fmt::print("{}",
+               to_table(platform_records(), columns_of({{"name", "platform"}, {"file", "file"}})));
   }
   return 0;
 }
@@ -95,9 +113,10 @@ int run(const ListFlags& flags) {
 
 void add_list(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<ListFlags>();
-  CLI::App& command = *app.add_subcommand("list", "List schemes with their costs, and networks");
-  command.add_option("what", flags->what, "schemes, networks or all")
-      ->check(CLI::IsMember({"schemes", "networks", "all"}))
+  CLI::App& command =
+      *app.add_subcommand("list", "List schemes with their costs, networks and platforms");
+  command.add_option("what", flags->what, "schemes, networks, platforms or all")
+      ->check(CLI::IsMember({"schemes", "networks", "platforms", "all"}))
       ->option_text("[all]");
   add_format(command, flags->format);
   command.callback([flags, &exit_code] { exit_code = run(*flags); });

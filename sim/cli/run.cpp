@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <optional>
 
@@ -17,6 +19,7 @@ struct RunFlags {
   std::vector<std::string> settings;
   Format format = Format::table;
   bool phases = false;
+  bool verbose = false;
 };
 
 /// A flag that sets one value of the point.
@@ -40,20 +43,44 @@ void apply_setting(Json& point, const std::string& setting) {
   set_by_path(point, setting.substr(0, equals), value);
 }
 
-std::string phases_text(const Row& row) {
-  std::vector<Json> records;
-  for (const PhaseCost& phase : row.outcome->phases) {
-    records.push_back({{"phase", phase.name},
-                       {"time_s_max", phase.time.value()},
-                       {"words_received_max", phase.words_received.value()},
-                       {"messages_received_max", phase.messages_received}});
+/// A table of the records' own keys; `names` are texts, the rest are numbers.
+std::string plain_table(const std::vector<Json>& records, const std::vector<std::string>& names,
+                        const std::vector<std::string>& numbers) {
+  std::vector<Column> columns;
+  for (const std::string& key : names) {
+    columns.push_back({key, [key](const Json& r) { return r.at(key).get<std::string>(); }, true});
   }
-  std::vector<Column> columns{
-      {"phase", [](const Json& r) { return r.at("phase").get<std::string>(); }, true}};
-  for (const char* key : {"time_s_max", "words_received_max", "messages_received_max"}) {
+  for (const std::string& key : numbers) {
     columns.push_back({key, [key](const Json& r) { return number_text(r.at(key)); }});
   }
   return to_table(records, columns);
+}
+
+std::string phases_text(const Json& result) {
+  return plain_table(result.at("phases"), {"name"},
+                     {"time_s_max", "words_received_max", "messages_received_max"});
+}
+
+std::string ranks_text(const Json& result) {
+  return plain_table(
+      result.at("by_rank"), {"phase"},
+      {"rank", "time_s", "words_sent", "words_received", "messages_sent", "messages_received"});
+}
+
+std::string links_text(const Json& result, std::size_t most) {
+  const Json& links = result.at("links");
+  if (links.is_null()) return "no link carried anything\n";
+  const std::size_t shown = std::min(most, links.size());
+  const std::vector<Json> hottest(links.begin(),
+                                  links.begin() + static_cast<std::ptrdiff_t>(shown));
+  std::string text =
+      plain_table(hottest, {"name"},
+                  {"bandwidth_bytes_per_s", "bytes", "utilisation_mean", "utilisation_peak"});
+  if (shown < links.size()) {
+    text += fmt::format("({} more links carried something; --format jsonl holds all)\n",
+                        links.size() - shown);
+  }
+  return text;
 }
 
 int run(const RunFlags& flags) {
@@ -65,15 +92,23 @@ int run(const RunFlags& flags) {
   }
   for (const std::string& setting : flags.settings) apply_setting(point, setting);
   const std::string origin = flags.config.empty() ? "run" : flags.config;
-  const std::vector<Row> rows{make_row("run", point_from(point, origin))};
+  const std::vector<Row> rows{make_row("run", point_from(point, origin), flags.verbose)};
   if (flags.format == Format::jsonl) {
     fmt::print("{}\n", to_json(rows.front()).dump());
   } else {
     fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format, Detail::brief));
   }
-  if (flags.phases && rows.front().outcome) {
-    // Beside a table it belongs to the output; beside data it would spoil it.
-    fmt::print(flags.format == Format::table ? stdout : stderr, "\n{}", phases_text(rows.front()));
+  if (rows.front().outcome) {
+    // Beside a table these belong to the output; beside data they would spoil it.
+    std::FILE* const out = flags.format == Format::table ? stdout : stderr;
+    const Json result = to_json(rows.front()).at("result");
+    const Record& record = rows.front().point.record;
+    constexpr std::size_t kHottest = 10;
+    if (flags.phases) fmt::print(out, "\n{}", phases_text(result));
+    if (flags.format == Format::table && record.ranks) fmt::print("\n{}", ranks_text(result));
+    if (flags.format == Format::table && record.links) {
+      fmt::print("\n{}", links_text(result, kHottest));
+    }
   }
   return report_troubles(rows) ? kFailed : 0;
 }
@@ -89,7 +124,21 @@ void add_run(CLI::App& app, int& exit_code) {
   add_value<std::string>(command, *flags, "--scheme", "scheme",
                          "scheme, see 'thinwire list schemes' [oktopk]");
   add_value<std::string>(command, *flags, "--network", "network",
-                         "alphabeta or counting [alphabeta]");
+                         "alphabeta, smpi or counting [alphabeta]");
+  add_value<std::string>(command, *flags, "--platform", "platform",
+                         "a shipped platform or a platform XML, see 'thinwire list platforms' "
+                         "[aries_daint for smpi, none for alphabeta]");
+  add_value<std::string>(command, *flags, "--placement", "placement",
+                         "of ranks on hosts: block, round_robin, random:SEED or a file [block]");
+  command.add_flag_callback(
+      "--packet", [&given = flags->given] { given["packets"] = true; },
+      "smpi: ns-3's packets instead of flows; small P, flat platforms");
+  command.add_flag_callback(
+      "--links", [&given = flags->given] { given["record.links"] = true; },
+      "smpi: record what crosses each link, and print the ten hottest");
+  command.add_flag_callback(
+      "--by-rank", [&given = flags->given] { given["record.ranks"] = true; },
+      "record what each phase cost every rank, and print it");
   add_value<std::int64_t>(command, *flags, "-P,--ranks", "ranks",
                           "ranks P, any number from 1 [16]");
   add_value<std::int64_t>(command, *flags, "-n,--components", "components",
@@ -115,10 +164,13 @@ void add_run(CLI::App& app, int& exit_code) {
                   "any other key of a point: --set options.tau=32 --set granule=1")
       ->option_text("KEY=VALUE");
   command.add_flag("--phases", flags->phases, "print what each phase of the scheme cost");
+  command.add_flag("--verbose", flags->verbose, "let SimGrid's log through to stderr");
   add_format(command, flags->format);
   command.footer(
       "jsonl prints the row of a results file, which 'thinwire compare' reads.\n"
-      "Example: thinwire run --scheme oktopk -P 256 -n 133547324 -d 0.01 --phases");
+      "Examples:\n"
+      "  thinwire run --scheme oktopk -P 256 -n 133547324 -d 0.01 --phases\n"
+      "  thinwire run --scheme oktopk -P 256 --network smpi --platform fat_tree --links");
   command.callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 

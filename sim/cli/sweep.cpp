@@ -29,8 +29,8 @@ int run(const SweepFlags& flags) {
         const Row& row = progress.row;
         if (terminal) fmt::print(stderr, "\r\033[K");
         if (terminal || !progress.reused) {
-          fmt::print(stderr, "{}/{} {} on {} ranks ({:.1f} s){}", progress.done, progress.total,
-                     row.point.scheme, row.point.ranks, row.wall_s, terminal ? "" : "\n");
+          fmt::print(stderr, "{}/{} {} ({:.1f} s){}", progress.done, progress.total,
+                     name_of(row.point), row.wall_s, terminal ? "" : "\n");
         }
         if (terminal && progress.done == progress.total) fmt::print(stderr, "\r\033[K");
         std::fflush(stderr);

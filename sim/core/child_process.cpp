@@ -170,7 +170,9 @@ ChildOutcome in_child_process(const ChildWork& work, bool verbose) {
   const bool ended = WIFEXITED(status) && WEXITSTATUS(status) == 0 && !text.empty();
   if (!ended) {
     const std::string reason = reason_of_death(status, received.messages);
-    if (!prepared) throw InputError(reason);
+    if (!prepared) {
+      throw InputError(fmt::format("{}: cannot be used: {}", work.subject, reason));
+    }
     throw SimulationError("the simulation died: " + reason);
   }
   const std::string said(text.substr(1));

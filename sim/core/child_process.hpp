@@ -8,6 +8,8 @@
 namespace thinwire {
 
 struct ChildWork {
+  /// Names what `prepare` reads, for the complaint if it dies there.
+  std::string subject;
   /// Makes ready what the user gave: a crash or an abort in here is the input's fault.
   std::function<void()> prepare;
   /// Gives back a text of any length and content.

@@ -25,6 +25,8 @@ std::string name_of(Verdict verdict) {
       return "inside";
     case Verdict::off:
       return "OFF";
+    case Verdict::congested:
+      return "congested";
     case Verdict::no_result:
       break;
   }
@@ -36,9 +38,10 @@ double Comparison::ratio_high() const { return ratio(simulated, formula_high); }
 
 Comparison compare(const Row& row, double tolerance) {
   const SchemeInfo scheme = find_scheme(row.point.scheme);
-  const bool has_clock = find_network(row.point.network).has_clock;
+  const NetworkInfo network = find_network(row.point.network);
+  const bool has_clock = network.has_clock;
   const Options options(scheme.options, row.point.options);
-  const Machine& machine = row.point.machine;
+  const Machine& machine = row.outcome ? row.outcome->machine : row.point.machine;
   const auto value = [&](Terms terms) {
     return has_clock ? terms.messages * machine.alpha.value() +
                            terms.words * machine.beta_per_word.value()
@@ -61,6 +64,7 @@ Comparison compare(const Row& row, double tolerance) {
   result.comparable =
       !has_clock || (machine.gamma_per_word == Seconds(0) && machine.latency == Seconds(0) &&
                      machine.overhead == Seconds(0));
+  result.machine_known = row.outcome || row.point.platform.empty();
   if (!row.outcome) return result;
 
   result.simulated =
@@ -68,7 +72,10 @@ Comparison compare(const Row& row, double tolerance) {
   const double low = result.formula_low - tolerance * std::abs(result.formula_low);
   const double high = result.formula_high + tolerance * std::abs(result.formula_high);
   const bool within = result.simulated >= low && result.simulated <= high;
-  result.verdict = !within ? Verdict::off : cost.exact ? Verdict::exact : Verdict::inside;
+  result.verdict = network.congests ? Verdict::congested
+                   : !within        ? Verdict::off
+                   : cost.exact     ? Verdict::exact
+                                    : Verdict::inside;
   return result;
 }
 

@@ -10,10 +10,11 @@ namespace thinwire {
 
 /// What a comparison says of a row.
 enum class Verdict : std::uint8_t {
-  exact,     ///< equals a formula that is exact
-  inside,    ///< lies in the formula's interval
-  off,       ///< neither
-  no_result  ///< skipped or failed
+  exact,      ///< equals a formula that is exact
+  inside,     ///< lies in the formula's interval
+  off,        ///< neither
+  congested,  ///< on a network that strays from the α-β machine: compared, and not judged
+  no_result   ///< skipped or failed
 };
 
 [[nodiscard]] std::string name_of(Verdict verdict);
@@ -29,7 +30,8 @@ struct Comparison {
   double paper_high = 0;
   double lower_order_low = 0;
   double lower_order_high = 0;
-  bool comparable = true;  ///< false where the machine has parameters that the formula knows not
+  bool comparable = true;     ///< false where the machine has parameters that the formula knows not
+  bool machine_known = true;  ///< false where α and β come from a platform that was not loaded
   Verdict verdict = Verdict::no_result;
 
   /// Simulated over formula at either end of the interval.

@@ -7,31 +7,71 @@
 #include "sim/experiment/point.hpp"
 #include "sim/networks/alphabeta/alphabeta.hpp"
 #include "sim/networks/counting/counting.hpp"
+#include "sim/networks/smpi/smpi.hpp"
+#include "topologies/end_to_end.hpp"
+#include "topologies/placement.hpp"
+#include "topologies/shipped.hpp"
 
 namespace thinwire {
 
 namespace {
 
-std::unique_ptr<Network> make_alphabeta(const Point& point) {
-  return std::make_unique<AlphaBetaNetwork>(LogGP{.latency = point.machine.latency,
-                                                  .overhead = point.machine.overhead,
-                                                  .gap = point.machine.alpha,
-                                                  .gap_per_word = point.machine.beta_per_word});
+Machine machine_of(const Point& point, const Platform& platform,
+                   const std::vector<HostIndex>& hosts) {
+  const EndToEnd ends = end_to_end(platform, hosts);
+  Machine machine = point.machine;
+  machine.alpha = ends.alpha;
+  machine.beta_per_word = ends.beta_per_word;
+  return machine;
 }
 
-std::unique_ptr<Network> make_counting(const Point& /*point*/) {
-  return std::make_unique<CountingNetwork>();
+ReadyNetwork make_alphabeta(const Point& point, bool verbose) {
+  Machine machine = point.machine;
+  if (!point.platform.empty()) {
+    const Platform platform(platform_file(point.platform), {.verbose = verbose});
+    machine = machine_of(point, platform, place(platform.hosts(), point.ranks, point.placement));
+  }
+  return {.network = alphabeta_of(machine), .machine = machine};
+}
+
+ReadyNetwork make_smpi(const Point& point, bool verbose) {
+  auto network = std::make_unique<SmpiNetwork>(
+      platform_file(point.platform),
+      SmpiSettings{
+          .packets = point.packets, .record_links = point.record.links, .verbose = verbose});
+  std::vector<HostIndex> hosts = place(network->platform().hosts(), point.ranks, point.placement);
+  const Machine machine = machine_of(point, network->platform(), hosts);
+  network->place(std::move(hosts));
+  return {.network = std::move(network), .machine = machine};
+}
+
+ReadyNetwork make_counting(const Point& point, bool /*verbose*/) {
+  return {.network = std::make_unique<CountingNetwork>(), .machine = point.machine};
 }
 
 }  // namespace
+
+std::unique_ptr<Network> alphabeta_of(const Machine& machine) {
+  return std::make_unique<AlphaBetaNetwork>(LogGP{.latency = machine.latency,
+                                                  .overhead = machine.overhead,
+                                                  .gap = machine.alpha,
+                                                  .gap_per_word = machine.beta_per_word});
+}
 
 std::vector<NetworkInfo> all_networks() {
   return {
       {.name = "alphabeta",
        .summary = "the papers' machine, T(L) = alpha + beta L, ports full duplex; LogGP in general",
-       .parameters = "machine.alpha_s, .beta_s_per_word, .latency_s, .overhead_s",
-       .has_clock = true,
+       .parameters = "machine.alpha_s, .beta_s_per_word, .latency_s, .overhead_s; or platform, "
+                     "placement",
+       .platform = PlatformUse::possible,
        .make = make_alphabeta},
+      {.name = "smpi",
+       .summary = "SimGrid's MPI emulation: flows share the links of a platform XML",
+       .parameters = "platform, placement, packets, record.links",
+       .congests = true,
+       .platform = PlatformUse::needed,
+       .make = make_smpi},
       {.name = "counting",
        .summary = "no clock: steps, messages and words of a schedule",
        .parameters = "none",

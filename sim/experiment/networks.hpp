@@ -7,18 +7,35 @@
 #include <vector>
 
 #include "sim/core/network.hpp"
+#include "sim/experiment/point.hpp"
 
 namespace thinwire {
 
-struct Point;
+/// The platform of a network that needs one, where the user names none: the Ok-Topk paper's.
+inline constexpr const char* kDefaultPlatform = "aries_daint";
+
+enum class PlatformUse : std::uint8_t { none, possible, needed };
+
+/// A network that is made and can run a point.
+struct ReadyNetwork {
+  std::unique_ptr<Network> network;
+  /// What the formulas take: the point's, with α and β of the platform end to end where it has one.
+  Machine machine;
+};
 
 struct NetworkInfo {
   std::string name;
   std::string summary;
   std::string parameters;  ///< the keys of a point that it reads
   bool has_clock = true;
-  std::unique_ptr<Network> (*make)(const Point& point) = nullptr;
+  /// Flows share links, so that a run may stray from the formula, and none is judged by it.
+  bool congests = false;
+  PlatformUse platform = PlatformUse::none;
+  /// Where there is a platform this loads it: in a child process, as topologies/platform.hpp says.
+  ReadyNetwork (*make)(const Point& point, bool verbose) = nullptr;
 };
+
+[[nodiscard]] std::unique_ptr<Network> alphabeta_of(const Machine& machine);
 
 [[nodiscard]] std::vector<NetworkInfo> all_networks();
 /// Throws InputError with the nearest name where there is no such network.

@@ -4,11 +4,15 @@
 
 #include <bit>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 
 #include "algorithms/registry.hpp"
 #include "sim/core/errors.hpp"
 #include "sim/core/version.hpp"
 #include "sim/experiment/networks.hpp"
+#include "topologies/placement.hpp"
+#include "topologies/shipped.hpp"
 
 namespace thinwire {
 
@@ -104,6 +108,38 @@ std::uint64_t fnv1a(const std::string& text) {
   return hash;
 }
 
+/// What the file holds, or nothing where it cannot be read: then the run will say so.
+std::string content_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// Network, platform and machine have to go together.
+void settle_network(Point& point, const Json& json, const std::string& origin) {
+  const NetworkInfo network = find_network(point.network);
+  const auto refuse = [&](const char* key, const std::string& why) {
+    throw InputError(fmt::format("{}: /{}: {}", origin, key, why));
+  };
+  if (network.platform == PlatformUse::needed && point.platform.empty()) {
+    point.platform = kDefaultPlatform;
+  }
+  if (network.platform == PlatformUse::none && !point.platform.empty()) {
+    refuse("platform", fmt::format("the network {} knows no platform", point.network));
+  }
+  if (point.platform.empty() && point.placement != "block") {
+    refuse("placement", "there is no platform on which to place ranks; give 'platform'");
+  }
+  if (point.packets && point.network != "smpi") {
+    refuse("packets", fmt::format("the network {} knows no packets; smpi does", point.network));
+  }
+  if (point.platform.empty()) return;
+  for (const char* key : {"alpha_s", "beta_s_per_word", "latency_s", "overhead_s"}) {
+    if (json.contains("machine") && json.at("machine").contains(key)) {
+      refuse("machine", fmt::format("'{}' comes from the platform; leave one of them out", key));
+    }
+  }
+}
+
 }  // namespace
 
 Point point_from(const Json& json, const std::string& origin) {
@@ -112,6 +148,13 @@ Point point_from(const Json& json, const std::string& origin) {
   Point point;
   take(json, "scheme", point.scheme);
   take(json, "network", point.network);
+  take(json, "platform", point.platform);
+  take(json, "placement", point.placement);
+  take(json, "packets", point.packets);
+  if (json.contains("record")) {
+    take(json.at("record"), "links", point.record.links);
+    take(json.at("record"), "ranks", point.record.ranks);
+  }
   take(json, "ranks", point.ranks);
   take(json, "components", point.space.components);
   take(json, "iterations", point.iterations);
@@ -142,6 +185,12 @@ Point point_from(const Json& json, const std::string& origin) {
   };
   const SchemeInfo scheme = named("scheme", [&] { return find_scheme(point.scheme); });
   named("network", [&] { return find_network(point.network); });
+  settle_network(point, json, origin);
+  named("platform", [&] { return point.platform.empty() ? "" : platform_file(point.platform); });
+  named("placement", [&] {
+    check_placement(point.placement);
+    return 0;
+  });
   named(("options: scheme " + point.scheme).c_str(), [&] {
     if (json.contains("options")) {
       for (const auto& item : json.at("options").items()) {
@@ -160,15 +209,21 @@ Json to_json(const Point& point) {
   for (const auto& [name, value] : point.options) {
     std::visit([&, &key = name](auto v) { options[key] = v; }, value);
   }
+  Json machine = {{"gamma_s_per_word", point.machine.gamma_per_word.value()}};
+  if (point.platform.empty()) {  // else it says the rest
+    machine["alpha_s"] = point.machine.alpha.value();
+    machine["beta_s_per_word"] = point.machine.beta_per_word.value();
+    machine["latency_s"] = point.machine.latency.value();
+    machine["overhead_s"] = point.machine.overhead.value();
+  }
   return {{"scheme", point.scheme},
           {"options", options},
           {"network", point.network},
-          {"machine",
-           {{"alpha_s", point.machine.alpha.value()},
-            {"beta_s_per_word", point.machine.beta_per_word.value()},
-            {"gamma_s_per_word", point.machine.gamma_per_word.value()},
-            {"latency_s", point.machine.latency.value()},
-            {"overhead_s", point.machine.overhead.value()}}},
+          {"platform", point.platform},
+          {"placement", point.placement},
+          {"packets", point.packets},
+          {"machine", machine},
+          {"record", {{"links", point.record.links}, {"ranks", point.record.ranks}}},
           {"ranks", point.ranks},
           {"components", point.space.components},
           {"k", point.k},
@@ -185,7 +240,11 @@ Json to_json(const Point& point) {
 }
 
 std::string key_of(const Point& point) {
-  return fmt::format("{:016x}", fnv1a(version() + to_json(point).dump()));
+  std::string all = version() + to_json(point).dump();
+  if (!point.platform.empty()) {
+    all += content_of(platform_file(point.platform)) + content_of(point.placement);
+  }
+  return fmt::format("{:016x}", fnv1a(all));
 }
 
 }  // namespace thinwire

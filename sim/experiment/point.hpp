@@ -28,11 +28,24 @@ struct Input {
   double scale_drift = 0;
 };
 
+/// What a run keeps beyond totals and phases.
+struct Record {
+  bool links = false;  ///< what crossed each link of the platform (network smpi)
+  bool ranks = false;  ///< the phases of every rank
+};
+
 struct Point {
   std::string scheme = "oktopk";
   std::map<std::string, OptionValue> options;  ///< all of the scheme's, with their defaults
   std::string network = "alphabeta";
   Machine machine;
+  /// Name of a shipped platform or path of an XML; empty without one. The α-β machine takes its α
+  /// and β from it then, end to end.
+  std::string platform;
+  std::string placement =
+      "block";           ///< of ranks on the platform's hosts, see topologies/placement.hpp
+  bool packets = false;  ///< network smpi: ns-3 instead of flows
+  Record record;
   int ranks = 16;
   GradientSpace space{.components = 1'000'000, .granule = 1};
   std::int64_t k = 10'000;  ///< a multiple of the granule
@@ -47,7 +60,8 @@ struct Point {
 [[nodiscard]] Point point_from(const Json& json, const std::string& origin);
 /// All of it; point_from gives the same point back.
 [[nodiscard]] Json to_json(const Point& point);
-/// 16 hexadecimal digits that stand for all that determines a result: the point and the version.
+/// 16 hexadecimal digits that stand for all that determines a result: the point, what the files
+/// hold that it names, and the version.
 [[nodiscard]] std::string key_of(const Point& point);
 
 }  // namespace thinwire

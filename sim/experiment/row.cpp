@@ -8,9 +8,11 @@
 #include <fstream>
 #include <utility>
 
+#include "sim/core/child_process.hpp"
 #include "sim/core/errors.hpp"
 #include "sim/core/version.hpp"
 #include "sim/experiment/networks.hpp"
+#include "topologies/shipped.hpp"
 
 namespace thinwire {
 
@@ -44,21 +46,47 @@ Json to_json(const Outcome& outcome, bool has_clock) {
   }
   Json times = Json::array();
   for (const Seconds time : outcome.iteration_times) times.push_back(seconds(time));
-  return {{"iteration", outcome.iteration},
-          {"time_s", seconds(outcome.time())},
-          {"iteration_times_s", times},
-          {"steps", has_clock ? Json() : Json(outcome.steps)},
-          {"messages_sent_max", outcome.messages_sent.max},
-          {"messages_sent_mean", outcome.messages_sent.mean},
-          {"messages_received_max", outcome.messages_received.max},
-          {"messages_received_mean", outcome.messages_received.mean},
-          {"words_sent_max", outcome.words_sent.max},
-          {"words_sent_mean", outcome.words_sent.mean},
-          {"words_received_max", outcome.words_received.max},
-          {"words_received_mean", outcome.words_received.mean},
-          {"result_components", outcome.result_components},
-          {"ranks_agree", outcome.ranks_agree},
-          {"phases", phases}};
+  Json links = Json::array();
+  for (const LinkReport& link : outcome.links) {
+    links.push_back({{"name", link.name},
+                     {"bandwidth_bytes_per_s", link.bandwidth},
+                     {"bytes", link.carried.value()},
+                     {"utilisation_mean", link.mean_utilisation},
+                     {"utilisation_peak", link.peak_utilisation}});
+  }
+  Json by_rank = Json::array();
+  for (const RankPhase& one : outcome.by_rank) {
+    by_rank.push_back({{"rank", one.rank},
+                       {"phase", one.phase},
+                       {"time_s", seconds(one.traffic.time)},
+                       {"words_sent", one.traffic.words_sent.value()},
+                       {"words_received", one.traffic.words_received.value()},
+                       {"messages_sent", one.traffic.messages_sent},
+                       {"messages_received", one.traffic.messages_received}});
+  }
+  const auto congestion = outcome.congestion_factor();
+  return {
+      {"iteration", outcome.iteration},
+      {"time_s", seconds(outcome.time())},
+      {"iteration_times_s", times},
+      {"steps", has_clock ? Json() : Json(outcome.steps)},
+      {"messages_sent_max", outcome.messages_sent.max},
+      {"messages_sent_mean", outcome.messages_sent.mean},
+      {"messages_received_max", outcome.messages_received.max},
+      {"messages_received_mean", outcome.messages_received.mean},
+      {"words_sent_max", outcome.words_sent.max},
+      {"words_sent_mean", outcome.words_sent.mean},
+      {"words_received_max", outcome.words_received.max},
+      {"words_received_mean", outcome.words_received.mean},
+      {"result_components", outcome.result_components},
+      {"ranks_agree", outcome.ranks_agree},
+      {"alpha_s", outcome.machine.alpha.value()},
+      {"beta_s_per_word", outcome.machine.beta_per_word.value()},
+      {"alphabeta_time_s", outcome.alphabeta_time ? Json(outcome.alphabeta_time->value()) : Json()},
+      {"congestion_factor", congestion ? Json(*congestion) : Json()},
+      {"phases", phases},
+      {"links", outcome.links.empty() ? Json() : links},
+      {"by_rank", outcome.by_rank.empty() ? Json() : by_rank}};
 }
 
 Seconds seconds_from(const Json& json) {
@@ -70,8 +98,35 @@ Spread spread_from(const Json& json, const std::string& name) {
           .mean = json.at(name + "_mean").get<double>()};
 }
 
-Outcome outcome_from(const Json& json) {
+LinkReport link_from(const Json& json) {
+  return {.name = json.at("name").get<std::string>(),
+          .bandwidth = json.at("bandwidth_bytes_per_s").get<double>(),
+          .carried = Bytes(json.at("bytes").get<std::int64_t>()),
+          .mean_utilisation = json.at("utilisation_mean").get<double>(),
+          .peak_utilisation = json.at("utilisation_peak").get<double>()};
+}
+
+RankPhase rank_phase_from(const Json& json) {
+  const auto count = [&](const char* key) { return json.at(key).get<std::int64_t>(); };
+  return {.rank = json.at("rank").get<int>(),
+          .phase = json.at("phase").get<std::string>(),
+          .traffic = {.messages_sent = count("messages_sent"),
+                      .messages_received = count("messages_received"),
+                      .words_sent = Words(count("words_sent")),
+                      .words_received = Words(count("words_received")),
+                      .time = seconds_from(json.at("time_s"))}};
+}
+
+Outcome outcome_from(const Json& json, const Machine& given) {
   Outcome outcome;
+  outcome.machine = given;
+  outcome.machine.alpha = Seconds(json.at("alpha_s").get<double>());
+  outcome.machine.beta_per_word = Seconds(json.at("beta_s_per_word").get<double>());
+  if (!json.at("alphabeta_time_s").is_null()) {
+    outcome.alphabeta_time = seconds_from(json.at("alphabeta_time_s"));
+  }
+  for (const Json& link : json.at("links")) outcome.links.push_back(link_from(link));
+  for (const Json& one : json.at("by_rank")) outcome.by_rank.push_back(rank_phase_from(one));
   outcome.iteration = json.at("iteration").get<int>();
   for (const Json& time : json.at("iteration_times_s")) {
     outcome.iteration_times.push_back(seconds_from(time));
@@ -96,13 +151,18 @@ Outcome outcome_from(const Json& json) {
 
 }  // namespace
 
-Row make_row(const std::string& sweep, const Point& point) {
-  Row row{.sweep = sweep,
+Row failed_row(const std::string& sweep, const Point& point, const std::string& reason) {
+  return {.sweep = sweep,
           .key = key_of(point),
           .version = version(),
           .point = point,
-          .reason = {},
+          .status = Status::failed,
+          .reason = reason,
           .outcome = {}};
+}
+
+Row make_row(const std::string& sweep, const Point& point, bool verbose) {
+  Row row = failed_row(sweep, point, {});
   if (const auto restriction = restriction_of(point)) {
     row.status = Status::skipped;
     row.reason = *restriction;
@@ -110,16 +170,23 @@ Row make_row(const std::string& sweep, const Point& point) {
   }
   const auto begin = std::chrono::steady_clock::now();
   try {
-    row.outcome = run_point(point);
+    const bool has_clock = find_network(point.network).has_clock;
+    std::optional<PointRun> ready;
+    const ChildOutcome child = in_child_process(
+        {.subject = point.platform.empty() ? point.network : platform_file(point.platform),
+         .prepare = [&] { ready.emplace(point, verbose); },
+         .run = [&] { return to_json(ready->run(), has_clock).dump(); }},
+        verbose);
+    row.outcome = outcome_from(Json::parse(child.text), point.machine);
+    row.peak_rss_bytes = child.peak_rss_bytes;
     if (!row.outcome->ranks_agree) {
       throw SimulationError("the ranks ended with different reduced gradients");
     }
+    row.status = Status::ok;
   } catch (const SimulationError& error) {
-    row.status = Status::failed;
     row.reason = error.what();
     row.outcome.reset();
   } catch (const std::bad_alloc&) {
-    row.status = Status::failed;
     row.reason = "out of memory; a larger granule carries less";
   }
   row.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -136,7 +203,8 @@ Json to_json(const Row& row) {
           {"reason", row.reason.empty() ? Json() : Json(row.reason)},
           {"point", to_json(row.point)},
           {"result", row.outcome ? to_json(*row.outcome, has_clock) : Json()},
-          {"wall_s", row.wall_s}};
+          {"wall_s", row.wall_s},
+          {"peak_rss_bytes", row.peak_rss_bytes}};
 }
 
 Row row_from(const Json& json, const std::string& origin) {
@@ -155,8 +223,11 @@ Row row_from(const Json& json, const std::string& origin) {
             .status = status_from(json.at("status").get<std::string>()),
             .reason = json.at("reason").is_null() ? "" : json.at("reason").get<std::string>(),
             .outcome = {},
-            .wall_s = json.at("wall_s").get<double>()};
-    if (row.status == Status::ok) row.outcome = outcome_from(json.at("result"));
+            .wall_s = json.at("wall_s").get<double>(),
+            .peak_rss_bytes = json.at("peak_rss_bytes").get<std::int64_t>()};
+    if (row.status == Status::ok) {
+      row.outcome = outcome_from(json.at("result"), row.point.machine);
+    }
     return row;
   } catch (const Json::exception& error) {
     throw InputError(fmt::format("{}: not a row of results: {}", origin, error.what()));

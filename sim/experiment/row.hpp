@@ -11,7 +11,7 @@
 namespace thinwire {
 
 /// Of the rows of a results file; a change of meaning or name of a field raises it.
-inline constexpr int kRowSchema = 1;
+inline constexpr int kRowSchema = 2;
 
 enum class Status : std::uint8_t { ok, skipped, failed };
 
@@ -21,13 +21,19 @@ struct Row {
   std::string version;
   Point point;
   Status status = Status::ok;
-  std::string reason;              ///< why it was skipped or failed
-  std::optional<Outcome> outcome;  ///< where status is ok
-  double wall_s = 0;               ///< how long the simulation took on this machine
+  std::string reason;               ///< why it was skipped or failed
+  std::optional<Outcome> outcome;   ///< where status is ok
+  double wall_s = 0;                ///< how long the simulation took on this machine
+  std::int64_t peak_rss_bytes = 0;  ///< the most memory that it held
 };
 
-/// Runs a point and reports what became of it. InputError passes through.
-[[nodiscard]] Row make_row(const std::string& sweep, const Point& point);
+/// Runs a point in a child process and reports what became of it: whatever happens there, this
+/// process goes on. InputError passes through (a platform that cannot be loaded, say).
+[[nodiscard]] Row make_row(const std::string& sweep, const Point& point, bool verbose = false);
+
+/// The row of a point that could not be run.
+[[nodiscard]] Row failed_row(const std::string& sweep, const Point& point,
+                             const std::string& reason);
 
 [[nodiscard]] Json to_json(const Row& row);
 /// Throws InputError that starts with `origin` where this is no row of this schema.

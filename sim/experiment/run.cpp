@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -82,19 +83,29 @@ std::vector<PhaseCost> phases_of(const RunReport& report) {
   return phases;
 }
 
-}  // namespace
-
-Seconds Outcome::mean_time() const {
-  Seconds sum;
-  for (const Seconds time : iteration_times) sum += time;
-  return sum * (1 / static_cast<double>(iteration_times.size()));
+std::vector<RankPhase> by_rank(const RunReport& report) {
+  std::vector<RankPhase> all;
+  for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
+    const std::vector<Traffic>& phases = report.ranks[rank].by_phase;
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+      const Traffic& traffic = phases[i];
+      if (traffic.messages_sent + traffic.messages_received == 0 && traffic.time == Seconds(0)) {
+        continue;
+      }
+      all.push_back(
+          {.rank = static_cast<int>(rank), .phase = report.phases[i], .traffic = traffic});
+    }
+  }
+  return all;
 }
 
-std::optional<std::string> restriction_of(const Point& point) {
-  return find_scheme(point.scheme).restriction(point.ranks, point.space.components);
+/// Hottest first: by the share of the makespan in which the link was busy, then by name.
+std::vector<LinkReport> by_heat(std::vector<LinkReport> links) {
+  std::ranges::stable_sort(links, std::greater{}, &LinkReport::mean_utilisation);
+  return links;
 }
 
-Outcome run_point(const Point& point) {
+Outcome run_on(Network& network, const Point& point) {
   const SchemeInfo info = find_scheme(point.scheme);
   const SyntheticSource source({.ranks = point.ranks,
                                 .space = point.space,
@@ -112,7 +123,6 @@ Outcome run_point(const Point& point) {
                           .gamma = point.machine.gamma_per_word,
                           .options = Options(info.options, point.options),
                           .shared = &shared};
-  const std::unique_ptr<Network> network = find_network(point.network).make(point);
 
   std::vector<RankState> ranks(static_cast<std::size_t>(point.ranks));
   for (RankState& rank : ranks) rank.scheme = info.make(setup);
@@ -121,7 +131,7 @@ Outcome run_point(const Point& point) {
   RunReport report;
   for (int iteration = 1; iteration <= point.iterations; ++iteration) {
     std::vector<SparseVector> accumulated(point.error_feedback ? ranks.size() : 0);
-    report = network->run(point.ranks, [&](Communicator& comm) {
+    report = network.run(point.ranks, [&](Communicator& comm) {
       const auto at = static_cast<std::size_t>(comm.rank().value());
       LocalGradient gradient = gradient_of(source, ranks[at], comm.rank(), iteration, info.dense);
       if (point.error_feedback && !info.dense) accumulated[at] = std::get<SparseVector>(gradient);
@@ -146,10 +156,42 @@ Outcome run_point(const Point& point) {
   outcome.words_received =
       spread_of(totals, [](const Traffic& t) { return t.words_received.value(); });
   outcome.phases = phases_of(report);
+  outcome.links = by_heat(std::move(report.links));
+  if (point.record.ranks) outcome.by_rank = by_rank(report);
   outcome.result_components = components_of(ranks.front().reduced.sum, point.space);
   outcome.ranks_agree = std::ranges::all_of(ranks, [&](const RankState& rank) {
     return equal(rank.reduced.sum, ranks.front().reduced.sum);
   });
+  return outcome;
+}
+
+}  // namespace
+
+Seconds Outcome::mean_time() const {
+  Seconds sum;
+  for (const Seconds time : iteration_times) sum += time;
+  return sum * (1 / static_cast<double>(iteration_times.size()));
+}
+
+std::optional<double> Outcome::congestion_factor() const {
+  if (!alphabeta_time) return std::nullopt;
+  if (time() == *alphabeta_time) return 1;
+  return time().value() / alphabeta_time->value();
+}
+
+std::optional<std::string> restriction_of(const Point& point) {
+  return find_scheme(point.scheme).restriction(point.ranks, point.space.components);
+}
+
+PointRun::PointRun(const Point& point, bool verbose)
+    : point_(point), ready_(find_network(point.network).make(point, verbose)) {}
+
+Outcome PointRun::run() {
+  Outcome outcome = run_on(*ready_.network, point_);
+  outcome.machine = ready_.machine;
+  if (find_network(point_.network).congests) {
+    outcome.alphabeta_time = run_on(*alphabeta_of(ready_.machine), point_).time();
+  }
   return outcome;
 }
 

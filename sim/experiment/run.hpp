@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/core/network.hpp"
+#include "sim/experiment/networks.hpp"
 #include "sim/experiment/point.hpp"
 
 namespace thinwire {
@@ -16,6 +18,13 @@ struct PhaseCost {
   Seconds time;
   Words words_received;
   std::int64_t messages_received = 0;
+};
+
+/// What a rank did in one phase of the reported iteration.
+struct RankPhase {
+  int rank = 0;
+  std::string phase;
+  Traffic traffic;
 };
 
 /// Of a count a rank, over all ranks.
@@ -35,14 +44,33 @@ struct Outcome {
   std::vector<PhaseCost> phases;
   std::int64_t result_components = 0;  ///< non-zero components of the reduced gradient (n if dense)
   bool ranks_agree = false;            ///< all ranks hold the same reduced gradient
+  Machine machine;                     ///< α and β that the formulas take
+  /// The same point in the α-β machine of the platform, end to end: where flows share links.
+  std::optional<Seconds> alphabeta_time;
+  std::vector<LinkReport> links;   ///< if recorded: those that carried something, hottest first
+  std::vector<RankPhase> by_rank;  ///< if recorded
 
   [[nodiscard]] Seconds time() const { return iteration_times.back(); }
   /// Over all iterations: what a scheme pays only every so often is in it in proportion.
   [[nodiscard]] Seconds mean_time() const;
+  /// How many times longer than without others on the links; 1 where both take no time.
+  [[nodiscard]] std::optional<double> congestion_factor() const;
 };
 
-/// Throws InputError where the input cannot be made, SimulationError where the run fails.
-[[nodiscard]] Outcome run_point(const Point& point);
+/// A point that is ready to run: its network is made, its platform is loaded.
+class PointRun {
+ public:
+  /// Throws InputError where network or platform cannot be made. SimGrid's log goes to stderr when
+  /// `verbose`.
+  explicit PointRun(const Point& point, bool verbose = false);
+  /// Throws SimulationError where the run fails.
+  [[nodiscard]] Outcome run();
+
+ private:
+  Point point_;
+  ReadyNetwork ready_;
+};
+
 /// Why the scheme cannot run at this point, or nothing.
 [[nodiscard]] std::optional<std::string> restriction_of(const Point& point);
 

@@ -102,6 +102,15 @@ std::ofstream open_for_appending(const fs::path& path) {
   return results;
 }
 
+/// Of a sweep, a point whose platform cannot be used is one point that failed.
+Row row_of(const std::string& sweep, const Point& point) {
+  try {
+    return make_row(sweep, point);
+  } catch (const InputError& error) {
+    return failed_row(sweep, point, error.what());
+  }
+}
+
 }  // namespace
 
 Sweep sweep_from(const Json& config, const std::string& origin) {
@@ -151,7 +160,7 @@ std::vector<Row> run_sweep(const Sweep& sweep, const std::string& path, bool for
     points.insert(to_json(point).dump());
     const auto found = usable.find(key_of(point));
     const bool reused = found != usable.end();
-    rows.push_back(reused ? *found->second : make_row(sweep.name, point));
+    rows.push_back(reused ? *found->second : row_of(sweep.name, point));
     if (!reused) {
       results << lines_of({rows.back()}) << std::flush;
       if (!results) throw SimulationError(fmt::format("{}: cannot be written to any more", path));

@@ -14,12 +14,17 @@ Json record_of(const Row& row, const Comparison& comparison) {
   const Terms high = comparison.cost.counted.high + comparison.cost.lower_order.high;
 
   const auto if_run = [&](auto get) { return row.outcome ? Json(get(*row.outcome)) : Json(); };
-  const auto if_clock = [&](double seconds) { return has_clock ? Json(seconds) : Json(); };
+  const auto if_clock = [&](double seconds) {
+    return has_clock && comparison.machine_known ? Json(seconds) : Json();
+  };
   const auto if_compared = [&](double value) {
     return row.outcome && comparison.comparable ? Json(value) : Json();
   };
   Json record = {{"scheme", point.scheme},
                  {"network", point.network},
+                 {"platform", point.platform.empty() ? Json() : Json(point.platform)},
+                 {"placement", point.platform.empty() ? Json() : Json(point.placement)},
+                 {"packets", point.packets},
                  {"ranks", point.ranks},
                  {"components", point.space.components},
                  {"k", dense ? Json() : Json(point.k)},
@@ -29,7 +34,10 @@ Json record_of(const Row& row, const Comparison& comparison) {
                  {"error_feedback", point.error_feedback},
                  {"seed", point.seed}};
   // Input and machine, option by option, as a grid names them.
-  const Json full = to_json(point);
+  Json full = to_json(point);
+  full["machine"]["alpha_s"] = if_run([](const Outcome& o) { return o.machine.alpha.value(); });
+  full["machine"]["beta_s_per_word"] =
+      if_run([](const Outcome& o) { return o.machine.beta_per_word.value(); });
   for (const char* group : {"options", "machine", "input"}) {
     for (const auto& item : full.at(group).items()) {
       record[std::string(group) + "." + item.key()] = item.value();
@@ -46,6 +54,12 @@ Json record_of(const Row& row, const Comparison& comparison) {
       {"ratio_low", if_compared(comparison.ratio_low())},
       {"ratio_high", if_compared(comparison.ratio_high())},
       {"verdict", comparison.comparable ? name_of(comparison.verdict) : "-"},
+      {"alphabeta_time_s", row.outcome && row.outcome->alphabeta_time
+                               ? Json(row.outcome->alphabeta_time->value())
+                               : Json()},
+      {"congestion_factor", row.outcome && row.outcome->congestion_factor()
+                                ? Json(*row.outcome->congestion_factor())
+                                : Json()},
       {"paper_low_s", if_clock(comparison.paper_low)},
       {"paper_high_s", if_clock(comparison.paper_high)},
       {"lower_order_low_s", if_clock(comparison.lower_order_low)},
@@ -65,6 +79,7 @@ Json record_of(const Row& row, const Comparison& comparison) {
       {"result_components", if_run([](const Outcome& o) { return o.result_components; })},
       {"ranks_agree", if_run([](const Outcome& o) { return o.ranks_agree; })},
       {"wall_s", row.wall_s},
+      {"peak_rss_bytes", row.peak_rss_bytes},
       {"sweep", row.sweep},
       {"key", row.key},
       {"version", row.version}});

@@ -76,7 +76,7 @@ TEST_CASE("error feedback keeps what did not contribute and sends it later") {
     Json config = Json::parse(R"({"scheme":"oktopk","ranks":8,"components":20000,"density":0.01,
         "iterations":6,"options":{"tau_prime":2},"input":{"overlap":0.5,"drift":0.2}})");
     config["error_feedback"] = feedback;
-    return run_point(point_from(config, "test"));
+    return PointRun(point_from(config, "test")).run();
   };
   const Outcome with = run(true);
   CHECK(with.ranks_agree);
@@ -89,8 +89,8 @@ TEST_CASE("a point runs the same twice, to the last digit") {
   const Point point = point_from(Json::parse(R"({"scheme":"oktopk","ranks":48,"components":200000,
       "input":{"skew":1,"overlap":0.3,"scale_drift":0.02}})"),
                                  "test");
-  const Outcome first = run_point(point);
-  const Outcome second = run_point(point);
+  const Outcome first = PointRun(point).run();
+  const Outcome second = PointRun(point).run();
   CHECK(first.iteration_times == second.iteration_times);
   CHECK(first.words_received.mean == second.words_received.mean);
 }
@@ -105,7 +105,7 @@ TEST_CASE("memory does not grow with the iterations that are over") {
     Json config =
         Json::parse(R"({"scheme":"topka","ranks":64,"components":1000000,"density":0.01})");
     config["iterations"] = iterations;
-    return run_point(point_from(config, "test"));
+    return PointRun(point_from(config, "test")).run();
   };
   (void)run(3);
   const long before = peak_kb();
