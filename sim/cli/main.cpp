@@ -20,6 +20,7 @@ constexpr const char* kFooter =
     "  thinwire sweep sweeps/table1.json -o table1.jsonl\n"
     "  thinwire compare table1.jsonl --tolerance 1e-9\n"
     "  thinwire list schemes\n"
+    "  thinwire topo show aries_daint\n"
     "\n"
     "Exit codes: 0 all is well, 1 a simulation failed or a gate did not hold, 2 bad input.";
 
@@ -35,6 +36,7 @@ int run(int argc, char** argv) {
   add_sweep(app, exit_code);
   add_compare(app, exit_code);
   add_list(app, exit_code);
+  add_topo(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {

@@ -1,0 +1,114 @@
+#include "topologies/generators/dragonfly.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "sim/core/errors.hpp"
+#include "topologies/generators/quantities.hpp"
+
+namespace thinwire {
+
+namespace {
+
+std::int64_t group_size(const DragonflyParameters& p) {
+  return std::int64_t{p.chassis} * p.routers * p.nodes;
+}
+
+LinkFigures bundle(const LinkFigures& cable, int cables) {
+  return {cable.bandwidth * cables, cable.latency};
+}
+
+void check(const DragonflyParameters& p) {
+  for (const auto& [name, value] :
+       {std::pair{"groups", p.groups}, std::pair{"chassis", p.chassis},
+        std::pair{"routers", p.routers}, std::pair{"nodes", p.nodes},
+        std::pair{"green_cables", p.green_cables}, std::pair{"black_cables", p.black_cables},
+        std::pair{"blue_cables", p.blue_cables}}) {
+    if (value < 1) throw InputError(fmt::format("dragonfly: {}: {} is less than 1", name, value));
+  }
+  if (p.groups > p.routers) {
+    throw InputError(fmt::format(
+        "dragonfly: {} groups with {} routers a chassis: SimGrid takes the link to group j from "
+        "router j of the first chassis, so there can be no more groups than routers a chassis",
+        p.groups, p.routers));
+  }
+  if (group_size(p) * p.groups > kMostHosts) {
+    throw InputError(fmt::format("dragonfly: {} hosts are more than the {} of a platform",
+                                 group_size(p) * p.groups, kMostHosts));
+  }
+}
+
+}  // namespace
+
+std::string dragonfly_xml(const DragonflyParameters& p, const std::vector<std::string>& comment) {
+  check(p);
+  XmlHead head{.comment = comment, .message_gap = p.message_gap, .links = {}};
+  head.links.emplace_back("local_link_", p.host);
+  // A property for links that are not there would be refused.
+  if (p.routers > 1) head.links.emplace_back("green_link_", bundle(p.green, p.green_cables));
+  if (p.chassis > 1) head.links.emplace_back("black_link_", bundle(p.black, p.black_cables));
+  if (p.groups > 1) head.links.emplace_back("blue_link_", bundle(p.blue, p.blue_cables));
+  const std::string body = fmt::format(
+      "    <cluster id=\"dragonfly\" prefix=\"nid-\" radical=\"0-{}\" suffix=\"\" speed=\"{}\"\n"
+      "             topology=\"DRAGONFLY\" topo_parameters=\"{},{};{},{};{},{};{}\"\n"
+      "             bw=\"{}\" lat=\"{}\" sharing_policy=\"SPLITDUPLEX\"/>\n",
+      group_size(p) * p.groups - 1, kHostSpeed, p.groups, p.blue_cables, p.chassis, p.black_cables,
+      p.routers, p.green_cables, p.nodes, bandwidth_text(p.green.bandwidth),
+      time_text(p.green.latency));
+  return platform_xml(head, body);
+}
+
+const std::vector<ParameterInfo>& dragonfly_parameters() {
+  static const std::vector<ParameterInfo> parameters{
+      {"hosts", "", "hosts to hold at least: sets groups to the least that does"},
+      {"groups", "14", "groups, at most one a router of a chassis"},
+      {"chassis", "6", "chassis of a group"},
+      {"routers", "16", "routers of a chassis"},
+      {"nodes", "4", "nodes (hosts) of a router"},
+      {"green-cables", "1", "cables between two routers of a chassis"},
+      {"black-cables", "3", "cables between the same routers of two chassis"},
+      {"blue-cables", "73", "cables between two groups"},
+      {"host-bandwidth", "10.2GBps", "of a node's link to its router, each way"},
+      {"host-latency", "500ns", "of a node's link"},
+      {"green-bandwidth", "5.25GBps", "of a green cable"},
+      {"green-latency", "100ns", "of a green link"},
+      {"black-bandwidth", "5.25GBps", "of a black cable"},
+      {"black-latency", "100ns", "of a black link"},
+      {"blue-bandwidth", "4.7GBps", "of a blue cable"},
+      {"blue-latency", "500ns", "of a blue link"},
+      {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"},
+  };
+  return parameters;
+}
+
+std::string dragonfly_xml(const Settings& settings, const std::vector<std::string>& comment) {
+  const auto figures = [&](const std::string& name) {
+    return LinkFigures{settings.bandwidth(name + "-bandwidth"), settings.time(name + "-latency")};
+  };
+  DragonflyParameters p{.groups = settings.whole("groups"),
+                        .chassis = settings.whole("chassis"),
+                        .routers = settings.whole("routers"),
+                        .nodes = settings.whole("nodes"),
+                        .green_cables = settings.whole("green-cables"),
+                        .black_cables = settings.whole("black-cables"),
+                        .blue_cables = settings.whole("blue-cables"),
+                        .host = figures("host"),
+                        .green = figures("green"),
+                        .black = figures("black"),
+                        .blue = figures("blue"),
+                        .message_gap = settings.time("gap")};
+  if (const auto hosts = settings.optional_whole("hosts")) {
+    const std::int64_t groups = (*hosts + group_size(p) - 1) / group_size(p);
+    if (groups > p.routers) {
+      throw InputError(fmt::format(
+          "dragonfly: hosts: {} is not right; wanted is at most {}, for {} groups of {} hosts with "
+          "one group a router of a chassis (raise routers, chassis or nodes)",
+          *hosts, group_size(p) * p.routers, p.routers, group_size(p)));
+    }
+    p.groups = static_cast<int>(groups);
+  }
+  return dragonfly_xml(p, comment);
+}
+
+}  // namespace thinwire

@@ -1,0 +1,91 @@
+#include "topologies/generators/family.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "sim/core/errors.hpp"
+#include "sim/core/nearest.hpp"
+#include "topologies/generators/dragonfly.hpp"
+#include "topologies/generators/fat_tree.hpp"
+#include "topologies/generators/nvlink_ib.hpp"
+#include "topologies/generators/star.hpp"
+
+namespace thinwire {
+
+namespace {
+
+/// The command in lines that a shell takes together. XML comments hold no "--", so the parameters
+/// stand as KEY=VALUE.
+std::vector<std::string> command_lines(const Family& family, const Settings& settings,
+                                       const std::string& notes) {
+  const bool sized = !settings.text("hosts").empty();
+  std::vector<std::string> words;
+  for (const auto& [name, value] : settings.all()) {
+    if (!value.empty() && !(sized && name == family.set_by_hosts))
+      words.push_back(fmt::format("{}={}", name, value));
+  }
+  if (!notes.empty()) words.push_back("notes=" + notes);
+  std::vector<std::string> lines{"thinwire topo make " + family.name};
+  for (const std::string& word : words) {
+    if (lines.back().size() + word.size() > 90) {
+      lines.back() += " \\";
+      lines.push_back("   ");
+    }
+    lines.back() += " " + word;
+  }
+  return lines;
+}
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw InputError(fmt::format("{}: cannot be read as notes", path));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+const std::vector<Family>& all_families() {
+  static const std::vector<Family> families{
+      {"star", "every host on one switch; with no latency the alpha-beta machine",
+       star_parameters(), "", &star_xml},
+      {"fat_tree", "levels of switches with a settable oversubscription", fat_tree_parameters(), "",
+       &fat_tree_xml},
+      {"dragonfly", "groups of chassis of routers, as Cray XC (Aries) has them",
+       dragonfly_parameters(), "groups", &dragonfly_xml},
+      {"nvlink_ib", "nodes of GPUs on NVLink or PCIe, InfiniBand or Ethernet between them",
+       nvlink_ib_parameters(), "nodes", &nvlink_ib_xml},
+  };
+  return families;
+}
+
+const Family& family(const std::string& name) {
+  const std::vector<Family>& families = all_families();
+  const auto found = std::ranges::find(families, name, &Family::name);
+  if (found != families.end()) return *found;
+  std::vector<std::string> names;
+  for (const Family& known : families) names.push_back(known.name);
+  throw InputError(fmt::format("unknown family '{}'{}", name, did_you_mean(name, names)));
+}
+
+std::string make_platform(const Family& family,
+                          const std::map<std::string, std::string>& parameters,
+                          const std::string& notes) {
+  const Settings settings(family.name, family.parameters, parameters);
+  if (parameters.contains("hosts") && parameters.contains(family.set_by_hosts)) {
+    throw InputError(
+        fmt::format("{}: hosts sets {}; give one of them", family.name, family.set_by_hosts));
+  }
+  std::vector<std::string> comment = command_lines(family, settings, notes);
+  comment.front().insert(0, "Made by: ");
+  if (!notes.empty()) {
+    comment.emplace_back();
+    for (std::string& line : lines_of(notes)) comment.push_back(std::move(line));
+  }
+  return family.xml(settings, comment);
+}
+
+}  // namespace thinwire

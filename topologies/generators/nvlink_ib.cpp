@@ -1,0 +1,231 @@
+#include "topologies/generators/nvlink_ib.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+
+#include "sim/core/errors.hpp"
+#include "topologies/generators/quantities.hpp"
+
+namespace thinwire {
+
+namespace {
+
+using Parameters = NvlinkIbParameters;
+
+void check(const Parameters& p) {
+  for (const auto& [name, value] :
+       {std::pair{"nodes", p.nodes}, std::pair{"gpus", p.gpus}, std::pair{"nics", p.nics},
+        std::pair{"leaf-nodes", p.leaf_nodes}}) {
+    if (value < 1) throw InputError(fmt::format("nvlink_ib: {}: {} is less than 1", name, value));
+  }
+  if (p.gpus % p.nics != 0) {
+    throw InputError(fmt::format(
+        "nvlink_ib: {} NICs cannot be shared evenly by {} GPUs; wanted is a divisor of {}", p.nics,
+        p.gpus, p.gpus));
+  }
+  if (!(p.oversubscription > 0)) {
+    throw InputError(
+        fmt::format("nvlink_ib: oversubscription {} is not above 0", p.oversubscription));
+  }
+  if (std::int64_t{p.nodes} * p.gpus > kMostHosts) {
+    throw InputError(fmt::format("nvlink_ib: {} hosts are more than the {} of a platform",
+                                 std::int64_t{p.nodes} * p.gpus, kMostHosts));
+  }
+}
+
+/// Groups of nodes that share their leaves.
+int pods(const Parameters& p) { return (p.nodes + p.leaf_nodes - 1) / p.leaf_nodes; }
+
+int leaves(const Parameters& p) { return p.rails ? pods(p) * p.nics : pods(p); }
+
+/// The leaf that holds a NIC of a node.
+int leaf_of(const Parameters& p, int node, int nic) {
+  const int pod = node / p.leaf_nodes;
+  return p.rails ? pod * p.nics + nic : pod;
+}
+
+double uplink_bandwidth(const Parameters& p) {
+  const int ports = std::min(p.leaf_nodes, p.nodes) * (p.rails ? 1 : p.nics);
+  return p.nic.bandwidth * ports / p.oversubscription;
+}
+
+std::string duplex(const std::string& name, const LinkFigures& figures) {
+  return fmt::format(
+      "    <link id=\"{}\" bandwidth=\"{}\" latency=\"{}\" sharing_policy=\"SPLITDUPLEX\"/>\n",
+      name, bandwidth_text(figures.bandwidth), time_text(figures.latency));
+}
+
+/// A cluster a node, its switch the gateway, one NIC: small, and quick to route.
+std::string shared_nic_body(const Parameters& p) {
+  std::string text;
+  auto out = std::back_inserter(text);
+  for (int node = 0; node < p.nodes; ++node) {
+    fmt::format_to(out,
+                   "    <cluster id=\"node{0}\" prefix=\"gpu-\" radical=\"{1}-{2}\" suffix=\"\" "
+                   "speed=\"{3}\" bw=\"{4}\" lat=\"{5}\" sharing_policy=\"SPLITDUPLEX\" "
+                   "router_id=\"switch{0}\"><prop id=\"thinwire.node\" value=\"node{0}\"/>"
+                   "</cluster>\n",
+                   node, node * p.gpus, (node + 1) * p.gpus - 1, kHostSpeed,
+                   bandwidth_text(p.gpu.bandwidth), time_text(p.gpu.latency));
+  }
+  const auto router = [&](const std::string& name) {
+    fmt::format_to(out, "    <zone id=\"{0}_zone\" routing=\"Full\"><router id=\"{0}\"/></zone>\n",
+                   name);
+  };
+  const auto join = [&](const std::string& zone, const std::string& gateway,
+                        const std::string& above, const std::string& link) {
+    fmt::format_to(out,
+                   "    <zoneRoute src=\"{0}\" dst=\"{2}_zone\" gw_src=\"{1}\" gw_dst=\"{2}\">"
+                   "<link_ctn id=\"{3}\" direction=\"UP\"/></zoneRoute>\n",
+                   zone, gateway, above, link);
+  };
+  for (int leaf = 0; leaf < leaves(p); ++leaf) router(fmt::format("leaf{}", leaf));
+  if (leaves(p) > 1) router("core");
+  for (int node = 0; node < p.nodes; ++node) text += duplex(fmt::format("nic{}", node), p.nic);
+  const LinkFigures uplink{uplink_bandwidth(p), p.uplink_latency};
+  for (int leaf = 0; leaf < leaves(p) && leaves(p) > 1; ++leaf) {
+    text += duplex(fmt::format("uplink{}", leaf), uplink);
+  }
+  for (int node = 0; node < p.nodes; ++node) {
+    join(fmt::format("node{}", node), fmt::format("switch{}", node),
+         fmt::format("leaf{}", leaf_of(p, node, 0)), fmt::format("nic{}", node));
+  }
+  for (int leaf = 0; leaf < leaves(p) && leaves(p) > 1; ++leaf) {
+    join(fmt::format("leaf{}_zone", leaf), fmt::format("leaf{}", leaf), "core",
+         fmt::format("uplink{}", leaf));
+  }
+  return text;
+}
+
+/// One flat zone. SimGrid takes the way of the fewest links, so each GPU has a link that carries
+/// everything at once for nothing ("weight"), which stands once on its way to the switch and twice
+/// on its way to the NIC. Costs: GPU - switch 2; GPU - leaf 3, or 4 where GPUs share NICs; leaf -
+/// core 1. So within a node 4 over the switch against 6 over a NIC, and to the leaf of another
+/// rail 5 over the core against 7 over a GPU of that rail.
+std::string flat_body(const Parameters& p) {
+  const bool private_nic = p.nics == p.gpus;
+  const int share = p.gpus / p.nics;
+  const int hosts = p.nodes * p.gpus;
+  std::string text;
+  auto out = std::back_inserter(text);
+  for (int gpu = 0; gpu < hosts; ++gpu) {
+    fmt::format_to(out,
+                   "    <host id=\"gpu-{}\" speed=\"{}\"><prop id=\"thinwire.node\" "
+                   "value=\"node{}\"/></host>\n",
+                   gpu, kHostSpeed, gpu / p.gpus);
+  }
+  for (int node = 0; node < p.nodes; ++node) {
+    fmt::format_to(out, "    <router id=\"switch{}\"/>\n", node);
+    for (int nic = 0; nic < p.nics && !private_nic; ++nic) {
+      fmt::format_to(out, "    <router id=\"nics{}_{}\"/>\n", node, nic);
+    }
+  }
+  for (int leaf = 0; leaf < leaves(p); ++leaf) {
+    fmt::format_to(out, "    <router id=\"leaf{}\"/>\n", leaf);
+  }
+  if (leaves(p) > 1) text += "    <router id=\"core\"/>\n";
+
+  for (int gpu = 0; gpu < hosts; ++gpu) {
+    // One a GPU: a shared one would couple all flows in SimGrid's solver.
+    fmt::format_to(out,
+                   "    <link id=\"weight{}\" bandwidth=\"1000TBps\" latency=\"0s\" "
+                   "sharing_policy=\"FATPIPE\"/>\n",
+                   gpu);
+    text += duplex(fmt::format("nvlink{}", gpu), p.gpu);
+    text += private_nic ? duplex(fmt::format("nic{}", gpu), p.nic)
+                        : duplex(fmt::format("pcie{}", gpu), {p.gpu.bandwidth, Seconds(0)});
+  }
+  for (int nic = 0; nic < p.nodes * p.nics && !private_nic; ++nic) {
+    text += duplex(fmt::format("nic{}", nic), p.nic);
+  }
+  const LinkFigures uplink{uplink_bandwidth(p), p.uplink_latency};
+  for (int leaf = 0; leaf < leaves(p) && leaves(p) > 1; ++leaf) {
+    text += duplex(fmt::format("uplink{}", leaf), uplink);
+  }
+
+  const auto join = [&](const std::string& from, const std::string& to, const std::string& link,
+                        const std::string& weights = {}) {
+    fmt::format_to(out,
+                   "    <route src=\"{}\" dst=\"{}\">{}<link_ctn id=\"{}\" "
+                   "direction=\"UP\"/></route>\n",
+                   from, to, weights, link);
+  };
+  for (int gpu = 0; gpu < hosts; ++gpu) {
+    const int node = gpu / p.gpus;
+    const int nic = gpu % p.gpus / share;
+    const std::string host = fmt::format("gpu-{}", gpu);
+    const std::string weight = fmt::format("<link_ctn id=\"weight{}\"/>", gpu);
+    join(host, fmt::format("switch{}", node), fmt::format("nvlink{}", gpu), weight);
+    if (private_nic) {
+      join(host, fmt::format("leaf{}", leaf_of(p, node, nic)), fmt::format("nic{}", gpu),
+           weight + weight);
+    } else {
+      join(host, fmt::format("nics{}_{}", node, nic), fmt::format("pcie{}", gpu), weight + weight);
+    }
+  }
+  for (int nic = 0; nic < p.nodes * p.nics && !private_nic; ++nic) {
+    const int node = nic / p.nics;
+    join(fmt::format("nics{}_{}", node, nic % p.nics),
+         fmt::format("leaf{}", leaf_of(p, node, nic % p.nics)), fmt::format("nic{}", nic));
+  }
+  for (int leaf = 0; leaf < leaves(p) && leaves(p) > 1; ++leaf) {
+    join(fmt::format("leaf{}", leaf), "core", fmt::format("uplink{}", leaf));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string nvlink_ib_xml(const Parameters& p, const std::vector<std::string>& comment) {
+  check(p);
+  return platform_xml(
+      {.comment = comment, .routing = "DijkstraCache", .message_gap = p.message_gap, .links = {}},
+      p.nics == 1 ? shared_nic_body(p) : flat_body(p));
+}
+
+const std::vector<ParameterInfo>& nvlink_ib_parameters() {
+  static const std::vector<ParameterInfo> parameters{
+      {"hosts", "", "GPUs to hold at least: sets nodes to the least that does"},
+      {"nodes", "64", "nodes"},
+      {"gpus", "8", "GPUs (hosts) of a node"},
+      {"nics", "8", "NICs of a node, a divisor of gpus; with 1 all GPUs share it"},
+      {"wiring", "rails", "rails: leaf r holds NIC r of its nodes; nodes: a leaf holds all NICs"},
+      {"leaf-nodes", "32", "nodes with cables to one leaf"},
+      {"oversubscription", "1", "of a leaf: bandwidth from below over bandwidth to the core"},
+      {"gpu-bandwidth", "300GBps", "of a GPU's link to the switch of its node, each way"},
+      {"gpu-latency", "235ns", "of that link; a route within a node has two"},
+      {"nic-bandwidth", "25GBps", "of a NIC, each way"},
+      {"nic-latency", "1us", "of a NIC's link to its leaf"},
+      {"uplink-latency", "115ns", "of a leaf's link to the core"},
+      {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"},
+  };
+  return parameters;
+}
+
+std::string nvlink_ib_xml(const Settings& settings, const std::vector<std::string>& comment) {
+  const std::string& wiring = settings.text("wiring");
+  if (wiring != "rails" && wiring != "nodes") {
+    throw InputError(settings.refusal("wiring", "rails or nodes"));
+  }
+  const std::vector<double> oversubscription = settings.numbers("oversubscription", 0);
+  if (oversubscription.size() != 1) {
+    throw InputError(settings.refusal("oversubscription", "one number above 0"));
+  }
+  Parameters p{.nodes = settings.whole("nodes"),
+               .gpus = settings.whole("gpus"),
+               .nics = settings.whole("nics"),
+               .rails = wiring == "rails",
+               .leaf_nodes = settings.whole("leaf-nodes"),
+               .oversubscription = oversubscription.front(),
+               .gpu = {settings.bandwidth("gpu-bandwidth"), settings.time("gpu-latency")},
+               .nic = {settings.bandwidth("nic-bandwidth"), settings.time("nic-latency")},
+               .uplink_latency = settings.time("uplink-latency"),
+               .message_gap = settings.time("gap")};
+  if (const auto hosts = settings.optional_whole("hosts")) p.nodes = (*hosts + p.gpus - 1) / p.gpus;
+  return nvlink_ib_xml(p, comment);
+}
+
+}  // namespace thinwire

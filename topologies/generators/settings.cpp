@@ -1,0 +1,112 @@
+#include "topologies/generators/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "sim/core/errors.hpp"
+#include "sim/core/nearest.hpp"
+#include "topologies/generators/quantities.hpp"
+
+namespace thinwire {
+
+namespace {
+
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+Settings::Settings(std::string family, const std::vector<ParameterInfo>& known,
+                   const std::map<std::string, std::string>& given)
+    : family_(std::move(family)) {
+  std::vector<std::string> names;
+  for (const ParameterInfo& parameter : known) {
+    names.push_back(parameter.name);
+    const auto set = given.find(parameter.name);
+    values_.emplace_back(parameter.name, set == given.end() ? parameter.fallback : set->second);
+  }
+  for (const auto& [name, value] : given) {
+    if (std::ranges::find(names, name) == names.end()) {
+      throw InputError(
+          fmt::format("{}: unknown parameter '{}'{}", family_, name, did_you_mean(name, names)));
+    }
+  }
+}
+
+const std::string& Settings::text(const std::string& name) const {
+  return std::ranges::find(values_, name, &std::pair<std::string, std::string>::first)->second;
+}
+
+std::string Settings::refusal(const std::string& name, const std::string& wanted) const {
+  return fmt::format("{}: {}: '{}' is not right; wanted is {}", family_, name, text(name), wanted);
+}
+
+int Settings::whole(const std::string& name, int least) const {
+  const std::optional<int> value = parse_number<int>(text(name));
+  if (!value || *value < least) {
+    throw InputError(refusal(name, fmt::format("a whole number from {}", least)));
+  }
+  return *value;
+}
+
+std::optional<int> Settings::optional_whole(const std::string& name) const {
+  if (text(name).empty()) return std::nullopt;
+  return whole(name);
+}
+
+std::vector<int> Settings::wholes(const std::string& name) const {
+  std::vector<int> values;
+  for (const std::string& part : split(text(name))) {
+    const std::optional<int> value = parse_number<int>(part);
+    if (!value || *value < 1) {
+      throw InputError(refusal(name, "whole numbers from 1 with commas between, as in 16,16"));
+    }
+    values.push_back(*value);
+  }
+  return values;
+}
+
+std::vector<double> Settings::numbers(const std::string& name, double least) const {
+  std::vector<double> values;
+  for (const std::string& part : split(text(name))) {
+    const std::optional<double> value = parse_number<double>(part);
+    if (!value || !std::isfinite(*value) || *value < least) {
+      throw InputError(
+          refusal(name, fmt::format("numbers from {} with commas between, as in 2,1", least)));
+    }
+    values.push_back(*value);
+  }
+  return values;
+}
+
+double Settings::bandwidth(const std::string& name) const {
+  return parse_bandwidth(text(name), family_ + ": " + name);
+}
+
+Seconds Settings::time(const std::string& name) const {
+  return parse_time(text(name), family_ + ": " + name);
+}
+
+}  // namespace thinwire

@@ -1,0 +1,51 @@
+// What a user sets of a generator: texts by name, read with their defaults.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/core/units.hpp"
+
+namespace thinwire {
+
+/// A parameter of a family: what it is called, what it is when nobody sets it, and what it is.
+struct ParameterInfo {
+  std::string name;
+  std::string fallback;
+  std::string help;
+};
+
+/// The parameters of one platform. Every read throws InputError that names the family, the
+/// parameter, the text and what would be right.
+class Settings {
+ public:
+  /// Throws InputError for a name that the family does not have, with the nearest that it has.
+  Settings(std::string family, const std::vector<ParameterInfo>& known,
+           const std::map<std::string, std::string>& given);
+
+  /// In the order of the family's parameters, defaults included.
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& all() const {
+    return values_;
+  }
+
+  [[nodiscard]] const std::string& text(const std::string& name) const;
+  [[nodiscard]] int whole(const std::string& name, int least = 1) const;
+  /// Nothing where the text is empty.
+  [[nodiscard]] std::optional<int> optional_whole(const std::string& name) const;
+  /// "16,16,4".
+  [[nodiscard]] std::vector<int> wholes(const std::string& name) const;
+  [[nodiscard]] std::vector<double> numbers(const std::string& name, double least) const;
+  [[nodiscard]] double bandwidth(const std::string& name) const;
+  [[nodiscard]] Seconds time(const std::string& name) const;
+
+  /// An InputError's text: "FAMILY: NAME: 'TEXT' is not right; wanted is WANTED".
+  [[nodiscard]] std::string refusal(const std::string& name, const std::string& wanted) const;
+
+ private:
+  std::string family_;
+  std::vector<std::pair<std::string, std::string>> values_;
+};
+
+}  // namespace thinwire

@@ -1,0 +1,40 @@
+#include "topologies/generators/star.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/core/errors.hpp"
+#include "topologies/generators/quantities.hpp"
+
+namespace thinwire {
+
+std::string star_xml(const StarParameters& parameters, const std::vector<std::string>& comment) {
+  if (parameters.hosts < 1) {
+    throw InputError(fmt::format("star: {} hosts make no platform", parameters.hosts));
+  }
+  const std::string body = fmt::format(
+      "    <cluster id=\"star\" prefix=\"host-\" radical=\"0-{}\" suffix=\"\" speed=\"{}\"\n"
+      "             bw=\"{}\" lat=\"{}\" sharing_policy=\"SPLITDUPLEX\"/>\n",
+      parameters.hosts - 1, kHostSpeed, bandwidth_text(parameters.cable.bandwidth),
+      time_text(parameters.cable.latency));
+  return platform_xml({.comment = comment, .message_gap = parameters.message_gap, .links = {}},
+                      body);
+}
+
+const std::vector<ParameterInfo>& star_parameters() {
+  static const std::vector<ParameterInfo> parameters{
+      {"hosts", "64", "hosts"},
+      {"bandwidth", "10GBps", "of a host's cable, each way"},
+      {"latency", "0s", "of a host's cable; a route has two of them"},
+      {"gap", "2us", "time that a message occupies a host's port beyond its bytes"},
+  };
+  return parameters;
+}
+
+std::string star_xml(const Settings& settings, const std::vector<std::string>& comment) {
+  return star_xml({.hosts = settings.whole("hosts"),
+                   .cable = {settings.bandwidth("bandwidth"), settings.time("latency")},
+                   .message_gap = settings.time("gap")},
+                  comment);
+}
+
+}  // namespace thinwire

@@ -1,0 +1,44 @@
+#include "topologies/generators/xml.hpp"
+
+#include <fmt/format.h>
+
+#include "topologies/generators/quantities.hpp"
+
+namespace thinwire {
+
+namespace {
+
+std::string comment_safe(std::string line) {
+  for (std::size_t at = line.find("--"); at != std::string::npos; at = line.find("--", at)) {
+    line.insert(at + 1, " ");
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string platform_xml(const XmlHead& head, const std::string& body) {
+  std::string text =
+      "<?xml version='1.0'?>\n"
+      "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n";
+  text += "<!--\n";
+  for (const std::string& line : head.comment) {
+    text += line.empty() ? "\n" : "  " + comment_safe(line) + "\n";
+  }
+  text += "-->\n";
+  text += "<platform version=\"4.1\">\n";
+  text += fmt::format("  <zone id=\"world\" routing=\"{}\">\n", head.routing);
+  if (head.message_gap.value() > 0) {
+    text += fmt::format("    <prop id=\"thinwire.message_gap\" value=\"{}\"/>\n",
+                        time_text(head.message_gap));
+  }
+  for (const auto& [prefix, figures] : head.links) {
+    text += fmt::format("    <prop id=\"thinwire.link.{}\" value=\"{} {}\"/>\n", prefix,
+                        bandwidth_text(figures.bandwidth), time_text(figures.latency));
+  }
+  text += body;
+  text += "  </zone>\n</platform>\n";
+  return text;
+}
+
+}  // namespace thinwire
