@@ -95,6 +95,8 @@ void send(int file, Sent what, std::string_view text = {}) {
     send(results, Sent::out_of_memory);
   } catch (const std::exception& error) {
     send(results, Sent::simulation_error, error.what());
+  } catch (...) {
+    send(results, Sent::simulation_error, "something unknown was thrown");
   }
   std::fflush(nullptr);
   _exit(0);  // what the libraries registered for exit is the parent's

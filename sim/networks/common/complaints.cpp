@@ -8,6 +8,19 @@
 
 namespace thinwire {
 
+namespace {
+
+std::string unreceived_text(Rank from, Rank to, Tag tag, Words words) {
+  return fmt::format("rank {} sent {} words to rank {} (tag {}) and nobody received them",
+                     from.value(), words.value(), to.value(), tag.value());
+}
+
+}  // namespace
+
+void throw_unreceived(Rank from, Rank to, Tag tag, Words words) {
+  throw UnmatchedError(unreceived_text(from, to, tag, words));
+}
+
 void check_peer(const Communicator& comm, Rank peer) {
   if (peer.value() < 0 || peer.value() >= comm.size()) {
     throw SimulationError(fmt::format("rank {} names rank {} as its peer, but ranks are 0 to {}",
@@ -36,12 +49,11 @@ void check_matched(const std::vector<const Mailbox*>& mailboxes, const SlotPool&
     for (const SlotIndex index : mailboxes[rank]->unmatched()) {
       const Slot& slot = slots[index];
       if (count++ > 0) continue;
-      first =
-          slot.arrived
-              ? fmt::format("rank {} sent {} words to rank {} (tag {}) and nobody received them",
-                            slot.from.value(), slot.message.words.value(), rank, slot.tag.value())
-              : fmt::format("rank {} posted a receive from rank {} (tag {}) and nothing came", rank,
-                            slot.from.value(), slot.tag.value());
+      first = slot.arrived
+                  ? unreceived_text(slot.from, Rank(static_cast<std::int32_t>(rank)), slot.tag,
+                                    slot.message.words)
+                  : fmt::format("rank {} posted a receive from rank {} (tag {}) and nothing came",
+                                rank, slot.from.value(), slot.tag.value());
     }
   }
   if (count == 0 && slots.in_use() > 0) {

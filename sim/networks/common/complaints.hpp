@@ -24,6 +24,8 @@ struct Waiting {
 [[noreturn]] void throw_deadlock(std::size_t waiting_ranks, std::size_t ranks,
                                  const std::vector<Waiting>& waits);
 
+[[noreturn]] void throw_unreceived(Rank from, Rank to, Tag tag, Words words);
+
 /// Throws UnmatchedError where, after the last rank has ended, a mailbox (indexed by rank) holds
 /// what nobody asked for or nobody sent, or a slot is still in use.
 void check_matched(const std::vector<const Mailbox*>& mailboxes, const SlotPool& slots);

@@ -63,6 +63,7 @@ struct Shared {
   SlotPool slots;
   PhaseNames names;
   std::vector<Mailbox> mailboxes;  ///< by receiver
+  std::vector<bool> ended;         ///< by rank
 };
 
 /// A length as MPI takes it: bytes, or units of 16 where an int cannot count the bytes. Receives
@@ -91,6 +92,9 @@ class SmpiRank final : public Communicator {
 
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
     check_peer(*this, to);
+    if (shared_.ended[static_cast<std::size_t>(to.value())]) {  // SMPI would abort
+      throw_unreceived(rank(), to, tag, message.words);
+    }
     ledger_.sent(message.words);
     const MpiLength length = mpi_length(message.words);
     // Before MPI knows of it: the receiver may run on before this call returns.
@@ -271,6 +275,8 @@ SmpiNetwork::SmpiNetwork(const std::string& platform, SmpiSettings settings)
   if (!settings.packets) {
     links_ = std::make_unique<Links>(platform_.message_gap(), settings.record_links);
   }
+  // Once: the engine keeps its callbacks from run to run.
+  sg4::Engine::on_deadlock_cb([this] { at_deadlock_(); });
 }
 
 SmpiNetwork::~SmpiNetwork() = default;
@@ -283,7 +289,8 @@ RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
   Shared shared{.origin = sg4::Engine::get_clock(),
                 .slots = {},
                 .names = {},
-                .mailboxes = std::vector<Mailbox>(hosts_.size())};
+                .mailboxes = std::vector<Mailbox>(hosts_.size()),
+                .ended = std::vector<bool>(hosts_.size())};
   std::vector<std::unique_ptr<SmpiRank>> communicators;
   RunReport report;
   report.ranks.resize(hosts_.size());
@@ -305,6 +312,7 @@ RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
       sg4::Actor::kill_all();
       return;
     }
+    shared.ended[at] = true;
     communicators[at]->close_books();
     report.ranks[at].finished = communicators[at]->now();
     MPI_Finalize();
@@ -324,10 +332,10 @@ RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
   if (links_) links_->begin();
   std::vector<Waiting> waits;
   bool deadlock = false;
-  sg4::Engine::on_deadlock_cb([&] {
+  at_deadlock_ = [&] {
     deadlock = true;
     for (const auto& communicator : communicators) communicator->add_waits(waits);
-  });
+  };
   sg4::Engine::get_instance()->run();
   if (error) std::rethrow_exception(error);
   if (deadlock) throw_deadlock(waits.size(), hosts_.size(), waits);

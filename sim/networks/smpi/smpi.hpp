@@ -13,6 +13,7 @@
 // (sim/core/child_process.hpp).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,6 +49,7 @@ class SmpiNetwork final : public Network {
   Platform platform_;
   std::unique_ptr<Links> links_;
   std::vector<HostIndex> hosts_;
+  std::function<void()> at_deadlock_;  ///< of the run under way
   int runs_ = 0;
 };
 
