@@ -1,0 +1,90 @@
+// Simulations on SMPI, each in a child process; what is measured comes back as numbers.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/core/child_process.hpp"
+#include "sim/networks/smpi/smpi.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "topologies/placement.hpp"
+
+namespace thinwire::test {
+
+using Numbers = std::vector<double>;
+
+/// Numbers as bytes: they come back to the last digit.
+[[nodiscard]] inline std::string packed(std::span<const double> numbers) {
+  std::string text(numbers.size_bytes(), '\0');
+  if (!numbers.empty()) std::memcpy(text.data(), numbers.data(), text.size());
+  return text;
+}
+
+[[nodiscard]] inline Numbers unpacked(const std::string& text) {
+  Numbers numbers(text.size() / sizeof(double));
+  if (!numbers.empty()) std::memcpy(numbers.data(), text.data(), text.size());
+  return numbers;
+}
+
+/// A platform, and how many ranks on which of its hosts (else block).
+struct SmpiPlace {
+  std::string platform;  ///< path
+  int ranks = 2;
+  std::vector<HostIndex> hosts = {};
+  SmpiSettings settings = {};
+};
+
+/// Makes the network in a child and does `work` there, which gives back a text.
+[[nodiscard]] inline ChildOutcome text_on_smpi(
+    const SmpiPlace& place, const std::function<std::string(SmpiNetwork&)>& work) {
+  std::optional<SmpiNetwork> network;
+  return in_child_process(
+      {.subject = place.platform,
+       .prepare =
+           [&] {
+             network.emplace(place.platform, place.settings);
+             network->place(place.hosts.empty()
+                                ? thinwire::place(network->platform().hosts(), place.ranks, "block")
+                                : place.hosts);
+           },
+       .run = [&] { return work(*network); }},
+      place.settings.verbose);
+}
+
+/// Makes the network in a child and does `work` there, which gives back numbers.
+[[nodiscard]] inline Numbers on_smpi(const SmpiPlace& place,
+                                     const std::function<Numbers(SmpiNetwork&)>& work) {
+  return unpacked(
+      text_on_smpi(place, [&](SmpiNetwork& network) { return packed(work(network)); }).text);
+}
+
+[[nodiscard]] inline Numbers finished_of(const RunReport& report) {
+  Numbers finished;
+  for (const RankReport& rank : report.ranks) finished.push_back(rank.finished.value());
+  return finished;
+}
+
+/// When each rank's program ended.
+[[nodiscard]] inline Numbers times_on_smpi(const SmpiPlace& place, const RankProgram& program) {
+  return on_smpi(
+      place, [&](SmpiNetwork& network) { return finished_of(network.run(place.ranks, program)); });
+}
+
+/// A platform's XML in a file that is removed in the end.
+class PlatformFile {
+ public:
+  explicit PlatformFile(const std::string& xml) : path_(folder_.write("platform.xml", xml)) {}
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  TemporaryFolder folder_;
+  std::string path_;
+};
+
+}  // namespace thinwire::test
