@@ -27,9 +27,10 @@ namespace thinwire {
 namespace {
 
 namespace sg4 = simgrid::s4u;
+constexpr std::string_view kOurs = "thinwire.";
 constexpr std::string_view kGapProperty = "thinwire.message_gap";
 constexpr std::string_view kLinkProperty = "thinwire.link.";
-constexpr const char* kNodeProperty = "thinwire.node";
+constexpr const char* kNodeProperty = "thinwire.node";  // of hosts
 
 /// "gpu-9" before "gpu-10": runs of digits compare as numbers.
 bool natural_less(const std::string& a, const std::string& b) {
@@ -107,6 +108,7 @@ struct Platform::Loaded {
   void load();
   void tune(const std::string& prefix, const std::string& figures);
   void read_zone_properties();
+  void refuse_zone_properties(const sg4::NetZone& zone) const;
   void list_hosts();
   void list_links();
 };
@@ -155,21 +157,28 @@ void Platform::Loaded::read_zone_properties() {
   if (engine->get_netzone_root() == nullptr) {
     throw InputError(fmt::format("{}: holds no zone and no cluster", path));
   }
-  // SimGrid wraps what the file holds into a zone of its own.
-  std::vector<sg4::NetZone*> zones{engine->get_netzone_root()};
-  for (sg4::NetZone* child : zones.front()->get_children()) zones.push_back(child);
-  for (const sg4::NetZone* zone : zones) {
-    for (const auto& [key, value] : *zone->get_properties()) {
-      if (key.starts_with(kLinkProperty)) {
-        tune(key.substr(kLinkProperty.size()), value);
-      } else if (key == kGapProperty) {
-        message_gap = Seconds(xbt_parse_get_time(path, 0, value, key));
-      } else if (key.starts_with("thinwire.")) {
-        throw InputError(fmt::format("{}: unknown property '{}'; known are {} and {}PREFIX", path,
-                                     key, kGapProperty, kLinkProperty));
-      }
+  const sg4::NetZone* root = engine->get_netzone_root();
+  for (const auto& [key, value] : *root->get_properties()) {
+    if (key.starts_with(kLinkProperty)) {
+      tune(key.substr(kLinkProperty.size()), value);
+    } else if (key == kGapProperty) {
+      message_gap = Seconds(xbt_parse_get_time(path, 0, value, key));
+    } else if (key.starts_with(kOurs) && key != kNodeProperty) {
+      throw InputError(fmt::format("{}: unknown property '{}'; known are {} and {}PREFIX", path,
+                                   key, kGapProperty, kLinkProperty));
     }
   }
+  for (const sg4::NetZone* child : root->get_children()) refuse_zone_properties(*child);
+}
+
+/// Inside the outermost zone there are none but the node, which a cluster hands on to its hosts.
+void Platform::Loaded::refuse_zone_properties(const sg4::NetZone& zone) const {
+  for (const auto& [key, value] : *zone.get_properties()) {
+    if (!key.starts_with(kOurs) || key == kNodeProperty) continue;
+    throw InputError(fmt::format("{}: zone {}: property '{}' is read on the outermost zone alone",
+                                 path, zone.get_name(), key));
+  }
+  for (const sg4::NetZone* child : zone.get_children()) refuse_zone_properties(*child);
 }
 
 void Platform::Loaded::list_hosts() {
