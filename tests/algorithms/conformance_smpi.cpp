@@ -1,0 +1,142 @@
+// The conformance matrix on SMPI: every scheme gives on every shipped platform what a serial
+// program gives, and takes the same time twice.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "algorithms/registry.hpp"
+#include "tests/support/conformance.hpp"
+#include "tests/support/sanitizers.hpp"
+#include "tests/support/smpi.hpp"
+#include "topologies/shipped.hpp"
+
+namespace thinwire {
+
+using test::Case;
+using test::Numbers;
+using test::Shape;
+
+namespace {
+
+/// Passes runs on, and keeps when each rank of each of them ended.
+class Timed final : public Network {
+ public:
+  explicit Timed(Network& network) : network_(network) {}
+  RunReport run(int ranks, const RankProgram& program) override {
+    RunReport report = network_.run(ranks, program);
+    const Numbers finished = test::finished_of(report);
+    times_.insert(times_.end(), finished.begin(), finished.end());
+    return report;
+  }
+  [[nodiscard]] const Numbers& times() const { return times_; }
+
+ private:
+  Network& network_;
+  Numbers times_;
+};
+
+constexpr int kMany = 64;  // from here on one case does: others take long, and differ little
+
+std::vector<Case> cases_at(int ranks) {
+  const GradientSpace fine{.components = 400, .granule = 1};
+  const GradientSpace coarse{.components = 1602, .granule = 4};
+  if (ranks >= kMany) return {{.ranks = ranks, .space = coarse, .k = 96}};
+  return {{.ranks = ranks, .space = fine, .k = 24},
+          {.ranks = ranks, .space = coarse, .k = 96, .shape = Shape::skewed},
+          {.ranks = ranks, .space = fine, .k = 24, .shape = Shape::one_rank},
+          {.ranks = ranks, .space = fine, .k = 400, .full = true},
+          {.ranks = ranks, .space = fine, .k = 0}};
+}
+
+/// 1 where the scheme conforms, for every scheme and case.
+Numbers verdicts(Network& network, int ranks) {
+  Numbers right;
+  for (const SchemeInfo& info : all_schemes()) {
+    if (!info.dense) continue;
+    for (const GradientSpace space : {GradientSpace{960, 1}, GradientSpace{997, 4}}) {
+      right.push_back(test::dense_conforms(network, info, ranks, space) ? 1 : 0);
+    }
+  }
+  const bool many = ranks >= kMany;
+  for (const Case& c : cases_at(ranks)) {
+    right.push_back(test::topka_conforms(network, c) ? 1 : 0);
+    right.push_back(test::oktopk_conforms(network, c, test::short_periods(), many ? 2 : 4) ? 1 : 0);
+  }
+  const Case first = cases_at(ranks).front();
+  const test::GivenOptions naive = test::oktopk_variants().back();
+  if (!many) right.push_back(test::oktopk_conforms(network, first, naive, 2) ? 1 : 0);
+  return right;
+}
+
+struct Outcome {
+  Numbers verdicts;
+  Numbers times;
+};
+
+/// All schemes in one child.
+Outcome outcome_on(const std::string& platform, int ranks) {
+  Numbers numbers = test::on_smpi(
+      {.platform = platform_file(platform), .ranks = ranks}, [&](SmpiNetwork& network) {
+        Timed timed(network);
+        Numbers all = verdicts(timed, ranks);
+        all.insert(all.begin(), static_cast<double>(all.size()));
+        all.insert(all.end(), timed.times().begin(), timed.times().end());
+        return all;
+      });
+  const auto middle = numbers.begin() + 1 + static_cast<std::ptrdiff_t>(numbers.front());
+  return {.verdicts = {numbers.begin() + 1, middle}, .times = {middle, numbers.end()}};
+}
+
+void check_platform(const std::string& platform, int most) {
+  for (const int ranks : {2, 3, 8, 12, 16, 17, 64}) {
+    if (ranks > most || (ranks == 16 && most != 16)) continue;
+    if (test::kSanitized && ranks > 8) continue;  // a thread a rank
+    CAPTURE(platform);
+    CAPTURE(ranks);
+    const Outcome once = outcome_on(platform, ranks);
+    CHECK(once.verdicts == Numbers(once.verdicts.size(), 1.0));
+    CHECK(*std::ranges::max_element(once.times) > 0);
+    CHECK(outcome_on(platform, ranks).times == once.times);  // to the last digit
+  }
+}
+
+}  // namespace
+
+TEST_CASE("The SMPI conformance matrix knows every shipped platform") {
+  CHECK(shipped_platforms() == std::vector<std::string>{"alphabeta", "aries_daint", "dragonn_v100",
+                                                        "exdyna_v100", "fat_tree", "gige_star",
+                                                        "nvlink_ib"});
+}
+
+TEST_CASE("Every scheme on alphabeta gives what a serial program gives, in the same time twice") {
+  check_platform("alphabeta", 64);
+}
+
+TEST_CASE("Every scheme on aries_daint gives what a serial program gives, in the same time twice") {
+  check_platform("aries_daint", 64);
+}
+
+TEST_CASE(
+    "Every scheme on dragonn_v100 gives what a serial program gives, in the same time twice") {
+  check_platform("dragonn_v100", 16);
+}
+
+TEST_CASE("Every scheme on exdyna_v100 gives what a serial program gives, in the same time twice") {
+  check_platform("exdyna_v100", 16);
+}
+
+TEST_CASE("Every scheme on fat_tree gives what a serial program gives, in the same time twice") {
+  check_platform("fat_tree", 64);
+}
+
+TEST_CASE("Every scheme on gige_star gives what a serial program gives, in the same time twice") {
+  check_platform("gige_star", 64);
+}
+
+TEST_CASE("Every scheme on nvlink_ib gives what a serial program gives, in the same time twice") {
+  check_platform("nvlink_ib", 64);
+}
+
+}  // namespace thinwire
