@@ -130,6 +130,8 @@ void add_run(CLI::App& app, int& exit_code) {
                          "[aries_daint for smpi, none for alphabeta]");
   add_value<std::string>(command, *flags, "--placement", "placement",
                          "of ranks on hosts: block, round_robin, random:SEED or a file [block]");
+  add_value<int>(command, *flags, "--flows-per-port", "flows_per_port",
+                 "smpi: messages that a port serves at once, 0 for all; 1 is faster [0]");
   command.add_flag_callback(
       "--packet", [&given = flags->given] { given["packets"] = true; },
       "smpi: ns-3's packets instead of flows; small P, flat platforms");

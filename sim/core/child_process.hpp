@@ -9,11 +9,11 @@ namespace thinwire {
 
 struct ChildWork {
   /// Names what `prepare` reads, for the complaint if it dies there.
-  std::string subject;
+  std::string subject = {};
   /// Makes ready what the user gave: a crash or an abort in here is the input's fault.
-  std::function<void()> prepare;
+  std::function<void()> prepare = {};
   /// Gives back a text of any length and content.
-  std::function<std::string()> run;
+  std::function<std::string()> run = {};
 };
 
 struct ChildOutcome {

@@ -132,6 +132,9 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
   if (point.packets && point.network != "smpi") {
     refuse("packets", fmt::format("the network {} knows no packets; smpi does", point.network));
   }
+  if (point.packets && point.flows_per_port > 0) {
+    refuse("flows_per_port", "packets are no flows; leave one of them out");
+  }
   if (point.platform.empty()) return;
   for (const char* key : {"alpha_s", "beta_s_per_word", "latency_s", "overhead_s"}) {
     if (json.contains("machine") && json.at("machine").contains(key)) {
@@ -151,6 +154,7 @@ Point point_from(const Json& json, const std::string& origin) {
   take(json, "platform", point.platform);
   take(json, "placement", point.placement);
   take(json, "packets", point.packets);
+  take(json, "flows_per_port", point.flows_per_port);
   if (json.contains("record")) {
     take(json.at("record"), "links", point.record.links);
     take(json.at("record"), "ranks", point.record.ranks);
@@ -222,6 +226,7 @@ Json to_json(const Point& point) {
           {"platform", point.platform},
           {"placement", point.placement},
           {"packets", point.packets},
+          {"flows_per_port", point.flows_per_port},
           {"machine", machine},
           {"record", {{"links", point.record.links}, {"ranks", point.record.ranks}}},
           {"ranks", point.ranks},

@@ -281,6 +281,32 @@ SmpiNetwork::SmpiNetwork(const std::string& platform, SmpiSettings settings)
 
 SmpiNetwork::~SmpiNetwork() = default;
 
+void SmpiNetwork::place(std::vector<HostIndex> hosts) {
+  hosts_ = std::move(hosts);
+  if (settings_.flows_per_port > 0) limit_ports();
+}
+
+/// A port is a link with which the routes of one host begin, or end, and of no other. A bus, or a
+/// half-duplex cable, is none.
+void SmpiNetwork::limit_ports() {
+  std::vector<HostIndex> used = hosts_;
+  std::ranges::sort(used);
+  const auto repeated = std::ranges::unique(used);
+  used.erase(repeated.begin(), repeated.end());
+  if (used.size() < 2) return;
+  std::unordered_map<LinkIndex, int> ends;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    const HostIndex other = used[(i + 1) % used.size()];
+    ++ends[platform_.route(used[i], other).links.front()];
+    ++ends[platform_.route(other, used[i]).links.back()];
+  }
+  for (const auto& [link, count] : ends) {
+    if (count > 1) continue;
+    sg4::Link::by_name(platform_.links()[link].name)
+        ->set_concurrency_limit(settings_.flows_per_port);
+  }
+}
+
 RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
   if (hosts_.size() != static_cast<std::size_t>(ranks)) {
     throw InputError(fmt::format("{}: {} ranks are to run and {} have a place", platform_.path(),
