@@ -1,8 +1,12 @@
 #include "topologies/end_to_end.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+
+#include "sim/core/errors.hpp"
 
 namespace thinwire {
 
@@ -18,8 +22,15 @@ class Mean {
     if (from == to) return;
     const Route route = platform_.route(from, to);
     double bandwidth = HUGE_VAL;
-    for (const LinkIndex link : route.links) {
-      bandwidth = std::min(bandwidth, platform_.links()[link].bandwidth);
+    for (const LinkIndex index : route.links) {
+      const PlatformLink& link = platform_.links()[index];
+      if (!(link.bandwidth > 0) || !(link.latency >= Seconds(0))) {
+        throw InputError(fmt::format(
+            "{}: link {}: {} bytes a second and a latency of {} s are not right; wanted is more "
+            "than 0, and 0 or more",
+            platform_.path(), link.name, link.bandwidth, link.latency.value()));
+      }
+      bandwidth = std::min(bandwidth, link.bandwidth);
     }
     latency_ += route.latency.value();
     per_word_ += 4 / bandwidth;

@@ -15,7 +15,7 @@ struct EndToEnd {
 
 /// Over all ordered pairs of ranks on different hosts where these are few, else over 65,536 of them
 /// that are the same each time. `hosts` is indexed by rank. Zeros where there is no pair. Throws
-/// InputError where two of the ranks have no route.
+/// InputError where two of the ranks have no route, or one with a link that carries nothing.
 [[nodiscard]] EndToEnd end_to_end(const Platform& platform, std::span<const HostIndex> hosts);
 
 }  // namespace thinwire

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <fstream>
+#include <map>
 #include <simgrid/Exception.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/s4u.hpp>
@@ -16,6 +18,7 @@
 #include <xbt/config.hpp>
 
 #include "sim/core/errors.hpp"
+#include "topologies/dragonfly_routes.hpp"
 
 // SimGrid's headers for these are internal, or bring all of MPI along.
 extern "C" void smpi_init_options();
@@ -73,10 +76,24 @@ void configure(const Platform::Loading& loading) {
   set_default<double>("surf/precision", 1e-12);  // 1e-9 s would lump events together
 }
 
+/// What SimGrid says goes on for pages where it lists all that would be right.
 std::string one_line(std::string text) {
+  constexpr std::size_t kMost = 400;
   std::ranges::replace(text, '\n', ' ');
-  const std::size_t last = text.find_last_not_of(' ');
-  return text.substr(0, last == std::string::npos ? 0 : last + 1);
+  const std::size_t end = text.find_last_not_of(' ') + 1;
+  return end > kMost ? text.substr(0, kMost) + " ..." : text.substr(0, end);
+}
+
+/// A figure of a property as SimGrid reads it; no number where it cannot be.
+double figure(double (*read)(const std::string&, int, const std::string&, const std::string&),
+              const std::string& path, std::string text) {
+  text.erase(0, text.find_first_not_of(' '));
+  try {
+    const double value = text.empty() ? NAN : read(path, 0, text, "");
+    return std::isfinite(value) ? value : NAN;
+  } catch (const simgrid::ParseError&) {
+    return NAN;
+  }
 }
 
 void require_readable(const std::string& path) {
@@ -106,7 +123,7 @@ struct Platform::Loaded {
   Seconds message_gap;
 
   void load();
-  void tune(const std::string& prefix, const std::string& figures);
+  void tune(const std::string& key, const std::string& figures);
   void read_zone_properties();
   void refuse_zone_properties(const sg4::NetZone& zone) const;
   void list_hosts();
@@ -117,6 +134,7 @@ void Platform::Loaded::load() {
   try {
     engine->load_platform(path);
     read_zone_properties();
+    mend_dragonfly(*engine);
     engine->seal_platform();
   } catch (const simgrid::ParseError& error) {
     throw InputError(one_line(error.what()));
@@ -129,17 +147,17 @@ void Platform::Loaded::load() {
   list_links();
 }
 
-void Platform::Loaded::tune(const std::string& prefix, const std::string& figures) {
-  const std::size_t space = figures.find(' ');
-  if (space == std::string::npos) {
+void Platform::Loaded::tune(const std::string& key, const std::string& figures) {
+  const std::string prefix = key.substr(kLinkProperty.size());
+  const std::size_t space = std::min(figures.find(' '), figures.size());
+  const double bandwidth = figure(xbt_parse_get_bandwidth, path, figures.substr(0, space));
+  const double latency = figure(xbt_parse_get_time, path, figures.substr(space));
+  if (!(bandwidth > 0) || !(latency >= 0)) {
     throw InputError(
-        fmt::format("{}: property {}{}: '{}' is not right; wanted is 'BANDWIDTH "
-                    "LATENCY', as in '5.25GBps 100ns'",
-                    path, kLinkProperty, prefix, figures));
+        fmt::format("{}: property {}: '{}' is not right; wanted is 'BANDWIDTH LATENCY', as in "
+                    "'5.25GBps 100ns'",
+                    path, key, figures));
   }
-  const double bandwidth =
-      xbt_parse_get_bandwidth(path, 0, figures.substr(0, space), "of " + prefix);
-  const double latency = xbt_parse_get_time(path, 0, figures.substr(space + 1), "of " + prefix);
   bool found = false;
   for (sg4::Link* link : engine->get_all_links()) {
     if (!link->get_name().starts_with(prefix)) continue;
@@ -148,8 +166,7 @@ void Platform::Loaded::tune(const std::string& prefix, const std::string& figure
     found = true;
   }
   if (!found) {
-    throw InputError(fmt::format("{}: property {}{}: no link has a name that starts so", path,
-                                 kLinkProperty, prefix));
+    throw InputError(fmt::format("{}: property {}: no link has a name that starts so", path, key));
   }
 }
 
@@ -158,11 +175,19 @@ void Platform::Loaded::read_zone_properties() {
     throw InputError(fmt::format("{}: holds no zone and no cluster", path));
   }
   const sg4::NetZone* root = engine->get_netzone_root();
-  for (const auto& [key, value] : *root->get_properties()) {
+  const auto* properties = root->get_properties();
+  // In order: the longer of two prefixes has the last word.
+  for (const auto& [key, value] : std::map(properties->begin(), properties->end())) {
     if (key.starts_with(kLinkProperty)) {
-      tune(key.substr(kLinkProperty.size()), value);
+      tune(key, value);
     } else if (key == kGapProperty) {
-      message_gap = Seconds(xbt_parse_get_time(path, 0, value, key));
+      message_gap = Seconds(figure(xbt_parse_get_time, path, value));
+      if (!(message_gap >= Seconds(0))) {
+        throw InputError(
+            fmt::format("{}: property {}: '{}' is not right; wanted is a time, as in "
+                        "'2us'",
+                        path, key, value));
+      }
     } else if (key.starts_with(kOurs) && key != kNodeProperty) {
       throw InputError(fmt::format("{}: unknown property '{}'; known are {} and {}PREFIX", path,
                                    key, kGapProperty, kLinkProperty));

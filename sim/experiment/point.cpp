@@ -4,8 +4,10 @@
 
 #include <bit>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "algorithms/registry.hpp"
 #include "sim/core/errors.hpp"
@@ -110,6 +112,8 @@ std::uint64_t fnv1a(const std::string& text) {
 
 /// What the file holds, or nothing where it cannot be read: then the run will say so.
 std::string content_of(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return {};
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
