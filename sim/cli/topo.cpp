@@ -1,12 +1,24 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "sim/cli/command.hpp"
+#include "sim/core/child_process.hpp"
 #include "sim/core/errors.hpp"
+#include "topologies/check.hpp"
+#include "topologies/export.hpp"
 #include "topologies/generators/family.hpp"
+#include "topologies/graph.hpp"
+#include "topologies/metrics.hpp"
+#include "topologies/placement.hpp"
+#include "topologies/shipped.hpp"
+#include "topologies/traffic.hpp"
 
 namespace thinwire {
 
@@ -90,15 +102,284 @@ void add_make(CLI::App& topo, int& exit_code) {
       "  thinwire topo make dragonfly --help");
 }
 
+// --- show
+
+struct ShowFlags {
+  std::string platform;
+  std::vector<std::string> route;  // two hosts
+  std::string traffic;
+  double bytes = 1e6;
+  std::optional<int> ranks;
+  std::string placement = "block";
+  std::size_t top = 10;
+  std::string graph_format;
+  std::string dot;
+  std::string graphml;
+  Format format = Format::table;
+  bool verbose = false;
+};
+
+Json optional_json(const std::optional<double>& value) {
+  if (!value) return nullptr;
+  return *value;
+}
+
+/// One record, its fields below each other.
+std::string render_record(Format format, const Json& record) {
+  if (format != Format::table) return render(format, {record}, {});
+  std::vector<Json> lines;
+  for (const auto& [key, value] : record.items()) lines.push_back({{"key", key}, {"value", value}});
+  const std::string table = to_table(
+      lines, {{"", [](const Json& r) { return r.at("key").get<std::string>(); }, true},
+              {"",
+               [](const Json& r) {
+                 const Json& value = r.at("value");
+                 return value.is_string()    ? value.get<std::string>()
+                        : value.is_boolean() ? std::string(value.get<bool>() ? "yes" : "no")
+                                             : number_text(value);
+               },
+               true}});
+  return table.substr(table.find('\n') + 1);  // without headings
+}
+
+std::size_t nodes_of(std::span<const PlatformHost> hosts) {
+  std::set<std::string_view> nodes;
+  for (const PlatformHost& host : hosts) nodes.insert(host.node);
+  return nodes.size();
+}
+
+Json summary_record(const Platform& platform, const PlatformGraph& graph) {
+  const Distances distances = distances_of(graph);
+  const Bisection bisection = bisection_of(graph, platform.hosts());
+  const double half = std::floor(static_cast<double>(platform.hosts().size()) / 2);
+  const Json per_host = bisection.in_order ? Json(*bisection.in_order / half) : Json(nullptr);
+  return {{"platform", platform.path()},
+          {"hosts", platform.hosts().size()},
+          {"nodes", nodes_of(platform.hosts())},
+          {"switches", graph.junctions()},
+          {"links", platform.links().size()},
+          {"message_gap_s", platform.message_gap().value()},
+          {"diameter_hops", distances.diameter_hops},
+          {"diameter_latency_s", distances.diameter_latency.value()},
+          {"route_hops_mean", distances.route_hops_mean},
+          {"route_hops_max", distances.route_hops_max},
+          {"route_latency_s_min", distances.route_latency_min.value()},
+          {"route_latency_s_mean", distances.route_latency_mean.value()},
+          {"route_latency_s_max", distances.route_latency_max.value()},
+          {"routes", distances.routes},
+          {"routes_all", graph.survey.all_pairs},
+          {"routes_longer", distances.longer_routes},
+          {"extra_hops_max", distances.extra_hops_max},
+          {"routes_slower", distances.slower_routes},
+          {"extra_latency_s_max", distances.extra_latency_max.value()},
+          {"latencies_all", distances.all_latency_sources},
+          {"bisection_Bps", optional_json(bisection.in_order)},
+          {"bisection_per_host_Bps", per_host},
+          {"bisection_random_least_Bps", optional_json(bisection.random_least)},
+          {"unreachable_pairs", graph.survey.unreachable.size()},
+          {"unused_links", graph.never_used.size()}};
+}
+
+HostIndex host_named(const Platform& platform, const std::string& name) {
+  const std::span<const PlatformHost> hosts = platform.hosts();
+  const auto found = std::ranges::find(hosts, name, &PlatformHost::name);
+  if (found != hosts.end()) return static_cast<HostIndex>(found - hosts.begin());
+  throw InputError(fmt::format("{}: unknown host '{}'; its {} hosts run from '{}' to '{}'",
+                               platform.path(), name, hosts.size(), hosts.front().name,
+                               hosts.back().name));
+}
+
+std::string route_text(const Platform& platform, const ShowFlags& flags) {
+  const Route route =
+      platform.route(host_named(platform, flags.route[0]), host_named(platform, flags.route[1]));
+  std::vector<Json> records;
+  double latency = 0;
+  for (const LinkIndex index : route.links) {
+    const PlatformLink& link = platform.links()[index];
+    if (is_weight(link)) continue;
+    latency += link.latency.value();
+    records.push_back({{"link", link.name},
+                       {"bandwidth_Bps", link.bandwidth},
+                       {"latency_s", link.latency.value()},
+                       {"latency_s_sum", latency}});
+  }
+  std::vector<Column> columns{
+      {"link", [](const Json& r) { return r.at("link").get<std::string>(); }, true}};
+  for (const char* key : {"bandwidth_Bps", "latency_s", "latency_s_sum"}) {
+    columns.push_back({key, [key](const Json& r) { return number_text(r.at(key)); }});
+  }
+  return render(flags.format, records, columns);
+}
+
+std::string traffic_text(const Platform& platform, const ShowFlags& flags) {
+  const int ranks = flags.ranks.value_or(static_cast<int>(platform.hosts().size()));
+  const std::vector<HostIndex> hosts = place(platform.hosts(), ranks, flags.placement);
+  const Loads loads = link_loads(routes_of(platform), flags.traffic, hosts, flags.bytes);
+  std::vector<Json> records;
+  for (const LinkLoad& load : loads.links) {
+    if (flags.format == Format::table && records.size() == flags.top) break;
+    const PlatformLink& link = platform.links()[load.link];
+    records.push_back({{"link", link.name},
+                       {"messages", load.messages},
+                       {"bytes", load.bytes},
+                       {"bandwidth_Bps", link.bandwidth},
+                       {"time_s", load.time.value()}});
+  }
+  if (flags.format != Format::table) return render(flags.format, records, {});
+  std::vector<Column> columns{
+      {"link", [](const Json& r) { return r.at("link").get<std::string>(); }, true}};
+  for (const char* key : {"messages", "bytes", "bandwidth_Bps", "time_s"}) {
+    columns.push_back({key, [key](const Json& r) { return number_text(r.at(key)); }});
+  }
+  return to_table(records, columns) +
+         fmt::format("\n{} messages of {:g} bytes in all; {} of {} links carry some\n",
+                     loads.messages, loads.bytes, loads.links.size(), platform.links().size());
+}
+
+/// What the child finds out: the text for stdout, and what goes to files.
+std::string show_text(const Platform& platform, const ShowFlags& flags) {
+  if (!flags.route.empty()) return route_text(platform, flags);
+  if (!flags.traffic.empty()) return traffic_text(platform, flags);
+  const PlatformGraph graph = graph_of(routes_of(platform));
+  if (!flags.dot.empty()) write_text(flags.dot, to_dot(graph));
+  if (!flags.graphml.empty()) write_text(flags.graphml, to_graphml(graph));
+  if (flags.graph_format == "dot") return to_dot(graph);
+  if (flags.graph_format == "graphml") return to_graphml(graph);
+  if (!flags.dot.empty() || !flags.graphml.empty()) return {};
+  return render_record(flags.format, summary_record(platform, graph));
+}
+
+int show(const ShowFlags& flags) {
+  const std::string path = platform_file(flags.platform);
+  std::string text;
+  const ChildOutcome outcome =
+      in_child_process({.subject = path,
+                        .prepare =
+                            [&] {
+                              const Platform platform(path, {.verbose = flags.verbose});
+                              text = show_text(platform, flags);
+                            },
+                        .run = [&] { return text; }},
+                       flags.verbose);
+  fmt::print("{}", outcome.text);
+  return 0;
+}
+
+void add_show(CLI::App& topo, int& exit_code) {
+  auto flags = std::make_shared<ShowFlags>();
+  CLI::App& command = *topo.add_subcommand(
+      "show", "Hosts, links, distances, bisection bandwidth and link loads of a platform");
+  command.add_option("platform", flags->platform, "XML file, or the name of a shipped platform")
+      ->required()
+      ->option_text("PLATFORM");
+  command.add_option("--route", flags->route, "the links from one host to another, instead")
+      ->expected(2)
+      ->option_text("HOST HOST");
+  command
+      .add_option("--traffic", flags->traffic,
+                  "what the links carry, instead: all_to_all, ring, rotation:S, or a CSV file of "
+                  "from,to,bytes")
+      ->option_text("MATRIX");
+  command.add_option("--bytes", flags->bytes, "bytes of a message of the traffic")
+      ->check(CLI::NonNegativeNumber)
+      ->option_text("BYTES [1e6]");
+  command.add_option("-P,--ranks", flags->ranks, "ranks that send")
+      ->check(CLI::PositiveNumber)
+      ->option_text("RANKS [all hosts]");
+  command
+      .add_option("--placement", flags->placement,
+                  "where the ranks are: block, round_robin, random:SEED or a file")
+      ->option_text("PLACEMENT [block]");
+  command.add_option("--top", flags->top, "links of the traffic's table, the hottest")
+      ->option_text("LINKS [10]");
+  command.add_option("--export", flags->graph_format, "print the graph instead: dot or graphml")
+      ->check(CLI::IsMember({"dot", "graphml"}))
+      ->option_text("FORMAT");
+  command.add_option("--dot", flags->dot, "write the graph for Graphviz")->option_text("FILE");
+  command.add_option("--graphml", flags->graphml, "write the graph as GraphML")
+      ->option_text("FILE");
+  command.add_flag("--verbose", flags->verbose, "let SimGrid talk on stderr");
+  add_format(command, flags->format);
+  command.footer(
+      "bisection_Bps is the maximum flow from the first half of the hosts to the second, per\n"
+      "direction; bisection_random_least_Bps the least of three halves of shuffled nodes.\n"
+      "routes_longer and routes_slower count SimGrid's routes that the graph knows better ways "
+      "for.\n"
+      "Examples:\n"
+      "  thinwire topo show fat_tree\n"
+      "  thinwire topo show nvlink_ib --route gpu-0 gpu-9\n"
+      "  thinwire topo show aries_daint --traffic rotation:384 -P 1024\n"
+      "  thinwire topo show exdyna_v100 --export dot | dot -Tsvg -o nodes.svg");
+  command.callback([flags, &exit_code] { exit_code = show(*flags); });
+}
+
+// --- check
+
+struct CheckFlags {
+  std::string platform;
+  std::optional<int> hosts;
+  Format format = Format::table;
+  bool verbose = false;
+};
+
+int check(const CheckFlags& flags) {
+  const PlatformCheck result =
+      check_platform(platform_file(flags.platform), flags.hosts, flags.verbose);
+  std::vector<Json> records;
+  bool problems = false;
+  for (const Finding& finding : result.findings) {
+    const bool problem = finding.severity == Finding::Severity::problem;
+    problems = problems || problem;
+    records.push_back({{"severity", problem ? "problem" : "warning"},
+                       {"kind", finding.kind},
+                       {"text", finding.text}});
+  }
+  if (flags.format != Format::table) {
+    fmt::print("{}", render(flags.format, records, {}));
+    return problems ? kFailed : 0;
+  }
+  for (const Json& record : records) {
+    fmt::print("{}: {}\n", record.at("severity").get<std::string>(),
+               record.at("text").get<std::string>());
+  }
+  if (!problems) {
+    fmt::print("{} hosts, {} routes{}: no problems\n", result.hosts, result.pairs,
+               result.all_pairs ? " (all)" : "");
+  }
+  return problems ? kFailed : 0;
+}
+
+void add_check(CLI::App& topo, int& exit_code) {
+  auto flags = std::make_shared<CheckFlags>();
+  CLI::App& command = *topo.add_subcommand(
+      "check", "Find unreachable hosts, absurd bandwidths and the like in a platform");
+  command.add_option("platform", flags->platform, "XML file, or the name of a shipped platform")
+      ->required()
+      ->option_text("PLATFORM");
+  command.add_option("--hosts", flags->hosts, "hosts that it has to have at least")
+      ->check(CLI::PositiveNumber)
+      ->option_text("HOSTS");
+  command.add_flag("--verbose", flags->verbose, "let SimGrid talk on stderr");
+  add_format(command, flags->format);
+  command.footer(
+      "Exit codes: 0 no problems (there may be warnings), 1 problems, 2 cannot be loaded.\n"
+      "Example: thinwire topo check my.xml --hosts 64");
+  command.callback([flags, &exit_code] { exit_code = check(*flags); });
+}
+
 }  // namespace
 
 void add_topo(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("topo", "Make, look at and check platforms");
   command.require_subcommand(1);
+  add_show(command, exit_code);
   add_make(command, exit_code);
+  add_check(command, exit_code);
   command.footer(
       "Examples:\n"
-      "  thinwire topo make dragonfly --hosts 1024 -o small_daint.xml");
+      "  thinwire topo show aries_daint\n"
+      "  thinwire topo make dragonfly --hosts 1024 -o small_daint.xml\n"
+      "  thinwire topo check small_daint.xml --hosts 1024");
 }
 
 }  // namespace thinwire
