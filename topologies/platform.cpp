@@ -19,7 +19,6 @@
 
 #include "sim/core/errors.hpp"
 #include "topologies/dragonfly_routes.hpp"
-#include "topologies/dragonfly_routes.hpp"
 
 // SimGrid's headers for these are internal, or bring all of MPI along.
 extern "C" void smpi_init_options();
