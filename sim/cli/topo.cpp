@@ -190,13 +190,16 @@ HostIndex host_named(const Platform& platform, const std::string& name) {
 }
 
 std::string route_text(const Platform& platform, const ShowFlags& flags) {
-  const Route route =
-      platform.route(host_named(platform, flags.route[0]), host_named(platform, flags.route[1]));
+  const std::optional<Route> route = routes_of(platform).route(
+      host_named(platform, flags.route[0]), host_named(platform, flags.route[1]));
+  if (!route) {
+    throw InputError(fmt::format("{}: there is no route from {} to {}", platform.path(),
+                                 flags.route[0], flags.route[1]));
+  }
   std::vector<Json> records;
   double latency = 0;
-  for (const LinkIndex index : route.links) {
+  for (const LinkIndex index : route->links) {
     const PlatformLink& link = platform.links()[index];
-    if (is_weight(link)) continue;
     latency += link.latency.value();
     records.push_back({{"link", link.name},
                        {"bandwidth_Bps", link.bandwidth},

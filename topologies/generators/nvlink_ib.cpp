@@ -196,9 +196,9 @@ const std::vector<ParameterInfo>& nvlink_ib_parameters() {
       {"leaf-nodes", "32", "nodes with cables to one leaf"},
       {"oversubscription", "1", "of a leaf: bandwidth from below over bandwidth to the core"},
       {"gpu-bandwidth", "300GBps", "of a GPU's link to the switch of its node, each way"},
-      {"gpu-latency", "235ns", "of that link; a route within a node has two"},
+      {"gpu-latency", "85ns", "of that link; a route within a node has two"},
       {"nic-bandwidth", "25GBps", "of a NIC, each way"},
-      {"nic-latency", "1us", "of a NIC's link to its leaf"},
+      {"nic-latency", "1.085us", "of a NIC's link to its leaf"},
       {"uplink-latency", "115ns", "of a leaf's link to the core"},
       {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"},
   };

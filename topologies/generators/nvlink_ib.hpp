@@ -22,10 +22,10 @@ struct NvlinkIbParameters {
   bool rails = true;            ///< leaf r for NIC r, not leaves for nodes
   int leaf_nodes = 32;          ///< nodes with cables to one leaf
   double oversubscription = 1;  ///< of a leaf: bandwidth from below over bandwidth to the core
-  LinkFigures gpu{300e9, Seconds(0.235e-6)};  ///< a GPU's link to the switch of its node
+  LinkFigures gpu{300e9, Seconds(85e-9)};  ///< a GPU's link to the switch of its node
   LinkFigures nic{25e9,
-                  Seconds(1e-6)};    ///< from a GPU, or with one NIC from that switch, to a leaf
-  Seconds uplink_latency{0.115e-6};  ///< of a leaf's link to the core
+                  Seconds(1.085e-6)};  ///< from a GPU, or with one NIC from that switch, to a leaf
+  Seconds uplink_latency{0.115e-6};    ///< of a leaf's link to the core
   Seconds message_gap{0.3e-6};
 };
 
