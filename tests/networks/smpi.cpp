@@ -67,6 +67,17 @@ Task<void> two_flows(Communicator& comm, std::int64_t words) {
   }
 }
 
+/// Rank 0 receives from all others at once.
+Task<void> gather(Communicator& comm, std::int64_t words) {
+  if (comm.rank() != Rank(0)) {
+    co_await comm.wait(comm.isend(Rank(0), kTag, empty_message(words)));
+    co_return;
+  }
+  std::vector<Request> receives;
+  for (int from = 1; from < comm.size(); ++from) receives.push_back(comm.irecv(Rank(from), kTag));
+  co_await comm.wait_all(receives);
+}
+
 /// Messages 0, 1, 2 ... of very different lengths; received ones are waited for last first.
 Task<void> in_order(Communicator& comm, int count, Numbers& received, test::BodyCount& bodies) {
   std::vector<Request> requests;
@@ -216,22 +227,40 @@ TEST_CASE("Both directions of a cable at once cost nothing more on SMPI") {
 }
 
 TEST_CASE("Messages into one host on SMPI share its port, gap and all") {
-  // Three senders, whose messages take the port of rank 0 together.
   const PlatformFile file(test::star_xml(4, kCable, gap_property()));
   constexpr std::int64_t kWords = 50'000;
-  const auto gather = [](Communicator& comm) -> Task<void> {
-    if (comm.rank() != Rank(0)) {
-      co_await comm.wait(comm.isend(Rank(0), kTag, empty_message(kWords)));
-      co_return;
-    }
-    std::vector<Request> receives;
-    for (int from = 1; from < comm.size(); ++from) {
-      receives.push_back(comm.irecv(Rank(from), kTag));
-    }
-    co_await comm.wait_all(receives);
-  };
-  const Numbers times = times_on_smpi({.platform = file.path(), .ranks = 4}, gather);
-  CHECK(times[0] == exactly(2 * kLatency + 3 * (kGap + bytes(kWords) / kBandwidth)));
+  const Numbers times = times_on_smpi({.platform = file.path(), .ranks = 4},
+                                      [](Communicator& comm) { return gather(comm, kWords); });
+  const double one = kGap + bytes(kWords) / kBandwidth;
+  for (const double time : times) CHECK(time == exactly(2 * kLatency + 3 * one));
+}
+
+TEST_CASE("With one flow a port on SMPI, messages into one host come one after another") {
+  const PlatformFile file(test::star_xml(4, kCable, gap_property()));
+  constexpr std::int64_t kWords = 50'000;
+  const Numbers times =
+      times_on_smpi({.platform = file.path(), .ranks = 4, .settings = {.flows_per_port = 1}},
+                    [](Communicator& comm) { return gather(comm, kWords); });
+  const double one = kGap + bytes(kWords) / kBandwidth;
+  Numbers sent(times.begin() + 1, times.end());
+  std::ranges::sort(sent);
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    // Those that wait have their latency behind them by then.
+    CHECK(sent[i] == exactly(2 * kLatency + static_cast<double>(i + 1) * one));
+  }
+  CHECK(times[0] == exactly(2 * kLatency + 3 * one));
+}
+
+TEST_CASE("With one flow a port on SMPI, a lone exchange takes what it takes without") {
+  constexpr std::int64_t kWords = 50'000;
+  for (const std::string& xml : {test::star_xml(2, kCable), test::two_hosts_xml(kCable)}) {
+    const PlatformFile file(xml);
+    const auto times = [&](int flows) {
+      return times_on_smpi({.platform = file.path(), .settings = {.flows_per_port = flows}},
+                           [](Communicator& comm) { return both_ways(comm, 3, kWords); });
+    };
+    CHECK(times(1) == times(0));
+  }
 }
 
 TEST_CASE("A transfer on SMPI begins when both sides are there") {
