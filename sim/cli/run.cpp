@@ -130,6 +130,9 @@ void add_run(CLI::App& app, int& exit_code) {
                          "[aries_daint for smpi, none for alphabeta]");
   add_value<std::string>(command, *flags, "--placement", "placement",
                          "of ranks on hosts: block, round_robin, random:SEED or a file [block]");
+  add_value<double>(command, *flags, "--time-resolution", "time_resolution_s",
+                    "smpi: seconds within which events happen together, 0 for exact; 1e-6 is "
+                    "faster [0]");
   add_value<int>(command, *flags, "--flows-per-port", "flows_per_port",
                  "smpi: messages that a port serves at once, 0 for all; 1 is faster [0]");
   command.add_flag_callback(

@@ -35,11 +35,12 @@ ReadyNetwork make_alphabeta(const Point& point, bool verbose) {
 }
 
 ReadyNetwork make_smpi(const Point& point, bool verbose) {
-  auto network = std::make_unique<SmpiNetwork>(platform_file(point.platform),
-                                               SmpiSettings{.flows_per_port = point.flows_per_port,
-                                                            .packets = point.packets,
-                                                            .record_links = point.record.links,
-                                                            .verbose = verbose});
+  auto network = std::make_unique<SmpiNetwork>(
+      platform_file(point.platform), SmpiSettings{.time_resolution = point.time_resolution,
+                                                  .flows_per_port = point.flows_per_port,
+                                                  .packets = point.packets,
+                                                  .record_links = point.record.links,
+                                                  .verbose = verbose});
   std::vector<HostIndex> hosts = place(network->platform().hosts(), point.ranks, point.placement);
   const Machine machine = machine_of(point, network->platform(), hosts);
   network->place(std::move(hosts));
@@ -69,7 +70,8 @@ std::vector<NetworkInfo> all_networks() {
        .make = make_alphabeta},
       {.name = "smpi",
        .summary = "SimGrid's MPI emulation: flows share the links of a platform XML",
-       .parameters = "platform, placement, flows_per_port, packets, record.links",
+       .parameters =
+           "platform, placement, time_resolution_s, flows_per_port, packets, record.links",
        .congests = true,
        .platform = PlatformUse::needed,
        .make = make_smpi},

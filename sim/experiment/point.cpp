@@ -158,6 +158,7 @@ Point point_from(const Json& json, const std::string& origin) {
   take(json, "platform", point.platform);
   take(json, "placement", point.placement);
   take(json, "packets", point.packets);
+  take(json, "time_resolution_s", point.time_resolution);
   take(json, "flows_per_port", point.flows_per_port);
   if (json.contains("record")) {
     take(json.at("record"), "links", point.record.links);
@@ -230,6 +231,7 @@ Json to_json(const Point& point) {
           {"platform", point.platform},
           {"placement", point.placement},
           {"packets", point.packets},
+          {"time_resolution_s", point.time_resolution.value()},
           {"flows_per_port", point.flows_per_port},
           {"machine", machine},
           {"record", {{"links", point.record.links}, {"ranks", point.record.ranks}}},

@@ -43,9 +43,10 @@ struct Point {
   /// and β from it then, end to end.
   std::string platform;
   std::string placement =
-      "block";             ///< of ranks on the platform's hosts, see topologies/placement.hpp
-  int flows_per_port = 0;  ///< network smpi: 0 shares ports among all flows
-  bool packets = false;    ///< network smpi: ns-3 instead of flows
+      "block";                 ///< of ranks on the platform's hosts, see topologies/placement.hpp
+  Seconds time_resolution{0};  ///< network smpi: 0 is as exact as it goes
+  int flows_per_port = 0;      ///< network smpi: 0 shares ports among all flows
+  bool packets = false;        ///< network smpi: ns-3 instead of flows
   Record record;
   int ranks = 16;
   GradientSpace space{.components = 1'000'000, .granule = 1};

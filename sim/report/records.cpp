@@ -25,6 +25,7 @@ Json record_of(const Row& row, const Comparison& comparison) {
                  {"platform", point.platform.empty() ? Json() : Json(point.platform)},
                  {"placement", point.platform.empty() ? Json() : Json(point.placement)},
                  {"packets", point.packets},
+                 {"time_resolution_s", point.time_resolution.value()},
                  {"flows_per_port", point.flows_per_port},
                  {"ranks", point.ranks},
                  {"components", point.space.components},

@@ -63,7 +63,9 @@ TEST_CASE("every format holds the same result") {
   CHECK(array[0]["time_s"] == row["result"]["time_s"]);
   CHECK(array[0]["ranks_agree"] == true);
   CHECK(lines_in(csv) == 2);
-  CHECK(csv.starts_with("scheme,network,platform,placement,packets,flows_per_port,ranks,components,k,"));
+  CHECK(
+      csv.starts_with("scheme,network,platform,placement,packets,"
+                      "time_resolution_s,flows_per_port,ranks,components,k,"));
   CHECK(csv.find(array[0]["time_s"].dump()) != std::string::npos);
 }
 

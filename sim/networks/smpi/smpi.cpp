@@ -23,7 +23,7 @@
 // SMPI reads the thread's CPU clock twice in each MPI call, two system calls, even where it does
 // not simulate computation and throws the reading away. These take the place of its own two
 // functions: a third of the processor time of a message. See
-// docs/decisions/0009-no-thread-timers.md.
+// docs/decisions/0010-no-thread-timers.md.
 extern "C" {
 void xbt_os_threadtimer_start(xbt_os_timer_t /*timer*/) {}
 void xbt_os_threadtimer_stop(xbt_os_timer_t /*timer*/) {}
@@ -45,14 +45,18 @@ constexpr const char* kContexts = "raw";
 constexpr int kStackKiB = 256;
 #endif
 
-void prepare_smpi() {
+void prepare_smpi(const SmpiSettings& settings) {
   using simgrid::config::set_default;
   // The time that our own code takes is no simulated time.
   sg4::Engine::set_config("smpi/simulate-computation", false);
   sg4::Engine::set_config("contexts/factory", std::string(kContexts));
   sg4::Engine::set_config("contexts/stack-size", kStackKiB);
+  if (settings.time_resolution > Seconds(0)) {
+    sg4::Engine::set_config("surf/precision", settings.time_resolution.value());
+  }
   set_default<double>("smpi/wtime", 0);
   set_default<double>("smpi/init", 0);
+  for (const std::string& setting : settings.more) sg4::Engine::set_config(setting);
   SMPI_init();
   smpi_comm_set_copy_data_callback([](smx_activity_t, void*, size_t) {});
 }
@@ -269,9 +273,9 @@ class SmpiNetwork::Links {
 
 SmpiNetwork::SmpiNetwork(const std::string& platform, SmpiSettings settings)
     : settings_(settings),
-      platform_(
-          platform,
-          {.packets = settings.packets, .verbose = settings.verbose, .before = prepare_smpi}) {
+      platform_(platform, {.packets = settings.packets,
+                           .verbose = settings.verbose,
+                           .before = [settings] { prepare_smpi(settings); }}) {
   if (!settings.packets) {
     links_ = std::make_unique<Links>(platform_.message_gap(), settings.record_links);
   }

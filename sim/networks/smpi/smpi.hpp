@@ -24,13 +24,18 @@
 namespace thinwire {
 
 struct SmpiSettings {
+  /// Events that are no further apart happen together, which saves SimGrid from sharing the links
+  /// out anew for each. 0: as exact as SimGrid can (1e-12 s). 1e-6 makes congested runs with
+  /// messages of unequal lengths some 4 to 15 times faster; see docs/decisions/0009-faster-smpi.md.
+  Seconds time_resolution{0};
   /// How many flows a host's port serves at once, in each direction; others wait their turn. 0: all
-  /// of them share it. 1 makes simulations of many messages in flight up to 20 times faster, and
-  /// moves their times (see docs/decisions/0009-flows-per-port.md).
+  /// of them share it. 1 makes runs with many messages in flight faster still, and another network
+  /// of the platform: see there.
   int flows_per_port = 0;
-  bool packets = false;       ///< ns-3's packets instead of flows: small P, flat platforms
-  bool record_links = false;  ///< fill RunReport::links
-  bool verbose = false;       ///< SimGrid's log goes to stderr
+  bool packets = false;                ///< ns-3's packets instead of flows: small P, flat platforms
+  bool record_links = false;           ///< fill RunReport::links
+  bool verbose = false;                ///< SimGrid's log goes to stderr
+  std::vector<std::string> more = {};  ///< of SimGrid's own settings, as KEY:VALUE
 };
 
 class SmpiNetwork final : public Network {
