@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -87,6 +88,9 @@ class GraphBuilder {
     bool seen = false;
     bool along = false;    ///< some route goes from its tail to its head
     bool against = false;  ///< some route goes from its head to its tail
+    /// Cables next to it on routes, at its tail and at its head; some are enough.
+    std::set<LinkIndex> at_tail;
+    std::set<LinkIndex> at_head;
   };
   struct Postponed {
     HostIndex from;
@@ -154,8 +158,39 @@ class GraphBuilder {
     for (std::size_t i = 0; i < links.size(); ++i) {
       links_[links[i]].along = links_[links[i]].along || ways_[i] == Way::along;
       links_[links[i]].against = links_[links[i]].against || ways_[i] == Way::against;
+      if (ways_[i] != Way::unknown) remember_neighbours(links, i, ways_[i]);
     }
     return std::ranges::find(ways_, Way::unknown) == ways_.end();
+  }
+
+  /// One name for both directions of a cable.
+  [[nodiscard]] LinkIndex cable_of(LinkIndex link) const {
+    return std::min(link, links_[link].other_way.value_or(link));
+  }
+
+  void remember_neighbours(const std::vector<LinkIndex>& links, std::size_t i, Way way) {
+    constexpr std::size_t kEnough = 64;
+    LinkState& state = links_[links[i]];
+    if (one_way(links[i])) return;
+    std::set<LinkIndex>& before = way == Way::along ? state.at_tail : state.at_head;
+    std::set<LinkIndex>& after = way == Way::along ? state.at_head : state.at_tail;
+    if (i > 0 && before.size() < kEnough) before.insert(cable_of(links[i - 1]));
+    if (i + 1 < links.size() && after.size() < kEnough) after.insert(cable_of(links[i + 1]));
+  }
+
+  /// The way by which its neighbours on this route are at the ends at which they were before.
+  [[nodiscard]] Way way_by_neighbours(const std::vector<LinkIndex>& links, std::size_t i) const {
+    const LinkState& state = links_[links[i]];
+    int along = 0;
+    if (i > 0) {
+      along += state.at_tail.contains(cable_of(links[i - 1])) ? 1 : 0;
+      along -= state.at_head.contains(cable_of(links[i - 1])) ? 1 : 0;
+    }
+    if (i + 1 < links.size()) {
+      along += state.at_head.contains(cable_of(links[i + 1])) ? 1 : 0;
+      along -= state.at_tail.contains(cable_of(links[i + 1])) ? 1 : 0;
+    }
+    return along > 0 ? Way::along : along < 0 ? Way::against : Way::unknown;
   }
 
   void settle_postponed() {
@@ -165,18 +200,28 @@ class GraphBuilder {
         return try_add(waiting.from, waiting.to, waiting.links);
       });
       if (postponed_.size() < before) continue;
-      // Nothing tells: take the first one's first doubtful link along, and go on from there.
-      const Postponed waiting = postponed_.back();
-      postponed_.pop_back();
+      if (!settle_one(true)) settle_one(false);
+    }
+  }
+
+  /// Decides the first doubtful link of one postponed route: by its neighbours, or as a guess.
+  bool settle_one(bool by_neighbours) {
+    for (const Postponed& waiting : postponed_) {
       try_add(waiting.from, waiting.to, waiting.links);
       const auto doubtful =
           static_cast<std::size_t>(std::ranges::find(ways_, Way::unknown) - ways_.begin());
+      Way way = way_by_neighbours(waiting.links, doubtful);
+      if (way == Way::unknown && by_neighbours) continue;
+      if (way == Way::unknown) {
+        way = Way::along;
+        ++guesses_;
+      }
       points_.merge(
           doubtful == 0 ? waiting.from : exit(waiting.links[doubtful - 1], ways_[doubtful - 1]),
-          tail(waiting.links[doubtful]));
-      ++guesses_;
-      postponed_.push_back(waiting);
+          entry(waiting.links[doubtful], way));
+      return true;
     }
+    return false;
   }
 
   /// A cable's two directions have the same ends, unless that would make one point of the two ends

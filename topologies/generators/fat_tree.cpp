@@ -54,6 +54,7 @@ void check(const FatTreeParameters& p) {
         fmt::format("fat_tree: {} levels have {} oversubscriptions (all but the last), not {}",
                     levels, levels - 1, p.oversubscription.size()));
   }
+  static_cast<void>(hosts_of(p.children));
 }
 
 }  // namespace
@@ -75,7 +76,7 @@ const std::vector<ParameterInfo>& fat_tree_parameters() {
   static const std::vector<ParameterInfo> parameters{
       {"hosts", "", "hosts to hold at least: sets the last of children to the least that does"},
       {"children", "16,16,16", "children of a switch of each level, from the leaves up"},
-      {"oversubscription", "2,1",
+      {"oversubscription", "2",
        "bandwidth from below over bandwidth to above, of each level but "
        "the last; one number goes for the leaves, the rest being 1"},
       {"cables", "1", "parallel cables at each level; one number goes for all"},
@@ -93,7 +94,7 @@ std::string fat_tree_xml(const Settings& settings, const std::vector<std::string
                       .cable = {settings.bandwidth("bandwidth"), settings.time("latency")},
                       .message_gap = settings.time("gap")};
   const std::size_t levels = p.children.size();
-  if (p.oversubscription.size() < levels) p.oversubscription.resize(levels - 1, 1);
+  if (p.oversubscription.size() == 1) p.oversubscription.resize(levels - 1, 1);
   if (p.cables.size() == 1) p.cables.resize(levels, p.cables.front());
   if (const auto hosts = settings.optional_whole("hosts")) {
     p.children.back() = 1;

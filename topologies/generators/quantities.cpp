@@ -14,19 +14,22 @@ namespace thinwire {
 
 namespace {
 
+/// A unit is times / over of the base unit. One of them is 1: powers of ten are exact, their
+/// inverses are not.
 struct Unit {
   std::string_view name;
-  double factor;
+  double times;
+  double over;
 };
 
 // From small to large. Bits are read and never written.
-constexpr std::array kBandwidths{Unit{"Bps", 1},     Unit{"kBps", 1e3},   Unit{"MBps", 1e6},
-                                 Unit{"GBps", 1e9},  Unit{"TBps", 1e12},  Unit{"bps", 0.125},
-                                 Unit{"kbps", 125},  Unit{"Mbps", 125e3}, Unit{"Gbps", 125e6},
-                                 Unit{"Tbps", 125e9}};
+constexpr std::array kBandwidths{
+    Unit{"Bps", 1, 1},      Unit{"kBps", 1e3, 1},  Unit{"MBps", 1e6, 1}, Unit{"GBps", 1e9, 1},
+    Unit{"TBps", 1e12, 1},  Unit{"bps", 1, 8},     Unit{"kbps", 125, 1}, Unit{"Mbps", 125e3, 1},
+    Unit{"Gbps", 125e6, 1}, Unit{"Tbps", 125e9, 1}};
 constexpr std::size_t kBytesBandwidths = 5;
-constexpr std::array kTimes{Unit{"ps", 1e-12}, Unit{"ns", 1e-9}, Unit{"us", 1e-6}, Unit{"ms", 1e-3},
-                            Unit{"s", 1}};
+constexpr std::array kTimes{Unit{"ps", 1, 1e12}, Unit{"ns", 1, 1e9}, Unit{"us", 1, 1e6},
+                            Unit{"ms", 1, 1e3}, Unit{"s", 1, 1}};
 
 template <class Units>
 std::optional<double> parse(std::string_view text, const Units& units) {
@@ -35,16 +38,16 @@ std::optional<double> parse(std::string_view text, const Units& units) {
   if (error != std::errc() || !std::isfinite(value) || value < 0) return std::nullopt;
   const std::string_view name = text.substr(static_cast<std::size_t>(end - text.data()));
   for (const Unit& unit : units) {
-    // A division by a power of ten is exact where a product with its inverse is not.
-    if (unit.name == name) return unit.factor < 1 ? value / (1 / unit.factor) : value * unit.factor;
+    if (unit.name == name) return value * unit.times / unit.over;
   }
   return std::nullopt;
 }
 
 std::string text_of(double value, const Unit* first, const Unit* last) {
   const Unit* unit = first;
-  while (unit + 1 != last && value >= unit[1].factor * (1 - 1e-12)) ++unit;
-  const double scaled = unit->factor < 1 ? value * (1 / unit->factor) : value / unit->factor;
+  // 1000 of a unit that rounding left a little short are one of the next.
+  while (unit + 1 != last && value >= unit[1].times / unit[1].over * (1 - 1e-12)) ++unit;
+  const double scaled = value * unit->over / unit->times;
   return fmt::format("{:.10g}{}", scaled, unit->name);
 }
 
