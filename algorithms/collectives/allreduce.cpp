@@ -71,9 +71,10 @@ Task<Message> halving_then_doubling(Communicator& comm, Core core, Message held,
                                     const Reduction& reduction) {
   const int pieces = core.size();
   PieceRange range{0, pieces};
-  for (int distance = pieces / 2; distance > 0; distance /= 2) {
-    PieceRange kept{range.first, range.first + distance};
-    PieceRange sent{range.first + distance, range.last};
+  for (int distance = 1; distance < pieces; distance *= 2) {
+    const int middle = range.first + (range.last - range.first) / 2;
+    PieceRange kept{range.first, middle};
+    PieceRange sent{middle, range.last};
     if ((core.place() & distance) != 0) std::swap(kept, sent);
     const Rank peer = core.at(core.place() ^ distance);
     const Message theirs =
@@ -83,7 +84,7 @@ Task<Message> halving_then_doubling(Communicator& comm, Core core, Message held,
     held = std::move(summed.message);
     range = kept;
   }
-  for (int distance = 1; distance < pieces; distance *= 2) {
+  for (int distance = pieces / 2; distance > 0; distance /= 2) {
     const Rank peer = core.at(core.place() ^ distance);
     Message theirs = co_await comm.sendrecv(peer, held, peer, kAllreduceTag);
     std::array parts{std::move(held), std::move(theirs)};

@@ -17,8 +17,9 @@ namespace thinwire {
                                                          const Reduction& reduction);
 
 /// Rabenseifner (ICCS 2004): reduce-scatter by recursive halving, allgather by recursive doubling:
-/// 2 log P α + 2 L (P-1)/P β where P divides L. Folding in may cost more than said above: see
-/// algorithms/schemes/dense.hpp.
+/// 2 log P α + 2 L (P-1)/P β where P divides L. The longest pieces go to the nearest rank (rank ^ 1
+/// first), as in MPICH, which costs the same here and less where near ranks share a switch. Folding
+/// in may cost more than said above: see algorithms/schemes/dense.hpp.
 [[nodiscard]] Task<Message> allreduce_rabenseifner(Communicator& comm, Message mine,
                                                    const Reduction& reduction);
 
