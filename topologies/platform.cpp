@@ -70,6 +70,7 @@ bool natural_less(const std::string& a, const std::string& b) {
 /// What a platform may overrule in its <config>, and what nobody may.
 void configure(const Platform::Loading& loading) {
   using simgrid::config::set_default;
+  set_default<std::string>("host/model", "compound");  // the default one ignores network/model
   set_default<std::string>("network/model", loading.packets ? "ns-3" : "CM02");
   set_default<double>("network/TCP-gamma", 1e30);  // no TCP window caps a flow
   set_default<bool>("network/crosstraffic", false);
