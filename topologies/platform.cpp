@@ -75,6 +75,9 @@ void configure(const Platform::Loading& loading) {
   set_default<double>("network/TCP-gamma", 1e30);  // no TCP window caps a flow
   set_default<bool>("network/crosstraffic", false);
   set_default<double>("surf/precision", 1e-12);  // 1e-9 s would lump events together
+  // In bytes a second. What hundreds of flows on a link of 1e11 round to is more than the 1e-5 that
+  // SimGrid takes for 0, and it aborts then; at 0.1 it does too.
+  set_default<double>("maxmin/precision", 1e-3);
 }
 
 /// What SimGrid says goes on for pages where it lists all that would be right.
