@@ -98,7 +98,7 @@ class GraphBuilder {
     std::vector<LinkIndex> links;
   };
 
-  [[nodiscard]] Point tail(LinkIndex link) const { return table_.hosts.size() + 2 * link; }
+  [[nodiscard]] Point tail(LinkIndex link) const { return table_.hosts.size() + 2 * Point{link}; }
   [[nodiscard]] Point head(LinkIndex link) const { return tail(link) + 1; }
   [[nodiscard]] bool one_way(LinkIndex link) const { return links_[link].other_way.has_value(); }
 

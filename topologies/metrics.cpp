@@ -95,8 +95,9 @@ std::vector<double> latencies_from(const Flat& graph, Vertex start) {
 
 /// The surveyed routes that start at a host.
 std::span<const SurveyedPair> routes_from(const Survey& survey, HostIndex host) {
-  const auto range = std::ranges::equal_range(survey.pairs, host, {}, &SurveyedPair::from);
-  return {range.begin(), range.end()};
+  const auto first = std::ranges::lower_bound(survey.pairs, host, {}, &SurveyedPair::from);
+  const auto last = std::ranges::upper_bound(survey.pairs, host, {}, &SurveyedPair::from);
+  return {first, last};
 }
 
 void summarise_routes(const Survey& survey, Distances& result) {

@@ -133,8 +133,11 @@ class Surveyor {
   void finish() {
     const auto key = [](const SurveyedPair& pair) { return std::tuple(pair.from, pair.to); };
     std::ranges::sort(survey_.pairs, {}, key);
-    const auto repeated = std::ranges::unique(survey_.pairs, {}, key);
-    survey_.pairs.erase(repeated.begin(), repeated.end());
+    const auto same = [&](const SurveyedPair& a, const SurveyedPair& b) {
+      return key(a) == key(b);
+    };
+    survey_.pairs.erase(std::unique(survey_.pairs.begin(), survey_.pairs.end(), same),
+                        survey_.pairs.end());
   }
 
   const RouteTable& table_;

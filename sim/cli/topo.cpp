@@ -68,7 +68,14 @@ int make(const Family& family, MakeFlags& flags) {
 
 void add_make(CLI::App& topo, int& exit_code) {
   CLI::App& command = *topo.add_subcommand("make", "Write the XML of a platform of a family");
-  command.require_subcommand(1);
+  // A family that is none is refused here, with the nearest that is one.
+  command.require_subcommand(0, 1);
+  command.allow_extras();
+  command.callback([&command] {
+    if (!command.get_subcommands().empty()) return;
+    const std::vector<std::string> given = command.remaining();
+    static_cast<void>(family(given.empty() ? "" : given.front()));
+  });
   for (const Family& family : all_families()) {
     auto flags = std::make_shared<MakeFlags>();
     CLI::App& made = *command.add_subcommand(family.name, family.summary);

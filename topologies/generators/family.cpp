@@ -31,7 +31,7 @@ std::vector<std::string> command_lines(const Family& family, const Settings& set
   for (const std::string& word : words) {
     if (lines.back().size() + word.size() > 90) {
       lines.back() += " \\";
-      lines.push_back("   ");
+      lines.emplace_back("   ");
     }
     lines.back() += " " + word;
   }
