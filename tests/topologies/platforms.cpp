@@ -135,6 +135,27 @@ TEST_CASE("every shipped platform is made again, byte for byte, by the command i
   }
 }
 
+TEST_CASE("the commands of the README make the shipped platforms, comments aside") {
+  const InSourceFolder folder;
+  const auto without_comment = [](const std::string& xml) { return xml.substr(xml.find("-->")); };
+  const std::string readme = text_of("platforms/README.md");
+  std::size_t made = 0;
+  for (std::size_t at = readme.find("\nthinwire topo make "); at != std::string::npos;
+       at = readme.find("\nthinwire topo make ", at + 1)) {
+    // As a comment has it: up to the line that goes on nowhere.
+    std::size_t end = readme.find('\n', at + 1);
+    while (readme[end - 1] == '\\') end = readme.find('\n', end + 1);
+    const std::string command = readme.substr(at + 1, end - at - 1);
+    const std::string notes = command.substr(command.find("platforms/notes/") + 16);
+    const std::string name = notes.substr(0, notes.find(".txt"));
+    CAPTURE(name);
+    CHECK((without_comment(made_again("Made by: " + command + "\n\n")) ==
+           without_comment(text_of(platform_file(name)))));
+    ++made;
+  }
+  CHECK(made == shipped_platforms().size());
+}
+
 TEST_CASE("shipped platforms have the hosts and the message gaps that their notes say") {
   CHECK(gap_and_hosts("alphabeta") == "2e-06 4096");
   CHECK(gap_and_hosts("aries_daint") == "3e-07 5376");
