@@ -45,11 +45,16 @@ constexpr const char* kContexts = "raw";
 constexpr int kStackKiB = 256;
 #endif
 
+/// Takes effect before the engine is made, and not after.
+SmpiSettings with_contexts(const SmpiSettings& settings) {
+  simgrid::config::set_value<std::string>("contexts/factory", kContexts);
+  return settings;
+}
+
 void prepare_smpi(const SmpiSettings& settings) {
   using simgrid::config::set_default;
   // The time that our own code takes is no simulated time.
   sg4::Engine::set_config("smpi/simulate-computation", false);
-  sg4::Engine::set_config("contexts/factory", std::string(kContexts));
   sg4::Engine::set_config("contexts/stack-size", kStackKiB);
   if (settings.time_resolution > Seconds(0)) {
     sg4::Engine::set_config("surf/precision", settings.time_resolution.value());
@@ -272,7 +277,7 @@ class SmpiNetwork::Links {
 };
 
 SmpiNetwork::SmpiNetwork(const std::string& platform, SmpiSettings settings)
-    : settings_(settings),
+    : settings_(with_contexts(settings)),
       platform_(platform, {.packets = settings.packets,
                            .verbose = settings.verbose,
                            .before = [settings] { prepare_smpi(settings); }}) {
