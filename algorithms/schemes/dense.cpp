@@ -68,8 +68,8 @@ Cost rabenseifner_cost(const CostInput& in) {
   const Terms halving{2 * core.log, 2 * static_cast<double>(path)};
   Cost cost = exact_cost({2 * std::log2(p), 2 * n * (p - 1) / p}, core.folding + halving);
   if (std::cmp_not_equal(core.ranks, in.ranks)) {
-    // Folding in makes some ranks late. A rank that is not may send for its next step before the
-    // late one sends for this step, and hold the receive port up, once a step at the most.
+    // Folding in makes some ranks late. Messages for later steps may come to their ports first, and
+    // all later messages together are no longer than that of the step.
     cost.exact = false;
     cost.lower_order.high = cost.lower_order.high + halving;
   }

@@ -11,9 +11,8 @@
 //     in recursive halving rank 0's piece is the longest in each step, so the path carries twice
 //     the sum over j >= 1 of the first p/2^j pieces;
 //   - P > p folds in: 2 (α + nβ) more, and p in place of P. The ranks that folded others in are
-//   late
-//     then, and in recursive halving others overtake them at a receive port, which costs up to a
-//     message a step: between once and twice the cost at p, where few ranks fold in.
+//     late then, and in recursive halving messages of others, for later steps, come to their
+//     receive ports before those they wait for: between once and twice the cost at p.
 // Restrictions: none. Memory: n words a rank, the result shared by all ranks of the simulation.
 //
 // Worked example: n = 10, P = 4, rabenseifner: pieces 3, 3, 2, 2; path 2 (6 + 3) = 18 words and 4

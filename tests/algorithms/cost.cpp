@@ -123,7 +123,7 @@ TEST_CASE("Dense schemes cost exactly their formula at any P whether it divides 
   for (const SchemeInfo& info : all_schemes()) {
     if (!info.dense) continue;
     for (const int ranks : test::kRankCounts) {
-      // Long enough for rabenseifner where ranks fold in; a granule makes long gradients cheap.
+      // A granule makes long gradients cheap.
       for (const GradientSpace space : {GradientSpace{128000, 128}, GradientSpace{128037, 64}}) {
         CAPTURE(info.name);
         CAPTURE(ranks);
@@ -136,11 +136,12 @@ TEST_CASE("Dense schemes cost exactly their formula at any P whether it divides 
         CHECK(cost.exact == !(folds && info.name == "dense_rabenseifner"));
         const Terms terms = run_interval(cost).low;
         const double time = scheme.run(networks.alphabeta, 1, gradient).report.makespan().value();
-        CHECK(time == exactly(seconds(terms)));
         if (cost.exact) {
+          CHECK(time == exactly(seconds(terms)));
           CHECK(terms.messages == run_interval(cost).high.messages);
           CHECK(terms.words == run_interval(cost).high.words);
         } else {
+          CHECK(time >= seconds(terms) * (1 - 1e-9));
           CHECK(time <= seconds(run_interval(cost).high));
         }
         CHECK(static_cast<double>(scheme.run(networks.counting, 1, gradient).report.steps()) ==
