@@ -40,6 +40,13 @@ class Points {
   std::vector<Point> parent_;
 };
 
+/// Boost's own add_vertex with a property makes GCC 12 warn under sanitizers.
+Vertex add_vertex(Graph& graph, GraphVertex properties) {
+  const Vertex vertex = boost::add_vertex(graph);
+  graph[vertex] = std::move(properties);
+  return vertex;
+}
+
 /// Which way a route takes a link.
 enum class Way : std::uint8_t { unknown, along, against };
 
@@ -265,8 +272,8 @@ class GraphBuilder {
     for (HostIndex host = 0; host < table_.hosts.size(); ++host) {
       const Point point = points_.find(host);
       if (!vertices.contains(point)) {
-        const Vertex vertex = boost::add_vertex(
-            {table_.hosts[host].name, VertexKind::host, table_.hosts[host].node}, graph);
+        const Vertex vertex =
+            add_vertex(graph, {table_.hosts[host].name, VertexKind::host, table_.hosts[host].node});
         vertices[point] = {vertex, vertex};
       }
       result.vertex_of.push_back(vertices[point].first);
@@ -285,10 +292,10 @@ class GraphBuilder {
       const std::string name = fmt::format("switch{}", switches++);
       std::pair<Vertex, Vertex> made;
       if (inner.contains(point)) {
-        made = {boost::add_vertex({name + ":in", VertexKind::junction, {}}, graph),
-                boost::add_vertex({name + ":out", VertexKind::junction, {}}, graph)};
+        made = {add_vertex(graph, {name + ":in", VertexKind::junction, {}}),
+                add_vertex(graph, {name + ":out", VertexKind::junction, {}})};
       } else {
-        made.first = made.second = boost::add_vertex({name, VertexKind::junction, {}}, graph);
+        made.first = made.second = add_vertex(graph, {name, VertexKind::junction, {}});
       }
       return vertices.emplace(point, made).first->second;
     };

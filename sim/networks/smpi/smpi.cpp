@@ -23,7 +23,7 @@
 // SMPI reads the thread's CPU clock twice in each MPI call, two system calls, even where it does
 // not simulate computation and throws the reading away. These take the place of its own two
 // functions: a third of the processor time of a message. See
-// docs/decisions/0010-no-thread-timers.md.
+// docs/decisions/0011-no-thread-timers.md.
 extern "C" {
 void xbt_os_threadtimer_start(xbt_os_timer_t /*timer*/) {}
 void xbt_os_threadtimer_stop(xbt_os_timer_t /*timer*/) {}
@@ -276,7 +276,7 @@ class SmpiNetwork::Links {
   std::unordered_map<const sg4::Link*, std::size_t> index_of_;
 };
 
-SmpiNetwork::SmpiNetwork(const std::string& platform, SmpiSettings settings)
+SmpiNetwork::SmpiNetwork(const std::string& platform, const SmpiSettings& settings)
     : settings_(with_contexts(settings)),
       platform_(platform, {.packets = settings.packets,
                            .verbose = settings.verbose,
@@ -300,8 +300,7 @@ void SmpiNetwork::place(std::vector<HostIndex> hosts) {
 void SmpiNetwork::limit_ports() {
   std::vector<HostIndex> used = hosts_;
   std::ranges::sort(used);
-  const auto repeated = std::ranges::unique(used);
-  used.erase(repeated.begin(), repeated.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
   if (used.size() < 2) return;
   std::unordered_map<LinkIndex, int> ends;
   for (std::size_t i = 0; i < used.size(); ++i) {

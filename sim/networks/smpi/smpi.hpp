@@ -4,7 +4,7 @@
 // Each rank is an actor of SimGrid that calls MPI_Issend, MPI_Irecv and MPI_Wait with the simulated
 // sizes; payloads pass from rank to rank beside MPI, by reference, and no byte is copied. All sends
 // are rendezvous: a transfer begins when both sides are posted (SMPI's eager sends cost 6 times the
-// processor time; see docs/decisions/0008-rendezvous.md).
+// processor time; see docs/decisions/0009-rendezvous.md).
 // A message of L bytes alone on its route takes: latency of the links + message gap + L over the
 // smallest bandwidth (SimGrid's model CM02, without cross-traffic and TCP windows; SMPI's envelope
 // of 16 bytes is taken off). The platform's <config> may say otherwise.
@@ -23,16 +23,24 @@
 
 namespace thinwire {
 
+/// NS_ATTRIBUTE_DEFAULT=...: SimGrid gives ns-3's sockets a whole message at once, and aborts where
+/// their buffers are smaller.
+inline constexpr const char* kPacketBuffers =
+    "ns3::TcpSocket::SndBufSize=1000000000;ns3::TcpSocket::RcvBufSize=1000000000";
+
 struct SmpiSettings {
   /// Events that are no further apart happen together, which saves SimGrid from sharing the links
   /// out anew for each. 0: as exact as SimGrid can (1e-12 s). 1e-6 makes congested runs with
-  /// messages of unequal lengths some 4 to 15 times faster; see docs/decisions/0009-faster-smpi.md.
+  /// messages of unequal lengths some 4 to 15 times faster; see docs/decisions/0010-faster-smpi.md.
   Seconds time_resolution{0};
   /// How many flows a host's port serves at once, in each direction; others wait their turn. 0: all
   /// of them share it. 1 makes runs with many messages in flight faster still, and another network
   /// of the platform: see there.
   int flows_per_port = 0;
-  bool packets = false;                ///< ns-3's packets instead of flows: small P, flat platforms
+  /// ns-3's packets instead of flows: small P, platforms of one zone (topo make star flat=1). The
+  /// message gap is not charged. Above 50 kB a message it needs kPacketBuffers in the environment
+  /// when the process starts.
+  bool packets = false;
   bool record_links = false;           ///< fill RunReport::links
   bool verbose = false;                ///< SimGrid's log goes to stderr
   std::vector<std::string> more = {};  ///< of SimGrid's own settings, as KEY:VALUE
@@ -41,8 +49,12 @@ struct SmpiSettings {
 class SmpiNetwork final : public Network {
  public:
   /// Loads the platform; throws as Platform does.
-  SmpiNetwork(const std::string& platform, SmpiSettings settings);
+  SmpiNetwork(const std::string& platform, const SmpiSettings& settings);
   ~SmpiNetwork() override;
+  SmpiNetwork(const SmpiNetwork&) = delete;
+  SmpiNetwork& operator=(const SmpiNetwork&) = delete;
+  SmpiNetwork(SmpiNetwork&&) = delete;
+  SmpiNetwork& operator=(SmpiNetwork&&) = delete;
 
   [[nodiscard]] const Platform& platform() const { return platform_; }
   /// Rank r of the runs to come is on hosts[r].
