@@ -149,6 +149,14 @@ Outcome outcome_from(const Json& json, const Machine& given) {
   return outcome;
 }
 
+/// What a complaint about the network is about.
+std::string subject_of(const Point& point) {
+  if (point.platform.empty()) return point.network;
+  const std::string file = platform_file(point.platform);
+  if (!point.packets) return file;
+  return file + ", with packets (ns-3 takes one zone without clusters, as gige_packets has)";
+}
+
 }  // namespace
 
 Row failed_row(const std::string& sweep, const Point& point, const std::string& reason) {
@@ -172,11 +180,11 @@ Row make_row(const std::string& sweep, const Point& point, bool verbose) {
   try {
     const bool has_clock = find_network(point.network).has_clock;
     std::optional<PointRun> ready;
-    const ChildOutcome child = in_child_process(
-        {.subject = point.platform.empty() ? point.network : platform_file(point.platform),
-         .prepare = [&] { ready.emplace(point, verbose); },
-         .run = [&] { return to_json(ready->run(), has_clock).dump(); }},
-        verbose);
+    const ChildOutcome child =
+        in_child_process({.subject = subject_of(point),
+                          .prepare = [&] { ready.emplace(point, verbose); },
+                          .run = [&] { return to_json(ready->run(), has_clock).dump(); }},
+                         verbose);
     row.outcome = outcome_from(Json::parse(child.text), point.machine);
     row.peak_rss_bytes = child.peak_rss_bytes;
     if (!row.outcome->ranks_agree) {

@@ -106,8 +106,8 @@ void check_platform(const std::string& platform, int most) {
 
 TEST_CASE("The SMPI conformance matrix knows every shipped platform") {
   CHECK(shipped_platforms() == std::vector<std::string>{"alphabeta", "aries_daint", "dragonn_v100",
-                                                        "exdyna_v100", "fat_tree", "gige_star",
-                                                        "nvlink_ib"});
+                                                        "exdyna_v100", "fat_tree", "gige_packets",
+                                                        "gige_star", "nvlink_ib"});
 }
 
 TEST_CASE("Every scheme on alphabeta gives what a serial program gives, in the same time twice") {
@@ -129,6 +129,11 @@ TEST_CASE("Every scheme on exdyna_v100 gives what a serial program gives, in the
 
 TEST_CASE("Every scheme on fat_tree gives what a serial program gives, in the same time twice") {
   check_platform("fat_tree", 64);
+}
+
+TEST_CASE(
+    "Every scheme on gige_packets gives what a serial program gives, in the same time twice") {
+  check_platform("gige_packets", 16);
 }
 
 TEST_CASE("Every scheme on gige_star gives what a serial program gives, in the same time twice") {

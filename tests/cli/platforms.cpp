@@ -13,6 +13,7 @@
 
 #include "tests/cli/program.hpp"
 #include "tests/support/platforms.hpp"
+#include "tests/support/sanitizers.hpp"
 
 namespace {
 
@@ -310,6 +311,26 @@ TEST_CASE("what a network or a platform cannot mean is refused") {
   CHECK(contains(refusal(run_on(path, 4, "--placement ./no-such")), "./no-such: cannot be read"));
 }
 
+TEST_CASE("packets take a little longer than flows, also in messages above ns-3's buffers") {
+  if (test::kSanitized) return;  // ns-3 leaks
+  const auto time_of = [](const std::string& more) {
+    const Ended ended = run_program(
+        "run --network smpi --platform gige_packets --scheme dense_ring -n 500000 -P 4 "
+        "--iterations 1 --format jsonl " +
+        more);
+    CAPTURE(ended.err);
+    REQUIRE(ended.exit_code == 0);
+    return nlohmann::json::parse(ended.out)["result"]["time_s"].get<double>();
+  };
+  const double flows = time_of("");
+  const double packets = time_of("--packet");
+  CHECK(packets > flows);
+  CHECK(packets < 1.5 * flows);
+  CHECK(time_of("--packet") == packets);
+  CHECK(contains(refusal("run --network smpi --platform gige_star -P 4 --packet"),
+                 "ns-3 takes one zone without clusters"));
+}
+
 TEST_CASE("alphabeta takes its machine from a platform, end to end") {
   const TemporaryFolder folder;
   const std::string path = folder.write(
@@ -326,7 +347,7 @@ TEST_CASE("list names the platforms, and the network that takes them") {
   const Ended table = run_program("list platforms");
   CHECK(table.exit_code == 0);
   for (const char* name : {"alphabeta", "aries_daint", "dragonn_v100", "exdyna_v100", "fat_tree",
-                           "gige_star", "nvlink_ib"}) {
+                           "gige_packets", "gige_star", "nvlink_ib"}) {
     CHECK(contains(table.out, std::string(name) + " "));
     CHECK(contains(table.out, std::string(name) + ".xml"));
   }

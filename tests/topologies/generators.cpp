@@ -128,6 +128,7 @@ TEST_CASE(
 TEST_CASE("a star has a cable for each host") {
   CHECK(counts_of("star", {{"hosts", "1"}}) == "1/1/3");
   CHECK(counts_of("star", {{"hosts", "5"}}) == "5/5/11");
+  CHECK(counts_of("star", {{"hosts", "5"}, {"flat", "1"}}) == "5/5/6");  // one for both ways
 }
 
 TEST_CASE("hosts asked for are the least size that holds them") {
@@ -162,6 +163,7 @@ TEST_CASE("parameters that make no platform are refused with the reason") {
   CHECK(contains(refusal("fat_tree", {{"children", "4,,4"}}), "as in 16,16"));
   CHECK(contains(refusal("fat_tree", {{"children", "9999,9999"}}), "more hosts than"));
   CHECK(contains(refusal("fat_tree", {{"cables", "1,2"}}), "cables for 2"));
+  CHECK(contains(refusal("star", {{"flat", "2"}}), "flat: '2' is not right; wanted is 0 or 1"));
   CHECK(contains(refusal("nvlink_ib", {{"nics", "3"}}), "wanted is a divisor of 8"));
   CHECK(contains(refusal("nvlink_ib", {{"wiring", "star"}}), "wanted is rails or nodes"));
   CHECK(contains(refusal("nvlink_ib", {{"oversubscription", "0"}}), "is not above 0"));

@@ -71,6 +71,11 @@ int Settings::whole(const std::string& name, int least) const {
   return *value;
 }
 
+bool Settings::flag(const std::string& name) const {
+  if (text(name) != "0" && text(name) != "1") throw InputError(refusal(name, "0 or 1"));
+  return text(name) == "1";
+}
+
 std::optional<int> Settings::optional_whole(const std::string& name) const {
   if (text(name).empty()) return std::nullopt;
   return whole(name);

@@ -32,6 +32,8 @@ class Settings {
 
   [[nodiscard]] const std::string& text(const std::string& name) const;
   [[nodiscard]] int whole(const std::string& name, int least = 1) const;
+  /// "0" or "1".
+  [[nodiscard]] bool flag(const std::string& name) const;
   /// Nothing where the text is empty.
   [[nodiscard]] std::optional<int> optional_whole(const std::string& name) const;
   /// "16,16,4".

@@ -14,6 +14,9 @@ struct StarParameters {
   int hosts = 64;
   LinkFigures cable{10e9, Seconds(0)};
   Seconds message_gap;
+  /// Hosts, a router and undirected cables in one zone: the only form that SimGrid's ns-3 takes. To
+  /// flows the cables are half-duplex then; to ns-3 they are full-duplex.
+  bool flat = false;
 };
 
 /// Hosts host-0, host-1 ... Throws InputError for parameters that make no platform.
