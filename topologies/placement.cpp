@@ -141,10 +141,10 @@ std::vector<HostIndex> place(std::span<const PlatformHost> hosts, int ranks,
     order = shuffled(hosts.size(), seed_of(placement));
   }
   if (order.size() < wanted) {
-    throw InputError(file ? fmt::format("{}: names {} hosts, fewer than the {} ranks", placement,
-                                        order.size(), wanted)
-                          : fmt::format("the platform has {} hosts, fewer than the {} ranks",
-                                        order.size(), wanted));
+    throw TooFewHostsError(file ? fmt::format("{}: names {} hosts, fewer than the {} ranks",
+                                              placement, order.size(), wanted)
+                                : fmt::format("the platform has {} hosts, fewer than the {} ranks",
+                                              order.size(), wanted));
   }
   order.resize(wanted);
   return order;

@@ -15,8 +15,8 @@
 
 namespace thinwire {
 
-/// The host of each of `ranks` ranks. Throws InputError where there are fewer hosts than ranks, and
-/// for a placement or a host that nobody knows.
+/// The host of each of `ranks` ranks. Throws TooFewHostsError where there are fewer hosts than
+/// ranks, and InputError for a placement or a host that nobody knows.
 [[nodiscard]] std::vector<HostIndex> place(std::span<const PlatformHost> hosts, int ranks,
                                            const std::string& placement);
 

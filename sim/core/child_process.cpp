@@ -25,6 +25,7 @@ namespace {
 enum class Sent : char {
   prepared = 'p',
   result = 'r',
+  too_few_hosts = 'h',
   input_error = 'i',
   deadlock = 'd',
   unmatched = 'u',
@@ -85,6 +86,8 @@ void send(int file, Sent what, std::string_view text = {}) {
     if (work.prepare) work.prepare();
     send(results, Sent::prepared);
     send(results, Sent::result, work.run());
+  } catch (const TooFewHostsError& error) {
+    send(results, Sent::too_few_hosts, error.what());
   } catch (const InputError& error) {
     send(results, Sent::input_error, error.what());
   } catch (const DeadlockError& error) {
@@ -178,6 +181,7 @@ ChildOutcome in_child_process(const ChildWork& work, bool verbose) {
     throw SimulationError("the simulation died: " + reason);
   }
   const std::string said(text.substr(1));
+  if (next_is(Sent::too_few_hosts)) throw TooFewHostsError(said);
   if (next_is(Sent::input_error)) throw InputError(said);
   if (next_is(Sent::deadlock)) throw DeadlockError(said);
   if (next_is(Sent::unmatched)) throw UnmatchedError(said);

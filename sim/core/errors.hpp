@@ -13,6 +13,12 @@ class InputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A platform has fewer hosts than there are ranks. A sweep over sizes and platforms skips it.
+class TooFewHostsError : public InputError {
+ public:
+  using InputError::InputError;
+};
+
 /// A simulation that was set up well did not come to its end (exit code 1).
 class SimulationError : public std::runtime_error {
  public:

@@ -133,8 +133,16 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
   if (point.platform.empty() && point.placement != "block") {
     refuse("placement", "there is no platform on which to place ranks; give 'platform'");
   }
-  if (point.packets && point.network != "smpi") {
-    refuse("packets", fmt::format("the network {} knows no packets; smpi does", point.network));
+  if (point.network != "smpi") {
+    const auto smpi_alone = [&](bool given, const char* key, const char* what) {
+      if (given) {
+        refuse(key, fmt::format("the network {} knows no {}; smpi does", point.network, what));
+      }
+    };
+    smpi_alone(point.packets, "packets", "packets");
+    smpi_alone(point.flows_per_port > 0, "flows_per_port", "flows");
+    smpi_alone(point.time_resolution > Seconds(0), "time_resolution_s", "resolution of time");
+    smpi_alone(point.record.links, "record/links", "links");
   }
   if (point.packets && point.flows_per_port > 0) {
     refuse("flows_per_port", "packets are no flows; leave one of them out");

@@ -152,7 +152,7 @@ Outcome outcome_from(const Json& json, const Machine& given) {
 /// What a complaint about the network is about.
 std::string subject_of(const Point& point) {
   if (point.platform.empty()) return point.network;
-  const std::string file = platform_file(point.platform);
+  std::string file = platform_file(point.platform);
   if (!point.packets) return file;
   return file + ", with packets (ns-3 takes one zone without clusters, as gige_packets has)";
 }

@@ -102,10 +102,15 @@ std::ofstream open_for_appending(const fs::path& path) {
   return results;
 }
 
-/// Of a sweep, a point whose platform cannot be used is one point that failed.
+/// Of a sweep, a point whose platform cannot be used is one point that failed; one whose platform
+/// is too small for its ranks is skipped.
 Row row_of(const std::string& sweep, const Point& point) {
   try {
     return make_row(sweep, point);
+  } catch (const TooFewHostsError& error) {
+    Row row = failed_row(sweep, point, error.what());
+    row.status = Status::skipped;
+    return row;
   } catch (const InputError& error) {
     return failed_row(sweep, point, error.what());
   }

@@ -43,7 +43,8 @@ TEST_CASE("a point's key changes with every part of its platform") {
   CHECK(key_of(point_of(base)) == key);
   for (const char* change :
        {R"({"platform":"gige_star"})", R"({"placement":"round_robin"})", R"({"packets":true})",
-        R"({"flows_per_port":1})", R"({"network":"alphabeta"})", R"({"record":{"links":true}})"}) {
+        R"({"flows_per_port":1})", R"({"network":"alphabeta"})", R"({"record":{"links":true}})",
+        R"({"time_resolution_s":1e-6})"}) {
     CAPTURE(std::string(change));
     Json other = Json::parse(base);
     other.merge_patch(Json::parse(change));

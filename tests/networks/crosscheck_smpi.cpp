@@ -88,7 +88,8 @@ int share(int rank, int ranks, bool equal) {
 Task<void> our_allgather(Communicator& comm, bool equal) {
   const int words = share(comm.rank().value(), comm.size(), equal);
   const DenseBlock block(0, std::vector<float>(1));
-  co_await allgather(comm, Message{block.payload(), Words(words)});
+  const Message message{block.payload(), Words(words)};
+  co_await allgather(comm, message);
 }
 
 Task<void> smpi_allgather(Communicator& comm, bool equal) {

@@ -1,17 +1,23 @@
-// Processor time a message on SimGrid: bench_smpi PLATFORM [RANKS ...].
+// Processor time a message on SimGrid, through the Communicator, each message with a payload
+// handle.
 //
-// Rotated all-to-all of 1000 bytes, one message in flight a rank, through the Communicator, each
-// message with a payload handle; then the same with every link recorded, to tell what that costs.
-// Every line is a process of its own: µs a message, and the most memory that it held.
+//   bench_smpi [PLATFORM] [RANKS ...] [--in-flight B] [--spread S] [--links] ...
+//
+// Rotated all-to-all: in step s rank r sends to r + s, with up to B exchanges under way. A line a
+// number of ranks, each from a process of its own: µs a message, the simulated time, and the most
+// memory that it held.
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <CLI/CLI.hpp>
 #include <ctime>
+#include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/core/child_process.hpp"
 #include "sim/core/errors.hpp"
+#include "sim/core/random.hpp"
 #include "sim/gradient/dense_block.hpp"
 #include "sim/networks/smpi/smpi.hpp"
 #include "topologies/placement.hpp"
@@ -21,17 +27,49 @@ namespace {
 
 using namespace thinwire;
 
-constexpr std::int64_t kWords = 250;
+struct Pattern {
+  double words = 250;  ///< mean
+  double spread = 0;   ///< lengths are uniform in words (1 ± spread)
+  std::size_t in_flight = 1;
+};
 
-Task<void> rotate(Communicator& comm, Message message) {
-  const int size = comm.size();
-  const int rank = comm.rank().value();
-  for (int step = 1; step < size; ++step) {
-    const Rank to((rank + step) % size);
-    const Rank from((rank - step + size) % size);
-    co_await comm.sendrecv(to, message, from, Tag(0));
+class Exchanges {
+ public:
+  explicit Exchanges(const Pattern& pattern) : pattern_(pattern) {}
+
+  Task<void> rotate(Communicator& comm) const {
+    const int size = comm.size();
+    const int rank = comm.rank().value();
+    std::deque<std::pair<Request, Request>> under_way;
+    for (int step = 1; step < size; ++step) {
+      if (under_way.size() == pattern_.in_flight) co_await oldest(comm, under_way);
+      const Rank to((rank + step) % size);
+      const Rank from((rank - step + size) % size);
+      const Request received = comm.irecv(from, Tag(0));
+      under_way.emplace_back(comm.isend(to, Tag(0), {payload_, length(rank, to.value())}),
+                             received);
+    }
+    while (!under_way.empty()) co_await oldest(comm, under_way);
   }
-}
+
+ private:
+  static Task<void> oldest(Communicator& comm, std::deque<std::pair<Request, Request>>& under_way) {
+    const auto [sent, received] = under_way.front();
+    under_way.pop_front();
+    co_await comm.wait(received);
+    co_await comm.wait(sent);
+  }
+
+  [[nodiscard]] Words length(int from, int to) const {
+    const double share =
+        to_unit(random_bits(1, static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(to)));
+    return Words(
+        static_cast<std::int64_t>(pattern_.words * (1 + pattern_.spread * (2 * share - 1))));
+  }
+
+  Pattern pattern_;
+  Payload payload_ = DenseBlock(0, std::vector<float>(1)).payload();
+};
 
 double processor_seconds() {
   timespec now{};
@@ -39,23 +77,23 @@ double processor_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-void measure(const std::string& platform, int ranks, bool record_links) {
+void measure(const std::string& platform, int ranks, const Pattern& pattern,
+             const SmpiSettings& settings) {
   const std::string file = platform_file(platform);
-  const ChildOutcome child = in_child_process(
-      {.subject = file, .run = [&] {
-         SmpiNetwork network(file, {.record_links = record_links});
-         network.place(place(network.platform().hosts(), ranks, "block"));
-         const Message message{DenseBlock(0, std::vector<float>(kWords)).payload(), Words(kWords)};
-         const double begin = processor_seconds();
-         const RunReport report =
-             network.run(ranks, [&](Communicator& comm) { return rotate(comm, message); });
-         const double messages = static_cast<double>(ranks) * (ranks - 1);
-         return fmt::format("{:>8.2f} us/message  {:.6g} s simulated",
-                            1e6 * (processor_seconds() - begin) / messages,
-                            report.makespan().value());
-       }});
-  fmt::print("{:<14} P = {:<5}{:<16}{}  {:.0f} MB\n", platform, ranks,
-             record_links ? "links recorded" : "", child.text,
+  const ChildOutcome child =
+      in_child_process({.subject = file, .run = [&] {
+                          SmpiNetwork network(file, settings);
+                          network.place(place(network.platform().hosts(), ranks, "block"));
+                          const Exchanges exchanges(pattern);
+                          const double begin = processor_seconds();
+                          const RunReport report = network.run(
+                              ranks, [&](Communicator& comm) { return exchanges.rotate(comm); });
+                          const double messages = static_cast<double>(ranks) * (ranks - 1);
+                          return fmt::format("{:>8.2f} us/message  {:.6g} s simulated",
+                                             1e6 * (processor_seconds() - begin) / messages,
+                                             report.makespan().value());
+                        }});
+  fmt::print("{:<14} P = {:<5}{}  {:.0f} MB\n", platform, ranks, child.text,
              static_cast<double>(child.peak_rss_bytes) / 1e6);
   std::fflush(stdout);
 }
@@ -63,21 +101,35 @@ void measure(const std::string& platform, int ranks, bool record_links) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    fmt::print(stderr, "bench_smpi: wanted is a platform, as in: bench_smpi alphabeta 256 1024\n");
-    return 2;
-  }
-  std::vector<int> rank_counts;
-  for (int i = 2; i < argc; ++i) rank_counts.push_back(std::atoi(argv[i]));
-  if (rank_counts.empty()) rank_counts = {256, 1024, 2048};
+  CLI::App app("Processor time a message on SimGrid: rotated all-to-all");
+  std::string platform = "alphabeta";
+  std::vector<int> rank_counts{256, 1024, 2048};
+  Pattern pattern;
+  SmpiSettings settings;
+  double resolution = 0;
+  app.add_option("platform", platform, "a shipped platform or an XML file")->capture_default_str();
+  app.add_option("ranks", rank_counts, "numbers of ranks")
+      ->check(CLI::Range(2, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--words", pattern.words, "mean length")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--spread", pattern.spread, "0 to 1: lengths are uniform in words (1 +- spread)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_option("--in-flight", pattern.in_flight, "exchanges that a rank has under way")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--time-resolution", resolution, "seconds; 0 is exact")->capture_default_str();
+  app.add_option("--flows-per-port", settings.flows_per_port, "0: all")->capture_default_str();
+  app.add_flag("--links", settings.record_links, "record every link");
+  CLI11_PARSE(app, argc, argv);
+  settings.time_resolution = Seconds(resolution);
   try {
-    for (const int ranks : rank_counts) {
-      measure(argv[1], ranks, false);
-      measure(argv[1], ranks, true);
-    }
-  } catch (const InputError& error) {
+    for (const int ranks : rank_counts) measure(platform, ranks, pattern, settings);
+  } catch (const std::runtime_error& error) {
     fmt::print(stderr, "bench_smpi: {}\n", error.what());
-    return 2;
+    return 1;
   }
   return 0;
 }

@@ -13,6 +13,7 @@
 #include "sim/gradient/stream.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
+#include "tests/support/sanitizers.hpp"
 #include "tests/support/sparse.hpp"
 
 namespace thinwire {
@@ -265,7 +266,7 @@ TEST_CASE("Ranks that do not fold in delay the others by no more than halving an
   // steps ahead, and their L/8 keeps a port of the first four busy when the L/2 of a late rank
   // comes.
   bool delayed = false;
-  for (int ranks = 1; ranks < 70; ++ranks) {
+  for (int ranks = 1; ranks < (test::kSanitized ? 20 : 70); ++ranks) {
     for (const std::int64_t length : {64, 6400, 128000}) {
       CAPTURE(ranks);
       CAPTURE(length);
