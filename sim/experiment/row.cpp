@@ -154,7 +154,7 @@ std::string subject_of(const Point& point) {
   if (point.platform.empty()) return point.network;
   std::string file = platform_file(point.platform);
   if (!point.packets) return file;
-  return file + ", with packets (ns-3 takes one zone without clusters, as gige_packets has)";
+  return file + ", with packets (ns-3 takes one zone without clusters, as gige_star has)";
 }
 
 }  // namespace

@@ -131,11 +131,6 @@ TEST_CASE("Every scheme on fat_tree gives what a serial program gives, in the sa
   check_platform("fat_tree", 64);
 }
 
-TEST_CASE(
-    "Every scheme on gige_packets gives what a serial program gives, in the same time twice") {
-  check_platform("gige_packets", 16);
-}
-
 TEST_CASE("Every scheme on gige_star gives what a serial program gives, in the same time twice") {
   check_platform("gige_star", 64);
 }

@@ -15,11 +15,14 @@ std::string flat_body(const StarParameters& parameters) {
   std::string routes;
   for (int i = 0; i < parameters.hosts; ++i) {
     hosts += fmt::format("    <host id=\"host-{}\" speed=\"{}\"/>\n", i, kHostSpeed);
-    links += fmt::format("    <link id=\"cable-{}\" bandwidth=\"{}\" latency=\"{}\"/>\n", i,
-                         bandwidth_text(parameters.cable.bandwidth),
-                         time_text(parameters.cable.latency));
+    links += fmt::format(
+        "    <link id=\"cable-{}\" bandwidth=\"{}\" latency=\"{}\" "
+        "sharing_policy=\"SPLITDUPLEX\"/>\n",
+        i, bandwidth_text(parameters.cable.bandwidth), time_text(parameters.cable.latency));
     routes += fmt::format(
-        "    <route src=\"host-{0}\" dst=\"switch\"><link_ctn id=\"cable-{0}\"/></route>\n", i);
+        "    <route src=\"host-{0}\" dst=\"switch\"><link_ctn id=\"cable-{0}\" "
+        "direction=\"UP\"/></route>\n",
+        i);
   }
   return hosts + "    <router id=\"switch\"/>\n" + links + routes;
 }
@@ -52,7 +55,7 @@ const std::vector<ParameterInfo>& star_parameters() {
       {"bandwidth", "10GBps", "of a host's cable, each way"},
       {"latency", "0s", "of a host's cable; a route has two of them"},
       {"flat", "0",
-       "1: one zone of hosts, switch and half-duplex cables, as run --packet needs it"},
+       "1: one zone of hosts, switch and cables, as run --packet needs it; for small stars"},
       {"gap", "2us", "time that a message occupies a host's port beyond its bytes"},
   };
   return parameters;

@@ -14,8 +14,8 @@ struct StarParameters {
   int hosts = 64;
   LinkFigures cable{10e9, Seconds(0)};
   Seconds message_gap;
-  /// Hosts, a router and undirected cables in one zone: the only form that SimGrid's ns-3 takes. To
-  /// flows the cables are half-duplex then; to ns-3 they are full-duplex.
+  /// Hosts, a router and cables in one zone: the only form that SimGrid's ns-3 takes. The same to
+  /// flows, but routes are found by Floyd's algorithm, at the cube of the hosts.
   bool flat = false;
 };
 
