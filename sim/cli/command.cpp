@@ -66,6 +66,15 @@ std::vector<Column> comparison_columns(Detail detail, const std::vector<Json>& r
       })) {
     columns.push_back({"placement", text("placement"), true});
   }
+  const auto any_above_0 = [&](const char* key) {
+    return any([key](const Json& r) { return r.at(key) > 0; });
+  };
+  if (any([](const Json& r) { return r.at("packets") == true; })) {
+    columns.push_back({"packets", [](const Json& r) { return r.at("packets").dump(); }, true});
+  }
+  for (const char* key : {"flows_per_port", "time_resolution_s"}) {
+    if (any_above_0(key)) columns.push_back({key, field(key)});
+  }
   columns.push_back({"ranks", field("ranks")});
   columns.push_back({"k", field("k")});
   columns.push_back({"time_s", time});
@@ -102,9 +111,10 @@ void prepare_for_packets(const std::vector<Point>& points) {
 }
 
 std::string name_of(const Point& point) {
-  return fmt::format("{} on {} ranks{}{}", point.scheme, point.ranks,
-                     point.network == "alphabeta" ? "" : ", " + point.network,
-                     point.platform.empty() ? "" : ", " + point.platform);
+  return fmt::format(
+      "{} on {} ranks{}{}", point.scheme, point.ranks,
+      point.network == "alphabeta" ? "" : ", " + point.network,
+      (point.platform.empty() ? "" : ", " + point.platform) + (point.packets ? ", packets" : ""));
 }
 
 void add_format(CLI::App& command, Format& format) {

@@ -6,7 +6,10 @@
 
 #include "sim/cli/command.hpp"
 #include "sim/core/errors.hpp"
+#include "sim/core/nearest.hpp"
+#include "sim/core/split.hpp"
 #include "sim/experiment/compare.hpp"
+#include "sim/report/records.hpp"
 
 namespace thinwire {
 
@@ -14,9 +17,44 @@ namespace {
 
 struct CompareFlags {
   std::string results;
+  std::vector<std::string> where;
   std::optional<double> tolerance;
   Format format = Format::table;
 };
+
+/// A column's value as a user writes it.
+std::string plain_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// The rows whose column KEY is one of the values, for each KEY=VALUE[,VALUE].
+std::vector<Row> chosen(std::vector<Row> rows, const std::vector<std::string>& where) {
+  for (const std::string& condition : where) {
+    const std::size_t equals = condition.find('=');
+    if (equals == std::string::npos) {
+      throw InputError(fmt::format(
+          "--where: '{}' is not right; wanted is KEY=VALUE, as in network=smpi", condition));
+    }
+    const std::string key = condition.substr(0, equals);
+    const std::vector<std::string> values = split(condition.substr(equals + 1));
+    std::vector<std::string> keys;
+    const auto is_other = [&](const Row& row) {
+      const Json record = record_of(row, compare(row, kExactTolerance));
+      for (const auto& item : record.items()) keys.push_back(item.key());
+      return !record.contains(key) ||
+             std::ranges::find(values, plain_text(record.at(key))) == values.end();
+    };
+    std::erase_if(rows, is_other);
+    if (std::ranges::find(keys, key) == keys.end()) {
+      std::ranges::sort(keys);
+      keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+      throw InputError(
+          fmt::format("--where: no column is called '{}'{}", key, did_you_mean(key, keys)));
+    }
+    if (rows.empty()) throw InputError(fmt::format("--where: no result has {}", condition));
+  }
+  return rows;
+}
 
 int run(const CompareFlags& flags) {
   const double tolerance = flags.tolerance.value_or(kExactTolerance);
@@ -24,11 +62,12 @@ int run(const CompareFlags& flags) {
     throw InputError(
         fmt::format("--tolerance: {} is not right; wanted is a number from 0", tolerance));
   }
-  const RowsFile file = read_rows(flags.results);
+  RowsFile file = read_rows(flags.results);
   if (file.truncated) {
     fmt::print(stderr, "{}: the last line is not complete and is left out\n", flags.results);
   }
   if (file.rows.empty()) throw InputError(fmt::format("{}: holds no results", flags.results));
+  file.rows = chosen(std::move(file.rows), flags.where);
   fmt::print("{}", comparison_text(file.rows, tolerance, flags.format, Detail::full));
   bool gate_holds = !report_troubles(file.rows);
   if (!flags.tolerance) return 0;
@@ -69,6 +108,10 @@ void add_compare(CLI::App& app, int& exit_code) {
       ->required()
       ->option_text("RESULTS.jsonl");
   command
+      .add_option("--where", flags->where,
+                  "results of these only: a column and its values; may be given several times")
+      ->option_text("KEY=VALUE[,VALUE]");
+  command
       .add_option(
           "--tolerance", flags->tolerance,
           "gate: exit with 1 where a result misses an exact formula, or leaves an interval, by "
@@ -79,7 +122,10 @@ void add_compare(CLI::App& app, int& exit_code) {
       "formula_s counts messages and adds the lower-order terms that the papers leave out (size\n"
       "exchanges, remainders, folding), which lower_order_s gives apart; paper_s is the paper's "
       "own.\n"
-      "Example: thinwire compare table1.jsonl --tolerance 1e-9");
+      "Examples:\n"
+      "  thinwire compare table1.jsonl --tolerance 1e-9\n"
+      "  thinwire compare platforms.jsonl --where network=smpi --where "
+      "platform=fat_tree,nvlink_ib");
   command.callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 

@@ -152,6 +152,29 @@ TEST_CASE("the gate does not hold where nothing can be compared") {
   CHECK(ended.err.find("cannot be compared") != std::string::npos);
 }
 
+TEST_CASE("compare shows the results that are asked for") {
+  const TemporaryFolder folder;
+  const std::string config = folder.write("c.json", R"({"name":"c","base":{"components":1000},
+                    "grid":{"scheme":["topka","dense_ring"],"ranks":[2,4,8]}})");
+  const std::string rows = folder.path("c.jsonl");
+  REQUIRE(run_program("sweep " + config + " -o " + rows).exit_code == 0);
+  const auto shown = [&](const std::string& where) {
+    return nlohmann::json::parse(run_program("compare " + rows + " --format json " + where).out)
+        .size();
+  };
+  CHECK(shown("") == 6);
+  CHECK(shown("--where scheme=topka") == 3);
+  CHECK(shown("--where ranks=2,8 --where scheme=topka --where network=alphabeta") == 2);
+  for (const auto& [wrong, what] :
+       {std::pair{"rank=2", "did you mean 'ranks'?"}, std::pair{"ranks=3", "no result has ranks=3"},
+        std::pair{"ranks", "wanted is KEY=VALUE"}}) {
+    const Ended refused = run_program("compare " + rows + " --where " + wrong);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.out.empty());
+    CHECK(refused.err.find(what) != std::string::npos);
+  }
+}
+
 TEST_CASE("compare is a gate with --tolerance, and only then") {
   const TemporaryFolder folder;
   const std::string good = run_program("run --scheme topka -P 8 -n 1000 --format jsonl").out;

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
+#include <filesystem>
 #include <string>
 
 #include "sim/experiment/compare.hpp"
@@ -43,6 +44,19 @@ TEST_CASE("the shipped sweep is Table 1 at the paper's n and up to 4096 ranks") 
   for (const Point& point : sweep.points) CHECK(point.space.components == 133'547'324);
   CHECK(sweep.points.back().ranks == 4096);
   CHECK(sweep.points.back().scheme == "oktopk");
+}
+
+TEST_CASE("every shipped sweep is well formed, and named after its file") {
+  std::size_t sweeps = 0;
+  for (const auto& file : std::filesystem::directory_iterator(THINWIRE_SOURCE_DIR "/sweeps")) {
+    CAPTURE(file.path().string());
+    const Sweep sweep = sweep_from(read_json(file.path().string()), "test");
+    CHECK(file.path().stem() == sweep.name);
+    CHECK_FALSE(sweep.points.empty());
+    CHECK_FALSE(sweep.description.empty());
+    ++sweeps;
+  }
+  CHECK(sweeps >= 4);
 }
 
 TEST_CASE("a point comes back from its JSON, and the key changes with every part of it") {

@@ -10,6 +10,7 @@
 
 #include "sim/core/errors.hpp"
 #include "sim/core/nearest.hpp"
+#include "sim/core/split.hpp"
 #include "topologies/generators/quantities.hpp"
 
 namespace thinwire {
@@ -22,18 +23,6 @@ std::optional<Number> parse_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
-}
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
 }
 
 }  // namespace
