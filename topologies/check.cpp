@@ -211,6 +211,9 @@ PlatformCheck check_loaded(const Platform& platform, std::optional<int> hosts_wa
 std::vector<Finding> findings_of(const RouteTable& table, const PlatformGraph& graph,
                                  std::optional<int> hosts_wanted) {
   std::vector<Finding> findings;
+  if (table.hosts.empty()) {
+    findings.push_back({Severity::problem, "too_few_hosts", "the platform has no hosts"});
+  }
   if (hosts_wanted && table.hosts.size() < static_cast<std::size_t>(*hosts_wanted)) {
     findings.push_back({Severity::problem, "too_few_hosts",
                         fmt::format("the platform has {} hosts, fewer than the {} asked for",

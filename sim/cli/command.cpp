@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 
+#include "sim/core/errors.hpp"
 #include "sim/networks/smpi/smpi.hpp"
 #include "sim/report/records.hpp"
 
@@ -96,9 +98,13 @@ std::vector<Column> comparison_columns(Detail detail, const std::vector<Json>& r
 
 }  // namespace
 
-void prepare_for_packets(const std::vector<Point>& points) {
+void prepare_for_packets(const std::vector<Point>& points, const std::string& config) {
   constexpr const char* kVariable = "NS_ATTRIBUTE_DEFAULT";
   if (std::ranges::none_of(points, &Point::packets) || std::getenv(kVariable) != nullptr) return;
+  if (!config.empty() && !std::filesystem::is_regular_file(config)) {
+    throw InputError(fmt::format(
+        "{}: packets need a config in a file, which is read twice, or '--packet' alone", config));
+  }
   setenv(kVariable, kPacketBuffers, 1);
   std::ifstream file("/proc/self/cmdline");
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

@@ -30,8 +30,9 @@ enum class Detail : std::uint8_t { brief, full };
 [[nodiscard]] std::string comparison_text(const std::vector<Row>& rows, double tolerance,
                                           Format format, Detail detail);
 /// Starts this program anew where a point asks for packets and the environment lacks what ns-3
-/// reads from it before main (kPacketBuffers). To be called before anything is printed.
-void prepare_for_packets(const std::vector<Point>& points);
+/// reads from it before main (kPacketBuffers). To be called before anything is printed. Throws
+/// InputError where the config is a pipe, which cannot be read a second time.
+void prepare_for_packets(const std::vector<Point>& points, const std::string& config);
 /// A point in a few words, for progress and complaints.
 [[nodiscard]] std::string name_of(const Point& point);
 /// Lists on stderr what was skipped or failed, and says whether anything failed.

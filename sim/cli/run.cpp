@@ -93,7 +93,7 @@ int run(const RunFlags& flags) {
   for (const std::string& setting : flags.settings) apply_setting(point, setting);
   const std::string origin = flags.config.empty() ? "run" : flags.config;
   const Point settled = point_from(point, origin);
-  prepare_for_packets({settled});
+  prepare_for_packets({settled}, flags.config);
   const std::vector<Row> rows{make_row("run", settled, flags.verbose)};
   if (flags.format == Format::jsonl) {
     fmt::print("{}\n", to_json(rows.front()).dump());

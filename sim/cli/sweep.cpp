@@ -19,7 +19,7 @@ struct SweepFlags {
 
 int run(const SweepFlags& flags) {
   const Sweep sweep = sweep_from(read_json(flags.config), flags.config);
-  prepare_for_packets(sweep.points);
+  prepare_for_packets(sweep.points, flags.config);
   const std::string output =
       flags.output.empty() ? fmt::format("results/local/{}.jsonl", sweep.name) : flags.output;
   const bool terminal = isatty(STDERR_FILENO) != 0;

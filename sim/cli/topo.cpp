@@ -191,6 +191,7 @@ HostIndex host_named(const Platform& platform, const std::string& name) {
   const std::span<const PlatformHost> hosts = platform.hosts();
   const auto found = std::ranges::find(hosts, name, &PlatformHost::name);
   if (found != hosts.end()) return static_cast<HostIndex>(found - hosts.begin());
+  if (hosts.empty()) throw InputError(fmt::format("{}: has no hosts", platform.path()));
   throw InputError(fmt::format("{}: unknown host '{}'; its {} hosts run from '{}' to '{}'",
                                platform.path(), name, hosts.size(), hosts.front().name,
                                hosts.back().name));
@@ -282,31 +283,44 @@ void add_show(CLI::App& topo, int& exit_code) {
   command.add_option("platform", flags->platform, "XML file, or the name of a shipped platform")
       ->required()
       ->option_text("PLATFORM");
-  command.add_option("--route", flags->route, "the links from one host to another, instead")
-      ->expected(2)
-      ->option_text("HOST HOST");
-  command
-      .add_option("--traffic", flags->traffic,
-                  "what the links carry, instead: all_to_all, ring, rotation:S, or a CSV file of "
-                  "from,to,bytes")
-      ->option_text("MATRIX");
+  CLI::Option* route =
+      command.add_option("--route", flags->route, "the links from one host to another, instead")
+          ->expected(2)
+          ->option_text("HOST HOST");
+  CLI::Option* traffic =
+      command
+          .add_option("--traffic", flags->traffic,
+                      "what the links carry, instead: all_to_all, ring, rotation:S, or a CSV file "
+                      "of from,to,bytes")
+          ->excludes(route)
+          ->option_text("MATRIX");
   command.add_option("--bytes", flags->bytes, "bytes of a message of the traffic")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0.0, 1e18))
+      ->needs(traffic)
       ->option_text("BYTES [1e6]");
   command.add_option("-P,--ranks", flags->ranks, "ranks that send")
       ->check(CLI::PositiveNumber)
+      ->needs(traffic)
       ->option_text("RANKS [all hosts]");
   command
       .add_option("--placement", flags->placement,
                   "where the ranks are: block, round_robin, random:SEED or a file")
+      ->needs(traffic)
       ->option_text("PLACEMENT [block]");
   command.add_option("--top", flags->top, "links of the traffic's table, the hottest")
+      ->check(CLI::PositiveNumber)
+      ->needs(traffic)
       ->option_text("LINKS [10]");
-  command.add_option("--export", flags->graph_format, "print the graph instead: dot or graphml")
+  const auto instead_of_tables = [&](CLI::Option* option) {
+    return option->excludes(route)->excludes(traffic);
+  };
+  instead_of_tables(command.add_option("--export", flags->graph_format,
+                                       "print the graph instead: dot or graphml"))
       ->check(CLI::IsMember({"dot", "graphml"}))
       ->option_text("FORMAT");
-  command.add_option("--dot", flags->dot, "write the graph for Graphviz")->option_text("FILE");
-  command.add_option("--graphml", flags->graphml, "write the graph as GraphML")
+  instead_of_tables(command.add_option("--dot", flags->dot, "write the graph for Graphviz"))
+      ->option_text("FILE");
+  instead_of_tables(command.add_option("--graphml", flags->graphml, "write the graph as GraphML"))
       ->option_text("FILE");
   command.add_flag("--verbose", flags->verbose, "let SimGrid talk on stderr");
   add_format(command, flags->format);

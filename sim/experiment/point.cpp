@@ -147,6 +147,12 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
   if (point.packets && point.flows_per_port > 0) {
     refuse("flows_per_port", "packets are no flows; leave one of them out");
   }
+  if (point.packets && point.time_resolution > Seconds(0)) {
+    refuse("time_resolution_s", "packets have a clock of their own; leave one of them out");
+  }
+  if (point.packets && point.record.links) {
+    refuse("record/links", "packets are not counted by link; leave one of them out");
+  }
   if (point.platform.empty()) return;
   for (const char* key : {"alpha_s", "beta_s_per_word", "latency_s", "overhead_s"}) {
     if (json.contains("machine") && json.at("machine").contains(key)) {

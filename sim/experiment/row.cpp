@@ -149,12 +149,15 @@ Outcome outcome_from(const Json& json, const Machine& given) {
   return outcome;
 }
 
+constexpr const char* kPacketsHint =
+    "(ns-3 takes one zone of hosts with one link each to their switch, as gige_star has)";
+
 /// What a complaint about the network is about.
 std::string subject_of(const Point& point) {
   if (point.platform.empty()) return point.network;
   std::string file = platform_file(point.platform);
   if (!point.packets) return file;
-  return file + ", with packets (ns-3 takes one zone without clusters, as gige_star has)";
+  return fmt::format("{}, with packets {}", file, kPacketsHint);
 }
 
 }  // namespace
@@ -193,6 +196,7 @@ Row make_row(const std::string& sweep, const Point& point, bool verbose) {
     row.status = Status::ok;
   } catch (const SimulationError& error) {
     row.reason = error.what();
+    if (point.packets) row.reason += fmt::format("; with packets {}", kPacketsHint);
     row.outcome.reset();
   } catch (const std::bad_alloc&) {
     row.reason = "out of memory; a larger granule carries less";

@@ -133,6 +133,10 @@ TEST_CASE("a pair of hosts without a route is named") {
   const TemporaryFolder folder;
   const std::string path = folder.write("apart.xml", zone(kHosts));
   CHECK(contains(refusal(run_on(path, 2)), path + ": there is no route from a to b"));
+  std::string floyd = zone(kHosts);
+  floyd.replace(floyd.find("Full"), 4, "Floyd");
+  const std::string throws = folder.write("floyd.xml", floyd);
+  CHECK(contains(refusal(run_on(throws, 2)), throws + ": there is no route from a to b"));
   const std::string one_way = folder.write(
       "one-way.xml",
       zone(std::string(kHosts) +
@@ -305,6 +309,9 @@ TEST_CASE("what a network or a platform cannot mean is refused") {
                  "/platform: the network counting knows no platform"));
   CHECK(contains(refusal("run --packet"), "/packets: the network alphabeta knows no packets"));
   CHECK(contains(refusal("run --network counting --packet"), "knows no packets; smpi does"));
+  const std::string packets = "run --network smpi --platform gige_star -P 4 --packet ";
+  CHECK(contains(refusal(packets + "--links"), "/record/links: packets are not counted by link"));
+  CHECK(contains(refusal(packets + "--time-resolution 1e-6"), "packets have a clock"));
   CHECK(contains(refusal("run --flows-per-port 1"), "knows no flows; smpi does"));
   CHECK(
       contains(refusal("run --time-resolution 1e-6"), "/time_resolution_s: the network alphabeta"));
@@ -332,7 +339,7 @@ TEST_CASE("packets take a little longer than flows, also in messages above ns-3'
   CHECK(packets < 1.5 * flows);
   CHECK(time_of("--platform gige_star --packet") == packets);
   CHECK(contains(refusal("run --network smpi --platform alphabeta -P 4 --packet"),
-                 "ns-3 takes one zone without clusters"));
+                 "ns-3 takes one zone of hosts"));
 }
 
 TEST_CASE("alphabeta takes its machine from a platform, end to end") {

@@ -13,6 +13,7 @@
 #include "tests/support/platforms.hpp"
 #include "tests/support/sanitizers.hpp"
 #include "tests/support/smpi.hpp"
+#include "topologies/shipped.hpp"
 
 namespace thinwire {
 
@@ -76,6 +77,18 @@ Task<void> gather(Communicator& comm, std::int64_t words) {
   std::vector<Request> receives;
   for (int from = 1; from < comm.size(); ++from) receives.push_back(comm.irecv(Rank(from), kTag));
   co_await comm.wait_all(receives);
+}
+
+/// Into rank 0 from 8 .. 15, which are on another node where nodes have 8 GPUs.
+Task<void> gather_from_afar(Communicator& comm, std::int64_t words) {
+  std::vector<Request> requests;
+  for (int from = 8; from < 16 && comm.rank() == Rank(0); ++from) {
+    requests.push_back(comm.irecv(Rank(from), kTag));
+  }
+  if (comm.rank().value() >= 8) {
+    requests.push_back(comm.isend(Rank(0), kTag, empty_message(words)));
+  }
+  co_await comm.wait_all(requests);
 }
 
 /// Messages 0, 1, 2 ... of very different lengths; received ones are waited for last first.
@@ -249,6 +262,19 @@ TEST_CASE("With one flow a port on SMPI, messages into one host come one after a
     CHECK(sent[i] == exactly(2 * kLatency + static_cast<double>(i + 1) * one));
   }
   CHECK(times[0] == exactly(2 * kLatency + 3 * one));
+}
+
+TEST_CASE("With one flow a port on SMPI, a GPU's NIC serves one as its NVLink does") {
+  const auto spread_of = [](int flows) {
+    const Numbers times =
+        times_on_smpi({.platform = platform_file("nvlink_ib"),
+                       .ranks = 16,
+                       .settings = {.flows_per_port = flows}},
+                      [](Communicator& comm) { return gather_from_afar(comm, 1'000'000); });
+    return *std::min_element(times.begin() + 8, times.end()) / times[0];
+  };
+  CHECK(spread_of(0) > 0.9);
+  CHECK(spread_of(1) < 0.2);
 }
 
 TEST_CASE("With one flow a port on SMPI, a lone exchange takes what it takes without") {

@@ -163,6 +163,12 @@ TEST_CASE("parameters that make no platform are refused with the reason") {
   CHECK(contains(refusal("fat_tree", {{"children", "4,,4"}}), "as in 16,16"));
   CHECK(contains(refusal("fat_tree", {{"children", "9999,9999"}}), "more hosts than"));
   CHECK(contains(refusal("fat_tree", {{"cables", "1,2"}}), "cables for 2"));
+  CHECK(contains(refusal("star", {{"flat", "1"}, {"hosts", "1025"}}), "more than 1024"));
+  CHECK(contains(refusal("star", {{"hosts", "2147483647"}}), "from 1 to 1048576"));
+  CHECK(contains(refusal("nvlink_ib", {{"leaf-nodes", "2147483647"}}), "from 1 to 1048576"));
+  CHECK(contains(
+      refusal("dragonfly", {{"chassis", "1000000"}, {"routers", "1000000"}, {"nodes", "1000000"}}),
+      "more than the 1048576"));
   CHECK(contains(refusal("star", {{"flat", "2"}}), "flat: '2' is not right; wanted is 0 or 1"));
   CHECK(contains(refusal("nvlink_ib", {{"nics", "3"}}), "wanted is a divisor of 8"));
   CHECK(contains(refusal("nvlink_ib", {{"wiring", "star"}}), "wanted is rails or nodes"));

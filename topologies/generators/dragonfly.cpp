@@ -33,9 +33,10 @@ void check(const DragonflyParameters& p) {
         "router j of the first chassis, so there can be no more groups than routers a chassis",
         p.groups, p.routers));
   }
-  if (group_size(p) * p.groups > kMostHosts) {
-    throw InputError(fmt::format("dragonfly: {} hosts are more than the {} of a platform",
-                                 group_size(p) * p.groups, kMostHosts));
+  if (group_size(p) > kMostHosts || group_size(p) * p.groups > kMostHosts) {
+    throw InputError(
+        fmt::format("dragonfly: {} groups of {} hosts are more than the {} of a platform", p.groups,
+                    group_size(p), kMostHosts));
   }
 }
 

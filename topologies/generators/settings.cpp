@@ -12,6 +12,7 @@
 #include "sim/core/nearest.hpp"
 #include "sim/core/split.hpp"
 #include "topologies/generators/quantities.hpp"
+#include "topologies/generators/xml.hpp"
 
 namespace thinwire {
 
@@ -54,8 +55,8 @@ std::string Settings::refusal(const std::string& name, const std::string& wanted
 
 int Settings::whole(const std::string& name, int least) const {
   const std::optional<int> value = parse_number<int>(text(name));
-  if (!value || *value < least) {
-    throw InputError(refusal(name, fmt::format("a whole number from {}", least)));
+  if (!value || *value < least || *value > kMostHosts) {
+    throw InputError(refusal(name, fmt::format("a whole number from {} to {}", least, kMostHosts)));
   }
   return *value;
 }
@@ -74,7 +75,7 @@ std::vector<int> Settings::wholes(const std::string& name) const {
   std::vector<int> values;
   for (const std::string& part : split(text(name))) {
     const std::optional<int> value = parse_number<int>(part);
-    if (!value || *value < 1) {
+    if (!value || *value < 1 || *value > kMostHosts) {
       throw InputError(refusal(name, "whole numbers from 1 with commas between, as in 16,16"));
     }
     values.push_back(*value);

@@ -9,6 +9,8 @@ namespace thinwire {
 
 namespace {
 
+constexpr int kMostFlat = 1024;
+
 std::string flat_body(const StarParameters& parameters) {
   std::string hosts;
   std::string links;
@@ -32,6 +34,11 @@ std::string flat_body(const StarParameters& parameters) {
 std::string star_xml(const StarParameters& parameters, const std::vector<std::string>& comment) {
   if (parameters.hosts < 1) {
     throw InputError(fmt::format("star: {} hosts make no platform", parameters.hosts));
+  }
+  if (parameters.flat && parameters.hosts > kMostFlat) {
+    throw InputError(fmt::format(
+        "star: flat: {} hosts are more than {}: SimGrid needs the cube of them to find routes",
+        parameters.hosts, kMostFlat));
   }
   if (parameters.flat) {
     return platform_xml({.comment = comment,

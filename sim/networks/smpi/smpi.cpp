@@ -10,6 +10,8 @@
 #include <cmath>
 #include <deque>
 #include <exception>
+#include <map>
+#include <set>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
 #include <unordered_map>
@@ -19,10 +21,11 @@
 
 #include "sim/core/errors.hpp"
 #include "sim/networks/common/complaints.hpp"
+#include "topologies/routes.hpp"
 
 // SMPI reads the thread's CPU clock twice in each MPI call, two system calls, even where it does
 // not simulate computation and throws the reading away. These take the place of its own two
-// functions: a third of the processor time of a message. See
+// functions: half of the processor time of a message. See
 // docs/decisions/0011-no-thread-timers.md.
 extern "C" {
 void xbt_os_threadtimer_start(xbt_os_timer_t /*timer*/) {}
@@ -241,6 +244,17 @@ class SmpiNetwork::Links {
     double peak = 0;
   };
 
+  static constexpr std::size_t kNoLink = SIZE_MAX;
+
+  /// As in topologies/routes.hpp: no wire, only a length for the routing.
+  static bool is_weight(const sg4::Link& link) {
+    return thinwire::is_weight(
+        {.name = {},
+         .bandwidth = link.get_bandwidth(),
+         .latency = Seconds(link.get_latency()),
+         .fat_pipe = link.get_sharing_policy() == sg4::Link::SharingPolicy::FATPIPE});
+  }
+
   /// SimGrid divides the size by (bandwidth x factor): the factor that makes it take the message's
   /// own bytes, and the gap as if it were bytes.
   double bandwidth_factor(double size, const std::vector<sg4::Link*>& links) {
@@ -259,6 +273,8 @@ class SmpiNetwork::Links {
   void count(double bytes, const std::vector<sg4::Link*>& links) {
     for (const sg4::Link* link : links) {
       const auto [found, fresh] = index_of_.try_emplace(link, used_.size());
+      if (fresh && is_weight(*link)) found->second = kNoLink;
+      if (found->second == kNoLink) continue;
       if (fresh) used_.push_back({.link = link});
       used_[found->second].bytes += bytes;
     }
@@ -296,20 +312,30 @@ void SmpiNetwork::place(std::vector<HostIndex> hosts) {
 }
 
 /// A port is a link with which the routes of one host begin, or end, and of no other. A bus, or a
-/// half-duplex cable, is none.
+/// half-duplex cable, is none. A GPU has one to its node and one to the others.
 void SmpiNetwork::limit_ports() {
   std::vector<HostIndex> used = hosts_;
   std::ranges::sort(used);
   used.erase(std::unique(used.begin(), used.end()), used.end());
   if (used.size() < 2) return;
-  std::unordered_map<LinkIndex, int> ends;
+  std::map<LinkIndex, std::set<std::pair<HostIndex, bool>>> ends;
+  const auto look = [&](HostIndex host, HostIndex other) {
+    ends[platform_.route(host, other).links.front()].emplace(host, true);
+    ends[platform_.route(other, host).links.back()].emplace(host, false);
+  };
   for (std::size_t i = 0; i < used.size(); ++i) {
-    const HostIndex other = used[(i + 1) % used.size()];
-    ++ends[platform_.route(used[i], other).links.front()];
-    ++ends[platform_.route(other, used[i]).links.back()];
+    const std::string& node = platform_.hosts()[used[i]].node;
+    for (const bool same : {true, false}) {
+      for (std::size_t j = i + 1; j < i + used.size(); ++j) {
+        const HostIndex other = used[j % used.size()];
+        if ((platform_.hosts()[other].node == node) != same) continue;
+        look(used[i], other);
+        break;
+      }
+    }
   }
-  for (const auto& [link, count] : ends) {
-    if (count > 1) continue;
+  for (const auto& [link, whose] : ends) {
+    if (whose.size() > 1) continue;
     sg4::Link::by_name(platform_.links()[link].name)
         ->set_concurrency_limit(settings_.flows_per_port);
   }
