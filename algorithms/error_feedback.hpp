@@ -2,7 +2,7 @@
 // gradient of the next one.
 #pragma once
 
-#include "sim/gradient/sparse_vector.hpp"
+#include "sim/gradient/stream.hpp"
 
 namespace thinwire {
 
@@ -10,17 +10,27 @@ namespace thinwire {
 class ErrorFeedback {
  public:
   /// acc = ε + gradient (line 4).
-  [[nodiscard]] SparseVector accumulate(const SparseVector& gradient) const {
-    return sum(residual_, gradient);
+  [[nodiscard]] Stream accumulate(Stream gradient) const {
+    if (const auto* sparse = std::get_if<SparseVector>(&gradient)) {
+      return sum(std::get<SparseVector>(residual_), *sparse);
+    }
+    if (std::holds_alternative<SparseVector>(residual_)) return gradient;
+    return sum(std::get<DenseBlock>(residual_), std::get<DenseBlock>(gradient));
   }
-  /// ε = acc without what contributed (line 6).
-  void update(const SparseVector& accumulated, const SparseVector& contributed) {
-    residual_ = without(accumulated, contributed);
+  /// ε = acc less what contributed (line 6), as Reduced::contributed says it.
+  void update(const Stream& accumulated, const Stream& contributed) {
+    if (const auto* sparse = std::get_if<SparseVector>(&accumulated)) {
+      residual_ = without(*sparse, std::get<SparseVector>(contributed));
+    } else if (const auto* sent = std::get_if<DenseBlock>(&contributed)) {
+      residual_ = difference(std::get<DenseBlock>(accumulated), *sent);
+    } else {
+      residual_ = SparseVector();
+    }
   }
-  [[nodiscard]] const SparseVector& residual() const { return residual_; }
+  [[nodiscard]] const Stream& residual() const { return residual_; }
 
  private:
-  SparseVector residual_;
+  Stream residual_;
 };
 
 }  // namespace thinwire

@@ -1,4 +1,5 @@
-// All schemes by name. To add one: a file in algorithms/schemes/, and a line in registry.cpp.
+// All schemes and sparsifiers by name. To add one: a file in algorithms/schemes/ or
+// algorithms/sparsifiers/, and a line in registry.cpp.
 #pragma once
 
 #include <string_view>
@@ -8,8 +9,12 @@
 
 namespace thinwire {
 
+/// Every scheme that a paper names, in the order of the papers.
 [[nodiscard]] std::vector<SchemeInfo> all_schemes();
-/// Throws InputError with the nearest name where there is no such scheme.
+[[nodiscard]] std::vector<SparsifierInfo> all_sparsifiers();
+/// A scheme by its name, or SCHEME+SPARSIFIER: a sparse scheme with another sparsifier. Throws
+/// InputError with the nearest name where there is no such thing, or where the scheme cannot carry
+/// what the sparsifier selects.
 [[nodiscard]] SchemeInfo find_scheme(std::string_view name);
 
 }  // namespace thinwire

@@ -1,4 +1,5 @@
 // What a scheme is: a schedule for each rank, its cost model, its restrictions, its registry entry.
+// A sparse one is a sparsifier (who selects what) and a collective (how that is summed).
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <vector>
 
 #include "algorithms/options.hpp"
+#include "algorithms/setup.hpp"
+#include "algorithms/sparsifiers/sparsifier.hpp"
 #include "sim/core/communicator.hpp"
 #include "sim/core/task.hpp"
 #include "sim/gradient/reduction.hpp"
@@ -21,21 +24,11 @@ namespace thinwire {
 using LocalGradient = Stream;
 
 struct Reduced {
-  Stream sum;                ///< equal on all ranks
-  SparseVector contributed;  ///< the local entries that went into it: error feedback clears these
-};
-
-/// What every scheme needs to know. One for each simulation, shared by the ranks' schemes.
-struct SchemeSetup {
-  int ranks = 1;
-  GradientSpace space;
-  std::int64_t k = 0;  ///< components that each rank wants to select; a multiple of space.granule
-  Seconds gamma;       ///< seconds a reduced word
-  Options options;
-  SharedWork* shared = nullptr;
-
-  /// k in carried coordinates.
-  [[nodiscard]] std::int64_t carried_k() const { return k / space.granule; }
+  Stream sum;  ///< equal on all ranks
+  /// What of the accumulator went into it, for error feedback. Sparse schemes: the entries. Dense
+  /// ones that send less than the truth (quantised): the values sent; else empty, for all of it.
+  Stream contributed = {};
+  SelectionReport selection = {};  ///< of sparse schemes
 };
 
 /// One rank's side of a scheme. Lives through the iterations and keeps what they hand on
@@ -54,19 +47,46 @@ class Scheme {
                                                 int iteration) = 0;
 };
 
-/// Messages and words that follow each other on the critical path: α and β are charged for these.
+/// One rank's side of the way in which selections are summed.
+class SparseCollective {
+ public:
+  SparseCollective() = default;
+  SparseCollective(const SparseCollective&) = delete;
+  SparseCollective& operator=(const SparseCollective&) = delete;
+  SparseCollective(SparseCollective&&) = delete;
+  SparseCollective& operator=(SparseCollective&&) = delete;
+  virtual ~SparseCollective() = default;
+
+  /// Lets the sparsifier select on the ranks that have a say, and sums. `accumulated` is let go as
+  /// soon as it is not needed any more.
+  [[nodiscard]] virtual Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier,
+                                                SparseVector accumulated, int iteration) = 0;
+};
+
+/// Messages, words and reductions that follow each other on the critical path: α, β and γ are
+/// charged for these.
 struct Terms {
   double messages = 0;
   double words = 0;
+  double reduced = 0;  ///< words of values that are added to others
 
-  friend Terms operator+(Terms a, Terms b) { return {a.messages + b.messages, a.words + b.words}; }
+  friend Terms operator+(Terms a, Terms b) {
+    return {a.messages + b.messages, a.words + b.words, a.reduced + b.reduced};
+  }
+  friend Terms operator*(double factor, Terms a) {
+    return {factor * a.messages, factor * a.words, factor * a.reduced};
+  }
 };
 
 /// From `low` to `high`; equal where there is one value.
 struct Interval {
   Terms low;
   Terms high;
+
+  friend Interval operator+(Interval a, Interval b) { return {a.low + b.low, a.high + b.high}; }
 };
+
+[[nodiscard]] inline Interval same(Terms terms) { return {terms, terms}; }
 
 /// What a formula says of one iteration's allreduce.
 struct Cost {
@@ -76,26 +96,70 @@ struct Cost {
   bool exact = false;  ///< a run equals counted + lower_order, given what the scheme's comment asks
 };
 
+/// How many components the ranks really selected.
+struct SelectedCounts {
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  std::int64_t total = 0;
+};
+
 struct CostInput {
   int ranks = 1;
   std::int64_t n = 0;  ///< components
   std::int64_t k = 0;  ///< components that each rank selects
   int iteration = 1;
   const Options* options = nullptr;
+  /// Where a run is known: a threshold selects more or less than k.
+  std::optional<SelectedCounts> selected = {};
+  const std::vector<std::int64_t>* tensors = nullptr;  ///< as SchemeSetup::tensors
+
+  /// k as it came out, where it was least and most.
+  [[nodiscard]] double least() const { return static_cast<double>(selected ? selected->least : k); }
+  [[nodiscard]] double most() const { return static_cast<double>(selected ? selected->most : k); }
+  [[nodiscard]] bool even() const { return !selected || selected->least == selected->most; }
+};
+
+/// A row of a paper's cost table, in formulas (algorithms/formula.hpp) of P, n, k, and the numbers
+/// among the scheme's options.
+struct PaperCost {
+  std::string latency;          ///< in α
+  std::string words;            ///< in β; of an interval the lower end
+  std::string words_high = {};  ///< the upper end; empty: there is one value
+  std::string latency_high = {};
+  std::string reduced = "0";  ///< ours, in γ: what the papers leave out
+  std::string reduced_high = {};
 };
 
 struct SchemeInfo {
   std::string name;
   std::string summary;
-  std::string source;     ///< paper, table or equation
-  std::string latency;    ///< the paper's latency term, in α
-  std::string bandwidth;  ///< the paper's bandwidth term, in β
-  bool dense = false;     ///< takes dense gradients; else sparse ones
-  std::vector<OptionInfo> options;
+  std::string source;  ///< paper, table or equation
+  PaperCost paper = {};
+  std::string exact_when = {};   ///< a run equals the formula then; empty: it is an interval
+  std::string lower_order = {};  ///< what the paper leaves out, in words
+  bool dense = false;            ///< takes dense gradients; else sparse ones
+  std::vector<OptionInfo> options = {};
   /// Why it cannot run at these P and n, or nothing.
-  std::function<std::optional<std::string>(int ranks, std::int64_t n)> restriction;
-  std::function<Cost(const CostInput&)> cost;
-  std::function<std::unique_ptr<Scheme>(const SchemeSetup&)> make;
+  std::function<std::optional<std::string>(int ranks, std::int64_t n)> restriction =
+      [](int, std::int64_t) { return std::nullopt; };
+  /// The terms of a run; `paper`, and what `reduced` says, is filled in by cost().
+  std::function<Cost(const CostInput&)> run_cost = {};
+  std::function<std::unique_ptr<Scheme>(const SchemeSetup&)> make = {};
+
+  // Of sparse schemes:
+  std::string sparsifier = {};                      ///< who selects
+  std::vector<OptionInfo> collective_options = {};  ///< those that are not the sparsifier's
+  std::function<std::unique_ptr<SparseCollective>(const SchemeSetup&)> collective = {};
+  bool carries_slots = false;
+  bool carries_values_of_all = false;
+  /// The result is selected anew, so its size is a k of its own.
+  bool selects_result = false;
+
+  [[nodiscard]] Cost cost(const CostInput& in) const;
 };
+
+/// A sparse scheme of `collective`, an entry without `make`, and a sparsifier. Throws InputError
+/// where the collective cannot carry what the sparsifier selects.
+[[nodiscard]] SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier);
 
 }  // namespace thinwire

@@ -44,4 +44,20 @@ Task<Concatenation> allgather(Communicator& comm, Message mine) {
   co_return co_await dissemination(comm, own);
 }
 
+Task<Concatenation> allgather_ring(Communicator& comm, Message mine) {
+  const int rank = comm.rank().value();
+  const int size = comm.size();
+  const Rank next((rank + 1) % size);
+  const Rank previous((rank + size - 1) % size);
+  Concatenation moving = Concatenation::of(comm.rank(), std::move(mine));
+  Concatenation held = moving;
+  for (int step = 1; step < size; ++step) {
+    const Message received =
+        co_await comm.sendrecv(next, moving.message(), previous, kAllgatherTag);
+    moving = Concatenation::from(received.payload);
+    held = Concatenation::join(held, moving);
+  }
+  co_return held;
+}
+
 }  // namespace thinwire

@@ -15,4 +15,8 @@ namespace thinwire {
 /// Memory: one tree node a step; nothing is copied.
 [[nodiscard]] Task<Concatenation> allgather(Communicator& comm, Message mine);
 
+/// The same around a ring, as NCCL does: in each step what came last goes on to the next rank.
+/// Cost for messages of L words: (P-1) (α + Lβ), at any P.
+[[nodiscard]] Task<Concatenation> allgather_ring(Communicator& comm, Message mine);
+
 }  // namespace thinwire

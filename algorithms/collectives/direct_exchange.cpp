@@ -22,6 +22,8 @@ struct Step {
   Peers peers;
   Request send;
   Request receive;
+  Request send_first_half;  // of messages that go in halves
+  Request receive_first_half;
 };
 
 struct Arrived {
@@ -36,7 +38,7 @@ template <class PeersAt>
 Task<void> in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order, int count,
                     PeersAt peers_at) {
   const int bucket = std::max(1, std::min(order.bucket, count));
-  const int batch = order.sliding ? 1 : bucket;
+  const int first = order.counts_itself ? std::max(1, bucket - 1) : bucket;
   std::vector<Step> under_way(static_cast<std::size_t>(bucket));  // step s is at s % bucket
   std::vector<Arrived> arrived;
   int posted = 0;
@@ -44,21 +46,37 @@ Task<void> in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order,
     for (; posted < std::min(last, count); ++posted) {
       Step& step = under_way[static_cast<std::size_t>(posted % bucket)];
       step.peers = peers_at(posted);
-      if (const auto from = step.peers.from) step.receive = comm.irecv(*from, kExchangeTag);
+      if (const auto from = step.peers.from) {
+        if (order.halves) step.receive_first_half = comm.irecv(*from, kExchangeTag);
+        step.receive = comm.irecv(*from, kExchangeTag);
+      }
       if (const auto to = step.peers.to) {
-        step.send = comm.isend(*to, kExchangeTag, exchange.outgoing(*to));
+        Message message = exchange.outgoing(*to);
+        if (order.halves) {
+          const Words half(message.words.value() / 2);
+          step.send_first_half = comm.isend(*to, kExchangeTag, Message{{}, half});
+          message.words -= half;
+        }
+        step.send = comm.isend(*to, kExchangeTag, std::move(message));
       }
     }
   };
-  post_until(bucket);
+  post_until(first);
   for (int done = 0; done < count;) {
-    for (const int end = std::min(count, done + batch); done < end; ++done) {
+    const int together = order.sliding ? 1 : (done == 0 ? first : bucket);
+    for (const int end = std::min(count, done + together); done < end; ++done) {
       const Step& step = under_way[static_cast<std::size_t>(done % bucket)];
       if (step.peers.from) {
+        Message half;
+        if (order.halves) half = co_await comm.wait(step.receive_first_half);
         Message message = co_await comm.wait(step.receive);
+        message.words += half.words;
         arrived.push_back({*step.peers.from, std::move(message)});
       }
-      if (step.peers.to) co_await comm.wait(step.send);
+      if (step.peers.to) {
+        if (order.halves) co_await comm.wait(step.send_first_half);
+        co_await comm.wait(step.send);
+      }
     }
     if (bucket > 1) post_until(done + bucket);
     for (Arrived& one : arrived) {

@@ -31,6 +31,10 @@ struct ExchangeOrder {
   /// The next exchange is posted as soon as the oldest is complete; without it, as in the published
   /// code, a bucket is waited for as a whole. See docs/decisions/0004-sliding-bucket.md.
   bool sliding = true;
+  /// The first bucket has one exchange less, since it counts the rank itself (published code).
+  bool counts_itself = false;
+  /// Each message goes as two of half its words (indexes and values apart, published code).
+  bool halves = false;
 };
 
 /// Messages may be empty and are sent all the same: the receiver cannot know.

@@ -31,14 +31,12 @@ class DenseScheme final : public Scheme {
   Schedule schedule_;
 };
 
-Interval same(Terms terms) { return {terms, terms}; }
-
 /// The cost of a schedule for powers of two, at any P: `core` at the power of two below, and two
 /// messages of the whole gradient where ranks fold in.
 struct Core {
   int ranks;
   double log;
-  Terms folding;
+  Terms folding;  ///< and one sum of the whole gradient
 };
 
 Core core_of(const CostInput& in) {
@@ -46,14 +44,15 @@ Core core_of(const CostInput& in) {
   const bool folds = std::cmp_not_equal(below, in.ranks);
   return {.ranks = static_cast<int>(below),
           .log = std::log2(static_cast<double>(below)),
-          .folding = folds ? Terms{2, 2 * static_cast<double>(in.n)} : Terms{}};
+          .folding =
+              folds ? Terms{2, 2 * static_cast<double>(in.n), static_cast<double>(in.n)} : Terms{}};
 }
 
-/// The paper's formula taken at P, and what is on the critical path of a run.
+/// What the paper's formula says at P, and what is on the critical path of a run.
 Cost exact_cost(Terms paper, Terms run) {
-  return {.paper = same(paper),
-          .counted = same({run.messages, paper.words}),
-          .lower_order = same({0, run.words - paper.words}),
+  return {.paper = {},
+          .counted = same({run.messages, paper.words, 0}),
+          .lower_order = same({0, run.words - paper.words, run.reduced - paper.reduced}),
           .exact = true};
 }
 
@@ -65,8 +64,8 @@ Cost rabenseifner_cost(const CostInput& in) {
   }
   const auto n = static_cast<double>(in.n);
   const double p = in.ranks;
-  const Terms halving{2 * core.log, 2 * static_cast<double>(path)};
-  Cost cost = exact_cost({2 * std::log2(p), 2 * n * (p - 1) / p}, core.folding + halving);
+  const Terms halving{2 * core.log, 2 * static_cast<double>(path), static_cast<double>(path)};
+  Cost cost = exact_cost({0, 2 * n * (p - 1) / p, n * (p - 1) / p}, core.folding + halving);
   if (std::cmp_not_equal(core.ranks, in.ranks)) {
     // Folding in makes some ranks late. Messages for later steps may come to their ports first, and
     // all later messages together are no longer than that of the step.
@@ -80,45 +79,47 @@ Cost ring_cost(const CostInput& in) {
   const auto n = static_cast<double>(in.n);
   const double p = in.ranks;
   const std::int64_t longest = part_begin(in.n, in.ranks, 1);  // the first piece
-  return exact_cost({2 * (p - 1), 2 * n * (p - 1) / p},
-                    {2 * (p - 1), 2 * (p - 1) * static_cast<double>(longest)});
+  const double path = (p - 1) * static_cast<double>(longest);
+  return exact_cost({0, 2 * n * (p - 1) / p, n * (p - 1) / p}, {2 * (p - 1), 2 * path, path});
 }
 
 Cost recursive_doubling_cost(const CostInput& in) {
   const Core core = core_of(in);
   const auto n = static_cast<double>(in.n);
   const double log = std::log2(static_cast<double>(in.ranks));
-  return exact_cost({log, n * log}, core.folding + Terms{core.log, n * core.log});
+  return exact_cost({0, n * log, n * log},
+                    core.folding + Terms{core.log, n * core.log, n * core.log});
 }
 
 }  // namespace
 
 std::vector<SchemeInfo> dense_schemes() {
-  const auto entry = [](std::string name, std::string summary, std::string source,
-                        std::string latency, std::string bandwidth, Cost (*cost)(const CostInput&),
-                        Schedule schedule) {
+  const auto entry = [](std::string name, std::string summary, std::string source, PaperCost paper,
+                        std::string exact_when, Cost (*cost)(const CostInput&), Schedule schedule) {
     return SchemeInfo{.name = std::move(name),
                       .summary = std::move(summary),
                       .source = std::move(source),
-                      .latency = std::move(latency),
-                      .bandwidth = std::move(bandwidth),
+                      .paper = std::move(paper),
+                      .exact_when = std::move(exact_when),
+                      .lower_order = "remainders of the pieces; folding in",
                       .dense = true,
-                      .options = {},
-                      .restriction = [](int, std::int64_t) { return std::nullopt; },
-                      .cost = cost,
+                      .run_cost = cost,
                       .make = [schedule](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
                         return std::make_unique<DenseScheme>(setup, schedule);
                       }};
   };
-  return {
-      entry("dense_rabenseifner", "reduce-scatter by halving, allgather by doubling",
-            "Ok-Topk (PPoPP 2022), Table 1, Dense", "2 log P", "2n (P-1)/P", rabenseifner_cost,
-            allreduce_rabenseifner),
-      entry("dense_ring", "reduce-scatter and allgather around a ring",
-            "SparCML (SC 2019), section 5.3", "2 (P-1)", "2n (P-1)/P", ring_cost, allreduce_ring),
-      entry("dense_recursive_doubling", "exchange of whole gradients with rank ^ 1, 2, 4 ...",
-            "Thakur, Rabenseifner, Gropp (IJHPCA 2005)", "log P", "n log P",
-            recursive_doubling_cost, allreduce_recursive_doubling)};
+  return {entry("dense_rabenseifner", "reduce-scatter by halving, allgather by doubling",
+                "Ok-Topk (PPoPP 2022), Table 1, Dense",
+                {.latency = "2 log P", .words = "2n (P-1)/P", .reduced = "n (P-1)/P"},
+                "P is a power of two", rabenseifner_cost, allreduce_rabenseifner),
+          entry("dense_ring", "reduce-scatter and allgather around a ring",
+                "SparCML (SC 2019), section 5.3",
+                {.latency = "2 (P-1)", .words = "2n (P-1)/P", .reduced = "n (P-1)/P"}, "always",
+                ring_cost, allreduce_ring),
+          entry("dense_recursive_doubling", "exchange of whole gradients with rank ^ 1, 2, 4 ...",
+                "Thakur, Rabenseifner, Gropp (IJHPCA 2005)",
+                {.latency = "log P", .words = "n log P", .reduced = "n log P"}, "always",
+                recursive_doubling_cost, allreduce_recursive_doubling)};
 }
 
 }  // namespace thinwire

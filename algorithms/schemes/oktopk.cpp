@@ -8,29 +8,14 @@
 
 #include "algorithms/collectives/allgather.hpp"
 #include "algorithms/collectives/allreduce.hpp"
-#include "algorithms/collectives/direct_exchange.hpp"
 #include "algorithms/collectives/gathered.hpp"
+#include "algorithms/collectives/split_and_reduce.hpp"
 #include "algorithms/collectives/tags.hpp"
 #include "algorithms/sparsifiers/threshold_reuse.hpp"
 
 namespace thinwire {
 
 namespace {
-
-/// The P+1 coordinates at which regions begin and end.
-using Boundaries = Numbers;
-
-Boundaries equal_regions(const SchemeSetup& setup) {
-  const Message shared = setup.shared->once("equal regions", std::span<const Message>(), [&] {
-    const GradientSpace& space = setup.space;
-    std::vector<std::int64_t> cuts;
-    for (int i = 0; i <= setup.ranks; ++i) {
-      cuts.push_back(space.coordinate(part_begin(space.components, setup.ranks, i)));
-    }
-    return Boundaries(std::move(cuts)).message();
-  });
-  return Boundaries::from(shared.payload);
-}
 
 /// The P ends of regions that hold equally much of the selection; equal regions where nothing is
 /// selected. An end between two entries lies between their coordinates in proportion, so that
@@ -56,6 +41,20 @@ Numbers local_ends(const SparseVector& selected, int ranks, const GradientSpace&
   return Numbers(std::move(ends));
 }
 
+/// The same as the published code does it: end i is the coordinate of selection i * floor(nnz / P),
+/// so that all ends but the last coincide where fewer than P are selected.
+Numbers published_ends(const SparseVector& selected, int ranks, const GradientSpace& space) {
+  const auto entries = selected.entries();
+  const std::size_t share = entries.size() / static_cast<std::size_t>(ranks);
+  std::vector<std::int64_t> ends;
+  for (int i = 1; i < ranks; ++i) {
+    const std::size_t at = static_cast<std::size_t>(i) * share;
+    ends.push_back(at < entries.size() ? std::int64_t{entries[at].coordinate} : 0);
+  }
+  ends.push_back(space.coordinates());
+  return Numbers(std::move(ends));
+}
+
 /// The mean of the ranks' ends, given their sum.
 Boundaries mean_boundaries(std::span<const std::int64_t> sums, int ranks) {
   std::vector<std::int64_t> cuts{0};
@@ -63,62 +62,20 @@ Boundaries mean_boundaries(std::span<const std::int64_t> sums, int ranks) {
   return Boundaries(std::move(cuts));
 }
 
-/// One rank's part of split_and_reduce: cuts its selection by region, sums what comes for its own.
-class SplitAndReduce final : public Exchange {
- public:
-  SplitAndReduce(const SparseVector& selected, const Boundaries& boundaries, Rank own,
-                 const SchemeSetup& setup)
-      : selected_(selected), setup_(setup), region_(region(boundaries, own)) {
-    positions_.reserve(boundaries.size());
-    std::size_t position = 0;
-    for (const std::int64_t cut : boundaries.all()) {
-      position = selected.position_of(static_cast<std::uint32_t>(cut), position);
-      positions_.push_back(static_cast<std::uint32_t>(position));
-    }
-    region_.add(slice(own));
-  }
-
-  [[nodiscard]] Message outgoing(Rank to) override { return slice(to).message(setup_.space); }
-
-  [[nodiscard]] Seconds incoming(Rank /*from*/, Message message) override {
-    region_.add(SparseVector::from(message.payload));
-    const std::int64_t values = message.words.value() / 2;
-    return setup_.gamma * static_cast<double>(values);
-  }
-
-  [[nodiscard]] SparseVector finish() { return region_.finish(); }
-
- private:
-  static SparseAccumulator region(const Boundaries& boundaries, Rank own) {
-    const auto at = static_cast<std::size_t>(own.value());
-    return {static_cast<std::uint32_t>(boundaries[at]),
-            static_cast<std::uint32_t>(boundaries[at + 1])};
-  }
-  [[nodiscard]] SparseVector slice(Rank of) const {
-    const auto at = static_cast<std::size_t>(of.value());
-    return selected_.slice(positions_[at], positions_[at + 1]);
-  }
-
-  const SparseVector& selected_;
-  const SchemeSetup& setup_;
-  std::vector<std::uint32_t> positions_;
-  SparseAccumulator region_;
-};
-
-class OkTopk final : public Scheme {
+class OkTopk final : public SparseCollective {
  public:
   explicit OkTopk(const SchemeSetup& setup)
       : setup_(setup),
         numbers_(*setup.shared),
-        local_(setup.options.integer("tau_prime")),
         global_(setup.options.integer("tau_prime")),
         boundaries_(equal_regions(setup)) {}
 
-  Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int iteration) override {
-    const SparseVector selected = select_local(std::get<SparseVector>(gradient), iteration);
-    gradient = SparseVector();
+  Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
+                          int iteration) override {
+    const SparseVector selected = sparsifier.select(accumulated, comm.rank(), iteration).selected;
+    accumulated = {};
     if (repartitions(iteration)) co_await repartition(comm, selected);
-    const SparseVector reduced = co_await split_and_reduce(comm, selected);
+    const SparseVector reduced = co_await reduce_own_region(comm, selected);
     if (global_.exact_in(iteration)) co_await set_global_threshold(comm, reduced);
     const SparseVector result = co_await balance_and_allgather(comm, global_.select(reduced));
     co_return Reduced{.sum = result, .contributed = intersect(selected, result)};
@@ -130,16 +87,12 @@ class OkTopk final : public Scheme {
            (iteration - 1) % setup_.options.integer("tau") == 0;
   }
 
-  SparseVector select_local(const SparseVector& gradient, int iteration) {
-    if (local_.exact_in(iteration)) {
-      local_.set_threshold(kth_magnitude(gradient, setup_.carried_k()));
-    }
-    return local_.select(gradient);
-  }
-
   Task<void> repartition(Communicator& comm, const SparseVector& selected) {
     const auto phase = comm.phase("repartition");
-    const Message ends = local_ends(selected, setup_.ranks, setup_.space).message();
+    const Numbers own = setup_.options.flag("published")
+                            ? published_ends(selected, setup_.ranks, setup_.space)
+                            : local_ends(selected, setup_.ranks, setup_.space);
+    const Message ends = own.message();
     const Message sums = co_await allreduce_recursive_doubling(comm, ends, numbers_);
     const std::array inputs{sums};
     const Message mean = setup_.shared->once("boundaries", inputs, [&] {
@@ -148,15 +101,17 @@ class OkTopk final : public Scheme {
     boundaries_ = Boundaries::from(mean.payload);
   }
 
-  Task<SparseVector> split_and_reduce(Communicator& comm, const SparseVector& selected) {
+  Task<SparseVector> reduce_own_region(Communicator& comm, const SparseVector& selected) {
     const auto phase = comm.phase("split_and_reduce");
-    SplitAndReduce exchange(selected, boundaries_, comm.rank(), setup_);
+    const bool published = setup_.options.flag("published");
+    const auto bucket = std::min<std::int64_t>(setup_.options.integer("bucket"), setup_.ranks);
     const ExchangeOrder order{.rotated = setup_.options.flag("rotation"),
-                              .bucket = static_cast<int>(std::min<std::int64_t>(
-                                  setup_.options.integer("bucket"), setup_.ranks)),
-                              .sliding = setup_.options.flag("sliding")};
-    co_await direct_exchange(comm, exchange, order);
-    co_return exchange.finish();
+                              .bucket = static_cast<int>(bucket),
+                              .sliding = !published && setup_.options.flag("sliding"),
+                              .counts_itself = published};
+    const SplitStyle style{.order = order, .counts_first = published};
+    Task<SparseVector> task = split_and_reduce(comm, selected, boundaries_, setup_, style);
+    co_return co_await std::move(task);
   }
 
   Task<void> set_global_threshold(Communicator& comm, const SparseVector& reduced) {
@@ -169,11 +124,12 @@ class OkTopk final : public Scheme {
       return Numbers({std::bit_cast<std::int32_t>(kth)}).message();
     });
     const auto bits = static_cast<std::int32_t>(Numbers::from(threshold.payload)[0]);
-    global_.set_threshold(std::bit_cast<float>(bits));
+    global_.set(std::bit_cast<float>(bits));
   }
 
   Task<SparseVector> balance_and_allgather(Communicator& comm, SparseVector mine) {
     const Numbers sizes = co_await gather_sizes(comm, mine);
+    nudge(sizes.total());
     if (must_balance(sizes)) mine = co_await balance(comm, std::move(mine), sizes);
     const auto phase = comm.phase("allgatherv");
     const Concatenation all = co_await allgather(comm, mine.message(setup_.space));
@@ -185,6 +141,15 @@ class OkTopk final : public Scheme {
     const Message size = Numbers({static_cast<std::int64_t>(mine.size())}).message();
     const Concatenation all = co_await allgather(comm, size);
     co_return numbers_of_gathered(all, *setup_.shared);
+  }
+
+  /// What all ranks know of the result moves the global threshold of the next iteration.
+  void nudge(std::int64_t selected) {
+    const Options& options = setup_.options;
+    if (!options.flag("nudge")) return;
+    global_.nudge(selected, setup_.carried_k(), options.number("nudge_low"),
+                  options.number("global_high"), options.number("global_raise"),
+                  options.number("global_lower"));
   }
 
   [[nodiscard]] bool must_balance(const Numbers& sizes) const {
@@ -241,34 +206,34 @@ class OkTopk final : public Scheme {
 
   const SchemeSetup& setup_;
   NumbersReduction numbers_;
-  ThresholdReuse local_;
-  ThresholdReuse global_;
+  ReusedThreshold global_;
   Boundaries boundaries_;
 };
 
 Cost oktopk_cost(const CostInput& in) {
   const Options& options = *in.options;
   const double p = in.ranks;
-  const auto k = static_cast<double>(in.k);
-  const double log = std::log2(p);
-  const double steps = std::ceil(log);
+  const double k = in.most();
+  const double steps = std::ceil(std::log2(p));
   const double share = k * (p - 1) / p;
+  const double least = in.least() * (p - 1) / p;
+  const bool published = options.flag("published");
+  const double split_messages = published ? 3 * (p - 1) : p - 1;
 
   // Upper ends, phase by phase; a variant that switches an optimisation off has a higher one.
-  Terms split{p - 1, 2 * share};
+  Terms split{split_messages, 2 * share, 0};
   if (!options.flag("balanced_split")) split.words = 2 * k * (p - 1);
   const Terms split_high =
-      options.flag("rotation") ? split : Terms{4 * split.messages, 4 * split.words};
+      options.flag("rotation") ? split : Terms{4 * split.messages, 4 * split.words, 0};
   const bool balancing = options.flag("balancing") && options.number("trigger") <= 4;
   const Terms gather_high =
-      balancing ? Terms{p - 1 + steps, 4 * share} : Terms{steps, 2 * k * steps};
+      balancing ? Terms{p - 1 + steps, 4 * share, 0} : Terms{steps, 2 * k * steps, 0};
 
   Cost cost;
-  cost.paper = {{2 * p + 2 * log, 2 * share}, {2 * p + 2 * log, 6 * share}};
-  cost.counted.low = {p - 1 + 2 * steps, 2 * share};
-  cost.counted.high = Terms{steps, 0} + split_high + gather_high;
+  cost.counted.low = {split_messages + 2 * steps, 2 * least, 0};
+  cost.counted.high = Terms{steps, 0, 0} + split_high + gather_high;
 
-  Terms low{0, p - 1};  // the sizes
+  Terms low{0, published ? 2 * (p - 1) : p - 1, 0};  // the sizes, and the counts
   Terms high = low;
   const bool alone = in.ranks == 1;
   if (!alone && options.flag("balanced_split") &&
@@ -276,13 +241,13 @@ Cost oktopk_cost(const CostInput& in) {
     const auto core = std::bit_floor(static_cast<unsigned>(in.ranks));
     const double rounds =
         std::log2(static_cast<double>(core)) + (std::cmp_equal(core, in.ranks) ? 0 : 2);
-    low = low + Terms{rounds, rounds * p};
-    high = high + Terms{rounds, rounds * p};
+    low = low + Terms{rounds, rounds * p, 0};
+    high = high + Terms{rounds, rounds * p, 0};
   }
   if (!alone && (in.iteration - 1) % options.integer("tau_prime") == 0) {
     const auto all = 2 * std::min(static_cast<double>(in.n), k * p);
-    low = low + Terms{steps, 2 * share};
-    high = high + Terms{steps, all * steps};
+    low = low + Terms{steps, 2 * least, 0};
+    high = high + Terms{steps, all * steps, 0};
   }
   cost.lower_order = {low, high};
   return cost;
@@ -291,28 +256,42 @@ Cost oktopk_cost(const CostInput& in) {
 }  // namespace
 
 SchemeInfo oktopk_scheme() {
-  return {
+  SchemeInfo info{
       .name = "oktopk",
       .summary = "split and reduce over balanced regions, global top-k, balanced allgatherv",
       .source = "Ok-Topk (PPoPP 2022), Algorithm 1, Equations 1-3, Table 1",
-      .latency = "2P + 2 log P",
-      .bandwidth = "[2k (P-1)/P, 6k (P-1)/P]",
-      .dense = false,
+      .paper = {.latency = "2P + 2 log P",
+                .words = "2k (P-1)/P",
+                .words_high = "6k (P-1)/P",
+                .reduced = "0",
+                .reduced_high = "k (P-1) max(1 - balanced_split, 1/P) max(1, 4 - 3 rotation)"},
+      .lower_order =
+          "P-1 words of sizes; every tau iterations an allreduce of P boundaries; every "
+          "tau_prime iterations an allgatherv of the reduced regions",
       .options = {{"tau", std::int64_t{64}, 1, "iterations between repartitions of the space"},
-                  {"tau_prime", std::int64_t{32}, 1,
-                   "iterations between exact thresholds (the paper: 32, BERT 128)"},
                   {"balanced_split", true, 0, "balance the regions; false: equal regions"},
                   {"rotation", true, 0, "rotate destinations; false: all send to rank i at step i"},
                   {"bucket", std::int64_t{16}, 1, "exchanges under way at a time; 1: no bucketing"},
                   {"sliding", true, 0,
                    "post the next exchange when the oldest ends; false: wait for whole buckets"},
                   {"balancing", true, 0, "balance data before the allgatherv"},
-                  {"trigger", 4.0, 0, "balance when the largest size exceeds this times the mean"}},
-      .restriction = [](int, std::int64_t) { return std::nullopt; },
-      .cost = oktopk_cost,
-      .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+                  {"trigger", 4.0, 0, "balance when the largest size exceeds this times the mean"},
+                  {"published", false, 0,
+                   "as the published code: counts first, indexes and values apart, whole buckets, "
+                   "its boundaries (with bucket=4, nudge=true; balancing=false, or trigger=0 "
+                   "for BERT)"},
+                  {"global_high", 4.0 / 3, 1, "nudge: upper end of the global band, times k"},
+                  {"global_raise", 1.008, 1, "nudge: factor of the global threshold (BERT 1.025)"},
+                  {"global_lower", 1.008, 1, "nudge: divisor of the global threshold (LSTM 1.01)"}},
+      .run_cost = oktopk_cost,
+      .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
         return std::make_unique<OkTopk>(setup);
-      }};
+      },
+      .selects_result = true};
+  for (OptionInfo& option : threshold_reuse_options()) {
+    if (option.name != "nudge_factor") info.options.push_back(std::move(option));
+  }
+  return info;
 }
 
 }  // namespace thinwire

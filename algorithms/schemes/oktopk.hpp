@@ -35,6 +35,10 @@
 //                         another in what we ran, since rank i goes on only when it has all
 //   bucket=1              no bucketing: one exchange at a time, reduced before the next
 //   sliding=false         a bucket is waited for as a whole, as in the published code
+//   published=true        as the published code: counts first, indexes and values as messages of
+//                         their own (3 (P-1) messages for the split), whole buckets of which the
+//                         first counts the rank itself, its rule for boundaries
+//   nudge=true            reused thresholds follow the count, as in the published code
 //   balancing=false       direct allgatherv: up to 2k log P words; so does a trigger above 4
 //
 // Restrictions: none; P = 1 selects and sends nothing. Memory: a rank holds its selection, the

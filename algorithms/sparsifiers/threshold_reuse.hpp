@@ -1,27 +1,37 @@
-// Top-k selection by a threshold that is exact every τ' iterations and reused in between
-// (Ok-Topk, section 3.1.3).
+// threshold_reuse: the exact k-th largest magnitude becomes the threshold every τ' iterations and
+// is reused in between (Ok-Topk, section 3.1.3), plain or nudged as the published code does.
 #pragma once
 
 #include <cstdint>
 
-#include "sim/gradient/sparse_vector.hpp"
+#include "algorithms/sparsifiers/sparsifier.hpp"
 
 namespace thinwire {
 
-class ThresholdReuse {
+/// A threshold that is exact in iterations 1, 1 + τ', 1 + 2τ' ... and reused in between.
+class ReusedThreshold {
  public:
-  explicit ThresholdReuse(std::int64_t period) : period_(period) {}
+  explicit ReusedThreshold(std::int64_t period) : period_(period) {}
 
   /// Iterations count from 1; the first one is exact.
   [[nodiscard]] bool exact_in(int iteration) const { return (iteration - 1) % period_ == 0; }
-  void set_threshold(float threshold) { threshold_ = threshold; }
+  void set(float threshold) { threshold_ = threshold; }
+  [[nodiscard]] float value() const { return threshold_; }
   [[nodiscard]] SparseVector select(const SparseVector& vector) const {
     return select_at_least(vector, threshold_);
   }
+  /// Raises the threshold by `raise` where more than `high` times `wanted` was selected, lowers it
+  /// by `lower` where less than `low` times that.
+  void nudge(std::int64_t selected, std::int64_t wanted, double low, double high, double raise,
+             double lower);
 
  private:
   std::int64_t period_;
   float threshold_ = 0;
 };
+
+/// τ' and the nudging, which oktopk's global threshold shares.
+[[nodiscard]] std::vector<OptionInfo> threshold_reuse_options();
+[[nodiscard]] SparsifierInfo threshold_reuse_sparsifier();
 
 }  // namespace thinwire

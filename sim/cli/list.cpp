@@ -23,6 +23,11 @@ std::string option_text(const OptionInfo& option) {
                      std::visit([](auto v) { return fmt::format("{}", v); }, option.fallback));
 }
 
+std::string bandwidth_text(const PaperCost& paper) {
+  if (paper.words_high.empty()) return paper.words;
+  return fmt::format("[{}, {}]", paper.words, paper.words_high);
+}
+
 std::vector<Json> scheme_records() {
   std::vector<Json> records;
   for (const SchemeInfo& scheme : all_schemes()) {
@@ -31,8 +36,8 @@ std::vector<Json> scheme_records() {
     records.push_back({{"kind", "scheme"},
                        {"name", scheme.name},
                        {"input", scheme.dense ? "dense" : "sparse"},
-                       {"latency", scheme.latency},
-                       {"bandwidth", scheme.bandwidth},
+                       {"latency", scheme.paper.latency},
+                       {"bandwidth", bandwidth_text(scheme.paper)},
                        {"summary", scheme.summary},
                        {"source", scheme.source},
                        {"options", fmt::format("{}", fmt::join(options, " "))}});

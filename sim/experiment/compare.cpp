@@ -44,7 +44,8 @@ Comparison compare(const Row& row, double tolerance) {
   const Machine& machine = row.outcome ? row.outcome->machine : row.point.machine;
   const auto value = [&](Terms terms) {
     return has_clock ? terms.messages * machine.alpha.value() +
-                           terms.words * machine.beta_per_word.value()
+                           terms.words * machine.beta_per_word.value() +
+                           terms.reduced * machine.gamma_per_word.value()
                      : terms.messages;
   };
 
@@ -62,8 +63,7 @@ Comparison compare(const Row& row, double tolerance) {
   result.lower_order_low = value(cost.lower_order.low);
   result.lower_order_high = value(cost.lower_order.high);
   result.comparable =
-      !has_clock || (machine.gamma_per_word == Seconds(0) && machine.latency == Seconds(0) &&
-                     machine.overhead == Seconds(0));
+      !has_clock || (machine.latency == Seconds(0) && machine.overhead == Seconds(0));
   result.machine_known = row.outcome || row.point.platform.empty();
   if (!row.outcome) return result;
 

@@ -29,7 +29,7 @@ Task<void> iterate(Communicator& comm, RankState& rank, LocalGradient gradient, 
 
 LocalGradient gradient_of(const GradientSource& source, const RankState& state, Rank rank,
                           int iteration, bool dense) {
-  if (dense) return source.dense(rank, iteration);
+  if (dense) return state.feedback.accumulate(source.dense(rank, iteration));
   return state.feedback.accumulate(source.sparse(rank, iteration));
 }
 
@@ -122,7 +122,8 @@ Outcome run_on(Network& network, const Point& point) {
                           .k = point.k,
                           .gamma = point.machine.gamma_per_word,
                           .options = Options(info.options, point.options),
-                          .shared = &shared};
+                          .shared = &shared,
+                          .seed = point.seed};
 
   std::vector<RankState> ranks(static_cast<std::size_t>(point.ranks));
   for (RankState& rank : ranks) rank.scheme = info.make(setup);
@@ -130,11 +131,11 @@ Outcome run_on(Network& network, const Point& point) {
   Outcome outcome;
   RunReport report;
   for (int iteration = 1; iteration <= point.iterations; ++iteration) {
-    std::vector<SparseVector> accumulated(point.error_feedback ? ranks.size() : 0);
+    std::vector<LocalGradient> accumulated(point.error_feedback ? ranks.size() : 0);
     report = network.run(point.ranks, [&](Communicator& comm) {
       const auto at = static_cast<std::size_t>(comm.rank().value());
       LocalGradient gradient = gradient_of(source, ranks[at], comm.rank(), iteration, info.dense);
-      if (point.error_feedback && !info.dense) accumulated[at] = std::get<SparseVector>(gradient);
+      if (point.error_feedback) accumulated[at] = gradient;
       return iterate(comm, ranks[at], std::move(gradient), iteration);
     });
     outcome.iteration_times.push_back(report.makespan());

@@ -14,6 +14,15 @@ struct DenseBody final : Body {
   std::vector<float> values;
 };
 
+template <class Combine>
+DenseBlock combined(const DenseBlock& a, const DenseBlock& b, Combine combine) {
+  const auto va = a.values();
+  const auto vb = b.values();
+  std::vector<float> values(va.size());
+  std::transform(va.begin(), va.end(), vb.begin(), values.begin(), combine);
+  return {a.first(), std::move(values)};
+}
+
 }  // namespace
 
 DenseBlock::DenseBlock(std::uint32_t first, std::vector<float> values) {
@@ -36,12 +45,10 @@ DenseBlock DenseBlock::slice(std::uint32_t first, std::uint32_t last) const {
   return DenseBlock({payload_.body, first, last});
 }
 
-DenseBlock sum(const DenseBlock& a, const DenseBlock& b) {
-  const auto va = a.values();
-  const auto vb = b.values();
-  std::vector<float> values(va.size());
-  std::transform(va.begin(), va.end(), vb.begin(), values.begin(), std::plus<>());
-  return {a.first(), std::move(values)};
+DenseBlock sum(const DenseBlock& a, const DenseBlock& b) { return combined(a, b, std::plus<>()); }
+
+DenseBlock difference(const DenseBlock& a, const DenseBlock& b) {
+  return combined(a, b, std::minus<>());
 }
 
 DenseBlock sum(const DenseBlock& a, const SparseVector& b) {

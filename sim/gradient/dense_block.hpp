@@ -43,6 +43,8 @@ class DenseBlock {
 
 /// Component-wise sum of two blocks of the same coordinates.
 [[nodiscard]] DenseBlock sum(const DenseBlock& a, const DenseBlock& b);
+/// Component-wise a - b of two blocks of the same coordinates.
+[[nodiscard]] DenseBlock difference(const DenseBlock& a, const DenseBlock& b);
 /// A dense block with a sparse vector, whose coordinates lie in it, added.
 [[nodiscard]] DenseBlock sum(const DenseBlock& a, const SparseVector& b);
 /// One block of blocks that follow one another.

@@ -30,10 +30,10 @@ TEST_CASE("Every scheme is found by its name and says what it is") {
     CHECK(find_scheme(info.name).name == info.name);
     CHECK_FALSE(info.summary.empty());
     CHECK_FALSE(info.source.empty());
-    CHECK_FALSE(info.latency.empty());
-    CHECK_FALSE(info.bandwidth.empty());
+    CHECK_FALSE(info.paper.latency.empty());
+    CHECK_FALSE(info.paper.words.empty());
     CHECK(info.make);
-    CHECK(info.cost);
+    CHECK(info.run_cost);
     REQUIRE(info.restriction);
     for (const int ranks : test::kRankCounts) {
       CHECK_FALSE(info.restriction(ranks, 1000).has_value());

@@ -57,7 +57,9 @@ bool conforms(const std::vector<Reduced>& results, const Expected& expected) {
   for (std::size_t rank = 0; rank < results.size(); ++rank) {
     const auto* sum = std::get_if<SparseVector>(&results[rank].sum);
     if (sum == nullptr || entries_of(*sum) != expected.sum) return false;
-    if (entries_of(results[rank].contributed) != expected.contributed[rank]) return false;
+    const auto* contributed = std::get_if<SparseVector>(&results[rank].contributed);
+    if (contributed == nullptr || entries_of(*contributed) != expected.contributed[rank])
+      return false;
   }
   return true;
 }
@@ -105,7 +107,7 @@ bool dense_conforms(Network& network, const SchemeInfo& info, int ranks, Gradien
     const auto& block = std::get<DenseBlock>(result.sum);
     return block.first() == 0 && block.values().size() == size &&
            std::memcmp(block.values().data(), first.data(), size * sizeof(float)) == 0 &&
-           result.contributed.size() == 0;
+           std::get<SparseVector>(result.contributed).size() == 0;
   });
 }
 

@@ -10,7 +10,7 @@ namespace thinwire {
 
 TEST_CASE("A threshold is exact in the first iteration and then once a period") {
   const auto exact = [](std::int64_t period) {
-    const ThresholdReuse reuse(period);
+    const ReusedThreshold reuse(period);
     std::vector<int> iterations;
     for (int iteration = 1; iteration <= 10; ++iteration) {
       if (reuse.exact_in(iteration)) iterations.push_back(iteration);
@@ -23,13 +23,13 @@ TEST_CASE("A threshold is exact in the first iteration and then once a period") 
 }
 
 TEST_CASE("A threshold selects what reaches it until another one is set") {
-  ThresholdReuse reuse(2);
+  ReusedThreshold reuse(2);
   const SparseVector vector = SparseVector::checked({{1, 1.0F}, {2, -2.0F}, {3, 3.0F}});
   CHECK(reuse.select(vector).size() == 3);  // none yet
-  reuse.set_threshold(2.0F);
+  reuse.set(2.0F);
   CHECK(test::entries_of(reuse.select(vector)) == test::Entries{{2, -2.0F}, {3, 3.0F}});
   CHECK(reuse.select(vector).size() == 2);
-  reuse.set_threshold(3.5F);
+  reuse.set(3.5F);
   CHECK(reuse.select(vector).size() == 0);
 }
 

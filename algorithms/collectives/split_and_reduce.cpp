@@ -1,0 +1,87 @@
+#include "algorithms/collectives/split_and_reduce.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace thinwire {
+
+namespace {
+
+/// Exchanges that tell each rank how much comes: one word each. Nobody has to look at them, since
+/// messages know their lengths here.
+class Counts final : public Exchange {
+ public:
+  [[nodiscard]] Message outgoing(Rank /*to*/) override { return Numbers({0}).message(); }
+  [[nodiscard]] Seconds incoming(Rank /*from*/, Message /*message*/) override { return Seconds(0); }
+};
+
+/// One rank's part: cuts its selection by region, sums what comes for its own.
+class SplitAndReduce final : public Exchange {
+ public:
+  SplitAndReduce(const SparseVector& selected, const Boundaries& boundaries, Rank own,
+                 const SchemeSetup& setup)
+      : selected_(selected), setup_(setup), region_(region(boundaries, own)) {
+    positions_.reserve(boundaries.size());
+    std::size_t position = 0;
+    for (const std::int64_t cut : boundaries.all()) {
+      position = selected.position_of(static_cast<std::uint32_t>(cut), position);
+      positions_.push_back(static_cast<std::uint32_t>(position));
+    }
+    region_.add(slice(own));
+  }
+
+  [[nodiscard]] Message outgoing(Rank to) override { return slice(to).message(setup_.space); }
+
+  [[nodiscard]] Seconds incoming(Rank /*from*/, Message message) override {
+    region_.add(SparseVector::from(message.payload));
+    const std::int64_t values = message.words.value() / 2;
+    return setup_.gamma * static_cast<double>(values);
+  }
+
+  [[nodiscard]] SparseVector finish() { return region_.finish(); }
+
+ private:
+  static SparseAccumulator region(const Boundaries& boundaries, Rank own) {
+    const auto at = static_cast<std::size_t>(own.value());
+    return {static_cast<std::uint32_t>(boundaries[at]),
+            static_cast<std::uint32_t>(boundaries[at + 1])};
+  }
+  [[nodiscard]] SparseVector slice(Rank of) const {
+    const auto at = static_cast<std::size_t>(of.value());
+    return selected_.slice(positions_[at], positions_[at + 1]);
+  }
+
+  const SparseVector& selected_;
+  const SchemeSetup& setup_;
+  std::vector<std::uint32_t> positions_;
+  SparseAccumulator region_;
+};
+
+}  // namespace
+
+Boundaries equal_regions(const SchemeSetup& setup) {
+  const Message shared = setup.shared->once("equal regions", std::span<const Message>(), [&] {
+    const GradientSpace& space = setup.space;
+    std::vector<std::int64_t> cuts;
+    for (int i = 0; i <= setup.ranks; ++i) {
+      cuts.push_back(space.coordinate(part_begin(space.components, setup.ranks, i)));
+    }
+    return Boundaries(std::move(cuts)).message();
+  });
+  return Boundaries::from(shared.payload);
+}
+
+Task<SparseVector> split_and_reduce(Communicator& comm, SparseVector selected,
+                                    Boundaries boundaries, const SchemeSetup& setup,
+                                    SplitStyle style) {
+  if (style.counts_first) {
+    Counts counts;
+    co_await direct_exchange(comm, counts, style.order);
+    style.order.halves = true;
+  }
+  SplitAndReduce exchange(selected, boundaries, comm.rank(), setup);
+  co_await direct_exchange(comm, exchange, style.order);
+  co_return exchange.finish();
+}
+
+}  // namespace thinwire

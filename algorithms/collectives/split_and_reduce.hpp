@@ -1,0 +1,33 @@
+// Split and reduce: region i of every rank's sparse vector goes to rank i, which sums it
+// (Ok-Topk, section 3.1.1; the split phase of SparCML, section 5.3.2).
+#pragma once
+
+#include "algorithms/collectives/direct_exchange.hpp"
+#include "algorithms/setup.hpp"
+#include "sim/gradient/numbers.hpp"
+#include "sim/gradient/sparse_vector.hpp"
+
+namespace thinwire {
+
+/// The P+1 coordinates at which regions begin and end.
+using Boundaries = Numbers;
+
+/// Regions of equally many components.
+[[nodiscard]] Boundaries equal_regions(const SchemeSetup& setup);
+
+/// How a rank's part of a region travels.
+struct SplitStyle {
+  ExchangeOrder order = {};
+  /// As the published code of Ok-Topk does: counts first, then indexes and values apart.
+  bool counts_first = false;
+};
+
+/// The sum of this rank's region over all ranks. Each message holds the COO entries of a region.
+/// Cost where each rank has k entries, evenly spread: (P-1) α + 2k (P-1)/P β, and k (P-1)/P γ as
+/// far as the exchanges under way do not hide it. With `counts_first` (P-1) (α + β) for the counts,
+/// and 2 (P-1) α instead.
+[[nodiscard]] Task<SparseVector> split_and_reduce(Communicator& comm, SparseVector selected,
+                                                  Boundaries boundaries, const SchemeSetup& setup,
+                                                  SplitStyle style);
+
+}  // namespace thinwire

@@ -1,0 +1,115 @@
+#include "algorithms/scheme.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "algorithms/formula.hpp"
+#include "sim/core/errors.hpp"
+
+namespace thinwire {
+
+namespace {
+
+/// Passes selections on, and keeps what is to be told of the last one.
+class Watched final : public Sparsifier {
+ public:
+  Watched(std::unique_ptr<Sparsifier> inner, std::int64_t granule)
+      : inner_(std::move(inner)), granule_(granule) {}
+
+  Selection select(const SparseVector& accumulated, Rank rank, int iteration) override {
+    Selection selection = inner_->select(accumulated, rank, iteration);
+    report_ = {.selected = static_cast<std::int64_t>(selection.selected.size()) * granule_,
+               .work = selection.work};
+    return selection;
+  }
+  void observe(const Numbers& counts, int iteration) override {
+    inner_->observe(counts, iteration);
+  }
+  /// What was selected since the last call.
+  SelectionReport take_report() { return std::exchange(report_, {}); }
+
+ private:
+  std::unique_ptr<Sparsifier> inner_;
+  std::int64_t granule_;
+  SelectionReport report_;
+};
+
+class Composed final : public Scheme {
+ public:
+  Composed(std::unique_ptr<SparseCollective> collective, std::unique_ptr<Sparsifier> sparsifier,
+           std::int64_t granule)
+      : collective_(std::move(collective)), sparsifier_(std::move(sparsifier), granule) {}
+
+  Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int iteration) override {
+    Task<Reduced> task = collective_->allreduce(
+        comm, sparsifier_, std::get<SparseVector>(std::move(gradient)), iteration);
+    gradient = {};
+    Reduced reduced = co_await std::move(task);
+    reduced.selection = sparsifier_.take_report();
+    co_return reduced;
+  }
+
+ private:
+  std::unique_ptr<SparseCollective> collective_;
+  Watched sparsifier_;
+};
+
+/// P, n, k and the numbers among the options.
+Symbols symbols_of(const CostInput& in, double k) {
+  Symbols symbols{{"P", in.ranks}, {"n", static_cast<double>(in.n)}, {"k", k}};
+  if (in.options == nullptr) return symbols;
+  for (const auto& [name, value] : in.options->all()) {
+    symbols[name] = std::visit([](auto v) { return static_cast<double>(v); }, value);
+  }
+  return symbols;
+}
+
+const std::string& or_else(const std::string& text, const std::string& other) {
+  return text.empty() ? other : text;
+}
+
+}  // namespace
+
+void Sparsifier::observe(const Numbers& /*counts*/, int /*iteration*/) {}
+
+Cost SchemeInfo::cost(const CostInput& in) const {
+  Cost result = run_cost(in);
+  const Symbols nominal = symbols_of(in, static_cast<double>(in.k));
+  result.paper.low = {evaluate(paper.latency, nominal), evaluate(paper.words, nominal), 0};
+  result.paper.high = {evaluate(or_else(paper.latency_high, paper.latency), nominal),
+                       evaluate(or_else(paper.words_high, paper.words), nominal), 0};
+  result.counted.low.reduced += evaluate(paper.reduced, symbols_of(in, in.least()));
+  result.counted.high.reduced +=
+      evaluate(or_else(paper.reduced_high, paper.reduced), symbols_of(in, in.most()));
+  return result;
+}
+
+SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
+  const auto cannot = [&](const char* what) {
+    throw InputError(fmt::format("'{}' cannot carry what '{}' selects: {}", collective.name,
+                                 sparsifier.name, what));
+  };
+  if (sparsifier.needs == Needs::slots && !collective.carries_slots) {
+    cannot("slots in no order, some of them empty; schemes that gather can (topka)");
+  }
+  if (sparsifier.needs == Needs::values_of_all && !collective.carries_values_of_all) {
+    cannot("each rank selects for all of them; schemes that share indexes can (topk_allreduce)");
+  }
+  collective.collective_options = collective.options;
+  for (const OptionInfo& option : sparsifier.options) {
+    const bool known = std::ranges::find(collective.options, option.name, &OptionInfo::name) !=
+                       collective.options.end();
+    if (!known) collective.options.push_back(option);
+  }
+  collective.sparsifier = sparsifier.name;
+  collective.make = [make_collective = collective.collective, make_sparsifier = sparsifier.make](
+                        const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+    return std::make_unique<Composed>(make_collective(setup), make_sparsifier(setup),
+                                      setup.space.granule);
+  };
+  return collective;
+}
+
+}  // namespace thinwire

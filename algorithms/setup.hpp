@@ -1,0 +1,30 @@
+// What every scheme and its parts need to know of a simulation.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "algorithms/options.hpp"
+#include "sim/core/units.hpp"
+#include "sim/gradient/shared_work.hpp"
+#include "sim/gradient/space.hpp"
+
+namespace thinwire {
+
+/// One for each simulation, shared by the ranks' schemes, which it must outlive.
+struct SchemeSetup {
+  int ranks = 1;
+  GradientSpace space;
+  std::int64_t k = 0;  ///< components that each rank wants to select; a multiple of space.granule
+  Seconds gamma = {};  ///< seconds a reduced word
+  Options options = {};
+  SharedWork* shared = nullptr;
+  std::uint64_t seed = 1;  ///< of what schemes draw at random
+  /// Components of the model's tensors, in the order of the gradient; empty: one tensor.
+  std::vector<std::int64_t> tensors = {};
+
+  /// k in carried coordinates.
+  [[nodiscard]] std::int64_t carried_k() const { return k / space.granule; }
+};
+
+}  // namespace thinwire

@@ -1,0 +1,32 @@
+#include "algorithms/sparsifiers/exact_topk.hpp"
+
+namespace thinwire {
+
+namespace {
+
+class ExactTopk final : public Sparsifier {
+ public:
+  explicit ExactTopk(const SchemeSetup& setup) : setup_(setup) {}
+
+  Selection select(const SparseVector& accumulated, Rank /*rank*/, int /*iteration*/) override {
+    return {.selected = select_largest(accumulated, setup_.carried_k()),
+            .work = {.sorted = setup_.space.components}};
+  }
+
+ private:
+  const SchemeSetup& setup_;
+};
+
+}  // namespace
+
+SparsifierInfo exact_topk_sparsifier() {
+  return {.name = "exact_topk",
+          .summary = "exactly the k entries of largest magnitude",
+          .source = "Aji, Heafield (EMNLP 2017)",
+          .options = {},
+          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
+            return std::make_unique<ExactTopk>(setup);
+          }};
+}
+
+}  // namespace thinwire

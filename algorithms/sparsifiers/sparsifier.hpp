@@ -1,0 +1,78 @@
+// What a sparsifier is: it decides which entries of a rank's accumulator are sent.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/options.hpp"
+#include "algorithms/setup.hpp"
+#include "sim/core/units.hpp"
+#include "sim/gradient/numbers.hpp"
+#include "sim/gradient/sparse_vector.hpp"
+
+namespace thinwire {
+
+/// What a selection made the device do, in components, so that a device profile can price it.
+struct SelectionWork {
+  std::int64_t scanned = 0;   ///< read, to find sums or copy what was selected
+  std::int64_t compared = 0;  ///< held against a threshold
+  std::int64_t sorted = 0;    ///< out of which the largest were found exactly
+  std::int64_t hashed = 0;
+
+  friend SelectionWork operator+(SelectionWork a, SelectionWork b) {
+    return {a.scanned + b.scanned, a.compared + b.compared, a.sorted + b.sorted,
+            a.hashed + b.hashed};
+  }
+};
+
+struct Selection {
+  SparseVector selected;
+  SelectionWork work = {};
+  /// Coordinates that travel where that is more than was selected (empty slots of a hash table).
+  std::int64_t slots = 0;
+};
+
+/// What is told of a selection.
+struct SelectionReport {
+  std::int64_t selected = 0;  ///< components
+  SelectionWork work = {};
+};
+
+/// One rank's sparsifier. Lives through the iterations and keeps what they hand on.
+class Sparsifier {
+ public:
+  Sparsifier() = default;
+  Sparsifier(const Sparsifier&) = delete;
+  Sparsifier& operator=(const Sparsifier&) = delete;
+  Sparsifier(Sparsifier&&) = delete;
+  Sparsifier& operator=(Sparsifier&&) = delete;
+  virtual ~Sparsifier() = default;
+
+  /// Iterations count from 1. Coordinates that `accumulated` does not hold are 0.
+  [[nodiscard]] virtual Selection select(const SparseVector& accumulated, Rank rank,
+                                         int iteration) = 0;
+  /// How many coordinates each rank selected, once a collective that exchanges that knows.
+  virtual void observe(const Numbers& counts, int iteration);
+};
+
+/// What a sparsifier asks of the collective that carries its selection.
+enum class Needs : std::uint8_t {
+  nothing,
+  slots,          ///< entries in no order, with empty ones among them
+  values_of_all,  ///< each rank selects in its own part and all ranks add their values there
+};
+
+struct SparsifierInfo {
+  std::string name;
+  std::string summary;
+  std::string source;  ///< paper, section or algorithm
+  Needs needs = Needs::nothing;
+  std::vector<OptionInfo> options;
+  std::function<std::unique_ptr<Sparsifier>(const SchemeSetup&)> make;
+};
+
+}  // namespace thinwire
