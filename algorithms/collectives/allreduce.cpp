@@ -70,8 +70,9 @@ Task<Message> doubling(Communicator& comm, Core core, Message held, const Reduct
 Task<Message> halving_then_doubling(Communicator& comm, Core core, Message held,
                                     const Reduction& reduction) {
   const int pieces = core.size();
-  PieceRange range{0, pieces};
+  std::vector<PieceRange> ranges{{0, pieces}};
   for (int distance = 1; distance < pieces; distance *= 2) {
+    const PieceRange range = ranges.back();
     const int middle = range.first + (range.last - range.first) / 2;
     PieceRange kept{range.first, middle};
     PieceRange sent{middle, range.last};
@@ -79,17 +80,20 @@ Task<Message> halving_then_doubling(Communicator& comm, Core core, Message held,
     const Rank peer = core.at(core.place() ^ distance);
     const Message theirs =
         co_await comm.sendrecv(peer, reduction.cut(held, sent, pieces), peer, kAllreduceTag);
-    Summed summed = reduction.sum(reduction.cut(held, kept, pieces), theirs);
+    const Part part{kept, pieces};
+    Summed summed = reduction.sum(reduction.cut(held, kept, pieces), theirs, part);
     co_await comm.compute(summed.work);
     held = std::move(summed.message);
-    range = kept;
+    ranges.push_back(kept);
   }
   for (int distance = pieces / 2; distance > 0; distance /= 2) {
     const Rank peer = core.at(core.place() ^ distance);
     Message theirs = co_await comm.sendrecv(peer, held, peer, kAllreduceTag);
     std::array parts{std::move(held), std::move(theirs)};
     if ((core.place() & distance) != 0) std::swap(parts[0], parts[1]);
-    held = reduction.join(parts);
+    ranges.pop_back();
+    const Part joined{ranges.back(), pieces};
+    held = reduction.join(parts, joined);
   }
   co_return held;
 }
@@ -117,7 +121,9 @@ Task<Message> allreduce_ring(Communicator& comm, Message mine, const Reduction& 
   for (int step = 1; step < size; ++step) {
     const Message received =
         co_await comm.sendrecv(next, std::move(moving), previous, kAllreduceTag);
-    Summed summed = reduction.sum(own(piece_at(-step)), received);
+    const int piece = piece_at(-step);
+    const Part part{{piece, piece + 1}, size};
+    Summed summed = reduction.sum(own(piece), received, part);
     co_await comm.compute(summed.work);
     moving = std::move(summed.message);
   }
@@ -127,7 +133,8 @@ Task<Message> allreduce_ring(Communicator& comm, Message mine, const Reduction& 
     moving = co_await comm.sendrecv(next, std::move(moving), previous, kAllreduceTag);
     pieces[static_cast<std::size_t>(piece_at(1 - step))] = moving;
   }
-  co_return reduction.join(pieces);
+  const Part whole{{0, size}, size};
+  co_return reduction.join(pieces, whole);
 }
 
 }  // namespace thinwire

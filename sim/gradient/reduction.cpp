@@ -16,18 +16,18 @@ Seconds Reduction::work(const Message& b) const {
   return gamma_ * static_cast<double>(reduced_words(b).value());
 }
 
-Summed Reduction::sum(const Message& a, const Message& b) const {
-  return {compute_sum(a, b), work(b)};
+Summed Reduction::sum(const Message& a, const Message& b, Part part) const {
+  return {compute_sum(a, b, part), work(b)};
 }
 
-Summed Reduction::shared_sum(const Message& a, const Message& b) const {
+Summed Reduction::shared_sum(const Message& a, const Message& b, Part part) const {
   const std::array inputs{a, b};
-  return {shared_.once("sum", inputs, [&] { return compute_sum(a, b); }), work(b)};
+  return {shared_.once("sum", inputs, [&] { return compute_sum(a, b, part); }), work(b)};
 }
 
-Message Reduction::join(std::span<const Message> parts) const {
+Message Reduction::join(std::span<const Message> parts, Part whole) const {
   if (parts.size() == 1) return parts.front();
-  return shared_.once("join", parts, [&] { return compute_join(parts); });
+  return shared_.once("join", parts, [&] { return compute_join(parts, whole); });
 }
 
 Message GradientReduction::cut(const Message& held, PieceRange wanted, int pieces) const {
@@ -42,26 +42,43 @@ Message GradientReduction::cut(const Message& held, PieceRange wanted, int piece
   return vector.slice(vector.position_of(first), vector.position_of(last)).message(space_);
 }
 
-Message GradientReduction::compute_sum(const Message& a, const Message& b) const {
-  const Stream result = thinwire::sum(stream_from(a.payload), stream_from(b.payload), space_);
+Message GradientReduction::compute_sum(const Message& a, const Message& b, Part part) const {
+  const std::int64_t begin = part_begin(space_.components, part.of, part.range.first);
+  const std::int64_t end = part_begin(space_.components, part.of, part.range.last);
+  const Stream result =
+      thinwire::sum(stream_from(a.payload), stream_from(b.payload), space_, begin, end);
   Message message = message_of(result, space_);
   // The pieces of a dense gradient are cut at components, finer than the granules that are carried.
-  if (DenseBlock::holds(a.payload) && DenseBlock::holds(b.payload)) message.words = a.words;
+  if (std::holds_alternative<DenseBlock>(result)) message.words = Words(end - begin);
   return message;
 }
 
-Message GradientReduction::compute_join(std::span<const Message> parts) const {
+Message GradientReduction::compute_join(std::span<const Message> parts, Part whole) const {
   Message joined;
   for (const Message& part : parts) joined.words += part.words;
   const auto dense = std::ranges::count_if(
       parts, [](const Message& part) { return DenseBlock::holds(part.payload); });
-  if (dense > 0 && std::cmp_not_equal(dense, parts.size())) {
-    throw SimulationError("parts to be joined must be all dense or all sparse");
-  }
-  if (dense > 0) {
+  if (std::cmp_equal(dense, parts.size())) {
     std::vector<DenseBlock> blocks;
     for (const Message& part : parts) blocks.push_back(DenseBlock::from(part.payload));
     joined.payload = concatenate(blocks).payload();
+  } else if (dense > 0) {
+    const auto coordinate = [&](int piece) {
+      return space_.coordinate(part_begin(space_.components, whole.of, piece));
+    };
+    const std::uint32_t first = coordinate(whole.range.first);
+    std::vector<float> values(coordinate(whole.range.last) - first);
+    for (const Message& part : parts) {
+      if (DenseBlock::holds(part.payload)) {
+        const DenseBlock block = DenseBlock::from(part.payload);
+        std::ranges::copy(block.values(), values.begin() + (block.first() - first));
+      } else {
+        for (const Entry& entry : SparseVector::from(part.payload).entries()) {
+          values[entry.coordinate - first] = entry.value;
+        }
+      }
+    }
+    joined.payload = DenseBlock(first, std::move(values)).payload();
   } else {
     std::vector<SparseVector> vectors;
     for (const Message& part : parts) vectors.push_back(SparseVector::from(part.payload));
@@ -83,7 +100,7 @@ Message NumbersReduction::cut(const Message& held, PieceRange wanted, int pieces
   return Numbers({first, first + (end - begin)}, begin, list.whole()).message();
 }
 
-Message NumbersReduction::compute_sum(const Message& a, const Message& b) const {
+Message NumbersReduction::compute_sum(const Message& a, const Message& b, Part /*part*/) const {
   const Numbers list = Numbers::from(a.payload);
   const auto va = list.all();
   const auto vb = Numbers::from(b.payload).all();
@@ -92,7 +109,7 @@ Message NumbersReduction::compute_sum(const Message& a, const Message& b) const 
   return Numbers(std::move(total), list.first(), list.whole()).message();
 }
 
-Message NumbersReduction::compute_join(std::span<const Message> parts) const {
+Message NumbersReduction::compute_join(std::span<const Message> parts, Part /*whole*/) const {
   const Numbers first = Numbers::from(parts.front().payload);
   std::vector<std::int64_t> joined;
   for (const Message& part : parts) {

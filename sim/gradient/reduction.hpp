@@ -16,6 +16,12 @@ struct PieceRange {
   int last = 0;
 };
 
+/// Of a value that is cut into `of` pieces those in `range`; by default the whole value.
+struct Part {
+  PieceRange range = {0, 1};
+  int of = 1;
+};
+
 struct Summed {
   Message message;
   Seconds work;  ///< what the sum costs the rank that makes it
@@ -31,18 +37,20 @@ class Reduction {
   Reduction& operator=(Reduction&&) = delete;
   virtual ~Reduction() = default;
 
-  /// a + b. Commutative to the last bit, so that two ranks that sum the same two values agree.
-  [[nodiscard]] Summed sum(const Message& a, const Message& b) const;
+  /// a + b, which both hold `part`. Commutative to the last bit, so that two ranks that sum the
+  /// same two values agree.
+  [[nodiscard]] Summed sum(const Message& a, const Message& b, Part part = {}) const;
   /// The same where other ranks make the same sum: the simulator makes it once.
-  [[nodiscard]] Summed shared_sum(const Message& a, const Message& b) const;
+  [[nodiscard]] Summed shared_sum(const Message& a, const Message& b, Part part = {}) const;
   /// The pieces `wanted` of a value that was cut into `pieces` and holds at least those.
   [[nodiscard]] virtual Message cut(const Message& held, PieceRange wanted, int pieces) const = 0;
-  /// Joins values of pieces that follow one another. Shared: other ranks join the same ones.
-  [[nodiscard]] Message join(std::span<const Message> parts) const;
+  /// Joins values of pieces that follow one another to `whole`. Shared: other ranks join the same.
+  [[nodiscard]] Message join(std::span<const Message> parts, Part whole = {}) const;
 
  protected:
-  [[nodiscard]] virtual Message compute_sum(const Message& a, const Message& b) const = 0;
-  [[nodiscard]] virtual Message compute_join(std::span<const Message> parts) const = 0;
+  [[nodiscard]] virtual Message compute_sum(const Message& a, const Message& b,
+                                            Part part) const = 0;
+  [[nodiscard]] virtual Message compute_join(std::span<const Message> parts, Part whole) const = 0;
   /// Words of values that adding `b` to something touches.
   [[nodiscard]] virtual Words reduced_words(const Message& b) const = 0;
 
@@ -53,9 +61,9 @@ class Reduction {
   Seconds gamma_;
 };
 
-/// Gradients, dense or sparse, as streams: sums switch to dense at δ. A piece is a range of
-/// components, cut as evenly as they can be, so that the pieces of a dense gradient differ in
-/// length by one word at the most.
+/// Gradients, dense or sparse, as streams: sums switch to dense at δ of their part. A piece is a
+/// range of components, cut as evenly as they can be, so that the pieces of a dense gradient differ
+/// in length by one word at the most.
 class GradientReduction final : public Reduction {
  public:
   GradientReduction(SharedWork& shared, Seconds gamma, GradientSpace space)
@@ -63,8 +71,8 @@ class GradientReduction final : public Reduction {
   [[nodiscard]] Message cut(const Message& held, PieceRange wanted, int pieces) const override;
 
  protected:
-  [[nodiscard]] Message compute_sum(const Message& a, const Message& b) const override;
-  [[nodiscard]] Message compute_join(std::span<const Message> parts) const override;
+  [[nodiscard]] Message compute_sum(const Message& a, const Message& b, Part part) const override;
+  [[nodiscard]] Message compute_join(std::span<const Message> parts, Part whole) const override;
   [[nodiscard]] Words reduced_words(const Message& b) const override;
 
  private:
@@ -78,8 +86,8 @@ class NumbersReduction final : public Reduction {
   [[nodiscard]] Message cut(const Message& held, PieceRange wanted, int pieces) const override;
 
  protected:
-  [[nodiscard]] Message compute_sum(const Message& a, const Message& b) const override;
-  [[nodiscard]] Message compute_join(std::span<const Message> parts) const override;
+  [[nodiscard]] Message compute_sum(const Message& a, const Message& b, Part part) const override;
+  [[nodiscard]] Message compute_join(std::span<const Message> parts, Part whole) const override;
   [[nodiscard]] Words reduced_words(const Message& b) const override { return b.words; }
 };
 

@@ -14,8 +14,12 @@ using Stream = std::variant<SparseVector, DenseBlock>;
 [[nodiscard]] Stream stream_from(const Payload& payload);
 [[nodiscard]] Message message_of(const Stream& stream, const GradientSpace& space);
 
-/// The sum over the whole space. Two sparse streams become dense when the lengths of both together,
-/// which bound that of the sum without looking for overlap, exceed δ = n/2 components.
+/// The sum of two streams of the components [begin, end). Two sparse ones become dense when the
+/// lengths of both together, which bound that of the sum without looking for overlap, exceed
+/// δ = (end - begin)/2 components.
+[[nodiscard]] Stream sum(const Stream& a, const Stream& b, const GradientSpace& space,
+                         std::int64_t begin, std::int64_t end);
+/// The same over the whole space.
 [[nodiscard]] Stream sum(const Stream& a, const Stream& b, const GradientSpace& space);
 
 }  // namespace thinwire
