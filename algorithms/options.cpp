@@ -33,6 +33,11 @@ OptionValue converted(const OptionInfo& info, const OptionValue& value) {
   if (low) {
     throw InputError(fmt::format("option '{}' must be at least {}", info.name, info.minimum));
   }
+  if (!info.choices.empty() &&
+      std::ranges::find(info.choices, std::get<std::int64_t>(result)) == info.choices.end()) {
+    throw InputError(
+        fmt::format("option '{}' must be one of {}", info.name, fmt::join(info.choices, ", ")));
+  }
   return result;
 }
 

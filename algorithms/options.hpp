@@ -16,6 +16,7 @@ struct OptionInfo {
   OptionValue fallback;
   double minimum;  ///< of a number
   std::string help;
+  std::vector<std::int64_t> choices = {};  ///< of a whole number; empty: any
 };
 
 /// Values by name. Those that the user did not give have their defaults.

@@ -5,8 +5,14 @@
 #include <algorithm>
 #include <iterator>
 
+#include "algorithms/schemes/cltk.hpp"
 #include "algorithms/schemes/dense.hpp"
+#include "algorithms/schemes/dragonn.hpp"
+#include "algorithms/schemes/exdyna.hpp"
+#include "algorithms/schemes/gtopk.hpp"
 #include "algorithms/schemes/oktopk.hpp"
+#include "algorithms/schemes/quantised.hpp"
+#include "algorithms/schemes/sparcml.hpp"
 #include "algorithms/schemes/topka.hpp"
 #include "algorithms/sparsifiers/exact_topk.hpp"
 #include "algorithms/sparsifiers/threshold_reuse.hpp"
@@ -16,15 +22,6 @@
 namespace thinwire {
 
 namespace {
-
-SparsifierInfo find_sparsifier(std::string_view name) {
-  std::vector<std::string> names;
-  for (SparsifierInfo& sparsifier : all_sparsifiers()) {
-    if (sparsifier.name == name) return std::move(sparsifier);
-    names.push_back(sparsifier.name);
-  }
-  throw InputError(fmt::format("unknown sparsifier '{}'{}", name, did_you_mean(name, names)));
-}
 
 /// What a named system is: a way to sum and a sparsifier.
 SchemeInfo system(SchemeInfo collective, std::string_view sparsifier, std::string summary,
@@ -42,11 +39,38 @@ std::vector<SparsifierInfo> all_sparsifiers() {
 
 std::vector<SchemeInfo> all_schemes() {
   std::vector<SchemeInfo> schemes = dense_schemes();
-  schemes.push_back(system(gather_scheme("topka", {}), "exact_topk",
-                           "allgather of each rank's exact top-k, summed locally",
-                           "Ok-Topk (PPoPP 2022), Table 1, TopkA"));
-  schemes.push_back(compose(oktopk_scheme(), find_sparsifier("threshold_reuse")));
+  const auto add = [&](SchemeInfo scheme) { schemes.push_back(std::move(scheme)); };
+  const auto topk = [](SchemeInfo collective) {
+    return compose(std::move(collective), exact_topk_sparsifier());
+  };
+  add(system(gather_scheme("topka", {}), "exact_topk",
+             "allgather of each rank's exact top-k, summed locally",
+             "Ok-Topk (PPoPP 2022), Table 1, TopkA"));
+  add(topk(topkdsa_scheme()));
+  add(topk(gtopk_scheme()));
+  add(compose(oktopk_scheme(), threshold_reuse_sparsifier()));
+  add(topk(ssar_recursive_double_scheme()));
+  add(topk(ssar_split_allgather_scheme()));
+  add(topk(dsar_split_allgather_scheme()));
+  add(topk(ring_sparse_scheme()));
+  add(system(shared_indexes_scheme("topk_allreduce", false), "exact_topk",
+             "union of all ranks' indexes, then all values there summed",
+             "ExDyna (2024), section III, Top-k"));
+  add(topk(cltk_scheme()));
+  const GatherStyle ring{.ring = true, .sparse_decoding = false};
+  add(system(gather_scheme("topk_exact", ring), "exact_topk",
+             "exact top-k around a ring, decoded densely", "DRAGONN (ICML 2022), section 5, TopK"));
+  for (SchemeInfo& scheme : quantised_schemes()) add(std::move(scheme));
   return schemes;
+}
+
+SparsifierInfo find_sparsifier(std::string_view name) {
+  std::vector<std::string> names;
+  for (SparsifierInfo& sparsifier : all_sparsifiers()) {
+    if (sparsifier.name == name) return std::move(sparsifier);
+    names.push_back(sparsifier.name);
+  }
+  throw InputError(fmt::format("unknown sparsifier '{}'{}", name, did_you_mean(name, names)));
 }
 
 SchemeInfo find_scheme(std::string_view name) {

@@ -12,6 +12,8 @@ namespace thinwire {
 /// Every scheme that a paper names, in the order of the papers.
 [[nodiscard]] std::vector<SchemeInfo> all_schemes();
 [[nodiscard]] std::vector<SparsifierInfo> all_sparsifiers();
+/// Throws InputError with the nearest name where there is no such sparsifier.
+[[nodiscard]] SparsifierInfo find_sparsifier(std::string_view name);
 /// A scheme by its name, or SCHEME+SPARSIFIER: a sparse scheme with another sparsifier. Throws
 /// InputError with the nearest name where there is no such thing, or where the scheme cannot carry
 /// what the sparsifier selects.

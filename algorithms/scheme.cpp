@@ -20,7 +20,8 @@ class Watched final : public Sparsifier {
 
   Selection select(const SparseVector& accumulated, Rank rank, int iteration) override {
     Selection selection = inner_->select(accumulated, rank, iteration);
-    report_ = {.selected = static_cast<std::int64_t>(selection.selected.size()) * granule_,
+    report_ = {.took_part = true,
+               .selected = static_cast<std::int64_t>(selection.selected.size()) * granule_,
                .work = selection.work};
     return selection;
   }

@@ -111,7 +111,11 @@ struct CostInput {
   const Options* options = nullptr;
   /// Where a run is known: a threshold selects more or less than k.
   std::optional<SelectedCounts> selected = {};
-  const std::vector<std::int64_t>* tensors = nullptr;  ///< as SchemeSetup::tensors
+  /// As in SchemeSetup:
+  std::int64_t granule = 1;
+  const std::vector<std::int64_t>* tensors = nullptr;
+  Seconds alpha = {};
+  Seconds beta_per_word = {};
 
   /// k as it came out, where it was least and most.
   [[nodiscard]] double least() const { return static_cast<double>(selected ? selected->least : k); }
@@ -131,13 +135,14 @@ struct PaperCost {
 };
 
 struct SchemeInfo {
-  std::string name;
-  std::string summary;
-  std::string source;  ///< paper, table or equation
+  std::string name = {};
+  std::string summary = {};
+  std::string source = {};  ///< paper, table or equation
   PaperCost paper = {};
   std::string exact_when = {};   ///< a run equals the formula then; empty: it is an interval
   std::string lower_order = {};  ///< what the paper leaves out, in words
   bool dense = false;            ///< takes dense gradients; else sparse ones
+  bool quantised = false;        ///< what is sent of values is not all of them
   std::vector<OptionInfo> options = {};
   /// Why it cannot run at these P and n, or nothing.
   std::function<std::optional<std::string>(int ranks, std::int64_t n)> restriction =

@@ -19,6 +19,9 @@ struct SchemeSetup {
   Seconds gamma = {};  ///< seconds a reduced word
   Options options = {};
   SharedWork* shared = nullptr;
+  /// α and β as the network's formulas take them, for schemes that decide by cost.
+  Seconds alpha = {};
+  Seconds beta_per_word = {};
   std::uint64_t seed = 1;  ///< of what schemes draw at random
   /// Components of the model's tensors, in the order of the gradient; empty: one tensor.
   std::vector<std::int64_t> tensors = {};

@@ -3,6 +3,8 @@
 #include <array>
 #include <vector>
 
+#include "algorithms/collectives/allgather.hpp"
+
 namespace thinwire {
 
 namespace {
@@ -48,6 +50,34 @@ Numbers numbers_of_gathered(const Concatenation& gathered, SharedWork& shared) {
     return Numbers(std::move(all)).message();
   });
   return Numbers::from(result.payload);
+}
+
+DenseBlock sum_of_gathered_blocks(const Concatenation& gathered, SharedWork& shared) {
+  const Message result = once("sum of gathered blocks", gathered, shared, [&] {
+    const std::vector<Message> pieces = gathered.by_rank();
+    DenseBlock total = DenseBlock::from(pieces.front().payload);
+    for (std::size_t i = 1; i < pieces.size(); ++i) {
+      total = sum(total, DenseBlock::from(pieces[i].payload));
+    }
+    return Message{total.payload(), Words(0)};
+  });
+  return DenseBlock::from(result.payload);
+}
+
+Stream stream_of_gathered(const Concatenation& gathered, const Reduction& reduction,
+                          SharedWork& shared) {
+  const Message result = once("stream of gathered", gathered, shared, [&] {
+    const std::vector<Message> pieces = gathered.by_rank();
+    const int count = gathered.pieces();
+    return reduction.join(pieces, {{0, count}, count});
+  });
+  return stream_from(result.payload);
+}
+
+Task<Numbers> allgather_sizes(Communicator& comm, std::int64_t mine, SharedWork& shared) {
+  const Message size = Numbers({mine}).message();
+  const Concatenation all = co_await allgather(comm, size);
+  co_return numbers_of_gathered(all, shared);
 }
 
 }  // namespace thinwire

@@ -2,10 +2,14 @@
 // simulator does it once.
 #pragma once
 
+#include "sim/core/communicator.hpp"
+#include "sim/core/task.hpp"
 #include "sim/gradient/concatenation.hpp"
 #include "sim/gradient/numbers.hpp"
+#include "sim/gradient/reduction.hpp"
 #include "sim/gradient/shared_work.hpp"
 #include "sim/gradient/sparse_vector.hpp"
+#include "sim/gradient/stream.hpp"
 
 namespace thinwire {
 
@@ -16,5 +20,15 @@ namespace thinwire {
                                                      SharedWork& shared);
 /// Lists of numbers one after another, by rank.
 [[nodiscard]] Numbers numbers_of_gathered(const Concatenation& gathered, SharedWork& shared);
+
+/// The sum of dense blocks of the same coordinates.
+[[nodiscard]] DenseBlock sum_of_gathered_blocks(const Concatenation& gathered, SharedWork& shared);
+/// Piece i of P from rank i, dense ones and sparse ones, as one stream: dense if one of them is.
+[[nodiscard]] Stream stream_of_gathered(const Concatenation& gathered, const Reduction& reduction,
+                                        SharedWork& shared);
+
+/// A number of each rank by an allgather: ceil(log P) α + (P-1) β.
+[[nodiscard]] Task<Numbers> allgather_sizes(Communicator& comm, std::int64_t mine,
+                                            SharedWork& shared);
 
 }  // namespace thinwire

@@ -11,5 +11,6 @@ inline constexpr Tag kAllreduceTag(1);
 inline constexpr Tag kBroadcastTag(2);
 inline constexpr Tag kExchangeTag(3);
 inline constexpr Tag kBalanceTag(4);
+inline constexpr Tag kReduceTag(5);
 
 }  // namespace thinwire

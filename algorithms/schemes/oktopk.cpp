@@ -138,9 +138,8 @@ class OkTopk final : public SparseCollective {
 
   Task<Numbers> gather_sizes(Communicator& comm, const SparseVector& mine) const {
     const auto phase = comm.phase("sizes");
-    const Message size = Numbers({static_cast<std::int64_t>(mine.size())}).message();
-    const Concatenation all = co_await allgather(comm, size);
-    co_return numbers_of_gathered(all, *setup_.shared);
+    const auto size = static_cast<std::int64_t>(mine.size());
+    co_return co_await allgather_sizes(comm, size, *setup_.shared);
   }
 
   /// What all ranks know of the result moves the global threshold of the next iteration.

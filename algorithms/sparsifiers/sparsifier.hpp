@@ -38,6 +38,7 @@ struct Selection {
 
 /// What is told of a selection.
 struct SelectionReport {
+  bool took_part = false;     ///< this rank had a say in the iteration
   std::int64_t selected = 0;  ///< components
   SelectionWork work = {};
 };

@@ -74,6 +74,8 @@ class Communicator {
   virtual void leave_phase() noexcept = 0;
 
  private:
+  friend class Group;  // passes these on to another communicator
+
   Rank rank_;
   int size_;
 };

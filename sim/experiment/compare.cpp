@@ -15,6 +15,17 @@ double ratio(double simulated, double formula) {
   return simulated / formula;
 }
 
+/// What was selected, by the ranks and of the result.
+SelectedCounts selected_in(const Outcome& outcome, const SchemeInfo& scheme) {
+  const SelectionSummary& selection = *outcome.selection;
+  SelectedCounts counts{.least = selection.least, .most = selection.most, .total = selection.total};
+  if (scheme.selects_result) {
+    counts.least = std::min(counts.least, outcome.result_components);
+    counts.most = std::max(counts.most, outcome.result_components);
+  }
+  return counts;
+}
+
 }  // namespace
 
 std::string name_of(Verdict verdict) {
@@ -49,12 +60,18 @@ Comparison compare(const Row& row, double tolerance) {
                      : terms.messages;
   };
 
+  CostInput in{.ranks = row.point.ranks,
+               .n = row.point.space.components,
+               .k = row.point.k,
+               .iteration = row.point.iterations,
+               .options = &options,
+               .granule = row.point.space.granule,
+               .tensors = &row.point.tensors,
+               .alpha = machine.alpha,
+               .beta_per_word = machine.beta_per_word};
+  if (row.outcome && row.outcome->selection) in.selected = selected_in(*row.outcome, scheme);
   Comparison result;
-  result.cost = scheme.cost({.ranks = row.point.ranks,
-                             .n = row.point.space.components,
-                             .k = row.point.k,
-                             .iteration = row.point.iterations,
-                             .options = &options});
+  result.cost = scheme.cost(in);
   const Cost& cost = result.cost;
   result.formula_low = value(cost.counted.low + cost.lower_order.low);
   result.formula_high = value(cost.counted.high + cost.lower_order.high);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <system_error>
 
 #include "algorithms/registry.hpp"
@@ -63,6 +64,25 @@ std::int64_t automatic_granule(const Point& point, bool dense) {
   return std::max(granule, power_of_two_above(coordinates / static_cast<double>(UINT32_MAX)));
 }
 
+/// Tensors fill the gradient, and each begins with a granule.
+void settle_tensors(Point& point, bool automatic, const std::string& origin) {
+  if (point.tensors.empty()) return;
+  const std::int64_t total =
+      std::accumulate(point.tensors.begin(), point.tensors.end(), std::int64_t{0});
+  if (total != point.space.components) {
+    throw InputError(fmt::format("{}: /tensors: they have {} components together, but there are {}",
+                                 origin, total, point.space.components));
+  }
+  std::int64_t& granule = point.space.granule;
+  for (std::size_t i = 0; i + 1 < point.tensors.size(); ++i) {
+    if (automatic) granule = std::gcd(granule, point.tensors[i]);
+    if (point.tensors[i] % granule != 0) {
+      throw InputError(fmt::format("{}: /granule: {} does not divide tensor {} of {} components",
+                                   origin, granule, i, point.tensors[i]));
+    }
+  }
+}
+
 void settle_selection(Point& point, const Json& json, bool dense, const std::string& origin) {
   if (json.contains("k") && json.contains("density")) {
     throw InputError(fmt::format("{}: /k: give 'k' or 'density', not both", origin));
@@ -90,6 +110,7 @@ void settle_selection(Point& point, const Json& json, bool dense, const std::str
                                  power_of_two_above(static_cast<double>(point.space.components) /
                                                     static_cast<double>(UINT32_MAX))));
   }
+  settle_tensors(point, !json.contains("granule") || json.at("granule").is_string(), origin);
   point.k -= point.k % point.space.granule;
 }
 
@@ -180,6 +201,7 @@ Point point_from(const Json& json, const std::string& origin) {
   }
   take(json, "ranks", point.ranks);
   take(json, "components", point.space.components);
+  take(json, "tensors", point.tensors);
   take(json, "iterations", point.iterations);
   take(json, "error_feedback", point.error_feedback);
   take(json, "seed", point.seed);
@@ -251,6 +273,7 @@ Json to_json(const Point& point) {
           {"record", {{"links", point.record.links}, {"ranks", point.record.ranks}}},
           {"ranks", point.ranks},
           {"components", point.space.components},
+          {"tensors", point.tensors},
           {"k", point.k},
           {"granule", point.space.granule},
           {"iterations", point.iterations},

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "algorithms/scheme.hpp"
 #include "sim/core/units.hpp"
@@ -50,7 +51,8 @@ struct Point {
   Record record;
   int ranks = 16;
   GradientSpace space{.components = 1'000'000, .granule = 1};
-  std::int64_t k = 10'000;  ///< a multiple of the granule
+  std::vector<std::int64_t> tensors;  ///< sizes of the model's tensors; empty: one tensor
+  std::int64_t k = 10'000;            ///< a multiple of the granule
   int iterations = 2;
   bool error_feedback = false;
   std::uint64_t seed = 1;

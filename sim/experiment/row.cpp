@@ -35,6 +35,25 @@ Status status_from(const std::string& text) {
   throw InputError(fmt::format("unknown status '{}'", text));
 }
 
+Json to_json(const SelectionSummary& selection) {
+  return {{"selected_min", selection.least},       {"selected_max", selection.most},
+          {"selected_total", selection.total},     {"ranks", selection.ranks},
+          {"scanned_max", selection.work.scanned}, {"compared_max", selection.work.compared},
+          {"sorted_max", selection.work.sorted},   {"hashed_max", selection.work.hashed}};
+}
+
+SelectionSummary selection_from(const Json& json) {
+  const auto count = [&](const char* key) { return json.at(key).get<std::int64_t>(); };
+  return {.least = count("selected_min"),
+          .most = count("selected_max"),
+          .total = count("selected_total"),
+          .ranks = json.at("ranks").get<int>(),
+          .work = {.scanned = count("scanned_max"),
+                   .compared = count("compared_max"),
+                   .sorted = count("sorted_max"),
+                   .hashed = count("hashed_max")}};
+}
+
 Json to_json(const Outcome& outcome, bool has_clock) {
   const auto seconds = [&](Seconds time) { return has_clock ? Json(time.value()) : Json(); };
   Json phases = Json::array();
@@ -80,6 +99,7 @@ Json to_json(const Outcome& outcome, bool has_clock) {
       {"words_received_mean", outcome.words_received.mean},
       {"result_components", outcome.result_components},
       {"ranks_agree", outcome.ranks_agree},
+      {"selection", outcome.selection ? to_json(*outcome.selection) : Json()},
       {"alpha_s", outcome.machine.alpha.value()},
       {"beta_s_per_word", outcome.machine.beta_per_word.value()},
       {"alphabeta_time_s", outcome.alphabeta_time ? Json(outcome.alphabeta_time->value()) : Json()},
@@ -139,6 +159,9 @@ Outcome outcome_from(const Json& json, const Machine& given) {
   outcome.words_received = spread_from(json, "words_received");
   outcome.result_components = json.at("result_components").get<std::int64_t>();
   outcome.ranks_agree = json.at("ranks_agree").get<bool>();
+  if (json.contains("selection") && !json.at("selection").is_null()) {  // absent in older rows
+    outcome.selection = selection_from(json.at("selection"));
+  }
   for (const Json& phase : json.at("phases")) {
     outcome.phases.push_back(
         {.name = phase.at("name").get<std::string>(),

@@ -105,7 +105,28 @@ std::vector<LinkReport> by_heat(std::vector<LinkReport> links) {
   return links;
 }
 
-Outcome run_on(Network& network, const Point& point) {
+std::optional<SelectionSummary> selection_of(const std::vector<RankState>& ranks, bool dense) {
+  if (dense) return std::nullopt;
+  SelectionSummary summary{.least = INT64_MAX};
+  const auto most = [](std::int64_t& target, std::int64_t value) {
+    target = std::max(target, value);
+  };
+  for (const RankState& rank : ranks) {
+    const SelectionReport& report = rank.reduced.selection;
+    if (!report.took_part) continue;
+    ++summary.ranks;
+    summary.least = std::min(summary.least, report.selected);
+    summary.total += report.selected;
+    most(summary.most, report.selected);
+    most(summary.work.scanned, report.work.scanned);
+    most(summary.work.compared, report.work.compared);
+    most(summary.work.sorted, report.work.sorted);
+    most(summary.work.hashed, report.work.hashed);
+  }
+  return summary;
+}
+
+Outcome run_on(Network& network, const Point& point, const Machine& machine) {
   const SchemeInfo info = find_scheme(point.scheme);
   const SyntheticSource source({.ranks = point.ranks,
                                 .space = point.space,
@@ -123,7 +144,10 @@ Outcome run_on(Network& network, const Point& point) {
                           .gamma = point.machine.gamma_per_word,
                           .options = Options(info.options, point.options),
                           .shared = &shared,
-                          .seed = point.seed};
+                          .alpha = machine.alpha,
+                          .beta_per_word = machine.beta_per_word,
+                          .seed = point.seed,
+                          .tensors = point.tensors};
 
   std::vector<RankState> ranks(static_cast<std::size_t>(point.ranks));
   for (RankState& rank : ranks) rank.scheme = info.make(setup);
@@ -160,6 +184,8 @@ Outcome run_on(Network& network, const Point& point) {
   outcome.links = by_heat(std::move(report.links));
   if (point.record.ranks) outcome.by_rank = by_rank(report);
   outcome.result_components = components_of(ranks.front().reduced.sum, point.space);
+  outcome.selection = selection_of(ranks, info.dense);
+  outcome.machine = machine;
   outcome.ranks_agree = std::ranges::all_of(ranks, [&](const RankState& rank) {
     return equal(rank.reduced.sum, ranks.front().reduced.sum);
   });
@@ -188,10 +214,9 @@ PointRun::PointRun(const Point& point, bool verbose)
     : point_(point), ready_(find_network(point.network).make(point, verbose)) {}
 
 Outcome PointRun::run() {
-  Outcome outcome = run_on(*ready_.network, point_);
-  outcome.machine = ready_.machine;
+  Outcome outcome = run_on(*ready_.network, point_, ready_.machine);
   if (find_network(point_.network).congests) {
-    outcome.alphabeta_time = run_on(*alphabeta_of(ready_.machine), point_).time();
+    outcome.alphabeta_time = run_on(*alphabeta_of(ready_.machine), point_, ready_.machine).time();
   }
   return outcome;
 }

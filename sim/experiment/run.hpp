@@ -33,6 +33,15 @@ struct Spread {
   double mean = 0;
 };
 
+/// What the ranks selected in the reported iteration (sparse schemes).
+struct SelectionSummary {
+  std::int64_t least = 0;  ///< components, of the ranks that selected
+  std::int64_t most = 0;
+  std::int64_t total = 0;
+  int ranks = 0;            ///< that selected
+  SelectionWork work = {};  ///< the most of each kind that a rank did
+};
+
 struct Outcome {
   int iteration = 0;                     ///< which one this is about: the last
   std::vector<Seconds> iteration_times;  ///< of all of them; 0 on a network without a clock
@@ -44,7 +53,8 @@ struct Outcome {
   std::vector<PhaseCost> phases;
   std::int64_t result_components = 0;  ///< non-zero components of the reduced gradient (n if dense)
   bool ranks_agree = false;            ///< all ranks hold the same reduced gradient
-  Machine machine;                     ///< α and β that the formulas take
+  std::optional<SelectionSummary> selection;  ///< of sparse schemes
+  Machine machine;                            ///< α and β that the formulas take
   /// The same point in the α-β machine of the platform, end to end: where flows share links.
   std::optional<Seconds> alphabeta_time;
   std::vector<LinkReport> links;   ///< if recorded: those that carried something, hottest first

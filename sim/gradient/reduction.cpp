@@ -49,7 +49,10 @@ Message GradientReduction::compute_sum(const Message& a, const Message& b, Part 
       thinwire::sum(stream_from(a.payload), stream_from(b.payload), space_, begin, end);
   Message message = message_of(result, space_);
   // The pieces of a dense gradient are cut at components, finer than the granules that are carried.
-  if (std::holds_alternative<DenseBlock>(result)) message.words = Words(end - begin);
+  if (std::holds_alternative<DenseBlock>(result)) {
+    const bool both = DenseBlock::holds(a.payload) && DenseBlock::holds(b.payload);
+    message.words = both ? a.words : Words(end - begin);
+  }
   return message;
 }
 

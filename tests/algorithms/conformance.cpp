@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -21,13 +23,11 @@ using test::Entries;
 using test::entries_of;
 using test::Expected;
 using test::GivenOptions;
-using test::oktopk_conforms;
 using test::oktopk_variants;
 using test::SchemeRanks;
-using test::serial_topka;
-using test::SerialOkTopk;
+using test::serial_scheme;
 using test::Shape;
-using test::topka_conforms;
+using test::sparse_conforms;
 
 namespace {
 
@@ -62,13 +62,15 @@ std::string text_of(const GivenOptions& options) {
 TEST_CASE("Every scheme of the registry is in the conformance matrix") {
   for (const SchemeInfo& info : all_schemes()) {
     CAPTURE(info.name);
-    CHECK((info.dense || info.name == "topka" || info.name == "oktopk"));
+    if (info.dense) continue;
+    const SchemeRanks ranks(info, 2, {.components = 10, .granule = 1}, 2);
+    CHECK(serial_scheme(info, ranks.setup()) != nullptr);
   }
 }
 
 TEST_CASE("Dense schemes give every rank the sum within rounding") {
   for (const SchemeInfo& info : all_schemes()) {
-    if (!info.dense) continue;
+    if (!info.dense || info.quantised) continue;
     for (const int ranks : test::kRankCounts) {
       for (const GradientSpace space : {GradientSpace{960, 1}, GradientSpace{997, 1},
                                         GradientSpace{5, 1}, GradientSpace{997, 4}}) {
@@ -84,24 +86,114 @@ TEST_CASE("Dense schemes give every rank the sum within rounding") {
   }
 }
 
-TEST_CASE("topka gives every rank the sum of the exact local top-k") {
-  for (const int ranks : test::kRankCounts) {
-    for (const Case& c : cases_at(ranks)) {
-      CAPTURE(c.text());
-      test::Networks networks;
-      CHECK(topka_conforms(networks.alphabeta, c));
-      CHECK(topka_conforms(networks.counting, c));
+TEST_CASE("Quantised schemes give every rank the sum of what the ranks sent") {
+  for (const SchemeInfo& info : all_schemes()) {
+    if (!info.quantised) continue;
+    for (const int ranks : test::kRankCounts) {
+      for (const GradientSpace space :
+           {GradientSpace{960, 1}, GradientSpace{1, 1}, GradientSpace{5000, 4}}) {
+        CAPTURE(info.name);
+        CAPTURE(ranks);
+        CAPTURE(space.components);
+        const auto gradient = [&](int rank) {
+          return test::dense_gradient(static_cast<std::uint32_t>(space.coordinates()), rank);
+        };
+        test::Networks networks;
+        for (Network* network : std::array<Network*, 2>{&networks.alphabeta, &networks.counting}) {
+          SchemeRanks scheme(info, ranks, space, 0);
+          const auto outcome = scheme.run(*network, 1, gradient);
+          std::vector<double> sum(static_cast<std::size_t>(space.coordinates()));
+          bool right = true;
+          for (int rank = 0; rank < ranks; ++rank) {
+            const auto& sent =
+                std::get<DenseBlock>(outcome.results[static_cast<std::size_t>(rank)].contributed);
+            for (std::size_t i = 0; i < sum.size(); ++i) {
+              const float value = gradient(rank).values()[i];
+              sum[i] += sent.values()[i];
+              right = right && (sent.values()[i] == 0 || (value < 0) == (sent.values()[i] < 0));
+            }
+          }
+          for (const Reduced& result : outcome.results) {
+            const auto values = std::get<DenseBlock>(result.sum).values();
+            right = right && values.size() == sum.size();
+            for (std::size_t i = 0; right && i < sum.size(); ++i) {
+              right = std::abs(values[i] - sum[i]) <= 1e-5 * ranks * (1 + std::abs(sum[i]));
+            }
+          }
+          CHECK(right);
+        }
+      }
     }
   }
 }
 
-TEST_CASE("oktopk gives every rank what Algorithm 1 gives serially") {
-  for (const int ranks : test::kRankCounts) {
-    for (const Case& c : cases_at(ranks)) {
-      CAPTURE(c.text());
-      test::Networks networks;
-      CHECK(oktopk_conforms(networks.alphabeta, c, test::short_periods(), 4));
-      CHECK(oktopk_conforms(networks.counting, c, test::short_periods(), 4));
+TEST_CASE("Quantised results are unbiased, and off by no more than the quantisers' bound") {
+  // The mean over seeds comes to the true sum as 1/sqrt(seeds) does.
+  constexpr int kSeeds = 400;
+  constexpr int kRanks = 4;
+  const GradientSpace space{.components = 64, .granule = 1};
+  const auto dense = [&](int rank) { return test::dense_gradient(64, rank); };
+  const auto sparse = [&](int rank) { return test::full_gradient(64, rank, 1); };
+  for (const std::int64_t bits : {2, 4, 8}) {
+    for (const std::string name : {"qsgd", "dsar_split_allgather"}) {
+      CAPTURE(bits);
+      CAPTURE(name);
+      const SchemeInfo info = find_scheme(name);
+      std::vector<double> truth(64);
+      double largest = 0;  // of a rank's values for qsgd, of the sums for dsar
+      for (int rank = 0; rank < kRanks; ++rank) {
+        for (std::size_t i = 0; i < 64; ++i) {
+          const float value =
+              info.dense ? dense(rank).values()[i] : sparse(rank).entries()[i].value;
+          truth[i] += value;
+          if (info.dense) largest = std::max<double>(largest, std::abs(value));
+        }
+      }
+      if (!info.dense) {
+        for (const double value : truth) largest = std::max(largest, std::abs(value));
+      }
+      const double levels = static_cast<double>((1 << (bits - 1)) - 1);
+      const double bound = (info.dense ? kRanks : 1) * largest / levels;
+      std::vector<double> mean(64);
+      bool within = true;
+      for (int seed = 1; seed <= kSeeds; ++seed) {
+        test::Networks networks;
+        SchemeRanks scheme(info, kRanks, space, 64, {{"bits", bits}}, Seconds(0),
+                           static_cast<std::uint64_t>(seed));
+        const auto gradient = [&](int rank) -> LocalGradient {
+          if (info.dense) return dense(rank);
+          return sparse(rank);
+        };
+        const auto outcome = scheme.run(networks.counting, 1, gradient);
+        const auto values = std::get<DenseBlock>(outcome.results[0].sum).values();
+        for (std::size_t i = 0; i < 64; ++i) {
+          within = within && std::abs(values[i] - truth[i]) <= bound * (1 + 1e-5);
+          mean[i] += values[i] / static_cast<double>(kSeeds);
+        }
+      }
+      CHECK(within);
+      double worst = 0;
+      for (std::size_t i = 0; i < 64; ++i) worst = std::max(worst, std::abs(mean[i] - truth[i]));
+      // A value's variance is at most (bound / 2)^2, or that of each rank's; four deviations.
+      CHECK(worst < 4 * bound / 2 / std::sqrt(kSeeds));
+      CHECK(worst > 0);
+    }
+  }
+}
+
+TEST_CASE("Every sparse scheme gives every rank what a serial program gives") {
+  for (const SchemeInfo& info : all_schemes()) {
+    if (info.dense) continue;
+    const GivenOptions options = test::short_periods_of(info);
+    for (const int ranks : test::kRankCounts) {
+      const int iterations = ranks > 16 ? 2 : 4;
+      for (const Case& c : cases_at(ranks)) {
+        CAPTURE(info.name);
+        CAPTURE(c.text());
+        test::Networks networks;
+        CHECK(sparse_conforms(networks.alphabeta, info.name, c, options, iterations));
+        CHECK(sparse_conforms(networks.counting, info.name, c, options, iterations));
+      }
     }
   }
 }
@@ -110,7 +202,7 @@ TEST_CASE("oktopk with the periods of the paper gives what Algorithm 1 gives ser
   for (const int ranks : {1, 3, 8, 17}) {
     const Case c{.ranks = ranks, .space = {.components = 400, .granule = 1}, .k = 24};
     test::Networks networks;
-    CHECK(oktopk_conforms(networks.alphabeta, c, {}, 70));
+    CHECK(sparse_conforms(networks.alphabeta, "oktopk", c, {}, 70));
   }
 }
 
@@ -123,8 +215,8 @@ TEST_CASE("Every optimisation of oktopk can be switched off without changing the
         CAPTURE(c.text());
         CAPTURE(text_of(options));
         test::Networks networks;
-        CHECK(oktopk_conforms(networks.alphabeta, c, options, ranks > 16 ? 2 : 4));
-        CHECK(oktopk_conforms(networks.counting, c, options, ranks > 16 ? 1 : 4));
+        CHECK(sparse_conforms(networks.alphabeta, "oktopk", c, options, ranks > 16 ? 2 : 4));
+        CHECK(sparse_conforms(networks.counting, "oktopk", c, options, ranks > 16 ? 1 : 4));
       }
     }
   }
@@ -146,39 +238,38 @@ TEST_CASE("Values that cancel and thresholds that tie are selected as in the ser
     for (int rank = 0; rank < ranks; ++rank) gradients.push_back(gradient(rank));
     test::Networks networks;
     for (const std::int64_t k : {1, 24, 400}) {
-      SchemeRanks topka(find_scheme("topka"), ranks, space, k);
-      CHECK(
-          conforms(topka.run(networks.alphabeta, 1, gradient).results, serial_topka(gradients, k)));
-      SchemeRanks oktopk(find_scheme("oktopk"), ranks, space, k);
-      SerialOkTopk serial(ranks, k, 32);
-      CHECK(conforms(oktopk.run(networks.alphabeta, 1, gradient).results,
-                     serial.iterate(gradients, 1)));
+      for (const SchemeInfo& info : all_schemes()) {
+        if (info.dense) continue;
+        CAPTURE(info.name);
+        SchemeRanks scheme(info, ranks, space, k);
+        const auto serial = serial_scheme(info, scheme.setup());
+        CHECK(conforms(scheme.run(networks.alphabeta, 1, gradient).results,
+                       serial->iterate(gradients, 1)));
+      }
     }
   }
 }
 
 TEST_CASE("Iterations that run into one another give what they give one by one") {
   constexpr int kIterations = 7;
-  for (const std::string name : {"topka", "oktopk"}) {
-    const SchemeInfo info = find_scheme(name);
-    const GivenOptions options = name == "oktopk" ? test::short_periods() : GivenOptions{};
-    for (const int ranks : test::kRankCounts) {
+  for (const SchemeInfo& info : all_schemes()) {
+    if (info.dense) continue;
+    const GivenOptions options = test::short_periods_of(info);
+    for (const int ranks : {1, 2, 3, 8, 12, 17}) {
       for (const Shape shape : {Shape::random, Shape::skewed}) {
         const Case c{
             .ranks = ranks, .space = {.components = 400, .granule = 1}, .k = 24, .shape = shape};
-        CAPTURE(name);
+        CAPTURE(info.name);
         CAPTURE(c.text());
         test::Networks networks;
         SchemeRanks scheme(info, ranks, c.space, c.k, options);
         const auto results = scheme.run_through(
             networks.alphabeta, kIterations,
             [&](int rank, int iteration) { return c.gradient(rank, iteration); });
-        SerialOkTopk serial(ranks, c.carried_k(), 2);
+        const auto serial = serial_scheme(info, scheme.setup());
         bool right = true;
         for (int iteration = 1; iteration <= kIterations; ++iteration) {
-          const std::vector<SparseVector> gradients = c.gradients(iteration);
-          const Expected expected = name == "oktopk" ? serial.iterate(gradients, iteration)
-                                                     : serial_topka(gradients, c.carried_k());
+          const Expected expected = serial->iterate(c.gradients(iteration), iteration);
           right = right && conforms(results[static_cast<std::size_t>(iteration - 1)], expected);
         }
         CHECK(right);

@@ -147,13 +147,37 @@ TEST_CASE("Sums of sparse gradients become dense above half of the components") 
   CHECK(values_of(dense) == std::vector{0.0F, 2.0F, 4.0F, 0.0F, 0.0F, 0.0F, 0.0F, 7.0F});
 }
 
-TEST_CASE("Dense and sparse parts are not joined") {
-  const GradientSpace space{.components = 8, .granule = 1};
+TEST_CASE("Dense and sparse parts are joined to a dense one, which is as long as they were") {
+  const GradientSpace space{.components = 12, .granule = 1};
   SharedWork shared(16);
   const GradientReduction reduction(shared, kGamma, space);
-  const std::array parts{DenseBlock(0, std::vector<float>(4)).message(space),
-                         SparseVector::checked({{5, 1.0F}}).message(space)};
-  CHECK_THROWS_AS(static_cast<void>(reduction.join(parts)), SimulationError);
+  // Pieces 1 and 2 of 3: dense at 4 .. 8, sparse at 8 .. 12.
+  const std::array parts{DenseBlock(4, {1.0F, 2.0F, 3.0F, 4.0F}).message(space),
+                         SparseVector::checked({{9, 5.0F}}).message(space)};
+  const Message joined = reduction.join(parts, {{1, 3}, 3});
+  const auto block = DenseBlock::from(joined.payload);
+  CHECK(block.first() == 4);
+  const auto values = block.values();
+  CHECK(std::vector<float>(values.begin(), values.end()) ==
+        std::vector<float>{1, 2, 3, 4, 0, 5, 0, 0});
+  CHECK(joined.words == Words(4 + 2));
+}
+
+TEST_CASE("Sparse parts become dense where both lengths exceed half of their part") {
+  const GradientSpace space{.components = 40, .granule = 1};
+  SharedWork shared(16);
+  const GradientReduction reduction(shared, kGamma, space);
+  const Message a = SparseVector::checked({{11, 1.0F}, {12, 2.0F}, {13, 1.0F}}).message(space);
+  const Message b = SparseVector::checked({{11, 3.0F}, {19, 4.0F}}).message(space);
+  const Message c = SparseVector::checked({{11, 3.0F}, {18, 4.0F}, {19, 4.0F}}).message(space);
+  const Part part{{1, 2}, 4};  // components 10 .. 20
+  CHECK(reduction.sum(a, b, part).message.words == Words(2 * 4));
+  const Message dense = reduction.sum(a, c, part).message;
+  CHECK(dense.words == Words(10));
+  CHECK(DenseBlock::from(dense.payload).first() == 10);
+  CHECK(DenseBlock::from(dense.payload).values()[1] == 4.0F);
+  CHECK(reduction.sum(dense, b, part).message.words == Words(10));
+  CHECK(reduction.sum(a, c).message.words == Words(2 * 5));  // of the whole they are few
 }
 
 TEST_CASE("A shared sum is made once and charged to everybody") {

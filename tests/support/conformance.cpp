@@ -1,6 +1,7 @@
 #include "tests/support/conformance.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <iterator>
@@ -17,49 +18,204 @@ GivenOptions with(GivenOptions options, const std::string& name, OptionValue val
   return options;
 }
 
-}  // namespace
-
-Expected serial_topka(const std::vector<SparseVector>& gradients, std::int64_t k) {
-  Expected expected;
-  Oracle sum;
-  for (const SparseVector& gradient : gradients) {
-    expected.contributed.push_back(top(entries_of(gradient), k));
-    for (const Entry& entry : expected.contributed.back()) sum[entry.coordinate] += entry.value;
+/// The entries of `vector` at the indexes of `sum`, and zeros where it has none.
+Entries values_at(const Entries& sum, const Entries& vector) {
+  Entries values;
+  for (const Entry& entry : sum) {
+    const Entries found = with_coordinates_in(vector, {entry});
+    values.push_back({entry.coordinate, found.empty() ? 0.0F : found.front().value});
   }
-  expected.sum = entries_of(sum);
-  return expected;
+  return values;
 }
 
-Expected SerialOkTopk::iterate(const std::vector<SparseVector>& gradients, int iteration) {
-  const bool exact = (iteration - 1) % tau_prime_ == 0;
+Entries added(const std::vector<Entries>& vectors) {
   Oracle sum;
-  std::vector<Entries> selected;
-  for (std::size_t rank = 0; rank < gradients.size(); ++rank) {
-    const Entries entries = entries_of(gradients[rank]);
-    if (exact) local_[rank] = kth(entries, k_);
-    selected.push_back(at_least(entries, local_[rank]));
-    for (const Entry& entry : selected.back()) sum[entry.coordinate] += entry.value;
+  for (const Entries& vector : vectors) {
+    for (const Entry& entry : vector) sum[entry.coordinate] += entry.value;
   }
-  if (exact) global_ = kth(entries_of(sum), k_);
-  Expected expected{.sum = at_least(entries_of(sum), global_), .contributed = {}};
-  for (const Entries& entries : selected) {
-    Entries kept;
-    std::set_intersection(entries.begin(), entries.end(), expected.sum.begin(), expected.sum.end(),
-                          std::back_inserter(kept), [](const Entry& a, const Entry& b) {
-                            return a.coordinate < b.coordinate;
-                          });
-    expected.contributed.push_back(std::move(kept));
+  return entries_of(sum);
+}
+
+/// Selects with the scheme's sparsifiers, and sums as the subclass says.
+class Selecting : public SerialScheme {
+ public:
+  Selecting(const SchemeInfo& info, const SchemeSetup& setup) : setup_(setup) {
+    for (int rank = 0; rank < setup.ranks; ++rank) {
+      sparsifiers_.push_back(find_sparsifier(info.sparsifier).make(setup));
+    }
   }
-  return expected;
+  Expected iterate(const std::vector<SparseVector>& gradients, int iteration) override {
+    std::vector<Entries> all;
+    for (const SparseVector& gradient : gradients) all.push_back(entries_of(gradient));
+    return sum(all, gradients, iteration);
+  }
+
+ protected:
+  [[nodiscard]] virtual Expected sum(const std::vector<Entries>& all,
+                                     const std::vector<SparseVector>& gradients, int iteration) = 0;
+  [[nodiscard]] Entries selected(const std::vector<SparseVector>& gradients, int rank,
+                                 int iteration) {
+    const auto at = static_cast<std::size_t>(rank);
+    return entries_of(sparsifiers_[at]->select(gradients[at], Rank(rank), iteration).selected);
+  }
+  [[nodiscard]] std::vector<Entries> all_selected(const std::vector<SparseVector>& gradients,
+                                                  int iteration) {
+    std::vector<Entries> lists;
+    for (int rank = 0; rank < setup_.ranks; ++rank) {
+      lists.push_back(selected(gradients, rank, iteration));
+    }
+    return lists;
+  }
+  void observe(const std::vector<Entries>& lists, int iteration) {
+    std::vector<std::int64_t> counts;
+    for (const Entries& list : lists) counts.push_back(static_cast<std::int64_t>(list.size()));
+    for (const auto& sparsifier : sparsifiers_) sparsifier->observe(Numbers(counts), iteration);
+  }
+  [[nodiscard]] const SchemeSetup& setup() const { return setup_; }
+
+ private:
+  const SchemeSetup& setup_;
+  std::vector<std::unique_ptr<Sparsifier>> sparsifiers_;
+};
+
+/// Everything selected is summed.
+class SumOfSelected final : public Selecting {
+  using Selecting::Selecting;
+  Expected sum(const std::vector<Entries>& /*all*/, const std::vector<SparseVector>& gradients,
+               int iteration) override {
+    const std::vector<Entries> lists = all_selected(gradients, iteration);
+    return {.sum = added(lists), .contributed = lists};
+  }
+};
+
+/// All ranks' values where any rank selected.
+class SumAtUnion final : public Selecting {
+  using Selecting::Selecting;
+  Expected sum(const std::vector<Entries>& all, const std::vector<SparseVector>& gradients,
+               int iteration) override {
+    const std::vector<Entries> lists = all_selected(gradients, iteration);
+    observe(lists, iteration);
+    const Entries indexes = added(lists);
+    Expected expected;
+    for (const Entries& vector : all) expected.contributed.push_back(values_at(indexes, vector));
+    expected.sum = added(expected.contributed);
+    return expected;
+  }
+};
+
+/// All ranks' values where the leader selected.
+class SumAtLeader final : public Selecting {
+  using Selecting::Selecting;
+  Expected sum(const std::vector<Entries>& all, const std::vector<SparseVector>& gradients,
+               int iteration) override {
+    const Entries indexes = selected(gradients, (iteration - 1) % setup().ranks, iteration);
+    Expected expected;
+    for (const Entries& vector : all) expected.contributed.push_back(values_at(indexes, vector));
+    expected.sum = added(expected.contributed);
+    return expected;
+  }
+};
+
+/// The k largest of a sum, pair by pair, the upper half of the ranks into the lower one.
+class TopkOfTree final : public Selecting {
+  using Selecting::Selecting;
+  Expected sum(const std::vector<Entries>& /*all*/, const std::vector<SparseVector>& gradients,
+               int iteration) override {
+    const std::vector<Entries> lists = all_selected(gradients, iteration);
+    std::vector<Entries> held = lists;
+    while (held.size() > 1) {
+      const std::size_t half = std::bit_ceil(held.size()) / 2;
+      for (std::size_t upper = half; upper < held.size(); ++upper) {
+        Entries& lower = held[upper - half];
+        lower = top(added({lower, held[upper]}), setup().carried_k());
+      }
+      held.resize(half);
+    }
+    Expected expected{.sum = held.front(), .contributed = {}};
+    for (const Entries& list : lists) {
+      expected.contributed.push_back(with_coordinates_in(list, held.front()));
+    }
+    return expected;
+  }
+};
+
+/// Algorithm 1 of Ok-Topk.
+class SerialOkTopk final : public Selecting {
+ public:
+  SerialOkTopk(const SchemeInfo& info, const SchemeSetup& setup)
+      : Selecting(info, setup), tau_prime_(setup.options.integer("tau_prime")) {}
+
+ private:
+  Expected sum(const std::vector<Entries>& /*all*/, const std::vector<SparseVector>& gradients,
+               int iteration) override {
+    const std::vector<Entries> lists = all_selected(gradients, iteration);
+    const Entries total = added(lists);
+    if ((iteration - 1) % tau_prime_ == 0) global_ = kth(total, setup().carried_k());
+    Expected expected{.sum = at_least(total, global_), .contributed = {}};
+    for (const Entries& list : lists) {
+      expected.contributed.push_back(with_coordinates_in(list, expected.sum));
+    }
+    return expected;
+  }
+
+  std::int64_t tau_prime_;
+  float global_ = 0;
+};
+
+template <class Serial>
+std::unique_ptr<SerialScheme> make_serial(const SchemeInfo& info, const SchemeSetup& setup) {
+  return std::make_unique<Serial>(info, setup);
+}
+
+Entries without_zeros(const Entries& entries) {
+  Entries kept;
+  for (const Entry& entry : entries) {
+    if (entry.value != 0) kept.push_back(entry);
+  }
+  return kept;
+}
+
+/// As entries, whatever it is.
+Entries entries_of_stream(const Stream& stream) {
+  if (const auto* sparse = std::get_if<SparseVector>(&stream)) return entries_of(*sparse);
+  const auto& block = std::get<DenseBlock>(stream);
+  Entries entries;
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    entries.push_back({block.first() + static_cast<std::uint32_t>(i), block.values()[i]});
+  }
+  return entries;
+}
+
+}  // namespace
+
+std::unique_ptr<SerialScheme> serial_scheme(const SchemeInfo& info, const SchemeSetup& setup) {
+  const std::string base = info.name.substr(0, info.name.find('+'));
+  using Make = std::unique_ptr<SerialScheme> (*)(const SchemeInfo&, const SchemeSetup&);
+  static const std::map<std::string, Make> oracles{
+      {"topka", make_serial<SumOfSelected>},
+      {"topkdsa", make_serial<SumOfSelected>},
+      {"gtopk", make_serial<TopkOfTree>},
+      {"oktopk", make_serial<SerialOkTopk>},
+      {"ssar_recursive_double", make_serial<SumOfSelected>},
+      {"ssar_split_allgather", make_serial<SumOfSelected>},
+      {"dsar_split_allgather", make_serial<SumOfSelected>},
+      {"ring_sparse", make_serial<SumOfSelected>},
+      {"topk_allreduce", make_serial<SumAtUnion>},
+      {"cltk", make_serial<SumAtLeader>},
+      {"topk_exact", make_serial<SumOfSelected>},
+  };
+  const auto found = oracles.find(base);
+  return found == oracles.end() ? nullptr : found->second(info, setup);
 }
 
 bool conforms(const std::vector<Reduced>& results, const Expected& expected) {
+  const Entries sum = without_zeros(expected.sum);
   for (std::size_t rank = 0; rank < results.size(); ++rank) {
-    const auto* sum = std::get_if<SparseVector>(&results[rank].sum);
-    if (sum == nullptr || entries_of(*sum) != expected.sum) return false;
-    const auto* contributed = std::get_if<SparseVector>(&results[rank].contributed);
-    if (contributed == nullptr || entries_of(*contributed) != expected.contributed[rank])
-      return false;
+    const Entries got = entries_of_stream(results[rank].sum);
+    // A sparse result has the very entries; a dense one has zeros elsewhere.
+    const bool sparse = std::holds_alternative<SparseVector>(results[rank].sum);
+    if (sparse ? got != expected.sum : without_zeros(got) != sum) return false;
+    if (entries_of_stream(results[rank].contributed) != expected.contributed[rank]) return false;
   }
   return true;
 }
@@ -111,22 +267,28 @@ bool dense_conforms(Network& network, const SchemeInfo& info, int ranks, Gradien
   });
 }
 
-bool topka_conforms(Network& network, const Case& c) {
-  SchemeRanks ranks(find_scheme("topka"), c.ranks, c.space, c.k);
-  const Iteration outcome = ranks.run(network, 1, [&](int rank) { return c.gradient(rank, 1); });
-  return conforms(outcome.results, serial_topka(c.gradients(1), c.carried_k()));
-}
-
-bool oktopk_conforms(Network& network, const Case& c, const GivenOptions& options, int iterations) {
-  SchemeRanks ranks(find_scheme("oktopk"), c.ranks, c.space, c.k, options);
-  SerialOkTopk serial(c.ranks, c.carried_k(),
-                      static_cast<int>(ranks.setup().options.integer("tau_prime")));
+bool sparse_conforms(Network& network, const std::string& scheme, const Case& c,
+                     const GivenOptions& options, int iterations) {
+  const SchemeInfo info = find_scheme(scheme);
+  SchemeRanks ranks(info, c.ranks, c.space, c.k, options);
+  const auto serial = serial_scheme(info, ranks.setup());
   for (int iteration = 1; iteration <= iterations; ++iteration) {
     const Iteration outcome =
         ranks.run(network, iteration, [&](int rank) { return c.gradient(rank, iteration); });
-    if (!conforms(outcome.results, serial.iterate(c.gradients(iteration), iteration))) return false;
+    if (!conforms(outcome.results, serial->iterate(c.gradients(iteration), iteration)))
+      return false;
   }
   return true;
+}
+
+GivenOptions short_periods_of(const SchemeInfo& info) {
+  GivenOptions options;
+  for (const auto& [name, value] : short_periods()) {
+    if (std::ranges::find(info.options, name, &OptionInfo::name) != info.options.end()) {
+      options[name] = value;
+    }
+  }
+  return options;
 }
 
 const GivenOptions& short_periods() {

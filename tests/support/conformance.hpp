@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,23 +22,23 @@ struct Expected {
   std::vector<Entries> contributed;
 };
 
-/// topka, serially.
-[[nodiscard]] Expected serial_topka(const std::vector<SparseVector>& gradients, std::int64_t k);
-
-/// Algorithm 1 of Ok-Topk, serially.
-class SerialOkTopk {
+/// A scheme as a serial program, through the iterations.
+class SerialScheme {
  public:
-  SerialOkTopk(int ranks, std::int64_t k, int tau_prime)
-      : k_(k), tau_prime_(tau_prime), local_(static_cast<std::size_t>(ranks)) {}
-
-  [[nodiscard]] Expected iterate(const std::vector<SparseVector>& gradients, int iteration);
-
- private:
-  std::int64_t k_;
-  int tau_prime_;
-  std::vector<float> local_;
-  float global_ = 0;
+  SerialScheme() = default;
+  SerialScheme(const SerialScheme&) = delete;
+  SerialScheme& operator=(const SerialScheme&) = delete;
+  SerialScheme(SerialScheme&&) = delete;
+  SerialScheme& operator=(SerialScheme&&) = delete;
+  virtual ~SerialScheme() = default;
+  [[nodiscard]] virtual Expected iterate(const std::vector<SparseVector>& gradients,
+                                         int iteration) = 0;
 };
+
+/// Of any sparse scheme of the registry, by its name; nothing where there is no oracle yet. The
+/// sparsifiers, which are tested by themselves, are those of the scheme, one a rank.
+[[nodiscard]] std::unique_ptr<SerialScheme> serial_scheme(const SchemeInfo& info,
+                                                          const SchemeSetup& setup);
 
 [[nodiscard]] bool conforms(const std::vector<Reduced>& results, const Expected& expected);
 
@@ -59,11 +60,12 @@ struct Case {
 /// Every rank gets the sum within rounding, and the same to the last bit.
 [[nodiscard]] bool dense_conforms(Network& network, const SchemeInfo& info, int ranks,
                                   GradientSpace space);
-[[nodiscard]] bool topka_conforms(Network& network, const Case& c);
 /// Iterations 1 to `iterations` one by one.
-[[nodiscard]] bool oktopk_conforms(Network& network, const Case& c, const GivenOptions& options,
-                                   int iterations);
+[[nodiscard]] bool sparse_conforms(Network& network, const std::string& scheme, const Case& c,
+                                   const GivenOptions& options, int iterations);
 
+/// As sparse_conforms, for the schemes whose thresholds have periods with short ones.
+[[nodiscard]] GivenOptions short_periods_of(const SchemeInfo& info);
 /// Of oktopk: iterations 1 (both), 2 (reuse), 3 (exact thresholds), 4 (repartition).
 [[nodiscard]] const GivenOptions& short_periods();
 /// Of oktopk: its optimisations switched off one by one, and all at once.

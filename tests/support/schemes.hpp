@@ -25,14 +25,17 @@ class SchemeRanks {
   using GradientOf = std::function<LocalGradient(int rank)>;
 
   SchemeRanks(const SchemeInfo& info, int ranks, GradientSpace space, std::int64_t k,
-              const std::map<std::string, OptionValue>& options = {}, Seconds gamma = Seconds(0))
+              const std::map<std::string, OptionValue>& options = {}, Seconds gamma = Seconds(0),
+              std::uint64_t seed = 1, std::vector<std::int64_t> tensors = {})
       : shared_(4096),
         setup_{.ranks = ranks,
                .space = space,
                .k = k,
                .gamma = gamma,
                .options = Options(info.options, options),
-               .shared = &shared_},
+               .shared = &shared_,
+               .seed = seed,
+               .tensors = std::move(tensors)},
         info_(info) {
     for (int rank = 0; rank < ranks; ++rank) schemes_.push_back(info.make(setup_));
   }
@@ -74,7 +77,11 @@ class SchemeRanks {
                        .n = setup_.space.components,
                        .k = setup_.k,
                        .iteration = iteration,
-                       .options = &setup_.options});
+                       .options = &setup_.options,
+                       .granule = setup_.space.granule,
+                       .tensors = &setup_.tensors,
+                       .alpha = setup_.alpha,
+                       .beta_per_word = setup_.beta_per_word});
   }
 
  private:

@@ -1,0 +1,79 @@
+#include "algorithms/schemes/cltk.hpp"
+
+#include <bit>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "algorithms/collectives/broadcast.hpp"
+#include "algorithms/collectives/shared_values.hpp"
+
+namespace thinwire {
+
+namespace {
+
+class CyclicLeader final : public SparseCollective {
+ public:
+  explicit CyclicLeader(const SchemeSetup& setup) : setup_(setup) {}
+
+  Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
+                          int iteration) override {
+    const Rank leader((iteration - 1) % setup_.ranks);
+    Message indexes;
+    if (comm.rank() == leader) {
+      const SparseVector selected = sparsifier.select(accumulated, leader, iteration).selected;
+      indexes = {selected.payload(),
+                 Words(static_cast<std::int64_t>(selected.size()) * setup_.space.granule)};
+    }
+    {
+      const auto phase = comm.phase("indexes");
+      indexes = co_await broadcast(comm, leader, std::move(indexes));
+    }
+    const auto phase = comm.phase("values");
+    const SparseVector chosen = SparseVector::from(indexes.payload);
+    Task<Reduced> task = allreduce_values_at(comm, chosen, std::move(accumulated), setup_);
+    co_return co_await std::move(task);
+  }
+
+ private:
+  const SchemeSetup& setup_;
+};
+
+Cost cltk_cost(const CostInput& in) {
+  if (in.ranks == 1) return {.paper = {}, .counted = {}, .lower_order = {}, .exact = true};
+  const double p = in.ranks;
+  // Only the leader selects.
+  const double k = in.most();
+  const double steps = std::ceil(std::log2(p));
+  const auto core = std::bit_floor(static_cast<unsigned>(in.ranks));
+  const double q = core;
+  const double log = std::log2(q);
+  const bool folds = std::cmp_not_equal(core, in.ranks);
+  Cost cost;
+  cost.counted = same({steps + 2 * log, k * steps + 2 * k * (q - 1) / q, k * (q - 1) / q});
+  if (folds) cost.lower_order.low = {2, 2 * k, k};
+  cost.lower_order.high = {folds ? 2 + 2 * log : 0.0,
+                           (folds ? 2 * k + 2 * k * (q - 1) / q : 0.0) + 4 * log,
+                           (folds ? k : 0.0) + 2 * log};
+  // The broadcast's last message may come to a rank while its partners go on already.
+  cost.exact = !folds && std::fmod(k, q) == 0;
+  if (cost.exact) cost.lower_order.high = cost.lower_order.low;
+  return cost;
+}
+
+}  // namespace
+
+SchemeInfo cltk_scheme() {
+  return {.name = "cltk",
+          .summary = "a leader's indexes are broadcast, then all ranks' values there summed",
+          .source = "ExDyna (2024), section III; ScaleCom (NeurIPS 2020)",
+          .paper = {.latency = "3 log P", .words = "k log P + 2k (P-1)/P"},
+          .exact_when = "P is a power of two that divides k",
+          .lower_order = "remainders; folding in",
+          .run_cost = cltk_cost,
+          .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
+            return std::make_unique<CyclicLeader>(setup);
+          }};
+}
+
+}  // namespace thinwire

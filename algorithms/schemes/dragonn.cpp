@@ -1,0 +1,196 @@
+#include "algorithms/schemes/dragonn.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "algorithms/collectives/allreduce.hpp"
+
+namespace thinwire {
+
+namespace {
+
+/// A tensor's place in the gradient, in components.
+struct Tensor {
+  std::int64_t first = 0;
+  std::int64_t size = 0;
+  std::int64_t k = 0;  ///< its share
+  bool compressed = true;
+};
+
+TensorProfile profile_of(const Options& options, Seconds alpha, Seconds beta) {
+  return {.compress_s = options.number("compress_s"),
+          .compress_s_per_component = options.number("compress_s_per_component"),
+          .alpha_s = alpha.value(),
+          .beta_s_per_word = beta.value()};
+}
+
+/// Words that travel for k selected components.
+std::int64_t compressed_words(std::int64_t k, const Options& options) {
+  const auto& all = options.all();
+  const double slots = all.count("slots") == 1 ? options.number("slots") : 1;
+  return std::llround(2 * slots * static_cast<double>(k));
+}
+
+std::vector<Tensor> tensors_of(const std::vector<std::int64_t>& sizes, const GradientSpace& space,
+                               std::int64_t k, int ranks, const Options& options,
+                               const TensorProfile& profile) {
+  std::vector<Tensor> tensors;
+  std::int64_t first = 0;
+  const std::vector<std::int64_t> whole{space.components};
+  for (const std::int64_t size : sizes.empty() ? whole : sizes) {
+    Tensor tensor{.first = first, .size = size};
+    const double share = static_cast<double>(size) / static_cast<double>(space.components);
+    tensor.k = std::llround(share * static_cast<double>(k) / static_cast<double>(space.granule)) *
+               space.granule;
+    if (sizes.size() <= 1) tensor.k = k;
+    tensor.compressed =
+        !options.flag("tensor_selection") ||
+        worth_compressing(size, compressed_words(tensor.k, options), ranks, profile);
+    tensors.push_back(tensor);
+    first += size;
+  }
+  return tensors;
+}
+
+/// `vector` with all coordinates moved by `by`.
+SparseVector moved(const SparseVector& vector, std::int64_t by) {
+  if (by == 0) return vector;
+  std::vector<Entry> entries(vector.entries().begin(), vector.entries().end());
+  for (Entry& entry : entries) {
+    entry.coordinate = static_cast<std::uint32_t>(entry.coordinate + by);
+  }
+  return SparseVector::trusted(std::move(entries));
+}
+
+/// Every coordinate of a block, also where its value is 0.
+SparseVector entries_of_block(const DenseBlock& block) {
+  std::vector<Entry> entries;
+  entries.reserve(block.size());
+  for (const float value : block.values()) {
+    entries.push_back({block.first() + static_cast<std::uint32_t>(entries.size()), value});
+  }
+  return SparseVector::trusted(std::move(entries));
+}
+
+class TensorWise final : public Scheme {
+ public:
+  TensorWise(const SchemeSetup& setup, const SchemeInfo& gathering) : setup_(setup) {
+    const TensorProfile profile = profile_of(setup.options, setup.alpha, setup.beta_per_word);
+    for (const Tensor& tensor :
+         tensors_of(setup.tensors, setup.space, setup.k, setup.ranks, setup.options, profile)) {
+      Part part{.tensor = tensor, .setup = std::make_unique<SchemeSetup>(setup), .scheme = {}};
+      part.setup->space.components = tensor.size;
+      part.setup->k = tensor.k;
+      part.setup->tensors.clear();
+      part.setup->seed = random_bits(setup.seed, tensor.first);
+      if (tensor.compressed) part.scheme = gathering.make(*part.setup);
+      parts_.push_back(std::move(part));
+    }
+  }
+
+  Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int iteration) override {
+    const SparseVector all = std::get<SparseVector>(std::move(gradient));
+    std::vector<SparseVector> sums;
+    std::vector<SparseVector> contributed;
+    Reduced result;
+    for (Part& part : parts_) {
+      const std::int64_t first = setup_.space.coordinate(part.tensor.first);
+      const std::int64_t last = setup_.space.coordinate(part.tensor.first + part.tensor.size);
+      const SparseVector own = moved(all.slice(all.position_of(static_cast<std::uint32_t>(first)),
+                                               all.position_of(static_cast<std::uint32_t>(last))),
+                                     -first);
+      Task<Reduced> task = part.scheme ? part.scheme->allreduce(comm, own, iteration)
+                                       : dense(comm, own, *part.setup);
+      const Reduced reduced = co_await std::move(task);
+      sums.push_back(moved(std::get<SparseVector>(reduced.sum), first));
+      contributed.push_back(moved(std::get<SparseVector>(reduced.contributed), first));
+      result.selection.took_part = true;
+      result.selection.selected += reduced.selection.selected;
+      result.selection.work = result.selection.work + reduced.selection.work;
+    }
+    result.sum = concatenate(sums);
+    result.contributed = concatenate(contributed);
+    co_return result;
+  }
+
+ private:
+  struct Part {
+    Tensor tensor;
+    std::unique_ptr<SchemeSetup> setup;  // outlives the scheme, which refers to it
+    std::unique_ptr<Scheme> scheme;      // none: dense
+  };
+
+  static Task<Reduced> dense(Communicator& comm, SparseVector own, const SchemeSetup& setup) {
+    const auto phase = comm.phase("dense_tensors");
+    const GradientReduction reduction(*setup.shared, setup.gamma, setup.space);
+    const auto end = static_cast<std::uint32_t>(setup.space.coordinates());
+    const Message mine = to_dense(own, 0, end).message(setup.space);
+    const Message total = co_await allreduce_ring(comm, mine, reduction);
+    const SelectionReport report{.took_part = true, .selected = setup.space.components};
+    co_return Reduced{.sum = entries_of_block(DenseBlock::from(total.payload)),
+                      .contributed = own,
+                      .selection = report};
+  }
+
+  const SchemeSetup& setup_;
+  std::vector<Part> parts_;
+};
+
+Cost tensor_wise_cost(const CostInput& in) {
+  const double p = in.ranks;
+  const Options& options = *in.options;
+  const GradientSpace space{.components = in.n, .granule = in.granule};
+  const std::vector<std::int64_t> none;
+  const TensorProfile profile = profile_of(options, in.alpha, in.beta_per_word);
+  Cost cost{.paper = {}, .counted = {}, .lower_order = {}, .exact = true};
+  for (const Tensor& tensor : tensors_of(in.tensors == nullptr ? none : *in.tensors, space, in.k,
+                                         in.ranks, options, profile)) {
+    const auto d = static_cast<double>(tensor.size);
+    const auto words = static_cast<double>(compressed_words(tensor.k, options));
+    const double decoded = options.flag("sparse_decoding") ? words / 2 * (p - 1) : d * p;
+    const double longest = std::ceil(d / p);
+    cost.counted =
+        cost.counted + (tensor.compressed
+                            ? same({p - 1, words * (p - 1), decoded})
+                            : same({2 * (p - 1), 2 * (p - 1) * longest, (p - 1) * longest}));
+  }
+  return cost;
+}
+
+}  // namespace
+
+bool worth_compressing(std::int64_t components, std::int64_t compressed_words, int ranks,
+                       const TensorProfile& profile) {
+  const double p = ranks;
+  const auto d = static_cast<double>(components);
+  const double full = 2 * (p - 1) * (profile.alpha_s + d / p * profile.beta_s_per_word);
+  const double sparse =
+      (p - 1) * (profile.alpha_s + static_cast<double>(compressed_words) * profile.beta_s_per_word);
+  return profile.compress_s + profile.compress_s_per_component * d < full - sparse;
+}
+
+SchemeInfo with_tensor_selection(SchemeInfo gathering) {
+  SchemeInfo info = gathering;
+  const std::vector<OptionInfo> more{
+      {"tensor_selection", true, 0, "compress a tensor only where that pays (Equation 1)"},
+      {"compress_s", 5e-5, 0,
+       "seconds that compressing a tensor takes whatever its size (assumed)"},
+      {"compress_s_per_component", 9.8e-11, 0,
+       "seconds a component; default from 13.2 ms for 512 MB (DRAGONN, section 5.2)"}};
+  info.options.insert(info.options.end(), more.begin(), more.end());
+  info.paper.words = "2 slots k (P-1)";
+  info.paper.reduced = "0";
+  info.exact_when = "the sparsifier fills slots k slots";
+  info.lower_order =
+      "tensors that are not compressed: 2 (P-1) messages and 2 (P-1) ceil(d/P) words";
+  info.run_cost = tensor_wise_cost;
+  info.carries_slots = true;
+  info.make = [gathering](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+    return std::make_unique<TensorWise>(setup, gathering);
+  };
+  return info;
+}
+
+}  // namespace thinwire

@@ -1,0 +1,117 @@
+#include "algorithms/schemes/exdyna.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "algorithms/collectives/allgather.hpp"
+#include "algorithms/collectives/gathered.hpp"
+#include "algorithms/collectives/shared_values.hpp"
+
+namespace thinwire {
+
+namespace {
+
+class SharedIndexes final : public SparseCollective {
+ public:
+  explicit SharedIndexes(const SchemeSetup& setup) : setup_(setup) {}
+
+  Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
+                          int iteration) override {
+    const SparseVector selected = sparsifier.select(accumulated, comm.rank(), iteration).selected;
+    const auto count = static_cast<std::int64_t>(selected.size());
+    Numbers counts(std::vector<std::int64_t>{});
+    {
+      const auto phase = comm.phase("sizes");
+      counts = co_await allgather_sizes(comm, count, *setup_.shared);
+    }
+    sparsifier.observe(counts, iteration);
+    SparseVector indexes;
+    {
+      const auto phase = comm.phase("indexes");
+      const std::int64_t sent =
+          setup_.options.flag("padded") ? std::ranges::max(counts.all()) : count;
+      const Message mine{selected.payload(), Words(sent * setup_.space.granule)};
+      const Concatenation all = co_await allgather(comm, mine);
+      indexes = sum_of_gathered(all, *setup_.shared);
+    }
+    const auto phase = comm.phase("values");
+    Task<Reduced> task =
+        allreduce_values_at(comm, std::move(indexes), std::move(accumulated), setup_);
+    co_return co_await std::move(task);
+  }
+
+ private:
+  const SchemeSetup& setup_;
+};
+
+Cost shared_indexes_cost(const CostInput& in, bool partitioned) {
+  if (in.ranks == 1) return {.paper = {}, .counted = {}, .lower_order = {}, .exact = true};
+  const double p = in.ranks;
+  const double steps = std::ceil(std::log2(p));
+  const auto total = in.selected ? static_cast<double>(in.selected->total)
+                                 : static_cast<double>(in.k) * (partitioned ? 1 : p);
+  const double largest =
+      in.selected || !partitioned ? in.most() : std::ceil(static_cast<double>(in.k) / p);
+  const double smallest = in.options->flag("padded") ? largest : in.least();
+  const double union_high = std::min(total, static_cast<double>(in.n));
+  const double union_low = partitioned ? union_high : largest;
+  const auto core = std::bit_floor(static_cast<unsigned>(in.ranks));
+  const double q = core;
+  const double log = std::log2(q);
+  const bool folds = std::cmp_not_equal(core, in.ranks);
+  const auto at_core = [&](double values) { return 2 * values * (q - 1) / q; };
+  Cost cost;
+  cost.counted.low = {steps + 2 * log, smallest * (p - 1) + at_core(union_low),
+                      union_low * (q - 1) / q};
+  cost.counted.high = {steps + 2 * log, largest * (p - 1) + at_core(union_high),
+                       union_high * (q - 1) / q};
+  // Sizes; pieces of the values that differ by a granule; folding in, as of dense_rabenseifner.
+  cost.lower_order.low = {steps + (folds ? 2 : 0), p - 1 + (folds ? 2 * union_low : 0),
+                          folds ? union_low : 0};
+  cost.lower_order.high = {steps + (folds ? 2 + 2 * log : 0),
+                           p - 1 + (folds ? 2 * union_high + at_core(union_high) : 0) + 4 * log,
+                           (folds ? union_high : 0) + 2 * log};
+  const bool divides = std::fmod(union_high, q) == 0;
+  const bool padded = in.options->flag("padded");
+  cost.exact = partitioned && !folds && divides && (padded || in.even());
+  if (cost.exact) cost.lower_order.high = cost.lower_order.low;
+  return cost;
+}
+
+}  // namespace
+
+SchemeInfo shared_indexes_scheme(std::string name, bool partitioned) {
+  const OptionInfo padded{"padded", true, 0,
+                          "indexes are padded to the most that a rank selected, as NCCL needs it"};
+  return {.name = std::move(name),
+          .paper = {.latency = "3 log P",
+                    .words = partitioned ? "k/P (P-1) + 2k (P-1)/P" : "k (P-1) + 2k (P-1)/P",
+                    .words_high = partitioned ? "" : "k (P-1) + 2 min(k P, n) (P-1)/P"},
+          .exact_when = partitioned ? "P is a power of two that divides what was selected" : "",
+          .lower_order = "sizes: ceil(log P) messages and P-1 words; remainders; folding in",
+          .options = {padded},
+          .run_cost =
+              [partitioned](const CostInput& in) { return shared_indexes_cost(in, partitioned); },
+          .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
+            return std::make_unique<SharedIndexes>(setup);
+          },
+          .carries_values_of_all = true};
+}
+
+double padding_factor(const Numbers& counts) {
+  const std::int64_t total = counts.total();
+  if (total == 0) return 1;
+  return static_cast<double>(static_cast<std::int64_t>(counts.size()) *
+                             std::ranges::max(counts.all())) /
+         static_cast<double>(total);
+}
+
+std::int64_t padded_elements(const Numbers& counts) {
+  const auto ranks = static_cast<std::int64_t>(counts.size());
+  return ranks * (ranks * std::ranges::max(counts.all()) - counts.total());
+}
+
+}  // namespace thinwire

@@ -1,0 +1,34 @@
+// The schemes that share indexes: the indexes that any rank selected are gathered, and then all
+// ranks add their values there (Yoon and Oh, ExDyna, 2024, Algorithm 1).
+//
+//   exdyna          each rank selects in a partition of its own, so that no index comes twice
+//   topk_allreduce  exact top-k of each rank: the union grows up to P k (gradient build-up)
+//   hard_threshold, sidco  the same with those thresholds
+//
+// Schedule: sizes (allgather of one number); allgather of the indexes, one word each, padded to the
+// most that a rank selected (`padded`, as NCCL's allgather needs it); union of the indexes;
+// Rabenseifner's allreduce of the values there, dense.
+// Cost with m the most that a rank selected and K the union: (log P) α + m (P-1) β for the indexes,
+// 2 log P α + 2K (P-1)/P β for the values; the sizes, ceil(log P) α + (P-1) β, are left out by the
+// paper. K lies between m and the sum of what was selected; with exdyna it is that sum, so the cost
+// is exact at powers of two that divide K. With m = k'/P, nothing is padded (Equations 3 to 5).
+// Restrictions: none. Memory: the indexes, and the values of the union at each rank.
+//
+// Worked example: exdyna, P = 4, 250 indexes each: 2 α + 3 β for the sizes, 2 α + 750 β for the
+// indexes, 4 α + 1500 β for the 1000 values.
+#pragma once
+
+#include "algorithms/scheme.hpp"
+
+namespace thinwire {
+
+/// A scheme that shares indexes, by name; without a sparsifier. `partitioned`: each rank selects in
+/// its own part, k in all.
+[[nodiscard]] SchemeInfo shared_indexes_scheme(std::string name, bool partitioned);
+
+/// Allgather traffic over that without padding, f(t) of Equation 5; 1 where nothing was selected.
+[[nodiscard]] double padding_factor(const Numbers& counts);
+/// Elements padded by all ranks: P times the sum of m - k_i (Equations 3 and 4).
+[[nodiscard]] std::int64_t padded_elements(const Numbers& counts);
+
+}  // namespace thinwire

@@ -1,0 +1,93 @@
+#include "algorithms/schemes/gtopk.hpp"
+
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "algorithms/collectives/broadcast.hpp"
+#include "algorithms/collectives/reduce.hpp"
+#include "sim/core/errors.hpp"
+
+namespace thinwire {
+
+namespace {
+
+/// A sum is the k largest entries of the sum.
+class TopkReduction final : public Reduction {
+ public:
+  explicit TopkReduction(const SchemeSetup& setup)
+      : Reduction(*setup.shared, setup.gamma), setup_(setup) {}
+
+  [[nodiscard]] Message cut(const Message& /*held*/, PieceRange /*wanted*/,
+                            int /*pieces*/) const override {
+    throw SimulationError("the k largest of a sum cannot be cut");
+  }
+
+ protected:
+  [[nodiscard]] Message compute_sum(const Message& a, const Message& b,
+                                    Part /*part*/) const override {
+    const SparseVector both =
+        thinwire::sum(SparseVector::from(a.payload), SparseVector::from(b.payload));
+    return select_largest(both, setup_.carried_k()).message(setup_.space);
+  }
+  [[nodiscard]] Message compute_join(std::span<const Message> /*parts*/,
+                                     Part /*whole*/) const override {
+    throw SimulationError("the k largest of a sum cannot be joined");
+  }
+  [[nodiscard]] Words reduced_words(const Message& b) const override {
+    return Words(b.words.value() / 2);
+  }
+
+ private:
+  const SchemeSetup& setup_;
+};
+
+class GTopk final : public SparseCollective {
+ public:
+  explicit GTopk(const SchemeSetup& setup) : setup_(setup), reduction_(setup) {}
+
+  Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
+                          int iteration) override {
+    const SparseVector selected = sparsifier.select(accumulated, comm.rank(), iteration).selected;
+    accumulated = {};
+    Message held = selected.message(setup_.space);
+    {
+      const auto phase = comm.phase("reduce");
+      held = co_await reduce(comm, Rank(0), std::move(held), reduction_);
+    }
+    const auto phase = comm.phase("broadcast");
+    held = co_await broadcast(comm, Rank(0), std::move(held));
+    const SparseVector result = SparseVector::from(held.payload);
+    co_return Reduced{.sum = result, .contributed = intersect(selected, result)};
+  }
+
+ private:
+  const SchemeSetup& setup_;
+  TopkReduction reduction_;
+};
+
+Cost gtopk_cost(const CostInput& in) {
+  const double steps = std::ceil(std::log2(static_cast<double>(in.ranks)));
+  const auto counted = [&](double k) { return Terms{2 * steps, 4 * k * steps, 0}; };
+  return {.paper = {},
+          .counted = {counted(in.least()), counted(in.most())},
+          .lower_order = {},
+          .exact = in.even()};
+}
+
+}  // namespace
+
+SchemeInfo gtopk_scheme() {
+  return {.name = "gtopk",
+          .summary = "reduction tree that selects the k largest at each level, then broadcast",
+          .source = "Ok-Topk (PPoPP 2022), Table 1, gTopk; Shi et al. (ICDCS 2019)",
+          .paper = {.latency = "2 log P", .words = "4k log P", .reduced = "k log P"},
+          .exact_when = "all ranks select k, and so do all sums",
+          .run_cost = gtopk_cost,
+          .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
+            return std::make_unique<GTopk>(setup);
+          },
+          .selects_result = true};
+}
+
+}  // namespace thinwire

@@ -1,0 +1,105 @@
+#include "algorithms/schemes/quantised.hpp"
+
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "algorithms/collectives/allgather.hpp"
+#include "algorithms/collectives/gathered.hpp"
+#include "sim/gradient/quantiser.hpp"
+
+namespace thinwire {
+
+namespace {
+
+/// What is sent of a gradient, and how long that is.
+using Compress = Message (*)(const DenseBlock& gradient, const SchemeSetup& setup,
+                             std::uint64_t key);
+using Length = Words (*)(std::int64_t n, const Options& options);
+
+Words sign_words(std::int64_t n, const Options& /*options*/) { return Words((n + 31) / 32 + 1); }
+
+Message signs(const DenseBlock& gradient, const SchemeSetup& setup, std::uint64_t /*key*/) {
+  double sum = 0;
+  for (const float value : gradient.values()) sum += std::abs(value);
+  const auto count = static_cast<double>(gradient.size());
+  const auto scale = static_cast<float>(count == 0 ? 0 : sum / count);
+  std::vector<float> values;
+  values.reserve(gradient.size());
+  for (const float value : gradient.values()) values.push_back(std::copysign(scale, value));
+  return {DenseBlock(0, std::move(values)).payload(),
+          sign_words(setup.space.components, setup.options)};
+}
+
+Words qsgd_words(std::int64_t n, const Options& options) {
+  return Quantiser{.bits = static_cast<int>(options.integer("bits"))}.words(n);
+}
+
+Message qsgd(const DenseBlock& gradient, const SchemeSetup& setup, std::uint64_t key) {
+  const Quantiser quantiser{.bits = static_cast<int>(setup.options.integer("bits"))};
+  return {quantiser.quantised(gradient, setup.space, key).payload(),
+          quantiser.words(setup.space.components)};
+}
+
+class Quantised final : public Scheme {
+ public:
+  Quantised(const SchemeSetup& setup, Compress compress) : setup_(setup), compress_(compress) {}
+
+  Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int iteration) override {
+    const std::uint64_t key = random_bits(setup_.seed, iteration, comm.rank().value());
+    const Message mine = compress_(std::get<DenseBlock>(gradient), setup_, key);
+    gradient = {};
+    Concatenation all = Concatenation::of(comm.rank(), mine);
+    {
+      const auto phase = comm.phase("allgather");
+      all = co_await allgather_ring(comm, mine);
+    }
+    const auto phase = comm.phase("local_reduction");
+    const auto words = static_cast<double>(setup_.space.components) * setup_.ranks;
+    co_await comm.compute(setup_.gamma * words);
+    co_return Reduced{.sum = sum_of_gathered_blocks(all, *setup_.shared),
+                      .contributed = DenseBlock::from(mine.payload)};
+  }
+
+ private:
+  const SchemeSetup& setup_;
+  Compress compress_;
+};
+
+SchemeInfo quantised_scheme(std::string name, std::string summary, std::string source,
+                            std::string words, std::vector<OptionInfo> options, Compress compress,
+                            Length length) {
+  const auto cost = [length](const CostInput& in) -> Cost {
+    const double p = in.ranks;
+    const auto each = static_cast<double>(length(in.n, *in.options).value());
+    return {
+        .paper = {}, .counted = same({p - 1, each * (p - 1), 0}), .lower_order = {}, .exact = true};
+  };
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .source = std::move(source),
+          .paper = {.latency = "P-1", .words = std::move(words), .reduced = "n P"},
+          .exact_when = "always",
+          .lower_order = "rounding up to words; scales",
+          .dense = true,
+          .quantised = true,
+          .options = std::move(options),
+          .run_cost = cost,
+          .make = [compress](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+            return std::make_unique<Quantised>(setup, compress);
+          }};
+}
+
+}  // namespace
+
+std::vector<SchemeInfo> quantised_schemes() {
+  const OptionInfo bits{"bits", std::int64_t{8}, 2, "of a value: 2, 4 or 8", {2, 4, 8}};
+  return {quantised_scheme("signsgd", "signs and the mean magnitude, gathered around a ring",
+                           "DRAGONN (ICML 2022), Figure 7; signSGD (ICML 2018)", "n/32 (P-1)", {},
+                           signs, sign_words),
+          quantised_scheme("qsgd", "values in few bits, gathered around a ring",
+                           "DRAGONN (ICML 2022), Figure 7; QSGD (NIPS 2017)", "n bits/32 (P-1)",
+                           {bits}, qsgd, qsgd_words)};
+}
+
+}  // namespace thinwire
