@@ -7,6 +7,7 @@
 
 #include "algorithms/collectives/broadcast.hpp"
 #include "algorithms/collectives/shared_values.hpp"
+#include "algorithms/schemes/dense.hpp"
 
 namespace thinwire {
 
@@ -45,19 +46,16 @@ Cost cltk_cost(const CostInput& in) {
   // Only the leader selects.
   const double k = in.most();
   const double steps = std::ceil(std::log2(p));
-  const auto core = std::bit_floor(static_cast<unsigned>(in.ranks));
-  const double q = core;
-  const double log = std::log2(q);
-  const bool folds = std::cmp_not_equal(core, in.ranks);
+  const double log = std::log2(p);
+  const double share = k * (p - 1) / p;
   Cost cost;
-  cost.counted = same({steps + 2 * log, k * steps + 2 * k * (q - 1) / q, k * (q - 1) / q});
-  if (folds) cost.lower_order.low = {2, 2 * k, k};
-  cost.lower_order.high = {folds ? 2 + 2 * log : 0.0,
-                           (folds ? 2 * k + 2 * k * (q - 1) / q : 0.0) + 4 * log,
-                           (folds ? k : 0.0) + 2 * log};
-  // The broadcast's last message may come to a rank while its partners go on already.
-  cost.exact = !folds && std::fmod(k, q) == 0;
-  if (cost.exact) cost.lower_order.high = cost.lower_order.low;
+  cost.counted = same({steps + 2 * log, k * steps + 2 * share, share});
+  const Interval values = rabenseifner_terms(in.ranks, static_cast<std::int64_t>(k));
+  const Terms counted_values{2 * log, 2 * share, share};
+  cost.lower_order = values + same((-1.0) * counted_values);
+  // Ranks leave the broadcast one after another, which may make up for a remainder.
+  if (values.low.messages != 2 * log) cost.lower_order.low.words -= 2 * log;
+  cost.exact = std::has_single_bit(static_cast<unsigned>(in.ranks));
   return cost;
 }
 
@@ -68,7 +66,7 @@ SchemeInfo cltk_scheme() {
           .summary = "a leader's indexes are broadcast, then all ranks' values there summed",
           .source = "ExDyna (2024), section III; ScaleCom (NeurIPS 2020)",
           .paper = {.latency = "3 log P", .words = "k log P + 2k (P-1)/P"},
-          .exact_when = "P is a power of two that divides k",
+          .exact_when = "P is a power of two",
           .lower_order = "remainders; folding in",
           .run_cost = cltk_cost,
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {

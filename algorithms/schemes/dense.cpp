@@ -39,13 +39,13 @@ struct Core {
   Terms folding;  ///< and one sum of the whole gradient
 };
 
-Core core_of(const CostInput& in) {
-  const auto below = std::bit_floor(static_cast<unsigned>(in.ranks));
-  const bool folds = std::cmp_not_equal(below, in.ranks);
+Core core_of(int ranks, std::int64_t words) {
+  const auto below = std::bit_floor(static_cast<unsigned>(ranks));
+  const bool folds = std::cmp_not_equal(below, ranks);
+  const auto n = static_cast<double>(words);
   return {.ranks = static_cast<int>(below),
           .log = std::log2(static_cast<double>(below)),
-          .folding =
-              folds ? Terms{2, 2 * static_cast<double>(in.n), static_cast<double>(in.n)} : Terms{}};
+          .folding = folds ? Terms{2, 2 * n, n} : Terms{}};
 }
 
 /// What the paper's formula says at P, and what is on the critical path of a run.
@@ -57,21 +57,12 @@ Cost exact_cost(Terms paper, Terms run) {
 }
 
 Cost rabenseifner_cost(const CostInput& in) {
-  const Core core = core_of(in);
-  std::int64_t path = 0;
-  for (int pieces = core.ranks / 2; pieces > 0; pieces /= 2) {
-    path += part_begin(in.n, core.ranks, pieces);
-  }
   const auto n = static_cast<double>(in.n);
   const double p = in.ranks;
-  const Terms halving{2 * core.log, 2 * static_cast<double>(path), static_cast<double>(path)};
-  Cost cost = exact_cost({0, 2 * n * (p - 1) / p, n * (p - 1) / p}, core.folding + halving);
-  if (std::cmp_not_equal(core.ranks, in.ranks)) {
-    // Folding in makes some ranks late. Messages for later steps may come to their ports first, and
-    // all later messages together are no longer than that of the step.
-    cost.exact = false;
-    cost.lower_order.high = cost.lower_order.high + halving;
-  }
+  const Interval run = rabenseifner_terms(in.ranks, in.n);
+  Cost cost = exact_cost({0, 2 * n * (p - 1) / p, n * (p - 1) / p}, run.low);
+  cost.lower_order.high = cost.lower_order.high + run.high + (-1.0) * run.low;
+  cost.exact = std::has_single_bit(static_cast<unsigned>(in.ranks));
   return cost;
 }
 
@@ -84,7 +75,7 @@ Cost ring_cost(const CostInput& in) {
 }
 
 Cost recursive_doubling_cost(const CostInput& in) {
-  const Core core = core_of(in);
+  const Core core = core_of(in.ranks, in.n);
   const auto n = static_cast<double>(in.n);
   const double log = std::log2(static_cast<double>(in.ranks));
   return exact_cost({0, n * log, n * log},
@@ -92,6 +83,20 @@ Cost recursive_doubling_cost(const CostInput& in) {
 }
 
 }  // namespace
+
+Interval rabenseifner_terms(int ranks, std::int64_t words) {
+  const Core core = core_of(ranks, words);
+  std::int64_t path = 0;
+  for (int pieces = core.ranks / 2; pieces > 0; pieces /= 2) {
+    path += part_begin(words, core.ranks, pieces);
+  }
+  const Terms halving{2 * core.log, 2 * static_cast<double>(path), static_cast<double>(path)};
+  Interval terms = same(core.folding + halving);
+  // Folding in makes some ranks late. Messages for later steps may come to their ports first, and
+  // all later messages together are no longer than that of the step.
+  if (core.ranks != ranks) terms.high = terms.high + halving;
+  return terms;
+}
 
 std::vector<SchemeInfo> dense_schemes() {
   const auto entry = [](std::string name, std::string summary, std::string source, PaperCost paper,

@@ -27,4 +27,8 @@ namespace thinwire {
 
 [[nodiscard]] std::vector<SchemeInfo> dense_schemes();
 
+/// What Rabenseifner's allreduce of so many words costs, remainders and folding in included; one
+/// value at powers of two.
+[[nodiscard]] Interval rabenseifner_terms(int ranks, std::int64_t words);
+
 }  // namespace thinwire

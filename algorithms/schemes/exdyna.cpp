@@ -9,6 +9,7 @@
 #include "algorithms/collectives/allgather.hpp"
 #include "algorithms/collectives/gathered.hpp"
 #include "algorithms/collectives/shared_values.hpp"
+#include "algorithms/schemes/dense.hpp"
 
 namespace thinwire {
 
@@ -58,26 +59,25 @@ Cost shared_indexes_cost(const CostInput& in, bool partitioned) {
   const double smallest = in.options->flag("padded") ? largest : in.least();
   const double union_high = std::min(total, static_cast<double>(in.n));
   const double union_low = partitioned ? union_high : largest;
-  const auto core = std::bit_floor(static_cast<unsigned>(in.ranks));
-  const double q = core;
-  const double log = std::log2(q);
-  const bool folds = std::cmp_not_equal(core, in.ranks);
-  const auto at_core = [&](double values) { return 2 * values * (q - 1) / q; };
+  const double log = std::log2(p);
+  const auto indexes_and_values = [&](double indexes, double values) {
+    const double share = values * (p - 1) / p;
+    return Terms{steps + 2 * log, indexes * (p - 1) + 2 * share, share};
+  };
+  const auto beyond = [&](double values, Terms run) {
+    const double share = values * (p - 1) / p;
+    const Terms sizes{steps, p - 1, 0};
+    return sizes + run + (-1.0) * Terms{2 * log, 2 * share, share};
+  };
+  const auto run = [&](double values) {
+    return rabenseifner_terms(in.ranks, static_cast<std::int64_t>(values));
+  };
   Cost cost;
-  cost.counted.low = {steps + 2 * log, smallest * (p - 1) + at_core(union_low),
-                      union_low * (q - 1) / q};
-  cost.counted.high = {steps + 2 * log, largest * (p - 1) + at_core(union_high),
-                       union_high * (q - 1) / q};
-  // Sizes; pieces of the values that differ by a granule; folding in, as of dense_rabenseifner.
-  cost.lower_order.low = {steps + (folds ? 2 : 0), p - 1 + (folds ? 2 * union_low : 0),
-                          folds ? union_low : 0};
-  cost.lower_order.high = {steps + (folds ? 2 + 2 * log : 0),
-                           p - 1 + (folds ? 2 * union_high + at_core(union_high) : 0) + 4 * log,
-                           (folds ? union_high : 0) + 2 * log};
-  const bool divides = std::fmod(union_high, q) == 0;
-  const bool padded = in.options->flag("padded");
-  cost.exact = partitioned && !folds && divides && (padded || in.even());
-  if (cost.exact) cost.lower_order.high = cost.lower_order.low;
+  cost.counted = {indexes_and_values(smallest, union_low), indexes_and_values(largest, union_high)};
+  cost.lower_order = {beyond(union_low, run(union_low).low),
+                      beyond(union_high, run(union_high).high)};
+  const bool even = in.options->flag("padded") || in.even();
+  cost.exact = partitioned && even && std::has_single_bit(static_cast<unsigned>(in.ranks));
   return cost;
 }
 
@@ -90,7 +90,7 @@ SchemeInfo shared_indexes_scheme(std::string name, bool partitioned) {
           .paper = {.latency = "3 log P",
                     .words = partitioned ? "k/P (P-1) + 2k (P-1)/P" : "k (P-1) + 2k (P-1)/P",
                     .words_high = partitioned ? "" : "k (P-1) + 2 min(k P, n) (P-1)/P"},
-          .exact_when = partitioned ? "P is a power of two that divides what was selected" : "",
+          .exact_when = partitioned ? "P is a power of two" : "",
           .lower_order = "sizes: ceil(log P) messages and P-1 words; remainders; folding in",
           .options = {padded},
           .run_cost =

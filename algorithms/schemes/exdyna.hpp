@@ -11,7 +11,7 @@
 // Cost with m the most that a rank selected and K the union: (log P) α + m (P-1) β for the indexes,
 // 2 log P α + 2K (P-1)/P β for the values; the sizes, ceil(log P) α + (P-1) β, are left out by the
 // paper. K lies between m and the sum of what was selected; with exdyna it is that sum, so the cost
-// is exact at powers of two that divide K. With m = k'/P, nothing is padded (Equations 3 to 5).
+// is exact at powers of two. With m = k'/P, nothing is padded (Equations 3 to 5).
 // Restrictions: none. Memory: the indexes, and the values of the union at each rank.
 //
 // Worked example: exdyna, P = 4, 250 indexes each: 2 α + 3 β for the sizes, 2 α + 750 β for the

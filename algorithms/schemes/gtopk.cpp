@@ -68,11 +68,16 @@ class GTopk final : public SparseCollective {
 
 Cost gtopk_cost(const CostInput& in) {
   const double steps = std::ceil(std::log2(static_cast<double>(in.ranks)));
+  const double log = std::log2(static_cast<double>(in.ranks));
   const auto counted = [&](double k) { return Terms{2 * steps, 4 * k * steps, 0}; };
+  const bool power = steps == log;
+  // At other P sums may hide behind messages that come meanwhile, but for the last.
+  const Terms hidden{0, 0, power ? 0 : in.least() * (1 - log)};
+  const Terms rounded_up{0, 0, in.most() * (steps - log)};
   return {.paper = {},
           .counted = {counted(in.least()), counted(in.most())},
-          .lower_order = {},
-          .exact = in.even()};
+          .lower_order = {hidden, rounded_up},
+          .exact = power && in.even()};
 }
 
 }  // namespace
@@ -82,7 +87,7 @@ SchemeInfo gtopk_scheme() {
           .summary = "reduction tree that selects the k largest at each level, then broadcast",
           .source = "Ok-Topk (PPoPP 2022), Table 1, gTopk; Shi et al. (ICDCS 2019)",
           .paper = {.latency = "2 log P", .words = "4k log P", .reduced = "k log P"},
-          .exact_when = "all ranks select k, and so do all sums",
+          .exact_when = "P is a power of two, all ranks select k, and so do all sums",
           .run_cost = gtopk_cost,
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
             return std::make_unique<GTopk>(setup);

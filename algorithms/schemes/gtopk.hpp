@@ -5,8 +5,8 @@
 // receives adds what comes to its own and keeps the k largest of the sum. Then a binomial
 // broadcast. What contributed are the local entries whose index is in the result, as the paper has
 // it: an entry that was dropped on the way while others brought its index into the result is lost.
-// Cost: 2 log P α + 4k log P β; 2 ceil(log P) messages. Exact at any P where every rank selects k
-// and every sum has k; at powers of two the paper's formula itself.
+// Cost: 2 log P α + 4k log P β; 2 ceil(log P) messages. Exact at powers of two where every rank
+// selects k and so has every sum; elsewhere all but the last γ may hide behind messages.
 // Restrictions: none (the published code: powers of two). Memory: a selection a rank.
 //
 // Worked example: P = 8, k = 1000: 3 messages of 2000 words up, 3 down: 6 α + 12,000 β.

@@ -135,7 +135,8 @@ Cost recursive_double_cost(const CostInput& in) {
   if (folds) {
     const double all = std::min(2 * in.most() * in.ranks, n);
     cost.lower_order.low = {2, 2 * least, 0};
-    cost.lower_order.high = {2, std::min(2 * in.most(), n) + all,
+    // As of dense_rabenseifner, messages for later steps may come first: the steps twice.
+    cost.lower_order.high = {2 + log, std::min(2 * in.most(), n) + all + high,
                              std::min(in.most(), n) + held_reduced};
   }
   return cost;

@@ -26,7 +26,9 @@ namespace {
 
 using GivenOptions = std::map<std::string, OptionValue>;
 
-double seconds(const Terms& terms) { return formula(terms.messages, terms.words); }
+double seconds(const Terms& terms, double gamma = 0) {
+  return formula(terms.messages, terms.words) + gamma * terms.reduced;
+}
 
 Interval run_interval(const Cost& cost) {
   return {cost.counted.low + cost.lower_order.low, cost.counted.high + cost.lower_order.high};
@@ -518,6 +520,51 @@ TEST_CASE("Balancing is triggered above a multiple of the mean and not at it") {
   CHECK(balances(1.999));
   CHECK_FALSE(balances(2.0));
   CHECK_FALSE(balances(4.0));
+}
+
+TEST_CASE(
+    "Every sparse scheme stays within its interval for random profiles, with and without gamma") {
+  // Skew, overlap and k at random, granule 1 and 8, P up to 64; a scheme's option `padded` too.
+  test::Generator generator(41);
+  for (const SchemeInfo& info : all_schemes()) {
+    if (info.dense || info.name == "oktopk") continue;  // oktopk has tests of its own
+    for (const int ranks : test::kRankCounts) {
+      for (int draw = 0; draw < 12; ++draw) {
+        const std::int64_t granule = draw % 3 == 0 ? 8 : 1;
+        const GradientSpace space{.components = 20000 * granule + test::below(generator, 100),
+                                  .granule = granule};
+        const std::int64_t k = granule * (test::below(generator, draw % 4 == 0 ? 15000 : 1500));
+        const double overlap = static_cast<double>(test::below(generator, 101)) / 100;
+        const double skew = static_cast<double>(test::below(generator, 300)) / 100;
+        const double gamma = draw % 2 == 0 ? 0 : 2 * test::kBeta.value();
+        CAPTURE(info.name);
+        CAPTURE(ranks);
+        CAPTURE(space.components);
+        CAPTURE(k);
+        CAPTURE(overlap);
+        CAPTURE(skew);
+        const SyntheticSource source(
+            {.ranks = ranks, .space = space, .k = k, .overlap = overlap, .skew = skew});
+        test::Networks networks;
+        SchemeRanks scheme(info, ranks, space, k, {}, Seconds(gamma));
+        for (const int iteration : {1, 2}) {
+          CAPTURE(iteration);
+          const Iteration outcome = scheme.run(networks.alphabeta, iteration, [&](int rank) {
+            return source.sparse(Rank(rank), iteration);
+          });
+          const Cost cost =
+              scheme.cost(iteration, test::selected_counts(outcome, info, space.granule));
+          const Interval interval = run_interval(cost);
+          const double time = outcome.report.makespan().value();
+          const double low = seconds(interval.low, gamma);
+          const double high = seconds(interval.high, gamma);
+          CHECK(time >= low * (1 - 1e-9));
+          CHECK(time <= high * (1 + 1e-9));
+          if (cost.exact) CHECK(low == exactly(high));
+        }
+      }
+    }
+  }
 }
 
 }  // namespace thinwire

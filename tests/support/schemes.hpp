@@ -1,9 +1,12 @@
 // Runs a scheme on a network, iteration by iteration.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +21,26 @@ struct Iteration {
   std::vector<Reduced> results;
   RunReport report;
 };
+
+/// What the ranks selected, and of a scheme that selects its result anew that too.
+[[nodiscard]] inline SelectedCounts selected_counts(const Iteration& outcome,
+                                                    const SchemeInfo& info, std::int64_t granule) {
+  SelectedCounts counts{.least = INT64_MAX};
+  const auto take = [&](std::int64_t selected) {
+    counts.least = std::min(counts.least, selected);
+    counts.most = std::max(counts.most, selected);
+  };
+  for (const Reduced& result : outcome.results) {
+    if (!result.selection.took_part) continue;
+    take(result.selection.selected);
+    counts.total += result.selection.selected;
+  }
+  if (info.selects_result) {
+    const auto& sum = std::get<SparseVector>(outcome.results.front().sum);
+    take(static_cast<std::int64_t>(sum.size()) * granule);
+  }
+  return counts;
+}
 
 /// The P ranks of a scheme, which live through the iterations.
 class SchemeRanks {
@@ -72,12 +95,14 @@ class SchemeRanks {
   [[nodiscard]] const SchemeSetup& setup() const { return setup_; }
   [[nodiscard]] std::size_t computed() const { return shared_.computed(); }
 
-  [[nodiscard]] Cost cost(int iteration) const {
+  /// For k of each rank, or for what the ranks did select.
+  [[nodiscard]] Cost cost(int iteration, std::optional<SelectedCounts> selected = {}) const {
     return info_.cost({.ranks = setup_.ranks,
                        .n = setup_.space.components,
                        .k = setup_.k,
                        .iteration = iteration,
                        .options = &setup_.options,
+                       .selected = selected,
                        .granule = setup_.space.granule,
                        .tensors = &setup_.tensors,
                        .alpha = setup_.alpha,
