@@ -81,9 +81,11 @@ Cost SchemeInfo::cost(const CostInput& in) const {
   result.paper.low = {evaluate(paper.latency, nominal), evaluate(paper.words, nominal), 0};
   result.paper.high = {evaluate(or_else(paper.latency_high, paper.latency), nominal),
                        evaluate(or_else(paper.words_high, paper.words), nominal), 0};
-  result.counted.low.reduced += evaluate(paper.reduced, symbols_of(in, in.least()));
-  result.counted.high.reduced +=
-      evaluate(or_else(paper.reduced_high, paper.reduced), symbols_of(in, in.most()));
+  if (result.counted.low.reduced == 0 && result.counted.high.reduced == 0) {
+    result.counted.low.reduced = evaluate(paper.reduced, symbols_of(in, in.least()));
+    result.counted.high.reduced =
+        evaluate(or_else(paper.reduced_high, paper.reduced), symbols_of(in, in.most()));
+  }
   return result;
 }
 

@@ -147,7 +147,8 @@ struct SchemeInfo {
   /// Why it cannot run at these P and n, or nothing.
   std::function<std::optional<std::string>(int ranks, std::int64_t n)> restriction =
       [](int, std::int64_t) { return std::nullopt; };
-  /// The terms of a run; `paper`, and what `reduced` says, is filled in by cost().
+  /// The terms of a run; cost() fills in `paper`, and the reduced words of `counted` by the formula
+  /// where it has none.
   std::function<Cost(const CostInput&)> run_cost = {};
   std::function<std::unique_ptr<Scheme>(const SchemeSetup&)> make = {};
 

@@ -65,7 +65,7 @@ SchemeInfo cltk_scheme() {
   return {.name = "cltk",
           .summary = "a leader's indexes are broadcast, then all ranks' values there summed",
           .source = "ExDyna (2024), section III; ScaleCom (NeurIPS 2020)",
-          .paper = {.latency = "3 log P", .words = "k log P + 2k (P-1)/P"},
+          .paper = {.latency = "3 log P", .words = "k log P + 2k (P-1)/P", .reduced = "k (P-1)/P"},
           .exact_when = "P is a power of two",
           .lower_order = "remainders; folding in",
           .run_cost = cltk_cost,

@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <memory>
 
 #include "algorithms/registry.hpp"
 #include "sim/cli/command.hpp"
+#include "sim/core/errors.hpp"
 #include "sim/experiment/networks.hpp"
+#include "sim/report/costs.hpp"
 #include "topologies/shipped.hpp"
 
 namespace thinwire {
@@ -15,17 +18,16 @@ namespace {
 
 struct ListFlags {
   std::string what = "all";
+  bool costs = false;
+  bool markdown = false;
+  CostPoint point;
+  double density = 0.01;
   Format format = Format::table;
 };
 
 std::string option_text(const OptionInfo& option) {
   return fmt::format("{}={}", option.name,
-                     std::visit([](auto v) { return fmt::format("{}", v); }, option.fallback));
-}
-
-std::string bandwidth_text(const PaperCost& paper) {
-  if (paper.words_high.empty()) return paper.words;
-  return fmt::format("[{}, {}]", paper.words, paper.words_high);
+                     std::visit([](auto v) { return number_text(Json(v)); }, option.fallback));
 }
 
 std::vector<Json> scheme_records() {
@@ -40,9 +42,56 @@ std::vector<Json> scheme_records() {
                        {"bandwidth", bandwidth_text(scheme.paper)},
                        {"summary", scheme.summary},
                        {"source", scheme.source},
+                       {"sparsifier", scheme.sparsifier},
                        {"options", fmt::format("{}", fmt::join(options, " "))}});
   }
   return records;
+}
+
+std::vector<Json> sparsifier_records() {
+  std::vector<Json> records;
+  for (const SparsifierInfo& sparsifier : all_sparsifiers()) {
+    std::vector<std::string> options;
+    for (const OptionInfo& option : sparsifier.options) options.push_back(option_text(option));
+    records.push_back({{"kind", "sparsifier"},
+                       {"name", sparsifier.name},
+                       {"summary", sparsifier.summary},
+                       {"source", sparsifier.source},
+                       {"options", fmt::format("{}", fmt::join(options, " "))}});
+  }
+  return records;
+}
+
+/// The papers' tables, evaluated at a point that the user chooses.
+int run_costs(ListFlags flags) {
+  if (flags.what != "schemes" && flags.what != "all") {
+    throw InputError(fmt::format("--costs is about schemes, not {}", flags.what));
+  }
+  if (flags.markdown) {
+    fmt::print("{}", cost_models_markdown());
+    return 0;
+  }
+  flags.point.k = std::llround(flags.density * static_cast<double>(flags.point.n));
+  const std::vector<Json> records = cost_records(flags.point);
+  const auto text = [](const char* heading, const char* key) {
+    return Column{heading, [key](const Json& r) { return r.at(key).get<std::string>(); }, true};
+  };
+  const auto range = [](const char* heading, const char* low, const char* high) {
+    return Column{heading,
+                  [low, high](const Json& r) { return interval_text(r.at(low), r.at(high), 10); }};
+  };
+  if (flags.format == Format::table) {
+    fmt::print(stderr, "P = {}, n = {}, k = {}\n", flags.point.ranks, flags.point.n, flags.point.k);
+  }
+  fmt::print("{}",
+             render(flags.format, records,
+                    {text("scheme", "scheme"), text("latency (alpha)", "latency"),
+                     text("bandwidth (beta)", "bandwidth"), text("reduction (gamma)", "reduction"),
+                     range("messages", "run_messages_low", "run_messages_high"),
+                     range("words, paper", "paper_words_low", "paper_words_high"),
+                     range("words, run", "run_words_low", "run_words_high"),
+                     text("exact when", "exact_when")}));
+  return 0;
 }
 
 std::vector<Json> network_records() {
@@ -73,8 +122,15 @@ std::vector<Column> columns_of(const std::vector<std::pair<std::string, std::str
   return columns;
 }
 
+void print_options(const std::vector<OptionInfo>& options) {
+  for (const OptionInfo& option : options) {
+    fmt::print("  {:<22}{}\n", option_text(option), option.help);
+  }
+}
+
 int run(const ListFlags& flags) {
   const auto wants = [&](const char* what) { return flags.what == "all" || flags.what == what; };
+  if (flags.costs || flags.markdown) return run_costs(flags);
   const bool schemes = wants("schemes");
   if (flags.format != Format::table) {
     std::vector<Json> records;
@@ -82,6 +138,7 @@ int run(const ListFlags& flags) {
       std::ranges::move(more, std::back_inserter(records));
     };
     if (schemes) add(scheme_records());
+    if (wants("sparsifiers")) add(sparsifier_records());
     if (wants("networks")) add(network_records());
     if (wants("platforms")) add(platform_records());
     fmt::print("{}", render(flags.format, records, {}));
@@ -94,11 +151,26 @@ int run(const ListFlags& flags) {
                                                             {"bandwidth", "bandwidth (beta)"},
                                                             {"source", "source"}})));
     for (const SchemeInfo& scheme : all_schemes()) {
-      if (!scheme.options.empty()) fmt::print("\noptions of {}:\n", scheme.name);
-      for (const OptionInfo& option : scheme.options) {
-        fmt::print("  {:<22}{}\n", option_text(option), option.help);
-      }
+      const std::vector<OptionInfo>& options =
+          scheme.sparsifier.empty() ? scheme.options : scheme.collective_options;
+      if (options.empty() && scheme.sparsifier.empty()) continue;
+      fmt::print(
+          "\noptions of {}{}:\n", scheme.name,
+          scheme.sparsifier.empty() ? "" : fmt::format(", and those of {}", scheme.sparsifier));
+      print_options(options);
     }
+  }
+  if (wants("sparsifiers")) {
+    if (schemes) fmt::print("\n");
+    fmt::print("{}", to_table(sparsifier_records(), columns_of({{"name", "sparsifier"},
+                                                                {"summary", "selects"},
+                                                                {"source", "source"}})));
+    for (const SparsifierInfo& sparsifier : all_sparsifiers()) {
+      if (sparsifier.options.empty()) continue;
+      fmt::print("\noptions of {}:\n", sparsifier.name);
+      print_options(sparsifier.options);
+    }
+    fmt::print("\nSCHEME+SPARSIFIER is a sparse scheme with another sparsifier: topka+dgc\n");
   }
   if (wants("networks")) {
     if (schemes) fmt::print("\n");
@@ -118,11 +190,23 @@ int run(const ListFlags& flags) {
 
 void add_list(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<ListFlags>();
-  CLI::App& command =
-      *app.add_subcommand("list", "List schemes with their costs, networks and platforms");
-  command.add_option("what", flags->what, "schemes, networks, platforms or all")
-      ->check(CLI::IsMember({"schemes", "networks", "platforms", "all"}))
+  CLI::App& command = *app.add_subcommand(
+      "list", "List schemes with their costs, sparsifiers, networks and platforms");
+  command.add_option("what", flags->what, "schemes, sparsifiers, networks, platforms or all")
+      ->check(CLI::IsMember({"schemes", "sparsifiers", "networks", "platforms", "all"}))
       ->option_text("[all]");
+  command.add_flag("--costs", flags->costs,
+                   "the schemes' cost models: formulas, and what they come to at -P, -n, -d");
+  command.add_option("-P,--ranks", flags->point.ranks, "for --costs: ranks [64]")
+      ->check(CLI::Range(1, 1 << 20))
+      ->option_text("P");
+  command.add_option("-n,--components", flags->point.n, "for --costs: components [133547324]")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->option_text("N");
+  command.add_option("-d,--density", flags->density, "for --costs: k/n [0.01]")
+      ->check(CLI::Range(0.0, 1.0))
+      ->option_text("D");
+  command.add_flag("--markdown", flags->markdown, "for --costs: docs/cost-models.md");
   add_format(command, flags->format);
   command.callback([flags, &exit_code] { exit_code = run(*flags); });
 }
