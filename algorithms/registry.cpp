@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "algorithms/schemes/dense.hpp"
 #include "algorithms/schemes/dense_double_tree.hpp"
+#include "algorithms/schemes/hierarchical.hpp"
 #include "algorithms/schemes/oktopk.hpp"
 #include "algorithms/schemes/topka.hpp"
 #include "sim/core/errors.hpp"
@@ -16,6 +18,7 @@ namespace thinwire {
 std::vector<SchemeInfo> all_schemes() {
   std::vector<SchemeInfo> schemes = dense_schemes();
   schemes.push_back(dense_double_tree_scheme());
+  std::ranges::move(hierarchical_schemes(), std::back_inserter(schemes));
   schemes.push_back(topka_scheme());
   schemes.push_back(oktopk_scheme());
   return schemes;

@@ -84,7 +84,10 @@ bool is_exact(const std::string& name, int ranks) {
   const auto power_of_two = [](int number) { return (number & (number - 1)) == 0; };
   if (name == "dense_rabenseifner") return power_of_two(ranks);
   if (name == "dense_double_tree") return ranks == 1;
-  return true;
+  if (name.rfind("hierarchical_", 0) != 0) return true;
+  const int nodes = (ranks + 7) / 8;
+  const bool even = nodes == 1 || test::ceil_log2(ranks - 8 * (nodes - 1)) == 3;
+  return even && (name == "hierarchical_ring" || power_of_two(nodes));
 }
 
 bool balanced(const RunReport& report) {
