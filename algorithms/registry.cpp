@@ -7,9 +7,11 @@
 
 #include "algorithms/schemes/cltk.hpp"
 #include "algorithms/schemes/dense.hpp"
+#include "algorithms/schemes/dense_double_tree.hpp"
 #include "algorithms/schemes/dragonn.hpp"
 #include "algorithms/schemes/exdyna.hpp"
 #include "algorithms/schemes/gtopk.hpp"
+#include "algorithms/schemes/hierarchical.hpp"
 #include "algorithms/schemes/oktopk.hpp"
 #include "algorithms/schemes/quantised.hpp"
 #include "algorithms/schemes/sparcml.hpp"
@@ -40,6 +42,8 @@ std::vector<SparsifierInfo> all_sparsifiers() {
 std::vector<SchemeInfo> all_schemes() {
   std::vector<SchemeInfo> schemes = dense_schemes();
   const auto add = [&](SchemeInfo scheme) { schemes.push_back(std::move(scheme)); };
+  add(dense_double_tree_scheme());
+  for (SchemeInfo& scheme : hierarchical_schemes()) add(std::move(scheme));
   const auto topk = [](SchemeInfo collective) {
     return compose(std::move(collective), exact_topk_sparsifier());
   };
@@ -49,6 +53,7 @@ std::vector<SchemeInfo> all_schemes() {
   add(topk(topkdsa_scheme()));
   add(topk(gtopk_scheme()));
   add(compose(oktopk_scheme(), threshold_reuse_sparsifier()));
+  add(compose(hierarchical_oktopk_scheme(), threshold_reuse_sparsifier()));
   add(topk(ssar_recursive_double_scheme()));
   add(topk(ssar_split_allgather_scheme()));
   add(topk(dsar_split_allgather_scheme()));

@@ -156,6 +156,8 @@ struct SchemeInfo {
   std::string sparsifier = {};                      ///< who selects
   std::vector<OptionInfo> collective_options = {};  ///< those that are not the sparsifier's
   std::function<std::unique_ptr<SparseCollective>(const SchemeSetup&)> collective = {};
+  /// What is put around every scheme that this collective makes with a sparsifier.
+  std::function<SchemeInfo(SchemeInfo)> decorate = {};
   bool carries_slots = false;
   bool carries_values_of_all = false;
   /// The result is selected anew, so its size is a k of its own.

@@ -12,5 +12,6 @@ inline constexpr Tag kBroadcastTag(2);
 inline constexpr Tag kExchangeTag(3);
 inline constexpr Tag kBalanceTag(4);
 inline constexpr Tag kReduceTag(5);
+inline constexpr Tag kSecondTreeTag(6);
 
 }  // namespace thinwire

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "algorithms/collectives/allreduce.hpp"
+#include "algorithms/schemes/topka.hpp"
 
 namespace thinwire {
 
@@ -138,6 +139,18 @@ class TensorWise final : public Scheme {
   std::vector<Part> parts_;
 };
 
+std::vector<OptionInfo> tensor_options() {
+  return {{"tensor_selection", true, 0, "compress a tensor only where that pays (Equation 1)"},
+          {"compress_s", 5e-5, 0,
+           "seconds that compressing a tensor takes whatever its size (assumed)"},
+          {"compress_s_per_component", 9.8e-11, 0,
+           "seconds a component; default from 13.2 ms for 512 MB (DRAGONN, section 5.2)"}};
+}
+
+bool has_option(const std::vector<OptionInfo>& options, const char* name) {
+  return std::ranges::find(options, name, &OptionInfo::name) != options.end();
+}
+
 Cost tensor_wise_cost(const CostInput& in) {
   const double p = in.ranks;
   const Options& options = *in.options;
@@ -159,6 +172,25 @@ Cost tensor_wise_cost(const CostInput& in) {
   return cost;
 }
 
+/// `gathering`, a scheme around a ring with its sparsifier, for the tensors that Equation 1 picks.
+SchemeInfo with_tensor_selection(SchemeInfo gathering) {
+  SchemeInfo info = gathering;
+  for (const OptionInfo& option : tensor_options()) {
+    info.options.push_back(option);
+    info.collective_options.push_back(option);
+  }
+  info.paper.words = has_option(info.options, "slots") ? "2 slots k (P-1)" : "2k (P-1)";
+  info.paper.reduced = "0";
+  info.exact_when = "the sparsifier fills that much";
+  info.lower_order =
+      "tensors that are not compressed: 2 (P-1) messages and 2 (P-1) ceil(d/P) words each";
+  info.run_cost = tensor_wise_cost;
+  info.make = [gathering](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+    return std::make_unique<TensorWise>(setup, gathering);
+  };
+  return info;
+}
+
 }  // namespace
 
 bool worth_compressing(std::int64_t components, std::int64_t compressed_words, int ranks,
@@ -171,25 +203,9 @@ bool worth_compressing(std::int64_t components, std::int64_t compressed_words, i
   return profile.compress_s + profile.compress_s_per_component * d < full - sparse;
 }
 
-SchemeInfo with_tensor_selection(SchemeInfo gathering) {
-  SchemeInfo info = gathering;
-  const std::vector<OptionInfo> more{
-      {"tensor_selection", true, 0, "compress a tensor only where that pays (Equation 1)"},
-      {"compress_s", 5e-5, 0,
-       "seconds that compressing a tensor takes whatever its size (assumed)"},
-      {"compress_s_per_component", 9.8e-11, 0,
-       "seconds a component; default from 13.2 ms for 512 MB (DRAGONN, section 5.2)"}};
-  info.options.insert(info.options.end(), more.begin(), more.end());
-  info.paper.words = "2 slots k (P-1)";
-  info.paper.reduced = "0";
-  info.exact_when = "the sparsifier fills slots k slots";
-  info.lower_order =
-      "tensors that are not compressed: 2 (P-1) messages and 2 (P-1) ceil(d/P) words";
-  info.run_cost = tensor_wise_cost;
-  info.carries_slots = true;
-  info.make = [gathering](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-    return std::make_unique<TensorWise>(setup, gathering);
-  };
+SchemeInfo dragonn_scheme() {
+  SchemeInfo info = gather_scheme("dragonn", {.ring = true, .sparse_decoding = true});
+  info.decorate = with_tensor_selection;
   return info;
 }
 

@@ -33,7 +33,7 @@ struct TensorProfile {
 [[nodiscard]] bool worth_compressing(std::int64_t components, std::int64_t compressed_words,
                                      int ranks, const TensorProfile& profile);
 
-/// `gathering`, a scheme around a ring with its sparsifier, for the tensors that Equation 1 picks.
-[[nodiscard]] SchemeInfo with_tensor_selection(SchemeInfo gathering);
+/// Without a sparsifier.
+[[nodiscard]] SchemeInfo dragonn_scheme();
 
 }  // namespace thinwire

@@ -4,11 +4,13 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "algorithms/collectives/allgather.hpp"
 #include "algorithms/collectives/allreduce.hpp"
 #include "algorithms/collectives/gathered.hpp"
+#include "algorithms/collectives/hierarchical.hpp"
 #include "algorithms/collectives/split_and_reduce.hpp"
 #include "algorithms/collectives/tags.hpp"
 #include "algorithms/sparsifiers/threshold_reuse.hpp"
@@ -74,11 +76,16 @@ class OkTopk final : public SparseCollective {
                           int iteration) override {
     const SparseVector selected = sparsifier.select(accumulated, comm.rank(), iteration).selected;
     accumulated = {};
+    const SparseVector result = co_await global_topk(comm, selected, iteration);
+    co_return Reduced{.sum = result, .contributed = intersect(selected, result)};
+  }
+
+  /// The global top-k of the sum of what the ranks selected.
+  Task<SparseVector> global_topk(Communicator& comm, SparseVector selected, int iteration) {
     if (repartitions(iteration)) co_await repartition(comm, selected);
     const SparseVector reduced = co_await reduce_own_region(comm, selected);
     if (global_.exact_in(iteration)) co_await set_global_threshold(comm, reduced);
-    const SparseVector result = co_await balance_and_allgather(comm, global_.select(reduced));
-    co_return Reduced{.sum = result, .contributed = intersect(selected, result)};
+    co_return co_await balance_and_allgather(comm, global_.select(reduced));
   }
 
  private:
@@ -209,6 +216,43 @@ class OkTopk final : public SparseCollective {
   Boundaries boundaries_;
 };
 
+/// Node by node: the selections are added inside each node, and their leaders find the global top-k
+/// of the sums, so that the result is that of oktopk.
+class HierarchicalOkTopk final : public SparseCollective {
+ public:
+  explicit HierarchicalOkTopk(const SchemeSetup& setup)
+      : node_(static_cast<int>(std::min<std::int64_t>(setup.options.integer("node"), setup.ranks))),
+        leaders_setup_(setup),
+        reduction_(*setup.shared, setup.gamma, setup.space, true) {
+    leaders_setup_.ranks = (setup.ranks - 1) / node_ + 1;
+    among_leaders_.emplace(leaders_setup_);
+  }
+
+  Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
+                          int iteration) override {
+    const SparseVector selected = sparsifier.select(accumulated, comm.rank(), iteration).selected;
+    accumulated = {};
+    const AmongLeaders topk = [this, iteration](Communicator& leaders, Message sum) {
+      return topk_of(leaders, SparseVector::from(sum.payload), iteration);
+    };
+    const Message mine = selected.message(leaders_setup_.space);
+    const Message total = co_await allreduce_hierarchical(comm, node_, mine, reduction_, topk);
+    const SparseVector result = SparseVector::from(total.payload);
+    co_return Reduced{.sum = result, .contributed = intersect(selected, result)};
+  }
+
+ private:
+  Task<Message> topk_of(Communicator& leaders, SparseVector sum, int iteration) {
+    const SparseVector result = co_await among_leaders_->global_topk(leaders, sum, iteration);
+    co_return result.message(leaders_setup_.space);
+  }
+
+  int node_;
+  SchemeSetup leaders_setup_;  // what the leaders' oktopk refers to
+  GradientReduction reduction_;
+  std::optional<OkTopk> among_leaders_;
+};
+
 Cost oktopk_cost(const CostInput& in) {
   const Options& options = *in.options;
   const double p = in.ranks;
@@ -252,7 +296,53 @@ Cost oktopk_cost(const CostInput& in) {
   return cost;
 }
 
+Cost hierarchical_oktopk_cost(const CostInput& in) {
+  const auto node = static_cast<int>(std::min<std::int64_t>(in.options->integer("node"), in.ranks));
+  CostInput among = in;
+  among.ranks = (in.ranks - 1) / node + 1;
+  const auto n = static_cast<double>(in.n);
+  const double height = std::ceil(std::log2(static_cast<double>(node)));
+  // A node's sum has what one rank selected at the least, and what all did at the most.
+  const auto sum = std::min<std::int64_t>(in.n, static_cast<std::int64_t>(in.most()) * node);
+  among.selected = SelectedCounts{.least = static_cast<std::int64_t>(in.least()), .most = sum};
+  const Cost cost = oktopk_cost(among);
+  double up = 0;
+  for (int ranks = 1; ranks < node; ranks *= 2) up += 2 * std::min(in.most() * ranks, n);
+  Cost result;
+  const Terms low{2 * height, 4 * in.least() * height, 0};
+  const Terms high{2 * height, up + 2 * in.most() * height, up / 2};
+  result.counted = cost.counted + Interval{low, high};
+  result.counted.high.reduced += static_cast<double>(sum) * (among.ranks - 1);
+  result.lower_order = cost.lower_order;
+  // Leaders are ready when their nodes are: some are early, and their messages come to ports before
+  // those that others wait for.
+  if (among.ranks > 1) {
+    result.lower_order.high = result.lower_order.high + cost.counted.high;
+  }
+  return result;
+}
+
 }  // namespace
+
+SchemeInfo hierarchical_oktopk_scheme() {
+  SchemeInfo info = oktopk_scheme();
+  info.name = "hierarchical_oktopk";
+  info.summary = "selections added inside nodes, the leaders' oktopk, and a broadcast";
+  info.source = "ours: Ok-Topk (PPoPP 2022), Algorithm 1, for nodes of several ranks";
+  info.paper = {.latency = "2 log min(node, P) + 2 ceil(P/node) + 2 log ceil(P/node)",
+                .words = "4k log min(node, P) + 2k (1 - 1/ceil(P/node))",
+                .words_high =
+                    "2k (min(node, P) - 1) + 2k log min(node, P) + "
+                    "6k min(node, P) (1 - 1/ceil(P/node))",
+                .reduced_high = "k (min(node, P) - 1) + k min(node, P) (ceil(P/node) - 1)"};
+  info.options.insert(info.options.begin(),
+                      {"node", std::int64_t{8}, 1, "ranks of a node, which follow one another"});
+  info.run_cost = hierarchical_oktopk_cost;
+  info.collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
+    return std::make_unique<HierarchicalOkTopk>(setup);
+  };
+  return info;
+}
 
 SchemeInfo oktopk_scheme() {
   SchemeInfo info{

@@ -44,6 +44,12 @@
 // Restrictions: none; P = 1 selects and sends nothing. Memory: a rank holds its selection, the
 // window of sums of its region, and what it has of the result; the result is shared.
 //
+// hierarchical_oktopk is the same for nodes of several ranks: their selections are added inside
+// each node by a binomial tree to its leader, Algorithm 1 runs among the leaders, with the node's
+// sum as the local selection, and the result is broadcast. The result and what contributes are
+// those of oktopk. A node sends at most as much as its ranks would, and all of it from one rank: 2
+// log g (α + ..) inside, and Equation 3 with P/g ranks and between k and g k entries.
+//
 // Worked example: P = 4, k = 1000, all ranks balanced: 3 messages of 250 entries (1500 words) in
 // split_and_reduce; 2 messages and 3 words for the sizes; 2 messages and 1500 words for the
 // allgatherv: 7 α + 3003 β.
@@ -53,6 +59,8 @@
 
 namespace thinwire {
 
+// Without a sparsifier each.
 [[nodiscard]] SchemeInfo oktopk_scheme();
+[[nodiscard]] SchemeInfo hierarchical_oktopk_scheme();
 
 }  // namespace thinwire

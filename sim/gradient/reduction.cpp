@@ -45,6 +45,10 @@ Message GradientReduction::cut(const Message& held, PieceRange wanted, int piece
 Message GradientReduction::compute_sum(const Message& a, const Message& b, Part part) const {
   const std::int64_t begin = part_begin(space_.components, part.of, part.range.first);
   const std::int64_t end = part_begin(space_.components, part.of, part.range.last);
+  if (stays_sparse_) {
+    return thinwire::sum(SparseVector::from(a.payload), SparseVector::from(b.payload))
+        .message(space_);
+  }
   const Stream result =
       thinwire::sum(stream_from(a.payload), stream_from(b.payload), space_, begin, end);
   Message message = message_of(result, space_);

@@ -66,8 +66,10 @@ class Reduction {
 /// in length by one word at the most.
 class GradientReduction final : public Reduction {
  public:
-  GradientReduction(SharedWork& shared, Seconds gamma, GradientSpace space)
-      : Reduction(shared, gamma), space_(space) {}
+  /// `stays_sparse`: sums of sparse gradients never switch to dense.
+  GradientReduction(SharedWork& shared, Seconds gamma, GradientSpace space,
+                    bool stays_sparse = false)
+      : Reduction(shared, gamma), space_(space), stays_sparse_(stays_sparse) {}
   [[nodiscard]] Message cut(const Message& held, PieceRange wanted, int pieces) const override;
 
  protected:
@@ -77,6 +79,7 @@ class GradientReduction final : public Reduction {
 
  private:
   GradientSpace space_;
+  bool stays_sparse_;
 };
 
 /// Lists of numbers, added element by element; a piece is a range of elements.

@@ -43,7 +43,8 @@ TEST_CASE("Every scheme is found by its name and says what it is") {
   }
   CHECK(names.size() == all_schemes().size());
   for (const char* name :
-       {"dense_rabenseifner", "dense_ring", "dense_recursive_doubling", "topka", "oktopk"}) {
+       {"dense_rabenseifner", "dense_ring", "dense_recursive_doubling", "dense_double_tree",
+        "hierarchical_ring", "hierarchical_rabenseifner", "topka", "oktopk"}) {
     CHECK(names.count(name) == 1);
   }
 }

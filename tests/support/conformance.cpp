@@ -196,6 +196,7 @@ std::unique_ptr<SerialScheme> serial_scheme(const SchemeInfo& info, const Scheme
       {"topkdsa", make_serial<SumOfSelected>},
       {"gtopk", make_serial<TopkOfTree>},
       {"oktopk", make_serial<SerialOkTopk>},
+      {"hierarchical_oktopk", make_serial<SerialOkTopk>},
       {"ssar_recursive_double", make_serial<SumOfSelected>},
       {"ssar_split_allgather", make_serial<SumOfSelected>},
       {"dsar_split_allgather", make_serial<SumOfSelected>},

@@ -1,0 +1,67 @@
+#include "algorithms/schemes/dense_double_tree.hpp"
+
+#include <cmath>
+
+#include "algorithms/collectives/double_tree.hpp"
+
+namespace thinwire {
+
+namespace {
+
+class DenseDoubleTree final : public Scheme {
+ public:
+  explicit DenseDoubleTree(const SchemeSetup& setup)
+      : space_(setup.space),
+        reduction_(*setup.shared, setup.gamma, setup.space),
+        chunk_words_(setup.options.integer("chunk_words")) {}
+
+  Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
+    const auto phase = comm.phase("allreduce");
+    const Message total = co_await allreduce_double_tree(comm, message_of(gradient, space_),
+                                                         reduction_, chunk_words_);
+    co_return Reduced{.sum = stream_from(total.payload), .contributed = {}};
+  }
+
+ private:
+  GradientSpace space_;
+  GradientReduction reduction_;
+  std::int64_t chunk_words_;
+};
+
+Cost double_tree_cost(const CostInput& in) {
+  const int chunks = double_tree_chunks(in.n, in.ranks, in.options->integer("chunk_words"));
+  const DoubleTreeSteps steps = double_tree_steps(in.ranks, chunks);
+  const std::int64_t pieces = 2 * std::int64_t{chunks};
+  const auto terms = [](std::int64_t messages, std::int64_t words, int sums) {
+    const auto all = static_cast<double>(messages * words);
+    return Terms{static_cast<double>(messages), all, sums * all};
+  };
+  const Terms low = terms(steps.low, in.n / pieces, 0);
+  const Terms high = terms(steps.high, (in.n + pieces - 1) / pieces, 2);
+  const double paper_words = 2 * static_cast<double>(in.n);
+  return {.paper = {},
+          .counted = {{low.messages, paper_words, 0}, {high.messages, paper_words, high.reduced}},
+          .lower_order = {{0, low.words - paper_words, 0}, {0, high.words - paper_words, 0}},
+          .exact = in.ranks == 1};
+}
+
+}  // namespace
+
+SchemeInfo dense_double_tree_scheme() {
+  return {.name = "dense_double_tree",
+          .summary = "halves summed and sent back over two binary trees, in chunks (NCCL)",
+          .source = "Sanders, Speck, Traff (Parallel Computing 2009); NCCL 2.4",
+          .paper = {.latency = "2 log P", .words = "2n", .reduced = "0", .reduced_high = "n"},
+          .lower_order = "filling and draining the trees",
+          .dense = true,
+          .options = {{.name = "chunk_words",
+                       .fallback = std::int64_t{0},
+                       .minimum = 0,
+                       .help = "most words of a chunk; 0: 131072, or less to fill the trees"}},
+          .run_cost = double_tree_cost,
+          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+            return std::make_unique<DenseDoubleTree>(setup);
+          }};
+}
+
+}  // namespace thinwire

@@ -1,0 +1,182 @@
+#include "algorithms/schemes/hierarchical.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "algorithms/registry.hpp"
+#include "tests/support/conformance.hpp"
+#include "tests/support/networks.hpp"
+#include "tests/support/ranks.hpp"
+#include "tests/support/sanitizers.hpp"
+#include "tests/support/schemes.hpp"
+
+namespace thinwire {
+
+using test::below;
+using test::exactly;
+using test::formula;
+using test::Generator;
+using test::SchemeRanks;
+
+namespace {
+
+double seconds(const Terms& terms) { return formula(terms.messages, terms.words); }
+
+DenseBlock zeros(const GradientSpace& space) {
+  return {0, std::vector<float>(static_cast<std::size_t>(space.coordinates()))};
+}
+
+struct Outcome {
+  Cost cost;
+  Terms low;
+  Terms high;
+  RunReport report;
+  double time = 0;
+};
+
+Outcome run(const std::string& name, int ranks, std::int64_t node, std::int64_t n,
+            Seconds gamma = Seconds(0)) {
+  const GradientSpace space{.components = n, .granule = std::max<std::int64_t>(1, n / 100)};
+  test::Networks networks;
+  SchemeRanks scheme(find_scheme(name), ranks, space, 0, {{"node", node}}, gamma);
+  Outcome outcome;
+  outcome.cost = scheme.cost(1);
+  outcome.low = outcome.cost.counted.low + outcome.cost.lower_order.low;
+  outcome.high = outcome.cost.counted.high + outcome.cost.lower_order.high;
+  outcome.report = scheme.run(networks.alphabeta, 1, [&](int) { return zeros(space); }).report;
+  outcome.time = outcome.report.makespan().value();
+  return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("Hierarchical schemes give every rank the sum whatever the size of a node") {
+  for (SchemeInfo& info : hierarchical_schemes()) {
+    for (const int ranks : test::kRankCounts) {
+      for (const std::int64_t node : {1, 2, 3, 5, 16, 100}) {
+        CAPTURE(info.name);
+        CAPTURE(ranks);
+        CAPTURE(node);
+        test::Networks networks;
+        info.options.front().fallback = node;
+        CHECK(test::dense_conforms(networks.alphabeta, info, ranks, {203, 1}));
+        CHECK(test::dense_conforms(networks.counting, info, ranks, {203, 4}));
+      }
+    }
+  }
+}
+
+TEST_CASE("Hierarchical schemes cost their formula exactly where nodes are alike") {
+  for (const std::int64_t node : {1, 2, 4, 5, 8}) {
+    for (const int nodes : {1, 2, 3, 4, 7, 8, 16}) {
+      for (const std::int64_t n : {1, 10, 1000, 128037}) {
+        const int ranks = static_cast<int>(node) * nodes;
+        CAPTURE(node);
+        CAPTURE(ranks);
+        CAPTURE(n);
+        const double height = test::ceil_log2(static_cast<int>(node));
+        const auto words = static_cast<double>(n);
+        const Outcome ring = run("hierarchical_ring", ranks, node, n);
+        const std::int64_t piece = (n + nodes - 1) / nodes;
+        CHECK(ring.cost.exact);
+        CHECK(ring.time == exactly(seconds(ring.low)));
+        CHECK(ring.low.messages == 2 * height + 2 * (nodes - 1));
+        CHECK(ring.low.words ==
+              doctest::Approx(2 * height * words + static_cast<double>(2 * (nodes - 1) * piece)));
+        const bool power_of_two = (nodes & (nodes - 1)) == 0;
+        const Outcome rabenseifner = run("hierarchical_rabenseifner", ranks, node, n);
+        CHECK(rabenseifner.cost.exact == power_of_two);
+        if (power_of_two) {
+          CHECK(rabenseifner.time == exactly(seconds(rabenseifner.low)));
+          CHECK(rabenseifner.low.messages == 2 * height + 2 * test::ceil_log2(nodes));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("Hierarchical schemes take a time within their interval at any P, n and size of a node") {
+  Generator generator(11);
+  bool uneven = false;
+  bool late = false;
+  for (int i = 0; i < (test::kSanitized ? 200 : 2000); ++i) {
+    const int ranks = 1 + static_cast<int>(below(generator, 70));
+    const std::int64_t node = 1 + below(generator, 20);
+    const std::int64_t n = 1 + below(generator, std::int64_t{1} << below(generator, 20));
+    for (const std::string name : {"hierarchical_ring", "hierarchical_rabenseifner"}) {
+      CAPTURE(name);
+      CAPTURE(ranks);
+      CAPTURE(node);
+      CAPTURE(n);
+      const Outcome outcome = run(name, ranks, node, n);
+      CHECK(outcome.time >= seconds(outcome.low) * (1 - 1e-9));
+      CHECK(outcome.time <= seconds(outcome.high) * (1 + 1e-9));
+      uneven = uneven || !outcome.cost.exact;
+      late = late || (name == "hierarchical_ring" &&
+                      outcome.time > seconds(outcome.low) + 0.5 * test::kAlpha.value());
+    }
+  }
+  CHECK(uneven);
+  CHECK(late);  // the message of an early leader does get in the way
+}
+
+TEST_CASE("A node of one rank or of all is the flat scheme or a tree") {
+  for (const int ranks : test::kRankCounts) {
+    CAPTURE(ranks);
+    const GradientSpace space{.components = 1000, .granule = 10};
+    const auto flat = [&](const char* name) {
+      test::Networks networks;
+      SchemeRanks scheme(find_scheme(name), ranks, space, 0);
+      return scheme.run(networks.alphabeta, 1, [&](int) { return zeros(space); })
+          .report.makespan()
+          .value();
+    };
+    CHECK(run("hierarchical_ring", ranks, 1, 1000).time == exactly(flat("dense_ring")));
+    CHECK(run("hierarchical_rabenseifner", ranks, 1, 1000).time ==
+          exactly(flat("dense_rabenseifner")));
+    const double height = test::ceil_log2(ranks);
+    for (const std::int64_t node : {std::int64_t{64}, std::int64_t{1} << 40}) {
+      CHECK(run("hierarchical_ring", ranks, node, 1000).time ==
+            exactly(formula(2 * height, 2000 * height)));
+    }
+  }
+}
+
+TEST_CASE("The phases of a hierarchical scheme cost what its comment says of each") {
+  const Outcome outcome = run("hierarchical_ring", 8, 4, 800);
+  CHECK(outcome.time == exactly(formula(6, 4000)));  // the worked example
+  const auto traffic = [&](std::size_t rank, const std::string& phase) {
+    const auto& phases = outcome.report.phases;
+    const auto at = std::ranges::find(phases, phase) - phases.begin();
+    const auto& books = outcome.report.ranks[rank].by_phase;
+    return std::cmp_less(at, books.size()) ? books[static_cast<std::size_t>(at)] : Traffic{};
+  };
+  CHECK(traffic(4, "reduce_in_node").time.value() == exactly(formula(2, 1600)));
+  CHECK(traffic(4, "among_leaders").time.value() == exactly(formula(2, 800)));
+  CHECK(traffic(4, "broadcast_in_node").time.value() == exactly(formula(2, 1600)));
+  CHECK(traffic(5, "among_leaders").messages_sent == 0);
+  CHECK(traffic(5, "broadcast_in_node").words_received == Words(800));
+}
+
+TEST_CASE("Hierarchical schemes charge for the sums inside nodes and among leaders") {
+  constexpr double kGamma = 2.5e-10;
+  for (const int nodes : {1, 2, 8}) {
+    for (const int node : {1, 2, 8}) {
+      CAPTURE(nodes);
+      CAPTURE(node);
+      const double n = 64000;
+      const double words = n * test::ceil_log2(node) + n * (nodes - 1) / nodes;
+      for (const char* name : {"hierarchical_ring", "hierarchical_rabenseifner"}) {
+        const Outcome outcome = run(name, nodes * node, node, 64000, Seconds(kGamma));
+        CHECK(outcome.time - seconds(outcome.low) ==
+              doctest::Approx(kGamma * words).epsilon(1e-6).scale(1e-12));
+      }
+    }
+  }
+}
+
+}  // namespace thinwire
