@@ -9,6 +9,7 @@
 #include "algorithms/schemes/oktopk.hpp"
 #include "algorithms/schemes/topka.hpp"
 #include "algorithms/sparsifiers/exact_topk.hpp"
+#include "algorithms/sparsifiers/gaussian.hpp"
 #include "algorithms/sparsifiers/threshold_reuse.hpp"
 #include "sim/core/errors.hpp"
 #include "sim/core/nearest.hpp"
@@ -37,7 +38,7 @@ SchemeInfo system(SchemeInfo collective, std::string_view sparsifier, std::strin
 }  // namespace
 
 std::vector<SparsifierInfo> all_sparsifiers() {
-  return {exact_topk_sparsifier(), threshold_reuse_sparsifier()};
+  return {exact_topk_sparsifier(), threshold_reuse_sparsifier(), gaussian_sparsifier()};
 }
 
 std::vector<SchemeInfo> all_schemes() {
