@@ -8,6 +8,7 @@
 #include "algorithms/schemes/dense.hpp"
 #include "algorithms/schemes/oktopk.hpp"
 #include "algorithms/schemes/topka.hpp"
+#include "algorithms/sparsifiers/dgc.hpp"
 #include "algorithms/sparsifiers/exact_topk.hpp"
 #include "algorithms/sparsifiers/gaussian.hpp"
 #include "algorithms/sparsifiers/threshold_reuse.hpp"
@@ -38,7 +39,8 @@ SchemeInfo system(SchemeInfo collective, std::string_view sparsifier, std::strin
 }  // namespace
 
 std::vector<SparsifierInfo> all_sparsifiers() {
-  return {exact_topk_sparsifier(), threshold_reuse_sparsifier(), gaussian_sparsifier()};
+  return {exact_topk_sparsifier(), threshold_reuse_sparsifier(), gaussian_sparsifier(),
+          dgc_sparsifier()};
 }
 
 std::vector<SchemeInfo> all_schemes() {
