@@ -12,6 +12,7 @@
 #include "algorithms/sparsifiers/exact_topk.hpp"
 #include "algorithms/sparsifiers/gaussian.hpp"
 #include "algorithms/sparsifiers/hard_threshold.hpp"
+#include "algorithms/sparsifiers/random_k.hpp"
 #include "algorithms/sparsifiers/sidco.hpp"
 #include "algorithms/sparsifiers/threshold_reuse.hpp"
 #include "sim/core/errors.hpp"
@@ -42,7 +43,8 @@ SchemeInfo system(SchemeInfo collective, std::string_view sparsifier, std::strin
 
 std::vector<SparsifierInfo> all_sparsifiers() {
   return {exact_topk_sparsifier(), threshold_reuse_sparsifier(), gaussian_sparsifier(),
-          dgc_sparsifier(),        hard_threshold_sparsifier(),  sidco_sparsifier()};
+          dgc_sparsifier(),        hard_threshold_sparsifier(),  sidco_sparsifier(),
+          random_k_sparsifier()};
 }
 
 std::vector<SchemeInfo> all_schemes() {
