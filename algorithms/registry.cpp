@@ -11,6 +11,7 @@
 #include "algorithms/sparsifiers/dgc.hpp"
 #include "algorithms/sparsifiers/dragonn_hash.hpp"
 #include "algorithms/sparsifiers/exact_topk.hpp"
+#include "algorithms/sparsifiers/exdyna.hpp"
 #include "algorithms/sparsifiers/gaussian.hpp"
 #include "algorithms/sparsifiers/hard_threshold.hpp"
 #include "algorithms/sparsifiers/random_k.hpp"
@@ -45,7 +46,7 @@ SchemeInfo system(SchemeInfo collective, std::string_view sparsifier, std::strin
 std::vector<SparsifierInfo> all_sparsifiers() {
   return {exact_topk_sparsifier(), threshold_reuse_sparsifier(), gaussian_sparsifier(),
           dgc_sparsifier(),        hard_threshold_sparsifier(),  sidco_sparsifier(),
-          random_k_sparsifier(),   dragonn_hash_sparsifier()};
+          random_k_sparsifier(),   dragonn_hash_sparsifier(),    exdyna_sparsifier()};
 }
 
 std::vector<SchemeInfo> all_schemes() {
