@@ -16,7 +16,14 @@
 #include "algorithms/schemes/quantised.hpp"
 #include "algorithms/schemes/sparcml.hpp"
 #include "algorithms/schemes/topka.hpp"
+#include "algorithms/sparsifiers/dgc.hpp"
+#include "algorithms/sparsifiers/dragonn_hash.hpp"
 #include "algorithms/sparsifiers/exact_topk.hpp"
+#include "algorithms/sparsifiers/exdyna.hpp"
+#include "algorithms/sparsifiers/gaussian.hpp"
+#include "algorithms/sparsifiers/hard_threshold.hpp"
+#include "algorithms/sparsifiers/random_k.hpp"
+#include "algorithms/sparsifiers/sidco.hpp"
 #include "algorithms/sparsifiers/threshold_reuse.hpp"
 #include "sim/core/errors.hpp"
 #include "sim/core/nearest.hpp"
@@ -36,7 +43,9 @@ SchemeInfo system(SchemeInfo collective, std::string_view sparsifier, std::strin
 }  // namespace
 
 std::vector<SparsifierInfo> all_sparsifiers() {
-  return {exact_topk_sparsifier(), threshold_reuse_sparsifier()};
+  return {exact_topk_sparsifier(), threshold_reuse_sparsifier(), gaussian_sparsifier(),
+          dgc_sparsifier(),        hard_threshold_sparsifier(),  sidco_sparsifier(),
+          random_k_sparsifier(),   dragonn_hash_sparsifier(),    exdyna_sparsifier()};
 }
 
 std::vector<SchemeInfo> all_schemes() {
@@ -50,6 +59,9 @@ std::vector<SchemeInfo> all_schemes() {
   add(system(gather_scheme("topka", {}), "exact_topk",
              "allgather of each rank's exact top-k, summed locally",
              "Ok-Topk (PPoPP 2022), Table 1, TopkA"));
+  add(system(gather_scheme("gaussiank", {.sizes = true}), "gaussian",
+             "sizes, then an allgather of what a Gaussian fit selects",
+             "Ok-Topk (PPoPP 2022), Table 1, Gaussiank"));
   add(topk(topkdsa_scheme()));
   add(topk(gtopk_scheme()));
   add(compose(oktopk_scheme(), threshold_reuse_sparsifier()));
@@ -58,13 +70,30 @@ std::vector<SchemeInfo> all_schemes() {
   add(topk(ssar_split_allgather_scheme()));
   add(topk(dsar_split_allgather_scheme()));
   add(topk(ring_sparse_scheme()));
+  add(system(shared_indexes_scheme("exdyna", true), "exdyna",
+             "indexes of disjoint partitions, then all values there summed",
+             "ExDyna (2024), Algorithms 1-5"));
   add(system(shared_indexes_scheme("topk_allreduce", false), "exact_topk",
              "union of all ranks' indexes, then all values there summed",
              "ExDyna (2024), section III, Top-k"));
   add(topk(cltk_scheme()));
+  add(system(shared_indexes_scheme("hard_threshold", false), "hard_threshold",
+             "the same with a threshold that never changes",
+             "ExDyna (2024), section III, hard-threshold"));
+  add(system(shared_indexes_scheme("sidco", false), "sidco",
+             "the same with a threshold by fits of exponentials",
+             "ExDyna (2024), section III, SIDCo"));
+  add(system(dragonn_scheme(), "dragonn_hash", "hashed slots around a ring, where that pays",
+             "DRAGONN (ICML 2022), Algorithms 1-2"));
   const GatherStyle ring{.ring = true, .sparse_decoding = false};
+  add(system(gather_scheme("dgc", ring), "dgc",
+             "a sampled threshold, around a ring, decoded densely",
+             "DRAGONN (ICML 2022), Algorithm 3, DGC"));
   add(system(gather_scheme("topk_exact", ring), "exact_topk",
              "exact top-k around a ring, decoded densely", "DRAGONN (ICML 2022), section 5, TopK"));
+  add(system(gather_scheme("random_k", ring), "random_k",
+             "coordinates at random, around a ring, decoded densely",
+             "DRAGONN (ICML 2022), Figure 7, Random-k"));
   for (SchemeInfo& scheme : quantised_schemes()) add(std::move(scheme));
   return schemes;
 }

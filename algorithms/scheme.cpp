@@ -112,7 +112,7 @@ SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
     return std::make_unique<Composed>(make_collective(setup), make_sparsifier(setup),
                                       setup.space.granule);
   };
-  if (collective.decorate) return collective.decorate(std::move(collective));
+  if (const auto decorate = collective.decorate) return decorate(std::move(collective));
   return collective;
 }
 

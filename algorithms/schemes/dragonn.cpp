@@ -85,7 +85,7 @@ class TensorWise final : public Scheme {
       part.setup->space.components = tensor.size;
       part.setup->k = tensor.k;
       part.setup->tensors.clear();
-      part.setup->seed = random_bits(setup.seed, tensor.first);
+      part.setup->seed = setup.seed + static_cast<std::uint64_t>(tensor.first);
       if (tensor.compressed) part.scheme = gathering.make(*part.setup);
       parts_.push_back(std::move(part));
     }
@@ -147,7 +147,7 @@ std::vector<OptionInfo> tensor_options() {
            "seconds a component; default from 13.2 ms for 512 MB (DRAGONN, section 5.2)"}};
 }
 
-bool has_option(const std::vector<OptionInfo>& options, const char* name) {
+bool has_option(const std::vector<OptionInfo>& options, const std::string& name) {
   return std::ranges::find(options, name, &OptionInfo::name) != options.end();
 }
 
@@ -176,6 +176,7 @@ Cost tensor_wise_cost(const CostInput& in) {
 SchemeInfo with_tensor_selection(SchemeInfo gathering) {
   SchemeInfo info = gathering;
   for (const OptionInfo& option : tensor_options()) {
+    if (has_option(info.options, option.name)) continue;  // it is composed anew
     info.options.push_back(option);
     info.collective_options.push_back(option);
   }

@@ -76,6 +76,8 @@ Cost shared_indexes_cost(const CostInput& in, bool partitioned) {
   cost.counted = {indexes_and_values(smallest, union_low), indexes_and_values(largest, union_high)};
   cost.lower_order = {beyond(union_low, run(union_low).low),
                       beyond(union_high, run(union_high).high)};
+  // Ranks leave the allgather one after another, which may make up for a remainder.
+  if (!std::has_single_bit(static_cast<unsigned>(in.ranks))) cost.lower_order.low.words -= 2 * log;
   const bool even = in.options->flag("padded") || in.even();
   cost.exact = partitioned && even && std::has_single_bit(static_cast<unsigned>(in.ranks));
   return cost;

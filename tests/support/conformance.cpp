@@ -204,6 +204,13 @@ std::unique_ptr<SerialScheme> serial_scheme(const SchemeInfo& info, const Scheme
       {"topk_allreduce", make_serial<SumAtUnion>},
       {"cltk", make_serial<SumAtLeader>},
       {"topk_exact", make_serial<SumOfSelected>},
+      {"gaussiank", make_serial<SumOfSelected>},
+      {"dgc", make_serial<SumOfSelected>},
+      {"random_k", make_serial<SumOfSelected>},
+      {"dragonn", make_serial<SumOfSelected>},
+      {"exdyna", make_serial<SumAtUnion>},
+      {"hard_threshold", make_serial<SumAtUnion>},
+      {"sidco", make_serial<SumAtUnion>},
   };
   const auto found = oracles.find(base);
   return found == oracles.end() ? nullptr : found->second(info, setup);
@@ -284,7 +291,7 @@ bool sparse_conforms(Network& network, const std::string& scheme, const Case& c,
 
 GivenOptions short_periods_of(const SchemeInfo& info) {
   GivenOptions options;
-  for (const auto& [name, value] : short_periods()) {
+  for (const auto& [name, value] : with(short_periods(), "tensor_selection", false)) {
     if (std::ranges::find(info.options, name, &OptionInfo::name) != info.options.end()) {
       options[name] = value;
     }

@@ -64,7 +64,8 @@ struct Case {
 [[nodiscard]] bool sparse_conforms(Network& network, const std::string& scheme, const Case& c,
                                    const GivenOptions& options, int iterations);
 
-/// As sparse_conforms, for the schemes whose thresholds have periods with short ones.
+/// Options with which a scheme goes through all of its parts in a few iterations: short periods,
+/// and small tensors compressed too.
 [[nodiscard]] GivenOptions short_periods_of(const SchemeInfo& info);
 /// Of oktopk: iterations 1 (both), 2 (reuse), 3 (exact thresholds), 4 (repartition).
 [[nodiscard]] const GivenOptions& short_periods();

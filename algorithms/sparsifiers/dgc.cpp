@@ -1,0 +1,86 @@
+#include "algorithms/sparsifiers/dgc.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "sim/core/random.hpp"
+
+namespace thinwire {
+
+namespace {
+
+constexpr std::uint64_t kSampleDraws = 0x646763;  // apart from all other draws of a seed
+
+class Dgc final : public Sparsifier {
+ public:
+  explicit Dgc(const SchemeSetup& setup)
+      : setup_(setup),
+        resample_(setup.options.flag("resample")),
+        resample_above_(setup.options.number("resample_above")) {}
+
+  Selection select(const SparseVector& accumulated, Rank rank, int iteration) override {
+    const SampledThreshold threshold = sampled_threshold(accumulated, setup_, rank, iteration);
+    Selection selection{.selected = select_at_least(accumulated, threshold.value),
+                        .work = threshold.work};
+    selection.work.compared = setup_.space.components;
+    const auto selected = static_cast<std::int64_t>(selection.selected.size());
+    const std::int64_t k = setup_.carried_k();
+    if (resample_ && static_cast<double>(selected) > resample_above_ * static_cast<double>(k)) {
+      selection.work.sorted += std::min(selected * setup_.space.granule, setup_.space.components);
+      selection.selected = select_largest(selection.selected, k);
+    }
+    return selection;
+  }
+
+ private:
+  const SchemeSetup& setup_;
+  bool resample_;
+  double resample_above_;
+};
+
+}  // namespace
+
+SampledThreshold sampled_threshold(const SparseVector& accumulated, const SchemeSetup& setup,
+                                   Rank rank, int iteration) {
+  const std::int64_t k = setup.carried_k();
+  if (k == 0) return {.value = std::numeric_limits<float>::infinity()};
+  const double share = setup.options.number("sample");
+  const auto wanted = std::ceil(share * static_cast<double>(k));
+  const std::int64_t sample_rank =
+      std::min(k, std::max(std::int64_t{2},
+                           static_cast<std::int64_t>(std::min(wanted, static_cast<double>(k)))));
+  const double probability = static_cast<double>(sample_rank) / static_cast<double>(k);
+
+  // Zeros that are not held need no draw: they are never among the largest.
+  const std::uint64_t key = random_bits(setup.seed, kSampleDraws, rank.value(), iteration);
+  std::vector<Entry> sample;
+  std::ranges::copy_if(accumulated.entries(), std::back_inserter(sample), [&](const Entry& entry) {
+    return to_unit(random_bits(key, entry.coordinate)) < probability;
+  });
+  const auto sampled = static_cast<std::int64_t>(
+      std::llround(probability * static_cast<double>(setup.space.components)));
+  return {.value = kth_magnitude(SparseVector::trusted(std::move(sample)), sample_rank),
+          .work = {.scanned = sampled, .sorted = sampled}};
+}
+
+OptionInfo sample_option() {
+  return {"sample", 0.01, 0, "share of the components that the threshold is estimated from"};
+}
+
+SparsifierInfo dgc_sparsifier() {
+  return {.name = "dgc",
+          .summary = "a threshold that is the k-th largest magnitude by a random sample",
+          .source = "DGC (ICLR 2018); DRAGONN (ICML 2022), Algorithm 3",
+          .options = {sample_option(),
+                      {"resample", false, 0,
+                       "select exactly among the selected where they are far too many (published)"},
+                      {"resample_above", 1.3, 1, "resample: what is far too many, times k"}},
+          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
+            return std::make_unique<Dgc>(setup);
+          }};
+}
+
+}  // namespace thinwire

@@ -1,0 +1,84 @@
+#include "algorithms/sparsifiers/dragonn_hash.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "algorithms/sparsifiers/dgc.hpp"
+#include "sim/core/random.hpp"
+
+namespace thinwire {
+
+namespace {
+
+constexpr std::uint64_t kHashDraws = 0x64726167;  // apart from all other draws of a seed
+constexpr std::uint64_t kPrime = 4'294'967'311U;  // the least above 2^32
+
+class DragonnHash final : public Sparsifier {
+ public:
+  explicit DragonnHash(const SchemeSetup& setup)
+      : setup_(setup),
+        slots_(std::max(std::int64_t{1}, static_cast<std::int64_t>(std::llround(
+                                             setup.options.number("slots") *
+                                             static_cast<double>(setup.carried_k()))))) {}
+
+  Selection select(const SparseVector& accumulated, Rank rank, int iteration) override {
+    const SampledThreshold threshold = sampled_threshold(accumulated, setup_, rank, iteration);
+    Selection selection{.selected = {}, .work = threshold.work};
+    selection.work.compared = setup_.space.components;
+    if (setup_.carried_k() == 0) return selection;
+    const SparseVector above = select_at_least(accumulated, threshold.value);
+    selection.work.hashed = std::min(static_cast<std::int64_t>(above.size()) * setup_.space.granule,
+                                     setup_.space.components);
+    selection.selected = hash_survivors(
+        above, UniversalHash(random_bits(setup_.seed, kHashDraws, iteration), slots_));
+    selection.slots = slots_;
+    return selection;
+  }
+
+ private:
+  const SchemeSetup& setup_;
+  std::int64_t slots_;
+};
+
+}  // namespace
+
+UniversalHash::UniversalHash(std::uint64_t key, std::int64_t slots)
+    : slots_(static_cast<std::uint64_t>(slots)),
+      factor_(1 + random_bits(key, 0) % (kPrime - 1)),
+      shift_(random_bits(key, 1) % kPrime) {}
+
+std::uint64_t UniversalHash::operator()(std::uint32_t index) const {
+  // factor · index may be longer than 64 bits, so its upper half is reduced first.
+  const std::uint64_t upper = (factor_ >> 16U) * index % kPrime;
+  const std::uint64_t lower = (factor_ & 0xffffU) * index;
+  return ((upper << 16U) + lower + shift_) % kPrime % slots_;
+}
+
+SparseVector hash_survivors(const SparseVector& selected, const UniversalHash& hash) {
+  const auto entries = selected.entries();
+  std::vector<std::uint32_t> last(hash.slots());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    last[hash(entries[i].coordinate)] = static_cast<std::uint32_t>(i);
+  }
+  std::vector<Entry> survivors;
+  survivors.reserve(std::min(entries.size(), last.size()));
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (last[hash(entries[i].coordinate)] == i) survivors.push_back(entries[i]);
+  }
+  return SparseVector::trusted(std::move(survivors));
+}
+
+SparsifierInfo dragonn_hash_sparsifier() {
+  return {.name = "dragonn_hash",
+          .summary = "what reaches dgc's threshold, in the slots of a hash table",
+          .source = "DRAGONN (ICML 2022), Algorithm 1",
+          .needs = Needs::slots,
+          .options = {sample_option(), {"slots", 1.0, 0, "slots of the hash table, times k"}},
+          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
+            return std::make_unique<DragonnHash>(setup);
+          }};
+}
+
+}  // namespace thinwire

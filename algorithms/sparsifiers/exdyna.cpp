@@ -1,0 +1,185 @@
+#include "algorithms/sparsifiers/exdyna.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "sim/core/random.hpp"
+
+namespace thinwire {
+
+namespace {
+
+/// Of the numbers, not of where they are: each rank may have gathered its own copy.
+Fingerprint contents(std::span<const std::int64_t> numbers, std::int64_t more) {
+  Fingerprint result{random_bits(1, more), random_bits(2, more)};
+  for (const std::int64_t number : numbers) {
+    result.low = mix(result.low ^ static_cast<std::uint64_t>(number));
+    result.high = mix(result.high ^ static_cast<std::uint64_t>(number));
+  }
+  return result;
+}
+
+float least_magnitude(const SparseVector& vector) {
+  float least = 0;
+  for (const Entry& entry : vector.entries()) {
+    const float magnitude = std::abs(entry.value);
+    if (magnitude > 0 && (least == 0 || magnitude < least)) least = magnitude;
+  }
+  return least;
+}
+
+class ExDyna final : public Sparsifier {
+ public:
+  explicit ExDyna(const SchemeSetup& setup)
+      : setup_(setup),
+        grid_(exdyna_blocks(setup.space.components, setup.options.integer("blocks"), setup.ranks)),
+        partitions_(first_partitions()),
+        threshold_(setup.options.number("threshold")) {}
+
+  Selection select(const SparseVector& accumulated, Rank rank, int iteration) override {
+    if (threshold_ == 0) threshold_ = warm_start(accumulated);
+    const std::size_t own = exdyna_allocation(setup_.ranks, rank.value(), iteration);
+    const std::int64_t begin = component(own);
+    const std::int64_t end = component(own + 1);
+    const GradientSpace& space = setup_.space;
+    const std::size_t first = accumulated.position_of(space.coordinate(begin));
+    const std::size_t last = accumulated.position_of(space.coordinate(end), first);
+    return {
+        .selected = select_at_least(accumulated.slice(first, last), static_cast<float>(threshold_)),
+        .work = {.compared = end - begin}};
+  }
+
+  void observe(const Numbers& counts, int iteration) override {
+    const std::int64_t selected = counts.total();
+    const Options& options = setup_.options;
+    threshold_ *= exdyna_scaling(selected, setup_.carried_k(), options.number("tolerance"),
+                                 options.number("step"));
+    const Message before = partitions_.message();
+    const auto after = [&] {
+      const std::int64_t a_quarter = grid_.count / (4 * std::int64_t{setup_.ranks});
+      const Rebalancing how{
+          .imbalance = options.number("imbalance"),
+          .min_blocks = std::max(std::int64_t{1}, a_quarter),
+          .share = static_cast<double>(grid_.size) / static_cast<double>(setup_.space.components)};
+      const auto all = partitions_.all();
+      return Numbers(exdyna_rebalance({all.begin(), all.end()},
+                                      exdyna_by_partition(counts.all(), iteration), how))
+          .message();
+    };
+    partitions_ = Numbers::from(setup_.shared
+                                    ->once("exdyna_rebalance",
+                                           fingerprint(before) + contents(counts.all(), iteration),
+                                           std::span(&before, 1), after)
+                                    .payload);
+  }
+
+ private:
+  [[nodiscard]] Numbers first_partitions() const {
+    return Numbers::from(
+        setup_.shared
+            ->once("exdyna_partition", contents({}, grid_.count), {},
+                   [&] { return Numbers(exdyna_partition(grid_.count, setup_.ranks)).message(); })
+            .payload);
+  }
+
+  /// The first component of a partition, or the end of the last one, which has the remainder.
+  [[nodiscard]] std::int64_t component(std::size_t partition) const {
+    if (std::cmp_equal(partition, setup_.ranks)) return setup_.space.components;
+    return partitions_[partition] * grid_.size;
+  }
+
+  /// Above 0 as soon as a value is, because a threshold of 0 could not be scaled.
+  [[nodiscard]] double warm_start(const SparseVector& accumulated) const {
+    const float exact = kth_magnitude(accumulated, setup_.carried_k());
+    return exact > 0 ? exact : least_magnitude(accumulated);
+  }
+
+  const SchemeSetup& setup_;
+  BlockGrid grid_;
+  Numbers partitions_;
+  double threshold_;  ///< 0: not known yet
+};
+
+}  // namespace
+
+BlockGrid exdyna_blocks(std::int64_t n, std::int64_t wanted, int ranks) {
+  const std::int64_t count = std::max(wanted, 4 * std::int64_t{ranks});
+  const std::int64_t size = n / count - n / count % 32;
+  if (size > 0 && 2 * std::int64_t{ranks} * (n - count * size) <= n) return {size, count};
+  const std::int64_t plain = std::max(std::int64_t{1}, n / count);
+  return {plain, n / plain};
+}
+
+std::vector<std::int64_t> exdyna_partition(std::int64_t blocks, int ranks) {
+  std::vector<std::int64_t> partitions;
+  for (std::int64_t i = 0; i <= ranks; ++i) partitions.push_back(part_begin(blocks, ranks, i));
+  return partitions;
+}
+
+std::size_t exdyna_allocation(int ranks, int rank, int iteration) {
+  return static_cast<std::size_t>((iteration % ranks + rank) % ranks);
+}
+
+std::vector<double> exdyna_by_partition(std::span<const std::int64_t> counts, int iteration) {
+  std::vector<double> selected(counts.size());
+  const auto ranks = static_cast<int>(counts.size());
+  for (int rank = 0; rank < ranks; ++rank) {
+    selected[exdyna_allocation(ranks, rank, iteration)] =
+        static_cast<double>(counts[static_cast<std::size_t>(rank)]);
+  }
+  return selected;
+}
+
+std::vector<std::int64_t> exdyna_rebalance(std::vector<std::int64_t> partitions,
+                                           std::vector<double> selected, const Rebalancing& how) {
+  const double total = std::accumulate(selected.begin(), selected.end(), 0.0);
+  if (total == 0) return partitions;
+  const double mean = total / static_cast<double>(selected.size());
+  const double moved = total * how.share;
+  const auto crowded = [&](std::size_t i) { return selected[i] > how.imbalance * mean; };
+  const auto sparse = [&](std::size_t i) { return selected[i] * how.imbalance < mean; };
+  const auto can_give = [&](std::size_t i) {
+    return partitions[i + 1] - partitions[i] - 1 >= how.min_blocks;
+  };
+  for (std::size_t left = 0; left + 1 < selected.size(); ++left) {
+    const std::size_t right = left + 1;
+    if (crowded(left) && sparse(right) && can_give(left)) {
+      --partitions[right];
+      selected[left] -= moved;
+      selected[right] += moved;
+    } else if (sparse(left) && crowded(right) && can_give(right)) {
+      ++partitions[right];
+      selected[left] += moved;
+      selected[right] -= moved;
+    }
+  }
+  return partitions;
+}
+
+double exdyna_scaling(std::int64_t selected, std::int64_t wanted, double tolerance, double step) {
+  if (wanted == 0) return 1;
+  const double ratio = static_cast<double>(selected) / static_cast<double>(wanted);
+  if (ratio > tolerance) return 1 + step;
+  if (ratio > 1 / tolerance) return 1 + step / 4;
+  return 1 - step;
+}
+
+SparsifierInfo exdyna_sparsifier() {
+  return {.name = "exdyna",
+          .summary = "each rank selects in a partition of its own; k is that of all ranks together",
+          .source = "ExDyna (2024), Algorithms 2-5",
+          .needs = Needs::values_of_all,
+          .options = {{"blocks", std::int64_t{1024}, 1, "blocks of the gradient; 4 P if more"},
+                      {"imbalance", 1.05, 1, "α: from which a partition gives a block"},
+                      {"tolerance", 1.1, 1, "β: up to which the threshold rises slowly"},
+                      {"step", 0.005, 0, "γ: by which share the threshold moves"},
+                      {"threshold", 0.0, 0,
+                       "the first one; 0: the exact one of each rank's first accumulator"}},
+          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
+            return std::make_unique<ExDyna>(setup);
+          }};
+}
+
+}  // namespace thinwire

@@ -1,0 +1,114 @@
+#include "algorithms/sparsifiers/gaussian.hpp"
+
+#include <algorithm>
+#include <boost/math/special_functions/erf.hpp>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace thinwire {
+
+namespace {
+
+struct Moments {
+  double mean = 0;
+  double deviation = 0;
+};
+
+/// Over all components. Two passes: the sum of squares alone would lose a small deviation.
+Moments moments_of(const SparseVector& vector, const GradientSpace& space) {
+  const auto components = [&](const Entry& entry) {
+    const std::int64_t at = entry.coordinate;
+    return static_cast<double>(space.component(at + 1) - space.component(at));
+  };
+  const auto n = static_cast<double>(space.components);
+  double held = 0;
+  double sum = 0;
+  for (const Entry& entry : vector.entries()) {
+    held += components(entry);
+    sum += components(entry) * entry.value;
+  }
+  const double mean = sum / n;
+  double squares = (n - held) * mean * mean;
+  for (const Entry& entry : vector.entries()) {
+    const double apart = entry.value - mean;
+    squares += components(entry) * apart * apart;
+  }
+  return {.mean = mean, .deviation = std::sqrt(squares / n)};
+}
+
+std::int64_t count_at_least(const SparseVector& vector, float threshold) {
+  return std::ranges::count_if(
+      vector.entries(), [&](const Entry& entry) { return std::abs(entry.value) >= threshold; });
+}
+
+class Gaussian final : public Sparsifier {
+ public:
+  explicit Gaussian(const SchemeSetup& setup)
+      : setup_(setup),
+        corrected_(setup.options.flag("corrected")),
+        rounds_(setup.options.integer("rounds")),
+        factor_(static_cast<float>(setup.options.number("factor"))) {}
+
+  Selection select(const SparseVector& accumulated, Rank /*rank*/, int /*iteration*/) override {
+    const std::int64_t n = setup_.space.components;
+    Selection selection{.selected = {}, .work = {.scanned = 2 * n, .compared = n}};
+    float threshold = fitted(accumulated);
+    if (corrected_) {
+      const std::int64_t tries = correct(accumulated, threshold);
+      selection.work.compared += tries * n;
+    }
+    selection.selected = select_at_least(accumulated, threshold);
+    return selection;
+  }
+
+ private:
+  [[nodiscard]] float fitted(const SparseVector& accumulated) const {
+    if (setup_.carried_k() == 0) return std::numeric_limits<float>::infinity();
+    const Moments moments = moments_of(accumulated, setup_.space);
+    const double density =
+        static_cast<double>(setup_.k) / static_cast<double>(setup_.space.components);
+    return static_cast<float>(moments.mean +
+                              moments.deviation * two_sided_quantile(std::min(density, 1.0)));
+  }
+
+  /// Moves the threshold, and says how many others it tried.
+  [[nodiscard]] std::int64_t correct(const SparseVector& accumulated, float& threshold) const {
+    const auto k = static_cast<double>(setup_.carried_k());
+    auto selected = static_cast<double>(count_at_least(accumulated, threshold));
+    const bool few = selected < 0.75 * k;
+    std::int64_t tries = 0;
+    for (; tries < rounds_ && (few ? selected < 0.75 * k : selected > 1.25 * k); ++tries) {
+      threshold = few ? threshold / factor_ : threshold * factor_;
+      selected = static_cast<double>(count_at_least(accumulated, threshold));
+    }
+    return tries;
+  }
+
+  const SchemeSetup& setup_;
+  bool corrected_;
+  std::int64_t rounds_;
+  float factor_;
+};
+
+}  // namespace
+
+double two_sided_quantile(double density) {
+  if (density <= 0) return std::numeric_limits<double>::infinity();
+  return std::numbers::sqrt2 * boost::math::erfc_inv(density);
+}
+
+SparsifierInfo gaussian_sparsifier() {
+  return {.name = "gaussian",
+          .summary = "a threshold from mean and deviation, as if components were Gaussian",
+          .source = "Gaussiank (arXiv 1911.08772); Ok-Topk (PPoPP 2022), section 3.1.3",
+          .options = {{"corrected", false, 0,
+                       "move the threshold until 3k/4 to 5k/4 are selected (published)"},
+                      {"rounds", std::int64_t{20}, 0, "corrected: at most so many times (to 50)"},
+                      {"factor", 1.02, 1, "corrected: by how much each time (1.012 to 1.02)"}},
+          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
+            return std::make_unique<Gaussian>(setup);
+          }};
+}
+
+}  // namespace thinwire

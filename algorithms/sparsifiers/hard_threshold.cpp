@@ -1,0 +1,40 @@
+#include "algorithms/sparsifiers/hard_threshold.hpp"
+
+#include <optional>
+
+namespace thinwire {
+
+namespace {
+
+class HardThreshold final : public Sparsifier {
+ public:
+  explicit HardThreshold(const SchemeSetup& setup) : setup_(setup) {
+    const double given = setup.options.number("threshold");
+    if (given > 0) threshold_ = static_cast<float>(given);
+  }
+
+  Selection select(const SparseVector& accumulated, Rank /*rank*/, int /*iteration*/) override {
+    if (!threshold_) threshold_ = kth_magnitude(accumulated, setup_.carried_k());
+    return {.selected = select_at_least(accumulated, *threshold_),
+            .work = {.compared = setup_.space.components}};
+  }
+
+ private:
+  const SchemeSetup& setup_;
+  std::optional<float> threshold_;
+};
+
+}  // namespace
+
+SparsifierInfo hard_threshold_sparsifier() {
+  return {.name = "hard_threshold",
+          .summary = "one threshold for the whole training, tuned before it",
+          .source = "Hard-threshold (NeurIPS 2021); ExDyna (2024), section III",
+          .options = {{"threshold", 0.0, 0,
+                       "absolute; 0: the exact k-th largest magnitude of the first iteration"}},
+          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
+            return std::make_unique<HardThreshold>(setup);
+          }};
+}
+
+}  // namespace thinwire

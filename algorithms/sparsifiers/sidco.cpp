@@ -1,0 +1,121 @@
+#include "algorithms/sparsifiers/sidco.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace thinwire {
+
+namespace {
+
+/// What exceeds a threshold.
+struct Exceedances {
+  double components = 0;
+  double excess = 0;  ///< summed over them
+};
+
+class Sidco final : public Sparsifier {
+ public:
+  explicit Sidco(const SchemeSetup& setup)
+      : setup_(setup),
+        first_ratio_(setup.options.number("first_ratio")),
+        tolerance_(setup.options.number("tolerance")),
+        period_(setup.options.integer("period")),
+        stages_(setup.options.integer("stages")) {
+    const double density = this->density();
+    if (density > 0) {
+      most_stages_ =
+          std::max(std::int64_t{1}, static_cast<std::int64_t>(std::ceil(std::log2(1 / density))));
+    }
+    stages_ = std::min(stages_, most_stages_);
+  }
+
+  Selection select(const SparseVector& accumulated, Rank /*rank*/, int /*iteration*/) override {
+    const std::int64_t n = setup_.space.components;
+    Selection selection{.selected = {}, .work = {.scanned = n, .compared = n}};
+    selection.selected = select_at_least(accumulated, fitted(accumulated, selection.work));
+    adapt(static_cast<double>(selection.selected.size()));
+    return selection;
+  }
+
+ private:
+  [[nodiscard]] double density() const {
+    return static_cast<double>(setup_.k) / static_cast<double>(setup_.space.components);
+  }
+
+  [[nodiscard]] Exceedances above(const SparseVector& accumulated, double threshold) const {
+    Exceedances result;
+    for (const Entry& entry : accumulated.entries()) {
+      const double excess = std::abs(static_cast<double>(entry.value)) - threshold;
+      if (excess <= 0) continue;
+      const std::int64_t at = entry.coordinate;
+      const auto components =
+          static_cast<double>(setup_.space.component(at + 1) - setup_.space.component(at));
+      result.components += components;
+      result.excess += components * excess;
+    }
+    return result;
+  }
+
+  /// Adds the work of the later stages.
+  [[nodiscard]] float fitted(const SparseVector& accumulated, SelectionWork& work) const {
+    if (setup_.carried_k() == 0) return std::numeric_limits<float>::infinity();
+    const auto n = static_cast<double>(setup_.space.components);
+    const double density = this->density();
+    const double mean = above(accumulated, 0).excess / n;
+    if (stages_ == 1 || density >= first_ratio_) {
+      return static_cast<float>(mean * -std::log(density));
+    }
+    double threshold = mean * -std::log(first_ratio_);
+    const double later =  // ln(1/δm)
+        std::log(first_ratio_ / density) / static_cast<double>(stages_ - 1);
+    std::int64_t candidates = setup_.space.components;
+    for (std::int64_t stage = 2; stage <= stages_; ++stage) {
+      const Exceedances exceedances = above(accumulated, threshold);
+      work.compared += candidates;
+      if (exceedances.components == 0) break;
+      candidates = static_cast<std::int64_t>(exceedances.components);
+      work.scanned += candidates;
+      threshold += exceedances.excess / exceedances.components * later;
+    }
+    return static_cast<float>(threshold);
+  }
+
+  void adapt(double selected) {
+    selected_ += selected;
+    if (++iterations_ < period_) return;
+    const double wanted =
+        static_cast<double>(setup_.carried_k()) * static_cast<double>(iterations_);
+    if (selected_ > (1 + tolerance_) * wanted) --stages_;
+    if (selected_ < (1 - tolerance_) * wanted) ++stages_;
+    stages_ = std::clamp(stages_, std::int64_t{1}, most_stages_);
+    selected_ = 0;
+    iterations_ = 0;
+  }
+
+  const SchemeSetup& setup_;
+  double first_ratio_;
+  double tolerance_;
+  std::int64_t period_;
+  std::int64_t stages_;
+  std::int64_t most_stages_ = 1;
+  double selected_ = 0;  ///< since the last adaptation
+  std::int64_t iterations_ = 0;
+};
+
+}  // namespace
+
+SparsifierInfo sidco_sparsifier() {
+  return {.name = "sidco",
+          .summary = "a threshold from exponential distributions fitted in stages",
+          .source = "SIDCo-E (MLSys 2021), Algorithm 1",
+          .options = {{"first_ratio", 0.25, 0, "share of the components that passes stage 1"},
+                      {"stages", std::int64_t{1}, 1, "stages at first"},
+                      {"period", std::int64_t{5}, 1, "iterations between changes of the stages"},
+                      {"tolerance", 0.2, 0, "how far the count may be from k, as a share of it"}},
+          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
+            return std::make_unique<Sidco>(setup);
+          }};
+}
+
+}  // namespace thinwire
