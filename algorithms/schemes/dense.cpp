@@ -62,7 +62,7 @@ Cost rabenseifner_cost(const CostInput& in) {
   const Interval run = rabenseifner_terms(in.ranks, in.n);
   Cost cost = exact_cost({0, 2 * n * (p - 1) / p, n * (p - 1) / p}, run.low);
   cost.lower_order.high = cost.lower_order.high + run.high + (-1.0) * run.low;
-  cost.exact = std::has_single_bit(static_cast<unsigned>(in.ranks));
+  cost.exact = rabenseifner_is_exact(in.ranks, in.n);
   return cost;
 }
 
@@ -94,8 +94,17 @@ Interval rabenseifner_terms(int ranks, std::int64_t words) {
   Interval terms = same(core.folding + halving);
   // Folding in makes some ranks late. Messages for later steps may come to their ports first, and
   // all later messages together are no longer than that of the step.
-  if (core.ranks != ranks) terms.high = terms.high + halving;
+  if (core.ranks != ranks) {
+    terms.high = terms.high + halving;
+  } else if (!rabenseifner_is_exact(ranks, words)) {
+    terms.high = terms.high + 0.5 * halving;
+  }
   return terms;
+}
+
+bool rabenseifner_is_exact(int ranks, std::int64_t words) {
+  return std::has_single_bit(static_cast<unsigned>(ranks)) &&
+         (words % ranks == 0 || words >= 4 * std::int64_t{ranks});
 }
 
 std::vector<SchemeInfo> dense_schemes() {
@@ -116,7 +125,8 @@ std::vector<SchemeInfo> dense_schemes() {
   return {entry("dense_rabenseifner", "reduce-scatter by halving, allgather by doubling",
                 "Ok-Topk (PPoPP 2022), Table 1, Dense",
                 {.latency = "2 log P", .words = "2n (P-1)/P", .reduced = "n (P-1)/P"},
-                "P is a power of two", rabenseifner_cost, allreduce_rabenseifner),
+                "P is a power of two, and divides n or n >= 4P", rabenseifner_cost,
+                allreduce_rabenseifner),
           entry("dense_ring", "reduce-scatter and allgather around a ring",
                 "SparCML (SC 2019), section 5.3",
                 {.latency = "2 (P-1)", .words = "2n (P-1)/P", .reduced = "n (P-1)/P"}, "always",

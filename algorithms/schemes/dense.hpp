@@ -4,8 +4,8 @@
 //   dense_ring                2 (P-1) α + 2n (P-1)/P β     (SparCML, section 5.3; NCCL's ring)
 //   dense_recursive_doubling  log P α + n log P β          (Thakur et al., IJHPCA 2005)
 //
-// Exact at any n once the lower-order terms are added, the last two at any P, dense_rabenseifner at
-// powers of two. With p the largest power of two ≤ P:
+// Exact once the lower-order terms are added, the last two at any P and n, dense_rabenseifner at
+// powers of two where P divides n or n >= 4P. With p the largest power of two ≤ P:
 //   - the pieces of a cut differ by one word where P (p for rabenseifner) does not divide n. In the
 //     ring the longest piece is on the critical path in each step, so a step costs α + ceil(n/P) β;
 //     in recursive halving rank 0's piece is the longest in each step, so the path carries twice
@@ -27,8 +27,11 @@ namespace thinwire {
 
 [[nodiscard]] std::vector<SchemeInfo> dense_schemes();
 
-/// What Rabenseifner's allreduce of so many words costs, remainders and folding in included; one
-/// value at powers of two.
+/// Whether Rabenseifner's allreduce of so many words costs one value: at powers of two, unless
+/// pieces are so few words that one word more makes ranks fall out of step (found: below 3 words a
+/// piece, where α is short).
+[[nodiscard]] bool rabenseifner_is_exact(int ranks, std::int64_t words);
+/// What it costs, remainders and folding in included.
 [[nodiscard]] Interval rabenseifner_terms(int ranks, std::int64_t words);
 
 }  // namespace thinwire

@@ -79,7 +79,8 @@ Cost shared_indexes_cost(const CostInput& in, bool partitioned) {
   // Ranks leave the allgather one after another, which may make up for a remainder.
   if (!std::has_single_bit(static_cast<unsigned>(in.ranks))) cost.lower_order.low.words -= 2 * log;
   const bool even = in.options->flag("padded") || in.even();
-  cost.exact = partitioned && even && std::has_single_bit(static_cast<unsigned>(in.ranks));
+  cost.exact =
+      partitioned && even && rabenseifner_is_exact(in.ranks, static_cast<std::int64_t>(union_high));
   return cost;
 }
 
@@ -94,7 +95,7 @@ SchemeInfo shared_indexes_scheme(std::string name, bool partitioned) {
                     .words_high = partitioned ? "" : "k (P-1) + 2 min(k P, n) (P-1)/P",
                     .reduced = "k (P-1)/P",
                     .reduced_high = partitioned ? "" : "min(k P, n) (P-1)/P"},
-          .exact_when = partitioned ? "P is a power of two" : "",
+          .exact_when = partitioned ? "P is a power of two, and K is divided by it or K >= 4P" : "",
           .lower_order = "sizes: ceil(log P) messages and P-1 words; remainders; folding in",
           .options = {padded},
           .run_cost =

@@ -241,7 +241,7 @@ TEST_CASE("Values that cancel and thresholds that tie are selected as in the ser
       for (const SchemeInfo& info : all_schemes()) {
         if (info.dense) continue;
         CAPTURE(info.name);
-        SchemeRanks scheme(info, ranks, space, k);
+        SchemeRanks scheme(info, ranks, space, k, test::short_periods_of(info));
         const auto serial = serial_scheme(info, scheme.setup());
         CHECK(conforms(scheme.run(networks.alphabeta, 1, gradient).results,
                        serial->iterate(gradients, 1)));
