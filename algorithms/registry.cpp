@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "algorithms/schemes/dense.hpp"
+#include "algorithms/schemes/dense_ovlp.hpp"
 #include "algorithms/schemes/oktopk.hpp"
 #include "algorithms/schemes/topka.hpp"
 #include "sim/core/errors.hpp"
@@ -14,6 +15,7 @@ namespace thinwire {
 
 std::vector<SchemeInfo> all_schemes() {
   std::vector<SchemeInfo> schemes = dense_schemes();
+  schemes.push_back(dense_ovlp_scheme());
   schemes.push_back(topka_scheme());
   schemes.push_back(oktopk_scheme());
   return schemes;

@@ -57,6 +57,23 @@ Cost exact_cost(Terms paper, Terms run) {
           .exact = true};
 }
 
+Cost ring_cost(const CostInput& in) {
+  const auto n = static_cast<double>(in.n);
+  const double p = in.ranks;
+  const std::int64_t longest = part_begin(in.n, in.ranks, 1);  // the first piece
+  return exact_cost({2 * (p - 1), 2 * n * (p - 1) / p},
+                    {2 * (p - 1), 2 * (p - 1) * static_cast<double>(longest)});
+}
+
+Cost recursive_doubling_cost(const CostInput& in) {
+  const Core core = core_of(in);
+  const auto n = static_cast<double>(in.n);
+  const double log = std::log2(static_cast<double>(in.ranks));
+  return exact_cost({log, n * log}, core.folding + Terms{core.log, n * core.log});
+}
+
+}  // namespace
+
 Cost rabenseifner_cost(const CostInput& in) {
   const Core core = core_of(in);
   std::int64_t path = 0;
@@ -75,23 +92,6 @@ Cost rabenseifner_cost(const CostInput& in) {
   }
   return cost;
 }
-
-Cost ring_cost(const CostInput& in) {
-  const auto n = static_cast<double>(in.n);
-  const double p = in.ranks;
-  const std::int64_t longest = part_begin(in.n, in.ranks, 1);  // the first piece
-  return exact_cost({2 * (p - 1), 2 * n * (p - 1) / p},
-                    {2 * (p - 1), 2 * (p - 1) * static_cast<double>(longest)});
-}
-
-Cost recursive_doubling_cost(const CostInput& in) {
-  const Core core = core_of(in);
-  const auto n = static_cast<double>(in.n);
-  const double log = std::log2(static_cast<double>(in.ranks));
-  return exact_cost({log, n * log}, core.folding + Terms{core.log, n * core.log});
-}
-
-}  // namespace
 
 std::vector<SchemeInfo> dense_schemes() {
   const auto entry = [](std::string name, std::string summary, std::string source,

@@ -27,4 +27,7 @@ namespace thinwire {
 
 [[nodiscard]] std::vector<SchemeInfo> dense_schemes();
 
+/// Of dense_rabenseifner.
+[[nodiscard]] Cost rabenseifner_cost(const CostInput& in);
+
 }  // namespace thinwire

@@ -31,8 +31,8 @@ Message Reduction::join(std::span<const Message> parts) const {
 }
 
 Message GradientReduction::cut(const Message& held, PieceRange wanted, int pieces) const {
-  const std::int64_t begin = part_begin(space_.components, pieces, wanted.first);
-  const std::int64_t end = part_begin(space_.components, pieces, wanted.last);
+  const std::int64_t begin = part_.first + part_begin(part_.length(), pieces, wanted.first);
+  const std::int64_t end = part_.first + part_begin(part_.length(), pieces, wanted.last);
   const std::uint32_t first = space_.coordinate(begin);
   const std::uint32_t last = space_.coordinate(end);
   if (DenseBlock::holds(held.payload)) {

@@ -55,11 +55,13 @@ class Reduction {
 
 /// Gradients, dense or sparse, as streams: sums switch to dense at δ. A piece is a range of
 /// components, cut as evenly as they can be, so that the pieces of a dense gradient differ in
-/// length by one word at the most.
+/// length by one word at the most. What is reduced may be a part of a dense gradient.
 class GradientReduction final : public Reduction {
  public:
   GradientReduction(SharedWork& shared, Seconds gamma, GradientSpace space)
-      : Reduction(shared, gamma), space_(space) {}
+      : GradientReduction(shared, gamma, space, {.first = 0, .last = space.components}) {}
+  GradientReduction(SharedWork& shared, Seconds gamma, GradientSpace space, ComponentRange part)
+      : Reduction(shared, gamma), space_(space), part_(part) {}
   [[nodiscard]] Message cut(const Message& held, PieceRange wanted, int pieces) const override;
 
  protected:
@@ -69,6 +71,7 @@ class GradientReduction final : public Reduction {
 
  private:
   GradientSpace space_;
+  ComponentRange part_;
 };
 
 /// Lists of numbers, added element by element; a piece is a range of elements.

@@ -42,8 +42,8 @@ TEST_CASE("Every scheme is found by its name and says what it is") {
     CHECK_NOTHROW(Options(info.options, {}));
   }
   CHECK(names.size() == all_schemes().size());
-  for (const char* name :
-       {"dense_rabenseifner", "dense_ring", "dense_recursive_doubling", "topka", "oktopk"}) {
+  for (const char* name : {"dense_rabenseifner", "dense_ring", "dense_recursive_doubling",
+                           "dense_ovlp", "topka", "oktopk"}) {
     CHECK(names.count(name) == 1);
   }
 }

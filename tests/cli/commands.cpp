@@ -203,10 +203,10 @@ TEST_CASE("compare leaves a truncated last line out and says so") {
 TEST_CASE("list names every scheme with its costs") {
   const Ended ended = run_program("list");
   for (const char* name :
-       {"dense_rabenseifner", "dense_ring", "dense_recursive_doubling", "topka", "oktopk",
-        "alphabeta", "counting", "[2k (P-1)/P, 6k (P-1)/P]", "tau_prime"}) {
+       {"dense_rabenseifner", "dense_ring", "dense_recursive_doubling", "dense_ovlp", "topka",
+        "oktopk", "alphabeta", "counting", "[2k (P-1)/P, 6k (P-1)/P]", "tau_prime"}) {
     CHECK(ended.out.find(name) != std::string::npos);
   }
   const auto schemes = nlohmann::json::parse(run_program("list schemes --format json").out);
-  CHECK(schemes.size() == 5);
+  CHECK(schemes.size() == 6);
 }

@@ -58,7 +58,7 @@ struct Case {
 
 /// Every rank gets the sum within rounding, and the same to the last bit.
 [[nodiscard]] bool dense_conforms(Network& network, const SchemeInfo& info, int ranks,
-                                  GradientSpace space);
+                                  GradientSpace space, const GivenOptions& options = {});
 [[nodiscard]] bool topka_conforms(Network& network, const Case& c);
 /// Iterations 1 to `iterations` one by one.
 [[nodiscard]] bool oktopk_conforms(Network& network, const Case& c, const GivenOptions& options,
