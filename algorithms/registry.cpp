@@ -8,6 +8,7 @@
 #include "algorithms/schemes/cltk.hpp"
 #include "algorithms/schemes/dense.hpp"
 #include "algorithms/schemes/dense_double_tree.hpp"
+#include "algorithms/schemes/dense_ovlp.hpp"
 #include "algorithms/schemes/dragonn.hpp"
 #include "algorithms/schemes/exdyna.hpp"
 #include "algorithms/schemes/gtopk.hpp"
@@ -51,6 +52,7 @@ std::vector<SparsifierInfo> all_sparsifiers() {
 std::vector<SchemeInfo> all_schemes() {
   std::vector<SchemeInfo> schemes = dense_schemes();
   const auto add = [&](SchemeInfo scheme) { schemes.push_back(std::move(scheme)); };
+  add(dense_ovlp_scheme());
   add(dense_double_tree_scheme());
   for (SchemeInfo& scheme : hierarchical_schemes()) add(std::move(scheme));
   const auto topk = [](SchemeInfo collective) {

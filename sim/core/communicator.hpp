@@ -4,24 +4,37 @@
 // wait (wait, wait_all, sendrecv, compute) is a plain awaiter, no task: a network that can block
 // its caller (SMPI) does so inside await_ready and never suspends; an event loop parks the handle
 // and resumes it when the last of the awaited requests is complete.
+//
+// A rank has a second strand, as a progress thread or NCCL's communication stream: what is started
+// there runs beside the rank's own program, on a Communicator of its own. The two strands share the
+// rank's ports, not its clock, and local work of one takes no time from the other.
 #pragma once
 
 #include <array>
 #include <coroutine>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sim/core/message.hpp"
+#include "sim/core/task.hpp"
 #include "sim/core/units.hpp"
 
 namespace thinwire {
 
-/// Names a posted send or receive until it is waited for. Only the network that gave it reads it.
+/// Names a posted send or receive, or a started program, until it is waited for. Only the network
+/// that gave it reads it, and only the strand that posted it waits for it.
 struct Request {
   std::uint64_t token = 0;
 };
+
+class Communicator;
+/// Makes the coroutine that runs on a rank's second strand, when its turn has come.
+using StartedProgram = std::function<Task<Message>(Communicator& strand)>;
 
 class Communicator {
  public:
@@ -40,6 +53,14 @@ class Communicator {
   [[nodiscard]] virtual Request isend(Rank to, Tag tag, Message message) = 0;
   /// Posts a receive from one rank; there is no wildcard.
   [[nodiscard]] virtual Request irecv(Rank from, Tag tag) = 0;
+  /// Starts `program`, which takes the second strand's Communicator and makes a Task<Message> or a
+  /// Task<void>, and goes on at once. The strand runs what was started on it in that order, one at
+  /// a time; its messages meet those of the other ranks' second strands alone. Waiting gives the
+  /// program's Message, and moves the clock to its end where that is later; it rethrows what the
+  /// program threw. Nobody has to wait: a run ends when all that was started has ended, and fails
+  /// with what nobody heard. `program` is kept until then; what it refers to must live as long.
+  template <class Program>
+  [[nodiscard]] Request start(Program program);
   /// Seconds since the ranks started together (0 on a network without a clock).
   [[nodiscard]] virtual Seconds now() const = 0;
 
@@ -49,7 +70,8 @@ class Communicator {
   class ComputeAwaiter;
   class PhaseScope;
 
-  /// co_await gives the Message of a receive, and an empty one for a send. Each request once.
+  /// co_await gives the Message of a receive or of a started program, and an empty one for a send.
+  /// Each request once.
   [[nodiscard]] WaitAwaiter wait(Request request);
   /// co_await gives the Messages in the order of `requests`, which must outlive the expression.
   [[nodiscard]] WaitAllAwaiter wait_all(std::span<const Request> requests);
@@ -61,6 +83,7 @@ class Communicator {
   [[nodiscard]] PhaseScope phase(std::string_view name);
 
  protected:
+  [[nodiscard]] virtual Request start_program(StartedProgram program) = 0;
   /// True when all are complete, with the rank's clock moved to that moment. A network that blocks
   /// its caller returns only then.
   virtual bool complete(std::span<const Request> requests) = 0;
@@ -153,6 +176,26 @@ class Communicator::PhaseScope {
  private:
   Communicator& comm_;
 };
+
+namespace detail {
+
+inline Task<Message> without_message(Task<void> program) {
+  co_await std::move(program);
+  co_return Message{};
+}
+
+}  // namespace detail
+
+template <class Program>
+Request Communicator::start(Program program) {
+  if constexpr (std::is_same_v<std::invoke_result_t<Program&, Communicator&>, Task<void>>) {
+    return start_program([program = std::move(program)](Communicator& strand) mutable {
+      return detail::without_message(program(strand));
+    });
+  } else {
+    return start_program(std::move(program));
+  }
+}
 
 inline Communicator::WaitAwaiter Communicator::wait(Request request) { return {*this, request}; }
 

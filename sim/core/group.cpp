@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "sim/core/errors.hpp"
 
 namespace thinwire {
@@ -23,6 +25,11 @@ Rank place_of(const Communicator& parent, Members members) {
                     parent.rank().value(), members.count, members.first, members.stride));
   }
   return Rank(beyond / members.stride);
+}
+
+Task<Message> run_in_group(Communicator& strand, Members members, StartedProgram program) {
+  Group group(strand, members);
+  co_return co_await program(group);
 }
 
 }  // namespace
@@ -47,6 +54,13 @@ Rank Group::in_parent(Rank member) const {
                     rank().value(), member.value(), size() - 1));
   }
   return Rank(first_ + member.value() * stride_);
+}
+
+Request Group::start_program(StartedProgram program) {
+  const Members members{.first = first_, .count = size(), .stride = stride_};
+  return parent_.start_program([members, program = std::move(program)](Communicator& strand) {
+    return run_in_group(strand, members, program);
+  });
 }
 
 }  // namespace thinwire

@@ -29,6 +29,8 @@ class Group final : public Communicator {
   [[nodiscard]] Seconds now() const override { return parent_.now(); }
 
  protected:
+  /// Runs on the second strand of the parent, with the group of that strand.
+  [[nodiscard]] Request start_program(StartedProgram program) override;
   bool complete(std::span<const Request> requests) override { return parent_.complete(requests); }
   void park(std::span<const Request> requests, std::coroutine_handle<> waiting) override {
     parent_.park(requests, waiting);

@@ -13,6 +13,11 @@ Traffic& Traffic::operator+=(const Traffic& other) {
   return *this;
 }
 
+void add_phases(std::vector<Traffic>& sum, std::span<const Traffic> phases) {
+  if (sum.size() < phases.size()) sum.resize(phases.size());
+  for (std::size_t i = 0; i < phases.size(); ++i) sum[i] += phases[i];
+}
+
 std::size_t PhaseNames::index_of(std::string_view name) {
   const auto found = std::find(names_.begin(), names_.end(), name);
   if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());

@@ -1,7 +1,8 @@
-// What a rank sent, received and spent, by phase. Every network keeps one ledger a rank.
+// What a rank sent, received and spent, by phase. Every network keeps one ledger a strand.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,9 @@ struct Traffic {
 
   Traffic& operator+=(const Traffic& other);
 };
+
+/// Adds phase by phase; `sum` grows where it has fewer phases.
+void add_phases(std::vector<Traffic>& sum, std::span<const Traffic> phases);
 
 /// The names of the phases of a run, shared by its ranks. Phase 0 is what lies outside any mark.
 class PhaseNames {
@@ -47,7 +51,9 @@ class Ledger {
   /// Phases nest; traffic and time go to the innermost one.
   void enter(std::string_view phase, Seconds now);
   void leave(Seconds now);
-  /// Closes the books at the end of the rank's program.
+  /// Opens the books of a strand that was idle: no phase spent the time since.
+  void open(Seconds now) { since_ = now; }
+  /// Closes the books at the end of the program.
   void close(Seconds now) { spend_until(now); }
 
   /// Indexed like PhaseNames::all(); phases that this rank never entered may be missing at the end.

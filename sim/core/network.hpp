@@ -14,9 +14,11 @@
 namespace thinwire {
 
 struct RankReport {
-  Seconds finished;        ///< when the rank's program ended (0 without a clock)
+  Seconds finished;  ///< when the rank's program, and all it started, ended (0 without a clock)
   std::int64_t steps = 0;  ///< counting network only: length of the longest chain of messages
-  std::vector<Traffic> by_phase;  ///< indexed like RunReport::phases
+  /// Indexed like RunReport::phases, of both strands. They may be in phases at the same time, so
+  /// the times may add up to more than `finished`.
+  std::vector<Traffic> by_phase;
 
   [[nodiscard]] Traffic total() const;
 };
@@ -51,8 +53,8 @@ class Network {
   Network& operator=(Network&&) = delete;
   virtual ~Network() = default;
 
-  /// Runs `program` on ranks 0 .. ranks-1, which start together at time 0. Rethrows what a rank
-  /// threw; DeadlockError and UnmatchedError as their names say.
+  /// Runs `program` on ranks 0 .. ranks-1, which start together at time 0, and all that they start.
+  /// Rethrows what a rank threw; DeadlockError and UnmatchedError as their names say.
   virtual RunReport run(int ranks, const RankProgram& program) = 0;
 };
 

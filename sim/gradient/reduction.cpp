@@ -31,8 +31,8 @@ Message Reduction::join(std::span<const Message> parts, Part whole) const {
 }
 
 Message GradientReduction::cut(const Message& held, PieceRange wanted, int pieces) const {
-  const std::int64_t begin = part_begin(space_.components, pieces, wanted.first);
-  const std::int64_t end = part_begin(space_.components, pieces, wanted.last);
+  const std::int64_t begin = begin_of(wanted.first, pieces);
+  const std::int64_t end = begin_of(wanted.last, pieces);
   const std::uint32_t first = space_.coordinate(begin);
   const std::uint32_t last = space_.coordinate(end);
   if (DenseBlock::holds(held.payload)) {
@@ -43,8 +43,8 @@ Message GradientReduction::cut(const Message& held, PieceRange wanted, int piece
 }
 
 Message GradientReduction::compute_sum(const Message& a, const Message& b, Part part) const {
-  const std::int64_t begin = part_begin(space_.components, part.of, part.range.first);
-  const std::int64_t end = part_begin(space_.components, part.of, part.range.last);
+  const std::int64_t begin = begin_of(part.range.first, part.of);
+  const std::int64_t end = begin_of(part.range.last, part.of);
   if (stays_sparse_) {
     return thinwire::sum(SparseVector::from(a.payload), SparseVector::from(b.payload))
         .message(space_);
@@ -70,9 +70,7 @@ Message GradientReduction::compute_join(std::span<const Message> parts, Part who
     for (const Message& part : parts) blocks.push_back(DenseBlock::from(part.payload));
     joined.payload = concatenate(blocks).payload();
   } else if (dense > 0) {
-    const auto coordinate = [&](int piece) {
-      return space_.coordinate(part_begin(space_.components, whole.of, piece));
-    };
+    const auto coordinate = [&](int piece) { return space_.coordinate(begin_of(piece, whole.of)); };
     const std::uint32_t first = coordinate(whole.range.first);
     std::vector<float> values(coordinate(whole.range.last) - first);
     for (const Message& part : parts) {

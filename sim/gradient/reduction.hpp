@@ -63,13 +63,17 @@ class Reduction {
 
 /// Gradients, dense or sparse, as streams: sums switch to dense at δ of their part. A piece is a
 /// range of components, cut as evenly as they can be, so that the pieces of a dense gradient differ
-/// in length by one word at the most.
+/// in length by one word at the most. What is reduced may be a range of a gradient.
 class GradientReduction final : public Reduction {
  public:
   /// `stays_sparse`: sums of sparse gradients never switch to dense.
   GradientReduction(SharedWork& shared, Seconds gamma, GradientSpace space,
                     bool stays_sparse = false)
-      : Reduction(shared, gamma), space_(space), stays_sparse_(stays_sparse) {}
+      : GradientReduction(shared, gamma, space, {.first = 0, .last = space.components}) {
+    stays_sparse_ = stays_sparse;
+  }
+  GradientReduction(SharedWork& shared, Seconds gamma, GradientSpace space, ComponentRange range)
+      : Reduction(shared, gamma), space_(space), range_(range) {}
   [[nodiscard]] Message cut(const Message& held, PieceRange wanted, int pieces) const override;
 
  protected:
@@ -78,8 +82,14 @@ class GradientReduction final : public Reduction {
   [[nodiscard]] Words reduced_words(const Message& b) const override;
 
  private:
+  /// The component at which piece `piece` of `pieces` begins.
+  [[nodiscard]] std::int64_t begin_of(int piece, int pieces) const {
+    return range_.first + part_begin(range_.length(), pieces, piece);
+  }
+
   GradientSpace space_;
-  bool stays_sparse_;
+  ComponentRange range_;
+  bool stays_sparse_ = false;
 };
 
 /// Lists of numbers, added element by element; a piece is a range of elements.

@@ -42,6 +42,14 @@ struct GradientSpace {
   friend constexpr bool operator==(const GradientSpace&, const GradientSpace&) = default;
 };
 
+/// A half-open range of components.
+struct ComponentRange {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+
+  [[nodiscard]] constexpr std::int64_t length() const { return last - first; }
+};
+
 /// Where part `index` of `parts` begins when `length` things are cut as evenly as they can be:
 /// the first `length % parts` parts are one longer.
 [[nodiscard]] constexpr std::int64_t part_begin(std::int64_t length, std::int64_t parts,

@@ -86,7 +86,7 @@ bool is_exact(const std::string& name, int ranks, std::int64_t n) {
   const auto rabenseifner = [n](int number) {
     return (number & (number - 1)) == 0 && (n % number == 0 || n >= 4 * number);
   };
-  if (name == "dense_rabenseifner") return rabenseifner(ranks);
+  if (name == "dense_rabenseifner" || name == "dense_ovlp") return rabenseifner(ranks);
   if (name == "dense_double_tree") return ranks == 1;
   if (name.rfind("hierarchical_", 0) != 0) return true;
   const int nodes = (ranks + 7) / 8;
@@ -147,7 +147,7 @@ TEST_CASE("Dense schemes cost their formula at any P whether it divides n or not
         SchemeRanks scheme(info, ranks, space, 0);
         const auto gradient = [&](int) { return zeros(space); };
         const Cost cost = scheme.cost(1);
-        CHECK(cost.exact == is_exact(info.name, ranks, n));
+        CHECK(cost.exact == is_exact(info.name, ranks, space.components));
         const Interval terms = run_interval(cost);
         const double time = scheme.run(networks.alphabeta, 1, gradient).report.makespan().value();
         const auto steps =
@@ -192,8 +192,8 @@ TEST_CASE("Short dense gradients cost their formula where it is exact, as the ri
   for (const SchemeInfo& info : all_schemes()) {
     if (!info.dense) continue;
     for (const int ranks : test::kRankCounts) {
-      if (!is_exact(info.name, ranks, n)) continue;
       for (const std::int64_t n : {1, 2, 10, 63, 64, 1000}) {
+        if (!is_exact(info.name, ranks, n)) continue;
         CAPTURE(info.name);
         CAPTURE(ranks);
         CAPTURE(n);
@@ -536,6 +536,30 @@ TEST_CASE("Balancing is triggered above a multiple of the mean and not at it") {
   CHECK(balances(1.999));
   CHECK_FALSE(balances(2.0));
   CHECK_FALSE(balances(4.0));
+}
+
+TEST_CASE("Rabenseifner of few words stays within its interval however short alpha is") {
+  for (const int ranks : {2, 4, 8, 16, 32, 64}) {
+    for (const std::int64_t n :
+         {1, 3, 5, 17, 18, 33, 65, 66, 83, 100, 129, 188, 191, 255, 256, 300}) {
+      for (const double alpha : {0.0, 1e-9, 1e-8}) {
+        CAPTURE(ranks);
+        CAPTURE(n);
+        CAPTURE(alpha);
+        AlphaBetaNetwork network(alpha_beta(Seconds(alpha), test::kBeta));
+        const GradientSpace space{.components = n, .granule = 1};
+        SchemeRanks scheme(find_scheme("dense_rabenseifner"), ranks, space, 0);
+        const Interval interval = run_interval(scheme.cost(1));
+        const auto in_seconds = [&](const Terms& terms) {
+          return alpha * terms.messages + test::kBeta.value() * terms.words;
+        };
+        const double time =
+            scheme.run(network, 1, [&](int) { return zeros(space); }).report.makespan().value();
+        CHECK(time >= in_seconds(interval.low) * (1 - 1e-9));
+        CHECK(time <= in_seconds(interval.high) * (1 + 1e-9));
+      }
+    }
+  }
 }
 
 TEST_CASE(

@@ -42,9 +42,34 @@ TEST_CASE("Every scheme is found by its name and says what it is") {
     CHECK_NOTHROW(Options(info.options, {}));
   }
   CHECK(names.size() == all_schemes().size());
-  for (const char* name :
-       {"dense_rabenseifner", "dense_ring", "dense_recursive_doubling", "dense_double_tree",
-        "hierarchical_ring", "hierarchical_rabenseifner", "topka", "oktopk"}) {
+  for (const char* name : {"dense_rabenseifner",
+                           "dense_ring",
+                           "dense_recursive_doubling",
+                           "dense_ovlp",
+                           "dense_double_tree",
+                           "hierarchical_ring",
+                           "hierarchical_rabenseifner",
+                           "topka",
+                           "gaussiank",
+                           "topkdsa",
+                           "gtopk",
+                           "oktopk",
+                           "hierarchical_oktopk",
+                           "ssar_recursive_double",
+                           "ssar_split_allgather",
+                           "dsar_split_allgather",
+                           "ring_sparse",
+                           "exdyna",
+                           "topk_allreduce",
+                           "cltk",
+                           "hard_threshold",
+                           "sidco",
+                           "dragonn",
+                           "dgc",
+                           "topk_exact",
+                           "random_k",
+                           "signsgd",
+                           "qsgd"}) {
     CHECK(names.count(name) == 1);
   }
 }

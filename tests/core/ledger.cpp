@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <vector>
+
 #include "sim/core/network.hpp"
 
 namespace thinwire {
@@ -72,6 +74,37 @@ TEST_CASE("Ranks share the names of phases whatever the order in which they ente
   CHECK(first.by_phase().size() == 2);  // never entered b
   CHECK(second.by_phase()[1].time == Seconds(3));
   CHECK(second.by_phase()[2].time == Seconds(2));
+}
+
+TEST_CASE("The time of a strand that was idle is booked nowhere") {
+  PhaseNames names;
+  Ledger ledger(names);
+  ledger.open(Seconds(5));
+  ledger.close(Seconds(6));
+  ledger.open(Seconds(10));
+  ledger.enter("a", Seconds(11));
+  ledger.leave(Seconds(14));
+  ledger.close(Seconds(14));
+  CHECK(ledger.by_phase()[0].time == Seconds(2));
+  CHECK(ledger.by_phase()[1].time == Seconds(3));
+}
+
+TEST_CASE("Books of two strands add up phase by phase") {
+  PhaseNames names;
+  Ledger first(names);
+  Ledger second(names);
+  first.sent(Words(3));
+  second.enter("a", Seconds(0));
+  second.sent(Words(5));
+  second.leave(Seconds(4));
+  first.close(Seconds(7));
+  std::vector<Traffic> sum = first.by_phase();
+  add_phases(sum, second.by_phase());
+  REQUIRE(sum.size() == 2);
+  CHECK(sum[0].words_sent == Words(3));
+  CHECK(sum[0].time == Seconds(7));
+  CHECK(sum[1].words_sent == Words(5));
+  CHECK(sum[1].time == Seconds(4));
 }
 
 TEST_CASE("A run's makespan and steps are those of its last rank") {

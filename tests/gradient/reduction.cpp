@@ -76,6 +76,33 @@ TEST_CASE("Pieces of pieces of a dense gradient are cut as from the whole") {
   }
 }
 
+TEST_CASE("A part of a dense gradient is cut within itself and its pieces join to the part") {
+  for (const std::int64_t granule : {1, 4}) {
+    const GradientSpace space{.components = 101, .granule = granule};
+    const DenseBlock whole = counting_up(space, 1.0F);
+    for (const ComponentRange part : {ComponentRange{0, 101}, ComponentRange{0, 50},
+                                      ComponentRange{50, 101}, ComponentRange{37, 38}}) {
+      CAPTURE(granule);
+      CAPTURE(part.first);
+      SharedWork shared(16);
+      const GradientReduction reduction(shared, kGamma, space, part);
+      const Message mine = reduction.cut(whole.message(space), {0, 1}, 1);
+      CHECK(mine.words == Words(part.length()));
+      std::vector<Message> parts;
+      for (int piece = 0; piece < 3; ++piece) {
+        parts.push_back(reduction.cut(mine, {piece, piece + 1}, 3));
+        CHECK(parts.back().words ==
+              Words(part_begin(part.length(), 3, piece + 1) - part_begin(part.length(), 3, piece)));
+      }
+      const Message joined = reduction.join(parts);
+      CHECK(joined.words == Words(part.length()));
+      CHECK(values_of(joined) == values_of(mine));
+      CHECK(mine.payload.first == space.coordinate(part.first));
+      CHECK(mine.payload.last == space.coordinate(part.last));
+    }
+  }
+}
+
 TEST_CASE("Sums of dense pieces keep the words of the pieces") {
   const GradientSpace space{.components = 10, .granule = 4};  // pieces end inside granules
   SharedWork shared(16);

@@ -26,12 +26,14 @@ struct Settings {
   std::int64_t least_words = 0;
   std::int64_t most_words = 500;
   bool whole_times = false;  ///< computing takes whole seconds: many things happen at one time
+  int started = 0;           ///< programs that every rank starts in a window, at the most
 };
 
 /// Random windowed exchanges: in each window every rank posts its sends and receives in random
 /// order, computing now and then, and waits for what is posted, in random order, alone or
 /// together; something may stay open until a later window, and receives may be posted a window
-/// late. Nobody waits in a window for what is sent in a later one, so there is no deadlock.
+/// late. Nobody waits in a window for what is sent in a later one, so there is no deadlock. What
+/// ranks start is made in the same way; they wait for it as for messages, or never.
 class ScriptMaker {
  public:
   ScriptMaker(const Settings& settings, std::uint64_t seed)
@@ -46,6 +48,7 @@ class ScriptMaker {
     for (int window = 0; window < settings_.windows; ++window) {
       std::vector<Script> posts(scripts_.size());
       for (std::size_t rank = 0; rank < scripts_.size(); ++rank) posts[rank].swap(late_[rank]);
+      if (settings_.started > 0) start_programs();
       add_messages(posts, window + 1 == settings_.windows);
       for (std::size_t rank = 0; rank < scripts_.size(); ++rank) add_window(rank, posts[rank]);
     }
@@ -55,6 +58,23 @@ class ScriptMaker {
 
  private:
   bool one_in(std::int64_t count) { return below(generator_, count) == 0; }
+
+  void start_programs() {
+    const auto count = below(generator_, settings_.started + 1);
+    for (std::int64_t i = 0; i < count; ++i) {
+      Settings settings = settings_;
+      settings.windows = 2;
+      settings.messages = settings_.messages / 2;
+      settings.started = 0;
+      std::vector<Script> programs = ScriptMaker(settings, generator_()).make();
+      for (std::size_t rank = 0; rank < scripts_.size(); ++rank) {
+        if (one_in(2)) compute(rank);
+        scripts_[rank].push_back(Operation::start(std::move(programs[rank])));
+        if (!one_in(4)) open_[rank].push_back(posted_[rank]);
+        ++posted_[rank];
+      }
+    }
+  }
 
   void add_messages(std::vector<Script>& posts, bool last_window) {
     for (int i = 0; i < settings_.messages; ++i) {
@@ -169,6 +189,24 @@ TEST_CASE("Random exchanges on LogGP machines agree with a time-driven simulator
         CAPTURE(seed);
         CHECK(agree({.ranks = ranks, .windows = 6, .messages = 5 * ranks}, seed, machine));
       }
+    }
+  }
+}
+
+TEST_CASE("What ranks start beside their own messages agrees with a time-driven simulator") {
+  for (const int ranks : kRanks) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      CAPTURE(ranks);
+      CAPTURE(seed);
+      Settings settings{.ranks = ranks, .windows = 6, .messages = 5 * ranks, .started = 3};
+      CHECK(agree(settings, seed, alpha_beta(Seconds(1.3e-6), Seconds(0.7e-9))));
+      CHECK(agree(settings, seed, log_gp(5e-6, 1e-6, 2e-6, 1e-9)));
+      CHECK(agree(settings, seed, log_gp(5e-6, 2e-6, 0, 1e-8)));
+      CHECK(agree(settings, seed, log_gp(1e-9, 1e-3, 1e-6, 1e-6)));
+      settings.most_words = 3;
+      settings.whole_times = true;
+      CHECK(agree(settings, seed, alpha_beta(Seconds(1), Seconds(1))));
+      CHECK(agree(settings, seed, log_gp(1, 1, 2, 1)));
     }
   }
 }

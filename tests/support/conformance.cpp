@@ -246,7 +246,8 @@ std::string Case::text() const {
          (full ? "full" : name_of(shape));
 }
 
-bool dense_conforms(Network& network, const SchemeInfo& info, int ranks, GradientSpace space) {
+bool dense_conforms(Network& network, const SchemeInfo& info, int ranks, GradientSpace space,
+                    const GivenOptions& options) {
   const auto size = static_cast<std::size_t>(space.coordinates());
   const auto gradient = [&](int rank) {
     return dense_gradient(static_cast<std::uint32_t>(size), rank);
@@ -260,7 +261,7 @@ bool dense_conforms(Network& network, const SchemeInfo& info, int ranks, Gradien
       bound[i] += std::abs(block.values()[i]) * 0x1p-24 * ranks;
     }
   }
-  SchemeRanks scheme(info, ranks, space, 0);
+  SchemeRanks scheme(info, ranks, space, 0, options);
   const Iteration outcome = scheme.run(network, 1, gradient);
   const auto first = std::get<DenseBlock>(outcome.results[0].sum).values();
   if (first.size() != size) return false;

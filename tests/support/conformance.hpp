@@ -59,7 +59,7 @@ struct Case {
 
 /// Every rank gets the sum within rounding, and the same to the last bit.
 [[nodiscard]] bool dense_conforms(Network& network, const SchemeInfo& info, int ranks,
-                                  GradientSpace space);
+                                  GradientSpace space, const GivenOptions& options = {});
 /// Iterations 1 to `iterations` one by one.
 [[nodiscard]] bool sparse_conforms(Network& network, const std::string& scheme, const Case& c,
                                    const GivenOptions& options, int iterations);

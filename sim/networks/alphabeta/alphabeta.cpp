@@ -1,8 +1,12 @@
 #include "sim/networks/alphabeta/alphabeta.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <deque>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "sim/core/errors.hpp"
 #include "sim/networks/alphabeta/departures.hpp"
@@ -44,24 +48,131 @@ class OutgoingQueue {
   std::size_t head_ = 0;
 };
 
-class PortRank final : public LoopRank {
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// A message that one of the two strands of a rank has posted at their port.
+struct Posted {
+  double time;
+  Rank to;
+  Tag tag;
+  Message message;
+  SlotIndex send;
+};
+
+/// What waits at a send port that two strands share. A strand may have run ahead of the other, so
+/// when a message departs is known only at its departure.
+struct SharedSends {
+  std::array<std::deque<Posted>, 2> posted = {};  ///< by strand, in order of time
+  double scheduled = kNever;  ///< the port's entry among the departures; all others are void
+
+  [[nodiscard]] Strand next() const {
+    const auto& [main, second] = posted;
+    if (main.empty() || second.empty()) return main.empty() ? Strand::second : Strand::main;
+    return second.front().time < main.front().time ? Strand::second : Strand::main;
+  }
+  [[nodiscard]] std::deque<Posted>& of(Strand strand) {
+    return posted[static_cast<std::size_t>(strand)];
+  }
+  [[nodiscard]] double next_posted() const {
+    const auto& queue = posted[static_cast<std::size_t>(next())];
+    if (queue.empty()) return kNever;
+    return queue.front().time;
+  }
+};
+
+/// The processor of a strand.
+class PortUser : public LoopRank {
  public:
-  PortRank(Rank rank, int size, const LogGP& machine, SlotPool& slots, PhaseNames& names,
-           Departures& departures)
-      : LoopRank(rank, size, slots, names), machine_(machine), departures_(departures) {}
+  PortUser(Rank rank, int size, const LogGP& machine, EventLoop& loop)
+      : LoopRank(rank, size, loop), machine_(machine) {}
 
   [[nodiscard]] Seconds now() const override { return Seconds(clock_); }
 
-  [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
+ protected:
+  Message finish(Request request) override {
+    if (is_receive(request)) clock_ += machine_.overhead.value();
+    return LoopRank::finish(request);
+  }
+
+  void spend(Seconds work) override {
+    if (!(work.value() >= 0) || !std::isfinite(work.value())) {
+      throw SimulationError("local work must take a finite time that is not negative");
+    }
+    clock_ += work.value();
+  }
+
+  /// Takes the processor's time for a message that is sent.
+  void prepare(Rank to, Words words) {
     check_peer(*this, to);
     clock_ += machine_.overhead.value();
-    books().sent(message.words);
+    books().sent(words);
+  }
+
+  [[nodiscard]] const LogGP& machine() const { return machine_; }
+
+ private:
+  const LogGP& machine_;
+};
+
+/// A rank and its ports.
+class PortRank final : public PortUser {
+ public:
+  PortRank(Rank rank, int size, const LogGP& machine, EventLoop& loop, Departures& departures)
+      : PortUser(rank, size, machine, loop), departures_(departures) {}
+
+  [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
+    prepare(to, message.words);
+    if (shared_) return post(Strand::main, clock_, to, tag, std::move(message));
     const double departure = std::max(clock_, send_free_);
     send_free_ = departure + occupancy(message.words);
     if (outgoing_.empty()) departures_.push(departure, static_cast<std::uint32_t>(rank().value()));
     outgoing_.push({departure, to, tag, std::move(message)});
-    return send_request(send_free_);
+    return timed_request(send_free_);
   }
+
+  /// From now on there is a second strand. What has been posted keeps its departure.
+  void share() {
+    shared_ = std::make_unique<SharedSends>();
+    if (!outgoing_.empty()) shared_->scheduled = outgoing_.front().departure;
+  }
+  [[nodiscard]] bool shared() const { return shared_ != nullptr; }
+
+  Request post(Strand strand, double time, Rank to, Tag tag, Message&& message) {
+    const SlotIndex send = slots().acquire(to, tag, false);
+    shared_->of(strand).push_back({time, to, tag, std::move(message), send});
+    schedule();
+    return slot_request(send);
+  }
+
+  /// Of a shared port: when its next message departs, as things are.
+  [[nodiscard]] double next_departure() const {
+    if (!outgoing_.empty()) return outgoing_.front().departure;
+    return std::max(shared_->next_posted(), send_free_);
+  }
+  /// Whether an entry among the departures of a shared port is the one that counts. Takes it out.
+  bool take_entry(double time) {
+    if (shared_->scheduled != time) return false;
+    shared_->scheduled = kNever;
+    return true;
+  }
+  void schedule() {
+    const double next = next_departure();
+    if (next >= shared_->scheduled) return;
+    departures_.push(next, static_cast<std::uint32_t>(rank().value()));
+    shared_->scheduled = next;
+  }
+  /// What was posted before the port was shared departs first.
+  [[nodiscard]] bool has_unshared() const { return !outgoing_.empty(); }
+  Outgoing depart_unshared() { return outgoing_.pop(); }
+  [[nodiscard]] Strand next_strand() const { return shared_->next(); }
+  Posted depart_posted(double time) {
+    std::deque<Posted>& queue = shared_->of(shared_->next());
+    Posted posted = std::move(queue.front());
+    queue.pop_front();
+    send_free_ = time + occupancy(posted.message.words);
+    return posted;
+  }
+  [[nodiscard]] double send_free() const { return send_free_; }
 
   /// The message at the head of the send port departs. The next one is queued, unless it departs at
   /// the same time (g = 0 and no words): then it is to be taken before any other rank's.
@@ -76,8 +187,13 @@ class PortRank final : public LoopRank {
   [[nodiscard]] bool departs_at(double time) const {
     return !outgoing_.empty() && outgoing_.front().departure == time;
   }
-  [[nodiscard]] Rank next_receiver() const { return outgoing_.front().to; }
-  void prefetch_sender() const { __builtin_prefetch(&outgoing_.front()); }
+  /// Some rank, where the port is shared: it is for fetching ahead only.
+  [[nodiscard]] Rank next_receiver() const {
+    return outgoing_.empty() ? rank() : outgoing_.front().to;
+  }
+  void prefetch_sender() const {
+    if (!outgoing_.empty()) __builtin_prefetch(&outgoing_.front());
+  }
   void prefetch_receiver() const {
     __builtin_prefetch(&receive_free_);
     prefetch_mailbox();
@@ -85,43 +201,44 @@ class PortRank final : public LoopRank {
 
   /// When a message that departed at `departure` from another rank has been received here.
   double receive(double departure, Words words) {
-    const double start = std::max(departure + machine_.latency.value(), receive_free_);
+    const double start = std::max(departure + machine().latency.value(), receive_free_);
     receive_free_ = start + occupancy(words);
     return receive_free_;
   }
 
- protected:
-  Message finish(Request request) override {
-    if (!is_send(request)) clock_ += machine_.overhead.value();
-    return LoopRank::finish(request);
+ private:
+  [[nodiscard]] double occupancy(Words words) const {
+    return machine().gap.value() +
+           machine().gap_per_word.value() * static_cast<double>(words.value());
   }
 
-  void spend(Seconds work) override {
-    if (!(work.value() >= 0) || !std::isfinite(work.value())) {
-      throw SimulationError("local work must take a finite time that is not negative");
-    }
-    clock_ += work.value();
+  Departures& departures_;
+  OutgoingQueue outgoing_;
+  std::unique_ptr<SharedSends> shared_;
+  double send_free_ = 0;
+  double receive_free_ = 0;
+};
+
+/// The second strand of a rank, at the rank's ports.
+class PortSecond final : public PortUser {
+ public:
+  PortSecond(PortRank& port, const LogGP& machine, EventLoop& loop)
+      : PortUser(port.rank(), port.size(), machine, loop), port_(port) {}
+
+  [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
+    prepare(to, message.words);
+    return port_.post(Strand::second, clock_, to, tag, std::move(message));
   }
 
  private:
-  [[nodiscard]] double occupancy(Words words) const {
-    return machine_.gap.value() +
-           machine_.gap_per_word.value() * static_cast<double>(words.value());
-  }
-
-  const LogGP& machine_;
-  Departures& departures_;
-  OutgoingQueue outgoing_;
-  double send_free_ = 0;
-  double receive_free_ = 0;
+  PortRank& port_;
 };
 
 class AlphaBetaLoop final : public EventLoop {
  public:
   AlphaBetaLoop(int size, const LogGP& machine) : machine_(machine) {
     for (int rank = 0; rank < size; ++rank) {
-      auto port =
-          std::make_unique<PortRank>(Rank(rank), size, machine, slots(), names(), departures_);
+      auto port = std::make_unique<PortRank>(Rank(rank), size, machine, *this, departures_);
       ports_.push_back(port.get());
       ranks_.push_back(std::move(port));
     }
@@ -130,8 +247,8 @@ class AlphaBetaLoop final : public EventLoop {
   RunReport run(const RankProgram& program) {
     EventLoop::run(program, ranks_);
     RunReport report{.phases = names().all(), .ranks = {}};
-    for (const PortRank* port : ports_) {
-      report.ranks.push_back({.finished = port->now(), .by_phase = port->ledger().by_phase()});
+    for (std::size_t rank = 0; rank < ports_.size(); ++rank) {
+      report.ranks.push_back({.finished = Seconds(end_of(rank)), .by_phase = traffic_of(rank)});
     }
     return report;
   }
@@ -155,18 +272,54 @@ class AlphaBetaLoop final : public EventLoop {
         ports_[static_cast<std::size_t>(sender.next_receiver().value())]->prefetch_receiver();
       }
       const Departure departure = batch_[i];
+      PortRank& sender = *ports_[departure.rank];
+      if (sender.shared()) {
+        depart_shared(sender, departure.time);
+        continue;
+      }
       do {
-        Outgoing out = ports_[departure.rank]->depart();
-        const auto receiver = static_cast<std::size_t>(out.to.value());
-        const double delivered = ports_[receiver]->receive(departure.time, out.message.words);
-        deliver(Rank(static_cast<std::int32_t>(departure.rank)), out.to, out.tag,
-                std::move(out.message), delivered);
-      } while (ports_[departure.rank]->departs_at(departure.time));
+        hand_over(sender.rank(), departure.time, sender.depart());
+      } while (sender.departs_at(departure.time));
     }
     return true;
   }
 
+  std::unique_ptr<LoopRank> make_second(Rank rank) override {
+    PortRank& port = *ports_[static_cast<std::size_t>(rank.value())];
+    port.share();
+    return std::make_unique<PortSecond>(port, machine_, *this);
+  }
+
  private:
+  void hand_over(Rank from, double departure, Outgoing&& out) {
+    const double delivered = receive(out.to, departure, out.message.words);
+    deliver(from, out.to, out.tag, std::move(out.message), delivered);
+  }
+
+  double receive(Rank rank, double departure, Words words) {
+    return ports_[static_cast<std::size_t>(rank.value())]->receive(departure, words);
+  }
+
+  void depart_shared(PortRank& sender, double time) {
+    if (!sender.take_entry(time)) return;
+    while (sender.next_departure() == time) {
+      if (sender.has_unshared()) {
+        hand_over(sender.rank(), time, sender.depart_unshared());
+        continue;
+      }
+      const Strand strand = sender.next_strand();
+      Posted out = sender.depart_posted(time);
+      const double delivered = receive(out.to, time, out.message.words);
+      if (strand == Strand::main) {
+        deliver(sender.rank(), out.to, out.tag, std::move(out.message), delivered);
+      } else {
+        deliver_to_second(sender.rank(), out.to, out.tag, std::move(out.message), delivered);
+      }
+      complete(sender.rank(), strand, out.send, sender.send_free());
+    }
+    sender.schedule();
+  }
+
   Departures departures_;
   std::vector<std::unique_ptr<LoopRank>> ranks_;
   std::vector<PortRank*> ports_;

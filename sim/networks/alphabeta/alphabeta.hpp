@@ -10,6 +10,10 @@
 //   - costs its receiver's processor o when it is waited for.
 // α-β is o = 0, L = 0, g = α, G = β (LogGP: Alexandrov et al., JPDC 1997). So m messages from one
 // rank cost it the sum of their α + βL, and m messages into one rank queue there.
+//
+// The two strands of a rank share its ports. The send port takes their messages in the order of
+// posting (ties: the rank's own program first), the receive port goes by departure as ever. Each
+// strand has a processor of its own: o and local work of one do not keep the other waiting.
 #pragma once
 
 #include "sim/core/network.hpp"

@@ -10,15 +10,34 @@ namespace thinwire {
 
 namespace {
 
-std::string unreceived_text(Rank from, Rank to, Tag tag, Words words) {
-  return fmt::format("rank {} sent {} words to rank {} (tag {}) and nobody received them",
-                     from.value(), words.value(), to.value(), tag.value());
+std::string name_of(Rank rank, Strand strand) {
+  const char* what = strand == Strand::main ? "rank" : "what was started on rank";
+  return fmt::format("{} {}", what, rank.value());
+}
+
+std::string unreceived_text(Rank from, Rank to, Tag tag, Words words, Strand strand) {
+  return fmt::format("{} sent {} words to rank {} (tag {}) and nobody received them",
+                     name_of(from, strand), words.value(), to.value(), tag.value());
+}
+
+std::string text_of(const Waiting& waiting) {
+  const std::string who = name_of(waiting.rank, waiting.strand);
+  if (waiting.what == Waiting::For::started) return who + " waits for what it started";
+  return fmt::format("{} waits for rank {}{} (tag {})", who, waiting.peer.value(),
+                     waiting.what == Waiting::For::taking ? " to receive" : "",
+                     waiting.tag.value());
 }
 
 }  // namespace
 
-void throw_unreceived(Rank from, Rank to, Tag tag, Words words) {
-  throw UnmatchedError(unreceived_text(from, to, tag, words));
+void throw_unreceived(Rank from, Rank to, Tag tag, Words words, Strand strand) {
+  throw UnmatchedError(unreceived_text(from, to, tag, words, strand));
+}
+
+void throw_started_by_second(Rank rank) {
+  throw SimulationError(fmt::format(
+      "what was started on rank {} starts something itself: only a rank's own program can",
+      rank.value()));
 }
 
 void check_peer(const Communicator& comm, Rank peer) {
@@ -34,26 +53,26 @@ void throw_deadlock(std::size_t waiting_ranks, std::size_t ranks,
   std::string text =
       fmt::format("deadlock: {} of {} ranks wait and nothing is in flight:", waiting_ranks, ranks);
   for (std::size_t i = 0; i < std::min(kNamed, waits.size()); ++i) {
-    text += fmt::format(" rank {} waits for rank {}{} (tag {});", waits[i].rank.value(),
-                        waits[i].peer.value(), waits[i].to_send ? " to receive" : "",
-                        waits[i].tag.value());
+    text += fmt::format(" {};", text_of(waits[i]));
   }
   if (waits.size() > kNamed) text += fmt::format(" and {} more", waits.size() - kNamed);
   throw DeadlockError(text);
 }
 
-void check_matched(const std::vector<const Mailbox*>& mailboxes, const SlotPool& slots) {
+void check_matched(const std::vector<const Mailbox*>& mailboxes, std::size_t ranks,
+                   const SlotPool& slots) {
   std::size_t count = 0;
   std::string first;
-  for (std::size_t rank = 0; rank < mailboxes.size(); ++rank) {
-    for (const SlotIndex index : mailboxes[rank]->unmatched()) {
+  for (std::size_t i = 0; i < mailboxes.size(); ++i) {
+    const Rank rank(static_cast<std::int32_t>(i % ranks));
+    const Strand strand = i < ranks ? Strand::main : Strand::second;
+    for (const SlotIndex index : mailboxes[i]->unmatched()) {
       const Slot& slot = slots[index];
       if (count++ > 0) continue;
       first = slot.arrived
-                  ? unreceived_text(slot.from, Rank(static_cast<std::int32_t>(rank)), slot.tag,
-                                    slot.message.words)
-                  : fmt::format("rank {} posted a receive from rank {} (tag {}) and nothing came",
-                                rank, slot.from.value(), slot.tag.value());
+                  ? unreceived_text(slot.from, rank, slot.tag, slot.message.words, strand)
+                  : fmt::format("{} posted a receive from rank {} (tag {}) and nothing came",
+                                name_of(rank, strand), slot.from.value(), slot.tag.value());
     }
   }
   if (count == 0 && slots.in_use() > 0) {

@@ -1,6 +1,7 @@
 // What every network says of schedules that do not come to a good end.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,24 +11,40 @@
 
 namespace thinwire {
 
+/// The strands of a rank: its own program, and what it has started.
+enum class Strand : std::uint8_t { main, second };
+
 /// Throws SimulationError where `comm` names a peer that is no rank.
 void check_peer(const Communicator& comm, Rank peer);
 
+/// A rank has one second strand: what runs there starts nothing.
+[[noreturn]] void throw_started_by_second(Rank rank);
+
 /// Somebody who waits when nothing moves any more.
 struct Waiting {
+  enum class For : std::uint8_t {
+    message,  ///< of the peer
+    taking,   ///< the peer has to receive
+    started   ///< what the rank itself has started; there is no peer
+  };
+
   Rank rank;
   Rank peer;
   Tag tag;
-  bool to_send = false;  ///< for the peer to take a message; else for a message of the peer
+  For what = For::message;
+  Strand strand = Strand::main;  ///< which of the rank's strands waits
 };
 
 [[noreturn]] void throw_deadlock(std::size_t waiting_ranks, std::size_t ranks,
                                  const std::vector<Waiting>& waits);
 
-[[noreturn]] void throw_unreceived(Rank from, Rank to, Tag tag, Words words);
+[[noreturn]] void throw_unreceived(Rank from, Rank to, Tag tag, Words words,
+                                   Strand strand = Strand::main);
 
-/// Throws UnmatchedError where, after the last rank has ended, a mailbox (indexed by rank) holds
-/// what nobody asked for or nobody sent, or a slot is still in use.
-void check_matched(const std::vector<const Mailbox*>& mailboxes, const SlotPool& slots);
+/// Throws UnmatchedError where, after the last rank has ended, a mailbox holds what nobody asked
+/// for or nobody sent, or a slot is still in use. Mailboxes are indexed by rank; those of the
+/// second strands, if any, come after those of the first ones.
+void check_matched(const std::vector<const Mailbox*>& mailboxes, std::size_t ranks,
+                   const SlotPool& slots);
 
 }  // namespace thinwire

@@ -3,60 +3,94 @@
 // the end who still waits.
 #pragma once
 
+#include <bit>
 #include <coroutine>
+#include <exception>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/core/communicator.hpp"
 #include "sim/core/ledger.hpp"
 #include "sim/core/network.hpp"
+#include "sim/networks/common/complaints.hpp"
 #include "sim/networks/common/mailbox.hpp"
 
 namespace thinwire {
 
-/// A rank of an event loop. `clock_` is the rank's own: it may run ahead of the others', because
-/// what a rank does depends on nothing but the messages that it receives.
+class EventLoop;
+
+/// A rank of an event loop, or its second strand. `clock_` is the strand's own: it may run ahead of
+/// the others', because what a strand does depends on nothing but what it waits for.
 class LoopRank : public Communicator {
  public:
-  LoopRank(Rank rank, int size, SlotPool& slots, PhaseNames& names)
-      : Communicator(rank, size), slots_(slots), ledger_(names) {}
+  LoopRank(Rank rank, int size, EventLoop& loop);
 
   [[nodiscard]] Request irecv(Rank from, Tag tag) override;
 
   /// Takes in a message that is complete at `stamp`; true when it was the last one that the rank
   /// waited for, so that the rank has to be resumed.
   [[nodiscard]] bool deliver(Rank from, Tag tag, Message&& message, double stamp);
+  /// The same for what is no receive, and complete at `stamp`.
+  [[nodiscard]] bool complete_slot(SlotIndex index, double stamp);
   void resume() const { waiting_.resume(); }
   void prefetch_coroutine() const { __builtin_prefetch(waiting_.address()); }
   void close_books() { ledger_.close(now()); }
+  /// Of a second strand that has nothing to do: `waiting` goes on when something is started.
+  void park_idle(std::coroutine_handle<> waiting);
+  /// Of a second strand: what runs next was started at `start`.
+  void begin(double start);
 
   [[nodiscard]] double clock() const { return clock_; }
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }
   [[nodiscard]] const Mailbox& mailbox() const { return mailbox_; }
-  /// The receives that a parked rank waits for.
-  [[nodiscard]] std::vector<SlotIndex> missing() const;
+  /// Adds what a parked rank waits for.
+  void add_waits(std::vector<Waiting>& waits, Strand strand) const;
 
  protected:
+  Request start_program(StartedProgram program) override;
   bool complete(std::span<const Request> requests) override;
   void park(std::span<const Request> requests, std::coroutine_handle<> waiting) override;
   Message finish(Request request) override;
   void enter_phase(std::string_view name) override { ledger_.enter(name, now()); }
   void leave_phase() noexcept override { ledger_.leave(now()); }
 
-  /// A send is complete at a time that is known when it is posted: the token is that time.
-  [[nodiscard]] static Request send_request(double complete_at);
-  [[nodiscard]] static bool is_send(Request request);
+  /// Of a send that is complete at a time that is known when it is posted: the token is that time.
+  [[nodiscard]] static Request timed_request(double complete_at) {
+    return Request{std::bit_cast<std::uint64_t>(complete_at)};
+  }
+  /// Of what is no receive, and complete when complete_slot() says so.
+  [[nodiscard]] static Request slot_request(SlotIndex slot) {
+    return Request{kSlotBit | kNoReceiveBit | slot};
+  }
+  [[nodiscard]] static bool is_receive(Request request) {
+    return (request.token & (kSlotBit | kNoReceiveBit)) == kSlotBit;
+  }
 
-  /// When the request is complete; for a receive, only once its message has arrived.
+  /// When the request is complete; where that was not known at first, only once it is.
   [[nodiscard]] double stamp_of(Request request) const;
 
   void prefetch_mailbox() const { mailbox_.prefetch(); }
   Ledger& books() { return ledger_; }
+  [[nodiscard]] SlotPool& slots() const { return slots_; }
+  [[nodiscard]] EventLoop& loop() const { return loop_; }
 
   double clock_ = 0;
 
  private:
+  // Times are never negative, so the sign bit of a token that is a time is free to mark a slot.
+  static constexpr std::uint64_t kSlotBit = std::uint64_t{1} << 63U;
+  static constexpr std::uint64_t kNoReceiveBit = std::uint64_t{1} << 62U;
+  [[nodiscard]] static bool is_timed(Request request) { return (request.token & kSlotBit) == 0; }
+  [[nodiscard]] static SlotIndex slot_of(Request request) {
+    return static_cast<SlotIndex>(request.token);
+  }
+
+  /// Whether the rank is to be resumed, now that the slot is complete.
+  [[nodiscard]] bool wakes(SlotIndex index);
+
+  EventLoop& loop_;
   SlotPool& slots_;
   Ledger ledger_;
   Mailbox mailbox_;
@@ -68,39 +102,66 @@ class LoopRank : public Communicator {
 
 class EventLoop {
  public:
-  EventLoop() = default;
+  EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
   EventLoop(EventLoop&&) = delete;
   EventLoop& operator=(EventLoop&&) = delete;
-  virtual ~EventLoop() = default;
+  virtual ~EventLoop();
 
   /// Hands a message to a rank of this loop; the rank runs on when the loop comes to it.
   void deliver(Rank from, Rank to, Tag tag, Message&& message, double stamp);
+  /// The same from a second strand to another.
+  void deliver_to_second(Rank from, Rank to, Tag tag, Message&& message, double stamp);
+  /// What a strand may wait for, and is no receive, is complete at `stamp`.
+  void complete(Rank rank, Strand strand, SlotIndex slot, double stamp);
+
+  SlotPool& slots() { return slots_; }
+  PhaseNames& names() { return names_; }
 
  protected:
   /// Runs the program on all ranks to its end.
   void run(const RankProgram& program, std::span<const std::unique_ptr<LoopRank>> ranks);
   /// Moves the simulation on when no rank can run: delivers something, or says false.
   virtual bool advance() = 0;
+  /// The Communicator of a rank's second strand: made when the rank first starts something, or is
+  /// sent something by what another one has started.
+  virtual std::unique_ptr<LoopRank> make_second(Rank rank) = 0;
 
-  SlotPool& slots() { return slots_; }
-  PhaseNames& names() { return names_; }
+  /// The clock of the strand that ended last.
+  [[nodiscard]] double end_of(std::size_t rank) const;
+  /// What both strands have booked.
+  [[nodiscard]] std::vector<Traffic> traffic_of(std::size_t rank) const;
 
  private:
+  friend class LoopRank;
+  struct Second;
+  class NextProgram;
+
   void run_to_end(const RankProgram& program);
   void run_ready();
-  void settle(std::size_t rank);
+  void settle(std::size_t at);
+  void end_all();
+
+  Second& second_of(Rank rank);
+  SlotIndex start(LoopRank& from, StartedProgram program);
+  Task<void> serve(Second& second);
+  void rethrow_failure(SlotIndex slot);
+  void rethrow_unheard() const;
+
   [[noreturn]] void report_deadlock() const;
   void report_unmatched() const;
 
   SlotPool slots_;
   PhaseNames names_;
-  std::span<const std::unique_ptr<LoopRank>> ranks_;
-  std::vector<Task<void>> tasks_;
-  std::vector<std::size_t> ready_;
+  std::vector<LoopRank*> strands_;  ///< the ranks, and once something is started their second ones
+  std::size_t size_ = 0;
+  std::vector<Task<void>> tasks_;                 ///< by rank
+  std::vector<std::unique_ptr<Second>> seconds_;  ///< by rank; empty as long as nothing is started
+  std::vector<std::pair<SlotIndex, std::exception_ptr>> failures_;  ///< that nobody has heard yet
+  std::vector<std::size_t> ready_;                                  ///< in strands_
   std::vector<std::size_t> resumed_;
-  std::size_t running_ = 0;
+  std::size_t running_ = 0;  ///< programs, of ranks and started ones
 };
 
 }  // namespace thinwire

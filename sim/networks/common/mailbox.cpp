@@ -14,8 +14,8 @@ std::uint64_t key_of(Rank from, Tag tag) {
 
 }  // namespace
 
-SlotIndex SlotPool::acquire(Rank from, Tag tag) {
-  ++in_use_;
+SlotIndex SlotPool::acquire(Rank from, Tag tag, bool owed) {
+  in_use_ += owed ? 1 : 0;
   SlotIndex index = free_;
   if (index == kNoSlot) {
     index = static_cast<SlotIndex>(slots_.size());
@@ -26,12 +26,13 @@ SlotIndex SlotPool::acquire(Rank from, Tag tag) {
   }
   slots_[index].from = from;
   slots_[index].tag = tag;
+  slots_[index].owed = owed;
   return index;
 }
 
 void SlotPool::release(SlotIndex index) {
-  --in_use_;
   Slot& slot = slots_[index];
+  in_use_ -= slot.owed ? 1 : 0;
   slot.message = Message{};
   slot.arrived = false;
   slot.awaited = false;

@@ -12,7 +12,8 @@ namespace thinwire {
 using SlotIndex = std::uint32_t;
 inline constexpr SlotIndex kNoSlot = UINT32_MAX;
 
-/// One posted receive, or one message that came before its receive was posted.
+/// One posted receive, or one message that came before its receive was posted. Or something else
+/// that a strand may wait for, of which nobody has to: a send of an unknown end, a started program.
 struct Slot {
   Message message;
   double stamp = 0;          ///< posted: the receiver's clock then; arrived: when it is complete
@@ -21,16 +22,17 @@ struct Slot {
   Tag tag;
   bool arrived = false;
   bool awaited = false;
+  bool owed = true;  ///< somebody has to wait for it
 };
 
 /// All slots of a run; freed ones are used again, so memory follows what is in flight.
 class SlotPool {
  public:
-  [[nodiscard]] SlotIndex acquire(Rank from, Tag tag);
+  [[nodiscard]] SlotIndex acquire(Rank from, Tag tag, bool owed = true);
   void release(SlotIndex index);
   Slot& operator[](SlotIndex index) { return slots_[index]; }
   const Slot& operator[](SlotIndex index) const { return slots_[index]; }
-  /// Slots that were acquired and not released.
+  /// Slots that are owed, and were acquired and not released.
   [[nodiscard]] std::size_t in_use() const { return in_use_; }
 
  private:

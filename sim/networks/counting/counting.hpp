@@ -5,6 +5,11 @@
 // port takes one message a step, in the order in which the rank waits for them. The steps of a rank
 // are those of the last message that it waited for. No order in time is needed for this, so ranks
 // run in any order: an independent check of the α-β machine.
+//
+// A second strand counts steps of its own, through ports of its own (whose turn it would be at a
+// shared port is a question of time), from those of its rank when the program was started. To wait
+// for it takes the rank to its steps, where they are more. A rank's steps are the strand's with
+// more: those of the longest chain of messages, where the strands are not in each other's way.
 #pragma once
 
 #include "sim/core/network.hpp"

@@ -11,6 +11,7 @@
 #include <deque>
 #include <exception>
 #include <map>
+#include <memory>
 #include <set>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
@@ -69,13 +70,33 @@ void prepare_smpi(const SmpiSettings& settings) {
   smpi_comm_set_copy_data_callback([](smx_activity_t, void*, size_t) {});
 }
 
+/// Strands of one kind send to each other alone.
+struct Matching {
+  explicit Matching(std::size_t ranks) : mailboxes(ranks), ended(ranks) {}
+
+  std::vector<Mailbox> mailboxes;  ///< by receiver
+  std::vector<bool> ended;         ///< by rank
+};
+
+/// What was started on a second strand.
+struct Started {
+  StartedProgram program;
+  sg4::SemaphorePtr done = sg4::Semaphore::create(0);
+  Message message = {};
+  std::exception_ptr error = {};  ///< until somebody hears it
+};
+
+class SecondStrands;
+
 /// All that the ranks of one run have in common.
 struct Shared {
+  Shared(double start, std::size_t ranks) : origin(start), matching{Matching(ranks), Matching(0)} {}
+
   double origin;  ///< SimGrid's clock when the run began
   SlotPool slots;
   PhaseNames names;
-  std::vector<Mailbox> mailboxes;  ///< by receiver
-  std::vector<bool> ended;         ///< by rank
+  std::array<Matching, 2> matching;  ///< by strand
+  SecondStrands* seconds = nullptr;
 };
 
 /// A length as MPI takes it: bytes, or units of 16 where an int cannot count the bytes. Receives
@@ -99,19 +120,19 @@ MpiLength mpi_length(Words words) {
 
 class SmpiRank final : public Communicator {
  public:
-  SmpiRank(Rank rank, int size, Shared& shared)
-      : Communicator(rank, size), shared_(shared), ledger_(shared.names) {}
+  SmpiRank(Rank rank, int size, Shared& shared, Strand strand)
+      : Communicator(rank, size), shared_(shared), strand_(strand), ledger_(shared.names) {}
 
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
     check_peer(*this, to);
-    if (shared_.ended[static_cast<std::size_t>(to.value())]) {  // SMPI would abort
-      throw_unreceived(rank(), to, tag, message.words);
+    if (matching().ended[static_cast<std::size_t>(to.value())]) {  // SMPI would abort
+      throw_unreceived(rank(), to, tag, message.words, strand_);
     }
     ledger_.sent(message.words);
     const MpiLength length = mpi_length(message.words);
     // Before MPI knows of it: the receiver may run on before this call returns.
-    (void)shared_.mailboxes[static_cast<std::size_t>(to.value())].arrive(shared_.slots, rank(), tag,
-                                                                         std::move(message), 0);
+    (void)matching().mailboxes[static_cast<std::size_t>(to.value())].arrive(
+        shared_.slots, rank(), tag, std::move(message), 0);
     const std::size_t at = acquire({.peer = to, .tag = tag});
     MPI_Issend(nowhere_.data(), length.count, length.type, to.value(), tag.value(), MPI_COMM_WORLD,
                &posted_[at].mpi);
@@ -120,7 +141,8 @@ class SmpiRank final : public Communicator {
 
   [[nodiscard]] Request irecv(Rank from, Tag tag) override {
     check_peer(*this, from);
-    const SlotIndex slot = mailbox().post(shared_.slots, from, tag, 0);
+    Mailbox& mailbox = matching().mailboxes[static_cast<std::size_t>(rank().value())];
+    const SlotIndex slot = mailbox.post(shared_.slots, from, tag, 0);
     const std::size_t at = acquire({.peer = from, .tag = tag, .slot = slot});
     MPI_Irecv(nowhere_.data(), INT_MAX, MPI_LONG_DOUBLE, from.value(), tag.value(), MPI_COMM_WORLD,
               &posted_[at].mpi);
@@ -131,21 +153,35 @@ class SmpiRank final : public Communicator {
     return Seconds(sg4::Engine::get_clock() - shared_.origin);
   }
 
+  void open_books() { ledger_.open(now()); }
   void close_books() { ledger_.close(now()); }
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }
 
-  /// For whom the rank waits at this moment.
+  /// For whom the strand waits at this moment.
   void add_waits(std::vector<Waiting>& waits) const {
     if (awaited_ == nullptr) return;
-    waits.push_back({rank(), awaited_->peer, awaited_->tag, awaited_->slot == kNoSlot});
+    auto what = Waiting::For::message;
+    if (awaited_->slot == kNoSlot) what = Waiting::For::taking;
+    if (awaited_->started) what = Waiting::For::started;
+    waits.push_back({.rank = rank(),
+                     .peer = awaited_->peer,
+                     .tag = awaited_->tag,
+                     .what = what,
+                     .strand = strand_});
   }
 
  protected:
+  Request start_program(StartedProgram program) override;
+
   bool complete(std::span<const Request> requests) override {
     for (const Request request : requests) {
       Posted& posted = posted_[request.token];
       awaited_ = &posted;
-      MPI_Wait(&posted.mpi, MPI_STATUS_IGNORE);
+      if (posted.started) {
+        posted.started->done->acquire();
+      } else {
+        MPI_Wait(&posted.mpi, MPI_STATUS_IGNORE);
+      }
       awaited_ = nullptr;
     }
     return true;
@@ -157,7 +193,12 @@ class SmpiRank final : public Communicator {
 
   Message finish(Request request) override {
     const SlotIndex slot = posted_[request.token].slot;
+    const auto started = std::exchange(posted_[request.token].started, nullptr);
     free_.push_back(request.token);
+    if (started) {
+      if (started->error) std::rethrow_exception(std::exchange(started->error, nullptr));
+      return std::move(started->message);
+    }
     if (slot == kNoSlot) return {};
     Message message = std::move(shared_.slots[slot].message);
     shared_.slots.release(slot);
@@ -181,28 +222,142 @@ class SmpiRank final : public Communicator {
     Tag tag;
     SlotIndex slot = kNoSlot;  ///< of a receive
     MPI_Request mpi = MPI_REQUEST_NULL;
+    std::shared_ptr<Started> started = {};
   };
 
-  Mailbox& mailbox() { return shared_.mailboxes[static_cast<std::size_t>(rank().value())]; }
+  Matching& matching() { return shared_.matching[static_cast<std::size_t>(strand_)]; }
 
   std::size_t acquire(Posted posted) {
     if (free_.empty()) {
-      posted_.push_back(posted);
+      posted_.push_back(std::move(posted));
       return posted_.size() - 1;
     }
     const std::size_t at = free_.back();
     free_.pop_back();
-    posted_[at] = posted;
+    posted_[at] = std::move(posted);
     return at;
   }
 
   Shared& shared_;
+  Strand strand_;
   Ledger ledger_;
   std::deque<Posted> posted_;  // its elements stay where they are while MPI holds on to them
   std::vector<std::size_t> free_;
   const Posted* awaited_ = nullptr;
   std::array<char, 16> nowhere_{};  // MPI wants an address; nothing is read or written there
 };
+
+/// The second strands of a run: nothing at all until the first rank starts something. Then there is
+/// an actor for each rank, on the rank's host, and an SMPI instance of them: their MPI_COMM_WORLD.
+class SecondStrands {
+ public:
+  SecondStrands(std::string instance, std::vector<sg4::Host*> hosts, Shared& shared)
+      : instance_(std::move(instance)), hosts_(std::move(hosts)), shared_(shared) {}
+
+  /// Called by the actor of the rank.
+  std::shared_ptr<Started> start(Rank rank, StartedProgram program) {
+    if (strands_.empty()) make();
+    One& strand = *strands_[static_cast<std::size_t>(rank.value())];
+    strand.programs.push_back(std::make_shared<Started>(Started{.program = std::move(program)}));
+    auto started = strand.programs.back();
+    strand.work->release();
+    return started;
+  }
+
+  /// Called by the actor of the rank at its end: nothing more will be started.
+  void close(Rank rank) {
+    if (!strands_.empty()) strands_[static_cast<std::size_t>(rank.value())]->work->release();
+  }
+
+  void rethrow_unheard() const {
+    for (const auto& failure : failures_) {
+      if (failure->error) std::rethrow_exception(failure->error);
+    }
+  }
+
+  void add_waits(std::size_t rank, std::vector<Waiting>& waits) const {
+    if (!strands_.empty()) strands_[rank]->comm.add_waits(waits);
+  }
+
+  /// Adds what the strand of a rank has booked.
+  void add_to(std::size_t rank, RankReport& report) const {
+    if (strands_.empty()) return;
+    const One& strand = *strands_[rank];
+    report.finished = std::max(report.finished, strand.ended);
+    add_phases(report.by_phase, strand.comm.ledger().by_phase());
+  }
+
+ private:
+  struct One {
+    One(Rank rank, int size, Shared& shared) : comm(rank, size, shared, Strand::second) {}
+
+    SmpiRank comm;
+    std::deque<std::shared_ptr<Started>> programs = {};
+    sg4::SemaphorePtr work = sg4::Semaphore::create(0);  ///< for each program, and at the end
+    Seconds ended{};                                     ///< of the last program
+  };
+
+  void make() {
+    const auto size = static_cast<int>(hosts_.size());
+    auto& matching = shared_.matching[static_cast<std::size_t>(Strand::second)];
+    matching = Matching(hosts_.size());
+    // All before the first actor starts: meanwhile other ranks may start something.
+    for (int rank = 0; rank < size; ++rank) {
+      strands_.push_back(std::make_unique<One>(Rank(rank), size, shared_));
+    }
+    all_there_ = sg4::Barrier::create(static_cast<unsigned>(size));
+    SMPI_app_instance_register(instance_.c_str(), nullptr, size);
+    const auto& main_ended = shared_.matching[static_cast<std::size_t>(Strand::main)].ended;
+    for (std::size_t rank = 0; rank < hosts_.size(); ++rank) {
+      if (main_ended[rank]) strands_[rank]->work->release();
+      const auto actor = sg4::Actor::init(fmt::format("second{}", rank), hosts_[rank]);
+      actor->set_property("instance_id", instance_);
+      actor->set_property("rank", fmt::format("{}", rank));
+      actor->start([this, rank] { serve(rank); });
+    }
+  }
+
+  /// What the actor does.
+  void serve(std::size_t rank) {
+    MPI_Init(nullptr, nullptr);
+    all_there_->wait();  // SMPI cannot send to a rank before its MPI_Init
+    One& strand = *strands_[rank];
+    for (strand.work->acquire(); !strand.programs.empty(); strand.work->acquire()) {
+      const std::shared_ptr<Started> started = std::move(strand.programs.front());
+      strand.programs.pop_front();
+      strand.comm.open_books();
+      try {
+        Task<Message> task = started->program(strand.comm);
+        task.start();
+        started->message = task.result();
+      } catch (const simgrid::ForcefulKillException&) {
+        throw;  // a rank failed
+      } catch (...) {
+        started->error = std::current_exception();
+        failures_.push_back(started);
+      }
+      started->program = nullptr;
+      strand.comm.close_books();
+      strand.ended = strand.comm.now();
+      started->done->release();
+    }
+    shared_.matching[static_cast<std::size_t>(Strand::second)].ended[rank] = true;
+    MPI_Finalize();
+  }
+
+  std::string instance_;
+  std::vector<sg4::Host*> hosts_;
+  Shared& shared_;
+  std::vector<std::unique_ptr<One>> strands_;  ///< by rank
+  sg4::BarrierPtr all_there_;
+  std::vector<std::shared_ptr<Started>> failures_;
+};
+
+Request SmpiRank::start_program(StartedProgram program) {
+  if (strand_ == Strand::second) throw_started_by_second(rank());
+  auto started = shared_.seconds->start(rank(), std::move(program));
+  return Request{acquire({.peer = rank(), .tag = Tag(0), .started = std::move(started)})};
+}
 
 }  // namespace
 
@@ -346,11 +501,14 @@ RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
     throw InputError(fmt::format("{}: {} ranks are to run and {} have a place", platform_.path(),
                                  ranks, hosts_.size()));
   }
-  Shared shared{.origin = sg4::Engine::get_clock(),
-                .slots = {},
-                .names = {},
-                .mailboxes = std::vector<Mailbox>(hosts_.size()),
-                .ended = std::vector<bool>(hosts_.size())};
+  const std::string instance = fmt::format("run{}", runs_++);
+  std::vector<sg4::Host*> hosts;
+  for (const HostIndex host : hosts_) {
+    hosts.push_back(sg4::Host::by_name(platform_.hosts()[host].name));
+  }
+  Shared shared(sg4::Engine::get_clock(), hosts_.size());
+  SecondStrands seconds(instance + "-seconds", hosts, shared);
+  shared.seconds = &seconds;
   std::vector<std::unique_ptr<SmpiRank>> communicators;
   RunReport report;
   report.ranks.resize(hosts_.size());
@@ -372,18 +530,18 @@ RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
       sg4::Actor::kill_all();
       return;
     }
-    shared.ended[at] = true;
+    shared.matching[static_cast<std::size_t>(Strand::main)].ended[at] = true;
     communicators[at]->close_books();
     report.ranks[at].finished = communicators[at]->now();
+    seconds.close(Rank(rank));
     MPI_Finalize();
   };
 
-  const std::string instance = fmt::format("run{}", runs_++);
   SMPI_app_instance_register(instance.c_str(), nullptr, ranks);
   for (int rank = 0; rank < ranks; ++rank) {
-    communicators.push_back(std::make_unique<SmpiRank>(Rank(rank), ranks, shared));
-    const std::string& host = platform_.hosts()[hosts_[static_cast<std::size_t>(rank)]].name;
-    const auto actor = sg4::Actor::init(fmt::format("rank{}", rank), sg4::Host::by_name(host));
+    communicators.push_back(std::make_unique<SmpiRank>(Rank(rank), ranks, shared, Strand::main));
+    const auto actor =
+        sg4::Actor::init(fmt::format("rank{}", rank), hosts[static_cast<std::size_t>(rank)]);
     actor->set_property("instance_id", instance);
     actor->set_property("rank", fmt::format("{}", rank));
     actor->start(rank_main);
@@ -391,21 +549,31 @@ RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
 
   if (links_) links_->begin();
   std::vector<Waiting> waits;
+  std::size_t waiting_ranks = 0;
   bool deadlock = false;
   at_deadlock_ = [&] {
     deadlock = true;
-    for (const auto& communicator : communicators) communicator->add_waits(waits);
+    for (std::size_t at = 0; at < communicators.size(); ++at) {
+      const std::size_t before = waits.size();
+      communicators[at]->add_waits(waits);
+      seconds.add_waits(at, waits);
+      if (waits.size() > before) ++waiting_ranks;
+    }
   };
   sg4::Engine::get_instance()->run();
   if (error) std::rethrow_exception(error);
-  if (deadlock) throw_deadlock(waits.size(), hosts_.size(), waits);
+  seconds.rethrow_unheard();  // before the deadlock: the others may well wait for what failed
+  if (deadlock) throw_deadlock(waiting_ranks, hosts_.size(), waits);
 
   std::vector<const Mailbox*> mailboxes;
-  for (const Mailbox& mailbox : shared.mailboxes) mailboxes.push_back(&mailbox);
-  check_matched(mailboxes, shared.slots);
+  for (const Matching& matching : shared.matching) {
+    for (const Mailbox& mailbox : matching.mailboxes) mailboxes.push_back(&mailbox);
+  }
+  check_matched(mailboxes, hosts_.size(), shared.slots);
   report.phases = shared.names.all();
   for (std::size_t at = 0; at < communicators.size(); ++at) {
     report.ranks[at].by_phase = communicators[at]->ledger().by_phase();
+    seconds.add_to(at, report.ranks[at]);
   }
   if (links_ && settings_.record_links) report.links = links_->end(report.makespan().value());
   return report;

@@ -9,6 +9,9 @@
 // smallest bandwidth (SimGrid's model CM02, without cross-traffic and TCP windows; SMPI's envelope
 // of 16 bytes is taken off). The platform's <config> may say otherwise.
 //
+// Second strands are actors too, on the hosts of their ranks, with an MPI_COMM_WORLD of their own:
+// see docs/decisions/0012-second-strand.md. The flows of both strands share the host's links.
+//
 // SimGrid allows one engine in a process: make and run this in a child
 // (sim/core/child_process.hpp).
 #pragma once

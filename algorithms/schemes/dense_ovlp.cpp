@@ -1,0 +1,148 @@
+#include "algorithms/schemes/dense_ovlp.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "algorithms/collectives/allreduce.hpp"
+#include "algorithms/schemes/dense.hpp"
+
+namespace thinwire {
+
+namespace {
+
+const std::string kBucketWords = "bucket_words";
+
+Task<Message> reduce_bucket(Communicator& strand, Message mine, const SchemeSetup& setup,
+                            ComponentRange components) {
+  const auto phase = strand.phase("allreduce");
+  const GradientReduction reduction(*setup.shared, setup.gamma, setup.space, components);
+  co_return co_await allreduce_rabenseifner(strand, std::move(mine), reduction);
+}
+
+class DenseOvlp final : public Scheme {
+ public:
+  explicit DenseOvlp(const SchemeSetup& setup)
+      : setup_(setup), buckets_(setup.space.components, setup.options.integer(kBucketWords)) {}
+
+  Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
+    const Message whole = message_of(gradient, setup_.space);
+    std::vector<Request> started;
+    for (std::int64_t bucket = 0; bucket < buckets_.count(); ++bucket) {
+      started.push_back(buckets_.start(comm, setup_, whole, bucket));
+    }
+    const auto phase = comm.phase("wait");
+    std::vector<Message> sums = co_await comm.wait_all(started);
+    const Message total = DenseBuckets::join(setup_, std::move(sums));
+    co_return Reduced{.sum = stream_from(total.payload), .contributed = {}};
+  }
+
+ private:
+  SchemeSetup setup_;
+  DenseBuckets buckets_;
+};
+
+}  // namespace
+
+DenseBuckets::DenseBuckets(std::int64_t components, std::int64_t bucket_words)
+    : components_(components),
+      bucket_words_(bucket_words),
+      count_(std::max<std::int64_t>(1, (components + bucket_words - 1) / bucket_words)) {}
+
+ComponentRange DenseBuckets::components(std::int64_t bucket) const {
+  const std::int64_t last = components_ - bucket * bucket_words_;
+  return {.first = std::max<std::int64_t>(0, last - bucket_words_), .last = last};
+}
+
+Request DenseBuckets::start(Communicator& comm, const SchemeSetup& setup, const Message& gradient,
+                            std::int64_t bucket) const {
+  const ComponentRange range = components(bucket);
+  Message mine = GradientReduction(*setup.shared, setup.gamma, setup.space, range)
+                     .cut(gradient, {.first = 0, .last = 1}, 1);
+  return comm.start([mine = std::move(mine), &setup, range](Communicator& strand) {
+    return reduce_bucket(strand, mine, setup, range);
+  });
+}
+
+Message DenseBuckets::join(const SchemeSetup& setup, std::vector<Message> sums) {
+  std::ranges::reverse(sums);
+  return GradientReduction(*setup.shared, setup.gamma, setup.space).join(sums);
+}
+
+namespace {
+
+/// Rank 0's own messages (rank 1's where ranks fold in), one after another.
+Terms own_messages(const CostInput& in) {
+  const auto core = static_cast<int>(std::bit_floor(static_cast<unsigned>(in.ranks)));
+  Terms own;
+  // In a step of the halving it sends one half of what it holds, in that of the doubling the other.
+  for (int held = core; held > 1; held /= 2) {
+    const auto sent = static_cast<double>(part_begin(in.n, core, held));
+    own = own + Terms{2, sent, 0};
+  }
+  if (core != in.ranks) own = own + Terms{2, 2 * static_cast<double>(in.n), 0};
+  return own;
+}
+
+bool power_of_two(int ranks) { return std::has_single_bit(static_cast<unsigned>(ranks)); }
+bool even(const CostInput& in) { return in.n % in.ranks == 0; }
+/// Ranks are at most 2 (P-1) words ahead of others at the end of a bucket, where P is a power of
+/// two, and so at most twice that within the next: less than its shortest message.
+bool in_step(const CostInput& in) { return in.n / in.ranks >= std::int64_t{4} * (in.ranks - 1); }
+
+Cost dense_ovlp_cost(const CostInput& in) {
+  const DenseBuckets buckets(in.n, in.options->integer(kBucketWords));
+  // All buckets but the last one are of one length.
+  CostInput first = in;
+  first.n = buckets.components(0).length();
+  CostInput last = in;
+  last.n = buckets.components(buckets.count() - 1).length();
+
+  const bool one = buckets.count() == 1;
+  const bool exact =
+      power_of_two(in.ranks) && ((even(first) && even(last)) || (one && in_step(last)));
+  const auto run_of = [&](const CostInput& bucket) {
+    Interval run = rabenseifner_terms(bucket.ranks, bucket.n);
+    if (!one) run.low = own_messages(bucket);
+    if (power_of_two(in.ranks) && !exact && !in_step(bucket)) run.high = 2.0 * run.high;
+    return run;
+  };
+  const Interval each = run_of(first);
+  const Interval rest = run_of(last);
+  const auto others = static_cast<double>(buckets.count() - 1);
+  const Interval run{others * each.low + rest.low, others * each.high + rest.high};
+
+  const double p = in.ranks;
+  const double share = static_cast<double>(in.n) * (p - 1) / p;
+  const Interval counted = same({run.low.messages, 2 * share, share});
+  return {.paper = {},
+          .counted = counted,
+          .lower_order = {run.low + (-1.0) * counted.low, run.high + (-1.0) * counted.high},
+          .exact = exact};
+}
+
+}  // namespace
+
+SchemeInfo dense_ovlp_scheme() {
+  return {.name = "dense_ovlp",
+          .summary = "dense allreduce in buckets, started from the gradient's end",
+          .source = "Ok-Topk (PPoPP 2022), section 5, DenseOvlp",
+          .paper = {.latency = "2 ceil(n/bucket_words) log P",
+                    .words = "2n (P-1)/P",
+                    .reduced = "n (P-1)/P"},
+          .exact_when = "P is a power of two that divides every bucket",
+          .lower_order = "remainders of the pieces; folding in",
+          .dense = true,
+          .options = {{.name = kBucketWords,
+                       .fallback = std::int64_t{6'553'600},
+                       .minimum = 1,
+                       .help = "components of a bucket; 25 MiB, as in PyTorch DDP"}},
+          .run_cost = dense_ovlp_cost,
+          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+            return std::make_unique<DenseOvlp>(setup);
+          }};
+}
+
+}  // namespace thinwire
