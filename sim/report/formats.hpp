@@ -30,7 +30,7 @@ struct Column {
 [[nodiscard]] std::string render(Format format, const std::vector<Json>& records,
                                  const std::vector<Column>& columns);
 
-/// A number in at most `digits` significant digits; "-" for null.
+/// A number in at most `digits` significant digits; true and false as they are; "-" for null.
 [[nodiscard]] std::string number_text(const Json& value, int digits = 6);
 /// "low" where both ends are equal, else "low .. high".
 [[nodiscard]] std::string interval_text(const Json& low, const Json& high, int digits = 6);

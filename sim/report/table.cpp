@@ -41,7 +41,7 @@ std::string to_table(const std::vector<Json>& records, const std::vector<Column>
 
 std::string number_text(const Json& value, int digits) {
   if (value.is_null()) return "-";
-  if (value.is_number_integer()) return value.dump();
+  if (value.is_number_integer() || value.is_boolean()) return value.dump();
   return fmt::format("{:.{}g}", value.get<double>(), digits);
 }
 

@@ -42,6 +42,12 @@ struct Iteration {
   return counts;
 }
 
+/// Of the network, for schemes that decide by cost.
+struct Figures {
+  Seconds alpha = {};
+  Seconds beta_per_word = {};
+};
+
 /// The P ranks of a scheme, which live through the iterations.
 class SchemeRanks {
  public:
@@ -49,7 +55,7 @@ class SchemeRanks {
 
   SchemeRanks(const SchemeInfo& info, int ranks, GradientSpace space, std::int64_t k,
               const std::map<std::string, OptionValue>& options = {}, Seconds gamma = Seconds(0),
-              std::uint64_t seed = 1, std::vector<std::int64_t> tensors = {})
+              std::uint64_t seed = 1, std::vector<std::int64_t> tensors = {}, Figures figures = {})
       : shared_(4096),
         setup_{.ranks = ranks,
                .space = space,
@@ -57,6 +63,8 @@ class SchemeRanks {
                .gamma = gamma,
                .options = Options(info.options, options),
                .shared = &shared_,
+               .alpha = figures.alpha,
+               .beta_per_word = figures.beta_per_word,
                .seed = seed,
                .tensors = std::move(tensors)},
         info_(info) {
