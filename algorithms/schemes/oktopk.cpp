@@ -353,7 +353,7 @@ SchemeInfo oktopk_scheme() {
                 .words = "2k (P-1)/P",
                 .words_high = "6k (P-1)/P",
                 .reduced = "0",
-                .reduced_high = "k (P-1) max(1 - balanced_split, 1/P) max(1, 4 - 3 rotation)"},
+                .reduced_high = "k (P-1) max(1 - min(balanced_split, rotation), 1/P)"},
       .lower_order =
           "P-1 words of sizes; every tau iterations an allreduce of P boundaries; every "
           "tau_prime iterations an allgatherv of the reduced regions",

@@ -32,7 +32,8 @@
 // Options are the paper's parameters and its optimisations; each switched off is a naive variant:
 //   balanced_split=false  equal regions: up to 2k (P-1) words into one rank
 //   rotation=false        at step i every rank sends to rank i: up to 4 (P-1) messages one after
-//                         another in what we ran, since rank i goes on only when it has all
+//                         another in what we ran, since rank i goes on only when it has all; and
+//                         one rank reduces after another, k (P-1) γ
 //   bucket=1              no bucketing: one exchange at a time, reduced before the next
 //   sliding=false         a bucket is waited for as a whole, as in the published code
 //   published=true        as the published code: counts first, indexes and values as messages of

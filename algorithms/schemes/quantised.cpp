@@ -72,8 +72,13 @@ SchemeInfo quantised_scheme(std::string name, std::string summary, std::string s
   const auto cost = [length](const CostInput& in) -> Cost {
     const double p = in.ranks;
     const auto each = static_cast<double>(length(in.n, *in.options).value());
-    return {
-        .paper = {}, .counted = same({p - 1, each * (p - 1), 0}), .lower_order = {}, .exact = true};
+    const bool has_bits = in.options->all().count("bits") == 1;
+    const auto bits = static_cast<double>(has_bits ? in.options->integer("bits") : 1);
+    const double values = static_cast<double>(in.n) * bits / 32;
+    return {.paper = {},
+            .counted = same({p - 1, values * (p - 1), 0}),
+            .lower_order = same({0, (each - values) * (p - 1), 0}),
+            .exact = true};
   };
   return {.name = std::move(name),
           .summary = std::move(summary),

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <vector>
 
 #include "tests/support/gradients.hpp"
@@ -54,8 +53,8 @@ TEST_CASE("Quantising is repeatable by its key, and leaves zeros and single valu
   CHECK(values(1) == values(1));
   CHECK(values(1) != values(2));
   const DenseBlock zeros(0, std::vector<float>(10));
-  const auto same = quantiser.quantised(zeros, space, 1).values();
-  CHECK(std::all_of(same.begin(), same.end(), [](float value) { return value == 0; }));
+  const DenseBlock same = quantiser.quantised(zeros, space, 1);
+  CHECK(std::ranges::all_of(same.values(), [](float value) { return value == 0; }));
   CHECK(quantiser.quantised(DenseBlock(5, {-3.5F}), space, 1).values()[0] == -3.5F);
   CHECK(quantiser.quantised(DenseBlock(), space, 1).size() == 0);
 }

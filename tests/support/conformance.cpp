@@ -311,6 +311,7 @@ std::vector<GivenOptions> oktopk_variants() {
                                      with(short_periods(), "bucket", std::int64_t{1}),
                                      with(short_periods(), "bucket", std::int64_t{3}),
                                      with(short_periods(), "sliding", false),
+                                     with(short_periods(), "published", true),
                                      with(short_periods(), "balancing", false),
                                      with(short_periods(), "trigger", 0.0),
                                      with(short_periods(), "trigger", 1.5),
