@@ -160,6 +160,7 @@ struct SchemeInfo {
   std::function<SchemeInfo(SchemeInfo)> decorate = {};
   bool carries_slots = false;
   bool carries_values_of_all = false;
+  bool selects_together = false;  ///< k is what all ranks select, each in its own part
   /// The result is selected anew, so its size is a k of its own.
   bool selects_result = false;
 

@@ -60,7 +60,9 @@ class SplitAndReduce final : public Exchange {
 }  // namespace
 
 Boundaries equal_regions(const SchemeSetup& setup) {
-  const Message shared = setup.shared->once("equal regions", std::span<const Message>(), [&] {
+  const auto bits = [](std::int64_t number) { return static_cast<std::uint64_t>(number); };
+  const Fingerprint what{bits(setup.ranks), bits(setup.space.components)};
+  const Message shared = setup.shared->once("equal regions", what, {}, [&] {
     const GradientSpace& space = setup.space;
     std::vector<std::int64_t> cuts;
     for (int i = 0; i <= setup.ranks; ++i) {

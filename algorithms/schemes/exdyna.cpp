@@ -103,7 +103,8 @@ SchemeInfo shared_indexes_scheme(std::string name, bool partitioned) {
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
             return std::make_unique<SharedIndexes>(setup);
           },
-          .carries_values_of_all = true};
+          .carries_values_of_all = true,
+          .selects_together = partitioned};
 }
 
 double padding_factor(const Numbers& counts) {

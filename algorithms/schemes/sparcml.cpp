@@ -93,7 +93,7 @@ class SplitAllgather final : public SparseCollective {
     const auto at = static_cast<std::size_t>(rank.value());
     const std::int64_t length = part_begin(space.components, setup_.ranks, rank.value() + 1) -
                                 part_begin(space.components, setup_.ranks, rank.value());
-    const Message sparse = region.message(space);
+    Message sparse = region.message(space);
     if (!dense && (second_ == Second::agreed || sparse.words.value() <= length)) return sparse;
     const DenseBlock block = to_dense(region, static_cast<std::uint32_t>(boundaries_[at]),
                                       static_cast<std::uint32_t>(boundaries_[at + 1]));

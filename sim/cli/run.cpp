@@ -83,6 +83,19 @@ std::string links_text(const Json& result, std::size_t most) {
   return text;
 }
 
+/// What the ranks selected, how far that is from k, and what work it was.
+std::string selection_text(const Row& row) {
+  const SelectionSummary& selection = *row.outcome->selection;
+  const SelectionWork& work = selection.work;
+  const bool together = find_scheme(row.point.scheme).selects_together;
+  return fmt::format(
+      "selected by {} of {} ranks: {} a rank, {} in all, {:+.2f}% from k = {}{}; components that a "
+      "rank scanned {}, compared {}, sorted {}, hashed {}",
+      selection.ranks, row.point.ranks, interval_text(selection.least, selection.most),
+      selection.total, 100 * selection.deviation(row.point.k, together), row.point.k,
+      together ? " in all" : "", work.scanned, work.compared, work.sorted, work.hashed);
+}
+
 int run(const RunFlags& flags) {
   Json point = flags.config.empty() ? Json::object() : read_json(flags.config);
   for (const auto& item : flags.given.items()) {
@@ -106,7 +119,12 @@ int run(const RunFlags& flags) {
     const Json result = to_json(rows.front()).at("result");
     const Record& record = rows.front().point.record;
     constexpr std::size_t kHottest = 10;
-    if (flags.phases) fmt::print(out, "\n{}", phases_text(result));
+    if (flags.phases) {
+      fmt::print(out, "\n{}", phases_text(result));
+      if (rows.front().outcome->selection) {
+        fmt::print(out, "\n{}\n", selection_text(rows.front()));
+      }
+    }
     if (flags.format == Format::table && record.ranks) fmt::print("\n{}", ranks_text(result));
     if (flags.format == Format::table && record.links) {
       fmt::print("\n{}", links_text(result, kHottest));

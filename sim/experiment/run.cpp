@@ -194,6 +194,12 @@ Outcome run_on(Network& network, const Point& point, const Machine& machine) {
 
 }  // namespace
 
+double SelectionSummary::deviation(std::int64_t k, bool together) const {
+  if (k == 0) return 0;
+  const double wanted = static_cast<double>(k) * (together ? 1 : ranks);
+  return static_cast<double>(total) / wanted - 1;
+}
+
 Seconds Outcome::mean_time() const {
   Seconds sum;
   for (const Seconds time : iteration_times) sum += time;

@@ -40,6 +40,10 @@ struct SelectionSummary {
   std::int64_t total = 0;
   int ranks = 0;            ///< that selected
   SelectionWork work = {};  ///< the most of each kind that a rank did
+
+  /// How far what was selected is from k, as a share of k; 0 for k = 0. `together`: k is what all
+  /// ranks select.
+  [[nodiscard]] double deviation(std::int64_t k, bool together) const;
 };
 
 struct Outcome {

@@ -8,12 +8,16 @@ namespace thinwire {
 Json record_of(const Row& row, const Comparison& comparison) {
   const Point& point = row.point;
   const bool has_clock = find_network(point.network).has_clock;
-  const bool dense = find_scheme(point.scheme).dense;
+  const SchemeInfo scheme = find_scheme(point.scheme);
+  const bool dense = scheme.dense;
   const auto n = static_cast<double>(point.space.components);
   const Terms low = comparison.cost.counted.low + comparison.cost.lower_order.low;
   const Terms high = comparison.cost.counted.high + comparison.cost.lower_order.high;
 
   const auto if_run = [&](auto get) { return row.outcome ? Json(get(*row.outcome)) : Json(); };
+  const auto if_selected = [&](auto get) {
+    return row.outcome && row.outcome->selection ? Json(get(*row.outcome->selection)) : Json();
+  };
   const auto if_clock = [&](double seconds) {
     return has_clock && comparison.machine_known ? Json(seconds) : Json();
   };
@@ -79,6 +83,16 @@ Json record_of(const Row& row, const Comparison& comparison) {
       {"formula_messages_low", low.messages},
       {"formula_messages_high", high.messages},
       {"result_components", if_run([](const Outcome& o) { return o.result_components; })},
+      {"selected_min", if_selected([](const SelectionSummary& s) { return s.least; })},
+      {"selected_max", if_selected([](const SelectionSummary& s) { return s.most; })},
+      {"selected_total", if_selected([](const SelectionSummary& s) { return s.total; })},
+      {"selection_deviation", if_selected([&](const SelectionSummary& s) {
+         return s.deviation(point.k, scheme.selects_together);
+       })},
+      {"scanned_max", if_selected([](const SelectionSummary& s) { return s.work.scanned; })},
+      {"compared_max", if_selected([](const SelectionSummary& s) { return s.work.compared; })},
+      {"sorted_max", if_selected([](const SelectionSummary& s) { return s.work.sorted; })},
+      {"hashed_max", if_selected([](const SelectionSummary& s) { return s.work.hashed; })},
       {"ranks_agree", if_run([](const Outcome& o) { return o.ranks_agree; })},
       {"wall_s", row.wall_s},
       {"peak_rss_bytes", row.peak_rss_bytes},

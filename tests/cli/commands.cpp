@@ -146,7 +146,8 @@ TEST_CASE(
 
 TEST_CASE("the gate does not hold where nothing can be compared") {
   const TemporaryFolder folder;
-  const std::string row = run_program("run --set machine.latency_s=1e-6 -n 1000 --format jsonl").out;
+  const std::string row =
+      run_program("run --set machine.latency_s=1e-6 -n 1000 --format jsonl").out;
   const Ended ended = run_program("compare " + folder.write("row", row) + " --tolerance 1");
   CHECK(ended.exit_code == 1);
   CHECK(ended.err.find("cannot be compared") != std::string::npos);
@@ -198,6 +199,55 @@ TEST_CASE("compare leaves a truncated last line out and says so") {
   CHECK(ended.exit_code == 0);
   CHECK(lines_in(ended.out) == 2);
   CHECK(ended.err.find("last line is not complete") != std::string::npos);
+}
+
+TEST_CASE("docs/cost-models.md is what the cost models' code says") {
+  const Ended ended = run_program("list schemes --costs --markdown");
+  CHECK(ended.exit_code == 0);
+  CHECK(text_of(std::string(THINWIRE_SOURCE_DIR) + "/docs/cost-models.md") == ended.out);
+}
+
+TEST_CASE("list --costs evaluates the papers' tables where it is told") {
+  const auto rows = nlohmann::json::parse(
+      run_program("list schemes --costs -P 8 -n 1000 -d 0.1 --format json").out);
+  CHECK(rows.size() == 28);
+  for (const auto& row : rows) {
+    if (row.at("scheme") != "topka") continue;
+    CHECK(row.at("run_messages_low") == 3);
+    CHECK(row.at("paper_words_low") == 1400);
+    CHECK(row.at("bandwidth") == "2k (P-1)");
+  }
+  CHECK(run_program("list platforms --costs").exit_code == 2);
+  CHECK(run_program("list schemes --costs -P 0").exit_code == 2);
+}
+
+TEST_CASE("run tells how much was selected, how far that is from k, and what work it was") {
+  const Ended ended = run_program("run --scheme topka+threshold_reuse -P 4 -n 10000 --phases");
+  CHECK(ended.exit_code == 0);
+  CHECK(ended.out.find("selected by 4 of 4 ranks: 100 a rank, 400 in all, +0.00% from k = 100") !=
+        std::string::npos);
+  CHECK(ended.out.find("compared 10000") != std::string::npos);
+  const Ended leader = run_program("run --scheme cltk -P 4 -n 10000 --phases");
+  CHECK(leader.out.find("selected by 1 of 4 ranks: 100 a rank, 100 in all, +0.00%") !=
+        std::string::npos);
+}
+
+TEST_CASE(
+    "a scheme takes another sparsifier, and pairs that cannot be are refused with the reason") {
+  CHECK(run_program("run --scheme oktopk+dgc -P 3 -n 10000").exit_code == 0);
+  const auto refusal = [](const std::string& scheme) {
+    const Ended ended = run_program("run --scheme " + scheme + " -P 3 -n 1000");
+    CHECK(ended.exit_code == 2);
+    CHECK(ended.out.empty());
+    return ended.err;
+  };
+  CHECK(refusal("oktopk+dgx").find("unknown sparsifier 'dgx'; did you mean 'dgc'?") !=
+        std::string::npos);
+  CHECK(refusal("oktop+dgc").find("did you mean 'oktopk'?") != std::string::npos);
+  CHECK(refusal("gtopk+dragonn_hash").find("slots in no order") != std::string::npos);
+  CHECK(refusal("topka+exdyna").find("each rank selects for all") != std::string::npos);
+  CHECK(refusal("dense_ring+dgc").find("sends everything") != std::string::npos);
+  CHECK(refusal("qsgd --set options.bits=3").find("must be one of 2, 4, 8") != std::string::npos);
 }
 
 TEST_CASE("list names every scheme with its costs") {
