@@ -221,7 +221,9 @@ SchemeInfo split_scheme(std::string name, std::string summary, std::string sourc
                   .summary = std::move(summary),
                   .source = std::move(source),
                   .paper = std::move(paper),
-                  .lower_order = "P-1 words of sizes (topkdsa); remainders; uneven regions",
+                  .lower_order = second == Second::agreed
+                                     ? "P-1 words of sizes; remainders; uneven regions"
+                                     : "remainders; uneven regions",
                   .options = std::move(more_options)};
   info.options.push_back(
       {"rotation", true, 0, "rotate destinations; false: from rank 0 to P-1, as published"});

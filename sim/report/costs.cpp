@@ -25,7 +25,8 @@ std::string interval_of(const std::string& low, const std::string& high) {
 
 std::string code(const std::string& formula) { return "`" + cell(formula) + "`"; }
 
-std::string thousands(double value) { return number_text(Json(value), 8); }
+/// Whole: words and messages.
+std::string whole(double value) { return fmt::format("{:.0f}", value); }
 
 }  // namespace
 
@@ -99,12 +100,11 @@ std::string cost_models_markdown() {
       "|---|---|---|---|---|\n",
       point.ranks, point.n, point.k);
   const auto range = [&](const Json& record, const char* low, const char* high) {
-    return interval_of(thousands(record.at(low).get<double>()),
-                       thousands(record.at(high).get<double>()));
+    return interval_of(whole(record.at(low).get<double>()), whole(record.at(high).get<double>()));
   };
   for (const Json& record : records) {
     text += fmt::format("| {} | {} | {} | {} | {} |\n", field(record, "scheme"),
-                        thousands(record.at("paper_messages").get<double>()),
+                        whole(record.at("paper_messages").get<double>()),
                         range(record, "paper_words_low", "paper_words_high"),
                         range(record, "run_messages_low", "run_messages_high"),
                         range(record, "run_words_low", "run_words_high"));
