@@ -13,6 +13,7 @@
 #include "algorithms/registry.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
+#include "tests/support/sanitizers.hpp"
 #include "tests/support/schemes.hpp"
 
 namespace thinwire {
@@ -90,6 +91,7 @@ TEST_CASE("Quantised schemes give every rank the sum of what the ranks sent") {
   for (const SchemeInfo& info : all_schemes()) {
     if (!info.quantised) continue;
     for (const int ranks : test::kRankCounts) {
+      if (test::kSanitized && ranks > 8) continue;
       for (const GradientSpace space :
            {GradientSpace{960, 1}, GradientSpace{1, 1}, GradientSpace{5000, 4}}) {
         CAPTURE(info.name);
@@ -186,7 +188,8 @@ TEST_CASE("Every sparse scheme gives every rank what a serial program gives") {
     if (info.dense) continue;
     const GivenOptions options = test::short_periods_of(info);
     for (const int ranks : test::kRankCounts) {
-      const int iterations = ranks > 16 ? 2 : 4;
+      if (test::kSanitized && ranks > 5) continue;
+      const int iterations = ranks > 16 || test::kSanitized ? 2 : 4;
       for (const Case& c : cases_at(ranks)) {
         CAPTURE(info.name);
         CAPTURE(c.text());
@@ -256,6 +259,7 @@ TEST_CASE("Iterations that run into one another give what they give one by one")
     if (info.dense) continue;
     const GivenOptions options = test::short_periods_of(info);
     for (const int ranks : {1, 2, 3, 8, 12, 17}) {
+      if (test::kSanitized && ranks > 3) continue;
       for (const Shape shape : {Shape::random, Shape::skewed}) {
         const Case c{
             .ranks = ranks, .space = {.components = 400, .granule = 1}, .k = 24, .shape = shape};

@@ -12,6 +12,7 @@
 #include "tests/support/gradients.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
+#include "tests/support/sanitizers.hpp"
 #include "tests/support/schemes.hpp"
 
 namespace thinwire {
@@ -266,6 +267,7 @@ TEST_CASE("ExDyna holds the density where hard thresholds build up with P") {
     return sum;
   };
   for (const int ranks : {2, 8, 16}) {
+    if (test::kSanitized && ranks > 2) continue;
     CAPTURE(ranks);
     const double held = selected_over_k("exdyna", ranks);
     CHECK(held > 0.9);
