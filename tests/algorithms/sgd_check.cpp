@@ -256,6 +256,8 @@ int check(const Problem& problem) {
   for (const SchemeInfo& info : all_schemes()) {
     Xi xi;
     std::map<std::string, OptionValue> options;
+    if (info.name == "dragonn") options["tensor_selection"] = false;  // small as it is
+    if (info.name == "dsar_split_allgather") options["bits"] = std::int64_t{4};
     if (info.sparsifier == "hard_threshold") options["threshold"] = problem.step() / 20;
     const double loss = train(problem, info.name, options, xi);
     const bool right = test::kSanitized || std::abs(loss / dense - 1) <= kTolerance;
