@@ -142,7 +142,7 @@ void add_run(CLI::App& app, int& exit_code) {
   command.add_option("--config", flags->config, "JSON file with the point; flags go over it")
       ->option_text("FILE");
   add_value<std::string>(command, *flags, "--scheme", "scheme",
-                         "scheme, see 'thinwire list schemes' [oktopk]");
+                         "scheme, or SCHEME+SPARSIFIER, see 'thinwire list' [oktopk]");
   add_value<std::string>(command, *flags, "--network", "network",
                          "alphabeta, smpi or counting [alphabeta]");
   add_value<std::string>(command, *flags, "--platform", "platform",
