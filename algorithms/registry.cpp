@@ -72,17 +72,17 @@ std::vector<SchemeInfo> all_schemes() {
   add(topk(ssar_split_allgather_scheme()));
   add(topk(dsar_split_allgather_scheme()));
   add(topk(ring_sparse_scheme()));
-  add(system(shared_indexes_scheme("exdyna", true), "exdyna",
+  add(system(shared_indexes_scheme("exdyna"), "exdyna",
              "indexes of disjoint partitions, then all values there summed",
              "ExDyna (2024), Algorithms 1-5"));
-  add(system(shared_indexes_scheme("topk_allreduce", false), "exact_topk",
+  add(system(shared_indexes_scheme("topk_allreduce"), "exact_topk",
              "union of all ranks' indexes, then all values there summed",
              "ExDyna (2024), section III, Top-k"));
   add(topk(cltk_scheme()));
-  add(system(shared_indexes_scheme("hard_threshold", false), "hard_threshold",
+  add(system(shared_indexes_scheme("hard_threshold"), "hard_threshold",
              "the same with a threshold that never changes",
              "ExDyna (2024), section III, hard-threshold"));
-  add(system(shared_indexes_scheme("sidco", false), "sidco",
+  add(system(shared_indexes_scheme("sidco"), "sidco",
              "the same with a threshold by fits of exponentials",
              "ExDyna (2024), section III, SIDCo"));
   add(system(dragonn_scheme(), "dragonn_hash", "hashed slots around a ring, where that pays",

@@ -22,6 +22,8 @@ class Watched final : public Sparsifier {
     Selection selection = inner_->select(accumulated, rank, iteration);
     report_ = {.took_part = true,
                .selected = static_cast<std::int64_t>(selection.selected.size()) * granule_,
+               .sent = granule_ * std::max(static_cast<std::int64_t>(selection.selected.size()),
+                                           selection.slots),
                .work = selection.work};
     return selection;
   }
@@ -89,16 +91,26 @@ Cost SchemeInfo::cost(const CostInput& in) const {
   return result;
 }
 
-SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
-  const auto cannot = [&](const char* what) {
-    throw InputError(fmt::format("'{}' cannot carry what '{}' selects: {}", collective.name,
-                                 sparsifier.name, what));
-  };
-  if (sparsifier.needs == Needs::slots && !collective.carries_slots) {
-    cannot("slots in no order, some of them empty; schemes that gather can (topka)");
+bool can_compose(const SchemeInfo& collective, const SparsifierInfo& sparsifier) {
+  switch (sparsifier.needs) {
+    case Needs::slots:
+      return collective.carries_slots;
+    case Needs::values_of_all:
+      return collective.carries_values_of_all;
+    case Needs::nothing:
+      break;
   }
-  if (sparsifier.needs == Needs::values_of_all && !collective.carries_values_of_all) {
-    cannot("each rank selects for all of them; schemes that share indexes can (topk_allreduce)");
+  return true;
+}
+
+SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
+  if (!can_compose(collective, sparsifier)) {
+    throw InputError(
+        fmt::format("'{}' cannot carry what '{}' selects: {}", collective.name, sparsifier.name,
+                    sparsifier.needs == Needs::slots
+                        ? "slots in no order, some of them empty; schemes that gather can (topka)"
+                        : "each rank selects for all of them; schemes that share indexes can "
+                          "(topk_allreduce)"));
   }
   collective.collective_options = collective.options;
   for (const OptionInfo& option : sparsifier.options) {
@@ -107,6 +119,7 @@ SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
     if (!known) collective.options.push_back(option);
   }
   collective.sparsifier = sparsifier.name;
+  collective.sparsifier_needs = sparsifier.needs;
   collective.make = [make_collective = collective.collective, make_sparsifier = sparsifier.make](
                         const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
     return std::make_unique<Composed>(make_collective(setup), make_sparsifier(setup),

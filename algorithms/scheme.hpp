@@ -25,8 +25,9 @@ using LocalGradient = Stream;
 
 struct Reduced {
   Stream sum;  ///< equal on all ranks
-  /// What of the accumulator went into it, for error feedback. Sparse schemes: the entries. Dense
-  /// ones that send less than the truth (quantised): the values sent; else empty, for all of it.
+  /// What of the accumulator went into it, for error feedback. Sparse schemes: the coordinates.
+  /// Dense ones that send less than the truth (quantised): the values sent; else empty, for all of
+  /// it.
   Stream contributed = {};
   SelectionReport selection = {};  ///< of sparse schemes
 };
@@ -111,6 +112,7 @@ struct CostInput {
   const Options* options = nullptr;
   /// Where a run is known: a threshold selects more or less than k.
   std::optional<SelectedCounts> selected = {};
+  std::optional<std::int64_t> result = {};  ///< components of the reduced gradient, likewise
   /// As in SchemeSetup:
   std::int64_t granule = 1;
   const std::vector<std::int64_t>* tensors = nullptr;
@@ -153,7 +155,8 @@ struct SchemeInfo {
   std::function<std::unique_ptr<Scheme>(const SchemeSetup&)> make = {};
 
   // Of sparse schemes:
-  std::string sparsifier = {};                      ///< who selects
+  std::string sparsifier = {};  ///< who selects
+  Needs sparsifier_needs = Needs::nothing;
   std::vector<OptionInfo> collective_options = {};  ///< those that are not the sparsifier's
   std::function<std::unique_ptr<SparseCollective>(const SchemeSetup&)> collective = {};
   /// What is put around every scheme that this collective makes with a sparsifier.
@@ -167,6 +170,8 @@ struct SchemeInfo {
   [[nodiscard]] Cost cost(const CostInput& in) const;
 };
 
+/// Whether a sparse scheme's collective can carry what the sparsifier selects.
+[[nodiscard]] bool can_compose(const SchemeInfo& collective, const SparsifierInfo& sparsifier);
 /// A sparse scheme of `collective`, an entry without `make`, and a sparsifier. Throws InputError
 /// where the collective cannot carry what the sparsifier selects.
 [[nodiscard]] SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier);

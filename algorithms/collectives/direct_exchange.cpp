@@ -100,6 +100,15 @@ Task<void> direct_exchange(Communicator& comm, Exchange& exchange, ExchangeOrder
     co_await in_steps(comm, exchange, order, size - 1, shifted);
     co_return;
   }
+  if (order.all_at_once) {
+    order.bucket = std::max(1, size - 1);
+    const auto in_order = [rank](int step) {
+      const Rank peer(step < rank ? step : step + 1);
+      return Peers{.to = peer, .from = peer};
+    };
+    co_await in_steps(comm, exchange, order, size - 1, in_order);
+    co_return;
+  }
   const auto send_from = [](int first) {
     return [first](int step) { return Peers{.to = Rank(first + step), .from = {}}; };
   };

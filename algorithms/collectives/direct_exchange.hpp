@@ -25,6 +25,10 @@ struct ExchangeOrder {
   /// Step s sends to rank + s and receives from rank - s (Ok-Topk, Figure 2b), so that no two ranks
   /// send to the same one at once. Without it step s is that of rank s: all others send to it.
   bool rotated = true;
+  /// Not rotated, but nobody waits: all messages are posted at once, to rank 0 first (SparCML's
+  /// published code). The last rank's port is behind by those of all others: up to 2 (P-1) (α +
+  /// Lβ).
+  bool all_at_once = false;
   /// Exchanges under way together (bucketing, Ok-Topk section 3.1.1); what has arrived is taken in
   /// meanwhile. 1: one exchange at a time, taken in before the next.
   int bucket = 16;

@@ -10,25 +10,17 @@ namespace thinwire {
 
 namespace {
 
-/// The value at each index, 0 where `vector` has none.
-SparseVector values_at(const SparseVector& indexes, const SparseVector& vector) {
-  std::vector<Entry> entries;
-  entries.reserve(indexes.size());
+/// The value at each index, 0 where `vector` has none, without the indexes.
+DenseBlock values_at(const SparseVector& indexes, const SparseVector& vector) {
+  std::vector<float> values;
+  values.reserve(indexes.size());
   const auto all = vector.entries();
   auto at = all.begin();
   for (const Entry& index : indexes.entries()) {
     while (at != all.end() && at->coordinate < index.coordinate) ++at;
     const bool found = at != all.end() && at->coordinate == index.coordinate;
-    entries.push_back({index.coordinate, found ? at->value : 0.0F});
+    values.push_back(found ? at->value : 0.0F);
   }
-  return SparseVector::trusted(std::move(entries));
-}
-
-/// The values alone, one after another.
-DenseBlock values_of(const SparseVector& vector) {
-  std::vector<float> values;
-  values.reserve(vector.size());
-  for (const Entry& entry : vector.entries()) values.push_back(entry.value);
   return {0, std::move(values)};
 }
 
@@ -46,20 +38,19 @@ SparseVector placed(const SparseVector& indexes, const DenseBlock& values) {
 
 Task<Reduced> allreduce_values_at(Communicator& comm, SparseVector indexes,
                                   SparseVector accumulated, const SchemeSetup& setup) {
-  const SparseVector contributed = values_at(indexes, accumulated);
-  accumulated = {};
   const std::int64_t granule = setup.space.granule;
   const GradientSpace space{.components = static_cast<std::int64_t>(indexes.size()) * granule,
                             .granule = granule};
   const GradientReduction reduction(*setup.shared, setup.gamma, space);
-  const Message mine = values_of(contributed).message(space);
-  const Message total = co_await allreduce_rabenseifner(comm, mine, reduction);
+  Message mine = values_at(indexes, accumulated).message(space);
+  accumulated = {};
+  const Message total = co_await allreduce_rabenseifner(comm, std::move(mine), reduction);
   const std::array inputs{total, indexes.message(space)};
   const Message sum = setup.shared->once("values at their indexes", inputs, [&] {
     const SparseVector result = placed(indexes, DenseBlock::from(total.payload));
     return result.message(space);
   });
-  co_return Reduced{.sum = SparseVector::from(sum.payload), .contributed = contributed};
+  co_return Reduced{.sum = SparseVector::from(sum.payload), .contributed = std::move(indexes)};
 }
 
 }  // namespace thinwire

@@ -53,8 +53,13 @@ Cost cltk_cost(const CostInput& in) {
   const Interval values = rabenseifner_terms(in.ranks, static_cast<std::int64_t>(k));
   const Terms counted_values{2 * log, 2 * share, share};
   cost.lower_order = values + same((-1.0) * counted_values);
-  // Ranks leave the broadcast one after another, which may make up for a remainder.
-  if (values.low.messages != 2 * log) cost.lower_order.low.words -= 2 * log;
+  // Ranks leave the broadcast one after another, which may hide folding in and remainders.
+  if (values.low.messages != 2 * log) {
+    const auto q = static_cast<double>(std::bit_floor(static_cast<unsigned>(in.ranks)));
+    const Terms core{2 * std::log2(q), 2 * std::floor(k / q) * (q - 1),
+                     std::floor(k / q) * (q - 1)};
+    cost.lower_order.low = core + (-1.0) * counted_values;
+  }
   cost.exact = rabenseifner_is_exact(in.ranks, static_cast<std::int64_t>(k));
   return cost;
 }

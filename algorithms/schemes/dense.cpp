@@ -96,6 +96,9 @@ Interval rabenseifner_terms(int ranks, std::int64_t words) {
   // all later messages together are no longer than that of the step.
   if (core.ranks != ranks) {
     terms.high = terms.high + halving;
+    // Who folded another in may have the shorter pieces to sum.
+    terms.low.reduced =
+        core.folding.reduced + static_cast<double>(words / core.ranks * (core.ranks - 1));
   } else if (!rabenseifner_is_exact(ranks, words)) {
     terms.high = terms.high + 0.5 * halving;
   }

@@ -1,12 +1,14 @@
 #include "algorithms/schemes/dragonn.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <utility>
 
 #include "algorithms/collectives/allreduce.hpp"
 #include "algorithms/schemes/topka.hpp"
+#include "algorithms/sparsifiers/dragonn_hash.hpp"
 
 namespace thinwire {
 
@@ -28,10 +30,9 @@ TensorProfile profile_of(const Options& options, Seconds alpha, Seconds beta) {
 }
 
 /// Words that travel for k selected components.
-std::int64_t compressed_words(std::int64_t k, const Options& options) {
-  const auto& all = options.all();
-  const double slots = all.count("slots") == 1 ? options.number("slots") : 1;
-  return std::llround(2 * slots * static_cast<double>(k));
+std::int64_t compressed_words(std::int64_t k, const GradientSpace& space, const Options& options) {
+  if (options.all().count("slots") == 0) return 2 * k;
+  return 2 * space.granule * hash_slots(options.number("slots"), k, space);
 }
 
 std::vector<Tensor> tensors_of(const std::vector<std::int64_t>& sizes, const GradientSpace& space,
@@ -45,10 +46,11 @@ std::vector<Tensor> tensors_of(const std::vector<std::int64_t>& sizes, const Gra
     const double share = static_cast<double>(size) / static_cast<double>(space.components);
     tensor.k = std::llround(share * static_cast<double>(k) / static_cast<double>(space.granule)) *
                space.granule;
+    if (k > 0) tensor.k = std::max(tensor.k, space.granule);  // none is left out for ever
     if (sizes.size() <= 1) tensor.k = k;
     tensor.compressed =
         !options.flag("tensor_selection") ||
-        worth_compressing(size, compressed_words(tensor.k, options), ranks, profile);
+        worth_compressing(size, compressed_words(tensor.k, space, options), ranks, profile);
     tensors.push_back(tensor);
     first += size;
   }
@@ -105,13 +107,14 @@ class TensorWise final : public Scheme {
       Task<Reduced> task = part.scheme ? part.scheme->allreduce(comm, own, iteration)
                                        : dense(comm, own, *part.setup);
       const Reduced reduced = co_await std::move(task);
-      sums.push_back(moved(std::get<SparseVector>(reduced.sum), first));
+      sums.push_back(std::get<SparseVector>(reduced.sum));
       contributed.push_back(moved(std::get<SparseVector>(reduced.contributed), first));
       result.selection.took_part = true;
+      result.selection.sent += reduced.selection.sent;
       result.selection.selected += reduced.selection.selected;
       result.selection.work = result.selection.work + reduced.selection.work;
     }
-    result.sum = concatenate(sums);
+    result.sum = joined(sums);
     result.contributed = concatenate(contributed);
     co_return result;
   }
@@ -123,6 +126,21 @@ class TensorWise final : public Scheme {
     std::unique_ptr<Scheme> scheme;      // none: dense
   };
 
+  /// The tensors' sums as one, made once for all ranks.
+  [[nodiscard]] SparseVector joined(const std::vector<SparseVector>& sums) const {
+    if (sums.size() == 1) return sums.front();
+    std::vector<Message> inputs;
+    for (const SparseVector& sum : sums) inputs.push_back(sum.message(setup_.space));
+    const Message whole = setup_.shared->once("tensors", inputs, [&] {
+      std::vector<SparseVector> placed;
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        placed.push_back(moved(sums[i], setup_.space.coordinate(parts_[i].tensor.first)));
+      }
+      return concatenate(placed).message(setup_.space);
+    });
+    return SparseVector::from(whole.payload);
+  }
+
   static Task<Reduced> dense(Communicator& comm, SparseVector own, const SchemeSetup& setup) {
     const auto phase = comm.phase("dense_tensors");
     const GradientReduction reduction(*setup.shared, setup.gamma, setup.space);
@@ -130,9 +148,12 @@ class TensorWise final : public Scheme {
     const Message mine = to_dense(own, 0, end).message(setup.space);
     const Message total = co_await allreduce_ring(comm, mine, reduction);
     const SelectionReport report{.took_part = true, .selected = setup.space.components};
-    co_return Reduced{.sum = entries_of_block(DenseBlock::from(total.payload)),
-                      .contributed = own,
-                      .selection = report};
+    const std::array inputs{total};
+    const Message sum = setup.shared->once("entries of a block", inputs, [&] {
+      return entries_of_block(DenseBlock::from(total.payload)).message(setup.space);
+    });
+    co_return Reduced{
+        .sum = SparseVector::from(sum.payload), .contributed = own, .selection = report};
   }
 
   const SchemeSetup& setup_;
@@ -157,17 +178,25 @@ Cost tensor_wise_cost(const CostInput& in) {
   const GradientSpace space{.components = in.n, .granule = in.granule};
   const std::vector<std::int64_t> none;
   const TensorProfile profile = profile_of(options, in.alpha, in.beta_per_word);
-  Cost cost{.paper = {}, .counted = {}, .lower_order = {}, .exact = true};
+  Cost cost{.paper = {}, .counted = {}, .lower_order = {}, .exact = in.even()};
+  bool first = true;
   for (const Tensor& tensor : tensors_of(in.tensors == nullptr ? none : *in.tensors, space, in.k,
                                          in.ranks, options, profile)) {
     const auto d = static_cast<double>(tensor.size);
-    const auto words = static_cast<double>(compressed_words(tensor.k, options));
-    const double decoded = options.flag("sparse_decoding") ? words / 2 * (p - 1) : d * p;
     const double longest = std::ceil(d / p);
+    if (!tensor.compressed) {
+      cost.counted = cost.counted + same({2 * (p - 1), 2 * (p - 1) * longest, (p - 1) * longest});
+      continue;
+    }
+    // A run says what all compressed tensors sent together.
+    const auto nominal = static_cast<double>(compressed_words(tensor.k, space, options));
+    const double low = in.selected ? (first ? 2 * in.least() : 0) : nominal;
+    const double high = in.selected ? (first ? 2 * in.most() : 0) : nominal;
+    first = false;
+    const bool merged = options.flag("sparse_decoding");
     cost.counted =
-        cost.counted + (tensor.compressed
-                            ? same({p - 1, words * (p - 1), decoded})
-                            : same({2 * (p - 1), 2 * (p - 1) * longest, (p - 1) * longest}));
+        cost.counted + Interval{{p - 1, low * (p - 1), merged ? low / 2 * (p - 1) : d * p},
+                                {p - 1, high * (p - 1), merged ? high / 2 * (p - 1) : d * p}};
   }
   return cost;
 }

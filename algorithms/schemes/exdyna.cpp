@@ -57,8 +57,11 @@ Cost shared_indexes_cost(const CostInput& in, bool partitioned) {
   const double largest =
       in.selected || !partitioned ? in.most() : std::ceil(static_cast<double>(in.k) / p);
   const double smallest = in.options->flag("padded") ? largest : in.least();
-  const double union_high = std::min(total, static_cast<double>(in.n));
-  const double union_low = partitioned ? union_high : largest;
+  // The union, where a run tells it; else what it may be.
+  const bool known = in.result.has_value();
+  const double union_high =
+      known ? static_cast<double>(*in.result) : std::min(total, static_cast<double>(in.n));
+  const double union_low = known || partitioned ? union_high : largest;
   const double log = std::log2(p);
   const auto indexes_and_values = [&](double indexes, double values) {
     const double share = values * (p - 1) / p;
@@ -84,40 +87,45 @@ Cost shared_indexes_cost(const CostInput& in, bool partitioned) {
   return cost;
 }
 
+/// Costs and formulas depend on who selects: each rank in its own part, or all of them anywhere.
+SchemeInfo with_costs(SchemeInfo info) {
+  const bool partitioned = info.sparsifier_needs == Needs::values_of_all;
+  info.selects_together = partitioned;
+  info.paper = {.latency = "3 log P",
+                .words = partitioned ? "k/P (P-1) + 2k (P-1)/P" : "k (P-1) + 2k (P-1)/P",
+                .words_high = partitioned ? "" : "k (P-1) + 2 min(k P, n) (P-1)/P",
+                .reduced = "k (P-1)/P",
+                .reduced_high = partitioned ? "" : "min(k P, n) (P-1)/P"};
+  info.exact_when = partitioned ? "P is a power of two, and divides K or K >= 4P"
+                                : "the union K is known, and as exdyna";
+  info.run_cost = [partitioned](const CostInput& in) {
+    return shared_indexes_cost(in, partitioned);
+  };
+  return info;
+}
+
 }  // namespace
 
-SchemeInfo shared_indexes_scheme(std::string name, bool partitioned) {
+SchemeInfo shared_indexes_scheme(std::string name) {
   const OptionInfo padded{"padded", true, 0,
                           "indexes are padded to the most that a rank selected, as NCCL needs it"};
   return {.name = std::move(name),
-          .paper = {.latency = "3 log P",
-                    .words = partitioned ? "k/P (P-1) + 2k (P-1)/P" : "k (P-1) + 2k (P-1)/P",
-                    .words_high = partitioned ? "" : "k (P-1) + 2 min(k P, n) (P-1)/P",
-                    .reduced = "k (P-1)/P",
-                    .reduced_high = partitioned ? "" : "min(k P, n) (P-1)/P"},
-          .exact_when = partitioned ? "P is a power of two, and K is divided by it or K >= 4P" : "",
           .lower_order = "sizes: ceil(log P) messages and P-1 words; remainders; folding in",
           .options = {padded},
-          .run_cost =
-              [partitioned](const CostInput& in) { return shared_indexes_cost(in, partitioned); },
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
             return std::make_unique<SharedIndexes>(setup);
           },
-          .carries_values_of_all = true,
-          .selects_together = partitioned};
+          .decorate = with_costs,
+          .carries_values_of_all = true};
 }
 
-double padding_factor(const Numbers& counts) {
-  const std::int64_t total = counts.total();
+double padding_factor(int ranks, std::int64_t most, std::int64_t total) {
   if (total == 0) return 1;
-  return static_cast<double>(static_cast<std::int64_t>(counts.size()) *
-                             std::ranges::max(counts.all())) /
-         static_cast<double>(total);
+  return static_cast<double>(ranks) * static_cast<double>(most) / static_cast<double>(total);
 }
 
-std::int64_t padded_elements(const Numbers& counts) {
-  const auto ranks = static_cast<std::int64_t>(counts.size());
-  return ranks * (ranks * std::ranges::max(counts.all()) - counts.total());
+std::int64_t padded_elements(int ranks, std::int64_t most, std::int64_t total) {
+  return ranks * (ranks * most - total);
 }
 
 }  // namespace thinwire

@@ -22,13 +22,13 @@
 
 namespace thinwire {
 
-/// A scheme that shares indexes, by name; without a sparsifier. `partitioned`: each rank selects in
-/// its own part, k in all.
-[[nodiscard]] SchemeInfo shared_indexes_scheme(std::string name, bool partitioned);
+/// A scheme that shares indexes, by name; without a sparsifier.
+[[nodiscard]] SchemeInfo shared_indexes_scheme(std::string name);
 
-/// Allgather traffic over that without padding, f(t) of Equation 5; 1 where nothing was selected.
-[[nodiscard]] double padding_factor(const Numbers& counts);
+/// Allgather traffic over that without padding, f(t) of Equation 5, where `ranks` select at most
+/// `most` each and `total` together; 1 where nothing was selected.
+[[nodiscard]] double padding_factor(int ranks, std::int64_t most, std::int64_t total);
 /// Elements padded by all ranks: P times the sum of m - k_i (Equations 3 and 4).
-[[nodiscard]] std::int64_t padded_elements(const Numbers& counts);
+[[nodiscard]] std::int64_t padded_elements(int ranks, std::int64_t most, std::int64_t total);
 
 }  // namespace thinwire

@@ -84,7 +84,15 @@ class OkTopk final : public SparseCollective {
   Task<SparseVector> global_topk(Communicator& comm, SparseVector selected, int iteration) {
     if (repartitions(iteration)) co_await repartition(comm, selected);
     const SparseVector reduced = co_await reduce_own_region(comm, selected);
-    if (global_.exact_in(iteration)) co_await set_global_threshold(comm, reduced);
+    if (global_.exact_in(iteration)) {
+      if (setup_.options.flag("published")) {
+        // Everybody gets all that is reduced, and selects from it.
+        static_cast<void>(co_await gather_sizes(comm, reduced));
+        const SparseVector all = co_await set_global_threshold(comm, reduced);
+        co_return selected_of(all);
+      }
+      static_cast<void>(co_await set_global_threshold(comm, reduced));
+    }
     co_return co_await balance_and_allgather(comm, global_.select(reduced));
   }
 
@@ -121,7 +129,16 @@ class OkTopk final : public SparseCollective {
     co_return co_await std::move(task);
   }
 
-  Task<void> set_global_threshold(Communicator& comm, const SparseVector& reduced) {
+  /// The selection of what all ranks hold, made once.
+  [[nodiscard]] SparseVector selected_of(const SparseVector& all) const {
+    const std::array inputs{all.message(setup_.space)};
+    const Message selected = setup_.shared->once(
+        "global selection", inputs, [&] { return global_.select(all).message(setup_.space); });
+    return SparseVector::from(selected.payload);
+  }
+
+  /// Gives all that is reduced.
+  Task<SparseVector> set_global_threshold(Communicator& comm, const SparseVector& reduced) {
     const auto phase = comm.phase("global_threshold");
     const Concatenation all = co_await allgather(comm, reduced.message(setup_.space));
     const std::array inputs{all.message()};
@@ -132,6 +149,7 @@ class OkTopk final : public SparseCollective {
     });
     const auto bits = static_cast<std::int32_t>(Numbers::from(threshold.payload)[0]);
     global_.set(std::bit_cast<float>(bits));
+    co_return concatenation_of_gathered(all, *setup_.shared);
   }
 
   Task<SparseVector> balance_and_allgather(Communicator& comm, SparseVector mine) {
@@ -273,6 +291,7 @@ Cost oktopk_cost(const CostInput& in) {
       balancing ? Terms{p - 1 + steps, 4 * share, 0} : Terms{steps, 2 * k * steps, 0};
 
   Cost cost;
+  const bool exact_round = (in.iteration - 1) % options.integer("tau_prime") == 0;
   cost.counted.low = {split_messages + 2 * steps, 2 * least, 0};
   cost.counted.high = Terms{steps, 0, 0} + split_high + gather_high;
 
@@ -287,9 +306,20 @@ Cost oktopk_cost(const CostInput& in) {
     low = low + Terms{rounds, rounds * p, 0};
     high = high + Terms{rounds, rounds * p, 0};
   }
-  if (!alone && (in.iteration - 1) % options.integer("tau_prime") == 0) {
+  if (!alone) {
+    // Regions end at whole entries: one more in each message.
+    high.words += 2 * static_cast<double>(in.granule) * (p - 1);
+    // The published boundaries leave the remainder of P regions to the last.
+    if (published) high.words += 2 * static_cast<double>(in.granule) * (p - 1) * (p - 1);
+    // Balancing takes one message more where two ranks have parts of one target, and ranks leave it
+    // one after another: the allgatherv may take twice as long. Without it ranks with little to
+    // send go ahead.
+    high = high + (balancing ? Terms{1 + steps, 2 * share, 0} : Terms{steps, 0, 0});
+  }
+  if (!alone && exact_round) {
     const auto all = 2 * std::min(static_cast<double>(in.n), k * p);
-    low = low + Terms{steps, 2 * least, 0};
+    // The published code is done after it.
+    if (!published) low = low + Terms{steps, 2 * least, 0};
     high = high + Terms{steps, all * steps, 0};
   }
   cost.lower_order = {low, high};

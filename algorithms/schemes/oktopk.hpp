@@ -38,7 +38,8 @@
 //   sliding=false         a bucket is waited for as a whole, as in the published code
 //   published=true        as the published code: counts first, indexes and values as messages of
 //                         their own (3 (P-1) messages for the split), whole buckets of which the
-//                         first counts the rank itself, its rule for boundaries
+//                         first counts the rank itself, its rule for boundaries; in iterations of
+//                         exact thresholds every rank selects from all that is reduced, and is done
 //   nudge=true            reused thresholds follow the count, as in the published code
 //   balancing=false       direct allgatherv: up to 2k log P words; so does a trigger above 4
 //

@@ -65,7 +65,8 @@ class SplitAllgather final : public SparseCollective {
     SparseVector region;
     {
       const auto phase = comm.phase("split_and_reduce");
-      const SplitStyle style{.order = {.rotated = setup_.options.flag("rotation")}};
+      const bool rotated = setup_.options.flag("rotation");
+      const SplitStyle style{.order = {.rotated = rotated, .all_at_once = !rotated}};
       Task<SparseVector> task = split_and_reduce(comm, selected, boundaries_, setup_, style);
       region = co_await std::move(task);
     }
@@ -192,6 +193,7 @@ Cost split_allgather_cost(const CostInput& in, Second second) {
     high.words = sizes ? (2 * in.most() + n) * share : 2 * in.most() * p;
     more.words += std::max(0.0, 2 * in.most() * share + std::max(gathered, all_dense) - high.words);
   }
+  if (!in.options->flag("rotation")) more = more + Terms{p - 1, 2 * in.most() * share, 0};
   if (sizes) {
     cost.lower_order.low.words += p - 1;
     more.words += p - 1;

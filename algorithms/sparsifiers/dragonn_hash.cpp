@@ -18,10 +18,7 @@ constexpr std::uint64_t kPrime = 4'294'967'311U;  // the least above 2^32
 class DragonnHash final : public Sparsifier {
  public:
   explicit DragonnHash(const SchemeSetup& setup)
-      : setup_(setup),
-        slots_(std::max(std::int64_t{1}, static_cast<std::int64_t>(std::llround(
-                                             setup.options.number("slots") *
-                                             static_cast<double>(setup.carried_k()))))) {}
+      : setup_(setup), slots_(hash_slots(setup.options.number("slots"), setup.k, setup.space)) {}
 
   Selection select(const SparseVector& accumulated, Rank rank, int iteration) override {
     const SampledThreshold threshold = sampled_threshold(accumulated, setup_, rank, iteration);
@@ -43,6 +40,14 @@ class DragonnHash final : public Sparsifier {
 };
 
 }  // namespace
+
+std::int64_t hash_slots(double slots, std::int64_t k, const GradientSpace& space) {
+  if (k == 0) return 0;
+  const double carried = static_cast<double>(k / space.granule);
+  // More slots than there are coordinates would be empty.
+  const double most = static_cast<double>(space.coordinates());
+  return std::llround(std::clamp(slots * carried, 1.0, most));
+}
 
 UniversalHash::UniversalHash(std::uint64_t key, std::int64_t slots)
     : slots_(static_cast<std::uint64_t>(slots)),

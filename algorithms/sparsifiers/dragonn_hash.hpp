@@ -37,6 +37,8 @@ class UniversalHash {
 
 /// The entries that are not overwritten when all are written in order of their coordinates.
 [[nodiscard]] SparseVector hash_survivors(const SparseVector& selected, const UniversalHash& hash);
+/// m, the coordinates that travel: `slots` times k, at least one and at most all; none for k = 0.
+[[nodiscard]] std::int64_t hash_slots(double slots, std::int64_t k, const GradientSpace& space);
 [[nodiscard]] SparsifierInfo dragonn_hash_sparsifier();
 
 }  // namespace thinwire

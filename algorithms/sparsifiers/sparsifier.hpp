@@ -40,6 +40,7 @@ struct Selection {
 struct SelectionReport {
   bool took_part = false;     ///< this rank had a say in the iteration
   std::int64_t selected = 0;  ///< components
+  std::int64_t sent = 0;      ///< those and the empty ones that travel with them
   SelectionWork work = {};
 };
 

@@ -20,6 +20,22 @@ namespace thinwire {
 
 namespace {
 
+/// The options that rows of one scheme do not have in common, in the order of the records.
+std::vector<std::string> varying_options(const std::vector<Json>& records) {
+  std::map<std::string, Json> first;  // by scheme and key
+  std::vector<std::string> varying;
+  for (const Json& record : records) {
+    for (const auto& item : record.items()) {
+      if (item.key().rfind("options.", 0) != 0) continue;
+      const std::string scheme = record.at("scheme").get<std::string>();
+      const auto [known, added] = first.emplace(scheme + " " + item.key(), item.value());
+      if (added || known->second == item.value()) continue;
+      if (std::ranges::find(varying, item.key()) == varying.end()) varying.push_back(item.key());
+    }
+  }
+  return varying;
+}
+
 std::vector<Column> comparison_columns(Detail detail, const std::vector<Json>& records) {
   // Columns that would say the same in every row stay out.
   const auto any = [&](auto says_something) {
@@ -79,6 +95,11 @@ std::vector<Column> comparison_columns(Detail detail, const std::vector<Json>& r
   }
   columns.push_back({"ranks", field("ranks")});
   columns.push_back({"k", field("k")});
+  for (const std::string& key : varying_options(records)) {
+    columns.push_back({key.substr(std::string("options.").size()), [key](const Json& r) {
+                         return r.contains(key) ? number_text(r.at(key)) : std::string("-");
+                       }});
+  }
   columns.push_back({"time_s", time});
   columns.push_back({"formula_s", interval("formula_low_s", "formula_high_s", 6)});
   columns.push_back({"ratio", interval("ratio_low", "ratio_high", 5)});

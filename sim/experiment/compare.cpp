@@ -19,6 +19,7 @@ double ratio(double simulated, double formula) {
 SelectedCounts selected_in(const Outcome& outcome, const SchemeInfo& scheme) {
   const SelectionSummary& selection = *outcome.selection;
   SelectedCounts counts{.least = selection.least, .most = selection.most, .total = selection.total};
+  if (scheme.carries_slots) counts = {selection.sent_least, selection.sent_most, selection.total};
   if (scheme.selects_result) {
     counts.least = std::min(counts.least, outcome.result_components);
     counts.most = std::max(counts.most, outcome.result_components);
@@ -69,7 +70,10 @@ Comparison compare(const Row& row, double tolerance) {
                .tensors = &row.point.tensors,
                .alpha = machine.alpha,
                .beta_per_word = machine.beta_per_word};
-  if (row.outcome && row.outcome->selection) in.selected = selected_in(*row.outcome, scheme);
+  if (row.outcome && row.outcome->selection) {
+    in.selected = selected_in(*row.outcome, scheme);
+    in.result = row.outcome->result_components;
+  }
   Comparison result;
   result.cost = scheme.cost(in);
   const Cost& cost = result.cost;

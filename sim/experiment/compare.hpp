@@ -19,8 +19,8 @@ enum class Verdict : std::uint8_t {
 
 [[nodiscard]] std::string name_of(Verdict verdict);
 
-/// Costs are α·messages + β·words on a network with a clock (γ and LogGP's L and o must be 0 for
-/// them to mean something), and messages alone, in steps, on the counting network.
+/// Costs are α·messages + β·words + γ·reduced on a network with a clock (LogGP's L and o must be 0
+/// for them to mean something), and messages alone, in steps, on the counting network.
 struct Comparison {
   Cost cost;
   double simulated = 0;

@@ -38,6 +38,7 @@ Status status_from(const std::string& text) {
 Json to_json(const SelectionSummary& selection) {
   return {{"selected_min", selection.least},       {"selected_max", selection.most},
           {"selected_total", selection.total},     {"ranks", selection.ranks},
+          {"sent_min", selection.sent_least},      {"sent_max", selection.sent_most},
           {"scanned_max", selection.work.scanned}, {"compared_max", selection.work.compared},
           {"sorted_max", selection.work.sorted},   {"hashed_max", selection.work.hashed}};
 }
@@ -47,6 +48,8 @@ SelectionSummary selection_from(const Json& json) {
   return {.least = count("selected_min"),
           .most = count("selected_max"),
           .total = count("selected_total"),
+          .sent_least = json.value("sent_min", count("selected_min")),  // absent in older rows
+          .sent_most = json.value("sent_max", count("selected_max")),
           .ranks = json.at("ranks").get<int>(),
           .work = {.scanned = count("scanned_max"),
                    .compared = count("compared_max"),

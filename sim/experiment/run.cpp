@@ -107,7 +107,7 @@ std::vector<LinkReport> by_heat(std::vector<LinkReport> links) {
 
 std::optional<SelectionSummary> selection_of(const std::vector<RankState>& ranks, bool dense) {
   if (dense) return std::nullopt;
-  SelectionSummary summary{.least = INT64_MAX};
+  SelectionSummary summary{.least = INT64_MAX, .sent_least = INT64_MAX};
   const auto most = [](std::int64_t& target, std::int64_t value) {
     target = std::max(target, value);
   };
@@ -118,6 +118,8 @@ std::optional<SelectionSummary> selection_of(const std::vector<RankState>& ranks
     summary.least = std::min(summary.least, report.selected);
     summary.total += report.selected;
     most(summary.most, report.selected);
+    summary.sent_least = std::min(summary.sent_least, report.sent);
+    most(summary.sent_most, report.sent);
     most(summary.work.scanned, report.work.scanned);
     most(summary.work.compared, report.work.compared);
     most(summary.work.sorted, report.work.sorted);
@@ -154,6 +156,7 @@ Outcome run_on(Network& network, const Point& point, const Machine& machine) {
 
   Outcome outcome;
   RunReport report;
+  bool agree = true;
   for (int iteration = 1; iteration <= point.iterations; ++iteration) {
     std::vector<LocalGradient> accumulated(point.error_feedback ? ranks.size() : 0);
     report = network.run(point.ranks, [&](Communicator& comm) {
@@ -163,6 +166,9 @@ Outcome run_on(Network& network, const Point& point, const Machine& machine) {
       return iterate(comm, ranks[at], std::move(gradient), iteration);
     });
     outcome.iteration_times.push_back(report.makespan());
+    agree = agree && std::ranges::all_of(ranks, [&](const RankState& rank) {
+              return equal(rank.reduced.sum, ranks.front().reduced.sum);
+            });
     shared.clear();
     if (!point.error_feedback) continue;
     for (std::size_t at = 0; at < ranks.size(); ++at) {
@@ -186,9 +192,7 @@ Outcome run_on(Network& network, const Point& point, const Machine& machine) {
   outcome.result_components = components_of(ranks.front().reduced.sum, point.space);
   outcome.selection = selection_of(ranks, info.dense);
   outcome.machine = machine;
-  outcome.ranks_agree = std::ranges::all_of(ranks, [&](const RankState& rank) {
-    return equal(rank.reduced.sum, ranks.front().reduced.sum);
-  });
+  outcome.ranks_agree = agree;
   return outcome;
 }
 

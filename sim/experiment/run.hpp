@@ -38,6 +38,8 @@ struct SelectionSummary {
   std::int64_t least = 0;  ///< components, of the ranks that selected
   std::int64_t most = 0;
   std::int64_t total = 0;
+  std::int64_t sent_least = 0;  ///< components that travelled: empty slots too
+  std::int64_t sent_most = 0;
   int ranks = 0;            ///< that selected
   SelectionWork work = {};  ///< the most of each kind that a rank did
 

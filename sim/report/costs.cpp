@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "algorithms/registry.hpp"
+#include "sim/experiment/point.hpp"
 #include "sim/report/formats.hpp"
 
 namespace thinwire {
@@ -36,10 +37,16 @@ std::string bandwidth_text(const PaperCost& paper) {
 
 std::vector<Json> cost_records(const CostPoint& point) {
   std::vector<Json> records;
+  const Machine machine;  // DRAGONN decides by it
   for (const SchemeInfo& scheme : all_schemes()) {
     const Options options(scheme.options, {});
-    const Cost cost = scheme.cost(
-        {.ranks = point.ranks, .n = point.n, .k = point.k, .iteration = 2, .options = &options});
+    const Cost cost = scheme.cost({.ranks = point.ranks,
+                                   .n = point.n,
+                                   .k = point.k,
+                                   .iteration = 2,
+                                   .options = &options,
+                                   .alpha = machine.alpha,
+                                   .beta_per_word = machine.beta_per_word});
     const Interval run = cost.counted + cost.lower_order;
     records.push_back({{"scheme", scheme.name},
                        {"latency", interval_of(scheme.paper.latency, scheme.paper.latency_high)},

@@ -1,6 +1,7 @@
 #include "sim/report/records.hpp"
 
 #include "algorithms/registry.hpp"
+#include "algorithms/schemes/exdyna.hpp"
 #include "sim/experiment/networks.hpp"
 
 namespace thinwire {
@@ -17,6 +18,9 @@ Json record_of(const Row& row, const Comparison& comparison) {
   const auto if_run = [&](auto get) { return row.outcome ? Json(get(*row.outcome)) : Json(); };
   const auto if_selected = [&](auto get) {
     return row.outcome && row.outcome->selection ? Json(get(*row.outcome->selection)) : Json();
+  };
+  const auto if_shared = [&](auto get) {
+    return scheme.carries_values_of_all ? if_selected(get) : Json();
   };
   const auto if_clock = [&](double seconds) {
     return has_clock && comparison.machine_known ? Json(seconds) : Json();
@@ -88,6 +92,12 @@ Json record_of(const Row& row, const Comparison& comparison) {
       {"selected_total", if_selected([](const SelectionSummary& s) { return s.total; })},
       {"selection_deviation", if_selected([&](const SelectionSummary& s) {
          return s.deviation(point.k, scheme.selects_together);
+       })},
+      {"padding_factor", if_shared([&](const SelectionSummary& s) {
+         return padding_factor(point.ranks, s.most, s.total);
+       })},
+      {"padded_elements", if_shared([&](const SelectionSummary& s) {
+         return padded_elements(point.ranks, s.most, s.total);
        })},
       {"scanned_max", if_selected([](const SelectionSummary& s) { return s.work.scanned; })},
       {"compared_max", if_selected([](const SelectionSummary& s) { return s.work.compared; })},

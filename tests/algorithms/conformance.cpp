@@ -201,6 +201,40 @@ TEST_CASE("Every sparse scheme gives every rank what a serial program gives") {
   }
 }
 
+TEST_CASE("Every scheme gives what its serial program gives with every sparsifier") {
+  for (const SchemeInfo& scheme : all_schemes()) {
+    if (scheme.dense) continue;
+    for (const SparsifierInfo& sparsifier : all_sparsifiers()) {
+      if (!can_compose(scheme, sparsifier)) continue;
+      const std::string name = scheme.name + "+" + sparsifier.name;
+      const GivenOptions options = test::short_periods_of(find_scheme(name));
+      for (const int ranks : {1, 3, 8}) {
+        for (const std::int64_t granule : {1, 4}) {
+          const Case c{.ranks = ranks,
+                       .space = {.components = 400 * granule, .granule = granule},
+                       .k = 24 * granule,
+                       .shape = Shape::skewed};
+          CAPTURE(name);
+          CAPTURE(c.text());
+          test::Networks networks;
+          CHECK(sparse_conforms(networks.counting, name, c, options, 5));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("With a reused threshold every leader of cltk selects k when its turn has come") {
+  const Case c{.ranks = 4, .space = {.components = 400, .granule = 1}, .k = 24, .full = true};
+  SchemeRanks ranks(find_scheme("cltk+threshold_reuse"), c.ranks, c.space, c.k);
+  test::Networks networks;
+  for (int iteration = 1; iteration <= 9; ++iteration) {
+    const auto outcome =
+        ranks.run(networks.counting, iteration, [&](int rank) { return c.gradient(rank, 1); });
+    CHECK(std::get<SparseVector>(outcome.results[0].sum).size() == 24);
+  }
+}
+
 TEST_CASE("oktopk with the periods of the paper gives what Algorithm 1 gives serially") {
   for (const int ranks : {1, 3, 8, 17}) {
     const Case c{.ranks = ranks, .space = {.components = 400, .granule = 1}, .k = 24};

@@ -32,7 +32,7 @@ struct Iteration {
   };
   for (const Reduced& result : outcome.results) {
     if (!result.selection.took_part) continue;
-    take(result.selection.selected);
+    take(info.carries_slots ? result.selection.sent : result.selection.selected);
     counts.total += result.selection.selected;
   }
   if (info.selects_result) {
@@ -104,13 +104,15 @@ class SchemeRanks {
   [[nodiscard]] std::size_t computed() const { return shared_.computed(); }
 
   /// For k of each rank, or for what the ranks did select.
-  [[nodiscard]] Cost cost(int iteration, std::optional<SelectedCounts> selected = {}) const {
+  [[nodiscard]] Cost cost(int iteration, std::optional<SelectedCounts> selected = {},
+                          std::optional<std::int64_t> result = {}) const {
     return info_.cost({.ranks = setup_.ranks,
                        .n = setup_.space.components,
                        .k = setup_.k,
                        .iteration = iteration,
                        .options = &setup_.options,
                        .selected = selected,
+                       .result = result,
                        .granule = setup_.space.granule,
                        .tensors = &setup_.tensors,
                        .alpha = setup_.alpha,
