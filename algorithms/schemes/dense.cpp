@@ -97,8 +97,8 @@ Interval rabenseifner_terms(int ranks, std::int64_t words) {
   if (core.ranks != ranks) {
     terms.high = terms.high + halving;
     // Who folded another in may have the shorter pieces to sum.
-    terms.low.reduced =
-        core.folding.reduced + static_cast<double>(words / core.ranks * (core.ranks - 1));
+    const std::int64_t shortest = words / core.ranks;
+    terms.low.reduced = core.folding.reduced + static_cast<double>(shortest * (core.ranks - 1));
   } else if (!rabenseifner_is_exact(ranks, words)) {
     terms.high = terms.high + 0.5 * halving;
   }

@@ -31,7 +31,7 @@ TensorProfile profile_of(const Options& options, Seconds alpha, Seconds beta) {
 
 /// Words that travel for k selected components.
 std::int64_t compressed_words(std::int64_t k, const GradientSpace& space, const Options& options) {
-  if (options.all().count("slots") == 0) return 2 * k;
+  if (!options.all().contains("slots")) return 2 * k;
   return 2 * space.granule * hash_slots(options.number("slots"), k, space);
 }
 

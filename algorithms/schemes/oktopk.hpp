@@ -26,6 +26,9 @@
 //   total                 (2P + 2 log P) α + [2k (P-1)/P, 6k (P-1)/P] β
 // counted: P-1 + 2 ceil(log P) messages, and up to P-1 more where balancing moves entries.
 // Exact at the lower end (Theorem 3.1): every rank selects in its own region, k/P of it global.
+// The upper end is left where balancing has moved entries: ranks start the allgatherv one after
+// another, and messages for its later steps come to a port before those that it waits for; it was
+// seen to take up to twice as long. That is the upper end of the lower-order terms.
 // In iterations that repartition or set the global threshold those collectives are lower-order
 // terms: ceil(log P) (α + Pβ), and ceil(log P) α + at most 2 min(n, kP) β a step.
 //

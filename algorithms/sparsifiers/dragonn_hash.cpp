@@ -43,10 +43,10 @@ class DragonnHash final : public Sparsifier {
 
 std::int64_t hash_slots(double slots, std::int64_t k, const GradientSpace& space) {
   if (k == 0) return 0;
-  const double carried = static_cast<double>(k / space.granule);
+  const std::int64_t carried = k / space.granule;
   // More slots than there are coordinates would be empty.
-  const double most = static_cast<double>(space.coordinates());
-  return std::llround(std::clamp(slots * carried, 1.0, most));
+  const auto most = static_cast<double>(space.coordinates());
+  return std::llround(std::clamp(slots * static_cast<double>(carried), 1.0, most));
 }
 
 UniversalHash::UniversalHash(std::uint64_t key, std::int64_t slots)
