@@ -24,8 +24,9 @@ Sweep table1(const std::string& ranks) {
 }  // namespace
 
 TEST_CASE("Table 1 for BERT: exact formulas hold to 1e-9 and intervals contain the run") {
-  for (const Point& point : table1(test::kSanitized ? "[16, 48]" : "[16, 48, 256]").points) {
+  for (const Point& point : table1(test::kSanitized ? "[16]" : "[16, 48, 256]").points) {
     if (point.scheme == "dense_ring" && point.ranks > 64) continue;
+    if (test::kSanitized && point.scheme.rfind("dense", 0) == 0) continue;  // minutes
     CAPTURE(point.scheme);
     CAPTURE(point.ranks);
     const Row row = make_row("test", point);
