@@ -109,7 +109,7 @@ class TensorWise final : public Scheme {
       const Reduced reduced = co_await std::move(task);
       sums.push_back(std::get<SparseVector>(reduced.sum));
       contributed.push_back(moved(std::get<SparseVector>(reduced.contributed), first));
-      result.selection.took_part = true;
+      result.selection.took_part = result.selection.took_part || reduced.selection.took_part;
       result.selection.sent += reduced.selection.sent;
       result.selection.selected += reduced.selection.selected;
       result.selection.work = result.selection.work + reduced.selection.work;
@@ -147,13 +147,11 @@ class TensorWise final : public Scheme {
     const auto end = static_cast<std::uint32_t>(setup.space.coordinates());
     const Message mine = to_dense(own, 0, end).message(setup.space);
     const Message total = co_await allreduce_ring(comm, mine, reduction);
-    const SelectionReport report{.took_part = true, .selected = setup.space.components};
     const std::array inputs{total};
     const Message sum = setup.shared->once("entries of a block", inputs, [&] {
       return entries_of_block(DenseBlock::from(total.payload)).message(setup.space);
     });
-    co_return Reduced{
-        .sum = SparseVector::from(sum.payload), .contributed = own, .selection = report};
+    co_return Reduced{.sum = SparseVector::from(sum.payload), .contributed = own};
   }
 
   const SchemeSetup& setup_;

@@ -125,6 +125,7 @@ std::optional<SelectionSummary> selection_of(const std::vector<RankState>& ranks
     most(summary.work.sorted, report.work.sorted);
     most(summary.work.hashed, report.work.hashed);
   }
+  if (summary.ranks == 0) return std::nullopt;  // nothing was there to select from
   return summary;
 }
 

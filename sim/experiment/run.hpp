@@ -59,7 +59,7 @@ struct Outcome {
   std::vector<PhaseCost> phases;
   std::int64_t result_components = 0;  ///< non-zero components of the reduced gradient (n if dense)
   bool ranks_agree = false;            ///< all ranks hold the same reduced gradient
-  std::optional<SelectionSummary> selection;  ///< of sparse schemes
+  std::optional<SelectionSummary> selection;  ///< of sparse schemes, where anything was selected
   Machine machine;                            ///< α and β that the formulas take
   /// The same point in the α-β machine of the platform, end to end: where flows share links.
   std::optional<Seconds> alphabeta_time;
