@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "algorithms/formula.hpp"
@@ -22,8 +23,7 @@ class Watched final : public Sparsifier {
     Selection selection = inner_->select(accumulated, rank, iteration);
     report_ = {.took_part = true,
                .selected = static_cast<std::int64_t>(selection.selected.size()) * granule_,
-               .sent = granule_ * std::max(static_cast<std::int64_t>(selection.selected.size()),
-                                           selection.slots),
+               .sent = granule_ * selection.travelling(),
                .work = selection.work};
     return selection;
   }
@@ -74,6 +74,10 @@ const std::string& or_else(const std::string& text, const std::string& other) {
 }
 
 }  // namespace
+
+double ceil_log2(int ranks) {
+  return static_cast<double>(std::bit_width(static_cast<unsigned>(ranks) - 1));
+}
 
 void Sparsifier::observe(const Numbers& /*counts*/, int /*iteration*/) {}
 

@@ -94,8 +94,14 @@ struct Cost {
   Interval paper;        ///< as the paper's table prints it
   Interval counted;      ///< the same terms with the messages counted instead of rounded up
   Interval lower_order;  ///< what the paper leaves out and a run has: sizes, remainders, folding
-  bool exact = false;  ///< a run equals counted + lower_order, given what the scheme's comment asks
+  bool exact = false;    ///< a run equals that, given what the scheme's comment asks
+
+  /// What a run costs.
+  [[nodiscard]] Interval run() const { return counted + lower_order; }
 };
+
+/// ceil(log P): the steps in which messages double.
+[[nodiscard]] double ceil_log2(int ranks);
 
 /// How many components the ranks really selected.
 struct SelectedCounts {

@@ -12,6 +12,9 @@
 
 namespace thinwire {
 
+/// Any of these.
+using AllreduceSchedule = Task<Message> (*)(Communicator&, Message, const Reduction&);
+
 /// Exchange and sum with rank ^ 1, 2, 4 ...: log P (α + Lβ).
 [[nodiscard]] Task<Message> allreduce_recursive_doubling(Communicator& comm, Message mine,
                                                          const Reduction& reduction);

@@ -9,6 +9,15 @@
 
 namespace thinwire {
 
+OptionInfo node_option() {
+  return {"node", std::int64_t{8}, 1, "ranks of a node, which follow one another"};
+}
+
+Nodes nodes_of(const Options& options, int ranks) {
+  const auto size = static_cast<int>(std::min<std::int64_t>(options.integer("node"), ranks));
+  return {.size = size, .count = (ranks - 1) / size + 1};
+}
+
 Task<Message> allreduce_hierarchical(Communicator& comm, int node, Message mine,
                                      const Reduction& reduction,
                                      const AmongLeaders& among_leaders) {

@@ -3,11 +3,22 @@
 
 #include <functional>
 
+#include "algorithms/options.hpp"
 #include "sim/core/communicator.hpp"
 #include "sim/core/task.hpp"
 #include "sim/gradient/reduction.hpp"
 
 namespace thinwire {
+
+/// How ranks fall into nodes: node i has ranks [i size, (i + 1) size), the last one maybe fewer.
+struct Nodes {
+  int size = 1;
+  int count = 1;
+};
+/// The option `node`, ranks of a node.
+[[nodiscard]] OptionInfo node_option();
+/// As the option says; a node of more ranks than there are is a node of them all.
+[[nodiscard]] Nodes nodes_of(const Options& options, int ranks);
 
 /// What the leaders do with their nodes' sums: a coroutine that gives each of them the result, of
 /// the whole, on a communicator of the leaders alone. It may be of another kind than the sums, as

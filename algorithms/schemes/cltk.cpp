@@ -45,7 +45,7 @@ Cost cltk_cost(const CostInput& in) {
   const double p = in.ranks;
   // Only the leader selects.
   const double k = in.most();
-  const double steps = std::ceil(std::log2(p));
+  const double steps = ceil_log2(in.ranks);
   const double log = std::log2(p);
   const double share = k * (p - 1) / p;
   Cost cost;

@@ -10,11 +10,9 @@ namespace thinwire {
 
 namespace {
 
-using Schedule = Task<Message> (*)(Communicator&, Message, const Reduction&);
-
 class DenseScheme final : public Scheme {
  public:
-  DenseScheme(const SchemeSetup& setup, Schedule schedule)
+  DenseScheme(const SchemeSetup& setup, AllreduceSchedule schedule)
       : space_(setup.space),
         reduction_(*setup.shared, setup.gamma, setup.space),
         schedule_(schedule) {}
@@ -28,7 +26,7 @@ class DenseScheme final : public Scheme {
  private:
   GradientSpace space_;
   GradientReduction reduction_;
-  Schedule schedule_;
+  AllreduceSchedule schedule_;
 };
 
 /// The cost of a schedule for powers of two, at any P: `core` at the power of two below, and two
@@ -112,7 +110,8 @@ bool rabenseifner_is_exact(int ranks, std::int64_t words) {
 
 std::vector<SchemeInfo> dense_schemes() {
   const auto entry = [](std::string name, std::string summary, std::string source, PaperCost paper,
-                        std::string exact_when, Cost (*cost)(const CostInput&), Schedule schedule) {
+                        std::string exact_when, Cost (*cost)(const CostInput&),
+                        AllreduceSchedule schedule) {
     return SchemeInfo{.name = std::move(name),
                       .summary = std::move(summary),
                       .source = std::move(source),

@@ -51,7 +51,7 @@ class SharedIndexes final : public SparseCollective {
 Cost shared_indexes_cost(const CostInput& in, bool partitioned) {
   if (in.ranks == 1) return {.paper = {}, .counted = {}, .lower_order = {}, .exact = true};
   const double p = in.ranks;
-  const double steps = std::ceil(std::log2(p));
+  const double steps = ceil_log2(in.ranks);
   const auto total = in.selected ? static_cast<double>(in.selected->total)
                                  : static_cast<double>(in.k) * (partitioned ? 1 : p);
   const double largest =

@@ -67,7 +67,7 @@ class GTopk final : public SparseCollective {
 };
 
 Cost gtopk_cost(const CostInput& in) {
-  const double steps = std::ceil(std::log2(static_cast<double>(in.ranks)));
+  const double steps = ceil_log2(in.ranks);
   const double log = std::log2(static_cast<double>(in.ranks));
   const auto counted = [&](double k) { return Terms{2 * steps, 4 * k * steps, 0}; };
   const bool power = steps == log;

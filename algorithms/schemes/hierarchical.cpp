@@ -14,18 +14,12 @@ namespace thinwire {
 
 namespace {
 
-const OptionInfo kNodeOption{"node", std::int64_t{8}, 1,
-                             "ranks of a node, which follow one another"};
-
-using Schedule = Task<Message> (*)(Communicator&, Message, const Reduction&);
-
 class Hierarchical final : public Scheme {
  public:
-  Hierarchical(const SchemeSetup& setup, Schedule schedule)
+  Hierarchical(const SchemeSetup& setup, AllreduceSchedule schedule)
       : space_(setup.space),
         reduction_(*setup.shared, setup.gamma, setup.space),
-        // A node of more ranks than there are is a node of them all.
-        node_(static_cast<int>(std::min<std::int64_t>(setup.options.integer("node"), setup.ranks))),
+        node_(nodes_of(setup.options, setup.ranks).size),
         among_leaders_([this, schedule](Communicator& leaders, Message sum) {
           return schedule(leaders, std::move(sum), reduction_);
         }) {}
@@ -46,29 +40,23 @@ class Hierarchical final : public Scheme {
 /// A flat scheme as the leaders use it.
 struct Flat {
   SchemeInfo info;
-  Schedule schedule;
+  AllreduceSchedule schedule;
   /// What a run takes where one leader is ready too early.
   std::function<Interval(const CostInput&)> early;
 };
 
-double ceil_log2(int ranks) {
-  return static_cast<double>(std::bit_width(static_cast<unsigned>(ranks) - 1));
-}
-
-Interval run_of(const Cost& cost) { return cost.counted + cost.lower_order; }
-
 Cost hierarchical_cost(const CostInput& in, const Flat& flat) {
-  const auto node = static_cast<int>(std::min<std::int64_t>(in.options->integer("node"), in.ranks));
+  const Nodes nodes = nodes_of(*in.options, in.ranks);
   CostInput among = in;
-  among.ranks = (in.ranks - 1) / node + 1;
-  const int last = in.ranks - (among.ranks - 1) * node;
-  const double height = ceil_log2(node);
+  among.ranks = nodes.count;
+  const int last = in.ranks - (nodes.count - 1) * nodes.size;
+  const double height = ceil_log2(nodes.size);
   const bool alike = among.ranks == 1 || ceil_log2(last) == height;
   const Cost cost = flat.info.cost(among);
-  const Interval leaders = alike ? run_of(cost) : flat.early(among);
+  const Interval leaders = alike ? cost.run() : flat.early(among);
 
   const auto n = static_cast<double>(in.n);
-  const double log = std::log2(static_cast<double>(node));
+  const double log = std::log2(static_cast<double>(nodes.size));
   const auto in_nodes = [n](double messages, double words, double reduced) {
     return Terms{2 * messages, 2 * n * words, n * reduced};
   };
@@ -92,7 +80,7 @@ SchemeInfo entry(std::string name, std::string summary, PaperCost paper, std::st
           .exact_when = std::move(exact_when),
           .lower_order = "those of the scheme among leaders; ceil(log node) steps",
           .dense = true,
-          .options = {kNodeOption},
+          .options = {node_option()},
           .run_cost = [flat](const CostInput& in) { return hierarchical_cost(in, flat); },
           .make = [schedule = flat.schedule](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
             return std::make_unique<Hierarchical>(setup, schedule);
@@ -110,18 +98,18 @@ std::vector<SchemeInfo> hierarchical_schemes() {
   ring.early = [info = ring.info](const CostInput& in) {
     // The longest piece starts at rank 0 and ends at the last but one, neither of them early. The
     // early one's first message may come to rank 0 too soon.
-    Interval run = run_of(info.cost(in));
+    Interval run = info.cost(in).run();
     const auto longest = static_cast<double>(part_begin(in.n, in.ranks, 1));
     run.high = run.high + Terms{1, longest, longest};
     return run;
   };
   Flat rabenseifner{named("dense_rabenseifner"), allreduce_rabenseifner, {}};
   rabenseifner.early = [info = rabenseifner.info](const CostInput& in) {
-    const Interval run = run_of(info.cost(in));
+    const Interval run = info.cost(in).run();
     // The chain that begins at rank 0 and ends there is of the shortest pieces at the least.
     CostInput shortest = in;
     shortest.n -= in.n % std::bit_floor(static_cast<unsigned>(in.ranks));
-    return Interval{run_of(info.cost(shortest)).low, run.high + run.low};
+    return Interval{info.cost(shortest).run().low, run.high + run.low};
   };
   const char* const words = "2n log min(node, P) + 2n (ceil(P/node) - 1)/ceil(P/node)";
   const char* const reduced = "n log min(node, P) + n (ceil(P/node) - 1)/ceil(P/node)";

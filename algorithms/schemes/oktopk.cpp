@@ -239,10 +239,10 @@ class OkTopk final : public SparseCollective {
 class HierarchicalOkTopk final : public SparseCollective {
  public:
   explicit HierarchicalOkTopk(const SchemeSetup& setup)
-      : node_(static_cast<int>(std::min<std::int64_t>(setup.options.integer("node"), setup.ranks))),
+      : nodes_(nodes_of(setup.options, setup.ranks)),
         leaders_setup_(setup),
         reduction_(*setup.shared, setup.gamma, setup.space, true) {
-    leaders_setup_.ranks = (setup.ranks - 1) / node_ + 1;
+    leaders_setup_.ranks = nodes_.count;
     among_leaders_.emplace(leaders_setup_);
   }
 
@@ -254,7 +254,8 @@ class HierarchicalOkTopk final : public SparseCollective {
       return topk_of(leaders, SparseVector::from(sum.payload), iteration);
     };
     const Message mine = selected.message(leaders_setup_.space);
-    const Message total = co_await allreduce_hierarchical(comm, node_, mine, reduction_, topk);
+    const Message total =
+        co_await allreduce_hierarchical(comm, nodes_.size, mine, reduction_, topk);
     const SparseVector result = SparseVector::from(total.payload);
     co_return Reduced{.sum = result, .contributed = intersect(selected, result)};
   }
@@ -265,7 +266,7 @@ class HierarchicalOkTopk final : public SparseCollective {
     co_return result.message(leaders_setup_.space);
   }
 
-  int node_;
+  Nodes nodes_;
   SchemeSetup leaders_setup_;  // what the leaders' oktopk refers to
   GradientReduction reduction_;
   std::optional<OkTopk> among_leaders_;
@@ -275,7 +276,7 @@ Cost oktopk_cost(const CostInput& in) {
   const Options& options = *in.options;
   const double p = in.ranks;
   const double k = in.most();
-  const double steps = std::ceil(std::log2(p));
+  const double steps = ceil_log2(in.ranks);
   const double share = k * (p - 1) / p;
   const double least = in.least() * (p - 1) / p;
   const bool published = options.flag("published");
@@ -327,17 +328,17 @@ Cost oktopk_cost(const CostInput& in) {
 }
 
 Cost hierarchical_oktopk_cost(const CostInput& in) {
-  const auto node = static_cast<int>(std::min<std::int64_t>(in.options->integer("node"), in.ranks));
+  const Nodes nodes = nodes_of(*in.options, in.ranks);
   CostInput among = in;
-  among.ranks = (in.ranks - 1) / node + 1;
+  among.ranks = nodes.count;
   const auto n = static_cast<double>(in.n);
-  const double height = std::ceil(std::log2(static_cast<double>(node)));
+  const double height = ceil_log2(nodes.size);
   // A node's sum has what one rank selected at the least, and what all did at the most.
-  const auto sum = std::min<std::int64_t>(in.n, static_cast<std::int64_t>(in.most()) * node);
+  const auto sum = std::min<std::int64_t>(in.n, static_cast<std::int64_t>(in.most()) * nodes.size);
   among.selected = SelectedCounts{.least = static_cast<std::int64_t>(in.least()), .most = sum};
   const Cost cost = oktopk_cost(among);
   double up = 0;
-  for (int ranks = 1; ranks < node; ranks *= 2) up += 2 * std::min(in.most() * ranks, n);
+  for (int ranks = 1; ranks < nodes.size; ranks *= 2) up += 2 * std::min(in.most() * ranks, n);
   Cost result;
   const Terms low{2 * height, 4 * in.least() * height, 0};
   const Terms high{2 * height, up + 2 * in.most() * height, up / 2};
@@ -365,8 +366,7 @@ SchemeInfo hierarchical_oktopk_scheme() {
                     "2k (min(node, P) - 1) + 2k log min(node, P) + "
                     "6k min(node, P) (1 - 1/ceil(P/node))",
                 .reduced_high = "k (min(node, P) - 1) + k min(node, P) (ceil(P/node) - 1)"};
-  info.options.insert(info.options.begin(),
-                      {"node", std::int64_t{8}, 1, "ranks of a node, which follow one another"});
+  info.options.insert(info.options.begin(), node_option());
   info.run_cost = hierarchical_oktopk_cost;
   info.collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
     return std::make_unique<HierarchicalOkTopk>(setup);

@@ -23,12 +23,10 @@ Stream stream_of(const SparseVector& selected, const GradientSpace& space) {
   return to_dense(selected, 0, static_cast<std::uint32_t>(space.coordinates()));
 }
 
-using Schedule = Task<Message> (*)(Communicator&, Message, const Reduction&);
-
 /// A dense allreduce's schedule, on streams.
 class StreamAllreduce final : public SparseCollective {
  public:
-  StreamAllreduce(const SchemeSetup& setup, Schedule schedule)
+  StreamAllreduce(const SchemeSetup& setup, AllreduceSchedule schedule)
       : setup_(setup), reduction_(*setup.shared, setup.gamma, setup.space), schedule_(schedule) {}
 
   Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
@@ -44,7 +42,7 @@ class StreamAllreduce final : public SparseCollective {
  private:
   const SchemeSetup& setup_;
   GradientReduction reduction_;
-  Schedule schedule_;
+  AllreduceSchedule schedule_;
 };
 
 /// How the regions travel in the second stage.
@@ -111,8 +109,6 @@ class SplitAllgather final : public SparseCollective {
   Second second_;
 };
 
-double steps_of(const CostInput& in) { return std::ceil(std::log2(static_cast<double>(in.ranks))); }
-
 Cost recursive_double_cost(const CostInput& in) {
   const auto n = static_cast<double>(in.n);
   const auto core = std::bit_floor(static_cast<unsigned>(in.ranks));
@@ -167,7 +163,7 @@ Cost split_allgather_cost(const CostInput& in, Second second) {
   const double p = in.ranks;
   const auto n = static_cast<double>(in.n);
   const double share = (p - 1) / p;
-  const double steps = steps_of(in);
+  const double steps = ceil_log2(in.ranks);
   const double all_dense = std::ceil(n / p) * (p - 1);
   const bool sizes = second == Second::agreed;
   const double messages = p - 1 + (sizes ? 2 : 1) * steps;
@@ -185,7 +181,6 @@ Cost split_allgather_cost(const CostInput& in, Second second) {
     const double longest = words((in.n + in.ranks - 1) / in.ranks) * (p - 1);
     low.words = shortest;
     high.words = 2 * in.most() * share + longest;
-    cost.exact = false;
   } else {
     // Regions that crowd may be COO at up to one, agreed on at up to two words a component.
     const double most = std::min(2 * in.most() * p, (sizes ? 2 : 1) * n);
@@ -205,7 +200,7 @@ Cost split_allgather_cost(const CostInput& in, Second second) {
 }
 
 SchemeInfo stream_scheme(std::string name, std::string summary, PaperCost paper,
-                         Cost (*cost)(const CostInput&), Schedule schedule) {
+                         Cost (*cost)(const CostInput&), AllreduceSchedule schedule) {
   return {.name = std::move(name),
           .summary = std::move(summary),
           .source = "SparCML (SC 2019), section 5.3",

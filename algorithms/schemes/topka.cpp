@@ -19,20 +19,43 @@ class Gather final : public SparseCollective {
 
   Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
                           int iteration) override {
-    Selection selection = sparsifier.select(accumulated, comm.rank(), iteration);
+    const Selection selection = sparsifier.select(accumulated, comm.rank(), iteration);
     accumulated = {};
-    Task<Reduced> task = gather_and_sum(comm, std::move(selection), setup_, style_);
-    co_return co_await std::move(task);
+    if (style_.sizes) {
+      const auto phase = comm.phase("sizes");
+      const Message size = Numbers({selection.travelling()}).message();
+      static_cast<void>(co_await gather(comm, size));
+    }
+    const Message mine{selection.selected.payload(),
+                       setup_.space.coo_words(selection.travelling())};
+    Concatenation all = Concatenation::of(comm.rank(), mine);
+    {
+      const auto phase = comm.phase("allgather");
+      all = co_await gather(comm, mine);
+    }
+    const auto phase = comm.phase("local_reduction");
+    const Words received = all.message().words - mine.words;
+    const double reduced_words =
+        style_.sparse_decoding ? static_cast<double>(received.value()) / 2  // half are indexes
+                               : static_cast<double>(setup_.space.components) * setup_.ranks;
+    co_await comm.compute(setup_.gamma * reduced_words);
+    co_return Reduced{.sum = sum_of_gathered(all, *setup_.shared),
+                      .contributed = selection.selected};
   }
 
  private:
+  [[nodiscard]] Task<Concatenation> gather(Communicator& comm, Message message) const {
+    return style_.ring ? allgather_ring(comm, std::move(message))
+                       : allgather(comm, std::move(message));
+  }
+
   const SchemeSetup& setup_;
   GatherStyle style_;
 };
 
 Cost gather_cost(const CostInput& in, GatherStyle style) {
   const double p = in.ranks;
-  const double steps = style.ring ? p - 1 : std::ceil(std::log2(p));
+  const double steps = style.ring ? p - 1 : ceil_log2(in.ranks);
   const auto counted = [&](double k) {
     return Terms{(style.sizes ? 2 : 1) * steps, 2 * k * (p - 1), 0};
   };
@@ -45,40 +68,10 @@ Cost gather_cost(const CostInput& in, GatherStyle style) {
 
 }  // namespace
 
-Task<Reduced> gather_and_sum(Communicator& comm, Selection selection, const SchemeSetup& setup,
-                             GatherStyle style) {
-  const auto gather = [&](Message message) {
-    return style.ring ? allgather_ring(comm, std::move(message))
-                      : allgather(comm, std::move(message));
-  };
-  const auto entries = static_cast<std::int64_t>(selection.selected.size());
-  const std::int64_t travel = std::max(entries, selection.slots);
-  if (style.sizes) {
-    const auto phase = comm.phase("sizes");
-    const Message size = Numbers({travel}).message();
-    static_cast<void>(co_await gather(size));
-  }
-  const Message mine{selection.selected.payload(), setup.space.coo_words(travel)};
-  Concatenation all = Concatenation::of(comm.rank(), mine);
-  {
-    const auto phase = comm.phase("allgather");
-    all = co_await gather(mine);
-  }
-  const auto phase = comm.phase("local_reduction");
-  const Words received = all.message().words - mine.words;
-  const double reduced_words = style.sparse_decoding
-                                   ? static_cast<double>(received.value()) / 2  // half are indexes
-                                   : static_cast<double>(setup.space.components) * setup.ranks;
-  co_await comm.compute(setup.gamma * reduced_words);
-  co_return Reduced{.sum = sum_of_gathered(all, *setup.shared), .contributed = selection.selected};
-}
-
 SchemeInfo gather_scheme(std::string name, GatherStyle style) {
   const OptionInfo decoding{"sparse_decoding", style.sparse_decoding, 0,
                             "merge what was gathered; false: scatter each into a dense vector"};
   return {.name = std::move(name),
-          .summary = {},
-          .source = {},
           .paper = {.latency = style.ring ? "P-1" : (style.sizes ? "2 log P" : "log P"),
                     .words = "2k (P-1)",
                     .reduced = "sparse_decoding k (P-1) + (1 - sparse_decoding) n P"},

@@ -32,8 +32,5 @@ struct GatherStyle {
 
 /// A scheme that gathers, by name; without a sparsifier.
 [[nodiscard]] SchemeInfo gather_scheme(std::string name, GatherStyle style);
-/// Gathers one selection and sums: a building block.
-[[nodiscard]] Task<Reduced> gather_and_sum(Communicator& comm, Selection selection,
-                                           const SchemeSetup& setup, GatherStyle style);
 
 }  // namespace thinwire

@@ -18,8 +18,7 @@ struct Moments {
 /// Over all components. Two passes: the sum of squares alone would lose a small deviation.
 Moments moments_of(const SparseVector& vector, const GradientSpace& space) {
   const auto components = [&](const Entry& entry) {
-    const std::int64_t at = entry.coordinate;
-    return static_cast<double>(space.component(at + 1) - space.component(at));
+    return static_cast<double>(space.width(entry.coordinate));
   };
   const auto n = static_cast<double>(space.components);
   double held = 0;

@@ -48,9 +48,7 @@ class Sidco final : public Sparsifier {
     for (const Entry& entry : accumulated.entries()) {
       const double excess = std::abs(static_cast<double>(entry.value)) - threshold;
       if (excess <= 0) continue;
-      const std::int64_t at = entry.coordinate;
-      const auto components =
-          static_cast<double>(setup_.space.component(at + 1) - setup_.space.component(at));
+      const auto components = static_cast<double>(setup_.space.width(entry.coordinate));
       result.components += components;
       result.excess += components * excess;
     }

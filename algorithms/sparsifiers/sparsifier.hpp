@@ -1,6 +1,7 @@
 // What a sparsifier is: it decides which entries of a rank's accumulator are sent.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -34,6 +35,11 @@ struct Selection {
   SelectionWork work = {};
   /// Coordinates that travel where that is more than was selected (empty slots of a hash table).
   std::int64_t slots = 0;
+
+  /// Coordinates that travel.
+  [[nodiscard]] std::int64_t travelling() const {
+    return std::max(slots, static_cast<std::int64_t>(selected.size()));
+  }
 };
 
 /// What is told of a selection.

@@ -77,8 +77,8 @@ Comparison compare(const Row& row, double tolerance) {
   Comparison result;
   result.cost = scheme.cost(in);
   const Cost& cost = result.cost;
-  result.formula_low = value(cost.counted.low + cost.lower_order.low);
-  result.formula_high = value(cost.counted.high + cost.lower_order.high);
+  result.formula_low = value(cost.run().low);
+  result.formula_high = value(cost.run().high);
   result.paper_low = value(cost.paper.low);
   result.paper_high = value(cost.paper.high);
   result.lower_order_low = value(cost.lower_order.low);

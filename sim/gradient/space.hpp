@@ -26,6 +26,10 @@ struct GradientSpace {
   [[nodiscard]] constexpr std::int64_t component(std::int64_t coordinate) const {
     return std::min(components, coordinate * granule);
   }
+  /// Components that a coordinate stands for.
+  [[nodiscard]] constexpr std::int64_t width(std::int64_t coordinate) const {
+    return component(coordinate + 1) - component(coordinate);
+  }
   /// The coordinate that a part which begins at `component` begins with: a granule belongs to the
   /// part in which its first component lies.
   [[nodiscard]] constexpr std::uint32_t coordinate(std::int64_t component) const {

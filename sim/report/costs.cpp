@@ -47,7 +47,7 @@ std::vector<Json> cost_records(const CostPoint& point) {
                                    .options = &options,
                                    .alpha = machine.alpha,
                                    .beta_per_word = machine.beta_per_word});
-    const Interval run = cost.counted + cost.lower_order;
+    const Interval run = cost.run();
     records.push_back({{"scheme", scheme.name},
                        {"latency", interval_of(scheme.paper.latency, scheme.paper.latency_high)},
                        {"bandwidth", bandwidth_text(scheme.paper)},

@@ -12,8 +12,7 @@ Json record_of(const Row& row, const Comparison& comparison) {
   const SchemeInfo scheme = find_scheme(point.scheme);
   const bool dense = scheme.dense;
   const auto n = static_cast<double>(point.space.components);
-  const Terms low = comparison.cost.counted.low + comparison.cost.lower_order.low;
-  const Terms high = comparison.cost.counted.high + comparison.cost.lower_order.high;
+  const auto [low, high] = comparison.cost.run();
 
   const auto if_run = [&](auto get) { return row.outcome ? Json(get(*row.outcome)) : Json(); };
   const auto if_selected = [&](auto get) {
