@@ -1,0 +1,613 @@
+#include "traces/profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/math/special_functions/beta.hpp>
+#include <boost/math/special_functions/erf.hpp>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "sim/core/errors.hpp"
+#include "sim/core/nearest.hpp"
+
+namespace thinwire {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFormat = "thinwire-profile";
+constexpr int kVersion = 1;
+/// How far the mean of the relative densities may be from 1: they are written in a few digits.
+constexpr double kMeanTolerance = 1e-3;
+constexpr std::int64_t kMostComponents = std::numeric_limits<std::uint32_t>::max();
+
+/// What says where it comes from.
+constexpr std::array<std::string_view, 18> kEntries{
+    "layers",           "regions",           "popularity.rho",        "popularity.beta_a",
+    "popularity.never", "popularity.block",  "popularity.clustering", "magnitudes.shape",
+    "magnitudes.scale", "magnitudes.below",  "magnitudes.rms",        "magnitudes.mean",
+    "thresholds.ranks", "thresholds.noise",  "thresholds.walk",       "thresholds.memory",
+    "thresholds.start", "thresholds.filling"};
+constexpr std::array<std::string_view, 3> kKinds{"fitted", "calibrated", "assumed"};
+
+// Where something is wrong, as in every complaint below: file, JSON pointer, value, what is wanted.
+[[noreturn]] void refuse(const std::string& path, const std::string& pointer,
+                         const std::string& what) {
+  throw InputError(fmt::format("{}: {}: {}", path, pointer, what));
+}
+
+[[noreturn]] void refuse_value(const std::string& path, const std::string& pointer,
+                               const std::string& value, const std::string& wanted) {
+  refuse(path, pointer, fmt::format("{} is not right; wanted is {}", value, wanted));
+}
+
+/// Of a value, what fits into a line.
+std::string excerpt(const Json& value) {
+  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  return text;
+}
+
+/// A key as JSON pointers have it.
+std::string escaped(const std::string& key) {
+  std::string text;
+  for (const char c : key) {
+    if (c == '~') {
+      text += "~0";
+    } else if (c == '/') {
+      text += "~1";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+/// A value of the document, and where it is.
+class Node {
+ public:
+  Node(const std::string& path, const Json& value, std::string pointer)
+      : path_(&path), value_(&value), pointer_(std::move(pointer)) {}
+
+  [[nodiscard]] const Json& json() const { return *value_; }
+  [[nodiscard]] std::string pointer() const { return pointer_.empty() ? "/" : pointer_; }
+
+  /// An object whose keys are all known.
+  void be_object(std::span<const std::string_view> keys) const {
+    if (!value_->is_object()) wrong("an object");
+    const std::vector<std::string> known(keys.begin(), keys.end());
+    for (const auto& item : value_->items()) {
+      if (std::ranges::find(known, item.key()) != known.end()) continue;
+      refuse(*path_, pointer_ + "/" + escaped(item.key()),
+             fmt::format("unknown key '{}'{}", item.key(), did_you_mean(item.key(), known)));
+    }
+  }
+
+  [[nodiscard]] Node at(const std::string& key) const {
+    const auto found = value_->find(key);
+    if (found == value_->end()) {
+      refuse(*path_, pointer(), fmt::format("the key '{}' is missing", key));
+    }
+    return {*path_, *found, pointer_ + "/" + escaped(key)};
+  }
+
+  [[nodiscard]] std::vector<Node> elements() const {
+    if (!value_->is_array()) wrong("an array");
+    std::vector<Node> nodes;
+    nodes.reserve(value_->size());
+    for (const Json& element : *value_) {
+      nodes.emplace_back(*path_, element, fmt::format("{}/{}", pointer_, nodes.size()));
+    }
+    return nodes;
+  }
+
+  [[nodiscard]] double number() const {
+    if (!value_->is_number()) wrong("a number");
+    return value_->get<double>();
+  }
+
+  [[nodiscard]] std::int64_t whole() const {
+    // Larger ones would come out negative.
+    if (!value_->is_number_integer() ||
+        (value_->is_number_unsigned() &&
+         value_->get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())) {
+      wrong("a whole number");
+    }
+    return value_->get<std::int64_t>();
+  }
+
+  [[nodiscard]] std::string text() const {
+    if (!value_->is_string()) wrong("a text");
+    return value_->get<std::string>();
+  }
+
+  [[noreturn]] void wrong(const std::string& wanted) const {
+    refuse_value(*path_, pointer(), excerpt(*value_), wanted);
+  }
+
+ private:
+  const std::string* path_;
+  const Json* value_;
+  std::string pointer_;
+};
+
+/// A number of the profile by its name, so that reading, writing and checking agree.
+struct Field {
+  std::string_view name;
+  double* value;
+  double low;
+  double high;
+  bool above_low = false;  ///< low itself is out
+  bool below_high = false;
+};
+
+constexpr double kAny = std::numeric_limits<double>::max();
+
+std::vector<Field> popularity_fields(Popularity& p) {
+  return {{"rho", &p.rho, 0, 1, false, true},
+          {"beta_a", &p.beta_a, 0, kAny, true},
+          {"never", &p.never, 0, 1, false, true},
+          {"clustering", &p.clustering, 0, 1}};
+}
+
+std::vector<Field> magnitude_fields(Magnitudes& m) {
+  return {{"shape", &m.shape, 0, kAny, true},
+          {"scale", &m.scale, 0, kAny, true},
+          {"below", &m.below, 0, kAny, true},
+          {"rms", &m.rms, 0, kAny, true},
+          {"mean", &m.mean, 0, kAny, true}};
+}
+
+std::vector<Field> threshold_fields(ThresholdDrift& t) {
+  return {{"ranks", &t.ranks, 0, kAny},       {"noise", &t.noise, 0, kAny},
+          {"walk", &t.walk, 0, kAny},         {"memory", &t.memory, 0, kAny, true},
+          {"start", &t.start, 0, kAny, true}, {"filling", &t.filling, 0, kAny, true}};
+}
+
+std::string range_text(const Field& field) {
+  std::string text = field.above_low ? fmt::format("a number above {}", field.low)
+                                     : fmt::format("a number, at least {}", field.low);
+  if (field.high < kAny) {
+    text += fmt::format("{} {}", field.below_high ? ", below" : ", at most", field.high);
+  }
+  return text;
+}
+
+void check_fields(const std::string& path, const std::string& group,
+                  const std::vector<Field>& fields) {
+  for (const Field& field : fields) {
+    const double value = *field.value;
+    const bool inside = std::isfinite(value) &&
+                        (field.above_low ? value > field.low : value >= field.low) &&
+                        (field.below_high ? value < field.high : value <= field.high);
+    if (!inside) {
+      refuse_value(path, fmt::format("/{}/{}", group, field.name), fmt::format("{}", value),
+                   range_text(field));
+    }
+  }
+}
+
+void check_layers(const Profile& profile, const std::string& path) {
+  if (profile.layers.empty()) refuse_value(path, "/layers", "[]", "one layer at least");
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < profile.layers.size(); ++i) {
+    const Layer& layer = profile.layers[i];
+    if (layer.size < 1 || layer.size > profile.components) {
+      refuse_value(
+          path, fmt::format("/layers/{}/size", i), fmt::format("{}", layer.size),
+          fmt::format("a whole number, at least 1, at most the {} components", profile.components));
+    }
+    sum += layer.size;
+    if (sum > kMostComponents) break;
+  }
+  if (sum != profile.components) {
+    refuse(path, "/layers",
+           fmt::format("their sizes add up to {}, wanted are the {} components",
+                       sum > kMostComponents ? fmt::format("more than {}", kMostComponents)
+                                             : fmt::format("{}", sum),
+                       profile.components));
+  }
+}
+
+void check_region(const Profile& profile, std::size_t i, const std::string& path) {
+  const ProfileRegion& region = profile.regions[i];
+  const std::string pointer = fmt::format("/regions/{}", i);
+  const std::size_t before = i == 0 ? 0 : profile.regions[i - 1].layer;
+  if (region.layer >= profile.layers.size()) {
+    refuse_value(
+        path, pointer + "/layer", fmt::format("{}", region.layer),
+        fmt::format("the position of one of the {} layers, from 0", profile.layers.size()));
+  }
+  if (region.layer < before) {
+    refuse_value(
+        path, pointer + "/layer", fmt::format("{}", region.layer),
+        fmt::format("at least {}, as of the region before: regions follow one another", before));
+  }
+  const std::int64_t layer_size = profile.layers[region.layer].size;
+  if (region.size < 1 || region.size > layer_size) {
+    refuse_value(path, pointer + "/size", fmt::format("{}", region.size),
+                 fmt::format("a whole number, at least 1, at most the {} of the layer '{}'",
+                             layer_size, profile.layers[region.layer].name));
+  }
+  const double most = (1 - profile.popularity.never) / profile.density;
+  if (!std::isfinite(region.density) || region.density < 0) {
+    refuse_value(path, pointer + "/density", fmt::format("{}", region.density),
+                 "a number, at least 0");
+  }
+  if (region.density > most * (1 + 1e-12)) {
+    refuse_value(
+        path, pointer + "/density", fmt::format("{}", region.density),
+        fmt::format("at most {}: with the density {} {}", most, profile.density,
+                    profile.popularity.never > 0
+                        ? fmt::format("and the share {} of those that are never selected, the "
+                                      "others' probabilities would be above 1",
+                                      profile.popularity.never)
+                        : std::string("probabilities would be above 1")));
+  }
+}
+
+void check_regions(const Profile& profile, const std::string& path) {
+  std::vector<std::int64_t> sums(profile.layers.size());
+  double weighted = 0;
+  for (std::size_t i = 0; i < profile.regions.size(); ++i) {
+    check_region(profile, i, path);
+    sums[profile.regions[i].layer] += profile.regions[i].size;
+    weighted += static_cast<double>(profile.regions[i].size) * profile.regions[i].density;
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (sums[i] != profile.layers[i].size) {
+      refuse(path, "/regions",
+             fmt::format("those of layer {} ('{}') add up to {} components, wanted are its {}", i,
+                         profile.layers[i].name, sums[i], profile.layers[i].size));
+    }
+  }
+  const double mean = weighted / static_cast<double>(profile.components);
+  if (std::abs(mean - 1) > kMeanTolerance) {
+    refuse(path, "/regions",
+           fmt::format("the densities' mean over components is {:.6g}, wanted is 1 within {}", mean,
+                       kMeanTolerance));
+  }
+}
+
+void check_provenance(const Profile& profile, const std::string& path) {
+  const std::vector<std::string> known(kEntries.begin(), kEntries.end());
+  for (const auto& [entry, provenance] : profile.provenance) {
+    const std::string pointer = "/provenance/" + escaped(entry);
+    if (std::ranges::find(known, entry) == known.end()) {
+      refuse(path, pointer, fmt::format("unknown key '{}'{}", entry, did_you_mean(entry, known)));
+    }
+    if (std::ranges::find(kKinds, provenance.kind) == kKinds.end()) {
+      refuse_value(path, pointer + "/kind", fmt::format("'{}'", provenance.kind),
+                   fmt::format("{}", fmt::join(kKinds, " or ")));
+    }
+    if (provenance.from.empty()) {
+      refuse_value(path, pointer + "/from", "''", "a trace, a paper's figure or a reason");
+    }
+  }
+  for (const std::string& entry : known) {
+    if (profile.provenance.count(entry) == 0) {
+      refuse(path, "/provenance", fmt::format("the key '{}' is missing", entry));
+    }
+  }
+}
+
+/// The one place that says what a profile is.
+void check(const Profile& profile, const std::string& path) {
+  if (profile.components < 1 || profile.components > kMostComponents) {
+    refuse_value(path, "/components", fmt::format("{}", profile.components),
+                 fmt::format("a whole number, at least 1, at most {}", kMostComponents));
+  }
+  if (!(profile.density > 0 && profile.density <= 1)) {
+    refuse_value(path, "/density", fmt::format("{}", profile.density),
+                 "a number above 0, at most 1");
+  }
+  Profile copy;  // fields are named through pointers that write, too
+  copy.popularity = profile.popularity;
+  copy.magnitudes = profile.magnitudes;
+  copy.thresholds = profile.thresholds;
+  check_fields(path, "popularity", popularity_fields(copy.popularity));
+  if (profile.popularity.block < 1 || profile.popularity.block > kMostComponents) {
+    refuse_value(path, "/popularity/block", fmt::format("{}", profile.popularity.block),
+                 fmt::format("a whole number, at least 1, at most {}", kMostComponents));
+  }
+  check_fields(path, "magnitudes", magnitude_fields(copy.magnitudes));
+  if (profile.magnitudes.mean > profile.magnitudes.rms) {
+    refuse_value(path, "/magnitudes/mean", fmt::format("{}", profile.magnitudes.mean),
+                 fmt::format("at most rms, {}: no mean is above the root of its mean square",
+                             profile.magnitudes.rms));
+  }
+  check_fields(path, "thresholds", threshold_fields(copy.thresholds));
+  check_layers(profile, path);
+  check_regions(profile, path);
+  check_provenance(profile, path);
+}
+
+Json parsed(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path)) {
+    throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
+  }
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (file.bad()) throw InputError(fmt::format("{}: cannot be read to its end", path));
+  try {
+    return Json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    const std::size_t end = std::min(error.byte, text.size());
+    const auto line =
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
+    throw InputError(fmt::format("{}: line {} is not JSON", path, line));
+  } catch (const nlohmann::json::exception&) {
+    throw InputError(fmt::format("{}: a number is too large", path));
+  }
+}
+
+void read_fields(const Node& node, const std::vector<Field>& fields,
+                 std::optional<std::string_view> other = std::nullopt) {
+  std::vector<std::string_view> keys;
+  for (const Field& field : fields) keys.push_back(field.name);
+  if (other) keys.push_back(*other);
+  node.be_object(keys);
+  for (const Field& field : fields) *field.value = node.at(std::string(field.name)).number();
+}
+
+std::vector<Layer> read_layers(const Node& node) {
+  std::vector<Layer> layers;
+  std::int64_t first = 0;
+  for (const Node& element : node.elements()) {
+    element.be_object(std::array<std::string_view, 2>{"name", "size"});
+    const std::int64_t size = element.at("size").whole();
+    layers.push_back({element.at("name").text(), first, size});
+    // Sums that are out of range are refused later; until then they must not overflow.
+    first += std::clamp<std::int64_t>(size, 0, kMostComponents);
+  }
+  return layers;
+}
+
+std::vector<ProfileRegion> read_regions(const Node& node) {
+  std::vector<ProfileRegion> regions;
+  for (const Node& element : node.elements()) {
+    element.be_object(std::array<std::string_view, 3>{"layer", "size", "density"});
+    const std::int64_t layer = element.at("layer").whole();
+    if (layer < 0) element.at("layer").wrong("the position of a layer, from 0");
+    regions.push_back({static_cast<std::size_t>(layer), element.at("size").whole(),
+                       element.at("density").number()});
+  }
+  return regions;
+}
+
+std::map<std::string, Provenance> read_provenance(const Node& node) {
+  node.be_object(kEntries);
+  std::map<std::string, Provenance> provenance;
+  for (const auto& item : node.json().items()) {
+    const Node entry = node.at(item.key());
+    entry.be_object(std::array<std::string_view, 2>{"kind", "from"});
+    provenance[item.key()] = {entry.at("kind").text(), entry.at("from").text()};
+  }
+  return provenance;
+}
+
+double normal(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
+double normal_quantile(double p) { return -std::sqrt(2.0) * boost::math::erfc_inv(2 * p); }
+
+/// What is selected with certainty 0 or 1 needs no distribution.
+bool is_certain(double density) { return density <= 0 || density >= 1; }
+
+double copula_probability(double rho, double density, double z) {
+  if (is_certain(density)) return std::clamp(density, 0.0, 1.0);
+  return normal((normal_quantile(density) + std::sqrt(rho) * z) / std::sqrt(1 - rho));
+}
+
+double beta_probability(double a, double density, double z) {
+  if (is_certain(density)) return std::clamp(density, 0.0, 1.0);
+  const double b = a * (1 - density) / density;
+  // The smaller tail, which double precision resolves.
+  const double tail = normal(-std::abs(z));
+  if (tail <= 0) return z < 0 ? 0 : 1;
+  return z < 0 ? boost::math::ibeta_inv(a, b, tail) : boost::math::ibetac_inv(a, b, tail);
+}
+
+/// The share that is never selected. Where ranks select more than the others are, some of these
+/// must be selected.
+double never_selected(const Popularity& popularity, double density) {
+  return std::min(popularity.never, 1 - std::clamp(density, 0.0, 1.0));
+}
+
+/// E[1 - (1 - p)^ranks] of the copula. The trapezoid rule is as good as any where a Gaussian weight
+/// has made both ends 0, once its steps are small beside the width of p's rise.
+double copula_union(double rho, double density, double ranks) {
+  if (is_certain(density) || rho <= 0) {
+    return -std::expm1(ranks * std::log1p(-std::clamp(density, 0.0, 1.0)));
+  }
+  constexpr double kEnd = 8.5;
+  const double quantile = normal_quantile(density);
+  const double step = std::clamp(0.05 * std::sqrt((1 - rho) / rho), 1e-4, 0.025);
+  const int steps = static_cast<int>(std::ceil(kEnd / step));
+  double sum = 0;
+  double weights = 0;
+  for (int i = -steps; i <= steps; ++i) {
+    const double z = i * step;
+    const double weight = std::exp(-z * z / 2);
+    const double p = normal((quantile + std::sqrt(rho) * z) / std::sqrt(1 - rho));
+    sum -= weight * std::expm1(ranks * std::log1p(-p));
+    weights += weight;
+  }
+  return sum / weights;
+}
+
+/// ln Γ(x + a) - ln Γ(x), also where both are large and close to one another.
+double log_gamma_step(double x, double a) {
+  if (x < 1000) return std::lgamma(x + a) - std::lgamma(x);
+  const double y = x + a;
+  return (x - 0.5) * std::log1p(a / x) + a * (std::log(y) - 1) + (1 / y - 1 / x) / 12 -
+         (1 / (y * y * y) - 1 / (x * x * x)) / 360;
+}
+
+/// 1 - B(a, b + ranks) / B(a, b): the moments of a Beta distribution are known.
+double beta_union(double a, double density, double ranks) {
+  if (is_certain(density)) return std::clamp(density, 0.0, 1.0);
+  const double b = a * (1 - density) / density;
+  return -std::expm1(log_gamma_step(b, a) - log_gamma_step(b + ranks, a));
+}
+
+}  // namespace
+
+Profile read_profile(const std::string& path) {
+  const Json json = parsed(path);
+  const Node root(path, json, "");
+  root.be_object(std::array<std::string_view, 12>{
+      "format", "version", "name", "source", "components", "density", "layers", "regions",
+      "popularity", "magnitudes", "thresholds", "provenance"});
+  if (root.at("format").text() != kFormat) {
+    root.at("format").wrong(fmt::format("\"{}\"", kFormat));
+  }
+  if (root.at("version").whole() != kVersion) {
+    root.at("version").wrong(fmt::format("{}", kVersion));
+  }
+  Profile profile;
+  profile.name = root.at("name").text();
+  profile.source = root.at("source").text();
+  profile.components = root.at("components").whole();
+  profile.density = root.at("density").number();
+  profile.layers = read_layers(root.at("layers"));
+  profile.regions = read_regions(root.at("regions"));
+  read_fields(root.at("popularity"), popularity_fields(profile.popularity), "block");
+  profile.popularity.block = root.at("popularity").at("block").whole();
+  read_fields(root.at("magnitudes"), magnitude_fields(profile.magnitudes));
+  read_fields(root.at("thresholds"), threshold_fields(profile.thresholds));
+  profile.provenance = read_provenance(root.at("provenance"));
+  check(profile, path);
+  return profile;
+}
+
+void write_profile(const Profile& profile, const std::string& path) {
+  check(profile, path);
+  const auto group = [](const std::vector<Field>& fields) {
+    Json object = Json::object();
+    for (const Field& field : fields) object[std::string(field.name)] = *field.value;
+    return object;
+  };
+  Profile copy;
+  copy.popularity = profile.popularity;
+  copy.magnitudes = profile.magnitudes;
+  copy.thresholds = profile.thresholds;
+  Json popularity = group(popularity_fields(copy.popularity));
+  popularity["block"] = profile.popularity.block;
+
+  // One layer, region or entry a line: nlohmann's indentation would give each number its own.
+  const auto lines = [](const std::vector<std::string>& items) {
+    return fmt::format("\n    {}\n  ", fmt::join(items, ",\n    "));
+  };
+  std::vector<std::string> layers;
+  for (const Layer& layer : profile.layers) {
+    layers.push_back(Json{{"name", layer.name}, {"size", layer.size}}.dump());
+  }
+  std::vector<std::string> regions;
+  for (const ProfileRegion& region : profile.regions) {
+    regions.push_back(
+        Json{{"layer", region.layer}, {"size", region.size}, {"density", region.density}}.dump());
+  }
+  std::vector<std::string> provenance;
+  for (const std::string_view entry : kEntries) {
+    const Provenance& of = profile.provenance.at(std::string(entry));
+    provenance.push_back(fmt::format("{}: {}", Json(entry).dump(),
+                                     Json{{"kind", of.kind}, {"from", of.from}}.dump()));
+  }
+  const std::string text = fmt::format(
+      "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"name\": {},\n  \"source\": {},\n"
+      "  \"components\": {},\n  \"density\": {},\n  \"popularity\": {},\n  \"magnitudes\": {},\n"
+      "  \"thresholds\": {},\n  \"provenance\": {{{}}},\n  \"layers\": [{}],\n"
+      "  \"regions\": [{}]\n}}\n",
+      kFormat, kVersion, Json(profile.name).dump(), Json(profile.source).dump(), profile.components,
+      Json(profile.density).dump(), popularity.dump(),
+      group(magnitude_fields(copy.magnitudes)).dump(),
+      group(threshold_fields(copy.thresholds)).dump(), lines(provenance), lines(layers),
+      lines(regions));
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush()) throw InputError(fmt::format("{}: cannot be written", path));
+}
+
+double selection_probability(const Popularity& popularity, Family family, double density,
+                             double z) {
+  const double never = never_selected(popularity, density);
+  if (never > 0) {
+    const double share = normal(z);
+    if (share < never) return 0;
+    // Of the others, how popular it is.
+    const double above = normal(-z) / (1 - never);
+    z = above >= 1 ? -std::numeric_limits<double>::infinity() : -normal_quantile(above);
+    density = std::min(density / (1 - never), 1.0);
+  }
+  return family == Family::copula ? copula_probability(popularity.rho, density, z)
+                                  : beta_probability(popularity.beta_a, density, z);
+}
+
+std::vector<double> region_densities(const Profile& profile, double density) {
+  std::vector<double> densities(profile.regions.size(), 0.0);
+  std::vector<bool> full(profile.regions.size(), false);
+  double wanted = density * static_cast<double>(profile.components);
+  // Where the proportion would take a region above 1, it is full, and the others share the rest.
+  for (bool changed = true; changed;) {
+    changed = false;
+    double weight = 0;
+    for (std::size_t i = 0; i < densities.size(); ++i) {
+      if (!full[i]) {
+        weight += static_cast<double>(profile.regions[i].size) * profile.regions[i].density;
+      }
+    }
+    const double factor = weight > 0 ? wanted / weight : 0;
+    for (std::size_t i = 0; i < densities.size(); ++i) {
+      if (full[i]) continue;
+      densities[i] = factor * profile.regions[i].density;
+      if (densities[i] < 1) continue;
+      densities[i] = 1;
+      full[i] = true;
+      changed = true;
+    }
+    if (!changed && weight > 0) return densities;
+    wanted = density * static_cast<double>(profile.components);
+    for (std::size_t i = 0; i < densities.size(); ++i) {
+      if (full[i]) wanted -= static_cast<double>(profile.regions[i].size);
+    }
+  }
+  // All that the profile says is selected is full: the rest falls evenly on the others.
+  double rest = 0;
+  for (std::size_t i = 0; i < densities.size(); ++i) {
+    if (!full[i]) rest += static_cast<double>(profile.regions[i].size);
+  }
+  for (std::size_t i = 0; i < densities.size(); ++i) {
+    if (!full[i]) densities[i] = rest > 0 ? std::clamp(wanted / rest, 0.0, 1.0) : 0;
+  }
+  return densities;
+}
+
+double union_density(const Profile& profile, Family family, double density, double ranks) {
+  if (ranks <= 0) return 0;
+  const std::vector<double> densities = region_densities(profile, density);
+  std::map<double, double> components;  // by density: equal regions are worked out once
+  for (std::size_t i = 0; i < densities.size(); ++i) {
+    components[densities[i]] += static_cast<double>(profile.regions[i].size);
+  }
+  double sum = 0;
+  for (const auto& [of_region, size] : components) {
+    const double never = never_selected(profile.popularity, of_region);
+    const double of_others = never < 1 ? std::min(of_region / (1 - never), 1.0) : 0;
+    const double selected = family == Family::copula
+                                ? copula_union(profile.popularity.rho, of_others, ranks)
+                                : beta_union(profile.popularity.beta_a, of_others, ranks);
+    sum += size * (1 - never) * selected;
+  }
+  return sum / static_cast<double>(profile.components);
+}
+
+}  // namespace thinwire
