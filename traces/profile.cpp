@@ -537,7 +537,7 @@ void write_profile(const Profile& profile, const std::string& path) {
   if (!file.flush()) throw InputError(fmt::format("{}: cannot be written", path));
 }
 
-double selection_probability(const Popularity& popularity, Family family, double density,
+double selection_probability(const Popularity& popularity, PopularityFamily family, double density,
                              double z) {
   const double never = never_selected(popularity, density);
   if (never > 0) {
@@ -548,8 +548,8 @@ double selection_probability(const Popularity& popularity, Family family, double
     z = above >= 1 ? -std::numeric_limits<double>::infinity() : -normal_quantile(above);
     density = std::min(density / (1 - never), 1.0);
   }
-  return family == Family::copula ? copula_probability(popularity.rho, density, z)
-                                  : beta_probability(popularity.beta_a, density, z);
+  return family == PopularityFamily::copula ? copula_probability(popularity.rho, density, z)
+                                            : beta_probability(popularity.beta_a, density, z);
 }
 
 std::vector<double> region_densities(const Profile& profile, double density) {
@@ -591,7 +591,8 @@ std::vector<double> region_densities(const Profile& profile, double density) {
   return densities;
 }
 
-double union_density(const Profile& profile, Family family, double density, double ranks) {
+double union_density(const Profile& profile, PopularityFamily family, double density,
+                     double ranks) {
   if (ranks <= 0) return 0;
   const std::vector<double> densities = region_densities(profile, density);
   std::map<double, double> components;  // by density: equal regions are worked out once
@@ -602,7 +603,7 @@ double union_density(const Profile& profile, Family family, double density, doub
   for (const auto& [of_region, size] : components) {
     const double never = never_selected(profile.popularity, of_region);
     const double of_others = never < 1 ? std::min(of_region / (1 - never), 1.0) : 0;
-    const double selected = family == Family::copula
+    const double selected = family == PopularityFamily::copula
                                 ? copula_union(profile.popularity.rho, of_others, ranks)
                                 : beta_union(profile.popularity.beta_a, of_others, ranks);
     sum += size * (1 - never) * selected;

@@ -12,7 +12,7 @@
 namespace thinwire {
 
 struct ProfileSettings {
-  Family family = Family::copula;
+  PopularityFamily family = PopularityFamily::copula;
   GradientSpace space;
   std::int64_t k = 0;  ///< components that each rank selects
   std::uint64_t seed = 1;

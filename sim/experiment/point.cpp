@@ -16,6 +16,7 @@
 #include "sim/experiment/networks.hpp"
 #include "topologies/placement.hpp"
 #include "topologies/shipped.hpp"
+#include "traces/shipped_profiles.hpp"
 
 namespace thinwire {
 
@@ -83,11 +84,44 @@ void settle_tensors(Point& point, bool automatic, const std::string& origin) {
   }
 }
 
+/// A profile and made up gradients have keys of their own; a profile brings its size.
+void settle_input(Point& point, const Json& json, const std::string& origin) {
+  const Json input = json.contains("input") ? json.at("input") : Json::object();
+  const auto refuse = [&](const std::string& key, const std::string& why) {
+    throw InputError(fmt::format("{}: /{}: {}", origin, key, why));
+  };
+  if (point.input.profile.empty()) {
+    for (const char* key : {"family", "statistical", "start_up", "reach"}) {
+      if (input.contains(key)) {
+        refuse(fmt::format("input/{}", key), "is for a profile; give 'profile'");
+      }
+    }
+    return;
+  }
+  for (const char* key : {"overlap", "skew", "drift", "tail", "scale_drift"}) {
+    if (input.contains(key)) {
+      refuse(fmt::format("input/{}", key), "is for made up gradients; a profile has its own");
+    }
+  }
+  if (point.error_feedback) {
+    refuse("error_feedback", "a profile describes accumulators, which hold residuals already");
+  }
+  const Profile profile = [&] {
+    try {
+      return read_profile(profile_file(point.input.profile));
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: /input/profile: {}", origin, error.what()));
+    }
+  }();
+  if (!json.contains("components")) point.space.components = profile.components;
+}
+
 void settle_selection(Point& point, const Json& json, bool dense, const std::string& origin) {
   if (json.contains("k") && json.contains("density")) {
     throw InputError(fmt::format("{}: /k: give 'k' or 'density', not both", origin));
   }
-  double density = 0.01;
+  double density =
+      point.input.profile.empty() ? 0.01 : read_profile(profile_file(point.input.profile)).density;
   take(json, "density", density);
   point.k = std::llround(density * static_cast<double>(point.space.components));
   take(json, "k", point.k);
@@ -95,7 +129,13 @@ void settle_selection(Point& point, const Json& json, bool dense, const std::str
     throw InputError(fmt::format("{}: /k: {} is more than the {} components that there are", origin,
                                  point.k, point.space.components));
   }
-  if (json.contains("granule") && json.at("granule").is_number()) {
+  if (point.input.statistical) {
+    if (json.contains("granule") && json.at("granule") != 1) {
+      throw InputError(
+          fmt::format("{}: /granule: statistical values need no granules; leave it out", origin));
+    }
+    point.space.granule = 1;
+  } else if (json.contains("granule") && json.at("granule").is_number()) {
     point.space.granule = json.at("granule").get<std::int64_t>();
     if (point.space.granule > point.space.components) {
       throw InputError(fmt::format("{}: /granule: {} is more than the {} components that there are",
@@ -215,6 +255,14 @@ Point point_from(const Json& json, const std::string& origin) {
   }
   if (json.contains("input")) {
     const Json& input = json.at("input");
+    take(input, "profile", point.input.profile);
+    if (input.contains("family")) {
+      point.input.family =
+          input.at("family") == "beta" ? PopularityFamily::beta : PopularityFamily::copula;
+    }
+    take(input, "statistical", point.input.statistical);
+    take(input, "start_up", point.input.start_up);
+    take(input, "reach", point.input.reach);
     take(input, "overlap", point.input.overlap);
     take(input, "skew", point.input.skew);
     take(input, "drift", point.input.drift);
@@ -245,9 +293,29 @@ Point point_from(const Json& json, const std::string& origin) {
     point.options = Options(scheme.options, point.options).all();
     return 0;
   });
+  settle_input(point, json, origin);
   settle_selection(point, json, scheme.dense, origin);
   return point;
 }
+
+namespace {
+
+Json to_json(const Input& input) {
+  if (!input.profile.empty()) {
+    return {{"profile", input.profile},
+            {"family", input.family == PopularityFamily::beta ? "beta" : "copula"},
+            {"statistical", input.statistical},
+            {"start_up", input.start_up},
+            {"reach", input.reach}};
+  }
+  return {{"overlap", input.overlap},
+          {"skew", input.skew},
+          {"drift", input.drift},
+          {"tail", input.tail},
+          {"scale_drift", input.scale_drift}};
+}
+
+}  // namespace
 
 Json to_json(const Point& point) {
   Json options = Json::object();
@@ -279,12 +347,7 @@ Json to_json(const Point& point) {
           {"iterations", point.iterations},
           {"error_feedback", point.error_feedback},
           {"seed", point.seed},
-          {"input",
-           {{"overlap", point.input.overlap},
-            {"skew", point.input.skew},
-            {"drift", point.input.drift},
-            {"tail", point.input.tail},
-            {"scale_drift", point.input.scale_drift}}}};
+          {"input", to_json(point.input)}};
 }
 
 std::string key_of(const Point& point) {
@@ -292,6 +355,7 @@ std::string key_of(const Point& point) {
   if (!point.platform.empty()) {
     all += content_of(platform_file(point.platform)) + content_of(point.placement);
   }
+  if (!point.input.profile.empty()) all += content_of(profile_file(point.input.profile));
   return fmt::format("{:016x}", fnv1a(all));
 }
 

@@ -10,6 +10,8 @@
 #include "algorithms/error_feedback.hpp"
 #include "algorithms/registry.hpp"
 #include "sim/experiment/networks.hpp"
+#include "traces/profile_source.hpp"
+#include "traces/shipped_profiles.hpp"
 #include "traces/synthetic.hpp"
 
 namespace thinwire {
@@ -125,17 +127,34 @@ std::optional<SelectionSummary> selection_of(const std::vector<RankState>& ranks
   return summary;
 }
 
+std::unique_ptr<GradientSource> source_of(const Point& point) {
+  const Input& input = point.input;
+  if (input.profile.empty()) {
+    return std::make_unique<SyntheticSource>(SyntheticSettings{.ranks = point.ranks,
+                                                               .space = point.space,
+                                                               .k = point.k,
+                                                               .seed = point.seed,
+                                                               .overlap = input.overlap,
+                                                               .skew = input.skew,
+                                                               .drift = input.drift,
+                                                               .tail = input.tail,
+                                                               .scale_drift = input.scale_drift});
+  }
+  const Profile profile = read_profile(profile_file(input.profile));
+  const ProfileSettings settings{.family = input.family,
+                                 .space = point.space,
+                                 .k = point.k,
+                                 .seed = point.seed,
+                                 .start_up = input.start_up,
+                                 .reach = input.reach};
+  if (input.statistical) return std::make_unique<StatisticalProfileSource>(profile, settings);
+  return std::make_unique<ExactProfileSource>(profile, settings);
+}
+
 Outcome run_on(Network& network, const Point& point, const Machine& machine) {
   const SchemeInfo info = find_scheme(point.scheme);
-  const SyntheticSource source({.ranks = point.ranks,
-                                .space = point.space,
-                                .k = point.k,
-                                .seed = point.seed,
-                                .overlap = point.input.overlap,
-                                .skew = point.input.skew,
-                                .drift = point.input.drift,
-                                .tail = point.input.tail,
-                                .scale_drift = point.input.scale_drift});
+  const std::unique_ptr<GradientSource> made = source_of(point);
+  const GradientSource& source = *made;
   SharedWork shared(4 * static_cast<std::size_t>(point.ranks));
   const SchemeSetup setup{.ranks = point.ranks,
                           .space = point.space,
