@@ -193,9 +193,9 @@ TEST_CASE("the recipe for h5py writes traces, and h5py reads ours") {
   const std::string script = folder.write("read.py", R"(
 import sys, h5py, numpy as np
 with h5py.File(sys.argv[1]) as f:
-    assert f.attrs["format"] == b"thinwire-trace", f.attrs["format"]
-    assert f.attrs["residual_rule"].decode() == "oktopk"
-    assert (f.attrs["components"], f.attrs["ranks"], f.attrs["seed"]) == (1000, 4, 7)
+    assert f["header/format"][()] == b"thinwire-trace", f["header/format"][()]
+    assert f["header/residual_rule"].asstr()[()] == "oktopk"
+    assert [f["header"][n][()] for n in ("components", "ranks", "seed")] == [1000, 4, 7]
     assert [n.decode() for n in f["layers/name"]] == ["first.weight", "first.bias"]
     assert list(f["iteration"]) == [10, 11, 12]
     assert f["threshold"].shape == (3, 4)

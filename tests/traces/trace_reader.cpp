@@ -70,21 +70,24 @@ class Patient {
              const std::vector<hsize_t>& shape = {}) const {
     put(name, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, values, shape);
   }
-  void attribute(const char* name, hid_t disk, hid_t memory, const void* value) const {
-    REQUIRE(H5Adelete(id(), name) >= 0);
+  void header(const std::string& name, hid_t disk, hid_t memory, const void* value) const {
+    const std::string path = "/header/" + name;
+    remove(path.c_str());
     const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-    const Handle made(H5Acreate2(id(), name, disk, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-    REQUIRE(H5Awrite(made.id(), memory, value) >= 0);
+    const Handle made(
+        H5Dcreate2(id(), path.c_str(), disk, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+        H5Dclose);
+    REQUIRE(H5Dwrite(made.id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, value) >= 0);
   }
-  void attribute(const char* name, std::int64_t value) const {
-    attribute(name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
+  void header(const std::string& name, std::int64_t value) const {
+    header(name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
   }
-  void attribute(const char* name, double value) const {
-    attribute(name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);
+  void header(const std::string& name, double value) const {
+    header(name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);
   }
-  void attribute(const char* name, const std::string& value) const {
+  void header(const std::string& name, const std::string& value) const {
     const Handle type = hdf5::string_type(value.size());
-    attribute(name, type.id(), type.id(), value.c_str());
+    header(name, type.id(), type.id(), value.c_str());
   }
 
   /// What reading all of it says.
@@ -117,27 +120,36 @@ TEST_CASE(
   const std::vector<Case> cases{
       {"(nothing was thrown)", [](const Patient&) {}},
       // The header.
-      {"/: has no attribute 'format', so it is no trace",
-       [](const Patient& p) { H5Adelete(p.id(), "format"); }},
-      {"/ attribute 'format': is 'other'",
-       [](const Patient& p) { p.attribute("format", std::string("other")); }},
-      {"/ attribute 'format': has another type; wanted are strings of fixed length",
-       [](const Patient& p) { p.attribute("format", std::int64_t{1}); }},
-      {"/ attribute 'version': is 2, readable is 1",
-       [](const Patient& p) { p.attribute("version", std::int64_t{2}); }},
-      {"/: has no attribute 'ranks'", [](const Patient& p) { H5Adelete(p.id(), "ranks"); }},
-      {"/ attribute 'ranks': is 0, it must lie in 1 ..",
-       [](const Patient& p) { p.attribute("ranks", std::int64_t{0}); }},
-      {"/ attribute 'components': is 4294967296, it must lie in 1 .. 4294967295",
-       [](const Patient& p) { p.attribute("components", std::int64_t{1} << 32); }},
-      {"/ attribute 'density': is 0, it must lie in (0, 1]",
-       [](const Patient& p) { p.attribute("density", 0.0); }},
-      {"/ attribute 'density': is nan", [](const Patient& p) { p.attribute("density", NAN); }},
-      {"/ attribute 'density': is 1.5", [](const Patient& p) { p.attribute("density", 1.5); }},
-      {"/ attribute 'density': has another type; wanted are reals",
-       [](const Patient& p) { p.attribute("density", std::int64_t{1}); }},
-      {"/ attribute 'residual_rule': is 'none', it must be 'all' or 'oktopk'",
-       [](const Patient& p) { p.attribute("residual_rule", std::string("none")); }},
+      {"/header/format: is missing, so this is no trace",
+       [](const Patient& p) { p.remove("/header/format"); }},
+      {"/header/format: is 'other'",
+       [](const Patient& p) { p.header("format", std::string("other")); }},
+      {"/header/format: has another type; wanted are strings of fixed length",
+       [](const Patient& p) { p.header("format", std::int64_t{1}); }},
+      {"/header/version: is 2, readable is 1",
+       [](const Patient& p) { p.header("version", std::int64_t{2}); }},
+      {"/header/ranks: is missing", [](const Patient& p) { p.remove("/header/ranks"); }},
+      {"/header/ranks: is 0, it must lie in 1 ..",
+       [](const Patient& p) { p.header("ranks", std::int64_t{0}); }},
+      {"/header/components: is 4294967296, it must lie in 1 .. 4294967295",
+       [](const Patient& p) { p.header("components", std::int64_t{1} << 32); }},
+      {"/header/density: is 0, it must lie in (0, 1]",
+       [](const Patient& p) { p.header("density", 0.0); }},
+      {"/header/density: is nan", [](const Patient& p) { p.header("density", NAN); }},
+      {"/header/density: is 1.5", [](const Patient& p) { p.header("density", 1.5); }},
+      {"/header/density: has another type; wanted are reals",
+       [](const Patient& p) { p.header("density", std::int64_t{1}); }},
+      {"/header/residual_rule: is 'none', it must be 'all' or 'oktopk'",
+       [](const Patient& p) { p.header("residual_rule", std::string("none")); }},
+      {"/header/source: has another type; wanted are strings of fixed length",
+       [](const Patient& p) {
+         const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+         H5Tset_size(type.id(), H5T_VARIABLE);
+         const char* const text = "of variable length";
+         p.header("source", type.id(), type.id(), static_cast<const void*>(&text));
+       }},
+      {"/header/ranks: has 1 dimensions, wanted are 0",
+       [](const Patient& p) { p.integers("/header/ranks", {2}); }},
       {"/layers/size: adds up to 999, but there are 1000",
        [](const Patient& p) {
          p.integers("/layers/size", {990, 9});
@@ -375,7 +387,7 @@ TEST_CASE("what is no HDF5 file, or cut off, is refused with the reason") {
   {
     const Handle file(H5Fcreate(other.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
   }
-  CHECK(contains(said(other), "other.h5: /: has no attribute 'format'"));
+  CHECK(contains(said(other), "other.h5: /header/format: is missing"));
 }
 
 TEST_CASE("selections longer than the pieces in which they are read come back") {

@@ -19,11 +19,15 @@ class TraceWriter:
 
     def __init__(self, path, layers, ranks, density, seed=0, source="", residual_rule="all"):
         self.file = h5py.File(path, "w")
-        self.file.attrs.update(
-            version=1, components=sum(size for _, size in layers), ranks=ranks,
-            density=float(density), seed=np.uint64(seed), source=np.bytes_(source.encode() or b" "),
-            residual_rule=np.bytes_(residual_rule))
-        self.file["layers/name"] = np.array([name.encode() for name, _ in layers])  # fixed length
+        header = self.file.create_group("header")
+        header["version"] = 1
+        header["components"] = sum(size for _, size in layers)
+        header["ranks"] = ranks
+        header["density"] = float(density)
+        header["seed"] = np.uint64(seed)
+        header["source"] = np.bytes_(source.encode() or b" ")  # of fixed length, as all texts
+        header["residual_rule"] = np.bytes_(residual_rule)
+        self.file["layers/name"] = np.array([name.encode() for name, _ in layers])
         self.file["layers/size"] = np.array([size for _, size in layers], "i8")
         self._grow("iteration", "i8")
         self._grow("threshold", "f4", ranks)
@@ -68,7 +72,7 @@ class TraceWriter:
         self._add("gradients/value", [gradients / scale[:, None]])
 
     def close(self):
-        self.file.attrs["format"] = np.bytes_("thinwire-trace")  # last: the trace is whole
+        self.file["header/format"] = np.bytes_("thinwire-trace")  # last: the trace is whole
         self.file.close()
 
     def _grow(self, name, dtype, *row):
