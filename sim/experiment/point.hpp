@@ -11,6 +11,7 @@
 #include "sim/experiment/config.hpp"
 #include "sim/gradient/space.hpp"
 #include "traces/profile.hpp"
+#include "traces/trace.hpp"
 
 namespace thinwire {
 
@@ -24,13 +25,15 @@ struct Machine {
 
 /// Where gradients come from: made up, by default.
 struct Input {
+  /// Name of a shipped trace or path of one; empty: gradients are made by the rest.
+  std::string trace;
   /// Name of a shipped profile or path of one: gradients as it describes them. The others below are
   /// for made up ones.
   std::string profile;
   PopularityFamily family = PopularityFamily::copula;  ///< of the profile's popularity
-  bool statistical = false;        ///< counts instead of entries
-  bool start_up = false;           ///< iterations are the first ones of a training
-  double reach = 8;                ///< entries: an accumulator holds so many times k; 0: all
+  bool statistical = false;                            ///< counts instead of entries
+  bool start_up = false;  ///< iterations are the first ones of a training
+  double reach = 8;       ///< entries: an accumulator holds so many times k; 0: all
   double overlap = 0.2;
   double skew = 0;
   double drift = 0.01;
@@ -71,6 +74,8 @@ struct Point {
 /// The defaults with what `json` says; `granule` and `k` settled. Throws InputError as check_point
 /// does, and for values that do not go together.
 [[nodiscard]] Point point_from(const Json& json, const std::string& origin);
+/// Throws InputError where the trace that the point names cannot be its input.
+void check_trace(const Point& point, const TraceHeader& trace);
 /// All of it; point_from gives the same point back.
 [[nodiscard]] Json to_json(const Point& point);
 /// 16 hexadecimal digits that stand for all that determines a result: the point, what the files

@@ -11,8 +11,10 @@
 #include "algorithms/registry.hpp"
 #include "sim/experiment/networks.hpp"
 #include "traces/profile_source.hpp"
+#include "traces/shipped.hpp"
 #include "traces/shipped_profiles.hpp"
 #include "traces/synthetic.hpp"
+#include "traces/trace_source.hpp"
 
 namespace thinwire {
 
@@ -129,6 +131,11 @@ std::optional<SelectionSummary> selection_of(const std::vector<RankState>& ranks
 
 std::unique_ptr<GradientSource> source_of(const Point& point) {
   const Input& input = point.input;
+  if (!input.trace.empty()) {
+    TraceReader reader(trace_file(input.trace));
+    check_trace(point, reader.header());
+    return std::make_unique<TraceSource>(std::move(reader));
+  }
   if (input.profile.empty()) {
     return std::make_unique<SyntheticSource>(SyntheticSettings{.ranks = point.ranks,
                                                                .space = point.space,
@@ -153,8 +160,7 @@ std::unique_ptr<GradientSource> source_of(const Point& point) {
 
 Outcome run_on(Network& network, const Point& point, const Machine& machine) {
   const SchemeInfo info = find_scheme(point.scheme);
-  const std::unique_ptr<GradientSource> made = source_of(point);
-  const GradientSource& source = *made;
+  const std::unique_ptr<GradientSource> source = source_of(point);
   SharedWork shared(4 * static_cast<std::size_t>(point.ranks));
   const SchemeSetup setup{.ranks = point.ranks,
                           .space = point.space,
@@ -177,7 +183,7 @@ Outcome run_on(Network& network, const Point& point, const Machine& machine) {
     std::vector<LocalGradient> accumulated(point.error_feedback ? ranks.size() : 0);
     report = network.run(point.ranks, [&](Communicator& comm) {
       const auto at = static_cast<std::size_t>(comm.rank().value());
-      LocalGradient gradient = gradient_of(source, ranks[at], comm.rank(), iteration, info.dense);
+      LocalGradient gradient = gradient_of(*source, ranks[at], comm.rank(), iteration, info.dense);
       if (point.error_feedback) accumulated[at] = gradient;
       return iterate(comm, ranks[at], std::move(gradient), iteration);
     });
