@@ -543,9 +543,10 @@ double selection_probability(const Popularity& popularity, Family family, double
   if (never > 0) {
     const double share = normal(z);
     if (share < never) return 0;
-    // Of the others, how popular it is.
+    // Of the others, how popular it is. Where normal(-z) is 0, that is z as well as any.
     const double above = normal(-z) / (1 - never);
-    z = above >= 1 ? -std::numeric_limits<double>::infinity() : -normal_quantile(above);
+    if (above >= 1) return 0;
+    if (above > 0) z = -normal_quantile(above);
     density = std::min(density / (1 - never), 1.0);
   }
   return family == Family::copula ? copula_probability(popularity.rho, density, z)
