@@ -20,13 +20,10 @@ class SplitAndReduce final : public Exchange {
  public:
   SplitAndReduce(const SparseVector& selected, const Boundaries& boundaries, Rank own,
                  const SchemeSetup& setup)
-      : selected_(selected), setup_(setup), region_(region(boundaries, own)) {
-    positions_.reserve(boundaries.size());
-    std::size_t position = 0;
-    for (const std::int64_t cut : boundaries.all()) {
-      position = selected.position_of(static_cast<std::uint32_t>(cut), position);
-      positions_.push_back(static_cast<std::uint32_t>(position));
-    }
+      : selected_(selected),
+        setup_(setup),
+        positions_(selected.positions_of(boundaries.all())),
+        region_(region(boundaries, own)) {
     region_.add(slice(own));
   }
 

@@ -57,26 +57,6 @@ std::vector<Tensor> tensors_of(const std::vector<std::int64_t>& sizes, const Gra
   return tensors;
 }
 
-/// `vector` with all coordinates moved by `by`.
-SparseVector moved(const SparseVector& vector, std::int64_t by) {
-  if (by == 0) return vector;
-  std::vector<Entry> entries(vector.entries().begin(), vector.entries().end());
-  for (Entry& entry : entries) {
-    entry.coordinate = static_cast<std::uint32_t>(entry.coordinate + by);
-  }
-  return SparseVector::trusted(std::move(entries));
-}
-
-/// Every coordinate of a block, also where its value is 0.
-SparseVector entries_of_block(const DenseBlock& block) {
-  std::vector<Entry> entries;
-  entries.reserve(block.size());
-  for (const float value : block.values()) {
-    entries.push_back({block.first() + static_cast<std::uint32_t>(entries.size()), value});
-  }
-  return SparseVector::trusted(std::move(entries));
-}
-
 class TensorWise final : public Scheme {
  public:
   TensorWise(const SchemeSetup& setup, const SchemeInfo& gathering) : setup_(setup) {
@@ -149,7 +129,7 @@ class TensorWise final : public Scheme {
     const Message total = co_await allreduce_ring(comm, mine, reduction);
     const std::array inputs{total};
     const Message sum = setup.shared->once("entries of a block", inputs, [&] {
-      return entries_of_block(DenseBlock::from(total.payload)).message(setup.space);
+      return entries_of(DenseBlock::from(total.payload)).message(setup.space);
     });
     co_return Reduced{.sum = SparseVector::from(sum.payload), .contributed = own};
   }

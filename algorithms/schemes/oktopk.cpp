@@ -23,22 +23,31 @@ namespace {
 /// selected. An end between two entries lies between their coordinates in proportion, so that
 /// regions of few entries come out balanced once the ranks' ends are averaged.
 Numbers local_ends(const SparseVector& selected, int ranks, const GradientSpace& space) {
-  const auto entries = selected.entries();
-  const auto coordinate_of = [&](std::size_t position) {
-    return position < entries.size() ? std::int64_t{entries[position].coordinate}
-                                     : space.coordinates();
-  };
+  const auto size = static_cast<double>(selected.size());
   std::vector<std::int64_t> ends;
-  for (int i = 1; i <= ranks; ++i) {
-    if (entries.empty()) {
+  if (selected.size() == 0) {
+    for (int i = 1; i <= ranks; ++i) {
       ends.push_back(space.coordinate(part_begin(space.components, ranks, i)));
-      continue;
     }
-    const double position = static_cast<double>(entries.size()) * i / ranks;
+    return Numbers(std::move(ends));
+  }
+  // The entries at both sides of each end, as far as there are such.
+  std::vector<std::size_t> positions;
+  for (int i = 1; i <= ranks; ++i) {
+    const auto below = static_cast<std::size_t>(size * i / ranks);
+    for (const std::size_t position : {below, below + 1}) {
+      if (position < selected.size()) positions.push_back(position);
+    }
+  }
+  const std::vector<std::int64_t> coordinates = selected.coordinates_at(positions);
+  auto next = coordinates.begin();
+  for (int i = 1; i <= ranks; ++i) {
+    const double position = size * i / ranks;
     const auto below = static_cast<std::size_t>(position);
-    const std::int64_t low = coordinate_of(below);
-    const auto step = static_cast<double>(coordinate_of(below + 1) - low);
-    ends.push_back(low + std::llround((position - static_cast<double>(below)) * step));
+    const std::int64_t low = below < selected.size() ? *next++ : space.coordinates();
+    const std::int64_t high = below + 1 < selected.size() ? *next++ : space.coordinates();
+    const double part = position - static_cast<double>(below);
+    ends.push_back(low + std::llround(part * static_cast<double>(high - low)));
   }
   return Numbers(std::move(ends));
 }
@@ -46,13 +55,12 @@ Numbers local_ends(const SparseVector& selected, int ranks, const GradientSpace&
 /// The same as the published code does it: end i is the coordinate of selection i * floor(nnz / P),
 /// so that all ends but the last coincide where fewer than P are selected.
 Numbers published_ends(const SparseVector& selected, int ranks, const GradientSpace& space) {
-  const auto entries = selected.entries();
-  const std::size_t share = entries.size() / static_cast<std::size_t>(ranks);
-  std::vector<std::int64_t> ends;
-  for (int i = 1; i < ranks; ++i) {
-    const std::size_t at = static_cast<std::size_t>(i) * share;
-    ends.push_back(at < entries.size() ? std::int64_t{entries[at].coordinate} : 0);
-  }
+  const std::size_t share = selected.size() / static_cast<std::size_t>(ranks);
+  std::vector<std::size_t> positions;
+  for (int i = 1; i < ranks; ++i) positions.push_back(static_cast<std::size_t>(i) * share);
+  if (selected.size() == 0) positions.clear();
+  std::vector<std::int64_t> ends = selected.coordinates_at(positions);
+  ends.resize(static_cast<std::size_t>(ranks - 1), 0);
   ends.push_back(space.coordinates());
   return Numbers(std::move(ends));
 }

@@ -20,6 +20,8 @@ using Length = Words (*)(std::int64_t n, const Options& options);
 Words sign_words(std::int64_t n, const Options& /*options*/) { return Words((n + 31) / 32 + 1); }
 
 Message signs(const DenseBlock& gradient, const SchemeSetup& setup, std::uint64_t /*key*/) {
+  const Words words = sign_words(setup.space.components, setup.options);
+  if (gradient.is_valueless()) return {gradient.payload(), words};
   double sum = 0;
   for (const float value : gradient.values()) sum += std::abs(value);
   const auto count = static_cast<double>(gradient.size());
@@ -27,8 +29,7 @@ Message signs(const DenseBlock& gradient, const SchemeSetup& setup, std::uint64_
   std::vector<float> values;
   values.reserve(gradient.size());
   for (const float value : gradient.values()) values.push_back(std::copysign(scale, value));
-  return {DenseBlock(0, std::move(values)).payload(),
-          sign_words(setup.space.components, setup.options)};
+  return {DenseBlock(0, std::move(values)).payload(), words};
 }
 
 Words qsgd_words(std::int64_t n, const Options& options) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/core/random.hpp"
+#include "sim/gradient/measures.hpp"
 
 namespace thinwire {
 
@@ -56,13 +57,9 @@ SampledThreshold sampled_threshold(const SparseVector& accumulated, const Scheme
 
   // Zeros that are not held need no draw: they are never among the largest.
   const std::uint64_t key = random_bits(setup.seed, kSampleDraws, rank.value(), iteration);
-  std::vector<Entry> sample;
-  std::ranges::copy_if(accumulated.entries(), std::back_inserter(sample), [&](const Entry& entry) {
-    return to_unit(random_bits(key, entry.coordinate)) < probability;
-  });
   const auto sampled = static_cast<std::int64_t>(
       std::llround(probability * static_cast<double>(setup.space.components)));
-  return {.value = kth_magnitude(SparseVector::trusted(std::move(sample)), sample_rank),
+  return {.value = sampled_kth_magnitude(accumulated, probability, sample_rank, key),
           .work = {.scanned = sampled, .sorted = sampled}};
 }
 

@@ -62,6 +62,13 @@ std::uint64_t UniversalHash::operator()(std::uint32_t index) const {
 }
 
 SparseVector hash_survivors(const SparseVector& selected, const UniversalHash& hash) {
+  if (selected.is_statistical()) {
+    const auto slots = static_cast<double>(hash.slots());
+    const auto size = static_cast<double>(selected.size());
+    const double filled = -slots * std::expm1(size * std::log1p(-1 / slots));
+    const auto survivors = static_cast<std::uint32_t>(slots == 1 ? 1 : std::llround(filled));
+    return SparseVector::from(statistical_part(selected.payload(), survivors));
+  }
   const auto entries = selected.entries();
   std::vector<std::uint32_t> last(hash.slots());
   for (std::size_t i = 0; i < entries.size(); ++i) {

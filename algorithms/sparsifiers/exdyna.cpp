@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/core/random.hpp"
+#include "sim/gradient/measures.hpp"
 
 namespace thinwire {
 
@@ -19,15 +20,6 @@ Fingerprint contents(std::span<const std::int64_t> numbers, std::int64_t more) {
     result.high = mix(result.high ^ static_cast<std::uint64_t>(number));
   }
   return result;
-}
-
-float least_magnitude(const SparseVector& vector) {
-  float least = 0;
-  for (const Entry& entry : vector.entries()) {
-    const float magnitude = std::abs(entry.value);
-    if (magnitude > 0 && (least == 0 || magnitude < least)) least = magnitude;
-  }
-  return least;
 }
 
 class ExDyna final : public Sparsifier {

@@ -6,40 +6,11 @@
 #include <limits>
 #include <numbers>
 
+#include "sim/gradient/measures.hpp"
+
 namespace thinwire {
 
 namespace {
-
-struct Moments {
-  double mean = 0;
-  double deviation = 0;
-};
-
-/// Over all components. Two passes: the sum of squares alone would lose a small deviation.
-Moments moments_of(const SparseVector& vector, const GradientSpace& space) {
-  const auto components = [&](const Entry& entry) {
-    return static_cast<double>(space.width(entry.coordinate));
-  };
-  const auto n = static_cast<double>(space.components);
-  double held = 0;
-  double sum = 0;
-  for (const Entry& entry : vector.entries()) {
-    held += components(entry);
-    sum += components(entry) * entry.value;
-  }
-  const double mean = sum / n;
-  double squares = (n - held) * mean * mean;
-  for (const Entry& entry : vector.entries()) {
-    const double apart = entry.value - mean;
-    squares += components(entry) * apart * apart;
-  }
-  return {.mean = mean, .deviation = std::sqrt(squares / n)};
-}
-
-std::int64_t count_at_least(const SparseVector& vector, float threshold) {
-  return std::ranges::count_if(
-      vector.entries(), [&](const Entry& entry) { return std::abs(entry.value) >= threshold; });
-}
 
 class Gaussian final : public Sparsifier {
  public:

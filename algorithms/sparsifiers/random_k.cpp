@@ -33,12 +33,21 @@ class RandomK final : public Sparsifier {
       : setup_(setup), shared_(setup.options.flag("shared")) {}
 
   Selection select(const SparseVector& accumulated, Rank rank, int iteration) override {
+    if (accumulated.is_statistical()) return drawn_statistically(rank, iteration);
     const SparseVector drawn = shared_ ? drawn_by_all(iteration) : draw(key(rank, iteration));
     return {.selected = sum(drawn, intersect(accumulated, drawn)),
             .work = {.scanned = static_cast<std::int64_t>(drawn.size()) * setup_.space.granule}};
   }
 
  private:
+  [[nodiscard]] Selection drawn_statistically(Rank rank, int iteration) const {
+    const auto count = static_cast<std::uint32_t>(setup_.carried_k());
+    const auto end = static_cast<std::uint32_t>(setup_.space.coordinates());
+    const std::uint64_t draws = key(shared_ ? Rank(0) : rank, iteration);
+    return {.selected = SparseVector::from(statistical_draw(count, end, draws, shared_)),
+            .work = {.scanned = setup_.k}};
+  }
+
   [[nodiscard]] std::uint64_t key(Rank rank, int iteration) const {
     return random_bits(setup_.seed, kPlaceDraws, rank.value(), iteration);
   }

@@ -4,15 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/gradient/measures.hpp"
+
 namespace thinwire {
 
 namespace {
-
-/// What exceeds a threshold.
-struct Exceedances {
-  double components = 0;
-  double excess = 0;  ///< summed over them
-};
 
 class Sidco final : public Sparsifier {
  public:
@@ -43,24 +39,12 @@ class Sidco final : public Sparsifier {
     return static_cast<double>(setup_.k) / static_cast<double>(setup_.space.components);
   }
 
-  [[nodiscard]] Exceedances above(const SparseVector& accumulated, double threshold) const {
-    Exceedances result;
-    for (const Entry& entry : accumulated.entries()) {
-      const double excess = std::abs(static_cast<double>(entry.value)) - threshold;
-      if (excess <= 0) continue;
-      const auto components = static_cast<double>(setup_.space.width(entry.coordinate));
-      result.components += components;
-      result.excess += components * excess;
-    }
-    return result;
-  }
-
   /// Adds the work of the later stages.
   [[nodiscard]] float fitted(const SparseVector& accumulated, SelectionWork& work) const {
     if (setup_.carried_k() == 0) return std::numeric_limits<float>::infinity();
     const auto n = static_cast<double>(setup_.space.components);
     const double density = this->density();
-    const double mean = above(accumulated, 0).excess / n;
+    const double mean = exceedances_of(accumulated, 0, setup_.space).excess / n;
     if (stages_ == 1 || density >= first_ratio_) {
       return static_cast<float>(mean * -std::log(density));
     }
@@ -69,7 +53,7 @@ class Sidco final : public Sparsifier {
         std::log(first_ratio_ / density) / static_cast<double>(stages_ - 1);
     std::int64_t candidates = setup_.space.components;
     for (std::int64_t stage = 2; stage <= stages_; ++stage) {
-      const Exceedances exceedances = above(accumulated, threshold);
+      const Exceedances exceedances = exceedances_of(accumulated, threshold, setup_.space);
       work.compared += candidates;
       if (exceedances.components == 0) break;
       candidates = static_cast<std::int64_t>(exceedances.components);

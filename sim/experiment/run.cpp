@@ -34,15 +34,11 @@ LocalGradient gradient_of(const GradientSource& source, const RankState& state, 
 }
 
 bool equal(const Stream& a, const Stream& b) {
+  if (a.index() != b.index()) return false;
   if (const auto* sparse = std::get_if<SparseVector>(&a)) {
-    const auto* other = std::get_if<SparseVector>(&b);
-    return other != nullptr && (sparse->payload() == other->payload() ||
-                                std::ranges::equal(sparse->entries(), other->entries()));
+    return thinwire::equal(*sparse, std::get<SparseVector>(b));
   }
-  const auto* other = std::get_if<DenseBlock>(&b);
-  const auto& dense = std::get<DenseBlock>(a);
-  return other != nullptr && (dense.payload() == other->payload() ||
-                              std::ranges::equal(dense.values(), other->values()));
+  return thinwire::equal(std::get<DenseBlock>(a), std::get<DenseBlock>(b));
 }
 
 std::int64_t components_of(const Stream& stream, const GradientSpace& space) {

@@ -11,12 +11,17 @@
 
 namespace thinwire {
 
-/// Coordinates [first, last) and one value each. Copies and slices share the data.
+/// Coordinates [first, last) and one value each. Copies and slices share the data. In the
+/// statistical model of gradients a block has no values, and so has all that is made of it.
 class DenseBlock {
  public:
   DenseBlock() = default;
   DenseBlock(std::uint32_t first, std::vector<float> values);
   [[nodiscard]] static DenseBlock from(const Payload& payload) { return DenseBlock(payload); }
+
+  /// A block of the statistical model.
+  [[nodiscard]] static DenseBlock valueless(std::uint32_t first, std::uint32_t last);
+  [[nodiscard]] bool is_valueless() const;
 
   /// Whether a payload is a dense block.
   [[nodiscard]] static bool holds(const Payload& payload);
@@ -24,6 +29,7 @@ class DenseBlock {
   [[nodiscard]] std::uint32_t first() const { return payload_.first; }
   [[nodiscard]] std::uint32_t last() const { return payload_.last; }
   [[nodiscard]] std::size_t size() const { return payload_.last - payload_.first; }
+  /// Throws SimulationError where there are none.
   [[nodiscard]] std::span<const float> values() const;
   [[nodiscard]] const Payload& payload() const { return payload_; }
 
@@ -51,5 +57,13 @@ class DenseBlock {
 [[nodiscard]] DenseBlock concatenate(std::span<const DenseBlock> parts);
 [[nodiscard]] DenseBlock to_dense(const SparseVector& vector, std::uint32_t first,
                                   std::uint32_t last);
+/// Every coordinate of a block, also where its value is 0.
+[[nodiscard]] SparseVector entries_of(const DenseBlock& block);
+/// The value of `vector` at each coordinate of `indexes`, 0 where it has none, as a block that
+/// begins at 0.
+[[nodiscard]] DenseBlock values_at(const SparseVector& indexes, const SparseVector& vector);
+/// Such values back at their coordinates.
+[[nodiscard]] SparseVector placed(const SparseVector& indexes, const DenseBlock& values);
+[[nodiscard]] bool equal(const DenseBlock& a, const DenseBlock& b);
 
 }  // namespace thinwire

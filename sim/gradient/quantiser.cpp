@@ -9,6 +9,7 @@ namespace thinwire {
 
 DenseBlock Quantiser::quantised(const DenseBlock& block, const GradientSpace& space,
                                 std::uint64_t key) const {
+  if (block.is_valueless()) return block;
   const auto span = block.values();
   std::vector<float> values(span.begin(), span.end());
   const auto width = static_cast<std::size_t>(std::max<std::int64_t>(1, bucket / space.granule));

@@ -72,7 +72,15 @@ Message GradientReduction::compute_join(std::span<const Message> parts, Part who
   } else if (dense > 0) {
     const auto coordinate = [&](int piece) { return space_.coordinate(begin_of(piece, whole.of)); };
     const std::uint32_t first = coordinate(whole.range.first);
-    std::vector<float> values(coordinate(whole.range.last) - first);
+    const std::uint32_t last = coordinate(whole.range.last);
+    const auto valueless = [](const Message& part) {
+      return DenseBlock::holds(part.payload) && DenseBlock::from(part.payload).is_valueless();
+    };
+    if (std::ranges::any_of(parts, valueless)) {
+      joined.payload = DenseBlock::valueless(first, last).payload();
+      return joined;
+    }
+    std::vector<float> values(last - first);
     for (const Message& part : parts) {
       if (DenseBlock::holds(part.payload)) {
         const DenseBlock block = DenseBlock::from(part.payload);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -50,6 +51,18 @@ SparseVector entries_of_window(std::uint32_t first, std::span<const float> windo
   return SparseVector::trusted(std::move(entries));
 }
 
+std::vector<Payload> payloads_of(std::span<const SparseVector> vectors) {
+  std::vector<Payload> payloads;
+  for (const SparseVector& vector : vectors) {
+    if (vector.size() > 0) payloads.push_back(vector.payload());
+  }
+  return payloads;
+}
+
+bool any_statistical(std::span<const SparseVector> vectors) {
+  return std::ranges::any_of(vectors, &SparseVector::is_statistical);
+}
+
 SparseVector filter_by_membership(const SparseVector& vector, const SparseVector& other,
                                   bool wanted) {
   const auto theirs = other.entries();
@@ -90,6 +103,7 @@ SparseVector SparseVector::from(const Payload& payload) { return SparseVector(pa
 
 std::span<const Entry> SparseVector::entries() const {
   if (!payload_.body) return {};
+  if (is_statistical()) throw SimulationError("a statistical gradient has no entries to look at");
   const auto& body = static_cast<const SparseBody&>(*payload_.body);
   return std::span(body.entries).subspan(payload_.first, size());
 }
@@ -101,6 +115,7 @@ SparseVector SparseVector::slice(std::size_t first, std::size_t last) const {
 }
 
 std::size_t SparseVector::position_of(std::uint32_t coordinate, std::size_t from) const {
+  if (is_statistical()) return statistical_position(payload_, coordinate);
   const auto all = entries();
   std::size_t stride = 1;
   while (from + stride < all.size() && all[from + stride].coordinate < coordinate) stride *= 2;
@@ -109,9 +124,35 @@ std::size_t SparseVector::position_of(std::uint32_t coordinate, std::size_t from
   return from + static_cast<std::size_t>(at - near.begin());
 }
 
+std::vector<std::uint32_t> SparseVector::positions_of(std::span<const std::int64_t> cuts) const {
+  if (is_statistical()) return statistical_positions(payload_, cuts);
+  std::vector<std::uint32_t> positions;
+  positions.reserve(cuts.size());
+  std::size_t position = 0;
+  for (const std::int64_t cut : cuts) {
+    position = position_of(static_cast<std::uint32_t>(cut), position);
+    positions.push_back(static_cast<std::uint32_t>(position));
+  }
+  return positions;
+}
+
+std::vector<std::int64_t> SparseVector::coordinates_at(
+    std::span<const std::size_t> positions) const {
+  if (is_statistical()) return statistical_coordinates(payload_, positions);
+  std::vector<std::int64_t> coordinates;
+  coordinates.reserve(positions.size());
+  for (const std::size_t position : positions) {
+    coordinates.push_back(entries()[position].coordinate);
+  }
+  return coordinates;
+}
+
 SparseVector sum(const SparseVector& a, const SparseVector& b) {
   if (a.size() == 0) return b;
   if (b.size() == 0) return a;
+  if (a.is_statistical()) {
+    return SparseVector::from(statistical_sum(std::array{a.payload(), b.payload()}));
+  }
   const auto ea = a.entries();
   const auto eb = b.entries();
   std::vector<Entry> merged(a.size() + b.size());
@@ -135,6 +176,7 @@ SparseVector sum(const SparseVector& a, const SparseVector& b) {
 }
 
 SparseVector sum(std::span<const SparseVector> vectors) {
+  if (any_statistical(vectors)) return SparseVector::from(statistical_sum(payloads_of(vectors)));
   std::size_t count = 0;
   std::uint32_t first = UINT32_MAX;
   std::uint32_t end = 0;
@@ -178,6 +220,9 @@ SparseVector sum(std::span<const SparseVector> vectors) {
 
 SparseVector concatenate(std::span<const SparseVector> parts) {
   if (parts.size() == 1) return parts.front();
+  if (any_statistical(parts)) {
+    return SparseVector::from(statistical_concatenation(payloads_of(parts)));
+  }
   std::vector<Entry> all;
   all.reserve(std::accumulate(
       parts.begin(), parts.end(), std::size_t{0},
@@ -189,6 +234,7 @@ SparseVector concatenate(std::span<const SparseVector> parts) {
 }
 
 float kth_magnitude(const SparseVector& vector, std::int64_t k) {
+  if (vector.is_statistical()) return statistical_kth_magnitude(vector.payload(), k);
   if (k <= 0) return std::numeric_limits<float>::infinity();
   if (std::cmp_less(vector.size(), k)) return 0.0F;
   std::vector<float> magnitudes(vector.size());
@@ -200,10 +246,16 @@ float kth_magnitude(const SparseVector& vector, std::int64_t k) {
 }
 
 SparseVector select_at_least(const SparseVector& vector, float threshold) {
+  if (vector.is_statistical()) {
+    return SparseVector::from(statistical_at_least(vector.payload(), threshold));
+  }
   return filter(vector, [&](const Entry& entry) { return std::abs(entry.value) >= threshold; });
 }
 
 SparseVector select_largest(const SparseVector& vector, std::int64_t k) {
+  if (vector.is_statistical()) {
+    return SparseVector::from(statistical_largest(vector.payload(), k));
+  }
   const float threshold = kth_magnitude(vector, k);
   const auto above = std::ranges::count_if(
       vector.entries(), [&](const Entry& entry) { return std::abs(entry.value) > threshold; });
@@ -215,17 +267,49 @@ SparseVector select_largest(const SparseVector& vector, std::int64_t k) {
 }
 
 SparseVector intersect(const SparseVector& vector, const SparseVector& other) {
+  if (vector.is_statistical() && other.is_statistical()) {
+    const std::uint32_t common = statistical_common(vector.payload(), other.payload());
+    return SparseVector::from(statistical_part(vector.payload(), common));
+  }
+  if (vector.size() == 0 || other.size() == 0) return {};
   return filter_by_membership(vector, other, true);
 }
 
 SparseVector without(const SparseVector& vector, const SparseVector& other) {
+  if (vector.is_statistical() && other.is_statistical()) {
+    const std::uint32_t common = statistical_common(vector.payload(), other.payload());
+    const auto size = static_cast<std::uint32_t>(vector.size());
+    return SparseVector::from(statistical_part(vector.payload(), size - common));
+  }
+  if (vector.size() == 0 || other.size() == 0) return vector;
   return filter_by_membership(vector, other, false);
+}
+
+SparseVector moved(const SparseVector& vector, std::int64_t by) {
+  if (by == 0 || vector.size() == 0) return vector;
+  if (vector.is_statistical()) return SparseVector::from(statistical_moved(vector.payload(), by));
+  std::vector<Entry> entries(vector.entries().begin(), vector.entries().end());
+  for (Entry& entry : entries) {
+    entry.coordinate = static_cast<std::uint32_t>(entry.coordinate + by);
+  }
+  return SparseVector::trusted(std::move(entries));
+}
+
+bool equal(const SparseVector& a, const SparseVector& b) {
+  if (a.payload() == b.payload()) return true;
+  if (a.is_statistical() != b.is_statistical()) return false;
+  if (a.is_statistical()) return statistical_equal(a.payload(), b.payload());
+  return std::ranges::equal(a.entries(), b.entries());
 }
 
 void SparseAccumulator::add(SparseVector vector) {
   constexpr std::size_t kPutOff = 64;
   constexpr std::size_t kThin = 64;  // coordinates of the window for each entry
   if (vector.size() == 0) return;
+  if (vector.is_statistical()) {
+    statistical_.add(vector.payload());
+    return;
+  }
   put_off_entries_ += vector.size();
   put_off_.push_back(std::move(vector));
   const bool many = put_off_.size() >= kPutOff || put_off_.back().size() >= kPutOff;
@@ -252,6 +336,7 @@ void SparseAccumulator::fill_window() {
 }
 
 SparseVector SparseAccumulator::finish() {
+  if (!statistical_.empty()) return SparseVector::from(statistical_.finish(first_, last_));
   if (window_.empty()) {
     const std::vector<SparseVector> all = std::exchange(put_off_, {});
     put_off_entries_ = 0;

@@ -1,4 +1,6 @@
-// The exact model of a sparse gradient: sorted coordinates and their values, immutable and shared.
+// A sparse gradient, immutable and shared: sorted coordinates and their values in the exact model,
+// and only how many there are and roughly where in the statistical one (statistical.hpp). Schemes
+// use what is below and need not know which.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +9,7 @@
 
 #include "sim/core/message.hpp"
 #include "sim/gradient/space.hpp"
+#include "sim/gradient/statistical.hpp"
 
 namespace thinwire {
 
@@ -29,6 +32,8 @@ class SparseVector {
   [[nodiscard]] static SparseVector from(const Payload& payload);
 
   [[nodiscard]] std::size_t size() const { return payload_.last - payload_.first; }
+  [[nodiscard]] bool is_statistical() const { return statistical(payload_) != nullptr; }
+  /// Of the exact model; throws SimulationError in the statistical one, which has none.
   [[nodiscard]] std::span<const Entry> entries() const;
   [[nodiscard]] const Payload& payload() const { return payload_; }
 
@@ -37,6 +42,12 @@ class SparseVector {
   /// The position of the first entry, at `from` or after, whose coordinate is at least
   /// `coordinate`. Fast where that is not far from `from`.
   [[nodiscard]] std::size_t position_of(std::uint32_t coordinate, std::size_t from = 0) const;
+
+  /// The same for many coordinates, which increase.
+  [[nodiscard]] std::vector<std::uint32_t> positions_of(std::span<const std::int64_t> cuts) const;
+  /// The coordinates of entries by position; positions increase.
+  [[nodiscard]] std::vector<std::int64_t> coordinates_at(
+      std::span<const std::size_t> positions) const;
 
   [[nodiscard]] Message message(const GradientSpace& space) const {
     return {payload_, space.coo_words(static_cast<std::int64_t>(size()))};
@@ -65,6 +76,10 @@ class SparseVector {
 [[nodiscard]] SparseVector intersect(const SparseVector& vector, const SparseVector& other);
 /// The entries of `vector` whose coordinate does not occur in `other`.
 [[nodiscard]] SparseVector without(const SparseVector& vector, const SparseVector& other);
+/// All coordinates greater by `by`, which may be negative.
+[[nodiscard]] SparseVector moved(const SparseVector& vector, std::int64_t by);
+/// Whether two vectors have the same entries; of statistical ones, the same origin and size.
+[[nodiscard]] bool equal(const SparseVector& a, const SparseVector& b);
 
 /// Sums vectors that come one by one and lie in [first, last). Short ones are put off and added
 /// some at a time, because thousands of ranks sum in turns and nothing stays in cache meanwhile. A
@@ -85,6 +100,7 @@ class SparseAccumulator {
   std::size_t put_off_entries_ = 0;
   std::vector<float> window_;
   std::vector<std::uint64_t> touched_;
+  StatisticalUnion statistical_;
 };
 
 }  // namespace thinwire

@@ -1,0 +1,172 @@
+#include "traces/landscape.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <utility>
+
+#include "sim/core/random.hpp"
+
+namespace thinwire {
+
+namespace {
+
+// Intervals of z: the upper ones matter most, since the popular coordinates are there.
+constexpr double kLeastZ = -3;
+constexpr double kMostZ = 5;
+constexpr double kStepZ = 0.25;
+constexpr int kBlockKinds = 256;
+constexpr std::uint32_t kMostCells = 1U << 14U;
+
+enum class Draw : std::uint8_t { block, coordinate, rank, noise, walk };
+
+double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
+
+double normal(std::uint64_t bits) {
+  const double u = to_unit(mix(bits));
+  const double v = to_unit(mix(~bits));
+  return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
+}
+
+/// The z below which a share of the normal distribution lies.
+double normal_quantile(double share) {
+  double low = -10;
+  double high = 10;
+  for (int step = 0; step < 60; ++step) {
+    const double middle = (low + high) / 2;
+    (normal_cdf(middle) < share ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+std::vector<double> class_edges() {
+  std::vector<double> edges{-12};
+  for (double z = kLeastZ; z <= kMostZ; z += kStepZ) edges.push_back(z);
+  edges.push_back(12);
+  return edges;
+}
+
+/// The mean of p over an interval of z.
+double mean_probability(const Popularity& popularity, Family family, double density, double low,
+                        double high) {
+  constexpr int kPoints = 16;
+  double sum = 0;
+  double weight = 0;
+  const double from = std::max(low, -8.0);
+  const double to = std::min(high, 8.0);
+  for (int i = 0; i < kPoints; ++i) {
+    const double z = from + (to - from) * (i + 0.5) / kPoints;
+    const double here = std::exp(-z * z / 2);
+    sum += here * selection_probability(popularity, family, density, z);
+    weight += here;
+  }
+  return sum / weight;
+}
+
+}  // namespace
+
+Landscape::Landscape(const Profile& profile, Family family, const GradientSpace& space,
+                     std::int64_t k, std::uint64_t seed)
+    : seed_(seed), coordinates_(static_cast<std::uint32_t>(space.coordinates())) {
+  const auto n = static_cast<double>(profile.components);
+  const double density = static_cast<double>(k) / static_cast<double>(space.components);
+  double before = 0;
+  for (const ProfileRegion& region : profile.regions) {
+    regions_.push_back(static_cast<std::uint32_t>(std::llround(before / n * coordinates_)));
+    before += static_cast<double>(region.size);
+  }
+  regions_.push_back(coordinates_);
+  block_ = static_cast<std::uint32_t>(
+      std::max<std::int64_t>(1, profile.popularity.block / space.granule));
+
+  const std::vector<double> edges = class_edges();
+  const std::vector<double> densities = region_densities(profile, density);
+  for (const double here : densities) {
+    std::vector<double> rates;
+    for (std::size_t c = 0; c + 1 < edges.size(); ++c) {
+      const double p =
+          mean_probability(profile.popularity, family, here, edges[c], edges[c + 1]);
+      rates.push_back(-std::log1p(-std::min(p, 1 - 1e-12)));
+    }
+    rates_.push_back(std::move(rates));
+  }
+
+  const double shared = std::sqrt(profile.popularity.clustering);
+  const double own = std::sqrt(std::max(1e-12, 1 - profile.popularity.clustering));
+  for (int kind = 0; kind < kBlockKinds; ++kind) {
+    const double mean = shared * normal_quantile((kind + 0.5) / kBlockKinds);
+    std::vector<double> weights;
+    for (std::size_t c = 0; c + 1 < edges.size(); ++c) {
+      weights.push_back(normal_cdf((edges[c + 1] - mean) / own) -
+                        normal_cdf((edges[c] - mean) / own));
+    }
+    weights_.push_back(std::move(weights));
+  }
+
+  magnitudes_ = {.shape = profile.magnitudes.shape,
+                 .scale = profile.magnitudes.scale,
+                 .below = profile.magnitudes.below,
+                 .most = density > 0 ? 1 / density : 1};
+}
+
+const std::vector<double>& Landscape::spread(std::uint32_t block) const {
+  return weights_[random_bits(seed_, Draw::block, block) % kBlockKinds];
+}
+
+std::size_t Landscape::class_of(std::uint32_t coordinate) const {
+  double left = to_unit(random_bits(seed_, Draw::coordinate, coordinate));
+  const std::vector<double>& weights = spread(coordinate / block_);
+  std::size_t c = 0;
+  while (c + 1 < weights.size() && left >= weights[c]) left -= weights[c++];
+  return c;
+}
+
+Ref<const Population> Landscape::population() const {
+  Population::Settings settings;
+  settings.coordinates = coordinates_;
+  const std::uint32_t cells = std::clamp(coordinates_ / 64, 1U, kMostCells);
+  settings.cell_width = (coordinates_ + cells - 1) / cells;
+  settings.rates = rates_;
+  settings.magnitudes = magnitudes_;
+
+  // Pieces end where a cell, a block or a region does.
+  std::uint32_t at = 0;
+  std::uint32_t region = 0;
+  while (at < coordinates_) {
+    while (regions_[region + 1] <= at) ++region;
+    const std::uint32_t cell = at / settings.cell_width;
+    const std::uint64_t cell_end = (std::uint64_t{cell} + 1) * settings.cell_width;
+    const std::uint64_t block_end = (std::uint64_t{at} / block_ + 1) * block_;
+    const auto end = static_cast<std::uint32_t>(
+        std::min({cell_end, block_end, std::uint64_t{regions_[region + 1]}}));
+    if (settings.pieces.empty() || settings.pieces.back().cell != cell ||
+        settings.pieces.back().region != region) {
+      settings.pieces.push_back({cell, region, std::vector<float>(classes())});
+    }
+    std::vector<float>& counts = settings.pieces.back().counts;
+    const std::vector<double>& weights = spread(at / block_);
+    for (std::size_t c = 0; c < counts.size(); ++c) {
+      counts[c] += static_cast<float>((end - at) * weights[c]);
+    }
+    at = end;
+  }
+  return make_ref<const Population>(std::move(settings));
+}
+
+float ThresholdWalk::threshold(int rank, int iteration) const {
+  double log = drift_.ranks * normal(random_bits(seed_, Draw::rank, rank)) +
+               drift_.noise * normal(random_bits(seed_, Draw::noise, rank, iteration));
+  // An autoregressive walk, common to the ranks: what happened long ago is forgotten.
+  const double kept = std::exp(-1 / drift_.memory);
+  const int steps = std::min(4000, static_cast<int>(std::ceil(8 * drift_.memory)));
+  double walk = 0;
+  for (int back = steps; back >= 0; --back) {
+    walk = kept * walk + normal(random_bits(seed_, Draw::walk, iteration - back));
+  }
+  log += drift_.walk * std::sqrt(1 - kept * kept) * walk;
+  if (start_up_) log += std::log(1 - (1 - drift_.start) * std::exp(-iteration / drift_.filling));
+  return static_cast<float>(std::exp(log));
+}
+
+}  // namespace thinwire

@@ -1,0 +1,75 @@
+// Gradients as a profile describes them: which coordinates each rank's accumulator has large values
+// at, as entries or as counts.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "traces/landscape.hpp"
+#include "traces/source.hpp"
+
+namespace thinwire {
+
+struct ProfileSettings {
+  Family family = Family::copula;
+  GradientSpace space;
+  std::int64_t k = 0;  ///< components that each rank selects
+  std::uint64_t seed = 1;
+  bool start_up = false;  ///< iterations are the first ones of a training
+  /// Exact values: about how many coordinates an accumulator holds, in multiples of k; 0: all.
+  double reach = 8;
+};
+
+/// What both models have in common.
+class ProfileSource : public GradientSource {
+ public:
+  [[nodiscard]] GradientSpace space() const override { return settings_.space; }
+  [[nodiscard]] bool accumulates() const override { return true; }
+  /// The magnitude that k entries of the rank's accumulator are expected to reach.
+  [[nodiscard]] float threshold(Rank rank, int iteration) const;
+
+ protected:
+  ProfileSource(const Profile& profile, const ProfileSettings& settings);
+  [[nodiscard]] const ProfileSettings& settings() const { return settings_; }
+  [[nodiscard]] const Landscape& landscape() const { return landscape_; }
+  [[nodiscard]] const Ref<const Population>& population() const { return population_; }
+  /// Of what a rank draws in an iteration.
+  [[nodiscard]] std::uint64_t key(Rank rank, int iteration) const;
+
+ private:
+  ProfileSettings settings_;
+  Landscape landscape_;
+  Ref<const Population> population_;
+  ThresholdWalk walk_;
+};
+
+/// Draws entries. Time and memory follow their number, but for 4 bytes a coordinate and one pass
+/// over all of them at first.
+class ExactProfileSource final : public ProfileSource {
+ public:
+  ExactProfileSource(const Profile& profile, const ProfileSettings& settings);
+  [[nodiscard]] SparseVector sparse(Rank rank, int iteration) const override;
+  [[nodiscard]] DenseBlock dense(Rank rank, int iteration) const override;
+
+ private:
+  struct Alike {
+    double rate = 0;
+    std::vector<std::uint32_t> coordinates;
+  };
+  [[nodiscard]] SparseVector drawn(Rank rank, int iteration, double level) const;
+
+  std::vector<Alike> classes_;
+  double level_;  // up to which coordinates are drawn
+};
+
+/// Draws counts, in constant time a rank.
+class StatisticalProfileSource final : public ProfileSource {
+ public:
+  /// Throws InputError where the space has granules.
+  StatisticalProfileSource(const Profile& profile, const ProfileSettings& settings);
+  [[nodiscard]] SparseVector sparse(Rank rank, int iteration) const override;
+  [[nodiscard]] DenseBlock dense(Rank rank, int iteration) const override;
+};
+
+}  // namespace thinwire
