@@ -251,7 +251,8 @@ std::vector<int> union_ranks(int ranks) {
 }
 
 /// Sum of squares of the unions' relative errors, of two ranks and more.
-double union_misfit(const Profile& profile, Family family, const std::vector<FittedUnion>& unions) {
+double union_misfit(const Profile& profile, PopularityFamily family,
+                    const std::vector<FittedUnion>& unions) {
   double sum = 0;
   for (const FittedUnion& one : unions) {
     if (one.ranks < 2) continue;
@@ -267,17 +268,17 @@ double fit_families(Profile& profile, const std::vector<FittedUnion>& unions) {
   popularity.rho = rounded(least(
       [&](double rho) {
         popularity.rho = rho;
-        return union_misfit(profile, Family::copula, unions);
+        return union_misfit(profile, PopularityFamily::copula, unions);
       },
       0, 0.98));
   popularity.beta_a = rounded(std::exp(least(
       [&](double log_a) {
         popularity.beta_a = std::exp(log_a);
-        return union_misfit(profile, Family::beta, unions);
+        return union_misfit(profile, PopularityFamily::beta, unions);
       },
       std::log(1e-3), std::log(1e4))));
-  return union_misfit(profile, Family::copula, unions) +
-         union_misfit(profile, Family::beta, unions);
+  return union_misfit(profile, PopularityFamily::copula, unions) +
+         union_misfit(profile, PopularityFamily::beta, unions);
 }
 
 void fit_popularity(Profile& profile, const std::vector<FittedUnion>& unions) {
@@ -321,7 +322,7 @@ void fit_clustering(Profile& profile, const Selections& selections) {
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       const double d = selections.region_density(i);
       if (d <= 0 || pairs[i] <= 0) continue;
-      sum += pairs[i] * (2 * d - union_density(uniform, Family::copula, d, 2));
+      sum += pairs[i] * (2 * d - union_density(uniform, PopularityFamily::copula, d, 2));
     }
     return sum;
   };
@@ -506,24 +507,38 @@ void fit_start(Profile& profile, const std::vector<int>& iterations, LogThreshol
     return;
   }
   const std::vector<double> means = means_of(logs);
+  const auto misfit = [&](double start, double filling) {
+    const ThresholdDrift tried{.start = start, .filling = filling};
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < means.size(); ++i) {
+      const double rest = means[i] - start_up(tried, iterations[i]);
+      sum += rest;
+      squares += rest * rest;
+    }
+    return squares - sum * sum / static_cast<double>(means.size());
+  };
+  constexpr double kStep = 0.02;
+  constexpr double kFactor = 1.1;
   double best = std::numeric_limits<double>::infinity();
   ThresholdDrift found = drift;
-  for (double filling = 2; filling < 3 * settled; filling *= 1.05) {
-    for (double start = 0.02; start <= 1.0001; start += 0.02) {
-      const ThresholdDrift tried{.start = start, .filling = filling};
-      double sum = 0;
-      double squares = 0;
-      for (std::size_t i = 0; i < means.size(); ++i) {
-        const double rest = means[i] - start_up(tried, iterations[i]);
-        sum += rest;
-        squares += rest * rest;
-      }
-      const double misfit = squares - sum * sum / static_cast<double>(means.size());
-      if (misfit >= best) continue;
-      best = misfit;
-      found = tried;
+  for (double filling = 2; filling < 3 * settled; filling *= kFactor) {
+    for (double start = kStep; start < 1 + kStep / 2; start += kStep) {
+      const double tried = misfit(start, filling);
+      if (tried >= best) continue;
+      best = tried;
+      found = {.start = start, .filling = filling};
     }
   }
+  // Between the points of the grid.
+  const auto start_for = [&](double filling) {
+    return least([&](double start) { return misfit(start, filling); },
+                 std::max(1e-3, found.start - 2 * kStep), std::min(1.0, found.start + 2 * kStep));
+  };
+  found.filling =
+      std::exp(least([&](double log) { return misfit(start_for(std::exp(log)), std::exp(log)); },
+                     std::log(found.filling / kFactor), std::log(found.filling * kFactor)));
+  found.start = start_for(found.filling);
   drift.start = rounded(found.start);
   drift.filling = rounded(found.filling);
   provide(profile, {"thresholds.start", "thresholds.filling"},
@@ -602,7 +617,9 @@ std::vector<FittedIncrement> fit_drift(Profile& profile, const std::vector<int>&
     provide(profile, entries, {"assumed", "the trace has no iterations that are 1, 2, 4 .. apart"});
   } else {
     double best = std::numeric_limits<double>::infinity();
-    for (double memory = 1; memory < 1000; memory *= 1.03) {
+    // Of a longer memory only walk² / memory can be told.
+    const double longest = 4.0 * increments.back().lag;
+    for (double memory = 1; memory < longest; memory *= 1.03) {
       const ThresholdDrift tried = noise_and_walk(increments, memory);
       double misfit = 0;
       for (const FittedIncrement& one : increments) {
@@ -651,7 +668,7 @@ double expected_imbalance(const Profile& profile) {
   for (const ProfileRegion& region : profile.regions) {
     const double end = begin + static_cast<double>(region.size);
     const double d = region.density * profile.density;
-    const double both = d > 0 ? 2 * d - union_density(uniform, Family::copula, d, 2) : 0;
+    const double both = d > 0 ? 2 * d - union_density(uniform, PopularityFamily::copula, d, 2) : 0;
     for (int part = static_cast<int>(begin / n * kParts); part < kParts; ++part) {
       const double low = std::max(begin, n * part / kParts);
       const double high = std::min(end, n * (part + 1) / kParts);
@@ -737,8 +754,8 @@ ProfileFit fit_profile(const TraceReader& trace, const FitSettings& settings) {
   fit_popularity(profile, fit.unions);
   fit_clustering(profile, selections);
   for (FittedUnion& one : fit.unions) {
-    one.copula = union_density(profile, Family::copula, profile.density, one.ranks);
-    one.beta = union_density(profile, Family::beta, profile.density, one.ranks);
+    one.copula = union_density(profile, PopularityFamily::copula, profile.density, one.ranks);
+    one.beta = union_density(profile, PopularityFamily::beta, profile.density, one.ranks);
   }
   fit.magnitude_distance = fit_tail(profile, selections.magnitudes());
   fit_bulk(profile, trace);

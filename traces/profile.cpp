@@ -407,13 +407,34 @@ double copula_probability(double rho, double density, double z) {
   return normal((normal_quantile(density) + std::sqrt(rho) * z) / std::sqrt(1 - rho));
 }
 
+/// The quantile of Beta(a, b) where one tail has so much, in double precision. Far out the density
+/// is a power, which is solved at once; between, Newton's steps find it.
+double beta_quantile(double a, double b, double tail, bool lower) {
+  namespace bm = boost::math;
+  constexpr double kFar = 1e-9;  // relative error of the power
+  const double log_beta = std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b);
+  if (lower) {
+    const double p = std::exp((std::log(tail) + std::log(a) + log_beta) / a);
+    if (p * (1 + std::abs(b - 1)) < kFar) return p;
+  } else {
+    const double q = std::exp((std::log(tail) + std::log(b) + log_beta) / b);
+    if (q * (1 + std::abs(a - 1)) < kFar) return 1 - q;
+  }
+  const auto policy =
+      bm::policies::make_policy(bm::policies::evaluation_error<bm::policies::ignore_error>(),
+                                bm::policies::overflow_error<bm::policies::ignore_error>(),
+                                bm::policies::promote_double<false>());
+  return lower ? bm::ibeta_inv(a, b, tail, static_cast<double*>(nullptr), policy)
+               : bm::ibetac_inv(a, b, tail, static_cast<double*>(nullptr), policy);
+}
+
 double beta_probability(double a, double density, double z) {
   if (is_certain(density)) return std::clamp(density, 0.0, 1.0);
   const double b = a * (1 - density) / density;
-  // The smaller tail, which double precision resolves.
-  const double tail = normal(-std::abs(z));
-  if (tail <= 0) return z < 0 ? 0 : 1;
-  return z < 0 ? boost::math::ibeta_inv(a, b, tail) : boost::math::ibetac_inv(a, b, tail);
+  // By the smaller tail, which double precision resolves, up to where it cannot.
+  constexpr double kEnd = 37;
+  const double tail = normal(-std::min(std::abs(z), kEnd));
+  return beta_quantile(a, b, tail, z < 0);
 }
 
 /// The share that is never selected. Where ranks select more than the others are, some of these
@@ -537,7 +558,7 @@ void write_profile(const Profile& profile, const std::string& path) {
   if (!file.flush()) throw InputError(fmt::format("{}: cannot be written", path));
 }
 
-double selection_probability(const Popularity& popularity, Family family, double density,
+double selection_probability(const Popularity& popularity, PopularityFamily family, double density,
                              double z) {
   const double never = never_selected(popularity, density);
   if (never > 0) {
@@ -549,8 +570,8 @@ double selection_probability(const Popularity& popularity, Family family, double
     if (above > 0) z = -normal_quantile(above);
     density = std::min(density / (1 - never), 1.0);
   }
-  return family == Family::copula ? copula_probability(popularity.rho, density, z)
-                                  : beta_probability(popularity.beta_a, density, z);
+  return family == PopularityFamily::copula ? copula_probability(popularity.rho, density, z)
+                                            : beta_probability(popularity.beta_a, density, z);
 }
 
 std::vector<double> region_densities(const Profile& profile, double density) {
@@ -592,7 +613,8 @@ std::vector<double> region_densities(const Profile& profile, double density) {
   return densities;
 }
 
-double union_density(const Profile& profile, Family family, double density, double ranks) {
+double union_density(const Profile& profile, PopularityFamily family, double density,
+                     double ranks) {
   if (ranks <= 0) return 0;
   const std::vector<double> densities = region_densities(profile, density);
   std::map<double, double> components;  // by density: equal regions are worked out once
@@ -603,7 +625,7 @@ double union_density(const Profile& profile, Family family, double density, doub
   for (const auto& [of_region, size] : components) {
     const double never = never_selected(profile.popularity, of_region);
     const double of_others = never < 1 ? std::min(of_region / (1 - never), 1.0) : 0;
-    const double selected = family == Family::copula
+    const double selected = family == PopularityFamily::copula
                                 ? copula_union(profile.popularity.rho, of_others, ranks)
                                 : beta_union(profile.popularity.beta_a, of_others, ranks);
     sum += size * (1 - never) * selected;

@@ -27,7 +27,7 @@
 namespace thinwire {
 
 /// How popularity is spread among coordinates.
-enum class Family : std::uint8_t { copula, beta };
+enum class PopularityFamily : std::uint8_t { copula, beta };
 
 /// Consecutive components that are alike.
 struct ProfileRegion {
@@ -37,11 +37,11 @@ struct ProfileRegion {
 };
 
 struct Popularity {
-  double rho = 0;           ///< ρ of the copula, [0, 1)
-  double beta_a = 1;        ///< a of the Beta family, > 0
-  double never = 0;         ///< π0, [0, 1)
+  double rho = 0;            ///< ρ of the copula, [0, 1)
+  double beta_a = 1;         ///< a of the Beta family, > 0
+  double never = 0;          ///< π0, [0, 1)
   std::int64_t block = 256;  ///< B, components
-  double clustering = 0;    ///< χ, [0, 1]
+  double clustering = 0;     ///< χ, [0, 1]
 };
 
 struct Magnitudes {
@@ -89,13 +89,13 @@ struct Profile {
 void write_profile(const Profile& profile, const std::string& path);
 
 /// p of the model above; `density` is that of the region, in [0, 1].
-[[nodiscard]] double selection_probability(const Popularity& popularity, Family family,
+[[nodiscard]] double selection_probability(const Popularity& popularity, PopularityFamily family,
                                            double density, double z);
 /// Density of every region when ranks select at `density`: in proportion to what the profile says,
 /// up to 1 each, with the mean right.
 [[nodiscard]] std::vector<double> region_densities(const Profile& profile, double density);
 /// Expected density of the union of what `ranks` ranks select: fill-in.
-[[nodiscard]] double union_density(const Profile& profile, Family family, double density,
+[[nodiscard]] double union_density(const Profile& profile, PopularityFamily family, double density,
                                    double ranks);
 
 }  // namespace thinwire

@@ -55,7 +55,7 @@ inline std::vector<double> draw_popularities(const Profile& profile, std::mt1993
 }
 
 /// The probability with which every coordinate is selected at the profile's density.
-inline std::vector<double> draw_probabilities(const Profile& profile, Family family,
+inline std::vector<double> draw_probabilities(const Profile& profile, PopularityFamily family,
                                               std::mt19937_64& random) {
   const std::vector<double> z = draw_popularities(profile, random);
   std::vector<double> probabilities;
@@ -69,8 +69,8 @@ inline std::vector<double> draw_probabilities(const Profile& profile, Family fam
 }
 
 /// Writes a trace of iterations 1, 2 .. that follows the profile, entry by entry.
-inline void write_trace_of(const Profile& profile, Family family, int ranks, int iterations,
-                           std::uint64_t seed, const std::string& path) {
+inline void write_trace_of(const Profile& profile, PopularityFamily family, int ranks,
+                           int iterations, std::uint64_t seed, const std::string& path) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   std::exponential_distribution<double> exponential;

@@ -29,7 +29,7 @@ ProfileFit fit_of(const std::string& path) {
 TEST_CASE("a fit finds what a trace was drawn from") {
   const TemporaryFolder folder;
   const Profile drawn = small_profile();
-  write_trace_of(drawn, Family::copula, 16, 64, 1, folder.path("trace.h5"));
+  write_trace_of(drawn, PopularityFamily::copula, 16, 64, 1, folder.path("trace.h5"));
   const ProfileFit fit = fit_of(folder.path("trace.h5"));
   const Profile& fitted = fit.profile;
   write_profile(fitted, folder.path("fit.json"));  // is one
@@ -56,10 +56,11 @@ TEST_CASE("a fit finds what a trace was drawn from") {
 
 TEST_CASE("a fit of the Beta family finds its a") {
   const TemporaryFolder folder;
-  const Profile drawn = small_profile();
-  write_trace_of(drawn, Family::beta, 16, 16, 2, folder.path("trace.h5"));
+  Profile drawn = small_profile();
+  drawn.popularity.clustering = 0;  // else regions take a part of what is popular for themselves
+  write_trace_of(drawn, PopularityFamily::beta, 16, 16, 2, folder.path("trace.h5"));
   const ProfileFit fit = fit_of(folder.path("trace.h5"));
-  CHECK(fit.profile.popularity.beta_a == doctest::Approx(drawn.popularity.beta_a).epsilon(0.12));
+  CHECK(fit.profile.popularity.beta_a == doctest::Approx(drawn.popularity.beta_a).epsilon(0.05));
   for (const FittedUnion& one : fit.unions) {
     CHECK(one.beta == doctest::Approx(one.trace).epsilon(0.01));
   }
@@ -92,13 +93,13 @@ TEST_CASE("a start-up is found where the trace begins with the training") {
   Profile drawn = small_profile(4000);
   drawn.thresholds = {
       .ranks = 0.01, .noise = 0.01, .walk = 0, .memory = 20, .start = 0.3, .filling = 25};
-  write_trace_of(drawn, Family::copula, 4, 120, 3, folder.path("trace.h5"));
+  write_trace_of(drawn, PopularityFamily::copula, 4, 120, 3, folder.path("trace.h5"));
   const ProfileFit fit = fit_of(folder.path("trace.h5"));
   CHECK(fit.profile.thresholds.start == doctest::Approx(0.3).epsilon(0.1));
   CHECK(fit.profile.thresholds.filling == doctest::Approx(25).epsilon(0.1));
   CHECK(fit.profile.provenance.at("thresholds.start").kind == "fitted");
   CHECK(fit.profile.thresholds.noise == doctest::Approx(0.01).epsilon(0.1));
-  CHECK(fit.profile.thresholds.walk < 0.005);
+  CHECK(fit.profile.thresholds.walk < 0.007);
 }
 
 TEST_CASE("a share that is never selected is found on many ranks") {
@@ -106,7 +107,7 @@ TEST_CASE("a share that is never selected is found on many ranks") {
   Profile drawn = small_profile(8000);
   drawn.density = 0.1;
   drawn.popularity.never = 0.4;
-  write_trace_of(drawn, Family::copula, 128, 2, 4, folder.path("trace.h5"));
+  write_trace_of(drawn, PopularityFamily::copula, 128, 2, 4, folder.path("trace.h5"));
   const ProfileFit fit = fit_of(folder.path("trace.h5"));
   CHECK(fit.profile.popularity.never == doctest::Approx(0.4).epsilon(0.3));
   CHECK(fit.profile.provenance.at("popularity.never").kind == "fitted");

@@ -25,7 +25,7 @@ using test::text_of;
 
 namespace {
 
-constexpr std::array kFamilies{Family::copula, Family::beta};
+constexpr std::array kFamilies{PopularityFamily::copula, PopularityFamily::beta};
 
 /// One region of relative density 1.
 Profile uniform_profile(double rho, double beta_a, double never = 0) {
@@ -92,17 +92,17 @@ TEST_CASE("without popularity a union is that of independent ranks") {
       CAPTURE(d);
       CAPTURE(ranks);
       const double independent = -std::expm1(ranks * std::log1p(-d));
-      CHECK(union_density(uniform_profile(0, 1), Family::copula, d, ranks) ==
+      CHECK(union_density(uniform_profile(0, 1), PopularityFamily::copula, d, ranks) ==
             doctest::Approx(independent).epsilon(1e-12));
       // A Beta distribution of a large a is a point.
-      CHECK(union_density(uniform_profile(0, 1e9), Family::beta, d, ranks) ==
+      CHECK(union_density(uniform_profile(0, 1e9), PopularityFamily::beta, d, ranks) ==
             doctest::Approx(independent).epsilon(1e-5));
     }
   }
 }
 
 TEST_CASE("the union of one rank is its density") {
-  for (const Family family : kFamilies) {
+  for (const PopularityFamily family : kFamilies) {
     for (const double never : {0.0, 0.3}) {
       for (const double strength : {0.01, 0.3, 0.9, 0.99, 0.999}) {
         for (const double d : {1e-7, 0.001, 0.02, 0.6, 0.9, 1.0}) {
@@ -119,7 +119,7 @@ TEST_CASE("the union of one rank is its density") {
 
 TEST_CASE("nobody selects nothing, and all of them together select more") {
   const Profile profile = small_profile();
-  for (const Family family : kFamilies) {
+  for (const PopularityFamily family : kFamilies) {
     CHECK(union_density(profile, family, 0.02, 0) == 0);
     double before = 0;
     for (double ranks = 1; ranks <= 8192; ranks *= 2) {
@@ -138,7 +138,7 @@ TEST_CASE("a union of the Beta family is the product that its moments are") {
       const double b = a * (1 - d) / d;
       double none = 1;
       for (int j = 0; j < 300; ++j) none *= (b + j) / (a + b + j);
-      CHECK(union_density(uniform_profile(0, a), Family::beta, d, 300) ==
+      CHECK(union_density(uniform_profile(0, a), PopularityFamily::beta, d, 300) ==
             doctest::Approx(1 - none).epsilon(1e-11));
     }
   }
@@ -148,24 +148,24 @@ TEST_CASE("two ranks of a copula meet as often as two normal values of correlati
   // At density 1/2 both are above 0 with probability 1/4 + asin(rho) / 2 pi.
   for (const double rho : {0.0, 0.1, 0.5, 0.9, 0.999}) {
     const double both = 0.25 + std::asin(rho) / (2 * std::numbers::pi);
-    CHECK(union_density(uniform_profile(rho, 1), Family::copula, 0.5, 2) ==
+    CHECK(union_density(uniform_profile(rho, 1), PopularityFamily::copula, 0.5, 2) ==
           doctest::Approx(1 - both).epsilon(1e-9));
   }
 }
 
 TEST_CASE("an earlier study's points come out by both families") {
-  CHECK(union_density(uniform_profile(0.175, 0.528), Family::copula, 0.01, 16) ==
+  CHECK(union_density(uniform_profile(0.175, 0.528), PopularityFamily::copula, 0.01, 16) ==
         doctest::Approx(0.132).epsilon(0.005));
-  CHECK(union_density(uniform_profile(0.175, 0.528), Family::beta, 0.01, 16) ==
+  CHECK(union_density(uniform_profile(0.175, 0.528), PopularityFamily::beta, 0.01, 16) ==
         doctest::Approx(0.132).epsilon(0.005));
-  CHECK(union_density(uniform_profile(0.233, 0.510), Family::copula, 0.02, 32) ==
+  CHECK(union_density(uniform_profile(0.233, 0.510), PopularityFamily::copula, 0.02, 32) ==
         doctest::Approx(0.345).epsilon(0.005));
-  CHECK(union_density(uniform_profile(0.233, 0.510), Family::beta, 0.02, 32) ==
+  CHECK(union_density(uniform_profile(0.233, 0.510), PopularityFamily::beta, 0.02, 32) ==
         doctest::Approx(0.345).epsilon(0.005));
 }
 
 TEST_CASE("probabilities rise with popularity and their mean is the density") {
-  for (const Family family : kFamilies) {
+  for (const PopularityFamily family : kFamilies) {
     for (const double never : {0.0, 0.25}) {
       for (const double d : {1e-4, 0.01, 0.3, 0.9}) {
         CAPTURE(never);
@@ -196,7 +196,7 @@ TEST_CASE("probabilities rise with popularity and their mean is the density") {
 TEST_CASE("a share is never selected, and the others make up for it") {
   const Popularity popularity{
       .rho = 0.3, .beta_a = 0.7, .never = 0.5, .block = 256, .clustering = 0};
-  for (const Family family : kFamilies) {
+  for (const PopularityFamily family : kFamilies) {
     CHECK(selection_probability(popularity, family, 0.01, -0.01) == 0);
     CHECK(selection_probability(popularity, family, 0.01, 0.5) > 0);
     const double at_last = union_density(uniform_profile(0.3, 0.7, 0.5), family, 0.2, 1e7);
@@ -209,7 +209,7 @@ TEST_CASE("a union is what a serial generator of the model selects") {
   for (const double never : {0.0, 0.2}) {
     profile.popularity.never = never;
     profile.popularity.clustering = 0;
-    for (const Family family : kFamilies) {
+    for (const PopularityFamily family : kFamilies) {
       std::mt19937_64 random(1);
       const std::vector<double> p = test::draw_probabilities(profile, family, random);
       std::uniform_real_distribution<double> uniform;

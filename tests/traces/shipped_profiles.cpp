@@ -40,7 +40,7 @@ TEST_CASE("shipped profiles have the papers' fill-in by both families") {
                              Point{"bert", 0.01, 16, 0.092}}) {
     CAPTURE(std::string(point.profile));
     const Profile profile = read_profile(profile_file(point.profile));
-    for (const Family family : {Family::copula, Family::beta}) {
+    for (const PopularityFamily family : {PopularityFamily::copula, PopularityFamily::beta}) {
       CHECK(union_density(profile, family, point.density, point.ranks) ==
             doctest::Approx(point.fill_in).epsilon(0.001));
     }
@@ -51,8 +51,8 @@ TEST_CASE("the two families part beyond the ranks that they are calibrated to") 
   for (const std::string& name : shipped_profiles()) {
     CAPTURE(name);
     const Profile profile = read_profile(profile_file(name));
-    const double copula = union_density(profile, Family::copula, profile.density, 8192);
-    const double beta = union_density(profile, Family::beta, profile.density, 8192);
+    const double copula = union_density(profile, PopularityFamily::copula, profile.density, 8192);
+    const double beta = union_density(profile, PopularityFamily::beta, profile.density, 8192);
     CHECK(copula > beta);
     CHECK(beta > 0.7);
   }
