@@ -407,13 +407,34 @@ double copula_probability(double rho, double density, double z) {
   return normal((normal_quantile(density) + std::sqrt(rho) * z) / std::sqrt(1 - rho));
 }
 
+/// The quantile of Beta(a, b) where one tail has so much, in double precision. Far out the density
+/// is a power, which is solved at once; between, Newton's steps find it.
+double beta_quantile(double a, double b, double tail, bool lower) {
+  namespace bm = boost::math;
+  constexpr double kFar = 1e-9;  // relative error of the power
+  const double log_beta = std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b);
+  if (lower) {
+    const double p = std::exp((std::log(tail) + std::log(a) + log_beta) / a);
+    if (p * (1 + std::abs(b - 1)) < kFar) return p;
+  } else {
+    const double q = std::exp((std::log(tail) + std::log(b) + log_beta) / b);
+    if (q * (1 + std::abs(a - 1)) < kFar) return 1 - q;
+  }
+  const auto policy =
+      bm::policies::make_policy(bm::policies::evaluation_error<bm::policies::ignore_error>(),
+                                bm::policies::overflow_error<bm::policies::ignore_error>(),
+                                bm::policies::promote_double<false>());
+  return lower ? bm::ibeta_inv(a, b, tail, static_cast<double*>(nullptr), policy)
+               : bm::ibetac_inv(a, b, tail, static_cast<double*>(nullptr), policy);
+}
+
 double beta_probability(double a, double density, double z) {
   if (is_certain(density)) return std::clamp(density, 0.0, 1.0);
   const double b = a * (1 - density) / density;
-  // The smaller tail, which double precision resolves.
-  const double tail = normal(-std::abs(z));
-  if (tail <= 0) return z < 0 ? 0 : 1;
-  return z < 0 ? boost::math::ibeta_inv(a, b, tail) : boost::math::ibetac_inv(a, b, tail);
+  // By the smaller tail, which double precision resolves, up to where it cannot.
+  constexpr double kEnd = 37;
+  const double tail = normal(-std::min(std::abs(z), kEnd));
+  return beta_quantile(a, b, tail, z < 0);
 }
 
 /// The share that is never selected. Where ranks select more than the others are, some of these
@@ -543,9 +564,10 @@ double selection_probability(const Popularity& popularity, PopularityFamily fami
   if (never > 0) {
     const double share = normal(z);
     if (share < never) return 0;
-    // Of the others, how popular it is.
+    // Of the others, how popular it is. Where normal(-z) is 0, that is z as well as any.
     const double above = normal(-z) / (1 - never);
-    z = above >= 1 ? -std::numeric_limits<double>::infinity() : -normal_quantile(above);
+    if (above >= 1) return 0;
+    if (above > 0) z = -normal_quantile(above);
     density = std::min(density / (1 - never), 1.0);
   }
   return family == PopularityFamily::copula ? copula_probability(popularity.rho, density, z)

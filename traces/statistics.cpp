@@ -171,9 +171,9 @@ double imbalance(const std::vector<std::int64_t>& counts) {
   return static_cast<double>(std::ranges::max(counts)) * static_cast<double>(counts.size()) / sum;
 }
 
-ThresholdDrift threshold_drift(const std::vector<int>& iterations,
+ThresholdSteps threshold_drift(const std::vector<int>& iterations,
                                const std::vector<std::vector<float>>& thresholds, int lag) {
-  ThresholdDrift drift{.lag = lag};
+  ThresholdSteps drift{.lag = lag};
   double squares = 0;  // about the running mean (Welford)
   for (std::size_t at = 0; at < iterations.size(); ++at) {
     const auto later = std::ranges::lower_bound(iterations, std::int64_t{iterations[at]} + lag);

@@ -26,7 +26,7 @@ struct UnionDensity {
 };
 
 /// Of ln(threshold in iteration t + lag) - ln(threshold in t), over ranks and t.
-struct ThresholdDrift {
+struct ThresholdSteps {
   int lag = 1;
   double deviation = 0;  ///< standard deviation
   double mean = 0;
@@ -51,7 +51,7 @@ struct TraceStatistics {
   double total_variation = 0;         ///< between where the first and the last window's
                                       ///< selections lie, by 64 regions: 0 alike, 1 apart
   double total_variation_by_chance = 0;  ///< what so many entries of one law would have, about
-  std::vector<ThresholdDrift> drifts;    ///< lags 1, 8, 32
+  std::vector<ThresholdSteps> drifts;    ///< lags 1, 8, 32
   std::vector<Thresholds> thresholds;    ///< one an iteration
 };
 
@@ -70,7 +70,7 @@ struct TraceStatistics {
 [[nodiscard]] double imbalance(const std::vector<std::int64_t>& counts);
 /// Over all ranks and pairs of iterations that are `lag` apart; thresholds of 0 are left out.
 /// `thresholds` has a row of all ranks for each of `iterations`.
-[[nodiscard]] ThresholdDrift threshold_drift(const std::vector<int>& iterations,
+[[nodiscard]] ThresholdSteps threshold_drift(const std::vector<int>& iterations,
                                              const std::vector<std::vector<float>>& thresholds,
                                              int lag);
 

@@ -134,7 +134,7 @@ std::vector<Json> trace_records(const std::string& path, const TraceReader& read
                        {"union_density", density.density},
                        {"independent_density", density.independent}});
   }
-  for (const ThresholdDrift& drift : statistics.drifts) {
+  for (const ThresholdSteps& drift : statistics.drifts) {
     const bool none = drift.pairs == 0;
     records.push_back({{"kind", "drift"},
                        {"lag", drift.lag},

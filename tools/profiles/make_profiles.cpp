@@ -119,13 +119,13 @@ void calibrate_popularity(Profile& profile, int ranks, double wanted, const Prov
   popularity.rho = rounded(solved(
       [&](double rho) {
         popularity.rho = rho;
-        return union_density(profile, Family::copula, profile.density, ranks);
+        return union_density(profile, PopularityFamily::copula, profile.density, ranks);
       },
       wanted, 0, 0.95));
   popularity.beta_a = rounded(std::exp(solved(
       [&](double log_a) {
         popularity.beta_a = std::exp(log_a);
-        return union_density(profile, Family::beta, profile.density, ranks);
+        return union_density(profile, PopularityFamily::beta, profile.density, ranks);
       },
       wanted, -5, 10)));
   profile.provenance["popularity.rho"] = from;
@@ -144,7 +144,7 @@ void calibrate_clustering(Profile& profile, double wanted, const std::string& mo
     uniform.regions = {{0, 1, 1.0}};
     uniform.popularity.rho = popularity.rho * clustering;
     const double d = profile.density;
-    const double both = 2 * d - union_density(uniform, Family::copula, d, 2);
+    const double both = 2 * d - union_density(uniform, PopularityFamily::copula, d, 2);
     return both / (d * d) - 1 + counting;
   };
   constexpr double kMost = 0.8;  // coordinates of a block are not all alike

@@ -1,0 +1,72 @@
+#include "traces/shipped_profiles.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+#include "sim/core/errors.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "traces/profile.hpp"
+
+namespace thinwire {
+
+using test::contains;
+using test::error_of;
+
+TEST_CASE("shipped profiles are found by name and have the papers' sizes") {
+  CHECK(shipped_profiles() == std::vector<std::string>{"bert", "lstm", "vgg16"});
+  CHECK(read_profile(profile_file("vgg16")).components == 14'728'266);
+  CHECK(read_profile(profile_file("lstm")).components == 27'569'568);
+  CHECK(read_profile(profile_file("bert")).components == 133'547'324);
+  CHECK(profile_file("any.json") == "any.json");
+  CHECK(profile_file("./any") == "./any");
+  CHECK(contains(error_of<InputError>([] { (void)profile_file("vgg"); }),
+                 "unknown profile 'vgg'; did you mean 'vgg16'?"));
+}
+
+TEST_CASE("shipped profiles have the papers' fill-in by both families") {
+  // Ok-Topk, Section 5.2; the third is that of an earlier study's transformer.
+  struct Point {
+    const char* profile;
+    double density;
+    int ranks;
+    double fill_in;
+  };
+  for (const Point& point : {Point{"vgg16", 0.01, 16, 0.132}, Point{"lstm", 0.02, 32, 0.345},
+                             Point{"bert", 0.01, 16, 0.092}}) {
+    CAPTURE(std::string(point.profile));
+    const Profile profile = read_profile(profile_file(point.profile));
+    for (const PopularityFamily family : {PopularityFamily::copula, PopularityFamily::beta}) {
+      CHECK(union_density(profile, family, point.density, point.ranks) ==
+            doctest::Approx(point.fill_in).epsilon(0.001));
+    }
+  }
+}
+
+TEST_CASE("the two families part beyond the ranks that they are calibrated to") {
+  for (const std::string& name : shipped_profiles()) {
+    CAPTURE(name);
+    const Profile profile = read_profile(profile_file(name));
+    const double copula = union_density(profile, PopularityFamily::copula, profile.density, 8192);
+    const double beta = union_density(profile, PopularityFamily::beta, profile.density, 8192);
+    CHECK(copula > beta);
+    CHECK(beta > 0.7);
+  }
+}
+
+TEST_CASE("the shipped profiles are what their program makes") {
+  const test::TemporaryFolder folder;
+  const std::string command =
+      std::string("'") + THINWIRE_MAKE_PROFILES + "' '" + folder.path("") + "'";
+  REQUIRE(std::system(command.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe)
+  for (const std::string& name : shipped_profiles()) {
+    CAPTURE(name);
+    CHECK(test::text_of(folder.path(name + ".json")) == test::text_of(profile_file(name)));
+  }
+}
+
+}  // namespace thinwire
