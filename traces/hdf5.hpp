@@ -1,0 +1,104 @@
+// What traces need of HDF5's C interface: handles that close themselves, its reasons, and datasets
+// that are checked before anything is read from them.
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace thinwire::hdf5 {
+
+/// Closes what HDF5 opened.
+class Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+
+  Handle() = default;
+  Handle(hid_t id, Close how) : id_(id), close_(how) {}
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  Handle(Handle&& other) noexcept
+      : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  ~Handle() { static_cast<void>(close()); }
+
+  /// Whether that worked: a file is written to its end only now.
+  bool close() {
+    if (!valid()) return true;
+    return close_(std::exchange(id_, H5I_INVALID_HID)) >= 0;
+  }
+  [[nodiscard]] bool valid() const { return id_ >= 0; }
+  [[nodiscard]] hid_t id() const { return id_; }
+
+ private:
+  hid_t id_ = H5I_INVALID_HID;
+  Close close_ = nullptr;
+};
+
+/// HDF5 prints nothing of its own from here on.
+void silence();
+/// Why the last call failed, " (in HDF5's words)", or nothing.
+[[nodiscard]] std::string reason();
+
+/// "FILE: WHERE: what" as an InputError.
+[[noreturn]] void refuse(const std::string& file, const std::string& where,
+                         const std::string& what);
+/// "/name[3]", "/name[3, 5]".
+[[nodiscard]] std::string place(const std::string& name, const std::vector<hsize_t>& at);
+
+/// Two bytes, as numpy's float16.
+[[nodiscard]] Handle float16();
+[[nodiscard]] Handle string_type();
+
+enum class Kind : std::uint8_t { integer, real, text };
+
+/// A dataset of a trace that is read. Its type, number of dimensions and storage are checked, so
+/// that lengths are not merely claimed.
+class Dataset {
+ public:
+  Dataset(const std::string& path, hid_t file, std::string name, Kind kind, std::size_t dimensions);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::vector<hsize_t>& shape() const { return shape_; }
+  /// Refuses another shape; `meaning` says why, as in "[T, P]".
+  void require_shape(const std::vector<hsize_t>& shape, const std::string& meaning) const;
+
+  /// `count` elements from `at` on, along the last dimension. Integers beyond std::int64_t and
+  /// reals beyond float come back as the largest of them or infinite.
+  void read(const std::vector<hsize_t>& at, std::size_t count, std::int64_t* values) const;
+  void read(const std::vector<hsize_t>& at, std::size_t count, float* values) const;
+  [[nodiscard]] std::string read_text(hsize_t at) const;
+
+  [[noreturn]] void refuse(const std::vector<hsize_t>& at, const std::string& what) const;
+  [[noreturn]] void refuse(const std::string& what) const;
+
+ private:
+  void check_type(Kind kind) const;
+  void check_storage() const;
+  void read_as(hid_t type, const std::vector<hsize_t>& at, std::size_t count, void* values) const;
+
+  std::string path_;
+  std::string name_;
+  Handle dataset_;
+  Handle type_;
+  std::vector<hsize_t> shape_;
+};
+
+/// Whether there is such a dataset or group. Refuses links that lead elsewhere.
+[[nodiscard]] bool exists(const std::string& path, hid_t file, const std::string& name);
+
+// Attributes of the root. Throw InputError where they are missing or of another type.
+[[nodiscard]] bool has_attribute(hid_t file, const char* name);
+[[nodiscard]] std::int64_t integer_attribute(const std::string& path, hid_t file, const char* name);
+[[nodiscard]] std::uint64_t seed_attribute(const std::string& path, hid_t file, const char* name);
+[[nodiscard]] double real_attribute(const std::string& path, hid_t file, const char* name);
+[[nodiscard]] std::string text_attribute(const std::string& path, hid_t file, const char* name);
+
+}  // namespace thinwire::hdf5
