@@ -122,10 +122,6 @@ int run(int argc, char** argv) {
   }
   thinwire::RecordSettings& settings = arguments.settings;
   settings.recorded = thinwire::parse_iterations(arguments.record);
-  if (settings.ranks < 1 || settings.ranks > thinwire::kMaxRecordedRanks) {
-    throw thinwire::InputError(fmt::format("--ranks {}: 1 to {} can be trained", settings.ranks,
-                                           thinwire::kMaxRecordedRanks));
-  }
 
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/core/errors.hpp"
 #include "sim/core/random.hpp"
 #include "tools/recorder/data.hpp"
 
@@ -97,7 +98,10 @@ class TorchModel : public Model {
 };
 
 /// One thread, and the same initial parameters each time.
-void begin(std::uint64_t seed) {
+void begin(int ranks, std::uint64_t seed) {
+  if (ranks < 1 || ranks > kMaxWorkers) {
+    throw InputError(fmt::format("{} ranks: 1 to {} can be trained", ranks, kMaxWorkers));
+  }
   torch::set_num_threads(1);
   torch::manual_seed(seed);
 }
@@ -157,7 +161,7 @@ class DigitsModel final : public TorchModel {
   [[nodiscard]] std::string description() const override {
     return fmt::format(
         "convolutional network (3 convolutions, 2 linear layers) on python3-sklearn's digits, "
-        "shifted by up to a pixel and with noise; {} images a worker and iteration",
+        "shifted by up to a pixel and with noise; {} images a worker and iteration; libtorch",
         batch_);
   }
 
@@ -246,7 +250,7 @@ class TextNetwork final : public Network {
   torch::nn::Linear decoder;
 };
 
-/// Every 40th verse is held out; of the others worker r has every P-th, one after another. A batch
+/// Every 200th verse is held out; of the others worker r has every P-th, one after another. A batch
 /// is of pieces of that, from anywhere.
 class TextModel final : public TorchModel {
  public:
@@ -266,12 +270,12 @@ class TextModel final : public TorchModel {
   [[nodiscard]] std::string description() const override {
     return fmt::format(
         "character-level LSTM (embedding 32, hidden 128) on bible-kjv-text; {} pieces of {} "
-        "characters a worker and iteration",
+        "characters a worker and iteration; libtorch",
         batch_, kLength);
   }
 
  private:
-  static constexpr std::size_t kHeldOut = 40;
+  static constexpr std::size_t kHeldOut = 200;
   static constexpr std::int64_t kLength = 32;
 
   using Characters = std::vector<std::int64_t>;
@@ -318,12 +322,12 @@ class TextModel final : public TorchModel {
 }  // namespace
 
 std::unique_ptr<Model> make_cnn(int ranks, std::int64_t batch, std::uint64_t seed) {
-  begin(seed);
+  begin(ranks, seed);
   return std::make_unique<DigitsModel>(ranks, batch, seed);
 }
 
 std::unique_ptr<Model> make_lstm(int ranks, std::int64_t batch, std::uint64_t seed) {
-  begin(seed);
+  begin(ranks, seed);
   return std::make_unique<TextModel>(read_text(), ranks, batch, seed);
 }
 

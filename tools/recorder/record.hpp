@@ -13,9 +13,6 @@
 
 namespace thinwire {
 
-/// Each needs images or verses of its own.
-inline constexpr int kMaxRecordedRanks = 1024;
-
 struct RecordSettings {
   int ranks = 16;
   double density = 0.01;

@@ -85,8 +85,9 @@ TopkStep TopkSgd::step(int iteration) {
     step.global_threshold = kth_magnitude(applied, static_cast<std::int64_t>(applied.size()));
   }
   for (std::size_t rank = 0; rank < residuals_.size(); ++rank) {
-    for (const Entry& sent : intersect(step.selected[rank], applied).entries()) {
-      residuals_[rank][sent.coordinate] = 0;
+    const SparseVector sent = intersect(step.selected[rank], applied);
+    for (const Entry& entry : sent.entries()) {
+      residuals_[rank][entry.coordinate] = 0;
     }
   }
   const std::span<float> parameters = model_.parameters();
