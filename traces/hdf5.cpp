@@ -61,7 +61,7 @@ const char* wanted(Kind kind) {
     case Kind::text:
       break;
   }
-  return "strings";
+  return "strings of fixed length (numpy.bytes_)";
 }
 
 bool is_kind(hid_t type, Kind kind) {
@@ -73,27 +73,19 @@ bool is_kind(hid_t type, Kind kind) {
     case Kind::text:
       break;
   }
-  return H5Tget_class(type) == H5T_STRING;
+  // Those of variable length are what HDF5 reads by references that it does not check.
+  return H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
 }
 
-/// One string, of fixed or variable length; `read(memory type, buffer)` gets it.
+/// One string; `read(memory type, buffer)` gets it.
 template <class Read, class Refuse>
 std::string text_from(hid_t type, Read read, Refuse refuse) {
-  if (H5Tis_variable_str(type) > 0) {
-    char* text = nullptr;
-    const Handle memory(H5Tcopy(type), H5Tclose);
-    if (read(memory.id(), static_cast<void*>(&text)) < 0) refuse("cannot be read" + reason());
-    const std::string copy = text == nullptr ? "" : text;
-    H5free_memory(text);
-    return copy;
-  }
   const std::size_t size = H5Tget_size(type);
   if (size > kLongestText) refuse(fmt::format("is a text of {} bytes, which is too long", size));
   std::string text(size, '\0');
   if (read(type, static_cast<void*>(text.data())) < 0) refuse("cannot be read" + reason());
-  text.resize(std::min(text.size(), std::strlen(text.c_str())));
-  const std::size_t last = text.find_last_not_of(' ');
-  text.resize(H5Tget_strpad(type) == H5T_STR_SPACEPAD ? last + 1 : text.size());
+  text.resize(std::strlen(text.c_str()));
+  if (H5Tget_strpad(type) == H5T_STR_SPACEPAD) text.resize(text.find_last_not_of(' ') + 1);
   return text;
 }
 
@@ -168,9 +160,10 @@ Handle float16() {
   return type;
 }
 
-Handle string_type() {
+Handle string_type(std::size_t size) {
   Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type.id(), H5T_VARIABLE);
+  H5Tset_size(type.id(), std::max<std::size_t>(1, size));
+  H5Tset_strpad(type.id(), H5T_STR_NULLPAD);
   H5Tset_cset(type.id(), H5T_CSET_UTF8);
   return type;
 }

@@ -55,7 +55,8 @@ void silence();
 
 /// Two bytes, as numpy's float16.
 [[nodiscard]] Handle float16();
-[[nodiscard]] Handle string_type();
+/// UTF-8 of `size` bytes.
+[[nodiscard]] Handle string_type(std::size_t size);
 
 enum class Kind : std::uint8_t { integer, real, text };
 

@@ -88,6 +88,14 @@ class TraceReader {
   std::unique_ptr<File> file_;
 };
 
+struct TraceTotals {
+  std::int64_t entries = 0;    ///< selected
+  std::int64_t gradients = 0;  ///< values
+};
+
+/// Reads all of it once, and so checks all of it.
+[[nodiscard]] TraceTotals read_all(const TraceReader& reader);
+
 /// Writes a trace iteration by iteration. Throws InputError where what it is given is no trace.
 class TraceWriter {
  public:

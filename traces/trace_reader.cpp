@@ -361,4 +361,20 @@ std::vector<float> TraceReader::gradient(std::size_t at, Rank rank) const {
   return values;
 }
 
+TraceTotals read_all(const TraceReader& reader) {
+  TraceTotals totals;
+  for (std::size_t at = 0; at < reader.iterations().size(); ++at) {
+    for (const SparseVector& selected : reader.window(at).selected) {
+      totals.entries += static_cast<std::int64_t>(selected.size());
+    }
+  }
+  if (!reader.gradients()) return totals;
+  for (std::size_t at = 0; at < reader.gradients()->iterations.size(); ++at) {
+    for (int rank = 0; rank < reader.gradients()->ranks; ++rank) {
+      totals.gradients += static_cast<std::int64_t>(reader.gradient(at, Rank(rank)).size());
+    }
+  }
+  return totals;
+}
+
 }  // namespace thinwire

@@ -18,8 +18,9 @@ namespace {
 using hdf5::Handle;
 using Shape = std::vector<hsize_t>;
 
-/// Elements of a chunk: packed and unpacked together.
-constexpr hsize_t kChunk = 1 << 16;
+/// A chunk is packed and unpacked as a whole.
+constexpr hsize_t kChunkBytes = 1 << 18;
+constexpr std::size_t kLongestName = 1000;
 /// HDF5 keeps attributes up to 64 KiB.
 constexpr std::size_t kLongestSource = 60'000;
 
@@ -31,7 +32,7 @@ class Growing {
           Shape row = {})
       : path_(path), name_(name), memory_(memory), row_(std::move(row)) {
     Shape chunk = row_;
-    hsize_t left = kChunk;  // the last dimensions first
+    hsize_t left = kChunkBytes / H5Tget_size(disk);  // elements; the last dimensions first
     for (auto length = chunk.rbegin(); length != chunk.rend(); ++length) {
       *length = std::clamp<hsize_t>(*length, 1, left);
       left = std::max<hsize_t>(1, left / *length);
@@ -51,13 +52,18 @@ class Growing {
     if (!dataset_.valid()) fail();
   }
 
+  /// Whole rows.
   template <class T>
   void append(const std::vector<T>& values) {
-    if (values.empty()) return;
-    Shape counts = row_;
     hsize_t row_length = 1;
     for (const hsize_t length : row_) row_length *= length;
-    counts.insert(counts.begin(), values.size() / row_length);
+    append_raw(values.size() / row_length, values.data());
+  }
+
+  void append_raw(hsize_t rows, const void* values) {
+    if (rows == 0) return;
+    Shape counts = row_;
+    counts.insert(counts.begin(), rows);
     Shape begin(counts.size(), 0);
     begin.front() = rows_;
     rows_ += counts.front();
@@ -67,8 +73,8 @@ class Growing {
         H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr), H5Sclose);
     if (H5Sselect_hyperslab(file_space.id(), H5S_SELECT_SET, begin.data(), nullptr, counts.data(),
                             nullptr) < 0 ||
-        H5Dwrite(dataset_.id(), memory_, memory_space.id(), file_space.id(), H5P_DEFAULT,
-                 values.data()) < 0) {
+        H5Dwrite(dataset_.id(), memory_, memory_space.id(), file_space.id(), H5P_DEFAULT, values) <
+            0) {
       fail();
     }
   }
@@ -104,9 +110,8 @@ void write_attribute(const std::string& path, hid_t file, const char* name, hid_
 }
 
 void write_text(const std::string& path, hid_t file, const char* name, const std::string& value) {
-  const Handle type = hdf5::string_type();
-  const char* text = value.c_str();
-  write_attribute(path, file, name, type.id(), type.id(), static_cast<const void*>(&text));
+  const Handle type = hdf5::string_type(value.size());
+  write_attribute(path, file, name, type.id(), type.id(), value.c_str());
 }
 
 Handle create(const std::string& path) {
@@ -139,6 +144,9 @@ void check_header(const std::string& path, const TraceHeader& header) {
     require(layer.first == first && layer.size >= 1, "layers",
             fmt::format("'{}' has components {} and {} more, but layers follow one another",
                         layer.name, layer.first, layer.size));
+    require(layer.name.size() <= kLongestName, "layers",
+            fmt::format("'{:.40}...' has {} bytes, at most {} are kept", layer.name,
+                        layer.name.size(), kLongestName));
     first += layer.size;
   }
   require(first == header.components, "layers",
@@ -187,16 +195,18 @@ struct TraceWriter::File {
 
   void write_layers() {
     const Handle group = make_group(path, file.id(), "/layers");
-    const Handle type = hdf5::string_type();
-    Growing names(path, file.id(), "/layers/name", type.id(), type.id());
-    Growing sizes(path, file.id(), "/layers/size", H5T_STD_I64LE, H5T_NATIVE_INT64);
-    std::vector<const char*> texts;
+    std::size_t longest = 1;
+    for (const Layer& layer : header.layers) longest = std::max(longest, layer.name.size());
+    std::string names;
     std::vector<std::int64_t> lengths;
     for (const Layer& layer : header.layers) {
-      texts.push_back(layer.name.c_str());
+      names += layer.name + std::string(longest - layer.name.size(), '\0');
       lengths.push_back(layer.size);
     }
-    names.append(texts);
+    const Handle type = hdf5::string_type(longest);
+    Growing sizes(path, file.id(), "/layers/size", H5T_STD_I64LE, H5T_NATIVE_INT64);
+    Growing(path, file.id(), "/layers/name", type.id(), type.id())
+        .append_raw(lengths.size(), names.data());
     sizes.append(lengths);
   }
 
