@@ -266,7 +266,7 @@ struct TraceReader::File {
                                               "at most {}",
                                               found[i], least, entries));
       }
-      if (found[i] - least > header.components) {
+      if (i > 0 && found[i] - least > header.components) {
         begin.refuse({first + i}, fmt::format("leaves a rank {} entries of {} components",
                                               found[i] - least, header.components));
       }

@@ -20,6 +20,7 @@ void add_sweep(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_topo(CLI::App& app, int& exit_code);
+void add_trace(CLI::App& app, int& exit_code);
 
 /// --format table|csv|json|jsonl.
 void add_format(CLI::App& command, Format& format);

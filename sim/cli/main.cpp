@@ -21,6 +21,7 @@ constexpr const char* kFooter =
     "  thinwire compare table1.jsonl --tolerance 1e-9\n"
     "  thinwire list schemes\n"
     "  thinwire topo show aries_daint\n"
+    "  thinwire trace show training.h5\n"
     "\n"
     "Exit codes: 0 all is well, 1 a simulation failed or a gate did not hold, 2 bad input.";
 
@@ -37,6 +38,7 @@ int run(int argc, char** argv) {
   add_compare(app, exit_code);
   add_list(app, exit_code);
   add_topo(app, exit_code);
+  add_trace(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {

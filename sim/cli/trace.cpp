@@ -1,0 +1,21 @@
+#include "sim/cli/command.hpp"
+#include "sim/cli/trace_commands.hpp"
+
+namespace thinwire {
+
+void add_trace(CLI::App& app, int& exit_code) {
+  CLI::App& command =
+      *app.add_subcommand("trace", "Look at and check what real trainings selected");
+  command.require_subcommand(1);
+  add_trace_show(command, exit_code);
+  add_trace_check(command, exit_code);
+  command.footer(
+      "A trace is one HDF5 file, described in docs/traces.md. Simulations take one as their "
+      "input:\n"
+      "  thinwire run --scheme oktopk --set input.trace=training.h5 -P 16\n"
+      "Examples:\n"
+      "  thinwire trace show training.h5\n"
+      "  thinwire trace check training.h5 other.h5");
+}
+
+}  // namespace thinwire

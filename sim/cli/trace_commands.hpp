@@ -1,0 +1,11 @@
+// The subcommands of `thinwire trace`, one file each.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace thinwire {
+
+void add_trace_show(CLI::App& trace, int& exit_code);
+void add_trace_check(CLI::App& trace, int& exit_code);
+
+}  // namespace thinwire

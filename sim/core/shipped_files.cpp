@@ -1,0 +1,51 @@
+#include "sim/core/shipped_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "sim/core/errors.hpp"
+#include "sim/core/nearest.hpp"
+
+namespace thinwire {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Holds no file where none of the folders is there.
+fs::path first_of(const std::vector<std::string>& folders) {
+  const auto found = std::ranges::find_if(folders, [](const std::string& folder) {
+    std::error_code ignored;
+    return fs::is_directory(folder, ignored);
+  });
+  return found == folders.end() ? fs::path() : fs::path(*found);
+}
+
+}  // namespace
+
+std::vector<std::string> ShippedFiles::names() const {
+  std::vector<std::string> found;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(first_of(folders), ignored)) {
+    if (entry.path().extension() == extension) found.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+std::string ShippedFiles::file(const std::string& name_or_path) const {
+  if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(extension)) {
+    return name_or_path;
+  }
+  const std::vector<std::string> known = names();
+  if (std::ranges::find(known, name_or_path) == known.end()) {
+    throw InputError(fmt::format("unknown {} '{}'{}; a file's name ends in {} or has a '/'", what,
+                                 name_or_path, did_you_mean(name_or_path, known), extension));
+  }
+  return (first_of(folders) / (name_or_path + extension)).string();
+}
+
+}  // namespace thinwire

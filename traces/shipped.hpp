@@ -1,0 +1,16 @@
+// The traces that come with Thinwire, which need no path: NAME is traces/recorded/NAME.h5.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace thinwire {
+
+/// Names of the shipped traces, sorted.
+[[nodiscard]] std::vector<std::string> shipped_traces();
+
+/// The path of a trace: a text with a '/' or that ends in ".h5" is a path and comes back as it is,
+/// any other is the name of a shipped trace. Throws InputError with the nearest name.
+[[nodiscard]] std::string trace_file(const std::string& name_or_path);
+
+}  // namespace thinwire
