@@ -99,6 +99,15 @@ class Growing {
   Handle dataset_;
 };
 
+/// The nearest real that 16 bits hold, of one that is no larger than about 1. HDF5 1.10.8 halves
+/// some that it would have to round up to a power of two.
+float rounded_to_half(float value) {
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  const int last_bit = std::max(exponent - 11, -24);
+  return std::ldexp(std::nearbyint(std::ldexp(value, -last_bit)), last_bit);
+}
+
 void write_attribute(const std::string& path, hid_t file, const char* name, hid_t disk,
                      hid_t memory, const void* value) {
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
@@ -360,7 +369,7 @@ void TraceWriter::append_gradients(int iteration,
     }
     // What is divided by a normal number is no larger than about 1.
     scales.push_back(largest < std::numeric_limits<float>::min() ? 1 : largest);
-    for (const float value : gradient) values.push_back(value / scales.back());
+    for (const float value : gradient) values.push_back(rounded_to_half(value / scales.back()));
   }
   target.last = iteration;
   target.iteration.append(std::vector<int>{iteration});

@@ -74,6 +74,30 @@ TEST_CASE("sampled gradients come back as float16 holds them, scaled by rank and
   }
 }
 
+TEST_CASE("gradients come back with a relative error of at most 2^-11") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("t.h5");
+  const TraceHeader header = small_header(1, 20'000);
+  GradientSample sample{.coordinates = {}, .iterations = {}, .ranks = 1, .residuals = {}};
+  std::vector<float> gradient;
+  for (std::uint32_t i = 0; i < 20'000; ++i) {  // magnitudes from 1 to 2^-13, in no order
+    sample.coordinates.push_back(i);
+    gradient.push_back(std::exp2(-13.0F * static_cast<float>(i * 7919 % 20'000) / 20'000));
+  }
+  sample.residuals.emplace_back(gradient.size());
+  TraceWriter writer(path, header);
+  writer.sample_gradients(sample);
+  writer.append_gradients(1, {gradient});
+  writer.append(small_window(header, 1));
+  writer.finish();
+  const std::vector<float> found = TraceReader(path).gradient(0, Rank(0));
+  int wrong = 0;
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    if (std::abs(found[i] - gradient[i]) > gradient[i] * 0x1p-11F) ++wrong;
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("a rank that selected nothing, and gradients that are all zero, come back") {
   const TemporaryFolder folder;
   const std::string path = folder.path("t.h5");
