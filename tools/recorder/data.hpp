@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,8 +11,8 @@ namespace thinwire {
 
 struct Digit {
   static constexpr int kSide = 8;
-  std::array<float, kSide * kSide> pixels{};  ///< 0 to 1, row by row
-  std::int64_t label = 0;                     ///< 0 to 9
+  std::array<float, std::size_t{kSide} * kSide> pixels{};  ///< 0 to 1, row by row
+  std::int64_t label = 0;                                  ///< 0 to 9
 };
 
 inline constexpr const char* kDigitsFile =

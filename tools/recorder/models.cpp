@@ -79,7 +79,7 @@ class TorchModel : public Model {
     flat_ = torch::empty({first});
     const torch::NoGradGuard no_gradients;
     std::size_t layer = 0;
-    for (Tensor parameter : network_->parameters()) {
+    for (const Tensor& parameter : network_->parameters()) {
       const Tensor view =
           flat_.narrow(0, layers_[layer].first, layers_[layer].size).view(parameter.sizes());
       view.copy_(parameter);
@@ -174,7 +174,7 @@ class DigitsModel final : public TorchModel {
   [[nodiscard]] Batch batch_of(Rank rank, int iteration) const override {
     const auto r = static_cast<std::size_t>(rank.value());
     const std::size_t share = (digits_.size() - kHeldOut - r + ranks_ - 1) / ranks_;
-    const Batch batch = empty(batch_);
+    Batch batch = empty(batch_);
     for (std::int64_t i = 0; i < batch_; ++i) {
       const auto draw = [&](Draw what, auto at) {
         return random_bits(seed_, what, rank.value(), iteration, i, at);
@@ -193,7 +193,7 @@ class DigitsModel final : public TorchModel {
   }
 
   [[nodiscard]] std::vector<Batch> held_out() const override {
-    const Batch batch = empty(kHeldOut);
+    Batch batch = empty(kHeldOut);
     for (std::size_t i = 0; i < kHeldOut; ++i) {
       put(digits_[i], batch, static_cast<std::int64_t>(i), 0, 0);
     }
@@ -301,8 +301,8 @@ class TextModel final : public TorchModel {
   [[nodiscard]] static Batch pieces(const Characters& text,
                                     const std::vector<std::size_t>& begins) {
     const auto size = static_cast<std::int64_t>(begins.size());
-    const Batch batch{torch::empty({size, kLength}, torch::kInt64),
-                      torch::empty({size * kLength}, torch::kInt64)};
+    Batch batch{torch::empty({size, kLength}, torch::kInt64),
+                torch::empty({size * kLength}, torch::kInt64)};
     auto* input = batch.inputs.data_ptr<std::int64_t>();
     auto* target = batch.targets.data_ptr<std::int64_t>();
     for (const std::size_t at : begins) {

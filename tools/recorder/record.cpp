@@ -39,7 +39,9 @@ void require(bool holds, const std::string& what) {
   if (!holds) throw InputError(what);
 }
 
-void check(const RecordSettings& s, std::int64_t components) {
+/// The settings with what was left open; throws InputError where they cannot be met.
+RecordSettings complete(RecordSettings s, std::int64_t components) {
+  if (s.sample_from == 0) s.sample_from = s.warm_up + 1;
   require(s.ranks >= 1, fmt::format("{} ranks: at least 1 is needed", s.ranks));
   require(s.density > 0 && s.density <= 1,
           fmt::format("density {} does not lie above 0 and up to 1", s.density));
@@ -55,7 +57,7 @@ void check(const RecordSettings& s, std::int64_t components) {
   };
   require(s.recorded.front() > s.warm_up && s.recorded.back() <= s.iterations,
           outside(s.recorded.front(), s.recorded.back()));
-  if (s.coordinates == 0) return;
+  if (s.coordinates == 0) return s;
   require(s.coordinates > 0 && s.coordinates <= components,
           fmt::format("a sample of {} coordinates: the model has {}", s.coordinates, components));
   require(s.sample_ranks >= 1 && s.sample_ranks <= s.ranks,
@@ -63,6 +65,7 @@ void check(const RecordSettings& s, std::int64_t components) {
   require(s.sample_iterations >= 1, "a sample of gradients needs iterations");
   require(s.sample_from > s.warm_up && s.sample_iterations <= s.iterations - s.sample_from + 1,
           outside(s.sample_from, s.sample_from + s.sample_iterations - 1));
+  return s;
 }
 
 /// What a sample holds of `values`.
@@ -157,13 +160,11 @@ std::vector<std::uint32_t> spread_coordinates(std::int64_t components, std::int6
   return coordinates;
 }
 
-RecordSummary record(Model& model, const RecordSettings& given, const std::string& path,
+RecordSummary record(Model& model, const RecordSettings& settings, const std::string& path,
                      const std::function<void(const std::string&)>& say) {
-  RecordSettings settings = given;
-  if (settings.sample_from == 0) settings.sample_from = settings.warm_up + 1;
   TraceHeader header;
   header.components = static_cast<std::int64_t>(model.parameters().size());
-  check(settings, header.components);
+  const RecordSettings checked = complete(settings, header.components);
   header.ranks = settings.ranks;
   header.density = settings.density;
   header.seed = settings.seed;
@@ -174,7 +175,7 @@ RecordSummary record(Model& model, const RecordSettings& given, const std::strin
   header.layers = model.layers();
 
   TopkSgd sgd(model, {settings.ranks, header.k(), settings.rule, settings.learning_rate});
-  Recording recording(settings, sgd, path, header);
+  Recording recording(checked, sgd, path, header);
   RecordSummary summary;
   summary.before = model.evaluate();
   std::vector<double> losses;
