@@ -77,52 +77,6 @@ bool is_kind(hid_t type, Kind kind) {
   return H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
 }
 
-/// One string; `read(memory type, buffer)` gets it.
-template <class Read, class Refuse>
-std::string text_from(hid_t type, Read read, Refuse refuse) {
-  const std::size_t size = H5Tget_size(type);
-  if (size > kLongestText) refuse(fmt::format("is a text of {} bytes, which is too long", size));
-  std::string text(size, '\0');
-  if (read(type, static_cast<void*>(text.data())) < 0) refuse("cannot be read" + reason());
-  text.resize(std::strlen(text.c_str()));
-  if (H5Tget_strpad(type) == H5T_STR_SPACEPAD) text.resize(text.find_last_not_of(' ') + 1);
-  return text;
-}
-
-struct Attribute {
-  Handle attribute;
-  Handle type;
-};
-
-Attribute open_attribute(const std::string& path, hid_t file, const char* name, Kind kind) {
-  if (!has_attribute(file, name)) {
-    refuse(path, "/", fmt::format("has no attribute '{}', which every trace has", name));
-  }
-  Attribute opened{{H5Aopen(file, name, H5P_DEFAULT), H5Aclose}, {}};
-  const std::string where = fmt::format("/ attribute '{}'", name);
-  if (!opened.attribute.valid()) refuse(path, where, "cannot be read" + reason());
-  opened.type = Handle(H5Aget_type(opened.attribute.id()), H5Tclose);
-  const Handle space(H5Aget_space(opened.attribute.id()), H5Sclose);
-  if (!opened.type.valid() || !space.valid()) refuse(path, where, "cannot be read" + reason());
-  if (!is_kind(opened.type.id(), kind)) {
-    refuse(path, where, fmt::format("has another type; wanted are {}", wanted(kind)));
-  }
-  if (H5Sget_simple_extent_npoints(space.id()) != 1) {
-    refuse(path, where, "holds several values or none; wanted is one");
-  }
-  return opened;
-}
-
-template <class T>
-T attribute_as(const std::string& path, hid_t file, const char* name, Kind kind, hid_t memory) {
-  const Attribute opened = open_attribute(path, file, name, kind);
-  T value{};
-  if (H5Aread(opened.attribute.id(), memory, &value) < 0) {
-    refuse(path, fmt::format("/ attribute '{}'", name), "cannot be read" + reason());
-  }
-  return value;
-}
-
 }  // namespace
 
 void silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
@@ -241,6 +195,12 @@ void Dataset::require_shape(const std::vector<hsize_t>& shape, const std::string
 void Dataset::read_as(hid_t type, const std::vector<hsize_t>& at, std::size_t count,
                       void* values) const {
   if (count == 0) return;
+  if (shape_.empty()) {
+    if (H5Dread(dataset_.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
+      refuse("cannot be read" + reason());
+    }
+    return;
+  }
   std::vector<hsize_t> counts(shape_.size(), 1);
   counts.back() = count;
   const Handle file_space(H5Dget_space(dataset_.id()), H5Sclose);
@@ -260,14 +220,28 @@ void Dataset::read(const std::vector<hsize_t>& at, std::size_t count, float* val
   read_as(H5T_NATIVE_FLOAT, at, count, values);
 }
 
-std::string Dataset::read_text(hsize_t at) const {
-  return text_from(
-      type_.id(),
-      [&](hid_t memory, void* text) {
-        read_as(memory, {at}, 1, text);
-        return 0;
-      },
-      [&](const std::string& what) { refuse({at}, what); });
+std::string Dataset::read_text(const std::vector<hsize_t>& at) const {
+  const std::size_t size = H5Tget_size(type_.id());
+  if (size > kLongestText) {
+    refuse(fmt::format("is of {} bytes, at most {} are read", size, kLongestText));
+  }
+  std::string text(size, '\0');
+  read_as(type_.id(), at, 1, text.data());
+  text.resize(std::strlen(text.c_str()));
+  if (H5Tget_strpad(type_.id()) == H5T_STR_SPACEPAD) text.resize(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+double Dataset::read_double() const {
+  double value = 0;
+  read_as(H5T_NATIVE_DOUBLE, {}, 1, &value);
+  return value;
+}
+
+std::uint64_t Dataset::read_unsigned() const {
+  std::uint64_t value = 0;
+  read_as(H5T_NATIVE_UINT64, {}, 1, &value);
+  return value;
 }
 
 void Dataset::refuse(const std::vector<hsize_t>& at, const std::string& what) const {
@@ -286,28 +260,6 @@ bool exists(const std::string& path, hid_t file, const std::string& name) {
     }
     if (end == std::string::npos) return true;
   }
-}
-
-bool has_attribute(hid_t file, const char* name) { return H5Aexists(file, name) > 0; }
-
-std::int64_t integer_attribute(const std::string& path, hid_t file, const char* name) {
-  return attribute_as<std::int64_t>(path, file, name, Kind::integer, H5T_NATIVE_INT64);
-}
-
-std::uint64_t seed_attribute(const std::string& path, hid_t file, const char* name) {
-  return attribute_as<std::uint64_t>(path, file, name, Kind::integer, H5T_NATIVE_UINT64);
-}
-
-double real_attribute(const std::string& path, hid_t file, const char* name) {
-  return attribute_as<double>(path, file, name, Kind::real, H5T_NATIVE_DOUBLE);
-}
-
-std::string text_attribute(const std::string& path, hid_t file, const char* name) {
-  const Attribute opened = open_attribute(path, file, name, Kind::text);
-  return text_from(
-      opened.type.id(),
-      [&](hid_t memory, void* text) { return H5Aread(opened.attribute.id(), memory, text); },
-      [&](const std::string& what) { refuse(path, fmt::format("/ attribute '{}'", name), what); });
 }
 
 }  // namespace thinwire::hdf5

@@ -71,11 +71,15 @@ class Dataset {
   /// Refuses another shape; `meaning` says why, as in "[T, P]".
   void require_shape(const std::vector<hsize_t>& shape, const std::string& meaning) const;
 
-  /// `count` elements from `at` on, along the last dimension. Integers beyond std::int64_t and
-  /// reals beyond float come back as the largest of them or infinite.
+  /// `count` elements, one where there are no dimensions, from `at` on, along the last dimension.
+  /// Integers beyond std::int64_t and reals beyond float come back as the largest of them or
+  /// infinite.
   void read(const std::vector<hsize_t>& at, std::size_t count, std::int64_t* values) const;
   void read(const std::vector<hsize_t>& at, std::size_t count, float* values) const;
-  [[nodiscard]] std::string read_text(hsize_t at) const;
+  [[nodiscard]] std::string read_text(const std::vector<hsize_t>& at) const;
+  // Of no dimensions.
+  [[nodiscard]] double read_double() const;
+  [[nodiscard]] std::uint64_t read_unsigned() const;
 
   [[noreturn]] void refuse(const std::vector<hsize_t>& at, const std::string& what) const;
   [[noreturn]] void refuse(const std::string& what) const;
@@ -94,12 +98,5 @@ class Dataset {
 
 /// Whether there is such a dataset or group. Refuses links that lead elsewhere.
 [[nodiscard]] bool exists(const std::string& path, hid_t file, const std::string& name);
-
-// Attributes of the root. Throw InputError where they are missing or of another type.
-[[nodiscard]] bool has_attribute(hid_t file, const char* name);
-[[nodiscard]] std::int64_t integer_attribute(const std::string& path, hid_t file, const char* name);
-[[nodiscard]] std::uint64_t seed_attribute(const std::string& path, hid_t file, const char* name);
-[[nodiscard]] double real_attribute(const std::string& path, hid_t file, const char* name);
-[[nodiscard]] std::string text_attribute(const std::string& path, hid_t file, const char* name);
 
 }  // namespace thinwire::hdf5

@@ -57,29 +57,39 @@ hdf5::Handle open(const std::string& path) {
   return file;
 }
 
+/// A number or text of the header.
+Dataset in_header(const std::string& path, hid_t file, const char* name, Kind kind) {
+  return {path, file, fmt::format("/header/{}", name), kind, 0};
+}
+
+std::int64_t whole_number(const Dataset& dataset) {
+  std::int64_t value = 0;
+  dataset.read({}, 1, &value);
+  return value;
+}
+
 void check_format(const std::string& path, hid_t file) {
-  if (!hdf5::has_attribute(file, "format")) {
-    hdf5::refuse(path, "/",
-                 "has no attribute 'format', so it is no trace, or its recording did not end");
+  if (!hdf5::exists(path, file, "/header/format")) {
+    hdf5::refuse(path, "/header/format",
+                 "is missing, so this is no trace, or its recording did not end");
   }
-  const std::string format = hdf5::text_attribute(path, file, "format");
-  if (format != "thinwire-trace") {
-    hdf5::refuse(path, "/ attribute 'format'",
-                 fmt::format("is '{:.40}', a trace has 'thinwire-trace'", format));
+  const Dataset format = in_header(path, file, "format", Kind::text);
+  const std::string text = format.read_text({});
+  if (text != "thinwire-trace") {
+    format.refuse(fmt::format("is '{:.40}', a trace has 'thinwire-trace'", text));
   }
-  const std::int64_t version = hdf5::integer_attribute(path, file, "version");
-  if (version != kVersion) {
-    hdf5::refuse(path, "/ attribute 'version'",
-                 fmt::format("is {}, readable is {}", version, kVersion));
+  const Dataset version = in_header(path, file, "version", Kind::integer);
+  if (whole_number(version) != kVersion) {
+    version.refuse(fmt::format("is {}, readable is {}", whole_number(version), kVersion));
   }
 }
 
-std::int64_t attribute_within(const std::string& path, hid_t file, const char* name,
-                              std::int64_t most) {
-  const std::int64_t value = hdf5::integer_attribute(path, file, name);
+std::int64_t number_within(const std::string& path, hid_t file, const char* name,
+                           std::int64_t most) {
+  const Dataset dataset = in_header(path, file, name, Kind::integer);
+  const std::int64_t value = whole_number(dataset);
   if (value < 1 || value > most) {
-    hdf5::refuse(path, fmt::format("/ attribute '{}'", name),
-                 fmt::format("is {}, it must lie in 1 .. {}", value, most));
+    dataset.refuse(fmt::format("is {}, it must lie in 1 .. {}", value, most));
   }
   return value;
 }
@@ -99,7 +109,7 @@ std::vector<Layer> read_layers(const std::string& path, hid_t file, std::int64_t
       sizes.refuse({at}, fmt::format("is {}, but layers have 1 component at least, and {} together",
                                      size, components));
     }
-    layers.push_back({names.read_text(at), first, size});
+    layers.push_back({names.read_text({at}), first, size});
     first += size;
   });
   if (first != components) {
@@ -111,21 +121,21 @@ std::vector<Layer> read_layers(const std::string& path, hid_t file, std::int64_t
 TraceHeader read_header(const std::string& path, hid_t file) {
   TraceHeader header;
   header.components =
-      attribute_within(path, file, "components", std::numeric_limits<std::uint32_t>::max());
-  header.ranks = static_cast<int>(attribute_within(path, file, "ranks", kMostRanks));
-  header.density = hdf5::real_attribute(path, file, "density");
+      number_within(path, file, "components", std::numeric_limits<std::uint32_t>::max());
+  header.ranks = static_cast<int>(number_within(path, file, "ranks", kMostRanks));
+  const Dataset density = in_header(path, file, "density", Kind::real);
+  header.density = density.read_double();
   if (!(header.density > 0 && header.density <= 1)) {
-    hdf5::refuse(path, "/ attribute 'density'",
-                 fmt::format("is {}, it must lie in (0, 1]", header.density));
+    density.refuse(fmt::format("is {}, it must lie in (0, 1]", header.density));
   }
-  header.seed = hdf5::seed_attribute(path, file, "seed");
-  header.source = hdf5::text_attribute(path, file, "source");
-  const std::string rule = hdf5::text_attribute(path, file, "residual_rule");
+  header.seed = in_header(path, file, "seed", Kind::integer).read_unsigned();
+  header.source = in_header(path, file, "source", Kind::text).read_text({});
+  const Dataset residual_rule = in_header(path, file, "residual_rule", Kind::text);
+  const std::string rule = residual_rule.read_text({});
   if (rule == "oktopk") {
     header.residual_rule = ResidualRule::oktopk;
   } else if (rule != "all") {
-    hdf5::refuse(path, "/ attribute 'residual_rule'",
-                 fmt::format("is '{:.40}', it must be 'all' or 'oktopk'", rule));
+    residual_rule.refuse(fmt::format("is '{:.40}', it must be 'all' or 'oktopk'", rule));
   }
   header.layers = read_layers(path, file, header.components);
   return header;

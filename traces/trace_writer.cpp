@@ -21,7 +21,6 @@ using Shape = std::vector<hsize_t>;
 /// A chunk is packed and unpacked as a whole.
 constexpr hsize_t kChunkBytes = 1 << 18;
 constexpr std::size_t kLongestName = 1000;
-/// HDF5 keeps attributes up to 64 KiB.
 constexpr std::size_t kLongestSource = 60'000;
 
 /// A dataset that grows by rows.
@@ -108,19 +107,22 @@ float rounded_to_half(float value) {
   return std::ldexp(std::nearbyint(std::ldexp(value, -last_bit)), last_bit);
 }
 
-void write_attribute(const std::string& path, hid_t file, const char* name, hid_t disk,
-                     hid_t memory, const void* value) {
+void write_scalar(const std::string& path, hid_t file, const std::string& name, hid_t disk,
+                  hid_t memory, const void* value) {
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  const Handle attribute(H5Acreate2(file, name, disk, space.id(), H5P_DEFAULT, H5P_DEFAULT),
-                         H5Aclose);
-  if (!attribute.valid() || H5Awrite(attribute.id(), memory, value) < 0) {
-    hdf5::refuse(path, fmt::format("/ attribute '{}'", name), "cannot be written" + hdf5::reason());
+  const Handle dataset(
+      H5Dcreate2(file, name.c_str(), disk, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+      H5Dclose);
+  if (!dataset.valid() ||
+      H5Dwrite(dataset.id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, value) < 0) {
+    hdf5::refuse(path, name, "cannot be written" + hdf5::reason());
   }
 }
 
-void write_text(const std::string& path, hid_t file, const char* name, const std::string& value) {
+void write_text(const std::string& path, hid_t file, const std::string& name,
+                const std::string& value) {
   const Handle type = hdf5::string_type(value.size());
-  write_attribute(path, file, name, type.id(), type.id(), value.c_str());
+  write_scalar(path, file, name, type.id(), type.id(), value.c_str());
 }
 
 Handle create(const std::string& path) {
@@ -188,16 +190,17 @@ struct TraceWriter::File {
     begin.append(std::vector<std::int64_t>{0});
     const std::int64_t ranks = header.ranks;
     const std::int64_t version = 1;
-    const auto write = [&](const char* name, hid_t disk, hid_t memory, const void* attribute) {
-      write_attribute(path, file.id(), name, disk, memory, attribute);
+    const Handle group = make_group(path, file.id(), "/header");
+    const auto write = [&](const char* name, hid_t disk, hid_t memory, const void* number) {
+      write_scalar(path, file.id(), name, disk, memory, number);
     };
-    write("version", H5T_STD_I64LE, H5T_NATIVE_INT64, &version);
-    write("components", H5T_STD_I64LE, H5T_NATIVE_INT64, &header.components);
-    write("ranks", H5T_STD_I64LE, H5T_NATIVE_INT64, &ranks);
-    write("density", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &header.density);
-    write("seed", H5T_STD_U64LE, H5T_NATIVE_UINT64, &header.seed);
-    write_text(path, file.id(), "source", header.source);
-    write_text(path, file.id(), "residual_rule",
+    write("/header/version", H5T_STD_I64LE, H5T_NATIVE_INT64, &version);
+    write("/header/components", H5T_STD_I64LE, H5T_NATIVE_INT64, &header.components);
+    write("/header/ranks", H5T_STD_I64LE, H5T_NATIVE_INT64, &ranks);
+    write("/header/density", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &header.density);
+    write("/header/seed", H5T_STD_U64LE, H5T_NATIVE_UINT64, &header.seed);
+    write_text(path, file.id(), "/header/source", header.source);
+    write_text(path, file.id(), "/header/residual_rule",
                header.residual_rule == ResidualRule::all ? "all" : "oktopk");
     write_layers();
   }
@@ -384,7 +387,7 @@ void TraceWriter::finish() {
     hdf5::refuse(file.path, "gradients", "of no iteration were recorded");
   }
   // What says that this is a trace comes last.
-  write_text(file.path, file.file.id(), "format", "thinwire-trace");
+  write_text(file.path, file.file.id(), "/header/format", "thinwire-trace");
   bool closed = true;
   const auto close = [&closed](auto& part) { closed = part.close() && closed; };
   for (Growing* part : {&file.iteration, &file.threshold, &file.begin, &file.index, &file.value}) {

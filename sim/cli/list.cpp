@@ -11,6 +11,7 @@
 #include "sim/experiment/networks.hpp"
 #include "sim/report/costs.hpp"
 #include "topologies/shipped.hpp"
+#include "traces/shipped.hpp"
 
 namespace thinwire {
 
@@ -113,6 +114,14 @@ std::vector<Json> platform_records() {
   return records;
 }
 
+std::vector<Json> trace_records() {
+  std::vector<Json> records;
+  for (const std::string& name : shipped_traces()) {
+    records.push_back({{"kind", "trace"}, {"name", name}, {"file", trace_file(name)}});
+  }
+  return records;
+}
+
 std::vector<Column> columns_of(const std::vector<std::pair<std::string, std::string>>& headings) {
   std::vector<Column> columns;
   for (const auto& [key, heading] : headings) {
@@ -141,6 +150,7 @@ int run(const ListFlags& flags) {
     if (wants("sparsifiers")) add(sparsifier_records());
     if (wants("networks")) add(network_records());
     if (wants("platforms")) add(platform_records());
+    if (wants("traces")) add(trace_records());
     fmt::print("{}", render(flags.format, records, {}));
     return 0;
   }
@@ -183,6 +193,10 @@ int run(const ListFlags& flags) {
     fmt::print("{}",
                to_table(platform_records(), columns_of({{"name", "platform"}, {"file", "file"}})));
   }
+  if (wants("traces")) {
+    if (schemes) fmt::print("\n");
+    fmt::print("{}", to_table(trace_records(), columns_of({{"name", "trace"}, {"file", "file"}})));
+  }
   return 0;
 }
 
@@ -191,9 +205,10 @@ int run(const ListFlags& flags) {
 void add_list(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<ListFlags>();
   CLI::App& command = *app.add_subcommand(
-      "list", "List schemes with their costs, sparsifiers, networks and platforms");
-  command.add_option("what", flags->what, "schemes, sparsifiers, networks, platforms or all")
-      ->check(CLI::IsMember({"schemes", "sparsifiers", "networks", "platforms", "all"}))
+      "list", "List schemes with their costs, sparsifiers, networks, platforms and traces");
+  command
+      .add_option("what", flags->what, "schemes, sparsifiers, networks, platforms, traces or all")
+      ->check(CLI::IsMember({"schemes", "sparsifiers", "networks", "platforms", "traces", "all"}))
       ->option_text("[all]");
   command.add_flag("--costs", flags->costs,
                    "the schemes' cost models: formulas, and what they come to at -P, -n, -d");

@@ -180,6 +180,9 @@ void add_run(CLI::App& app, int& exit_code) {
                     "seconds a word of 4 bytes [4e-10]");
   add_value<double>(command, *flags, "--gamma", "machine.gamma_s_per_word",
                     "seconds a reduced word [0]");
+  add_value<std::string>(command, *flags, "--trace", "input.trace",
+                         "a trace of a real training, instead of synthetic gradients; ranks, n and "
+                         "k are its own");
   add_value<double>(command, *flags, "--overlap", "input.overlap",
                     "share of the selection common to all ranks [0.2]");
   add_value<double>(command, *flags, "--skew", "input.skew",

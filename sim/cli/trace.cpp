@@ -12,7 +12,7 @@ void add_trace(CLI::App& app, int& exit_code) {
   command.footer(
       "A trace is one HDF5 file, described in docs/traces.md. Simulations take one as their "
       "input:\n"
-      "  thinwire run --scheme oktopk --set input.trace=training.h5 -P 16\n"
+      "  thinwire run --scheme oktopk --trace training.h5\n"
       "Examples:\n"
       "  thinwire trace show training.h5\n"
       "  thinwire trace check training.h5 other.h5");

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <numeric>
+#include <string_view>
 #include <system_error>
 
 #include "algorithms/registry.hpp"
@@ -16,6 +17,7 @@
 #include "sim/experiment/networks.hpp"
 #include "topologies/placement.hpp"
 #include "topologies/shipped.hpp"
+#include "traces/shipped.hpp"
 
 namespace thinwire {
 
@@ -87,9 +89,12 @@ void settle_selection(Point& point, const Json& json, bool dense, const std::str
   if (json.contains("k") && json.contains("density")) {
     throw InputError(fmt::format("{}: /k: give 'k' or 'density', not both", origin));
   }
+  const bool recorded = !point.input.trace.empty();
   double density = 0.01;
   take(json, "density", density);
-  point.k = std::llround(density * static_cast<double>(point.space.components));
+  if (!recorded || json.contains("density")) {  // else k is the trace's
+    point.k = std::llround(density * static_cast<double>(point.space.components));
+  }
   take(json, "k", point.k);
   if (point.k > point.space.components) {
     throw InputError(fmt::format("{}: /k: {} is more than the {} components that there are", origin,
@@ -102,7 +107,7 @@ void settle_selection(Point& point, const Json& json, bool dense, const std::str
                                    origin, point.space.granule, point.space.components));
     }
   } else {
-    point.space.granule = automatic_granule(point, dense);
+    point.space.granule = recorded ? 1 : automatic_granule(point, dense);
   }
   if (point.space.coordinates() > static_cast<std::int64_t>(UINT32_MAX)) {
     throw InputError(fmt::format("{}: /granule: {} components need a granule of {} at least",
@@ -125,8 +130,7 @@ void require_finite(const Json& json, const std::string& where, const std::strin
   }
 }
 
-std::uint64_t fnv1a(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
+std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = 0xcbf29ce484222325U) {
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
   return hash;
 }
@@ -137,6 +141,78 @@ std::string content_of(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, ignored)) return {};
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::uint64_t fnv1a_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> piece(1 << 20);
+  std::uint64_t hash = fnv1a("");
+  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
+    hash = fnv1a({piece.data(), static_cast<std::size_t>(file.gcount())}, hash);
+  }
+  return hash;
+}
+
+/// Stands for what a file holds that may be larger than memory; kept, since all points of a sweep
+/// ask for it. Nothing where it cannot be read.
+std::string hash_of(const std::string& path) {
+  struct Known {
+    std::filesystem::file_time_type changed;
+    std::uintmax_t size;
+    std::uint64_t hash;
+  };
+  static std::map<std::string, Known> all;
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(path, failed)) return {};
+  const auto changed = std::filesystem::last_write_time(path, failed);
+  const std::uintmax_t size = std::filesystem::file_size(path, failed);
+  if (failed) return {};
+  auto known = all.find(path);
+  if (known == all.end() || known->second.changed != changed || known->second.size != size) {
+    known = all.insert_or_assign(path, Known{changed, size, fnv1a_of_file(path)}).first;
+  }
+  return fmt::format("{:016x}", known->second.hash);
+}
+
+/// What a recorded trace says is not to be said otherwise: n, and k unless it is given.
+void settle_trace(Point& point, const Json& json, const std::string& origin) {
+  const auto refuse = [&](const std::string& key, const std::string& why) {
+    throw InputError(fmt::format("{}: /{}: {}", origin, key, why));
+  };
+  for (const auto& item : json.at("input").items()) {
+    if (item.key() == "trace") continue;
+    refuse("input/" + item.key(), "is of synthetic gradients; leave it or 'trace' out");
+  }
+  if (point.error_feedback) {
+    refuse("error_feedback",
+           "the trace's values are of accumulators, which hold the residuals already; set it to "
+           "false");
+  }
+  if (json.contains("granule") && json.at("granule").is_number() && json.at("granule") != 1) {
+    refuse("granule", "a trace's coordinates are components; leave it out");
+  }
+  std::string path;
+  try {
+    path = trace_file(point.input.trace);
+  } catch (const InputError& error) {
+    refuse("input/trace", error.what());
+  }
+  // What was settled before may be read where the trace is not.
+  std::error_code ignored;
+  if (json.contains("ranks") && json.contains("components") && json.contains("k") &&
+      !std::filesystem::exists(path, ignored)) {
+    point.k = json.at("k").get<std::int64_t>();
+    return;
+  }
+  const TraceReader trace(path);
+  if (!json.contains("ranks")) point.ranks = trace.header().ranks;
+  if (!json.contains("components")) point.space.components = trace.header().components;
+  point.k = trace.header().k();
+  try {
+    check_trace(point, trace.header());
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", origin, error.what()));
+  }
 }
 
 /// Network, platform and machine have to go together.
@@ -215,6 +291,7 @@ Point point_from(const Json& json, const std::string& origin) {
   }
   if (json.contains("input")) {
     const Json& input = json.at("input");
+    take(input, "trace", point.input.trace);
     take(input, "overlap", point.input.overlap);
     take(input, "skew", point.input.skew);
     take(input, "drift", point.input.drift);
@@ -245,8 +322,20 @@ Point point_from(const Json& json, const std::string& origin) {
     point.options = Options(scheme.options, point.options).all();
     return 0;
   });
+  if (!point.input.trace.empty()) settle_trace(point, json, origin);
   settle_selection(point, json, scheme.dense, origin);
   return point;
+}
+
+void check_trace(const Point& point, const TraceHeader& trace) {
+  if (point.ranks > trace.ranks) {
+    throw InputError(fmt::format("/ranks: {} are more than the {} of the trace {}", point.ranks,
+                                 trace.ranks, point.input.trace));
+  }
+  if (point.space.components != trace.components) {
+    throw InputError(fmt::format("/components: {}, but the trace {} has {}; leave it out",
+                                 point.space.components, point.input.trace, trace.components));
+  }
 }
 
 Json to_json(const Point& point) {
@@ -261,6 +350,12 @@ Json to_json(const Point& point) {
     machine["latency_s"] = point.machine.latency.value();
     machine["overhead_s"] = point.machine.overhead.value();
   }
+  Json input = {{"overlap", point.input.overlap},
+                {"skew", point.input.skew},
+                {"drift", point.input.drift},
+                {"tail", point.input.tail},
+                {"scale_drift", point.input.scale_drift}};
+  if (!point.input.trace.empty()) input = {{"trace", point.input.trace}};
   return {{"scheme", point.scheme},
           {"options", options},
           {"network", point.network},
@@ -279,12 +374,7 @@ Json to_json(const Point& point) {
           {"iterations", point.iterations},
           {"error_feedback", point.error_feedback},
           {"seed", point.seed},
-          {"input",
-           {{"overlap", point.input.overlap},
-            {"skew", point.input.skew},
-            {"drift", point.input.drift},
-            {"tail", point.input.tail},
-            {"scale_drift", point.input.scale_drift}}}};
+          {"input", input}};
 }
 
 std::string key_of(const Point& point) {
@@ -292,6 +382,7 @@ std::string key_of(const Point& point) {
   if (!point.platform.empty()) {
     all += content_of(platform_file(point.platform)) + content_of(point.placement);
   }
+  if (!point.input.trace.empty()) all += hash_of(trace_file(point.input.trace));
   return fmt::format("{:016x}", fnv1a(all));
 }
 

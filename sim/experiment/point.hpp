@@ -10,6 +10,7 @@
 #include "sim/core/units.hpp"
 #include "sim/experiment/config.hpp"
 #include "sim/gradient/space.hpp"
+#include "traces/trace.hpp"
 
 namespace thinwire {
 
@@ -22,6 +23,8 @@ struct Machine {
 };
 
 struct Input {
+  /// Name of a shipped trace or path of one; empty: gradients are made by the rest.
+  std::string trace;
   double overlap = 0.2;
   double skew = 0;
   double drift = 0.01;
@@ -62,6 +65,8 @@ struct Point {
 /// The defaults with what `json` says; `granule` and `k` settled. Throws InputError as check_point
 /// does, and for values that do not go together.
 [[nodiscard]] Point point_from(const Json& json, const std::string& origin);
+/// Throws InputError where the trace that the point names cannot be its input.
+void check_trace(const Point& point, const TraceHeader& trace);
 /// All of it; point_from gives the same point back.
 [[nodiscard]] Json to_json(const Point& point);
 /// 16 hexadecimal digits that stand for all that determines a result: the point, what the files

@@ -10,7 +10,9 @@
 #include "algorithms/error_feedback.hpp"
 #include "algorithms/registry.hpp"
 #include "sim/experiment/networks.hpp"
+#include "traces/shipped.hpp"
 #include "traces/synthetic.hpp"
+#include "traces/trace_source.hpp"
 
 namespace thinwire {
 
@@ -129,17 +131,27 @@ std::optional<SelectionSummary> selection_of(const std::vector<RankState>& ranks
   return summary;
 }
 
+std::unique_ptr<GradientSource> source_of(const Point& point) {
+  if (!point.input.trace.empty()) {
+    TraceReader reader(trace_file(point.input.trace));
+    check_trace(point, reader.header());
+    return std::make_unique<TraceSource>(std::move(reader));
+  }
+  return std::make_unique<SyntheticSource>(
+      SyntheticSettings{.ranks = point.ranks,
+                        .space = point.space,
+                        .k = point.k,
+                        .seed = point.seed,
+                        .overlap = point.input.overlap,
+                        .skew = point.input.skew,
+                        .drift = point.input.drift,
+                        .tail = point.input.tail,
+                        .scale_drift = point.input.scale_drift});
+}
+
 Outcome run_on(Network& network, const Point& point, const Machine& machine) {
   const SchemeInfo info = find_scheme(point.scheme);
-  const SyntheticSource source({.ranks = point.ranks,
-                                .space = point.space,
-                                .k = point.k,
-                                .seed = point.seed,
-                                .overlap = point.input.overlap,
-                                .skew = point.input.skew,
-                                .drift = point.input.drift,
-                                .tail = point.input.tail,
-                                .scale_drift = point.input.scale_drift});
+  const std::unique_ptr<GradientSource> source = source_of(point);
   SharedWork shared(4 * static_cast<std::size_t>(point.ranks));
   const SchemeSetup setup{.ranks = point.ranks,
                           .space = point.space,
@@ -162,7 +174,7 @@ Outcome run_on(Network& network, const Point& point, const Machine& machine) {
     std::vector<LocalGradient> accumulated(point.error_feedback ? ranks.size() : 0);
     report = network.run(point.ranks, [&](Communicator& comm) {
       const auto at = static_cast<std::size_t>(comm.rank().value());
-      LocalGradient gradient = gradient_of(source, ranks[at], comm.rank(), iteration, info.dense);
+      LocalGradient gradient = gradient_of(*source, ranks[at], comm.rank(), iteration, info.dense);
       if (point.error_feedback) accumulated[at] = gradient;
       return iterate(comm, ranks[at], std::move(gradient), iteration);
     });

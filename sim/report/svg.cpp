@@ -71,14 +71,16 @@ Scale scale_of(double least, double most, Axis axis, double from, double to, boo
     scale.low = std::log2(least);
     scale.high = std::max(scale.low + 1, std::log2(most));
     for (double mark = 1; mark <= most; mark *= 2) scale.marks.push_back(mark);
+    if (most > 1.3 * scale.marks.back()) scale.marks.push_back(most);
     return scale;
   }
   scale.low = from_zero ? 0 : least;
   scale.high = most > scale.low ? most : scale.low + std::max(1e-9, std::abs(scale.low));
   const double step = step_of(scale.high - scale.low, 6);
   if (from_zero) scale.high = std::ceil(scale.high / step - 1e-9) * step;
-  for (double at = std::ceil(scale.low / step - 1e-9); at * step <= scale.high * (1 + 1e-9); ++at) {
-    scale.marks.push_back(at * step);
+  const double first = std::ceil(scale.low / step - 1e-9);
+  for (int i = 0; (first + i) * step <= scale.high * (1 + 1e-9); ++i) {
+    scale.marks.push_back((first + i) * step + 0.0);  // no -0
   }
   return scale;
 }
@@ -197,7 +199,7 @@ std::string to_svg(const std::string& title, const std::vector<Chart>& charts) {
       "\n"
       R"(<rect width="100%" height="100%" fill="white"/>)"
       "\n"
-      R"(<text x="{2}" y="28" font-size="16" font-weight="600">{3}</text>)"
+      R"(<text x="{2}" y="28" font-size="13">{3}</text>)"
       "\n",
       kWidth, height, kLeft, escaped(title));
   for (std::size_t i = 0; i < charts.size(); ++i) {

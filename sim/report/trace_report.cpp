@@ -200,7 +200,7 @@ std::string trace_svg(const TraceHeader& header, const TraceStatistics& statisti
     independent.x.push_back(density.ranks);
     independent.y.push_back(density.independent);
   }
-  unions.lines = {independent, found};
+  unions.lines = {found, independent};
 
   Chart thresholds{.title = "Magnitude from which on ranks select",
                    .x_label = "training iteration",
@@ -225,7 +225,7 @@ std::string trace_svg(const TraceHeader& header, const TraceStatistics& statisti
   }
   thresholds.lines = {local};
   if (!global.x.empty()) thresholds.lines.push_back(global);
-  constexpr std::size_t kLongest = 80;
+  constexpr std::size_t kLongest = 96;
   std::string title = header.source;
   if (title.size() > kLongest) {
     title.resize(kLongest);

@@ -129,7 +129,7 @@ TEST_CASE("a recording that was not finished is no trace") {
     writer.append(small_window(header, 1));
   }
   const std::string error = error_of<InputError>([&] { const TraceReader reader(path); });
-  CHECK(contains(error, path + ": /: has no attribute 'format'"));
+  CHECK(contains(error, path + ": /header/format: is missing"));
   CHECK(contains(error, "recording did not end"));
 }
 
