@@ -23,6 +23,13 @@ constexpr hsize_t kChunkBytes = 1 << 18;
 constexpr std::size_t kLongestName = 1000;
 constexpr std::size_t kLongestSource = 60'000;
 
+/// Datasets without the time at which they were made: the same trace is the same file.
+Handle dataset_creation() {
+  Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation.id(), false);
+  return creation;
+}
+
 /// A dataset that grows by rows.
 class Growing {
  public:
@@ -41,7 +48,7 @@ class Growing {
     most.insert(most.begin(), H5S_UNLIMITED);
     const Handle space(
         H5Screate_simple(static_cast<int>(chunk.size()), shape().data(), most.data()), H5Sclose);
-    const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    const Handle creation = dataset_creation();
     H5Pset_chunk(creation.id(), static_cast<int>(chunk.size()), chunk.data());
     H5Pset_shuffle(creation.id());
     H5Pset_deflate(creation.id(), 4);
@@ -110,8 +117,9 @@ float rounded_to_half(float value) {
 void write_scalar(const std::string& path, hid_t file, const std::string& name, hid_t disk,
                   hid_t memory, const void* value) {
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Handle creation = dataset_creation();
   const Handle dataset(
-      H5Dcreate2(file, name.c_str(), disk, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+      H5Dcreate2(file, name.c_str(), disk, space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
       H5Dclose);
   if (!dataset.valid() ||
       H5Dwrite(dataset.id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, value) < 0) {

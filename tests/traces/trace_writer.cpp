@@ -1,8 +1,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "sim/core/errors.hpp"
@@ -118,6 +120,14 @@ TEST_CASE("a rank that selected nothing, and gradients that are all zero, come b
   CHECK_FALSE(reader.window(0).global_threshold);
   CHECK(reader.gradient(0, Rank(0)) == std::vector<float>{0, 0, 0});
   CHECK(reader.gradient(0, Rank(1)) == std::vector<float>{0, 0, 0});
+}
+
+TEST_CASE("the same trace is the same file, whenever it is written") {
+  const TemporaryFolder folder;
+  test::write_small_trace(folder.path("a.h5"), 3, true);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // times in HDF5 are whole seconds
+  test::write_small_trace(folder.path("b.h5"), 3, true);
+  CHECK(test::text_of(folder.path("a.h5")) == test::text_of(folder.path("b.h5")));
 }
 
 TEST_CASE("a recording that was not finished is no trace") {
