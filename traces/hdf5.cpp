@@ -122,9 +122,8 @@ Handle string_type(std::size_t size) {
   return type;
 }
 
-Dataset::Dataset(const std::string& path, hid_t file, std::string name, Kind kind,
-                 std::size_t dimensions)
-    : path_(path), name_(std::move(name)) {
+Dataset::Dataset(std::string path, hid_t file, std::string name, Kind kind, std::size_t dimensions)
+    : path_(std::move(path)), name_(std::move(name)) {
   if (!exists(path_, file, name_)) refuse("is missing");
   const Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
   // Ranks that share a chunk should not unpack it once each.

@@ -64,7 +64,7 @@ enum class Kind : std::uint8_t { integer, real, text };
 /// that lengths are not merely claimed.
 class Dataset {
  public:
-  Dataset(const std::string& path, hid_t file, std::string name, Kind kind, std::size_t dimensions);
+  Dataset(std::string path, hid_t file, std::string name, Kind kind, std::size_t dimensions);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::vector<hsize_t>& shape() const { return shape_; }

@@ -191,8 +191,8 @@ std::int64_t TraceHeader::k() const {
 }
 
 struct TraceReader::File {
-  explicit File(const std::string& file_path)
-      : path(file_path),
+  explicit File(std::string file_path)
+      : path(std::move(file_path)),
         file(open(path)),
         header((check_format(path, file.id()), read_header(path, file.id()))),
         threshold(path, file.id(), "/threshold", Kind::real, 2),
@@ -215,7 +215,7 @@ struct TraceReader::File {
 
   /// The begin of the first is 0, the end of the last the number of entries.
   void check_ends() const {
-    const std::int64_t entries = static_cast<std::int64_t>(index.shape()[0]);
+    const auto entries = static_cast<std::int64_t>(index.shape()[0]);
     const hsize_t last = begin.shape()[0] - 1;
     std::int64_t found = 0;
     begin.read({0}, 1, &found);

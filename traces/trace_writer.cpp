@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <span>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -34,14 +34,13 @@ Handle dataset_creation() {
 class Growing {
  public:
   /// `row` is the shape without the first dimension, which grows.
-  Growing(const std::string& path, hid_t file, const char* name, hid_t disk, hid_t memory,
-          Shape row = {})
-      : path_(path), name_(name), memory_(memory), row_(std::move(row)) {
+  Growing(std::string path, hid_t file, const char* name, hid_t disk, hid_t memory, Shape row = {})
+      : path_(std::move(path)), name_(name), memory_(memory), row_(std::move(row)) {
     Shape chunk = row_;
     hsize_t left = kChunkBytes / H5Tget_size(disk);  // elements; the last dimensions first
-    for (auto length = chunk.rbegin(); length != chunk.rend(); ++length) {
-      *length = std::clamp<hsize_t>(*length, 1, left);
-      left = std::max<hsize_t>(1, left / *length);
+    for (hsize_t& length : std::views::reverse(chunk)) {
+      length = std::clamp<hsize_t>(length, 1, left);
+      left = std::max<hsize_t>(1, left / length);
     }
     chunk.insert(chunk.begin(), left);
     Shape most = row_;
