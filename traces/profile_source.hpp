@@ -67,6 +67,9 @@ class StatisticalProfileSource final : public ProfileSource {
  public:
   /// Throws InputError where the space has granules.
   StatisticalProfileSource(const Profile& profile, const ProfileSettings& settings);
+  /// All magnitudes times `factor`.
+  [[nodiscard]] SparseVector accumulator(Rank rank, int iteration, double factor) const;
+  [[nodiscard]] const Population& counts() const { return *population(); }
   [[nodiscard]] SparseVector sparse(Rank rank, int iteration) const override;
   [[nodiscard]] DenseBlock dense(Rank rank, int iteration) const override;
 };

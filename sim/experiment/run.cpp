@@ -158,7 +158,8 @@ std::unique_ptr<GradientSource> source_of(const Point& point) {
   return std::make_unique<ExactProfileSource>(profile, settings);
 }
 
-Outcome run_on(Network& network, const Point& point, const Machine& machine) {
+Outcome run_on(Network& network, const Point& point, const Machine& machine,
+               const std::function<void(int)>& after_iteration = {}) {
   const SchemeInfo info = find_scheme(point.scheme);
   const std::unique_ptr<GradientSource> source = source_of(point);
   SharedWork shared(4 * static_cast<std::size_t>(point.ranks));
@@ -192,6 +193,7 @@ Outcome run_on(Network& network, const Point& point, const Machine& machine) {
               return equal(rank.reduced.sum, ranks.front().reduced.sum);
             });
     shared.clear();
+    if (after_iteration) after_iteration(iteration);
     if (!point.error_feedback) continue;
     for (std::size_t at = 0; at < ranks.size(); ++at) {
       ranks[at].feedback.update(accumulated[at], ranks[at].reduced.contributed);
@@ -246,7 +248,7 @@ PointRun::PointRun(const Point& point, bool verbose)
     : point_(point), ready_(find_network(point.network).make(point, verbose)) {}
 
 Outcome PointRun::run() {
-  Outcome outcome = run_on(*ready_.network, point_, ready_.machine);
+  Outcome outcome = run_on(*ready_.network, point_, ready_.machine, after_iteration);
   if (find_network(point_.network).congests) {
     outcome.alphabeta_time = run_on(*alphabeta_of(ready_.machine), point_, ready_.machine).time();
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -81,6 +82,9 @@ class PointRun {
   explicit PointRun(const Point& point, bool verbose = false);
   /// Throws SimulationError where the run fails.
   [[nodiscard]] Outcome run();
+
+  /// Called after each iteration, for benchmarks.
+  std::function<void(int iteration)> after_iteration = {};
 
  private:
   Point point_;

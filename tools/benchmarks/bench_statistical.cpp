@@ -1,0 +1,76 @@
+// Statistical gradient values at scale: bench_statistical [scheme ranks]...
+//
+// Runs schemes with the profile of BERT (n = 133,547,324, density 1%) on the α-β machine, each in a
+// process of its own, and prints seconds of wall-clock time for the first and for the second,
+// steady iteration, messages a second in it, and the process's peak memory.
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/experiment/point.hpp"
+#include "sim/experiment/run.hpp"
+
+namespace {
+
+using namespace thinwire;
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void bench(const std::string& scheme, int ranks) {
+  std::vector<double> marks{seconds_now()};
+  const Point point = point_from({{"scheme", scheme},
+                                  {"ranks", ranks},
+                                  {"iterations", 2},
+                                  {"input", {{"profile", "bert"}, {"statistical", true}}}},
+                                 "bench_statistical");
+  PointRun run(point);
+  run.after_iteration = [&](int) { marks.push_back(seconds_now()); };
+  const Outcome outcome = run.run();
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const double steady = marks[2] - marks[1];
+  fmt::print("{:24} {:6} {:10.2f} {:10.2f} {:12.3g} {:10.0f} {:14.6g}\n", scheme, ranks,
+             marks[1] - marks[0], steady, outcome.messages_sent.mean * ranks / steady,
+             static_cast<double>(usage.ru_maxrss) / 1000, outcome.time().value());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::pair<std::string, int>> cases;
+  for (int i = 1; i + 1 < argc; i += 2) cases.emplace_back(argv[i], std::atoi(argv[i + 1]));
+  if (cases.empty()) {
+    cases = {{"oktopk", 4096},
+             {"oktopk", 8192},
+             {"topka", 8192},
+             {"gtopk", 8192},
+             {"ssar_recursive_double", 8192},
+             {"dense_rabenseifner", 8192},
+             {"dense_recursive_doubling", 8192}};
+  }
+  fmt::print("{:24} {:>6} {:>10} {:>10} {:>12} {:>10} {:>14}\n", "scheme", "ranks", "first, s",
+             "steady, s", "messages/s", "peak, MB", "simulated, s");
+  std::fflush(stdout);
+  int failed = 0;
+  for (const auto& [scheme, ranks] : cases) {
+    const pid_t child = fork();
+    if (child == 0) {
+      bench(scheme, ranks);
+      std::fflush(stdout);
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    failed += status == 0 ? 0 : 1;
+  }
+  return failed == 0 ? 0 : 1;
+}
