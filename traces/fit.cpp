@@ -88,6 +88,7 @@ class Selections {
         block_(block),
         regions_(std::move(regions)),
         selected_(regions_.size(), 0.0),
+        of_rank_and_region_(ranks_ * regions_.size(), 0.0),
         by_ranks_(ranks_ + 1, 0.0) {
     std::int64_t begin = 0;
     for (const ProfileRegion& region : regions_) {
@@ -156,6 +157,10 @@ class Selections {
     }
     return pairs;
   }
+  /// Relative variance over ranks of a region's count in one iteration, beyond chance.
+  [[nodiscard]] double region_variance() const {
+    return squared_means_ > 0 ? std::max(0.0, excess_ / squared_means_) : 0;
+  }
   [[nodiscard]] double imbalance() const { return imbalance_ / draws(); }
   /// ln(magnitude / threshold), positive ones.
   [[nodiscard]] std::vector<double>& magnitudes() { return magnitudes_; }
@@ -212,7 +217,9 @@ class Selections {
       double count = 0;
       for (; at < keys_.size() && static_cast<std::int64_t>(keys_[at] >> kRankBits) == coordinate;
            ++at) {
-        of_rank[keys_[at] & ((1U << kRankBits) - 1)] += 1;
+        const std::size_t rank = keys_[at] & ((1U << kRankBits) - 1);
+        of_rank[rank] += 1;
+        of_rank_and_region_[region * ranks_ + rank] += 1;
         count += 1;
       }
       selected_[region] += count;
@@ -221,6 +228,26 @@ class Selections {
       by_ranks_[static_cast<std::size_t>(count)] += 1;
     }
     close_block();
+    add_region_variance();
+  }
+
+  void add_region_variance() {
+    const auto all = static_cast<double>(ranks_);
+    for (std::size_t region = 0; region < regions_.size(); ++region) {
+      double sum = 0;
+      double squares = 0;
+      for (std::size_t rank = 0; rank < ranks_; ++rank) {
+        double& count = of_rank_and_region_[region * ranks_ + rank];
+        sum += count;
+        squares += count * count;
+        count = 0;
+      }
+      const double mean = sum / all;
+      const double variance = (squares - sum * mean) / (all - 1);
+      const double by_chance = mean * (1 - mean / static_cast<double>(regions_[region].size));
+      excess_ += variance - by_chance;
+      squared_means_ += mean * mean - variance / all;
+    }
   }
 
   std::int64_t components_;
@@ -229,8 +256,11 @@ class Selections {
   std::vector<ProfileRegion> regions_;
   std::vector<std::int64_t> ends_;
   double windows_ = 0;
-  std::vector<double> selected_;  ///< by region
-  std::vector<double> by_ranks_;  ///< coordinates that so many ranks selected
+  std::vector<double> selected_;            ///< by region
+  std::vector<double> of_rank_and_region_;  ///< counts of one iteration
+  std::vector<double> by_ranks_;            ///< coordinates that so many ranks selected
+  double excess_ = 0;
+  double squared_means_ = 0;
   double pairs_ = 0;
   double imbalance_ = 0;
   std::vector<double> magnitudes_;
@@ -332,6 +362,12 @@ void fit_clustering(Profile& profile, const Selections& selections) {
           {"fitted", fmt::format("pairs of ranks that select in one block of {}, by the copula",
                                  popularity.block)});
   provide(profile, {"popularity.block"}, {"assumed", "what counts were taken in"});
+}
+
+void fit_bursts(Profile& profile, const Selections& selections) {
+  profile.popularity.bursts = rounded(std::sqrt(std::log1p(selections.region_variance())));
+  provide(profile, {"popularity.bursts"},
+          {"fitted", "variance over ranks of a region's count in one iteration, beyond chance"});
 }
 
 /// Maximum likelihood of a stretched exponential (Weibull) distribution.
@@ -654,48 +690,66 @@ std::vector<FittedIncrement> fit_drift(Profile& profile, const std::vector<int>&
   return increments;
 }
 
-/// What the profile leads one to expect of the most of 64 equal parts over the mean: counts vary
-/// about what regions hold, by chance and with the popularity of blocks.
-double expected_imbalance(const Profile& profile) {
-  const double n = static_cast<double>(profile.components);
-  std::array<double, kParts> expected{};
-  std::array<double, kParts> variance{};
+/// Normal values, by Box and Muller.
+double normal_draw(int draw, std::size_t at, int which) {
+  const double u = to_unit(random_bits(1, draw, at, 2 * which));
+  const double angle = 2 * std::acos(-1.0) * to_unit(random_bits(1, draw, at, 2 * which + 1));
+  return std::sqrt(-2 * std::log(u)) * std::cos(angle);
+}
+
+/// What a region holds of one of 64 equal parts.
+struct Piece {
+  std::size_t part = 0;
+  std::size_t region = 0;
+  double mean = 0;
+  double of_blocks = 0;  ///< variance by the popularity of blocks
+};
+
+std::vector<Piece> pieces_of(const Profile& profile) {
+  const auto n = static_cast<double>(profile.components);
   Profile uniform;
   uniform.components = 1;
   uniform.regions = {{0, 1, 1.0}};
   uniform.popularity.rho = profile.popularity.rho * profile.popularity.clustering;
+  std::vector<Piece> pieces;
   double begin = 0;
-  for (const ProfileRegion& region : profile.regions) {
-    const double end = begin + static_cast<double>(region.size);
-    const double d = region.density * profile.density;
+  for (std::size_t i = 0; i < profile.regions.size(); ++i) {
+    const double end = begin + static_cast<double>(profile.regions[i].size);
+    const double d = profile.regions[i].density * profile.density;
     const double both = d > 0 ? 2 * d - union_density(uniform, PopularityFamily::copula, d, 2) : 0;
-    for (int part = static_cast<int>(begin / n * kParts); part < kParts; ++part) {
-      const double low = std::max(begin, n * part / kParts);
-      const double high = std::min(end, n * (part + 1) / kParts);
+    const double of_block =
+        std::max(0.0, both - d * d) * static_cast<double>(profile.popularity.block);
+    for (auto part = static_cast<std::size_t>(begin / n * kParts); part < kParts; ++part) {
+      const double low = std::max(begin, n * static_cast<double>(part) / kParts);
+      const double high = std::min(end, n * static_cast<double>(part + 1) / kParts);
       if (low >= end) break;
-      if (high <= low) continue;
-      const auto at = static_cast<std::size_t>(part);
-      expected.at(at) += (high - low) * d;
-      variance.at(at) += (high - low) * (d + std::max(0.0, both - d * d) *
-                                                 static_cast<double>(profile.popularity.block));
+      if (high > low) pieces.push_back({part, i, (high - low) * d, (high - low) * of_block});
     }
     begin = end;
   }
+  return pieces;
+}
+
+/// What the profile leads one to expect of the most of 64 equal parts over the mean: counts vary
+/// about what regions hold by chance, with the popularity of blocks and in bursts.
+double expected_imbalance(const Profile& profile) {
+  const std::vector<Piece> pieces = pieces_of(profile);
+  const double bursts = profile.popularity.bursts;
   constexpr int kDraws = 400;
   double total = 0;
   for (int draw = 0; draw < kDraws; ++draw) {
-    double most = 0;
-    double sum = 0;
-    for (std::size_t part = 0; part < kParts; ++part) {
-      // Box and Muller.
-      const double u = to_unit(random_bits(1, draw, part, 0));
-      const double angle = 2 * std::acos(-1.0) * to_unit(random_bits(1, draw, part, 1));
-      const double normal = std::sqrt(-2 * std::log(u)) * std::cos(angle);
-      const double count = std::max(0.0, expected.at(part) + std::sqrt(variance.at(part)) * normal);
-      most = std::max(most, count);
-      sum += count;
+    std::array<double, kParts> counts{};
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const Piece& piece = pieces[i];
+      const double factor =
+          std::exp(bursts * normal_draw(draw, piece.region, 0) - bursts * bursts / 2);
+      const double mean = piece.mean * factor;
+      counts.at(piece.part) +=
+          mean + std::sqrt(mean + piece.of_blocks * factor * factor) * normal_draw(draw, i, 1);
     }
-    total += sum > 0 ? most * kParts / sum : 1;
+    double sum = 0;
+    for (const double count : counts) sum += std::max(0.0, count);
+    total += sum > 0 ? *std::ranges::max_element(counts) * kParts / sum : 1;
   }
   return total / kDraws;
 }
@@ -753,6 +807,7 @@ ProfileFit fit_profile(const TraceReader& trace, const FitSettings& settings) {
   }
   fit_popularity(profile, fit.unions);
   fit_clustering(profile, selections);
+  fit_bursts(profile, selections);
   for (FittedUnion& one : fit.unions) {
     one.copula = union_density(profile, PopularityFamily::copula, profile.density, one.ranks);
     one.beta = union_density(profile, PopularityFamily::beta, profile.density, one.ranks);
