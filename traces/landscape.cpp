@@ -48,8 +48,8 @@ std::vector<double> class_edges() {
 }
 
 /// The mean of p over an interval of z.
-double mean_probability(const Popularity& popularity, Family family, double density, double low,
-                        double high) {
+double mean_probability(const Popularity& popularity, PopularityFamily family, double density,
+                        double low, double high) {
   constexpr int kPoints = 16;
   double sum = 0;
   double weight = 0;
@@ -66,7 +66,7 @@ double mean_probability(const Popularity& popularity, Family family, double dens
 
 }  // namespace
 
-Landscape::Landscape(const Profile& profile, Family family, const GradientSpace& space,
+Landscape::Landscape(const Profile& profile, PopularityFamily family, const GradientSpace& space,
                      std::int64_t k, std::uint64_t seed)
     : seed_(seed), coordinates_(static_cast<std::uint32_t>(space.coordinates())) {
   const auto n = static_cast<double>(profile.components);
@@ -85,8 +85,7 @@ Landscape::Landscape(const Profile& profile, Family family, const GradientSpace&
   for (const double here : densities) {
     std::vector<double> rates;
     for (std::size_t c = 0; c + 1 < edges.size(); ++c) {
-      const double p =
-          mean_probability(profile.popularity, family, here, edges[c], edges[c + 1]);
+      const double p = mean_probability(profile.popularity, family, here, edges[c], edges[c + 1]);
       rates.push_back(-std::log1p(-std::min(p, 1 - 1e-12)));
     }
     rates_.push_back(std::move(rates));

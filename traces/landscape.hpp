@@ -14,8 +14,8 @@ namespace thinwire {
 class Landscape {
  public:
   /// Ranks select `k` components each, about. Regions are stretched or shrunk to fill the space.
-  Landscape(const Profile& profile, Family family, const GradientSpace& space, std::int64_t k,
-            std::uint64_t seed);
+  Landscape(const Profile& profile, PopularityFamily family, const GradientSpace& space,
+            std::int64_t k, std::uint64_t seed);
 
   /// Popularity classes: intervals of z.
   [[nodiscard]] std::size_t classes() const { return weights_.front().size(); }

@@ -34,8 +34,8 @@ std::uint64_t ProfileSource::key(Rank rank, int iteration) const {
 
 ExactProfileSource::ExactProfileSource(const Profile& profile, const ProfileSettings& settings)
     : ProfileSource(profile, settings) {
-  const auto wanted =
-      settings.reach * static_cast<double>(settings.k) / static_cast<double>(settings.space.granule);
+  const auto wanted = settings.reach * static_cast<double>(settings.k) /
+                      static_cast<double>(settings.space.granule);
   level_ = settings.reach == 0 ? kEveryLevel : population()->level_of(wanted);
 
   const std::vector<std::uint32_t>& regions = landscape().regions();
@@ -100,8 +100,8 @@ StatisticalProfileSource::StatisticalProfileSource(const Profile& profile,
 }
 
 SparseVector StatisticalProfileSource::sparse(Rank rank, int iteration) const {
-  return SparseVector::from(statistical_accumulator(population(), threshold(rank, iteration),
-                                                    key(rank, iteration)));
+  return SparseVector::from(
+      statistical_accumulator(population(), threshold(rank, iteration), key(rank, iteration)));
 }
 
 DenseBlock StatisticalProfileSource::dense(Rank /*rank*/, int /*iteration*/) const {

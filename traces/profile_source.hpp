@@ -12,7 +12,7 @@
 namespace thinwire {
 
 struct ProfileSettings {
-  Family family = Family::copula;
+  PopularityFamily family = PopularityFamily::copula;
   GradientSpace space;
   std::int64_t k = 0;  ///< components that each rank selects
   std::uint64_t seed = 1;
@@ -25,7 +25,6 @@ struct ProfileSettings {
 class ProfileSource : public GradientSource {
  public:
   [[nodiscard]] GradientSpace space() const override { return settings_.space; }
-  [[nodiscard]] bool accumulates() const override { return true; }
   /// The magnitude that k entries of the rank's accumulator are expected to reach.
   [[nodiscard]] float threshold(Rank rank, int iteration) const;
 

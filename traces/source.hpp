@@ -23,8 +23,6 @@ class GradientSource {
   /// The coordinates that may be selected; the others count as 0.
   [[nodiscard]] virtual SparseVector sparse(Rank rank, int iteration) const = 0;
   [[nodiscard]] virtual DenseBlock dense(Rank rank, int iteration) const = 0;
-  /// Whether what it gives are accumulators, which hold residuals already.
-  [[nodiscard]] virtual bool accumulates() const { return false; }
 };
 
 }  // namespace thinwire

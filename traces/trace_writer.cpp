@@ -23,6 +23,13 @@ constexpr hsize_t kChunkBytes = 1 << 18;
 constexpr std::size_t kLongestName = 1000;
 constexpr std::size_t kLongestSource = 60'000;
 
+/// Datasets without the time at which they were made: the same trace is the same file.
+Handle dataset_creation() {
+  Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation.id(), false);
+  return creation;
+}
+
 /// A dataset that grows by rows.
 class Growing {
  public:
@@ -40,7 +47,7 @@ class Growing {
     most.insert(most.begin(), H5S_UNLIMITED);
     const Handle space(
         H5Screate_simple(static_cast<int>(chunk.size()), shape().data(), most.data()), H5Sclose);
-    const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    const Handle creation = dataset_creation();
     H5Pset_chunk(creation.id(), static_cast<int>(chunk.size()), chunk.data());
     H5Pset_shuffle(creation.id());
     H5Pset_deflate(creation.id(), 4);
@@ -97,11 +104,21 @@ class Growing {
   Handle dataset_;
 };
 
+/// The nearest real that 16 bits hold, of one that is no larger than about 1. HDF5 1.10.8 halves
+/// some that it would have to round up to a power of two.
+float rounded_to_half(float value) {
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  const int last_bit = std::max(exponent - 11, -24);
+  return std::ldexp(std::nearbyint(std::ldexp(value, -last_bit)), last_bit);
+}
+
 void write_scalar(const std::string& path, hid_t file, const std::string& name, hid_t disk,
                   hid_t memory, const void* value) {
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Handle creation = dataset_creation();
   const Handle dataset(
-      H5Dcreate2(file, name.c_str(), disk, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+      H5Dcreate2(file, name.c_str(), disk, space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
       H5Dclose);
   if (!dataset.valid() ||
       H5Dwrite(dataset.id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, value) < 0) {
@@ -362,7 +379,7 @@ void TraceWriter::append_gradients(int iteration,
     }
     // What is divided by a normal number is no larger than about 1.
     scales.push_back(largest < std::numeric_limits<float>::min() ? 1 : largest);
-    for (const float value : gradient) values.push_back(value / scales.back());
+    for (const float value : gradient) values.push_back(rounded_to_half(value / scales.back()));
   }
   target.last = iteration;
   target.iteration.append(std::vector<int>{iteration});

@@ -18,6 +18,7 @@
 #include "topologies/placement.hpp"
 #include "topologies/shipped.hpp"
 #include "traces/shipped.hpp"
+#include "traces/shipped_profiles.hpp"
 
 namespace thinwire {
 
@@ -27,6 +28,9 @@ namespace {
 constexpr double kCarriedEntries = 1 << 25;
 /// A region of a rank's selection should still hold some entries, so that regions can be balanced.
 constexpr double kEntriesPerRegion = 4;
+
+/// Where neither the point nor a profile says one.
+constexpr double kDensity = 0.01;
 
 template <class T>
 void take(const Json& json, const char* key, T& target) {
@@ -85,12 +89,48 @@ void settle_tensors(Point& point, bool automatic, const std::string& origin) {
   }
 }
 
-void settle_selection(Point& point, const Json& json, bool dense, const std::string& origin) {
+/// A profile and made up gradients have keys of their own; a profile brings its size. Gives the
+/// density that holds where the point says none.
+double settle_profile(Point& point, const Json& json, const std::string& origin) {
+  const Json input = json.contains("input") ? json.at("input") : Json::object();
+  const auto refuse = [&](const std::string& key, const std::string& why) {
+    throw InputError(fmt::format("{}: /{}: {}", origin, key, why));
+  };
+  if (point.input.profile.empty()) {
+    for (const char* key : {"family", "statistical", "start_up", "reach"}) {
+      if (input.contains(key)) {
+        refuse(fmt::format("input/{}", key), "is for a profile; give 'profile'");
+      }
+    }
+    return kDensity;
+  }
+  for (const char* key : {"overlap", "skew", "drift", "tail", "scale_drift"}) {
+    if (input.contains(key)) {
+      refuse(fmt::format("input/{}", key), "is for made up gradients; a profile has its own");
+    }
+  }
+  if (point.error_feedback) {
+    refuse("error_feedback", "a profile describes accumulators, which hold residuals already");
+  }
+  // What was settled before may be read where the profile is not.
+  if (json.contains("components") && (json.contains("k") || json.contains("density")))
+    return kDensity;
+  try {
+    const Profile profile = read_profile(profile_file(point.input.profile));
+    if (!json.contains("components")) point.space.components = profile.components;
+    return profile.density;
+  } catch (const InputError& error) {
+    refuse("input/profile", error.what());
+  }
+  return kDensity;
+}
+
+void settle_selection(Point& point, const Json& json, bool dense, double density,
+                      const std::string& origin) {
   if (json.contains("k") && json.contains("density")) {
     throw InputError(fmt::format("{}: /k: give 'k' or 'density', not both", origin));
   }
   const bool recorded = !point.input.trace.empty();
-  double density = 0.01;
   take(json, "density", density);
   if (!recorded || json.contains("density")) {  // else k is the trace's
     point.k = std::llround(density * static_cast<double>(point.space.components));
@@ -100,7 +140,13 @@ void settle_selection(Point& point, const Json& json, bool dense, const std::str
     throw InputError(fmt::format("{}: /k: {} is more than the {} components that there are", origin,
                                  point.k, point.space.components));
   }
-  if (json.contains("granule") && json.at("granule").is_number()) {
+  if (point.input.statistical) {
+    if (json.contains("granule") && json.at("granule") != 1) {
+      throw InputError(
+          fmt::format("{}: /granule: statistical values need no granules; leave it out", origin));
+    }
+    point.space.granule = 1;
+  } else if (json.contains("granule") && json.at("granule").is_number()) {
     point.space.granule = json.at("granule").get<std::int64_t>();
     if (point.space.granule > point.space.components) {
       throw InputError(fmt::format("{}: /granule: {} is more than the {} components that there are",
@@ -292,6 +338,14 @@ Point point_from(const Json& json, const std::string& origin) {
   if (json.contains("input")) {
     const Json& input = json.at("input");
     take(input, "trace", point.input.trace);
+    take(input, "profile", point.input.profile);
+    if (input.contains("family")) {
+      point.input.family =
+          input.at("family") == "beta" ? PopularityFamily::beta : PopularityFamily::copula;
+    }
+    take(input, "statistical", point.input.statistical);
+    take(input, "start_up", point.input.start_up);
+    take(input, "reach", point.input.reach);
     take(input, "overlap", point.input.overlap);
     take(input, "skew", point.input.skew);
     take(input, "drift", point.input.drift);
@@ -322,8 +376,13 @@ Point point_from(const Json& json, const std::string& origin) {
     point.options = Options(scheme.options, point.options).all();
     return 0;
   });
-  if (!point.input.trace.empty()) settle_trace(point, json, origin);
-  settle_selection(point, json, scheme.dense, origin);
+  double density = kDensity;
+  if (point.input.trace.empty()) {
+    density = settle_profile(point, json, origin);
+  } else {
+    settle_trace(point, json, origin);
+  }
+  settle_selection(point, json, scheme.dense, density, origin);
   return point;
 }
 
@@ -338,6 +397,26 @@ void check_trace(const Point& point, const TraceHeader& trace) {
   }
 }
 
+namespace {
+
+Json to_json(const Input& input) {
+  if (!input.trace.empty()) return {{"trace", input.trace}};
+  if (!input.profile.empty()) {
+    return {{"profile", input.profile},
+            {"family", input.family == PopularityFamily::beta ? "beta" : "copula"},
+            {"statistical", input.statistical},
+            {"start_up", input.start_up},
+            {"reach", input.reach}};
+  }
+  return {{"overlap", input.overlap},
+          {"skew", input.skew},
+          {"drift", input.drift},
+          {"tail", input.tail},
+          {"scale_drift", input.scale_drift}};
+}
+
+}  // namespace
+
 Json to_json(const Point& point) {
   Json options = Json::object();
   for (const auto& [name, value] : point.options) {
@@ -350,12 +429,6 @@ Json to_json(const Point& point) {
     machine["latency_s"] = point.machine.latency.value();
     machine["overhead_s"] = point.machine.overhead.value();
   }
-  Json input = {{"overlap", point.input.overlap},
-                {"skew", point.input.skew},
-                {"drift", point.input.drift},
-                {"tail", point.input.tail},
-                {"scale_drift", point.input.scale_drift}};
-  if (!point.input.trace.empty()) input = {{"trace", point.input.trace}};
   return {{"scheme", point.scheme},
           {"options", options},
           {"network", point.network},
@@ -374,7 +447,7 @@ Json to_json(const Point& point) {
           {"iterations", point.iterations},
           {"error_feedback", point.error_feedback},
           {"seed", point.seed},
-          {"input", input}};
+          {"input", to_json(point.input)}};
 }
 
 std::string key_of(const Point& point) {
@@ -382,6 +455,7 @@ std::string key_of(const Point& point) {
   if (!point.platform.empty()) {
     all += content_of(platform_file(point.platform)) + content_of(point.placement);
   }
+  if (!point.input.profile.empty()) all += content_of(profile_file(point.input.profile));
   if (!point.input.trace.empty()) all += hash_of(trace_file(point.input.trace));
   return fmt::format("{:016x}", fnv1a(all));
 }

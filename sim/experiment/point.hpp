@@ -10,6 +10,7 @@
 #include "sim/core/units.hpp"
 #include "sim/experiment/config.hpp"
 #include "sim/gradient/space.hpp"
+#include "traces/profile.hpp"
 #include "traces/trace.hpp"
 
 namespace thinwire {
@@ -22,9 +23,17 @@ struct Machine {
   Seconds overhead{0};
 };
 
+/// Where gradients come from: made up, by default.
 struct Input {
   /// Name of a shipped trace or path of one; empty: gradients are made by the rest.
   std::string trace;
+  /// Name of a shipped profile or path of one: gradients as it describes them. The others below are
+  /// for made up ones.
+  std::string profile;
+  PopularityFamily family = PopularityFamily::copula;  ///< of the profile's popularity
+  bool statistical = false;                            ///< counts instead of entries
+  bool start_up = false;  ///< iterations are the first ones of a training
+  double reach = 8;       ///< entries: an accumulator holds so many times k; 0: all
   double overlap = 0.2;
   double skew = 0;
   double drift = 0.01;

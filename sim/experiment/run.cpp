@@ -10,7 +10,9 @@
 #include "algorithms/error_feedback.hpp"
 #include "algorithms/registry.hpp"
 #include "sim/experiment/networks.hpp"
+#include "traces/profile_source.hpp"
 #include "traces/shipped.hpp"
+#include "traces/shipped_profiles.hpp"
 #include "traces/synthetic.hpp"
 #include "traces/trace_source.hpp"
 
@@ -128,21 +130,32 @@ std::optional<SelectionSummary> selection_of(const std::vector<RankState>& ranks
 }
 
 std::unique_ptr<GradientSource> source_of(const Point& point) {
-  if (!point.input.trace.empty()) {
-    TraceReader reader(trace_file(point.input.trace));
+  const Input& input = point.input;
+  if (!input.trace.empty()) {
+    TraceReader reader(trace_file(input.trace));
     check_trace(point, reader.header());
     return std::make_unique<TraceSource>(std::move(reader));
   }
-  return std::make_unique<SyntheticSource>(
-      SyntheticSettings{.ranks = point.ranks,
-                        .space = point.space,
-                        .k = point.k,
-                        .seed = point.seed,
-                        .overlap = point.input.overlap,
-                        .skew = point.input.skew,
-                        .drift = point.input.drift,
-                        .tail = point.input.tail,
-                        .scale_drift = point.input.scale_drift});
+  if (input.profile.empty()) {
+    return std::make_unique<SyntheticSource>(SyntheticSettings{.ranks = point.ranks,
+                                                               .space = point.space,
+                                                               .k = point.k,
+                                                               .seed = point.seed,
+                                                               .overlap = input.overlap,
+                                                               .skew = input.skew,
+                                                               .drift = input.drift,
+                                                               .tail = input.tail,
+                                                               .scale_drift = input.scale_drift});
+  }
+  const Profile profile = read_profile(profile_file(input.profile));
+  const ProfileSettings settings{.family = input.family,
+                                 .space = point.space,
+                                 .k = point.k,
+                                 .seed = point.seed,
+                                 .start_up = input.start_up,
+                                 .reach = input.reach};
+  if (input.statistical) return std::make_unique<StatisticalProfileSource>(profile, settings);
+  return std::make_unique<ExactProfileSource>(profile, settings);
 }
 
 Outcome run_on(Network& network, const Point& point, const Machine& machine) {

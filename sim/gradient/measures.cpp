@@ -41,7 +41,8 @@ Moments moments_of(const SparseVector& vector, const GradientSpace& space) {
   return {.mean = mean, .deviation = std::sqrt(squares / n)};
 }
 
-Exceedances exceedances_of(const SparseVector& vector, double threshold, const GradientSpace& space) {
+Exceedances exceedances_of(const SparseVector& vector, double threshold,
+                           const GradientSpace& space) {
   Exceedances result;
   if (vector.is_statistical()) {
     const auto granule = static_cast<double>(space.granule);

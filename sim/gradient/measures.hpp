@@ -24,7 +24,7 @@ struct Exceedances {
   double excess = 0;  ///< summed over them
 };
 [[nodiscard]] Exceedances exceedances_of(const SparseVector& vector, double threshold,
-                                      const GradientSpace& space);
+                                         const GradientSpace& space);
 
 /// The k-th largest magnitude of a sample in which each entry is with `probability`.
 [[nodiscard]] float sampled_kth_magnitude(const SparseVector& vector, double probability,

@@ -31,6 +31,15 @@ double solve(Function function, double wanted, double low, double high) {
   return (low + high) / 2;
 }
 
+/// y at an x, of a function that is given at increasing xs; at its ends beyond them.
+double along(const std::vector<double>& xs, const std::vector<double>& ys, double x) {
+  const auto upper = std::ranges::lower_bound(xs, x);
+  if (upper == xs.begin()) return ys.front();
+  if (upper == xs.end()) return ys.back();
+  const auto i = static_cast<std::size_t>(upper - xs.begin());
+  return std::lerp(ys[i - 1], ys[i], (x - xs[i - 1]) / (xs[i] - xs[i - 1]));
+}
+
 /// How many of `ranks` select where each does with `probability`, given that one does at least.
 int selectors(int ranks, double probability, std::uint64_t key) {
   const double none = std::pow(1 - probability, ranks);
@@ -73,14 +82,15 @@ Population::Population(Settings settings) : settings_(std::move(settings)) {
       if (settings_.rates[piece.region][c] > 0) present_ += static_cast<double>(piece.counts[c]);
     }
   }
-  // Ratio by level on a grid; between its points ln ratio is nearly a line in ln level.
+  // On a grid between whose points all is nearly a line in logarithms.
   const double k = united(1);
-  for (int i = -40 * 8; i <= 40 * 8; ++i) {
-    const double level = std::exp2(i / 8.0);
+  for (int i = -40 * kLevelsAnOctave; i <= 40 * kLevelsAnOctave; ++i) {
+    const double level = std::exp2(static_cast<double>(i) / kLevelsAnOctave);
     const double entries = united(level);
     if (entries < 1e-9 * k || entries > (1 - 1e-9) * present_) continue;
-    ratio_levels_.push_back(std::log(level));
-    ratio_values_.push_back(std::log(settings_.magnitudes.ratio(entries / k)));
+    grid_levels_.push_back(std::log(level));
+    grid_entries_.push_back(std::log(entries));
+    grid_ratios_.push_back(std::log(settings_.magnitudes.ratio(entries / k)));
   }
 }
 
@@ -96,12 +106,8 @@ double Population::united(double level) const {
 
 double Population::level_of(double entries) const {
   if (entries <= 0) return 0;
-  const double most = std::exp2(40);
-  if (entries >= united(most)) return most;
-  double high = 1;
-  while (united(high) < entries) high *= 2;
-  while (high > 1e-12 && united(high / 2) >= entries) high /= 2;
-  return solve([&](double level) { return united(level); }, entries, high / 2, high);
+  if (grid_entries_.empty() || entries >= (1 - 1e-9) * present_) return std::exp2(40);
+  return std::exp(along(grid_entries_, grid_levels_, std::log(entries)));
 }
 
 double Population::level_of(double first, double last, double entries) const {
@@ -116,25 +122,20 @@ double Population::level_of(double first, double last, double entries) const {
 }
 
 double Population::ratio_of_level(double level) const {
-  const double at = std::log(level);
-  const auto upper = std::ranges::lower_bound(ratio_levels_, at);
-  if (upper == ratio_levels_.begin()) return std::exp(ratio_values_.front());
-  if (upper == ratio_levels_.end()) return std::exp(ratio_values_.back());
-  const auto i = static_cast<std::size_t>(upper - ratio_levels_.begin());
-  const double part = (at - ratio_levels_[i - 1]) / (ratio_levels_[i] - ratio_levels_[i - 1]);
-  return std::exp(std::lerp(ratio_values_[i - 1], ratio_values_[i], part));
+  if (grid_levels_.empty()) return 1;
+  return std::exp(along(grid_levels_, grid_ratios_, std::log(level)));
 }
 
 double Population::level_of_ratio(double ratio) const {
-  if (ratio <= 0) return std::exp2(40);
+  if (ratio <= 0 || grid_levels_.empty()) return std::exp2(40);
   const double at = std::log(ratio);  // ln ratio falls with the level
-  if (at >= ratio_values_.front()) return 0;
-  if (at <= ratio_values_.back()) return std::exp2(40);
-  const auto upper = std::ranges::lower_bound(ratio_values_, at, std::greater<>());
-  const auto i = static_cast<std::size_t>(upper - ratio_values_.begin());
-  const double step = ratio_values_[i] - ratio_values_[i - 1];
-  const double part = step == 0 ? 0 : (at - ratio_values_[i - 1]) / step;
-  return std::exp(std::lerp(ratio_levels_[i - 1], ratio_levels_[i], part));
+  if (at >= grid_ratios_.front()) return 0;
+  if (at <= grid_ratios_.back()) return std::exp2(40);
+  const auto upper = std::ranges::lower_bound(grid_ratios_, at, std::greater<>());
+  const auto i = static_cast<std::size_t>(upper - grid_ratios_.begin());
+  const double step = grid_ratios_[i] - grid_ratios_[i - 1];
+  const double part = step == 0 ? 0 : (at - grid_ratios_[i - 1]) / step;
+  return std::exp(std::lerp(grid_levels_[i - 1], grid_levels_[i], part));
 }
 
 CellCounts Population::counts_of(const std::vector<std::vector<double>>& weight,

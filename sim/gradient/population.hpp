@@ -106,8 +106,10 @@ class Population final : public Body {
   Settings settings_;
   std::vector<std::vector<double>> totals_;  // [region][class]
   double present_ = 0;
-  std::vector<double> ratio_levels_;  // ln level of a grid, and ln ratio there
-  std::vector<double> ratio_values_;
+  // ln of levels, of the entries in the whole space there, and of the ratios.
+  std::vector<double> grid_levels_;
+  std::vector<double> grid_entries_;
+  std::vector<double> grid_ratios_;
   mutable std::map<int, std::unique_ptr<CellCounts>> counts_;
   mutable std::map<std::pair<int, double>, std::unique_ptr<CellCounts>> reaching_;
   mutable std::map<std::pair<int, double>, double> reached_by_;

@@ -175,6 +175,15 @@ SparseVector sum(const SparseVector& a, const SparseVector& b) {
   return SparseVector::trusted(std::move(merged));
 }
 
+SparseVector sum_within(const SparseVector& a, const SparseVector& b, std::uint32_t first,
+                        std::uint32_t last) {
+  if (a.size() == 0 || b.size() == 0 || !a.is_statistical()) return sum(a, b);
+  StatisticalUnion both;
+  both.add(a.payload());
+  both.add(b.payload());
+  return SparseVector::from(both.finish(first, last));
+}
+
 SparseVector sum(std::span<const SparseVector> vectors) {
   if (any_statistical(vectors)) return SparseVector::from(statistical_sum(payloads_of(vectors)));
   std::size_t count = 0;

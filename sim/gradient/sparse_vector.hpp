@@ -61,6 +61,10 @@ class SparseVector {
 
 /// The union of the coordinates, values at shared ones added. An entry stays where values cancel.
 [[nodiscard]] SparseVector sum(const SparseVector& a, const SparseVector& b);
+/// The same of two vectors that lie in [first, last): what the statistical model would have to
+/// guess.
+[[nodiscard]] SparseVector sum_within(const SparseVector& a, const SparseVector& b,
+                                      std::uint32_t first, std::uint32_t last);
 /// The sum of any number of vectors; in which order values are added depends on how thin they are.
 [[nodiscard]] SparseVector sum(std::span<const SparseVector> vectors);
 /// One vector of parts whose coordinates follow one another.

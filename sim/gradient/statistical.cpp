@@ -15,9 +15,12 @@ namespace {
 
 using Kind = StatisticalBody::Kind;
 
-constexpr double kLevelUnit = 0x1p-32;
+/// Levels and logarithms are summed as integers, so that the order does not matter.
+constexpr double kUnit = 0x1p-32;
 
-std::int64_t fixed(double level) { return std::llround(std::min(level, 0x1p30) / kLevelUnit); }
+std::int64_t fixed(double value) {
+  return std::llround(std::clamp(value, -0x1p30, 0x1p30) / kUnit);
+}
 
 /// Nearly a standard normal draw, cheaply: the sum of four uniform ones.
 double rough_normal(std::uint64_t bits) {
@@ -146,7 +149,7 @@ Ref<StatisticalBody> like(const Payload& payload, const StatisticalBody& body) {
   result->level = body.level;
   result->sources = body.sources;
   result->key = body.key;
-  result->scale = body.scale;
+  result->log_scale = body.log_scale;
   result->common = body.common;
   result->counts = body.counts;
   return result;
@@ -164,6 +167,11 @@ Payload shrunk(const Payload& payload, const StatisticalBody& body, double size,
   result->kind = kind;
   result->counts = counts;
   return whole(std::move(result));
+}
+
+/// The magnitude at level 1.
+double scale_of(const StatisticalBody& body) {
+  return std::exp(static_cast<double>(body.log_scale) * kUnit / body.sources);
 }
 
 const StatisticalBody& body_of(const Payload& payload) {
@@ -184,7 +192,7 @@ Payload statistical_accumulator(Ref<const Population> population, float scale, s
   body->size = population->coordinates();
   body->gross = body->size;
   body->population = std::move(population);
-  body->scale = scale;
+  body->log_scale = fixed(std::log(static_cast<double>(scale)));
   body->key = key;
   return whole(std::move(body));
 }
@@ -282,7 +290,6 @@ void StatisticalUnion::add(const Payload& payload) {
     population_ = body.population;
     kind_ = body.kind;
     moved_ = body.moved;
-    scale_ = body.scale;
     common_ = body.common;
   } else {
     kind_ = std::max(kind_, body.kind);
@@ -291,6 +298,7 @@ void StatisticalUnion::add(const Payload& payload) {
   gross_ += size == body.size ? body.gross
                               : std::llround(static_cast<double>(body.gross) * size / body.size);
   level_ += body.level;
+  log_scale_ += body.log_scale;
   sources_ += body.sources;
   key_ += body.key;
   most_ = std::max(most_, size);
@@ -313,7 +321,7 @@ Payload StatisticalUnion::finish(std::int64_t first, std::int64_t last) {
     size = share >= 1 ? range : range * -std::expm1(sources * std::log1p(-share));
   } else {
     // What the entries that came say of the level there.
-    const double level = static_cast<double>(level_) * kLevelUnit;
+    const double level = static_cast<double>(level_) * kUnit;
     const double each = level / static_cast<double>(sources_);
     const double expected =
         population_->united(result->first, result->last, each) * static_cast<double>(sources_);
@@ -331,7 +339,7 @@ Payload StatisticalUnion::finish(std::int64_t first, std::int64_t last) {
   result->level = std::exchange(level_, 0);
   result->sources = static_cast<int>(std::exchange(sources_, 0));
   result->key = std::exchange(key_, 0);
-  result->scale = scale_;
+  result->log_scale = std::exchange(log_scale_, 0);
   result->common = common_;
   if (result->kind == Kind::all) result->size = result->last - result->first;
   most_ = 0;
@@ -384,7 +392,10 @@ Payload statistical_concatenation(std::span<const Payload> parts) {
     result->size += next->size;
     result->gross += next->gross;
     result->level = std::max(result->level, next->level);
-    result->sources = std::max(result->sources, next->sources);
+    if (next->sources > result->sources) {
+      result->sources = next->sources;
+      result->log_scale = next->log_scale;
+    }
     result->key = mix(result->key) ^ next->key;
     if (result->kind != next->kind) result->kind = Kind::selected;
   }
@@ -411,13 +422,13 @@ float statistical_kth_magnitude(const Payload& payload, std::int64_t k) {
     const bool everywhere = first == 0 && last == population.coordinates();
     const double level =
         everywhere ? population.level_of(wanted) : population.level_of(first, last, wanted);
-    return body.scale * static_cast<float>(population.ratio_of_level(level));
+    return static_cast<float>(scale_of(body) * population.ratio_of_level(level));
   }
   // Sums: in proportion to what they are expected to have.
-  const double expected = population.united(static_cast<double>(body.level) * kLevelUnit);
+  const double expected = population.united(static_cast<double>(body.level) * kUnit);
   const double share = entries / length(payload);
-  return body.scale *
-         static_cast<float>(population.ratio_reached_by(body.sources, share * expected));
+  const double ratio = population.ratio_reached_by(body.sources, share * expected);
+  return static_cast<float>(scale_of(body) * ratio);
 }
 
 Payload statistical_at_least(const Payload& payload, float threshold) {
@@ -425,7 +436,7 @@ Payload statistical_at_least(const Payload& payload, float threshold) {
   if (!(threshold > 0)) return payload;
   if (std::isinf(threshold) || !body.population) return {};
   const Population& population = *body.population;
-  const double ratio = static_cast<double>(threshold) / body.scale;
+  const double ratio = static_cast<double>(threshold) / scale_of(body);
   const auto [first, last] = range_of(payload, body);
   if (body.kind == Kind::all) {
     const double level = population.level_of_ratio(ratio);
@@ -444,7 +455,7 @@ Payload statistical_at_least(const Payload& payload, float threshold) {
   }
   const CellCounts& reaching = population.reaching(body.sources, ratio);
   const double there = population.before(reaching, last) - population.before(reaching, first);
-  const double level = static_cast<double>(body.level) * kLevelUnit;
+  const double level = static_cast<double>(body.level) * kUnit;
   const double all = population.united(first, last, level);
   const double share = all > 0 ? std::clamp(there / all, 0.0, 1.0) : 0;
   const double mean = share * length(payload);
@@ -462,6 +473,7 @@ Payload statistical_largest(const Payload& payload, std::int64_t k) {
   result->kind = Kind::selected;
   result->size = size;
   result->gross = size;
+  result->log_scale = body.log_scale / body.sources;
   result->sources = 1;
   if (body.population) {
     const double level = body.population->level_of(result->first, result->last, size);
@@ -499,7 +511,7 @@ double statistical_excess(const Payload& payload, double from, int power) {
   const StatisticalBody& body = body_of(payload);
   const double share =
       static_cast<double>(length(payload)) / std::max(1.0, static_cast<double>(body.size));
-  const double scale = body.scale;
+  const double scale = scale_of(body);
   return share * std::pow(scale, power) * body.population->excess(from / scale, power);
 }
 

@@ -27,13 +27,15 @@ struct StatisticalBody final : Body {
   Kind kind = Kind::all;
   std::uint32_t first = 0;  ///< range of the population in which the entries lie
   std::uint32_t last = 0;
-  std::int64_t moved = 0;              ///< coordinates are those of the population and this
-  std::uint32_t size = 0;              ///< entries
-  std::int64_t gross = 0;              ///< entries of the ranks' selections in it
-  std::int64_t level = 0;              ///< sum of the selections' levels, in units of 2^-32
-  int sources = 1;                     ///< selections in it
-  std::uint64_t key = 0;               ///< sum of the selections' keys
-  float scale = 1;                     ///< magnitude at level 1: the threshold of an exact top-k
+  std::int64_t moved = 0;  ///< coordinates are those of the population and this
+  std::uint32_t size = 0;  ///< entries
+  std::int64_t gross = 0;  ///< entries of the ranks' selections in it
+  std::int64_t level = 0;  ///< sum of the selections' levels, in units of 2^-32
+  int sources = 1;         ///< selections in it
+  std::uint64_t key = 0;   ///< sum of the selections' keys
+  /// Sum over the selections of the ln of the magnitude at level 1, which is the threshold of an
+  /// exact top-k; in units of 2^-32.
+  std::int64_t log_scale = 0;
   bool common = false;                 ///< all ranks select the same
   const CellCounts* counts = nullptr;  ///< where the entries lie; null: evenly
 };
@@ -93,7 +95,7 @@ class StatisticalUnion {
   std::int64_t level_ = 0;
   std::int64_t sources_ = 0;
   std::uint64_t key_ = 0;
-  float scale_ = 1;
+  std::int64_t log_scale_ = 0;
   bool common_ = false;
   std::uint32_t most_ = 0;  // entries of the largest
 };

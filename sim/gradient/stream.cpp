@@ -21,8 +21,12 @@ Stream sum(const Stream& a, const Stream& b, const GradientSpace& space, std::in
   if (sparse_a == nullptr) return sum(std::get<DenseBlock>(a), *sparse_b);
   if (sparse_b == nullptr) return sum(std::get<DenseBlock>(b), *sparse_a);
   const auto entries = static_cast<std::int64_t>(sparse_a->size() + sparse_b->size());
-  if (entries * space.granule <= (end - begin) / 2) return sum(*sparse_a, *sparse_b);
-  return sum(to_dense(*sparse_a, space.coordinate(begin), space.coordinate(end)), *sparse_b);
+  const std::uint32_t first = space.coordinate(begin);
+  const std::uint32_t last = space.coordinate(end);
+  if (entries * space.granule <= (end - begin) / 2) {
+    return sum_within(*sparse_a, *sparse_b, first, last);
+  }
+  return sum(to_dense(*sparse_a, first, last), *sparse_b);
 }
 
 Stream sum(const Stream& a, const Stream& b, const GradientSpace& space) {

@@ -1,8 +1,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "sim/core/errors.hpp"
@@ -74,6 +76,30 @@ TEST_CASE("sampled gradients come back as float16 holds them, scaled by rank and
   }
 }
 
+TEST_CASE("gradients come back with a relative error of at most 2^-11") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("t.h5");
+  const TraceHeader header = small_header(1, 20'000);
+  GradientSample sample{.coordinates = {}, .iterations = {}, .ranks = 1, .residuals = {}};
+  std::vector<float> gradient;
+  for (std::uint32_t i = 0; i < 20'000; ++i) {  // magnitudes from 1 to 2^-13, in no order
+    sample.coordinates.push_back(i);
+    gradient.push_back(std::exp2(-13.0F * static_cast<float>(i * 7919 % 20'000) / 20'000));
+  }
+  sample.residuals.emplace_back(gradient.size());
+  TraceWriter writer(path, header);
+  writer.sample_gradients(sample);
+  writer.append_gradients(1, {gradient});
+  writer.append(small_window(header, 1));
+  writer.finish();
+  const std::vector<float> found = TraceReader(path).gradient(0, Rank(0));
+  int wrong = 0;
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    if (std::abs(found[i] - gradient[i]) > gradient[i] * 0x1p-11F) ++wrong;
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("a rank that selected nothing, and gradients that are all zero, come back") {
   const TemporaryFolder folder;
   const std::string path = folder.path("t.h5");
@@ -94,6 +120,14 @@ TEST_CASE("a rank that selected nothing, and gradients that are all zero, come b
   CHECK_FALSE(reader.window(0).global_threshold);
   CHECK(reader.gradient(0, Rank(0)) == std::vector<float>{0, 0, 0});
   CHECK(reader.gradient(0, Rank(1)) == std::vector<float>{0, 0, 0});
+}
+
+TEST_CASE("the same trace is the same file, whenever it is written") {
+  const TemporaryFolder folder;
+  test::write_small_trace(folder.path("a.h5"), 3, true);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // times in HDF5 are whole seconds
+  test::write_small_trace(folder.path("b.h5"), 3, true);
+  CHECK(test::text_of(folder.path("a.h5")) == test::text_of(folder.path("b.h5")));
 }
 
 TEST_CASE("a recording that was not finished is no trace") {

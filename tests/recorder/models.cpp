@@ -1,0 +1,116 @@
+// The real models on their real data, for a few iterations.
+#include "tools/recorder/models.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "sim/core/errors.hpp"
+#include "tests/recorder/support.hpp"
+#include "tools/recorder/record.hpp"
+
+namespace thinwire {
+
+namespace {
+
+constexpr int kRanks = 3;
+constexpr std::int64_t kBatch = 2;
+
+using Maker = std::unique_ptr<Model> (*)(int, std::int64_t, std::uint64_t);
+
+RecordSettings few_iterations(ResidualRule rule) {
+  RecordSettings settings;
+  settings.ranks = kRanks;
+  settings.rule = rule;
+  settings.learning_rate = 0.3F;
+  settings.iterations = 6;
+  settings.warm_up = 1;
+  settings.recorded = parse_iterations("3-6");
+  settings.coordinates = 8192;
+  settings.sample_from = 3;
+  settings.sample_iterations = 4;
+  return settings;
+}
+
+std::string recorded(Maker maker, ResidualRule rule, const std::string& name) {
+  const std::unique_ptr<Model> model = maker(kRanks, kBatch, 1);
+  const std::string path = test::scratch_file(name);
+  record(*model, few_iterations(rule), path, [](const std::string&) {});
+  return path;
+}
+
+void check_model(Maker maker, const std::string& layer) {
+  const std::unique_ptr<Model> model = maker(kRanks, kBatch, 1);
+  const std::span<float> parameters = model->parameters();
+  std::int64_t end = 0;
+  std::set<std::string> names;
+  for (const Layer& each : model->layers()) {
+    CHECK(each.first == end);
+    end += each.size;
+    names.insert(each.name);
+  }
+  CHECK(end == static_cast<std::int64_t>(parameters.size()));
+  CHECK(names.size() == model->layers().size());
+  CHECK(names.count(layer) == 1);
+
+  // The parameters are those that the gradient is of: a small step changes the loss as it says.
+  std::vector<float> gradient(parameters.size());
+  std::vector<float> other(parameters.size());
+  const double loss = model->gradient(Rank(1), 5, gradient);
+  CHECK(model->gradient(Rank(1), 5, other) == loss);
+  CHECK(other == gradient);
+  CHECK(model->gradient(Rank(2), 5, other) != loss);
+  CHECK(model->gradient(Rank(1), 6, other) != loss);
+  double square = 0;
+  for (const float g : gradient) square += static_cast<double>(g) * g;
+  const double fall = 0.01;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    parameters[i] -= static_cast<float>(fall / square) * gradient[i];
+  }
+  CHECK(loss - model->gradient(Rank(1), 5, other) == doctest::Approx(fall).epsilon(0.2));
+}
+
+void check_recording(Maker maker, ResidualRule rule) {
+  const std::string path = recorded(maker, rule, "once.h5");
+  const std::string again = recorded(maker, rule, "again.h5");
+  const TraceReader reader(path);
+  test::check_replay(reader);
+  const TraceReader second(again);
+  for (std::size_t at = 0; at < reader.iterations().size(); ++at) {
+    for (int rank = 0; rank < kRanks; ++rank) {
+      const SparseVector a = reader.selected(at, Rank(rank));
+      const SparseVector b = second.selected(at, Rank(rank));
+      CHECK(std::ranges::equal(a.entries(), b.entries()));
+    }
+  }
+  std::filesystem::remove(path);
+  std::filesystem::remove(again);
+}
+
+}  // namespace
+
+TEST_CASE("The convolutional network has layers by name and the gradient of its loss") {
+  check_model(make_cnn, "conv1.weight");
+}
+
+TEST_CASE("The language model has layers by name and the gradient of its loss") {
+  check_model(make_lstm, "lstm.weight_ih_l0");
+}
+
+TEST_CASE("The convolutional network's trace replays, and is the same for the same seed") {
+  check_recording(make_cnn, ResidualRule::all);
+  check_recording(make_cnn, ResidualRule::oktopk);
+}
+
+TEST_CASE("The language model's trace replays, and is the same for the same seed") {
+  check_recording(make_lstm, ResidualRule::all);
+  check_recording(make_lstm, ResidualRule::oktopk);
+}
+
+TEST_CASE("Each worker needs data of its own") {
+  CHECK_THROWS_AS(make_cnn(kMaxWorkers + 1, kBatch, 1), InputError);
+  CHECK_THROWS_AS(make_lstm(0, kBatch, 1), InputError);
+}
+
+}  // namespace thinwire

@@ -1,0 +1,49 @@
+// The models that are trained. How they do it (libtorch) stays in models.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/core/units.hpp"
+#include "traces/trace.hpp"
+
+namespace thinwire {
+
+/// On data that no worker trains on.
+struct Evaluation {
+  double loss = 0;
+  double accuracy = 0;  ///< share of images, or of next characters, that the model names
+};
+
+/// A model and its data, cut into one share a worker. All workers have the same parameters.
+class Model {
+ public:
+  Model() = default;
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+  Model(Model&&) = delete;
+  Model& operator=(Model&&) = delete;
+  virtual ~Model() = default;
+
+  /// Model, data and batch, in words.
+  [[nodiscard]] virtual std::string description() const = 0;
+  [[nodiscard]] virtual const std::vector<Layer>& layers() const = 0;
+  [[nodiscard]] virtual std::span<float> parameters() = 0;
+  /// The gradient of the mean loss over a batch of the worker's share, which depends on seed, rank
+  /// and iteration only. Returns the loss.
+  virtual double gradient(Rank rank, int iteration, std::span<float> gradient) = 0;
+  [[nodiscard]] virtual Evaluation evaluate() = 0;
+};
+
+/// Each worker needs images, or verses, of its own.
+inline constexpr int kMaxWorkers = 1024;
+
+/// A convolutional classifier of 8 x 8 images of digits: 105,994 parameters.
+[[nodiscard]] std::unique_ptr<Model> make_cnn(int ranks, std::int64_t batch, std::uint64_t seed);
+/// A character-level LSTM on the King James Bible: 93,087 parameters.
+[[nodiscard]] std::unique_ptr<Model> make_lstm(int ranks, std::int64_t batch, std::uint64_t seed);
+
+}  // namespace thinwire
