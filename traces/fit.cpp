@@ -51,7 +51,7 @@ double least(const std::function<double(double)>& function, double low, double h
 
 double solved(const std::function<double(double)>& increasing, double wanted, double low,
               double high) {
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 40; ++i) {
     const double middle = (low + high) / 2;
     (increasing(middle) < wanted ? low : high) = middle;
   }
@@ -88,7 +88,6 @@ class Selections {
         block_(block),
         regions_(std::move(regions)),
         selected_(regions_.size(), 0.0),
-        of_rank_and_region_(ranks_ * regions_.size(), 0.0),
         by_ranks_(ranks_ + 1, 0.0) {
     std::int64_t begin = 0;
     for (const ProfileRegion& region : regions_) {
@@ -157,10 +156,6 @@ class Selections {
     }
     return pairs;
   }
-  /// Relative variance over ranks of a region's count in one iteration, beyond chance.
-  [[nodiscard]] double region_variance() const {
-    return squared_means_ > 0 ? std::max(0.0, excess_ / squared_means_) : 0;
-  }
   [[nodiscard]] double imbalance() const { return imbalance_ / draws(); }
   /// ln(magnitude / threshold), positive ones.
   [[nodiscard]] std::vector<double>& magnitudes() { return magnitudes_; }
@@ -217,9 +212,7 @@ class Selections {
       double count = 0;
       for (; at < keys_.size() && static_cast<std::int64_t>(keys_[at] >> kRankBits) == coordinate;
            ++at) {
-        const std::size_t rank = keys_[at] & ((1U << kRankBits) - 1);
-        of_rank[rank] += 1;
-        of_rank_and_region_[region * ranks_ + rank] += 1;
+        of_rank[keys_[at] & ((1U << kRankBits) - 1)] += 1;
         count += 1;
       }
       selected_[region] += count;
@@ -228,26 +221,6 @@ class Selections {
       by_ranks_[static_cast<std::size_t>(count)] += 1;
     }
     close_block();
-    add_region_variance();
-  }
-
-  void add_region_variance() {
-    const auto all = static_cast<double>(ranks_);
-    for (std::size_t region = 0; region < regions_.size(); ++region) {
-      double sum = 0;
-      double squares = 0;
-      for (std::size_t rank = 0; rank < ranks_; ++rank) {
-        double& count = of_rank_and_region_[region * ranks_ + rank];
-        sum += count;
-        squares += count * count;
-        count = 0;
-      }
-      const double mean = sum / all;
-      const double variance = (squares - sum * mean) / (all - 1);
-      const double by_chance = mean * (1 - mean / static_cast<double>(regions_[region].size));
-      excess_ += variance - by_chance;
-      squared_means_ += mean * mean - variance / all;
-    }
   }
 
   std::int64_t components_;
@@ -256,11 +229,8 @@ class Selections {
   std::vector<ProfileRegion> regions_;
   std::vector<std::int64_t> ends_;
   double windows_ = 0;
-  std::vector<double> selected_;            ///< by region
-  std::vector<double> of_rank_and_region_;  ///< counts of one iteration
-  std::vector<double> by_ranks_;            ///< coordinates that so many ranks selected
-  double excess_ = 0;
-  double squared_means_ = 0;
+  std::vector<double> selected_;  ///< by region
+  std::vector<double> by_ranks_;  ///< coordinates that so many ranks selected
   double pairs_ = 0;
   double imbalance_ = 0;
   std::vector<double> magnitudes_;
@@ -362,12 +332,6 @@ void fit_clustering(Profile& profile, const Selections& selections) {
           {"fitted", fmt::format("pairs of ranks that select in one block of {}, by the copula",
                                  popularity.block)});
   provide(profile, {"popularity.block"}, {"assumed", "what counts were taken in"});
-}
-
-void fit_bursts(Profile& profile, const Selections& selections) {
-  profile.popularity.bursts = rounded(std::sqrt(std::log1p(selections.region_variance())));
-  provide(profile, {"popularity.bursts"},
-          {"fitted", "variance over ranks of a region's count in one iteration, beyond chance"});
 }
 
 /// Maximum likelihood of a stretched exponential (Weibull) distribution.
@@ -732,9 +696,7 @@ std::vector<Piece> pieces_of(const Profile& profile) {
 
 /// What the profile leads one to expect of the most of 64 equal parts over the mean: counts vary
 /// about what regions hold by chance, with the popularity of blocks and in bursts.
-double expected_imbalance(const Profile& profile) {
-  const std::vector<Piece> pieces = pieces_of(profile);
-  const double bursts = profile.popularity.bursts;
+double expected_imbalance(const std::vector<Piece>& pieces, double bursts) {
   constexpr int kDraws = 400;
   double total = 0;
   for (int draw = 0; draw < kDraws; ++draw) {
@@ -752,6 +714,18 @@ double expected_imbalance(const Profile& profile) {
     total += sum > 0 ? *std::ranges::max_element(counts) * kParts / sum : 1;
   }
   return total / kDraws;
+}
+
+/// As large as the imbalance of a rank's selection asks for.
+void fit_bursts(Profile& profile, double imbalance) {
+  const std::vector<Piece> pieces = pieces_of(profile);
+  const auto expected = [&](double bursts) { return expected_imbalance(pieces, bursts); };
+  constexpr double kMost = 2;
+  const double bursts =
+      expected(0) < imbalance ? rounded(solved(expected, imbalance, 0, kMost)) : 0;
+  profile.popularity.bursts = bursts;
+  provide(profile, {"popularity.bursts"},
+          {"fitted", "the imbalance of a rank's selection in one iteration over 64 parts"});
 }
 
 }  // namespace
@@ -807,7 +781,6 @@ ProfileFit fit_profile(const TraceReader& trace, const FitSettings& settings) {
   }
   fit_popularity(profile, fit.unions);
   fit_clustering(profile, selections);
-  fit_bursts(profile, selections);
   for (FittedUnion& one : fit.unions) {
     one.copula = union_density(profile, PopularityFamily::copula, profile.density, one.ranks);
     one.beta = union_density(profile, PopularityFamily::beta, profile.density, one.ranks);
@@ -817,7 +790,8 @@ ProfileFit fit_profile(const TraceReader& trace, const FitSettings& settings) {
   fit_start(profile, iterations, logs);
   fit.increments = fit_drift(profile, iterations, logs);
   fit.imbalance_trace = selections.imbalance();
-  fit.imbalance_profile = expected_imbalance(profile);
+  fit_bursts(profile, fit.imbalance_trace);
+  fit.imbalance_profile = expected_imbalance(pieces_of(profile), profile.popularity.bursts);
   return fit;
 }
 

@@ -55,45 +55,62 @@ double normal_draw(std::uint64_t bits) {
   return std::sqrt(-2 * std::log(to_unit(mix(bits)))) * std::cos(angle);
 }
 
-/// What favours one region moves all its magnitudes as if it were denser.
-void burst(std::vector<Entry>& entries, const std::vector<std::uint32_t>& ends,
-           const Magnitudes& law, double bursts, float threshold, std::uint64_t key) {
+/// An entry of an accumulator by -ln of the share of k that reaches it. In these terms magnitudes
+/// above any threshold have one distribution, whatever is added to them.
+struct Rarity {
+  double value = 0;
+  Entry entry;
+};
+
+std::vector<Rarity> rarities(const SparseVector& accumulator, const Magnitudes& law,
+                             float threshold) {
+  std::vector<Rarity> found;
+  found.reserve(accumulator.size());
+  for (const Entry& entry : accumulator.entries()) {
+    const double x = std::log(std::abs(static_cast<double>(entry.value)) / threshold);
+    found.push_back({x > 0 ? std::pow(x / law.scale, law.shape) : x * law.below, entry});
+  }
+  return found;
+}
+
+/// A burst of a region, as if it were denser or less dense.
+void burst(std::vector<Rarity>& entries, const std::vector<std::uint32_t>& ends, double bursts,
+           std::uint64_t key) {
   std::size_t region = 0;
   double favour = 0;  // ln of the factor of the density
   std::uint32_t end = 0;
-  for (Entry& entry : entries) {
-    if (entry.coordinate >= end) {
-      while (entry.coordinate >= ends[region]) ++region;
+  for (Rarity& one : entries) {
+    if (one.entry.coordinate >= end) {
+      while (one.entry.coordinate >= ends[region]) ++region;
       end = ends[region];
       favour = bursts * normal_draw(random_bits(key, region)) - bursts * bursts / 2;
     }
-    // -ln of the share of k that reaches it, and back.
-    const double x = std::log(std::abs(static_cast<double>(entry.value)) / threshold);
-    const double rarity = (x > 0 ? std::pow(x / law.scale, law.shape) : x * law.below) + favour;
-    const double moved =
-        rarity > 0 ? law.scale * std::pow(rarity, 1 / law.shape) : rarity / law.below;
-    entry.value = std::copysign(static_cast<float>(std::exp(moved) * threshold), entry.value);
+    one.value += favour;
   }
 }
 
-/// The k largest, scaled so that the least of them is the threshold: an exact top-k.
-SparseVector largest(std::vector<Entry> entries, std::int64_t k, float threshold) {
-  const auto larger = [](const Entry& a, const Entry& b) {
-    return std::abs(a.value) != std::abs(b.value) ? std::abs(a.value) > std::abs(b.value)
-                                                  : a.coordinate < b.coordinate;
+/// The k largest, moved so that the least of them is the threshold: an exact top-k.
+SparseVector largest(std::vector<Rarity> entries, std::int64_t k, const Magnitudes& law,
+                     float threshold) {
+  const auto larger = [](const Rarity& a, const Rarity& b) {
+    return a.value != b.value ? a.value > b.value : a.entry.coordinate < b.entry.coordinate;
   };
   const auto count = std::min(static_cast<std::size_t>(k), entries.size());
   if (count == 0) return {};
   const auto last = entries.begin() + static_cast<std::ptrdiff_t>(count - 1);
   std::ranges::nth_element(entries, last, larger);
-  const double factor = threshold / std::abs(static_cast<double>(last->value));
-  entries.resize(count);
-  std::ranges::sort(entries, {}, &Entry::coordinate);
-  for (Entry& entry : entries) {
-    const auto magnitude = static_cast<float>(std::abs(static_cast<double>(entry.value)) * factor);
-    entry.value = std::copysign(std::max(magnitude, threshold), entry.value);
+  const double least = last->value;
+  std::vector<Entry> selected;
+  selected.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double over = law.scale * std::pow(entries[i].value - least, 1 / law.shape);
+    const float magnitude =
+        std::max(threshold, static_cast<float>(std::exp(std::min(over, 60.0)) * threshold));
+    selected.push_back(
+        {entries[i].entry.coordinate, std::copysign(magnitude, entries[i].entry.value)});
   }
-  return SparseVector::trusted(std::move(entries));
+  std::ranges::sort(selected, {}, &Entry::coordinate);
+  return SparseVector::trusted(std::move(selected));
 }
 
 void check(const SynthSettings& settings) {
@@ -146,14 +163,14 @@ void synthesise(const Profile& profile, const SynthSettings& settings, const std
     window.iteration = iteration;
     for (int rank = 0; rank < settings.ranks; ++rank) {
       const float threshold = source.threshold(Rank(rank), iteration);
-      const SparseVector accumulator = source.sparse(Rank(rank), iteration);
-      std::vector<Entry> entries(accumulator.entries().begin(), accumulator.entries().end());
+      std::vector<Rarity> entries =
+          rarities(source.sparse(Rank(rank), iteration), profile.magnitudes, threshold);
       if (bursts > 0) {
-        burst(entries, ends, profile.magnitudes, bursts, threshold,
-              random_bits(settings.seed, kBursts, rank, iteration));
+        burst(entries, ends, bursts, random_bits(settings.seed, kBursts, rank, iteration));
       }
       window.thresholds.push_back(threshold);
-      window.selected.push_back(largest(std::move(entries), header.k(), threshold));
+      window.selected.push_back(
+          largest(std::move(entries), header.k(), profile.magnitudes, threshold));
     }
     const SparseVector kept = global_top_k(window, header.k());
     float least = std::numeric_limits<float>::max();

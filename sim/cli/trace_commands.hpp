@@ -10,5 +10,6 @@ void add_trace_check(CLI::App& trace, int& exit_code);
 void add_trace_fit(CLI::App& trace, int& exit_code);
 void add_trace_profile(CLI::App& trace, int& exit_code);
 void add_trace_fill_in(CLI::App& trace, int& exit_code);
+void add_trace_synth(CLI::App& trace, int& exit_code);
 
 }  // namespace thinwire
