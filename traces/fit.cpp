@@ -51,7 +51,7 @@ double least(const std::function<double(double)>& function, double low, double h
 
 double solved(const std::function<double(double)>& increasing, double wanted, double low,
               double high) {
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 40; ++i) {
     const double middle = (low + high) / 2;
     (increasing(middle) < wanted ? low : high) = middle;
   }
@@ -654,50 +654,78 @@ std::vector<FittedIncrement> fit_drift(Profile& profile, const std::vector<int>&
   return increments;
 }
 
-/// What the profile leads one to expect of the most of 64 equal parts over the mean: counts vary
-/// about what regions hold, by chance and with the popularity of blocks.
-double expected_imbalance(const Profile& profile) {
-  const double n = static_cast<double>(profile.components);
-  std::array<double, kParts> expected{};
-  std::array<double, kParts> variance{};
+/// Normal values, by Box and Muller.
+double normal_draw(int draw, std::size_t at, int which) {
+  const double u = to_unit(random_bits(1, draw, at, 2 * which));
+  const double angle = 2 * std::acos(-1.0) * to_unit(random_bits(1, draw, at, 2 * which + 1));
+  return std::sqrt(-2 * std::log(u)) * std::cos(angle);
+}
+
+/// What a region holds of one of 64 equal parts.
+struct Piece {
+  std::size_t part = 0;
+  std::size_t region = 0;
+  double mean = 0;
+  double of_blocks = 0;  ///< variance by the popularity of blocks
+};
+
+std::vector<Piece> pieces_of(const Profile& profile) {
+  const auto n = static_cast<double>(profile.components);
   Profile uniform;
   uniform.components = 1;
   uniform.regions = {{0, 1, 1.0}};
   uniform.popularity.rho = profile.popularity.rho * profile.popularity.clustering;
+  std::vector<Piece> pieces;
   double begin = 0;
-  for (const ProfileRegion& region : profile.regions) {
-    const double end = begin + static_cast<double>(region.size);
-    const double d = region.density * profile.density;
+  for (std::size_t i = 0; i < profile.regions.size(); ++i) {
+    const double end = begin + static_cast<double>(profile.regions[i].size);
+    const double d = profile.regions[i].density * profile.density;
     const double both = d > 0 ? 2 * d - union_density(uniform, PopularityFamily::copula, d, 2) : 0;
-    for (int part = static_cast<int>(begin / n * kParts); part < kParts; ++part) {
-      const double low = std::max(begin, n * part / kParts);
-      const double high = std::min(end, n * (part + 1) / kParts);
+    const double of_block =
+        std::max(0.0, both - d * d) * static_cast<double>(profile.popularity.block);
+    for (auto part = static_cast<std::size_t>(begin / n * kParts); part < kParts; ++part) {
+      const double low = std::max(begin, n * static_cast<double>(part) / kParts);
+      const double high = std::min(end, n * static_cast<double>(part + 1) / kParts);
       if (low >= end) break;
-      if (high <= low) continue;
-      const auto at = static_cast<std::size_t>(part);
-      expected.at(at) += (high - low) * d;
-      variance.at(at) += (high - low) * (d + std::max(0.0, both - d * d) *
-                                                 static_cast<double>(profile.popularity.block));
+      if (high > low) pieces.push_back({part, i, (high - low) * d, (high - low) * of_block});
     }
     begin = end;
   }
+  return pieces;
+}
+
+/// What the profile leads one to expect of the most of 64 equal parts over the mean: counts vary
+/// about what regions hold by chance, with the popularity of blocks and in bursts.
+double expected_imbalance(const std::vector<Piece>& pieces, double bursts) {
   constexpr int kDraws = 400;
   double total = 0;
   for (int draw = 0; draw < kDraws; ++draw) {
-    double most = 0;
-    double sum = 0;
-    for (std::size_t part = 0; part < kParts; ++part) {
-      // Box and Muller.
-      const double u = to_unit(random_bits(1, draw, part, 0));
-      const double angle = 2 * std::acos(-1.0) * to_unit(random_bits(1, draw, part, 1));
-      const double normal = std::sqrt(-2 * std::log(u)) * std::cos(angle);
-      const double count = std::max(0.0, expected.at(part) + std::sqrt(variance.at(part)) * normal);
-      most = std::max(most, count);
-      sum += count;
+    std::array<double, kParts> counts{};
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const Piece& piece = pieces[i];
+      const double factor =
+          std::exp(bursts * normal_draw(draw, piece.region, 0) - bursts * bursts / 2);
+      const double mean = piece.mean * factor;
+      counts.at(piece.part) +=
+          mean + std::sqrt(mean + piece.of_blocks * factor * factor) * normal_draw(draw, i, 1);
     }
-    total += sum > 0 ? most * kParts / sum : 1;
+    double sum = 0;
+    for (const double count : counts) sum += std::max(0.0, count);
+    total += sum > 0 ? *std::ranges::max_element(counts) * kParts / sum : 1;
   }
   return total / kDraws;
+}
+
+/// As large as the imbalance of a rank's selection asks for.
+void fit_bursts(Profile& profile, double imbalance) {
+  const std::vector<Piece> pieces = pieces_of(profile);
+  const auto expected = [&](double bursts) { return expected_imbalance(pieces, bursts); };
+  constexpr double kMost = 2;
+  const double bursts =
+      expected(0) < imbalance ? rounded(solved(expected, imbalance, 0, kMost)) : 0;
+  profile.popularity.bursts = bursts;
+  provide(profile, {"popularity.bursts"},
+          {"fitted", "the imbalance of a rank's selection in one iteration over 64 parts"});
 }
 
 }  // namespace
@@ -762,7 +790,8 @@ ProfileFit fit_profile(const TraceReader& trace, const FitSettings& settings) {
   fit_start(profile, iterations, logs);
   fit.increments = fit_drift(profile, iterations, logs);
   fit.imbalance_trace = selections.imbalance();
-  fit.imbalance_profile = expected_imbalance(profile);
+  fit_bursts(profile, fit.imbalance_trace);
+  fit.imbalance_profile = expected_imbalance(pieces_of(profile), profile.popularity.bursts);
   return fit;
 }
 

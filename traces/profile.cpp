@@ -32,12 +32,25 @@ constexpr double kMeanTolerance = 1e-3;
 constexpr std::int64_t kMostComponents = std::numeric_limits<std::uint32_t>::max();
 
 /// What says where it comes from.
-constexpr std::array<std::string_view, 18> kEntries{
-    "layers",           "regions",           "popularity.rho",        "popularity.beta_a",
-    "popularity.never", "popularity.block",  "popularity.clustering", "magnitudes.shape",
-    "magnitudes.scale", "magnitudes.below",  "magnitudes.rms",        "magnitudes.mean",
-    "thresholds.ranks", "thresholds.noise",  "thresholds.walk",       "thresholds.memory",
-    "thresholds.start", "thresholds.filling"};
+constexpr std::array<std::string_view, 19> kEntries{"layers",
+                                                    "regions",
+                                                    "popularity.rho",
+                                                    "popularity.beta_a",
+                                                    "popularity.never",
+                                                    "popularity.block",
+                                                    "popularity.clustering",
+                                                    "popularity.bursts",
+                                                    "magnitudes.shape",
+                                                    "magnitudes.scale",
+                                                    "magnitudes.below",
+                                                    "magnitudes.rms",
+                                                    "magnitudes.mean",
+                                                    "thresholds.ranks",
+                                                    "thresholds.noise",
+                                                    "thresholds.walk",
+                                                    "thresholds.memory",
+                                                    "thresholds.start",
+                                                    "thresholds.filling"};
 constexpr std::array<std::string_view, 3> kKinds{"fitted", "calibrated", "assumed"};
 
 // Where something is wrong, as in every complaint below: file, JSON pointer, value, what is wanted.
@@ -157,7 +170,8 @@ std::vector<Field> popularity_fields(Popularity& p) {
   return {{"rho", &p.rho, 0, 1, false, true},
           {"beta_a", &p.beta_a, 0, kAny, true},
           {"never", &p.never, 0, 1, false, true},
-          {"clustering", &p.clustering, 0, 1}};
+          {"clustering", &p.clustering, 0, 1},
+          {"bursts", &p.bursts, 0, kAny}};
 }
 
 std::vector<Field> magnitude_fields(Magnitudes& m) {

@@ -7,7 +7,8 @@
 //   Beta:    p = the Φ(z)-quantile of Beta(a, a(1 - d·d_r)/(d·d_r))
 // and with probability 0 where Φ(z) < π0, the share of those that are never selected (the others
 // then share d·d_r). Coordinates of a block of B consecutive ones are alike: z = sqrt(χ)·w_block +
-// sqrt(1 - χ)·e. Ranks and iterations are independent given z.
+// sqrt(1 - χ)·e. Ranks and iterations are independent given z. What a rank's batch favours, bursts,
+// scales a region's λ (below) on that rank in that iteration.
 //
 // Magnitudes. With λ = -ln(1 - p), a rank's draw v = E/λ, E exponential, is the level from which on
 // it selects i: its magnitude is threshold · x where x is such that the expected number of
@@ -42,6 +43,9 @@ struct Popularity {
   double never = 0;          ///< π0, [0, 1)
   std::int64_t block = 256;  ///< B, components
   double clustering = 0;     ///< χ, [0, 1]
+  /// Standard deviation of ln density of a region on one rank in one iteration: what a rank's batch
+  /// favours.
+  double bursts = 0;
 };
 
 struct Magnitudes {

@@ -13,6 +13,7 @@ void add_trace(CLI::App& app, int& exit_code) {
   add_trace_profile(command, exit_code);
   add_trace_fill_in(command, exit_code);
   add_trace_selection(command, exit_code);
+  add_trace_synth(command, exit_code);
   command.footer(
       "A trace is one HDF5 file, described in docs/traces.md. Simulations take one as their "
       "input:\n"

@@ -81,6 +81,7 @@ std::vector<Json> profile_records(const Profile& profile) {
   add("popularity.never", p.never);
   add("popularity.block", p.block);
   add("popularity.clustering", p.clustering);
+  add("popularity.bursts", p.bursts);
   const Magnitudes& m = profile.magnitudes;
   add("magnitudes.shape", m.shape);
   add("magnitudes.scale", m.scale);

@@ -26,16 +26,17 @@ inline Profile small_profile(std::int64_t components = 40'000) {
                      {1, components / 4, 1.2},
                      {1, components / 4, 0.4},
                      {2, components / 4, 0.8}};
-  profile.popularity = {.rho = 0.25, .beta_a = 0.8, .never = 0, .block = 256, .clustering = 0.5};
+  profile.popularity = {
+      .rho = 0.25, .beta_a = 0.8, .never = 0, .block = 256, .clustering = 0.5, .bursts = 0};
   profile.magnitudes = {.shape = 0.9, .scale = 0.2, .below = 4, .rms = 0.4, .mean = 0.3};
   profile.thresholds = {
       .ranks = 0.03, .noise = 0.01, .walk = 0.04, .memory = 20, .start = 1, .filling = 100};
   for (const char* entry :
        {"layers", "regions", "popularity.rho", "popularity.beta_a", "popularity.never",
-        "popularity.block", "popularity.clustering", "magnitudes.shape", "magnitudes.scale",
-        "magnitudes.below", "magnitudes.rms", "magnitudes.mean", "thresholds.ranks",
-        "thresholds.noise", "thresholds.walk", "thresholds.memory", "thresholds.start",
-        "thresholds.filling"}) {
+        "popularity.block", "popularity.clustering", "popularity.bursts", "magnitudes.shape",
+        "magnitudes.scale", "magnitudes.below", "magnitudes.rms", "magnitudes.mean",
+        "thresholds.ranks", "thresholds.noise", "thresholds.walk", "thresholds.memory",
+        "thresholds.start", "thresholds.filling"}) {
     profile.provenance[entry] = {"assumed", "a test's"};
   }
   return profile;

@@ -45,6 +45,7 @@ TEST_CASE("a fit finds what a trace was drawn from") {
   CHECK(fit.magnitude_distance < 0.005);
   CHECK(fit.union_error() < 0.02);
   CHECK(fit.imbalance_profile == doctest::Approx(fit.imbalance_trace).epsilon(0.15));
+  CHECK(fitted.popularity.bursts < 0.1);
   REQUIRE(fit.increments.size() == 6);
   for (const FittedIncrement& increment : fit.increments) {
     CHECK(increment.profile == doctest::Approx(increment.trace).epsilon(0.1));

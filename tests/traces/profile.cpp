@@ -33,7 +33,7 @@ Profile uniform_profile(double rho, double beta_a, double never = 0) {
   profile.layers = {{"all", 0, profile.components}};
   profile.regions = {{0, profile.components, 1}};
   profile.popularity = {
-      .rho = rho, .beta_a = beta_a, .never = never, .block = 256, .clustering = 0};
+      .rho = rho, .beta_a = beta_a, .never = never, .block = 256, .clustering = 0, .bursts = 0};
   return profile;
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("probabilities rise with popularity and their mean is the density") {
         CAPTURE(never);
         CAPTURE(d);
         const Popularity popularity{
-            .rho = 0.3, .beta_a = 0.7, .never = never, .block = 256, .clustering = 0};
+            .rho = 0.3, .beta_a = 0.7, .never = never, .block = 256, .clustering = 0, .bursts = 0};
         double before = 0;
         for (double z = -40; z <= 40; z += 0.5) {
           const double p = selection_probability(popularity, family, d, z);
@@ -184,7 +184,7 @@ TEST_CASE("probabilities rise with popularity and their mean is the density") {
         CHECK(mean == doctest::Approx(d).epsilon(1e-3));
       }
       const Popularity popularity{
-          .rho = 0.3, .beta_a = 0.7, .never = never, .block = 256, .clustering = 0};
+          .rho = 0.3, .beta_a = 0.7, .never = never, .block = 256, .clustering = 0, .bursts = 0};
       for (const double z : {-3.0, 0.0, 3.0}) {
         CHECK(selection_probability(popularity, family, 0, z) == 0);
         CHECK(selection_probability(popularity, family, 1, z) == 1);
@@ -195,7 +195,7 @@ TEST_CASE("probabilities rise with popularity and their mean is the density") {
 
 TEST_CASE("a share is never selected, and the others make up for it") {
   const Popularity popularity{
-      .rho = 0.3, .beta_a = 0.7, .never = 0.5, .block = 256, .clustering = 0};
+      .rho = 0.3, .beta_a = 0.7, .never = 0.5, .block = 256, .clustering = 0, .bursts = 0};
   for (const PopularityFamily family : kFamilies) {
     CHECK(selection_probability(popularity, family, 0.01, -0.01) == 0);
     CHECK(selection_probability(popularity, family, 0.01, 0.5) > 0);

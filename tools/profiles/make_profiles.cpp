@@ -155,6 +155,7 @@ void calibrate_clustering(Profile& profile, double wanted, const std::string& mo
           "the squared coefficient of variation of the counts in blocks of 256 is {} in "
           "the study's {}; with rho as it is here, and no more than 0.8, it comes out at {:.2g}",
           wanted, model, squared_variation(popularity.clustering))};
+  profile.provenance["popularity.bursts"] = {"assumed", "0: no paper tells it, nor the study"};
   profile.provenance["popularity.block"] = {"assumed", "blocks of 256, in which the study counted"};
   profile.provenance["popularity.never"] = {
       "assumed", "0: what 32 ranks select does not identify it; it matters on 128 ranks and more"};

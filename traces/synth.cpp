@@ -1,0 +1,184 @@
+#include "traces/synth.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include "sim/core/errors.hpp"
+#include "sim/core/random.hpp"
+#include "traces/profile_source.hpp"
+#include "traces/statistics.hpp"
+#include "traces/trace.hpp"
+
+namespace thinwire {
+
+namespace {
+
+constexpr std::uint64_t kBursts = 0x6275727374;  // tells these draws from the source's
+
+/// Layers of another n, in proportion; those that vanish are left out.
+std::vector<Layer> stretched(const Profile& profile, std::int64_t components) {
+  const double factor = static_cast<double>(components) / static_cast<double>(profile.components);
+  std::vector<Layer> layers;
+  for (const Layer& layer : profile.layers) {
+    const auto first = std::llround(static_cast<double>(layer.first) * factor);
+    const auto end = std::llround(static_cast<double>(layer.first + layer.size) * factor);
+    if (end > first) layers.push_back({layer.name, first, end - first});
+  }
+  return layers;
+}
+
+/// Far enough into a training that the start-up is over.
+int settled_iteration(const Profile& profile) {
+  return 1 + static_cast<int>(std::ceil(
+                 std::min(1e6, std::max(8 * profile.thresholds.filling, 1 / profile.density))));
+}
+
+/// Where regions end, over other components.
+std::vector<std::uint32_t> region_ends(const Profile& profile, std::int64_t components) {
+  std::vector<std::uint32_t> ends;
+  double end = 0;
+  for (const ProfileRegion& region : profile.regions) {
+    end += static_cast<double>(region.size);
+    ends.push_back(static_cast<std::uint32_t>(std::llround(
+        end / static_cast<double>(profile.components) * static_cast<double>(components))));
+  }
+  return ends;
+}
+
+double normal_draw(std::uint64_t bits) {
+  const double angle = 2 * std::numbers::pi * to_unit(mix(~bits));
+  return std::sqrt(-2 * std::log(to_unit(mix(bits)))) * std::cos(angle);
+}
+
+/// An entry of an accumulator by -ln of the share of k that reaches it. In these terms magnitudes
+/// above any threshold have one distribution, whatever is added to them.
+struct Rarity {
+  double value = 0;
+  Entry entry;
+};
+
+std::vector<Rarity> rarities(const SparseVector& accumulator, const Magnitudes& law,
+                             float threshold) {
+  std::vector<Rarity> found;
+  found.reserve(accumulator.size());
+  for (const Entry& entry : accumulator.entries()) {
+    const double x = std::log(std::abs(static_cast<double>(entry.value)) / threshold);
+    found.push_back({x > 0 ? std::pow(x / law.scale, law.shape) : x * law.below, entry});
+  }
+  return found;
+}
+
+/// A burst of a region, as if it were denser or less dense.
+void burst(std::vector<Rarity>& entries, const std::vector<std::uint32_t>& ends, double bursts,
+           std::uint64_t key) {
+  std::size_t region = 0;
+  double favour = 0;  // ln of the factor of the density
+  std::uint32_t end = 0;
+  for (Rarity& one : entries) {
+    if (one.entry.coordinate >= end) {
+      while (one.entry.coordinate >= ends[region]) ++region;
+      end = ends[region];
+      favour = bursts * normal_draw(random_bits(key, region)) - bursts * bursts / 2;
+    }
+    one.value += favour;
+  }
+}
+
+/// The k largest, moved so that the least of them is the threshold: an exact top-k.
+SparseVector largest(std::vector<Rarity> entries, std::int64_t k, const Magnitudes& law,
+                     float threshold) {
+  const auto larger = [](const Rarity& a, const Rarity& b) {
+    return a.value != b.value ? a.value > b.value : a.entry.coordinate < b.entry.coordinate;
+  };
+  const auto count = std::min(static_cast<std::size_t>(k), entries.size());
+  if (count == 0) return {};
+  const auto last = entries.begin() + static_cast<std::ptrdiff_t>(count - 1);
+  std::ranges::nth_element(entries, last, larger);
+  const double least = last->value;
+  std::vector<Entry> selected;
+  selected.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double over = law.scale * std::pow(entries[i].value - least, 1 / law.shape);
+    const float magnitude =
+        std::max(threshold, static_cast<float>(std::exp(std::min(over, 60.0)) * threshold));
+    selected.push_back(
+        {entries[i].entry.coordinate, std::copysign(magnitude, entries[i].entry.value)});
+  }
+  std::ranges::sort(selected, {}, &Entry::coordinate);
+  return SparseVector::trusted(std::move(selected));
+}
+
+void check(const SynthSettings& settings) {
+  const auto wrong = [](const char* name, const auto& value, const std::string& wanted) {
+    throw InputError(fmt::format("{}: {} is not right; wanted is {}", name, value, wanted));
+  };
+  constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (settings.components < 1 || settings.components > kMost) {
+    wrong("components", settings.components,
+          fmt::format("a whole number, at least 1, at most {}", kMost));
+  }
+  if (settings.ranks < 1) wrong("ranks", settings.ranks, "a whole number, at least 1");
+  if (!(settings.density > 0 && settings.density <= 1)) {
+    wrong("density", settings.density, "a number above 0, at most 1");
+  }
+  if (settings.iterations < 1) {
+    wrong("iterations", settings.iterations, "a whole number, at least 1");
+  }
+}
+
+}  // namespace
+
+void synthesise(const Profile& profile, const SynthSettings& settings, const std::string& path) {
+  check(settings);
+  const TraceHeader header{
+      .components = settings.components,
+      .ranks = settings.ranks,
+      .density = settings.density,
+      .seed = settings.seed,
+      .source = fmt::format("drawn from the profile {}, {} family: {}", profile.name,
+                            settings.family == PopularityFamily::copula ? "copula" : "Beta",
+                            profile.source),
+      .residual_rule = ResidualRule::all,
+      .layers = stretched(profile, settings.components)};
+  const double bursts = profile.popularity.bursts;
+  // What a burst brings above the threshold must have been drawn; 0 draws everything.
+  const double least_reach = 2 * std::exp(3 * bursts);
+  const double reach = least_reach * settings.density < 0.5 ? least_reach : 0;
+  const std::vector<std::uint32_t> ends = region_ends(profile, settings.components);
+  const ExactProfileSource source(profile, {.family = settings.family,
+                                            .space = {.components = settings.components},
+                                            .k = header.k(),
+                                            .seed = settings.seed,
+                                            .start_up = settings.start_up,
+                                            .reach = reach});
+  const int first = settings.start_up ? 1 : settled_iteration(profile);
+  TraceWriter writer(path, header);
+  for (int iteration = first; iteration < first + settings.iterations; ++iteration) {
+    TraceWindow window;
+    window.iteration = iteration;
+    for (int rank = 0; rank < settings.ranks; ++rank) {
+      const float threshold = source.threshold(Rank(rank), iteration);
+      std::vector<Rarity> entries =
+          rarities(source.sparse(Rank(rank), iteration), profile.magnitudes, threshold);
+      if (bursts > 0) {
+        burst(entries, ends, bursts, random_bits(settings.seed, kBursts, rank, iteration));
+      }
+      window.thresholds.push_back(threshold);
+      window.selected.push_back(
+          largest(std::move(entries), header.k(), profile.magnitudes, threshold));
+    }
+    const SparseVector kept = global_top_k(window, header.k());
+    float least = std::numeric_limits<float>::max();
+    for (const Entry& entry : kept.entries()) least = std::min(least, std::abs(entry.value));
+    window.global_threshold = kept.size() > 0 ? least : 0;
+    writer.append(window);
+  }
+  writer.finish();
+}
+
+}  // namespace thinwire

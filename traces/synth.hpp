@@ -1,0 +1,26 @@
+// A trace from a profile.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "traces/profile.hpp"
+
+namespace thinwire {
+
+struct SynthSettings {
+  PopularityFamily family = PopularityFamily::copula;
+  std::int64_t components = 0;  ///< layers and regions are stretched or shrunk to fill them
+  int ranks = 16;
+  double density = 0;
+  int iterations = 32;
+  std::uint64_t seed = 1;
+  /// From iteration 1 of a training on; else from the first one whose threshold has settled.
+  bool start_up = false;
+};
+
+/// Writes each rank's exact top-k, with the profile's thresholds and bursts. Throws InputError
+/// where the settings cannot be met.
+void synthesise(const Profile& profile, const SynthSettings& settings, const std::string& path);
+
+}  // namespace thinwire
