@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -38,9 +37,9 @@ class Growing {
       : path_(std::move(path)), name_(name), memory_(memory), row_(std::move(row)) {
     Shape chunk = row_;
     hsize_t left = kChunkBytes / H5Tget_size(disk);  // elements; the last dimensions first
-    for (hsize_t& length : std::views::reverse(chunk)) {
-      length = std::clamp<hsize_t>(length, 1, left);
-      left = std::max<hsize_t>(1, left / length);
+    for (std::size_t i = chunk.size(); i-- > 0;) {
+      chunk[i] = std::clamp<hsize_t>(chunk[i], 1, left);
+      left = std::max<hsize_t>(1, left / chunk[i]);
     }
     chunk.insert(chunk.begin(), left);
     Shape most = row_;

@@ -5,6 +5,7 @@
 
 #include "sim/cli/command.hpp"
 #include "sim/cli/trace_commands.hpp"
+#include "sim/core/child_process.hpp"
 #include "sim/core/errors.hpp"
 #include "traces/shipped.hpp"
 #include "traces/trace.hpp"
@@ -18,7 +19,7 @@ struct CheckFlags {
   Format format = Format::table;
 };
 
-Json checked(const std::string& path) {
+Json read(const std::string& path) {
   const TraceReader reader(path);
   const TraceTotals totals = read_all(reader);
   return {{"ranks", reader.header().ranks},
@@ -26,6 +27,15 @@ Json checked(const std::string& path) {
           {"iterations", reader.iterations().size()},
           {"entries", totals.entries},
           {"gradients", totals.gradients}};
+}
+
+/// In a child process, since HDF5 does not survive every damaged file.
+Json checked(const std::string& path) {
+  std::string found;
+  const ChildOutcome outcome = in_child_process({.subject = path,
+                                                 .prepare = [&] { found = read(path).dump(); },
+                                                 .run = [&] { return found; }});
+  return Json::parse(outcome.text);
 }
 
 std::string sentence(const Json& record) {

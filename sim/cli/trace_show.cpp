@@ -5,6 +5,7 @@
 
 #include "sim/cli/command.hpp"
 #include "sim/cli/trace_commands.hpp"
+#include "sim/core/child_process.hpp"
 #include "sim/core/errors.hpp"
 #include "sim/report/trace_report.hpp"
 #include "traces/shipped.hpp"
@@ -21,19 +22,27 @@ struct ShowFlags {
   Format format = Format::table;
 };
 
-int show(const ShowFlags& flags) {
-  const std::string path = trace_file(flags.trace);
+std::string shown(const std::string& path, const ShowFlags& flags) {
   const TraceReader reader(path);
   const TraceStatistics statistics = statistics_of(reader);
   if (!flags.svg.empty()) {
     std::ofstream file(flags.svg, std::ios::binary);
     file << trace_svg(reader.header(), statistics);
     if (!file.flush()) throw InputError(fmt::format("{}: cannot be written", flags.svg));
-    fmt::print(stderr, "{} written\n", flags.svg);
   }
   const std::vector<Json> records = trace_records(path, reader, statistics);
-  fmt::print("{}", flags.format == Format::table ? trace_text(records, statistics)
-                                                 : render(flags.format, records, {}));
+  if (flags.format == Format::table) return trace_text(records, statistics);
+  return render(flags.format, records, {});
+}
+
+/// In a child process, since HDF5 does not survive every damaged file.
+int show(const ShowFlags& flags) {
+  const std::string path = trace_file(flags.trace);
+  std::string text;
+  const ChildOutcome outcome = in_child_process({.subject = path,
+                                                 .prepare = [&] { text = shown(path, flags); },
+                                                 .run = [&] { return text; }});
+  fmt::print("{}", outcome.text);
   return 0;
 }
 

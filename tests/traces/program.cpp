@@ -106,6 +106,17 @@ TEST_CASE("a damaged or unknown trace is refused in one line") {
   check_refused(run_program("trace"), "subcommand");
 }
 
+TEST_CASE("a file that kills HDF5 is named") {
+  // A chunk of length 0, by which HDF5 1.10 divides; a later one may say so.
+  const std::string path = THINWIRE_SOURCE_DIR "/tests/traces/chunk_of_length_0.h5";
+  for (const char* command : {"trace check ", "trace show "}) {
+    const Ended ended = run_program(command + path);
+    CAPTURE(ended.out);
+    CHECK(ended.exit_code == 2);
+    CHECK(contains(ended.out + ended.err, path + ": "));
+  }
+}
+
 TEST_CASE("a simulation takes ranks, n and k from its trace") {
   const TemporaryFolder folder;
   const std::string path = folder.path("t.h5");
