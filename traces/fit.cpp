@@ -171,7 +171,7 @@ class Selections {
       counts.at(static_cast<std::size_t>(std::int64_t{entry.coordinate} * kParts / components_)) +=
           1;
     }
-    const double sum = static_cast<double>(selected.size());
+    const auto sum = static_cast<double>(selected.size());
     imbalance_ += sum > 0 ? *std::ranges::max_element(counts) * kParts / sum : 1;
   }
 
@@ -614,7 +614,10 @@ std::vector<FittedIncrement> fit_drift(Profile& profile, const std::vector<int>&
                                          "thresholds.memory"};
   if (increments.size() < 3) {
     drift.memory = 32;
-    provide(profile, entries, {"assumed", "the trace has no iterations that are 1, 2, 4 .. apart"});
+    drift.noise = increments.empty() ? 0 : rounded(increments.front().trace / std::sqrt(2.0));
+    provide(
+        profile, entries,
+        {"assumed", "the trace has too few iterations that are 1, 2, 4 .. apart: all is noise"});
   } else {
     double best = std::numeric_limits<double>::infinity();
     // Of a longer memory only walk² / memory can be told.

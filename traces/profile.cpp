@@ -309,7 +309,7 @@ void check_provenance(const Profile& profile, const std::string& path) {
     }
   }
   for (const std::string& entry : known) {
-    if (profile.provenance.count(entry) == 0) {
+    if (!profile.provenance.contains(entry)) {
       refuse(path, "/provenance", fmt::format("the key '{}' is missing", entry));
     }
   }

@@ -263,7 +263,7 @@ Profile vgg16() {
     add(profile, fmt::format("bn{}.bias", conv), output);
     input = output;
   }
-  add(profile, "classifier.weight", 512 * 10);
+  add(profile, "classifier.weight", 512L * 10);
   add(profile, "classifier.bias", 10);
   profile.provenance["layers"] = {
       "calibrated",
@@ -307,11 +307,11 @@ Profile lstm() {
   profile.name = "lstm";
   profile.source = "LSTM (DeepSpeech, five layers of 800) on AN4, as in Ok-Topk (PPoPP 2022)";
   profile.density = 0.02;
-  add(profile, "conv1.weight", 32 * 41 * 11);
+  add(profile, "conv1.weight", 32L * 41 * 11);
   add(profile, "conv1.bias", 32);
   add(profile, "bn1.weight", 32);
   add(profile, "bn1.bias", 32);
-  add(profile, "conv2.weight", 32 * 32 * 21 * 11);
+  add(profile, "conv2.weight", 32L * 32 * 21 * 11);
   add(profile, "conv2.bias", 32);
   add(profile, "bn2.weight", 32);
   add(profile, "bn2.bias", 32);
@@ -321,7 +321,7 @@ Profile lstm() {
       add(profile, fmt::format("rnn{}.bn.weight", i), kHidden);
       add(profile, fmt::format("rnn{}.bn.bias", i), kHidden);
     }
-    add(profile, fmt::format("rnn{}.weight_ih", i), 4 * kHidden * (i == 1 ? 32 * 41 : kHidden));
+    add(profile, fmt::format("rnn{}.weight_ih", i), 4 * kHidden * (i == 1 ? 32L * 41 : kHidden));
     add(profile, fmt::format("rnn{}.weight_hh", i), 4 * kHidden * kHidden);
     add(profile, fmt::format("rnn{}.bias_ih", i), 4 * kHidden);
     add(profile, fmt::format("rnn{}.bias_hh", i), 4 * kHidden);
