@@ -99,9 +99,14 @@ StatisticalProfileSource::StatisticalProfileSource(const Profile& profile,
   }
 }
 
-SparseVector StatisticalProfileSource::sparse(Rank rank, int iteration) const {
+SparseVector StatisticalProfileSource::accumulator(Rank rank, int iteration, double factor) const {
+  const double scale = factor * static_cast<double>(threshold(rank, iteration));
   return SparseVector::from(
-      statistical_accumulator(population(), threshold(rank, iteration), key(rank, iteration)));
+      statistical_accumulator(population(), static_cast<float>(scale), key(rank, iteration)));
+}
+
+SparseVector StatisticalProfileSource::sparse(Rank rank, int iteration) const {
+  return accumulator(rank, iteration, 1);
 }
 
 DenseBlock StatisticalProfileSource::dense(Rank /*rank*/, int /*iteration*/) const {
