@@ -17,13 +17,10 @@ struct Peers {
   std::optional<Rank> from;
 };
 
-/// One step that is under way.
+/// One step that is under way. Small: thousands of ranks have many under way, and in no cache.
 struct Step {
-  Peers peers;
   Request send;
   Request receive;
-  Request send_first_half;  // of messages that go in halves
-  Request receive_first_half;
 };
 
 struct Arrived {
@@ -39,22 +36,24 @@ Task<void> in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order,
                     PeersAt peers_at) {
   const int bucket = std::max(1, std::min(order.bucket, count));
   const int first = order.counts_itself ? std::max(1, bucket - 1) : bucket;
-  std::vector<Step> under_way(static_cast<std::size_t>(bucket));  // step s is at s % bucket
+  const auto at = [bucket](int step) { return static_cast<std::size_t>(step % bucket); };
+  std::vector<Step> under_way(static_cast<std::size_t>(bucket));
+  std::vector<Step> first_halves(order.halves ? under_way.size() : 0);
   std::vector<Arrived> arrived;
   int posted = 0;
   const auto post_until = [&](int last) {
     for (; posted < std::min(last, count); ++posted) {
-      Step& step = under_way[static_cast<std::size_t>(posted % bucket)];
-      step.peers = peers_at(posted);
-      if (const auto from = step.peers.from) {
-        if (order.halves) step.receive_first_half = comm.irecv(*from, kExchangeTag);
+      Step& step = under_way[at(posted)];
+      const Peers peers = peers_at(posted);
+      if (const auto from = peers.from) {
+        if (order.halves) first_halves[at(posted)].receive = comm.irecv(*from, kExchangeTag);
         step.receive = comm.irecv(*from, kExchangeTag);
       }
-      if (const auto to = step.peers.to) {
+      if (const auto to = peers.to) {
         Message message = exchange.outgoing(*to);
         if (order.halves) {
           const Words half(message.words.value() / 2);
-          step.send_first_half = comm.isend(*to, kExchangeTag, Message{{}, half});
+          first_halves[at(posted)].send = comm.isend(*to, kExchangeTag, Message{{}, half});
           message.words -= half;
         }
         step.send = comm.isend(*to, kExchangeTag, std::move(message));
@@ -65,16 +64,19 @@ Task<void> in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order,
   for (int done = 0; done < count;) {
     const int together = order.sliding ? 1 : (done == 0 ? first : bucket);
     for (const int end = std::min(count, done + together); done < end; ++done) {
-      const Step& step = under_way[static_cast<std::size_t>(done % bucket)];
-      if (step.peers.from) {
+      const Step& step = under_way[at(done)];
+      const Peers peers = peers_at(done);
+      if (peers.from) {
         Message half;
-        if (order.halves) half = co_await comm.wait(step.receive_first_half);
+        if (order.halves) half = co_await comm.wait(first_halves[at(done)].receive);
         Message message = co_await comm.wait(step.receive);
+        if (posted < count) exchange.expect(peers_at(posted).to);
+        if (done + 1 < posted) comm.expect(under_way[at(done + 1)].receive);
         message.words += half.words;
-        arrived.push_back({*step.peers.from, std::move(message)});
+        arrived.push_back({*peers.from, std::move(message)});
       }
-      if (step.peers.to) {
-        if (order.halves) co_await comm.wait(step.send_first_half);
+      if (peers.to) {
+        if (order.halves) co_await comm.wait(first_halves[at(done)].send);
         co_await comm.wait(step.send);
       }
     }

@@ -1,6 +1,8 @@
 // Direct exchange: every rank sends every other rank a message of its own.
 #pragma once
 
+#include <optional>
+
 #include "sim/core/communicator.hpp"
 #include "sim/core/task.hpp"
 
@@ -17,6 +19,8 @@ class Exchange {
   virtual ~Exchange() = default;
 
   [[nodiscard]] virtual Message outgoing(Rank to) = 0;
+  /// A hint: outgoing(to) is called soon.
+  virtual void expect(std::optional<Rank> /*to*/) const {}
   /// Takes a message in and says how long that keeps the rank busy.
   [[nodiscard]] virtual Seconds incoming(Rank from, Message message) = 0;
 };

@@ -63,6 +63,9 @@ class Communicator {
   [[nodiscard]] Request start(Program program);
   /// Seconds since the ranks started together (0 on a network without a clock).
   [[nodiscard]] virtual Seconds now() const = 0;
+  /// A hint that costs no simulated time: the request will be waited for soon. A network with
+  /// thousands of ranks in one thread fetches what it knows of it.
+  virtual void expect(Request /*request*/) const {}
 
   class WaitAwaiter;
   class WaitAllAwaiter;

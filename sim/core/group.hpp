@@ -26,6 +26,7 @@ class Group final : public Communicator {
 
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override;
   [[nodiscard]] Request irecv(Rank from, Tag tag) override;
+  void expect(Request request) const override { parent_.expect(request); }
   [[nodiscard]] Seconds now() const override { return parent_.now(); }
 
  protected:

@@ -187,16 +187,14 @@ class PortRank final : public PortUser {
   [[nodiscard]] bool departs_at(double time) const {
     return !outgoing_.empty() && outgoing_.front().departure == time;
   }
-  /// Some rank, where the port is shared: it is for fetching ahead only.
-  [[nodiscard]] Rank next_receiver() const {
-    return outgoing_.empty() ? rank() : outgoing_.front().to;
+  /// The next message; none where the port is shared. For fetching ahead.
+  [[nodiscard]] const Outgoing* next() const {
+    return outgoing_.empty() ? nullptr : &outgoing_.front();
   }
-  void prefetch_sender() const {
-    if (!outgoing_.empty()) __builtin_prefetch(&outgoing_.front());
-  }
-  void prefetch_receiver() const {
+  void prefetch_ports() const {
+    __builtin_prefetch(&outgoing_);
     __builtin_prefetch(&receive_free_);
-    prefetch_mailbox();
+    __builtin_prefetch(&mailbox());
   }
 
   /// When a message that departed at `departure` from another rank has been received here.
@@ -264,13 +262,8 @@ class AlphaBetaLoop final : public EventLoop {
     while (batch_.back().time < horizon &&
            departures_.pop_earliest(std::nextafter(horizon, 0.0), batch_)) {
     }
-    constexpr std::size_t kAhead = 4;
     for (std::size_t i = 0; i < batch_.size(); ++i) {
-      if (i + 2 * kAhead < batch_.size()) ports_[batch_[i + 2 * kAhead].rank]->prefetch_sender();
-      if (i + kAhead < batch_.size()) {
-        const PortRank& sender = *ports_[batch_[i + kAhead].rank];
-        ports_[static_cast<std::size_t>(sender.next_receiver().value())]->prefetch_receiver();
-      }
+      fetch_ahead(i);
       const Departure departure = batch_[i];
       PortRank& sender = *ports_[departure.rank];
       if (sender.shared()) {
@@ -291,6 +284,32 @@ class AlphaBetaLoop final : public EventLoop {
   }
 
  private:
+  /// Each stage asks for what the next one reads: the sender, its message, the receiver, the entry
+  /// of its mailbox, the slot that waits there.
+  void fetch_ahead(std::size_t i) const {
+    constexpr std::size_t kStage = 3;
+    const auto sender = [&](std::size_t stages) -> const PortRank* {
+      const std::size_t at = i + stages * kStage;
+      return at < batch_.size() ? ports_[batch_[at].rank] : nullptr;
+    };
+    if (const PortRank* rank = sender(5)) rank->prefetch_ports();
+    if (const PortRank* rank = sender(4)) __builtin_prefetch(rank->next());
+    const auto receiver = [&](const Outgoing& out) -> const PortRank& {
+      return *ports_[static_cast<std::size_t>(out.to.value())];
+    };
+    if (const PortRank* rank = sender(3); rank != nullptr && rank->next() != nullptr) {
+      receiver(*rank->next()).prefetch_ports();
+    }
+    if (const PortRank* rank = sender(2); rank != nullptr && rank->next() != nullptr) {
+      const Outgoing& out = *rank->next();
+      receiver(out).mailbox().prefetch(rank->rank(), out.tag);
+    }
+    if (const PortRank* rank = sender(1); rank != nullptr && rank->next() != nullptr) {
+      const Outgoing& out = *rank->next();
+      receiver(out).mailbox().prefetch_waiting(slots(), rank->rank(), out.tag);
+    }
+  }
+
   void hand_over(Rank from, double departure, Outgoing&& out) {
     const double delivered = receive(out.to, departure, out.message.words);
     deliver(from, out.to, out.tag, std::move(out.message), delivered);

@@ -256,7 +256,8 @@ void EventLoop::run_ready() {
   while (!ready_.empty()) {
     resumed_.swap(ready_);  // ranks that run may make others ready
     for (std::size_t i = 0; i < resumed_.size(); ++i) {
-      if (i + kAhead < resumed_.size()) strands_[resumed_[i + kAhead]]->prefetch_coroutine();
+      if (i + 2 * kAhead < resumed_.size()) strands_[resumed_[i + 2 * kAhead]]->prefetch();
+      if (i + kAhead < resumed_.size()) strands_[resumed_[i + kAhead]]->prefetch_resumed();
       strands_[resumed_[i]]->resume();
       settle(resumed_[i]);
     }

@@ -28,6 +28,9 @@ class LoopRank : public Communicator {
   LoopRank(Rank rank, int size, EventLoop& loop);
 
   [[nodiscard]] Request irecv(Rank from, Tag tag) override;
+  void expect(Request request) const override {
+    if (!is_timed(request)) slots_.prefetch(slot_of(request));
+  }
 
   /// Takes in a message that is complete at `stamp`; true when it was the last one that the rank
   /// waited for, so that the rank has to be resumed.
@@ -35,7 +38,16 @@ class LoopRank : public Communicator {
   /// The same for what is no receive, and complete at `stamp`.
   [[nodiscard]] bool complete_slot(SlotIndex index, double stamp);
   void resume() const { waiting_.resume(); }
-  void prefetch_coroutine() const { __builtin_prefetch(waiting_.address()); }
+  /// Fetches what a rank touches that is resumed soon: first itself, then what it points to.
+  void prefetch() const {
+    __builtin_prefetch(&waiting_);
+    __builtin_prefetch(&mailbox_);
+  }
+  void prefetch_resumed() const {
+    const auto* frame = static_cast<const char*>(waiting_.address());
+    for (const int line : {0, 64, 128, 192}) __builtin_prefetch(frame + line);
+    mailbox_.prefetch_posted();
+  }
   void close_books() { ledger_.close(now()); }
   /// Of a second strand that has nothing to do: `waiting` goes on when something is started.
   void park_idle(std::coroutine_handle<> waiting);
@@ -71,7 +83,6 @@ class LoopRank : public Communicator {
   /// When the request is complete; where that was not known at first, only once it is.
   [[nodiscard]] double stamp_of(Request request) const;
 
-  void prefetch_mailbox() const { mailbox_.prefetch(); }
   Ledger& books() { return ledger_; }
   [[nodiscard]] SlotPool& slots() const { return slots_; }
   [[nodiscard]] EventLoop& loop() const { return loop_; }
@@ -117,6 +128,7 @@ class EventLoop {
   void complete(Rank rank, Strand strand, SlotIndex slot, double stamp);
 
   SlotPool& slots() { return slots_; }
+  [[nodiscard]] const SlotPool& slots() const { return slots_; }
   PhaseNames& names() { return names_; }
 
  protected:

@@ -14,7 +14,8 @@ inline constexpr SlotIndex kNoSlot = UINT32_MAX;
 
 /// One posted receive, or one message that came before its receive was posted. Or something else
 /// that a strand may wait for, of which nobody has to: a send of an unknown end, a started program.
-struct Slot {
+/// In a cache line of its own: by the time it is touched again it is in no cache.
+struct alignas(64) Slot {
   Message message;
   double stamp = 0;          ///< posted: the receiver's clock then; arrived: when it is complete
   SlotIndex next = kNoSlot;  ///< the next of the same source and tag, or of the free list
@@ -32,6 +33,7 @@ class SlotPool {
   void release(SlotIndex index);
   Slot& operator[](SlotIndex index) { return slots_[index]; }
   const Slot& operator[](SlotIndex index) const { return slots_[index]; }
+  void prefetch(SlotIndex index) const { __builtin_prefetch(slots_.data() + index); }
   /// Slots that are owed, and were acquired and not released.
   [[nodiscard]] std::size_t in_use() const { return in_use_; }
 
@@ -51,7 +53,12 @@ class Mailbox {
   /// Takes a message in: returns the slot of the receive that it completes, or kNoSlot.
   [[nodiscard]] SlotIndex arrive(SlotPool& slots, Rank from, Tag tag, Message&& message,
                                  double stamp);
-  void prefetch() const { __builtin_prefetch(entries_.data()); }
+  // What is about to be touched is fetched ahead, in the order in which addresses become known:
+  // where a key lies, what waits there, and where the last receive was posted, as the next one lies
+  // near.
+  void prefetch(Rank from, Tag tag) const;
+  void prefetch_waiting(const SlotPool& slots, Rank from, Tag tag) const;
+  void prefetch_posted() const { __builtin_prefetch(&entries_[posted_]); }
   /// The heads of all queues that were never matched.
   [[nodiscard]] std::vector<SlotIndex> unmatched() const;
 
@@ -71,6 +78,7 @@ class Mailbox {
 
   std::vector<Entry> entries_ = std::vector<Entry>(4);
   std::size_t used_ = 0;
+  std::size_t posted_ = 0;  // where the last receive was posted
 };
 
 }  // namespace thinwire
