@@ -93,6 +93,16 @@ std::vector<Column> comparison_columns(Detail detail, const std::vector<Json>& r
   for (const char* key : {"flows_per_port", "time_resolution_s"}) {
     if (any_above_0(key)) columns.push_back({key, field(key)});
   }
+  const auto input = [](const Json& r) -> std::string {
+    if (r.contains("input.trace")) return r.at("input.trace").get<std::string>();
+    if (!r.contains("input.profile")) return "made up";
+    return r.at("input.profile").get<std::string>() + "/" +
+           r.at("input.family").get<std::string>() +
+           (r.at("input.statistical") == true ? "" : "/exact");
+  };
+  if (any([](const Json& r) { return r.contains("input.trace") || r.contains("input.profile"); })) {
+    columns.push_back({"input", input, true});
+  }
   columns.push_back({"ranks", field("ranks")});
   columns.push_back({"k", field("k")});
   for (const std::string& key : varying_options(records)) {
@@ -138,8 +148,10 @@ void prepare_for_packets(const std::vector<Point>& points, const std::string& co
 }
 
 std::string name_of(const Point& point) {
+  const Input& input = point.input;
+  const std::string& source = input.trace.empty() ? input.profile : input.trace;
   return fmt::format(
-      "{} on {} ranks{}{}", point.scheme, point.ranks,
+      "{} on {} ranks{}{}{}", point.scheme, point.ranks, source.empty() ? "" : ", " + source,
       point.network == "alphabeta" ? "" : ", " + point.network,
       (point.platform.empty() ? "" : ", " + point.platform) + (point.packets ? ", packets" : ""));
 }

@@ -17,6 +17,7 @@ struct RunFlags {
   std::string config;
   Json given = Json::object();  // by dotted path, flags over the config
   std::vector<std::string> settings;
+  bool statistical = false;
   Format format = Format::table;
   bool phases = false;
   bool verbose = false;
@@ -103,6 +104,7 @@ int run(const RunFlags& flags) {
     if (item.key() == "density" && point.is_object()) point.erase("k");
     set_by_path(point, item.key(), item.value());
   }
+  if (flags.statistical) apply_setting(point, "input.statistical=true");
   for (const std::string& setting : flags.settings) apply_setting(point, setting);
   const std::string origin = flags.config.empty() ? "run" : flags.config;
   const Point settled = point_from(point, origin);
@@ -183,6 +185,13 @@ void add_run(CLI::App& app, int& exit_code) {
   add_value<std::string>(command, *flags, "--trace", "input.trace",
                          "a trace of a real training, instead of synthetic gradients; ranks, n and "
                          "k are its own");
+  add_value<std::string>(
+      command, *flags, "--profile", "input.profile",
+      "gradients as a profile describes them: vgg16, lstm, bert or a file; n and "
+      "density are its own by default");
+  command.add_flag_callback(
+      "--statistical", [flags] { flags->settings.emplace_back("input.statistical=true"); },
+      "of a profile: counts instead of entries, for thousands of ranks");
   add_value<double>(command, *flags, "--overlap", "input.overlap",
                     "share of the selection common to all ranks [0.2]");
   add_value<double>(command, *flags, "--skew", "input.skew",
@@ -198,6 +207,7 @@ void add_run(CLI::App& app, int& exit_code) {
       "jsonl prints the row of a results file, which 'thinwire compare' reads.\n"
       "Examples:\n"
       "  thinwire run --scheme oktopk -P 256 -n 133547324 -d 0.01 --phases\n"
+      "  thinwire run --scheme oktopk -P 1024 --profile bert --statistical\n"
       "  thinwire run --scheme oktopk -P 256 --network smpi --platform fat_tree --links");
   command.callback([flags, &exit_code] { exit_code = run(*flags); });
 }

@@ -12,6 +12,7 @@
 #include "algorithms/registry.hpp"
 #include "sim/experiment/point.hpp"
 #include "sim/experiment/run.hpp"
+#include "tests/support/sanitizers.hpp"
 
 namespace {
 
@@ -61,6 +62,7 @@ double difference(double a, double b) { return b == 0 ? (a == 0 ? 0 : 1) : a / b
 
 /// Arguments: seeds (default 10), then numbers of ranks (default 8 16 32 64), then schemes.
 int main(int argc, char** argv) {
+  if (test::kSanitized) return 77;  // minutes, for what other tests run under sanitizers too
   const int seeds = argc > 1 ? std::atoi(argv[1]) : 10;
   std::vector<int> all_ranks;
   std::vector<std::string> schemes;
