@@ -230,8 +230,8 @@ double Population::slope(double first, double last, double level) const {
 const Population::Sums& Population::sums(int ranks) const {
   std::unique_ptr<Sums>& kept = sums_[ranks];
   if (kept) return *kept;
-  constexpr int kGrid = 48;
-  constexpr int kDraws = 4096;
+  constexpr int kGrid = 144;
+  constexpr int kDraws = 2048;
   constexpr std::uint64_t kSeed = 0x73756d73;
   kept = std::make_unique<Sums>();
   for (int i = 0; i <= kGrid; ++i) {

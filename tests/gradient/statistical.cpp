@@ -58,7 +58,8 @@ Ref<const Population> two_regions() {
       .cell_width = kWidth,
       .pieces = {},
       .rates = {{}, {}},
-      .magnitudes = {.shape = 0.9, .scale = 0.25, .below = 4, .most = kEnd / expected(0, kCells, 1)}};
+      .magnitudes = {
+          .shape = 0.9, .scale = 0.25, .below = 4, .most = kEnd / expected(0, kCells, 1)}};
   for (int region = 0; region < 2; ++region) {
     for (const double p : kProbabilities[region]) {
       settings.rates[static_cast<std::size_t>(region)].push_back(-std::log1p(-p));
@@ -284,15 +285,16 @@ TEST_CASE("What reaches the k-th magnitude are k entries, or one or two more or 
       for (const std::int64_t k : {1, 2, 10, 100, 1500, 10'000, 40'000}) {
         CAPTURE(key);
         CAPTURE(k);
-        const auto selected = static_cast<std::int64_t>(
-            select_at_least(vector, kth_magnitude(vector, k)).size());
+        const auto selected =
+            static_cast<std::int64_t>(select_at_least(vector, kth_magnitude(vector, k)).size());
         CHECK(std::abs(selected - k) <= 2);
       }
     }
   }
 }
 
-TEST_CASE("Magnitudes of a statistical accumulator fall with k and are in proportion to its scale") {
+TEST_CASE(
+    "Magnitudes of a statistical accumulator fall with k and are in proportion to its scale") {
   const Ref<const Population> population = two_regions();
   float last = std::numeric_limits<float>::infinity();
   for (const std::int64_t k : {0, 1, 10, 100, 1500, 10'000, 40'000, 50'003}) {
@@ -322,7 +324,8 @@ TEST_CASE("What a threshold selects of a sum of selections is about what its k-t
       CAPTURE(k);
       const SparseVector kept = select_at_least(united, kth_magnitude(united, k));
       const auto wanted = static_cast<double>(k);
-      CHECK(std::abs(static_cast<double>(kept.size()) - wanted) < 0.02 * wanted + 5 * std::sqrt(wanted));
+      CHECK(std::abs(static_cast<double>(kept.size()) - wanted) <
+            0.02 * wanted + 5 * std::sqrt(wanted));
       CHECK(kept.size() <= united.size());
       CHECK(select_largest(united, k).size() == static_cast<std::size_t>(k));
     }
@@ -423,9 +426,9 @@ TEST_CASE("A statistical gradient has no entries and no values to look at") {
   CHECK_FALSE(SparseVector().is_statistical());
   CHECK(contains(error_of<SimulationError>([&] { static_cast<void>(vector.entries()); }),
                  "no entries"));
-  CHECK(contains(error_of<SimulationError>(
-                     [&] { static_cast<void>(DenseBlock::valueless(0, 4).values()); }),
-                 "no values"));
+  CHECK(contains(
+      error_of<SimulationError>([&] { static_cast<void>(DenseBlock::valueless(0, 4).values()); }),
+      "no values"));
 }
 
 TEST_CASE("Dense blocks without values stay so, and cover what they would with values") {
@@ -505,7 +508,8 @@ TEST_CASE("A rank's selection is as uneven over regions as that of entries is") 
   // Which coordinates of a block are popular is drawn in the one, expected in the other.
   for (std::uint32_t i = 0; i < kParts; ++i) {
     CAPTURE(i);
-    CHECK(std::abs(means[i] - exact_means[i]) < 0.1 * exact_means[i] + 5 * std::sqrt(exact_means[i]) / 4);
+    CHECK(std::abs(means[i] - exact_means[i]) <
+          0.1 * exact_means[i] + 5 * std::sqrt(exact_means[i]) / 4);
   }
 }
 
