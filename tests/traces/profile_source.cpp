@@ -48,12 +48,13 @@ TEST_CASE("Ranks' exact top-k of a profile unite as its fill-in says") {
   for (const PopularityFamily family : {PopularityFamily::copula, PopularityFamily::beta}) {
     std::vector<double> mean(17, 0.0);
     for (int seed = 1; seed <= seeds; ++seed) {
-      const ExactProfileSource source(
-          profile, settings_of(n, k, static_cast<std::uint64_t>(seed), family));
+      const ExactProfileSource source(profile,
+                                      settings_of(n, k, static_cast<std::uint64_t>(seed), family));
       std::vector<bool> in(static_cast<std::size_t>(n));
       double united = 0;
       for (int rank = 0; rank < 16; ++rank) {
-        for (const Entry& entry : select_largest(source.sparse(Rank(rank), 3), k).entries()) {
+        const SparseVector drawn = select_largest(source.sparse(Rank(rank), 3), k);
+        for (const Entry& entry : drawn.entries()) {
           if (!in[entry.coordinate]) ++united;
           in[entry.coordinate] = true;
         }
@@ -85,14 +86,16 @@ TEST_CASE("Statistical selections of a profile unite as its fill-in says") {
 }
 
 TEST_CASE("Magnitudes of a profile's gradients follow its law, in thresholds") {
-  const Profile profile = small_profile();
-  const std::int64_t k = 800;
-  const ExactProfileSource exact(profile, settings_of(profile.components, k));
-  const StatisticalProfileSource statistical(profile, settings_of(profile.components, k));
+  // So large that it does not matter which of the blocks are popular.
+  const std::int64_t n = test::kSanitized ? 200'000 : 800'000;
+  const Profile profile = small_profile(n);
+  const std::int64_t k = n / 50;
+  const ExactProfileSource exact(profile, settings_of(n, k));
+  const StatisticalProfileSource statistical(profile, settings_of(n, k));
   const auto law = [](double x) {  // small_profile's
     return x >= 1 ? std::exp(-std::pow(std::log(x) / 0.2, 0.9)) : std::pow(x, -4);
   };
-  constexpr int kRanks = 40;
+  constexpr int kRanks = 4;
   for (const double x : {0.65, 0.8, 1.0, 1.1, 1.3, 1.7}) {
     CAPTURE(x);
     double entries = 0;
@@ -100,12 +103,11 @@ TEST_CASE("Magnitudes of a profile's gradients follow its law, in thresholds") {
     for (int rank = 0; rank < kRanks; ++rank) {
       const auto at = static_cast<float>(x * exact.threshold(Rank(rank), 2));
       entries += static_cast<double>(select_at_least(exact.sparse(Rank(rank), 2), at).size());
-      counted +=
-          static_cast<double>(select_at_least(statistical.sparse(Rank(rank), 2), at).size());
+      counted += static_cast<double>(select_at_least(statistical.sparse(Rank(rank), 2), at).size());
     }
     const double wanted = kRanks * static_cast<double>(k) * law(x);
     CHECK(entries == doctest::Approx(wanted).epsilon(0.05));
-    CHECK(counted == doctest::Approx(wanted).epsilon(0.03));
+    CHECK(counted == doctest::Approx(wanted).epsilon(0.05));
   }
 }
 
@@ -165,7 +167,8 @@ TEST_CASE("Signs of a profile's gradients are even") {
   double negative = 0;
   double all = 0;
   for (int rank = 0; rank < 10; ++rank) {
-    for (const Entry& entry : source.sparse(Rank(rank), 1).entries()) {
+    const SparseVector drawn = source.sparse(Rank(rank), 1);
+    for (const Entry& entry : drawn.entries()) {
       negative += entry.value < 0 ? 1 : 0;
       ++all;
     }
@@ -184,14 +187,16 @@ TEST_CASE("Coordinates of the share that is never selected are in no accumulator
   CHECK(share > 0.58);
   CHECK(share < 0.72);  // the interval of z in which the share ends counts as there
   for (int rank = 1; rank < 6; ++rank) {
-    for (const Entry& entry : select_largest(source.sparse(Rank(rank), rank), 800).entries()) {
+    const SparseVector drawn = select_largest(source.sparse(Rank(rank), rank), 800);
+    for (const Entry& entry : drawn.entries()) {
       REQUIRE(held.contains(entry.coordinate));
     }
   }
   std::vector<bool> in(40'000);
   double united = 0;
   for (int rank = 0; rank < 16; ++rank) {
-    for (const Entry& entry : select_largest(source.sparse(Rank(rank), 2), 800).entries()) {
+    const SparseVector drawn = select_largest(source.sparse(Rank(rank), 2), 800);
+    for (const Entry& entry : drawn.entries()) {
       if (!in[entry.coordinate]) ++united;
       in[entry.coordinate] = true;
     }
