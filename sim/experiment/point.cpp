@@ -112,11 +112,13 @@ double settle_profile(Point& point, const Json& json, const std::string& origin)
   if (point.error_feedback) {
     refuse("error_feedback", "a profile describes accumulators, which hold residuals already");
   }
-  // What was settled before may be read where the profile is not.
-  if (json.contains("components") && (json.contains("k") || json.contains("density")))
-    return kDensity;
   try {
-    const Profile profile = read_profile(profile_file(point.input.profile));
+    const std::string path = profile_file(point.input.profile);
+    // What was settled before may be read where the profile is not.
+    if (json.contains("components") && (json.contains("k") || json.contains("density"))) {
+      return kDensity;
+    }
+    const Profile profile = read_profile(path);
     if (!json.contains("components")) point.space.components = profile.components;
     return profile.density;
   } catch (const InputError& error) {

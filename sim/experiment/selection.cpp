@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "algorithms/error_feedback.hpp"
@@ -20,10 +21,14 @@ namespace {
 OptionValue value_from(const std::string& text) {
   if (text == "true" || text == "false") return text == "true";
   const char* end = text.data() + text.size();
+  const auto read = [&](auto& number) {
+    const std::from_chars_result result = std::from_chars(text.data(), end, number);
+    return result.ec == std::errc() && result.ptr == end;
+  };
   std::int64_t whole = 0;
-  if (std::from_chars(text.data(), end, whole).ptr == end) return whole;
+  if (read(whole)) return whole;
   double number = 0;
-  if (std::from_chars(text.data(), end, number).ptr == end) return number;
+  if (read(number)) return number;
   throw InputError(fmt::format("'{}' is no number and neither true nor false", text));
 }
 

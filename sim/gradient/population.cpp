@@ -191,6 +191,7 @@ const CellCounts& Population::counts(double level) const {
 
 namespace {
 
+/// Of what is given at the ends of cells, in cells from the first one on.
 double interpolated(const std::vector<double>& prefix, double place) {
   const auto last = static_cast<double>(prefix.size() - 1);
   place = std::clamp(place, 0.0, last);
@@ -201,15 +202,17 @@ double interpolated(const std::vector<double>& prefix, double place) {
 }  // namespace
 
 double Population::before(const CellCounts& counts, double coordinate) const {
+  return interpolated(counts.united, place_of(coordinate));
+}
+
+double Population::place_of(double coordinate) const {
   // The last cell may be narrower than the others.
   const double width = settings_.cell_width;
-  const auto cells = static_cast<double>(counts.united.size() - 1);
+  const double cells = std::ceil(settings_.coordinates / width);
   const double begin = (cells - 1) * width;
-  if (coordinate > begin) {
-    const double rest = static_cast<double>(settings_.coordinates) - begin;
-    return interpolated(counts.united, cells - 1 + std::min(1.0, (coordinate - begin) / rest));
-  }
-  return interpolated(counts.united, coordinate / width);
+  if (coordinate <= begin) return coordinate / width;
+  const double rest = static_cast<double>(settings_.coordinates) - begin;
+  return cells - 1 + std::min(1.0, (coordinate - begin) / rest);
 }
 
 double Population::united(double first, double last, double level) const {
@@ -221,15 +224,14 @@ double Population::united(double first, double last, double level) const {
 
 double Population::slope(double first, double last, double level) const {
   const CellCounts& near = counts(level);
-  const double width = settings_.cell_width;
-  return interpolated(near.slope, last / width) - interpolated(near.slope, first / width);
+  return interpolated(near.slope, place_of(last)) - interpolated(near.slope, place_of(first));
 }
 
 const Population::Sums& Population::sums(int ranks) const {
   std::unique_ptr<Sums>& kept = sums_[ranks];
   if (kept) return *kept;
-  constexpr int kGrid = 48;
-  constexpr int kDraws = 4096;
+  constexpr int kGrid = 144;
+  constexpr int kDraws = 2048;
   constexpr std::uint64_t kSeed = 0x73756d73;
   kept = std::make_unique<Sums>();
   for (int i = 0; i <= kGrid; ++i) {
@@ -329,9 +331,9 @@ double Population::excess(double from, int power) const {
   };
   const auto weight = [&](double x) { return power == 2 ? 2 * x : 1.0; };
   const double least = settings_.magnitudes.ratio(settings_.magnitudes.most);
-  double sum = 0;
+  double sum = power == 2 ? count(from) * from * from : 0;
   if (from < least) {
-    sum = present_ * (power == 2 ? least * least - from * from : least - from);
+    sum += present_ * (power == 2 ? least * least - from * from : least - from);
     from = least;
   }
   const double end = std::max(2 * from, settings_.magnitudes.ratio(1e-12));

@@ -16,10 +16,11 @@ namespace {
 using Kind = StatisticalBody::Kind;
 
 /// Levels and logarithms are summed as integers, so that the order does not matter.
-constexpr double kUnit = 0x1p-32;
+constexpr double kUnit = 0x1p-24;
 
+/// Such that 65536 of them can be added.
 std::int64_t fixed(double value) {
-  return std::llround(std::clamp(value, -0x1p30, 0x1p30) / kUnit);
+  return std::llround(std::clamp(value, -0x1p22, 0x1p22) / kUnit);
 }
 
 /// Nearly a standard normal draw, cheaply: the sum of four uniform ones.
@@ -326,7 +327,9 @@ Payload StatisticalUnion::finish(std::int64_t first, std::int64_t last) {
     const double expected =
         population_->united(result->first, result->last, each) * static_cast<double>(sources_);
     const double slope = population_->slope(result->first, result->last, each);
-    const double here = slope > 0 ? std::max(0.0, level + (gross - expected) / slope) : level;
+    // Where hardly any coordinate is left out, they say nothing of it.
+    const bool telling = slope * level > 1e-3 * expected;
+    const double here = telling ? std::max(0.0, level + (gross - expected) / slope) : level;
     size = sources_ == 1 ? gross : population_->united(result->first, result->last, here);
     result->counts = &population_->counts(level);
   }
@@ -414,14 +417,16 @@ float statistical_kth_magnitude(const Payload& payload, std::int64_t k) {
   if (body.kind == Kind::all) {
     // As many are above it as selecting by it will find.
     const double draw = rough_normal(mix(body.key));
-    const double dispersion = population.counts(1).dispersion;
-    double wanted = entries;
-    for (int step = 0; step < 4; ++step) {
-      wanted = std::max(0.5, entries - draw * std::sqrt(wanted * dispersion));
-    }
     const bool everywhere = first == 0 && last == population.coordinates();
-    const double level =
-        everywhere ? population.level_of(wanted) : population.level_of(first, last, wanted);
+    const auto level_of = [&](double wanted) {
+      return everywhere ? population.level_of(wanted) : population.level_of(first, last, wanted);
+    };
+    double level = level_of(entries);
+    for (int step = 0; step < 4; ++step) {
+      const double mean = population.united(first, last, level);
+      const double dispersion = population.counts(level).dispersion;
+      level = level_of(std::max(0.5, entries - draw * std::sqrt(mean * dispersion)));
+    }
     return static_cast<float>(scale_of(body) * population.ratio_of_level(level));
   }
   // Sums: in proportion to what they are expected to have.

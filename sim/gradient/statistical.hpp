@@ -30,11 +30,11 @@ struct StatisticalBody final : Body {
   std::int64_t moved = 0;  ///< coordinates are those of the population and this
   std::uint32_t size = 0;  ///< entries
   std::int64_t gross = 0;  ///< entries of the ranks' selections in it
-  std::int64_t level = 0;  ///< sum of the selections' levels, in units of 2^-32
+  std::int64_t level = 0;  ///< sum of the selections' levels, in units of 2^-24
   int sources = 1;         ///< selections in it
   std::uint64_t key = 0;   ///< sum of the selections' keys
   /// Sum over the selections of the ln of the magnitude at level 1, which is the threshold of an
-  /// exact top-k; in units of 2^-32.
+  /// exact top-k; in units of 2^-24.
   std::int64_t log_scale = 0;
   bool common = false;                 ///< all ranks select the same
   const CellCounts* counts = nullptr;  ///< where the entries lie; null: evenly
