@@ -82,7 +82,7 @@ TEST_CASE("the drift of thresholds is what was planted, at each lag, and skips g
     iterations.push_back(i);
     thresholds.push_back({static_cast<float>(std::exp(ln)), 0});
   }
-  const ThresholdDrift one = threshold_drift(iterations, thresholds, 1);
+  const ThresholdSteps one = threshold_drift(iterations, thresholds, 1);
   CHECK(one.pairs == 3999 - 2 * 4 + 1);
   CHECK(one.deviation == Approx(0.01).epsilon(0.05));
   CHECK(threshold_drift(iterations, thresholds, 32).deviation ==
