@@ -109,6 +109,12 @@ Landscape::Landscape(const Profile& profile, PopularityFamily family, const Grad
                  .most = density > 0 ? 1 / density : 1};
 }
 
+void Landscape::scale(double factor) {
+  for (std::vector<double>& rates : rates_) {
+    for (double& rate : rates) rate *= factor;
+  }
+}
+
 const std::vector<double>& Landscape::spread(std::uint32_t block) const {
   return weights_[random_bits(seed_, Draw::block, block) % kBlockKinds];
 }

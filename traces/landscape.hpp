@@ -30,6 +30,9 @@ class Landscape {
   /// The class of a coordinate, drawn by that spread.
   [[nodiscard]] std::size_t class_of(std::uint32_t coordinate) const;
 
+  /// All rates times a factor.
+  void scale(double factor);
+
   /// Cells for the statistical model, with expected counts.
   [[nodiscard]] Ref<const Population> population() const;
 

@@ -22,7 +22,13 @@ ProfileSource::ProfileSource(const Profile& profile, const ProfileSettings& sett
       landscape_(profile, settings.family, settings.space, settings.k,
                  random_bits(settings.seed, Draw::landscape)),
       population_(landscape_.population()),
-      walk_(profile.thresholds, settings.start_up, random_bits(settings.seed, Draw::walk)) {}
+      walk_(profile.thresholds, settings.start_up, random_bits(settings.seed, Draw::walk)) {
+  // A small space has few blocks, and what they drew may hold a tenth more or less than k.
+  const auto wanted = static_cast<double>(settings.k / settings.space.granule);
+  if (wanted <= 0 || wanted > 0.5 * population_->present()) return;
+  landscape_.scale(population_->level_of(wanted));
+  population_ = landscape_.population();
+}
 
 float ProfileSource::threshold(Rank rank, int iteration) const {
   return walk_.threshold(rank.value(), iteration);

@@ -21,7 +21,7 @@ std::int64_t count_at_least(const SparseVector& vector, float threshold) {
 Moments moments_of(const SparseVector& vector, const GradientSpace& space) {
   const auto n = static_cast<double>(space.components);
   if (vector.is_statistical()) {  // signs are even
-    const double squares = statistical_excess(vector.payload(), 0, 2);
+    const double squares = statistical_squares(vector.payload());
     return {.mean = 0, .deviation = std::sqrt(squares / static_cast<double>(vector.size()))};
   }
   double held = 0;
@@ -46,9 +46,9 @@ Exceedances exceedances_of(const SparseVector& vector, double threshold,
   Exceedances result;
   if (vector.is_statistical()) {
     const auto granule = static_cast<double>(space.granule);
-    const auto count = count_at_least(vector, static_cast<float>(threshold));
-    result.components = granule * static_cast<double>(count);
-    result.excess = granule * statistical_excess(vector.payload(), threshold, 1);
+    const auto count = static_cast<double>(count_at_least(vector, static_cast<float>(threshold)));
+    result.components = granule * count;
+    result.excess = granule * count * statistical_mean_excess(vector.payload(), threshold);
     return result;
   }
   for (const Entry& entry : vector.entries()) {

@@ -512,12 +512,20 @@ std::uint32_t statistical_common(const Payload& vector, const Payload& other) {
       {std::round(mine), static_cast<double>(length(vector)), static_cast<double>(length(other))}));
 }
 
-double statistical_excess(const Payload& payload, double from, int power) {
+double statistical_squares(const Payload& payload) {
   const StatisticalBody& body = body_of(payload);
   const double share =
       static_cast<double>(length(payload)) / std::max(1.0, static_cast<double>(body.size));
   const double scale = scale_of(body);
-  return share * std::pow(scale, power) * body.population->excess(from / scale, power);
+  return share * scale * scale * body.population->excess(0, 2);
+}
+
+double statistical_mean_excess(const Payload& payload, double from) {
+  const StatisticalBody& body = body_of(payload);
+  const Population& population = *body.population;
+  const double ratio = from / scale_of(body);
+  const double above = population.united(population.level_of_ratio(ratio));
+  return above > 0 ? scale_of(body) * population.excess(ratio, 1) / above : 0;
 }
 
 double statistical_scatter(double count, std::uint64_t key) {

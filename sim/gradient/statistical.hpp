@@ -74,8 +74,10 @@ struct StatisticalBody final : Body {
 [[nodiscard]] Payload statistical_moved(const Payload& payload, std::int64_t by);
 /// Entries of `vector` at which `other` has one too.
 [[nodiscard]] std::uint32_t statistical_common(const Payload& vector, const Payload& other);
-/// Of an accumulator: the sum of magnitude^power above `from`; of power 1 of what exceeds `from`.
-[[nodiscard]] double statistical_excess(const Payload& payload, double from, int power);
+/// Of an accumulator: the sum of the squares of all magnitudes.
+[[nodiscard]] double statistical_squares(const Payload& payload);
+/// Of an accumulator: by how much magnitudes above `from` exceed it in the mean.
+[[nodiscard]] double statistical_mean_excess(const Payload& payload, double from);
 /// A draw whose mean is `count`, as of a gamma distribution of that shape.
 [[nodiscard]] double statistical_scatter(double count, std::uint64_t key);
 [[nodiscard]] bool statistical_equal(const Payload& a, const Payload& b);

@@ -21,8 +21,6 @@ using namespace thinwire;
 constexpr int kComponents = 200000;
 constexpr double kWordsTolerance = 0.02;
 constexpr double kTimeTolerance = 0.03;
-/// sidco's fit of the tail selects 4% more of statistical values; why is not known.
-constexpr double kSidcoFactor = 3;
 
 struct Means {
   double messages = 0;
@@ -89,15 +87,14 @@ int main(int argc, char** argv) {
     // Dense gradients have one size. Padding to the most that one of few ranks selects scatters
     // most.
     const int runs = scheme.dense ? 1 : scheme.name == "exdyna" ? 6 * seeds : seeds;
-    const double factor = scheme.name == "sidco" ? kSidcoFactor : 1;
     for (const int ranks : all_ranks) {
       const Means statistical = means_of(scheme, ranks, true, runs);
       const Means exact = means_of(scheme, ranks, false, runs);
       const double words = difference(statistical.words, exact.words);
       const double seconds = difference(statistical.seconds, exact.seconds);
       const bool same = std::abs(statistical.messages - exact.messages) < 1e-9;
-      const bool good = same && std::abs(words) <= factor * kWordsTolerance &&
-                        std::abs(seconds) <= factor * kTimeTolerance;
+      const bool good =
+          same && std::abs(words) <= kWordsTolerance && std::abs(seconds) <= kTimeTolerance;
       bad += good ? 0 : 1;
       fmt::print("| {} | {} | {} | {:.0f} | {:.0f} | {:+.2f}% | {:.4g} | {:.4g} | {:+.2f}%{} |\n",
                  scheme.name, ranks,
