@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -38,7 +39,7 @@ struct SelectionFlags {
 /// Selected over k in a few characters: each stands for some iterations, from a tenth of k or less
 /// to ten times k or more.
 std::string curve(const SelectionSeries& series) {
-  static constexpr const char* kSteps[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  static constexpr std::array kSteps{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   constexpr std::size_t kWidth = 32;
   const std::size_t count = series.iterations.size();
   const std::size_t width = std::min(kWidth, count);

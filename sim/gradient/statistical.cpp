@@ -60,7 +60,8 @@ class Halving {
     const double all = node.until - node.before;
     const double share = all > 0 ? (there - node.before) / all : 0.5;
     const double mean = node.size * share;
-    const double variance = mean * (1 - share) * (body_.counts ? body_.counts->dispersion : 1);
+    const double variance =
+        mean * (1 - share) * (body_.counts != nullptr ? body_.counts->dispersion : 1);
     const double drawn =
         mean + std::sqrt(std::max(0.0, variance)) * rough_normal(mix(body_.key ^ mix(node.place)));
     const double least = std::max(0.0, static_cast<double>(node.size) - (node.last - middle));
@@ -87,10 +88,11 @@ class Halving {
 
  private:
   [[nodiscard]] std::uint32_t width() const {
-    return body_.counts ? body_.population->cell_width() : 1;
+    return body_.counts != nullptr ? body_.population->cell_width() : 1;
   }
   [[nodiscard]] double before(std::uint32_t coordinate) const {
-    return body_.counts ? body_.population->before(*body_.counts, coordinate) : coordinate;
+    return body_.counts != nullptr ? body_.population->before(*body_.counts, coordinate)
+                                   : coordinate;
   }
 
   const StatisticalBody& body_;
@@ -317,7 +319,7 @@ Payload StatisticalUnion::finish(std::int64_t first, std::int64_t last) {
     size = most_;
   } else if (!population_) {
     // Drawn evenly: a coordinate stays out with the product of the sources' probabilities.
-    const double sources = static_cast<double>(sources_);
+    const auto sources = static_cast<double>(sources_);
     const double share = range > 0 ? std::min(1.0, gross / sources / range) : 0;
     size = share >= 1 ? range : range * -std::expm1(sources * std::log1p(-share));
   } else {
@@ -412,7 +414,10 @@ float statistical_kth_magnitude(const Payload& payload, std::int64_t k) {
   if (std::cmp_less(length(payload), k)) return 0;
   if (!body.population) return 0;
   const Population& population = *body.population;
-  const auto [first, last] = range_of(payload, body);
+  const auto range = range_of(payload, body);
+  const std::uint32_t first =
+      range.first;  // a lambda cannot capture structured bindings in clang 14
+  const std::uint32_t last = range.second;
   const auto entries = static_cast<double>(k);
   if (body.kind == Kind::all) {
     // As many are above it as selecting by it will find.
