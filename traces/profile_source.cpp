@@ -24,7 +24,8 @@ ProfileSource::ProfileSource(const Profile& profile, const ProfileSettings& sett
       population_(landscape_.population()),
       walk_(profile.thresholds, settings.start_up, random_bits(settings.seed, Draw::walk)) {
   // A small space has few blocks, and what they drew may hold a tenth more or less than k.
-  const auto wanted = static_cast<double>(settings.k / settings.space.granule);
+  const std::int64_t carried = settings.k / settings.space.granule;
+  const auto wanted = static_cast<double>(carried);
   if (wanted <= 0 || wanted > 0.5 * population_->present()) return;
   landscape_.scale(population_->level_of(wanted));
   population_ = landscape_.population();
