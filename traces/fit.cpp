@@ -657,11 +657,8 @@ std::vector<FittedIncrement> fit_drift(Profile& profile, const std::vector<int>&
   return increments;
 }
 
-/// Normal values, by Box and Muller.
-double normal_draw(int draw, std::size_t at, int which) {
-  const double u = to_unit(random_bits(1, draw, at, 2 * which));
-  const double angle = 2 * std::acos(-1.0) * to_unit(random_bits(1, draw, at, 2 * which + 1));
-  return std::sqrt(-2 * std::log(u)) * std::cos(angle);
+double normal_of(int draw, std::size_t at, int which) {
+  return normal_draw(random_bits(1, draw, at, 2 * which), random_bits(1, draw, at, 2 * which + 1));
 }
 
 /// What a region holds of one of 64 equal parts.
@@ -707,10 +704,10 @@ double expected_imbalance(const std::vector<Piece>& pieces, double bursts) {
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const Piece& piece = pieces[i];
       const double factor =
-          std::exp(bursts * normal_draw(draw, piece.region, 0) - bursts * bursts / 2);
+          std::exp(bursts * normal_of(draw, piece.region, 0) - bursts * bursts / 2);
       const double mean = piece.mean * factor;
       counts.at(piece.part) +=
-          mean + std::sqrt(mean + piece.of_blocks * factor * factor) * normal_draw(draw, i, 1);
+          mean + std::sqrt(mean + piece.of_blocks * factor * factor) * normal_of(draw, i, 1);
     }
     double sum = 0;
     for (const double count : counts) sum += std::max(0.0, count);

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 #include <utility>
 
 #include "sim/core/random.hpp"
+#include "traces/normal.hpp"
 
 namespace thinwire {
 
@@ -20,25 +20,6 @@ constexpr int kBlockKinds = 256;
 constexpr std::uint32_t kMostCells = 1U << 14U;
 
 enum class Draw : std::uint8_t { block, coordinate, rank, noise, walk };
-
-double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
-
-double normal(std::uint64_t bits) {
-  const double u = to_unit(mix(bits));
-  const double v = to_unit(mix(~bits));
-  return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
-}
-
-/// The z below which a share of the normal distribution lies.
-double normal_quantile(double share) {
-  double low = -10;
-  double high = 10;
-  for (int step = 0; step < 60; ++step) {
-    const double middle = (low + high) / 2;
-    (normal_cdf(middle) < share ? low : high) = middle;
-  }
-  return (low + high) / 2;
-}
 
 std::vector<double> class_edges() {
   std::vector<double> edges{-12};
@@ -160,14 +141,14 @@ Ref<const Population> Landscape::population() const {
 }
 
 float ThresholdWalk::threshold(int rank, int iteration) const {
-  double log = drift_.ranks * normal(random_bits(seed_, Draw::rank, rank)) +
-               drift_.noise * normal(random_bits(seed_, Draw::noise, rank, iteration));
+  double log = drift_.ranks * normal_draw(random_bits(seed_, Draw::rank, rank)) +
+               drift_.noise * normal_draw(random_bits(seed_, Draw::noise, rank, iteration));
   // An autoregressive walk, common to the ranks: what happened long ago is forgotten.
   const double kept = std::exp(-1 / drift_.memory);
   const int steps = std::min(4000, static_cast<int>(std::ceil(8 * drift_.memory)));
   double walk = 0;
   for (int back = steps; back >= 0; --back) {
-    walk = kept * walk + normal(random_bits(seed_, Draw::walk, iteration - back));
+    walk = kept * walk + normal_draw(random_bits(seed_, Draw::walk, iteration - back));
   }
   log += drift_.walk * std::sqrt(1 - kept * kept) * walk;
   if (start_up_) log += std::log(1 - (1 - drift_.start) * std::exp(-iteration / drift_.filling));

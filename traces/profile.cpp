@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/math/special_functions/beta.hpp>
-#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +17,7 @@
 
 #include "sim/core/errors.hpp"
 #include "sim/core/nearest.hpp"
+#include "traces/normal.hpp"
 
 namespace thinwire {
 
@@ -410,15 +410,12 @@ std::map<std::string, Provenance> read_provenance(const Node& node) {
   return provenance;
 }
 
-double normal(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
-double normal_quantile(double p) { return -std::sqrt(2.0) * boost::math::erfc_inv(2 * p); }
-
 /// What is selected with certainty 0 or 1 needs no distribution.
 bool is_certain(double density) { return density <= 0 || density >= 1; }
 
 double copula_probability(double rho, double density, double z) {
   if (is_certain(density)) return std::clamp(density, 0.0, 1.0);
-  return normal((normal_quantile(density) + std::sqrt(rho) * z) / std::sqrt(1 - rho));
+  return normal_cdf((normal_quantile(density) + std::sqrt(rho) * z) / std::sqrt(1 - rho));
 }
 
 /// The quantile of Beta(a, b) where one tail has so much, in double precision. Far out the density
@@ -447,7 +444,7 @@ double beta_probability(double a, double density, double z) {
   const double b = a * (1 - density) / density;
   // By the smaller tail, which double precision resolves, up to where it cannot.
   constexpr double kEnd = 37;
-  const double tail = normal(-std::min(std::abs(z), kEnd));
+  const double tail = normal_cdf(-std::min(std::abs(z), kEnd));
   return beta_quantile(a, b, tail, z < 0);
 }
 
@@ -472,7 +469,7 @@ double copula_union(double rho, double density, double ranks) {
   for (int i = -steps; i <= steps; ++i) {
     const double z = i * step;
     const double weight = std::exp(-z * z / 2);
-    const double p = normal((quantile + std::sqrt(rho) * z) / std::sqrt(1 - rho));
+    const double p = normal_cdf((quantile + std::sqrt(rho) * z) / std::sqrt(1 - rho));
     sum -= weight * std::expm1(ranks * std::log1p(-p));
     weights += weight;
   }
@@ -576,10 +573,10 @@ double selection_probability(const Popularity& popularity, PopularityFamily fami
                              double z) {
   const double never = never_selected(popularity, density);
   if (never > 0) {
-    const double share = normal(z);
+    const double share = normal_cdf(z);
     if (share < never) return 0;
-    // Of the others, how popular it is. Where normal(-z) is 0, that is z as well as any.
-    const double above = normal(-z) / (1 - never);
+    // Of the others, how popular it is. Where normal_cdf(-z) is 0, that is z as well as any.
+    const double above = normal_cdf(-z) / (1 - never);
     if (above >= 1) return 0;
     if (above > 0) z = -normal_quantile(above);
     density = std::min(density / (1 - never), 1.0);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "sim/core/errors.hpp"
 #include "sim/core/random.hpp"
@@ -45,11 +44,10 @@ ExactProfileSource::ExactProfileSource(const Profile& profile, const ProfileSett
                       static_cast<double>(settings.space.granule);
   level_ = settings.reach == 0 ? kEveryLevel : population()->level_of(wanted);
 
-  const std::vector<std::uint32_t>& regions = landscape().regions();
-  for (std::size_t region = 0; region + 1 < regions.size(); ++region) {
+  for (std::size_t region = 0; region + 1 < regions().size(); ++region) {
     std::vector<Alike> alike(landscape().classes());
     for (std::size_t c = 0; c < alike.size(); ++c) alike[c].rate = landscape().rates()[region][c];
-    for (std::uint32_t i = regions[region]; i < regions[region + 1]; ++i) {
+    for (std::uint32_t i = regions()[region]; i < regions()[region + 1]; ++i) {
       const std::size_t c = landscape().class_of(i);
       if (alike[c].rate > 0) alike[c].coordinates.push_back(i);
     }

@@ -25,6 +25,8 @@ struct ProfileSettings {
 class ProfileSource : public GradientSource {
  public:
   [[nodiscard]] GradientSpace space() const override { return settings_.space; }
+  /// The first coordinate of each region, and the end.
+  [[nodiscard]] const std::vector<std::uint32_t>& regions() const { return landscape_.regions(); }
   /// The magnitude that k entries of the rank's accumulator are expected to reach.
   [[nodiscard]] float threshold(Rank rank, int iteration) const;
 

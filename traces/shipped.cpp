@@ -6,16 +6,26 @@ namespace thinwire {
 
 namespace {
 
-ShippedFiles shipped() {
+ShippedFiles traces() {
   return {.what = "trace",
           .extension = ".h5",
           .folders = {THINWIRE_TRACES_SOURCE, THINWIRE_TRACES_INSTALLED}};
 }
 
+ShippedFiles profiles() {
+  return {.what = "profile",
+          .extension = ".json",
+          .folders = {THINWIRE_PROFILES_SOURCE, THINWIRE_PROFILES_INSTALLED}};
+}
+
 }  // namespace
 
-std::vector<std::string> shipped_traces() { return shipped().names(); }
+std::vector<std::string> shipped_traces() { return traces().names(); }
 
-std::string trace_file(const std::string& name_or_path) { return shipped().file(name_or_path); }
+std::string trace_file(const std::string& name_or_path) { return traces().file(name_or_path); }
+
+std::vector<std::string> shipped_profiles() { return profiles().names(); }
+
+std::string profile_file(const std::string& name_or_path) { return profiles().file(name_or_path); }
 
 }  // namespace thinwire

@@ -1,4 +1,5 @@
-// The traces that come with Thinwire, which need no path: NAME is traces/recorded/NAME.h5.
+// The traces and profiles that come with Thinwire, which need no path: NAME is
+// traces/recorded/NAME.h5 or traces/profiles/NAME.json.
 #pragma once
 
 #include <string>
@@ -12,5 +13,9 @@ namespace thinwire {
 /// The path of a trace: a text with a '/' or that ends in ".h5" is a path and comes back as it is,
 /// any other is the name of a shipped trace. Throws InputError with the nearest name.
 [[nodiscard]] std::string trace_file(const std::string& name_or_path);
+
+/// The same of profiles, whose files end in ".json".
+[[nodiscard]] std::vector<std::string> shipped_profiles();
+[[nodiscard]] std::string profile_file(const std::string& name_or_path);
 
 }  // namespace thinwire

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <utility>
 
 #include "sim/core/errors.hpp"
@@ -38,23 +37,6 @@ int settled_iteration(const Profile& profile) {
                  std::min(1e6, std::max(8 * profile.thresholds.filling, 1 / profile.density))));
 }
 
-/// Where regions end, over other components.
-std::vector<std::uint32_t> region_ends(const Profile& profile, std::int64_t components) {
-  std::vector<std::uint32_t> ends;
-  double end = 0;
-  for (const ProfileRegion& region : profile.regions) {
-    end += static_cast<double>(region.size);
-    ends.push_back(static_cast<std::uint32_t>(std::llround(
-        end / static_cast<double>(profile.components) * static_cast<double>(components))));
-  }
-  return ends;
-}
-
-double normal_draw(std::uint64_t bits) {
-  const double angle = 2 * std::numbers::pi * to_unit(mix(~bits));
-  return std::sqrt(-2 * std::log(to_unit(mix(bits)))) * std::cos(angle);
-}
-
 /// An entry of an accumulator by -ln of the share of k that reaches it. In these terms magnitudes
 /// above any threshold have one distribution, whatever is added to them.
 struct Rarity {
@@ -74,15 +56,15 @@ std::vector<Rarity> rarities(const SparseVector& accumulator, const Magnitudes& 
 }
 
 /// A burst of a region, as if it were denser or less dense.
-void burst(std::vector<Rarity>& entries, const std::vector<std::uint32_t>& ends, double bursts,
+void burst(std::vector<Rarity>& entries, const std::vector<std::uint32_t>& regions, double bursts,
            std::uint64_t key) {
   std::size_t region = 0;
   double favour = 0;  // ln of the factor of the density
   std::uint32_t end = 0;
   for (Rarity& one : entries) {
     if (one.entry.coordinate >= end) {
-      while (one.entry.coordinate >= ends[region]) ++region;
-      end = ends[region];
+      while (one.entry.coordinate >= regions[region + 1]) ++region;
+      end = regions[region + 1];
       favour = bursts * normal_draw(random_bits(key, region)) - bursts * bursts / 2;
     }
     one.value += favour;
@@ -149,7 +131,6 @@ void synthesise(const Profile& profile, const SynthSettings& settings, const std
   // What a burst brings above the threshold must have been drawn; 0 draws everything.
   const double least_reach = 2 * std::exp(3 * bursts);
   const double reach = least_reach * settings.density < 0.5 ? least_reach : 0;
-  const std::vector<std::uint32_t> ends = region_ends(profile, settings.components);
   const ExactProfileSource source(profile, {.family = settings.family,
                                             .space = {.components = settings.components},
                                             .k = header.k(),
@@ -166,7 +147,8 @@ void synthesise(const Profile& profile, const SynthSettings& settings, const std
       std::vector<Rarity> entries =
           rarities(source.sparse(Rank(rank), iteration), profile.magnitudes, threshold);
       if (bursts > 0) {
-        burst(entries, ends, bursts, random_bits(settings.seed, kBursts, rank, iteration));
+        burst(entries, source.regions(), bursts,
+              random_bits(settings.seed, kBursts, rank, iteration));
       }
       window.thresholds.push_back(threshold);
       window.selected.push_back(

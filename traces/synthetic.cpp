@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <vector>
 
 #include "sim/core/errors.hpp"
@@ -96,10 +95,8 @@ const std::vector<std::uint32_t>& SyntheticSource::turns(int iteration) const {
 
 SparseVector SyntheticSource::sparse(Rank rank, int iteration) const {
   const std::uint64_t seed = settings_.seed;
-  // A standard normal draw for the iteration (Box and Muller).
-  const double u = to_unit(random_bits(seed, Draw::scale, iteration, 0));
-  const double v = to_unit(random_bits(seed, Draw::scale, iteration, 1));
-  const double normal = std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
+  const double normal = normal_draw(random_bits(seed, Draw::scale, iteration, 0),
+                                    random_bits(seed, Draw::scale, iteration, 1));
   const auto scale = static_cast<float>(std::exp(settings_.scale_drift * normal));
   const auto exponent = static_cast<float>(-settings_.tail);
   const std::uint64_t key = random_bits(seed, Draw::magnitude, rank.value(), iteration);

@@ -9,7 +9,7 @@
 #include "sim/core/errors.hpp"
 #include "sim/report/profile_report.hpp"
 #include "traces/profile.hpp"
-#include "traces/shipped_profiles.hpp"
+#include "traces/shipped.hpp"
 
 namespace thinwire {
 

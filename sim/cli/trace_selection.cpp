@@ -11,7 +11,6 @@
 #include "sim/core/errors.hpp"
 #include "sim/experiment/selection.hpp"
 #include "traces/shipped.hpp"
-#include "traces/shipped_profiles.hpp"
 
 namespace thinwire {
 

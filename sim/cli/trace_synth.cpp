@@ -7,7 +7,7 @@
 #include "sim/cli/command.hpp"
 #include "sim/cli/trace_commands.hpp"
 #include "traces/profile.hpp"
-#include "traces/shipped_profiles.hpp"
+#include "traces/shipped.hpp"
 #include "traces/synth.hpp"
 
 namespace thinwire {

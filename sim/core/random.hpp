@@ -2,7 +2,9 @@
 // position ...), so it does not depend on the order in which ranks happen to run.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 
 namespace thinwire {
 
@@ -26,6 +28,15 @@ template <class... Counters>
 /// bits is exact, beside 53 it would be rounded.
 [[nodiscard]] constexpr double to_unit(std::uint64_t bits) {
   return (static_cast<double>(bits >> 12U) + 0.5) * 0x1p-52;
+}
+
+/// Standard normal draw from two uniform ones (Box and Muller).
+[[nodiscard]] inline double normal_draw(std::uint64_t bits, std::uint64_t more_bits) {
+  return std::sqrt(-2 * std::log(to_unit(bits))) *
+         std::cos(2 * std::numbers::pi * to_unit(more_bits));
+}
+[[nodiscard]] inline double normal_draw(std::uint64_t bits) {
+  return normal_draw(mix(bits), mix(~bits));
 }
 
 }  // namespace thinwire

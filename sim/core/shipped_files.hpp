@@ -1,4 +1,4 @@
-// Files that come with Thinwire and need no path: platforms, traces.
+// Files that come with Thinwire and need no path: platforms, traces, profiles.
 #pragma once
 
 #include <string>

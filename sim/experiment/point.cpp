@@ -18,7 +18,6 @@
 #include "topologies/placement.hpp"
 #include "topologies/shipped.hpp"
 #include "traces/shipped.hpp"
-#include "traces/shipped_profiles.hpp"
 
 namespace thinwire {
 

@@ -12,7 +12,6 @@
 #include "sim/experiment/networks.hpp"
 #include "traces/profile_source.hpp"
 #include "traces/shipped.hpp"
-#include "traces/shipped_profiles.hpp"
 #include "traces/synthetic.hpp"
 #include "traces/trace_source.hpp"
 

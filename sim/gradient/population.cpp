@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <utility>
 
 #include "sim/core/random.hpp"
@@ -13,13 +12,6 @@ namespace thinwire {
 namespace {
 
 constexpr int kLevelsAnOctave = 32;
-
-/// Standard normal draw (Box and Muller).
-double normal(std::uint64_t bits) {
-  const double u = to_unit(mix(bits));
-  const double v = to_unit(mix(~bits));
-  return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
-}
 
 /// The x in [low, high] at which an increasing function reaches `wanted`.
 template <class Function>
@@ -47,8 +39,8 @@ int selectors(int ranks, double probability, std::uint64_t key) {
   const double mean = ranks * probability;
   if (mean > 50) {
     const double deviation = std::sqrt(mean * (1 - probability));
-    return static_cast<int>(
-        std::clamp(std::round(mean + deviation * normal(key)), 1.0, static_cast<double>(ranks)));
+    return static_cast<int>(std::clamp(std::round(mean + deviation * normal_draw(key)), 1.0,
+                                       static_cast<double>(ranks)));
   }
   double chance = none;
   double below = none;
@@ -250,7 +242,7 @@ const Population::Sums& Population::sums(int ranks) const {
       const int count = selectors(ranks, probability, random_bits(kSeed, i, j));
       double sum = 0;
       if (count > 64) {
-        sum = std::sqrt(count * square) * normal(random_bits(kSeed, i, j, 1));
+        sum = std::sqrt(count * square) * normal_draw(random_bits(kSeed, i, j, 1));
       } else {
         for (int s = 0; s < count; ++s) {
           const std::uint64_t bits = random_bits(kSeed, i, j, 2, s);

@@ -20,6 +20,11 @@ struct Column {
   bool left = false;  ///< numbers stand to the right
 };
 
+/// A column of numbers: what number_text makes of the records' `key`.
+[[nodiscard]] Column number_column(std::string heading, std::string key);
+/// The records whose "kind" is this one, of reports that hold several kinds.
+[[nodiscard]] std::vector<Json> of_kind(const std::vector<Json>& records, std::string_view kind);
+
 [[nodiscard]] std::string to_table(const std::vector<Json>& records,
                                    const std::vector<Column>& columns);
 /// The union of the keys of all records is the header; what a record lacks is empty. RFC 4180.

@@ -15,17 +15,6 @@ namespace {
 
 constexpr int kPlotWidth = 40;
 
-std::vector<Json> of_kind(const std::vector<Json>& records, const char* kind) {
-  std::vector<Json> found;
-  std::ranges::copy_if(records, std::back_inserter(found),
-                       [kind](const Json& r) { return r.at("kind") == kind; });
-  return found;
-}
-
-Column number_column(const char* heading, const char* key) {
-  return {heading, [key](const Json& r) { return number_text(r.at(key)); }};
-}
-
 Column text_column(const char* heading, const char* key) {
   return {heading,
           [key](const Json& r) {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "sim/report/formats.hpp"
 
@@ -15,6 +17,18 @@ std::size_t width_of(const std::string& text) {
 }
 
 }  // namespace
+
+Column number_column(std::string heading, std::string key) {
+  return {std::move(heading),
+          [key = std::move(key)](const Json& r) { return number_text(r.at(key)); }};
+}
+
+std::vector<Json> of_kind(const std::vector<Json>& records, std::string_view kind) {
+  std::vector<Json> found;
+  std::ranges::copy_if(records, std::back_inserter(found),
+                       [kind](const Json& r) { return r.at("kind") == kind; });
+  return found;
+}
 
 std::string to_table(const std::vector<Json>& records, const std::vector<Column>& columns) {
   std::vector<std::vector<std::string>> lines(1);

@@ -15,17 +15,6 @@ namespace {
 constexpr int kBarWidth = 32;
 constexpr std::size_t kSparkWidth = 60;
 
-std::vector<Json> of_kind(const std::vector<Json>& records, const char* kind) {
-  std::vector<Json> found;
-  std::ranges::copy_if(records, std::back_inserter(found),
-                       [kind](const Json& r) { return r.at("kind") == kind; });
-  return found;
-}
-
-Column number_column(const char* heading, const char* key) {
-  return {heading, [key](const Json& r) { return number_text(r.at(key)); }};
-}
-
 /// A bar for the value by the largest of all records.
 Column bar_column(const std::vector<Json>& records, const char* key) {
   double largest = 0;

@@ -12,7 +12,7 @@
 #include "tests/support/errors.hpp"
 #include "tests/support/profiles.hpp"
 #include "tests/support/sanitizers.hpp"
-#include "traces/shipped_profiles.hpp"
+#include "traces/shipped.hpp"
 
 namespace thinwire {
 

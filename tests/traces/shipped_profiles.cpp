@@ -1,4 +1,4 @@
-#include "traces/shipped_profiles.hpp"
+#include "traces/shipped.hpp"
 
 #include <doctest/doctest.h>
 

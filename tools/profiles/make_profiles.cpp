@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <exception>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "sim/core/random.hpp"
+#include "traces/normal.hpp"
 #include "traces/profile.hpp"
 
 namespace thinwire {
@@ -36,8 +36,6 @@ double solved(const std::function<double(double)>& function, double wanted, doub
   }
   return (low + high) / 2;
 }
-
-double normal_quantile(double p) { return -std::sqrt(2.0) * boost::math::erfc_inv(2 * p); }
 
 void add(Profile& profile, const std::string& name, std::int64_t size) {
   profile.layers.push_back({name, profile.components, size});
