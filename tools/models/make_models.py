@@ -1,0 +1,359 @@
+#!/usr/bin/env python3
+"""Makes the shipped models: make_models.py FOLDER writes one JSON for each.
+
+A layer holds its parameter tensors, in the order of the model, and the operations of one sample's
+forward pass: those of convolutions, matrices and attention, two for a multiply-add.
+"""
+import json
+import sys
+from pathlib import Path
+
+# Seconds of an iteration on one device: input, forward and backward pass, update. To be calibrated.
+# model: [(device, batch, seconds, source)]
+CLT = "calibrated from claim exdyna.iteration.clt"
+FULL = "calibrated from claim dragonn.speedup.full (dragonn)"
+COMPUTE = {
+    "vgg16": [("p100", 16, 0.07, "calibrated from claim oktopk.vgg.minutes (16 GPUs, oktopk)")],
+    "lstm_an4": [("p100", 2, 0.15, "calibrated from claim oktopk.lstm.minutes (32 GPUs, oktopk)")],
+    "bert": [("p100", 8, 0.25, "calibrated from claim oktopk.bert.32.hours (oktopk)")],
+    "resnet152": [("v100", 32, 0.08, CLT)],
+    "inception_v4": [("v100", 32, 0.09, CLT)],
+    "lstm_wikitext2": [("v100", 32, 0.08, CLT)],
+    "resnet50": [("v100", 64, 0.18, FULL),
+                 ("p100", 4, 0.4, "calibrated from claim sparcml.resnet50 (dense)")],
+    "vit": [("v100", 32, 0.1, FULL)],
+    "mlp_mixer": [("v100", 32, 0.08, FULL)],
+    "xml": [("v100", 256, 0.025, "DRAGONN (ICML 2022), section 5.2: 25 ms")],
+    "webspam": [("xc50_cpu", 1000, 0.01, "assumed")],
+    "url": [("xc50_cpu", 1000, 0.01, "assumed")],
+}
+
+# Seconds on an H100 follow from the operations. model: (batch, share of the peak); both assumed.
+H100_PEAK = 989e12  # dense BF16, NVIDIA's data sheet of the H100 SXM
+H100 = {"vgg16": (256, 0.1), "resnet50": (256, 0.1), "bert": (32, 0.4), "llama_7b": (2, 0.4)}
+
+COUNTED = "2 operations per multiply-add; backward counts twice the forward"
+ALIKE = "assumed: alike"
+
+
+def layer(name, tensors, flops=0):
+    return {"name": name, "tensors": tensors, "forward_flops": flops}
+
+
+def linear(name, inputs, outputs, rows=1, before=(), after=(), bias=True, extra=0):
+    """A matrix over `rows` vectors, with the norms before and after it and extra operations."""
+    tensors = [*before, inputs * outputs, *([outputs] if bias else []), *after]
+    return layer(name, tensors, 2 * rows * inputs * outputs + extra)
+
+
+def conv(name, inputs, outputs, kernel, height, width=None, bias=False):
+    """A convolution with batch normalisation. kernel: (height, width); height, width: outputs."""
+    weights = kernel[0] * kernel[1] * inputs * outputs
+    return layer(name, [weights, *([outputs] if bias else []), outputs, outputs],
+                 2 * weights * height * (width or height))
+
+
+def vgg16():
+    layers = []
+    inputs, size = 3, 32
+    for block, (count, outputs) in enumerate([(2, 64), (2, 128), (3, 256), (3, 512), (3, 512)], 1):
+        for i in range(1, count + 1):
+            layers.append(conv(f"conv{block}_{i}", inputs, outputs, (3, 3), size, bias=True))
+            inputs = outputs
+        size //= 2
+    return layers + [linear("classifier", 512, 10)]
+
+
+def lstm_an4():
+    steps = 150  # 3 s of 10 ms a frame, of which the first convolution keeps every second
+    layers = [conv("conv1", 1, 32, (41, 11), 81, steps, bias=True),
+              conv("conv2", 32, 32, (21, 11), 41, steps, bias=True)]
+    hidden = 800
+    for i in range(1, 6):
+        inputs = 32 * 41 if i == 1 else hidden
+        norm = [] if i == 1 else [hidden, hidden]
+        matrices = [4 * hidden * inputs, 4 * hidden * hidden]
+        layers.append(layer(f"lstm{i}", norm + matrices + [4 * hidden] * 2,
+                            2 * steps * sum(matrices)))
+    layers.append(layer("lookahead", [hidden * 21], 2 * steps * hidden * 21))
+    return layers + [linear("classifier", hidden, 29, steps, before=(hidden, hidden), bias=False)]
+
+
+def bert():
+    width, words, length = 768, 30522, 128
+    norm = (width, width)
+    layers = [layer("embeddings", [words * width, 512 * width, 2 * width, *norm])]
+    for i in range(1, 13):
+        for part in ("query", "key", "value"):
+            layers.append(linear(f"encoder{i}_{part}", width, width, length))
+        layers += [linear(f"encoder{i}_attention", width, width, length, after=norm,
+                          extra=4 * length * length * width),
+                   linear(f"encoder{i}_intermediate", width, 4 * width, length),
+                   linear(f"encoder{i}_output", 4 * width, width, length, after=norm)]
+    # The words' bias comes first among the parameters of the predictions.
+    return layers + [linear("pooler", width, width),
+                     linear("transform", width, width, length, before=(words,), after=norm),
+                     linear("decoder", width, words, length, bias=False),
+                     linear("next_sentence", width, 2)]
+
+
+def resnet(stem_kernel, stem_size, size, blocks, classes):
+    """Bottleneck blocks; size: of the images in the first stage."""
+    layers = [conv("conv1", 3, 64, (stem_kernel, stem_kernel), stem_size)]
+    inputs = 64
+    for stage, count in enumerate(blocks, 1):
+        width = 32 << stage
+        for block in range(1, count + 1):
+            name = f"stage{stage}_{block}_"
+            before = size
+            if block == 1 and stage > 1:
+                size //= 2  # in the 3 x 3 convolution
+            layers += [conv(name + "conv1", inputs, width, (1, 1), before),
+                       conv(name + "conv2", width, width, (3, 3), size),
+                       conv(name + "conv3", width, 4 * width, (1, 1), size)]
+            if block == 1:
+                layers.append(conv(name + "shortcut", inputs, 4 * width, (1, 1), size))
+            inputs = 4 * width
+    return layers + [linear("classifier", inputs, classes)]
+
+
+def inception_v4():
+    layers = []
+
+    def block(name, inputs, size, branches, last=None):
+        """Each branch lists (height, width, outputs). last: the size after its last convolution."""
+        for i, branch in enumerate(branches, 1):
+            channels = inputs
+            for j, (height, width, outputs) in enumerate(branch, 1):
+                grid = last if last and j == len(branch) else size
+                layers.append(conv(f"{name}_{i}_{j}", channels, outputs, (height, width), grid))
+                channels = outputs
+
+    block("stem1", 3, 30, [[(3, 3, 32), (3, 3, 32), (3, 3, 64)]])
+    block("stem2", 64, 30, [[(3, 3, 96)]])  # beside a pooling: 160 channels
+    block("stem3", 160, 30, [[(1, 1, 64), (3, 3, 96)],
+                             [(1, 1, 64), (7, 1, 64), (1, 7, 64), (3, 3, 96)]])
+    block("stem4", 192, 30, [[(3, 3, 192)]])  # beside a pooling: 384 channels
+    for i in range(1, 5):
+        block(f"a{i}", 384, 30, [[(1, 1, 96)], [(1, 1, 96)], [(1, 1, 64), (3, 3, 96)],
+                                 [(1, 1, 64), (3, 3, 96), (3, 3, 96)]])
+    block("reduction_a", 384, 30, [[(3, 3, 384)], [(1, 1, 192), (3, 3, 224), (3, 3, 256)]], last=14)
+    for i in range(1, 8):
+        block(f"b{i}", 1024, 14, [
+            [(1, 1, 128)], [(1, 1, 384)], [(1, 1, 192), (1, 7, 224), (7, 1, 256)],
+            [(1, 1, 192), (1, 7, 192), (7, 1, 224), (1, 7, 224), (7, 1, 256)]])
+    block("reduction_b", 1024, 14, [[(1, 1, 192), (3, 3, 192)],
+                                    [(1, 1, 256), (1, 7, 256), (7, 1, 320), (3, 3, 320)]], last=7)
+    for i in range(1, 4):
+        block(f"c{i}", 1536, 7, [[(1, 1, 256)], [(1, 1, 256)], [(1, 1, 384)]])
+        block(f"c{i}_3_fork", 384, 7, [[(1, 3, 256)], [(3, 1, 256)]])
+        block(f"c{i}_4", 1536, 7, [[(1, 1, 384), (1, 3, 448), (3, 1, 512)]])
+        block(f"c{i}_4_fork", 512, 7, [[(3, 1, 256)], [(1, 3, 256)]])
+    return layers + [linear("classifier", 1536, 100)]
+
+
+def lstm_wikitext2():
+    words, width, depth, length = 33278, 1500, 2, 35
+    layers = [layer("embedding", [words * width])]
+    for i in range(1, depth + 1):
+        matrix = 4 * width * width
+        layers.append(layer(f"lstm{i}", [matrix, matrix, 4 * width, 4 * width],
+                            2 * length * 2 * matrix))
+    return layers + [linear("decoder", width, words, length)]
+
+
+PATCHES = 14 * 14  # of 16 x 16 in an image of 224 x 224
+
+
+def vit():
+    width, tokens = 768, PATCHES + 1
+    norm = (width, width)
+    layers = [layer("class_token", [width]), layer("position", [tokens * width]),
+              linear("patches", 3 * 16 * 16, width, PATCHES)]
+    for i in range(1, 13):
+        layers += [linear(f"block{i}_qkv", width, 3 * width, tokens, before=norm),
+                   linear(f"block{i}_attention", width, width, tokens,
+                          extra=4 * tokens * tokens * width),
+                   linear(f"block{i}_mlp1", width, 4 * width, tokens, before=norm),
+                   linear(f"block{i}_mlp2", 4 * width, width, tokens)]
+    return layers + [linear("head", width, 10, before=norm)]
+
+
+def mlp_mixer():
+    width = 768
+    norm = (width, width)
+    layers = [linear("patches", 3 * 16 * 16, width, PATCHES)]
+    for i in range(1, 13):
+        layers += [linear(f"block{i}_tokens1", PATCHES, 384, width, before=norm),
+                   linear(f"block{i}_tokens2", 384, PATCHES, width),
+                   linear(f"block{i}_channels1", width, 4 * width, PATCHES, before=norm),
+                   linear(f"block{i}_channels2", 4 * width, width, PATCHES)]
+    return layers + [linear("head", width, 10, before=norm)]
+
+
+def llama_7b():
+    width, inner, words, length = 4096, 11008, 32000, 2048
+
+    def part(name, inputs, outputs, **more):
+        return linear(name, inputs, outputs, length, bias=False, **more)
+
+    layers = [layer("embedding", [words * width])]
+    for i in range(1, 33):
+        name = f"layer{i}_"
+        layers += [part(name + "query", width, width, before=(width,)),
+                   part(name + "key", width, width),
+                   part(name + "value", width, width),
+                   part(name + "attention", width, width, extra=4 * length * length * width),
+                   part(name + "gate", width, inner, before=(width,)),
+                   part(name + "up", width, inner),
+                   part(name + "down", inner, width)]
+    return layers + [part("output", width, words, before=(width,))]
+
+
+def model(summary, source, components, profile, density, sample, layers_source, layers):
+    """profile: (name, source), or only the name of the most alike; density: (value, source)."""
+    name, origin = (profile, ALIKE) if isinstance(profile, str) else profile
+    return {
+        "summary": summary,
+        "source": source,
+        "components": components,
+        "gradients": {"profile": name, "source": origin},
+        "density": {"value": density[0], "source": density[1]},
+        "sample": sample,
+        "layers_source": f"{layers_source}; {COUNTED}",
+        "layers": layers,
+    }
+
+
+OKTOPK = "Ok-Topk (PPoPP 2022), Table 2"
+EXDYNA = "ExDyna (2024), Table II"
+DRAGONN = "DRAGONN (ICML 2022), section 5"
+SPARCML = "SparCML (SC 2019), Table 1"
+EXDYNA_DENSITY = (0.001, "ExDyna (2024), Figure 5")
+DRAGONN_DENSITY = (0.001, "assumed: as for ViT in DRAGONN (ICML 2022), section 2.4")
+
+MODELS = {
+    "vgg16": model(
+        "VGG-16 on CIFAR-10", OKTOPK, 14_728_266, ("vgg16", "the profile of this model"),
+        (0.02, "Ok-Topk (PPoPP 2022), section 5.4"), "image",
+        "13 convolutions of 3 x 3 with bias and batch normalisation, and a linear classifier, on "
+        "32 x 32 pixels: they sum to the components of the paper",
+        vgg16()),
+    "lstm_an4": model(
+        "LSTM (DeepSpeech, five layers of 800) on AN4", OKTOPK, 27_569_568,
+        ("lstm", "the profile of this model"),
+        (0.02, "Ok-Topk (PPoPP 2022), section 5.4"), "utterance",
+        "two convolutions, five unidirectional LSTM layers of 800, a lookahead of 20 and 29 "
+        "labels: the paper names no sizes, but these sum to its components; an utterance of 3 s is "
+        "assumed",
+        lstm_an4()),
+    "bert": model(
+        "BERT-base, pre-training on Wikipedia", OKTOPK, 133_547_324,
+        ("bert", "the profile of this model"),
+        (0.01, "Ok-Topk (PPoPP 2022), section 5.4"), "sequence",
+        "BERT-base with both heads of pre-training, whose decoder is a matrix of its own beside "
+        "the word embeddings: they sum to the components of the paper; sequences of 128, all of "
+        "whose positions are decoded",
+        bert()),
+    "resnet152": model(
+        "ResNet-152 on CIFAR-10", EXDYNA, 58_156_618, "vgg16", EXDYNA_DENSITY, "image",
+        "ResNet-152 (He et al., 2016) with 10 classes; assumed: for 32 x 32 pixels it begins with "
+        "a 3 x 3 convolution of stride 1 and no pooling",
+        resnet(3, 32, 32, (3, 8, 36, 3), 10)),
+    "inception_v4": model(
+        "Inception-v4 on CIFAR-100", EXDYNA, 41_296_516, "vgg16", EXDYNA_DENSITY, "image",
+        "Inception-v4 (Szegedy et al., 2017), Figures 3 to 9, with 100 classes; assumed: for 32 x "
+        "32 pixels the stem has stride 1 and only its first convolution no padding, so that the "
+        "grids are of 30, 14 and 7",
+        inception_v4()),
+    "lstm_wikitext2": model(
+        "LSTM (two layers of 1500) on WikiText-2", EXDYNA, 135_891_278, "lstm", EXDYNA_DENSITY,
+        "sequence",
+        "assumed: as PyTorch's example of a word language model, its large size: 33,278 words, two "
+        "layers of 1500, a decoder of its own, sequences of 35; the paper names no sizes (a "
+        "comment in its published scripts has 28,949,319 components)",
+        lstm_wikitext2()),
+    "resnet50": model(
+        "ResNet-50 on ImageNet", DRAGONN, 25_557_032, "vgg16", DRAGONN_DENSITY, "image",
+        "ResNet-50 (He et al., 2016) with 1000 classes, on 224 x 224 pixels, with the stride in "
+        "the 3 x 3 convolutions as in torchvision",
+        resnet(7, 112, 56, (3, 4, 6, 3), 1000)),
+    "vit": model(
+        "ViT-B/16 on CIFAR-10", DRAGONN, 85_806_346, "bert",
+        (0.001, "DRAGONN (ICML 2022), section 2.4"), "image",
+        "ViT-B/16 (Dosovitskiy et al., 2021) with 10 classes, on 224 x 224 pixels; assumed: the "
+        "paper does not tell which size",
+        vit()),
+    "mlp_mixer": model(
+        "MLP-Mixer-B/16 on CIFAR-10", DRAGONN, 59_119_162, "bert", DRAGONN_DENSITY, "image",
+        "Mixer-B/16 (Tolstikhin et al., 2021) with 10 classes, on 224 x 224 pixels; assumed: the "
+        "paper does not tell which size",
+        mlp_mixer()),
+    "xml": model(
+        "Extreme classification, last layer, on Wiki10-31K", DRAGONN, 126_722_048, "bert",
+        (0.001, "DRAGONN (ICML 2022), Figure 7"), "document",
+        "DRAGONN (ICML 2022), section 5: one matrix of 4096 x 30938, no bias",
+        [linear("classifier", 4096, 30938, bias=False)]),
+    # Linear classifiers work on the non-zero features of a sample only.
+    "webspam": model(
+        "Linear classifier on Webspam", SPARCML, 16_609_143, "bert",
+        (0.01, "assumed: the share of non-zero features in a batch of 1,000 documents, as in "
+               "section 8.2"), "document",
+        "SparCML (SC 2019), Table 1: one tensor; some 3,700 non-zero features a document are "
+        "assumed",
+        [layer("weights", [16_609_143], 2 * 3700)]),
+    "url": model(
+        "Linear classifier on URL", SPARCML, 3_231_961, "bert",
+        (0.003, "assumed: the share of non-zero features in a batch of 1,000 URLs, as in section "
+                "8.2"), "URL",
+        "SparCML (SC 2019), Table 1: one tensor; some 115 non-zero features a URL are assumed",
+        [layer("weights", [3_231_961], 2 * 115)]),
+    "llama_7b": model(
+        "LLaMA-7B, pre-training", "LLaMA (Touvron et al., 2023), Table 2", 6_738_415_616, "bert",
+        (0.01, "assumed"), "sequence",
+        "LLaMA-7B: 32 layers of 4096, 11008 in the feed-forward parts, 32000 words; sequences of "
+        "2048, whose attention is counted in full, without use of the causal mask",
+        llama_7b()),
+}
+
+
+def compute(name, layers):
+    entries = [{"device": device, "batch": batch, "seconds": seconds, "source": source}
+               for device, batch, seconds, source in COMPUTE.get(name, [])]
+    if name in H100:
+        batch, share = H100[name]
+        flops = 3 * batch * sum(each["forward_flops"] for each in layers)
+        entries.append({
+            "device": "h100", "batch": batch,
+            "seconds": float(f"{flops / (share * H100_PEAK):.3g}"),
+            "source": f"assumed: {share:.0%} of the 989 TFLOP/s (dense BF16) of NVIDIA's data "
+                      "sheet, for three times the forward operations"})
+    return entries
+
+
+def text_of(whole):
+    """JSON with one line for each key, and one for each entry of a list."""
+    lines = []
+    for key, value in whole.items():
+        if isinstance(value, list):
+            value = "[\n" + ",\n".join(f"    {json.dumps(entry)}" for entry in value) + "\n  ]"
+        else:
+            value = json.dumps(value)
+        lines.append(f"  {json.dumps(key)}: {value}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: make_models.py FOLDER")
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, body in MODELS.items():
+        components = sum(sum(each["tensors"]) for each in body["layers"])
+        assert components == body["components"], f"{name}: the tensors sum to {components}"
+        whole = {"format": 1, "name": name, **body, "compute": compute(name, body["layers"])}
+        (folder / f"{name}.json").write_text(text_of(whole), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
