@@ -39,11 +39,35 @@ class Watched final : public Sparsifier {
   SelectionReport report_;
 };
 
+Task<void> finish_allreduce(Communicator& strand, Scheme& scheme, LocalGradient gradient,
+                            int iteration, Reduced& result) {
+  Task<Reduced> task = scheme.allreduce(strand, std::move(gradient), iteration);
+  result = co_await std::move(task);
+}
+
+/// Hands on what was selected before, and paid for.
+class Preselected final : public Sparsifier {
+ public:
+  Preselected(Selection selection, Sparsifier& inner)
+      : selection_(std::move(selection)), inner_(inner) {}
+
+  Selection select(const SparseVector& /*accumulated*/, Rank /*rank*/, int /*iteration*/) override {
+    return {.selected = selection_.selected, .slots = selection_.slots};
+  }
+  void observe(const Numbers& counts, int iteration) override { inner_.observe(counts, iteration); }
+
+ private:
+  Selection selection_;
+  Sparsifier& inner_;
+};
+
 class Composed final : public Scheme {
  public:
   Composed(std::unique_ptr<SparseCollective> collective, std::unique_ptr<Sparsifier> sparsifier,
-           std::int64_t granule)
-      : collective_(std::move(collective)), sparsifier_(std::move(sparsifier), granule) {}
+           const SchemeSetup& setup)
+      : setup_(setup),
+        collective_(std::move(collective)),
+        sparsifier_(std::move(sparsifier), setup.space.granule) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int iteration) override {
     Task<Reduced> task = collective_->allreduce(
@@ -54,7 +78,26 @@ class Composed final : public Scheme {
     co_return reduced;
   }
 
+  Task<Request> begin(Communicator& comm, LocalGradient gradient, int iteration,
+                      Reduced& result) override {
+    const SparseVector accumulated = std::get<SparseVector>(std::move(gradient));
+    Selection selection =
+        co_await select_and_pay(comm, setup_, sparsifier_, accumulated, iteration);
+    const auto selected = std::make_shared<Preselected>(std::move(selection), sparsifier_);
+    co_return comm.start([this, selected, accumulated, iteration, &result](Communicator& strand) {
+      return finish(strand, selected, accumulated, iteration, result);
+    });
+  }
+
  private:
+  Task<void> finish(Communicator& strand, std::shared_ptr<Preselected> selected,
+                    SparseVector accumulated, int iteration, Reduced& result) {
+    Task<Reduced> task = collective_->allreduce(strand, *selected, accumulated, iteration);
+    result = co_await std::move(task);
+    result.selection = sparsifier_.take_report();
+  }
+
+  const SchemeSetup& setup_;
   std::unique_ptr<SparseCollective> collective_;
   Watched sparsifier_;
 };
@@ -79,7 +122,37 @@ double ceil_log2(int ranks) {
   return static_cast<double>(std::bit_width(static_cast<unsigned>(ranks) - 1));
 }
 
-void Sparsifier::observe(const Numbers& /*counts*/, int /*iteration*/) {}
+Task<void> run_backward(Communicator& comm, TrainingStep& step, std::int64_t first) {
+  const auto phase = comm.phase("backward");
+  co_await comm.compute(step.until_ready(first));
+}
+
+Seconds copying(const WorkPrices& prices, Words sent, Words received) {
+  return prices.to_host.of(sent.value()) + prices.to_device.of(received.value());
+}
+
+Task<Reduced> Scheme::allreduce_in_training(Communicator& comm, LocalGradient gradient,
+                                            int iteration, TrainingStep& step) {
+  co_await run_backward(comm, step, 0);
+  const bool sparse = std::holds_alternative<SparseVector>(gradient);
+  Words sent = sparse ? Words(0) : Words(step.space().components);
+  Task<Reduced> task = allreduce(comm, std::move(gradient), iteration);
+  gradient = {};
+  Reduced reduced = co_await std::move(task);
+  if (sparse) sent = Words(2 * reduced.selection.sent);
+  const Words received = std::max(reduced.gathered, message_of(reduced.sum, step.space()).words);
+  const auto phase = comm.phase("copy");
+  co_await comm.compute(copying(step.prices(), sent, received));
+  co_return reduced;
+}
+
+Task<Request> Scheme::begin(Communicator& comm, LocalGradient gradient, int iteration,
+                            Reduced& result) {
+  co_return comm.start([this, gradient = std::move(gradient), iteration,
+                        &result](Communicator& strand) -> Task<void> {
+    return finish_allreduce(strand, *this, gradient, iteration, result);
+  });
+}
 
 Cost SchemeInfo::cost(const CostInput& in) const {
   Cost result = run_cost(in);
@@ -124,10 +197,15 @@ SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
   }
   collective.sparsifier = sparsifier.name;
   collective.sparsifier_needs = sparsifier.needs;
+  for (const std::string& period : sparsifier.periods) {
+    if (std::ranges::find(collective.periods, period) == collective.periods.end()) {
+      collective.periods.push_back(period);
+    }
+  }
+  collective.settling = std::max(collective.settling, sparsifier.settling);
   collective.make = [make_collective = collective.collective, make_sparsifier = sparsifier.make](
                         const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-    return std::make_unique<Composed>(make_collective(setup), make_sparsifier(setup),
-                                      setup.space.granule);
+    return std::make_unique<Composed>(make_collective(setup), make_sparsifier(setup), setup);
   };
   if (const auto decorate = collective.decorate) return decorate(std::move(collective));
   return collective;

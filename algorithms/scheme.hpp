@@ -12,6 +12,7 @@
 #include "algorithms/options.hpp"
 #include "algorithms/setup.hpp"
 #include "algorithms/sparsifiers/sparsifier.hpp"
+#include "algorithms/training_step.hpp"
 #include "sim/core/communicator.hpp"
 #include "sim/core/task.hpp"
 #include "sim/gradient/reduction.hpp"
@@ -30,6 +31,8 @@ struct Reduced {
   /// it.
   Stream contributed = {};
   SelectionReport selection = {};  ///< of sparse schemes
+  /// Words that the rank brought together to make the sum, where those are more than the sum's.
+  Words gathered = {};
 };
 
 /// One rank's side of a scheme. Lives through the iterations and keeps what they hand on
@@ -46,7 +49,22 @@ class Scheme {
   /// The allreduce of iteration 1, 2, 3 ... All ranks call it with the same iteration.
   [[nodiscard]] virtual Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient,
                                                 int iteration) = 0;
+  /// The same in an iteration whose backward pass is still to be run: here all of it first, and
+  /// what is sent and received is copied between GPU and host where that costs. A scheme that sends
+  /// parts as they become ready has its own.
+  [[nodiscard]] virtual Task<Reduced> allreduce_in_training(Communicator& comm,
+                                                            LocalGradient gradient, int iteration,
+                                                            TrainingStep& step);
+  /// Selects now, on the rank's own strand, and goes on beside it. `result` is there when the
+  /// request has been waited for.
+  [[nodiscard]] virtual Task<Request> begin(Communicator& comm, LocalGradient gradient,
+                                            int iteration, Reduced& result);
 };
+
+/// The backward pass up to where all components from `first` on are ready.
+[[nodiscard]] Task<void> run_backward(Communicator& comm, TrainingStep& step, std::int64_t first);
+/// Seconds to copy to the host what a rank sends, and back what it gets.
+[[nodiscard]] Seconds copying(const WorkPrices& prices, Words sent, Words received);
 
 /// One rank's side of the way in which selections are summed.
 class SparseCollective {
@@ -152,6 +170,9 @@ struct SchemeInfo {
   bool dense = false;            ///< takes dense gradients; else sparse ones
   bool quantised = false;        ///< what is sent of values is not all of them
   std::vector<OptionInfo> options = {};
+  /// Those options that are periods: every so many iterations the allreduce is another.
+  std::vector<std::string> periods = {};
+  int settling = 0;  ///< iterations until it does what it goes on to do
   /// Why it cannot run at these P and n, or nothing.
   std::function<std::optional<std::string>(int ranks, std::int64_t n)> restriction =
       [](int, std::int64_t) { return std::nullopt; };

@@ -6,6 +6,8 @@
 
 #include "algorithms/options.hpp"
 #include "sim/core/units.hpp"
+#include "sim/core/work_prices.hpp"
+#include "sim/gradient/reduction.hpp"
 #include "sim/gradient/shared_work.hpp"
 #include "sim/gradient/space.hpp"
 
@@ -16,7 +18,8 @@ struct SchemeSetup {
   int ranks = 1;
   GradientSpace space;
   std::int64_t k = 0;  ///< components that each rank wants to select; a multiple of space.granule
-  Seconds gamma = {};  ///< seconds a reduced word
+  Gamma gamma = {};
+  WorkPrices prices = {};  ///< of local work, where an iteration of a training is simulated
   Options options = {};
   SharedWork* shared = nullptr;
   /// α and β as the network's formulas take them, for schemes that decide by cost.

@@ -1,6 +1,7 @@
 // Includes run one way. The picture of docs/architecture.md:
 //   core <- gradient <- {algorithms, traces} <- experiment <- {report, cli}
 //   core <- topologies <- networks <- experiment
+//   core <- devices <- workloads <- experiment; algorithms <- workloads
 // The networks know nothing of gradients: to them a message is a length.
 #include <doctest/doctest.h>
 
@@ -24,8 +25,8 @@ using Rooms = std::set<std::string>;
 
 /// What each room may include, beside itself and what is not ours.
 const std::map<std::string, Rooms>& allowed() {
-  static const Rooms models{"sim/core",   "sim/gradient", "sim/networks",
-                            "algorithms", "traces",       "topologies"};
+  static const Rooms models{"sim/core",   "sim/gradient", "sim/networks", "sim/devices",
+                            "algorithms", "traces",       "topologies",   "sim/workloads"};
   static const Rooms experiments = [] {
     Rooms rooms = models;
     rooms.insert("sim/experiment");
@@ -43,6 +44,8 @@ const std::map<std::string, Rooms>& allowed() {
       {"sim/networks", {"sim/core", "topologies"}},
       {"traces", {"sim/core", "sim/gradient"}},
       {"topologies", {"sim/core"}},
+      {"sim/devices", {"sim/core"}},
+      {"sim/workloads", {"sim/core", "sim/devices", "algorithms"}},
       {"sim/experiment", models},
       {"sim/report", experiments},
       {"sim/cli", reports},

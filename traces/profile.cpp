@@ -10,12 +10,12 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include "sim/core/errors.hpp"
+#include "sim/core/json_node.hpp"
 #include "sim/core/nearest.hpp"
 #include "traces/normal.hpp"
 
@@ -52,107 +52,6 @@ constexpr std::array<std::string_view, 19> kEntries{"layers",
                                                     "thresholds.start",
                                                     "thresholds.filling"};
 constexpr std::array<std::string_view, 3> kKinds{"fitted", "calibrated", "assumed"};
-
-// Where something is wrong, as in every complaint below: file, JSON pointer, value, what is wanted.
-[[noreturn]] void refuse(const std::string& path, const std::string& pointer,
-                         const std::string& what) {
-  throw InputError(fmt::format("{}: {}: {}", path, pointer, what));
-}
-
-[[noreturn]] void refuse_value(const std::string& path, const std::string& pointer,
-                               const std::string& value, const std::string& wanted) {
-  refuse(path, pointer, fmt::format("{} is not right; wanted is {}", value, wanted));
-}
-
-/// Of a value, what fits into a line.
-std::string excerpt(const Json& value) {
-  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  return text;
-}
-
-/// A key as JSON pointers have it.
-std::string escaped(const std::string& key) {
-  std::string text;
-  for (const char c : key) {
-    if (c == '~') {
-      text += "~0";
-    } else if (c == '/') {
-      text += "~1";
-    } else {
-      text += c;
-    }
-  }
-  return text;
-}
-
-/// A value of the document, and where it is.
-class Node {
- public:
-  Node(const std::string& path, const Json& value, std::string pointer)
-      : path_(&path), value_(&value), pointer_(std::move(pointer)) {}
-
-  [[nodiscard]] const Json& json() const { return *value_; }
-  [[nodiscard]] std::string pointer() const { return pointer_.empty() ? "/" : pointer_; }
-
-  /// An object whose keys are all known.
-  void be_object(std::span<const std::string_view> keys) const {
-    if (!value_->is_object()) wrong("an object");
-    const std::vector<std::string> known(keys.begin(), keys.end());
-    for (const auto& item : value_->items()) {
-      if (std::ranges::find(known, item.key()) != known.end()) continue;
-      refuse(*path_, pointer_ + "/" + escaped(item.key()),
-             fmt::format("unknown key '{}'{}", item.key(), did_you_mean(item.key(), known)));
-    }
-  }
-
-  [[nodiscard]] Node at(const std::string& key) const {
-    const auto found = value_->find(key);
-    if (found == value_->end()) {
-      refuse(*path_, pointer(), fmt::format("the key '{}' is missing", key));
-    }
-    return {*path_, *found, pointer_ + "/" + escaped(key)};
-  }
-
-  [[nodiscard]] std::vector<Node> elements() const {
-    if (!value_->is_array()) wrong("an array");
-    std::vector<Node> nodes;
-    nodes.reserve(value_->size());
-    for (const Json& element : *value_) {
-      nodes.emplace_back(*path_, element, fmt::format("{}/{}", pointer_, nodes.size()));
-    }
-    return nodes;
-  }
-
-  [[nodiscard]] double number() const {
-    if (!value_->is_number()) wrong("a number");
-    return value_->get<double>();
-  }
-
-  [[nodiscard]] std::int64_t whole() const {
-    // Larger ones would come out negative.
-    if (!value_->is_number_integer() ||
-        (value_->is_number_unsigned() &&
-         value_->get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())) {
-      wrong("a whole number");
-    }
-    return value_->get<std::int64_t>();
-  }
-
-  [[nodiscard]] std::string text() const {
-    if (!value_->is_string()) wrong("a text");
-    return value_->get<std::string>();
-  }
-
-  [[noreturn]] void wrong(const std::string& wanted) const {
-    refuse_value(*path_, pointer(), excerpt(*value_), wanted);
-  }
-
- private:
-  const std::string* path_;
-  const Json* value_;
-  std::string pointer_;
-};
 
 /// A number of the profile by its name, so that reading, writing and checking agree.
 struct Field {
@@ -296,7 +195,7 @@ void check_regions(const Profile& profile, const std::string& path) {
 void check_provenance(const Profile& profile, const std::string& path) {
   const std::vector<std::string> known(kEntries.begin(), kEntries.end());
   for (const auto& [entry, provenance] : profile.provenance) {
-    const std::string pointer = "/provenance/" + escaped(entry);
+    const std::string pointer = "/provenance/" + escaped_key(entry);
     if (std::ranges::find(known, entry) == known.end()) {
       refuse(path, pointer, fmt::format("unknown key '{}'{}", entry, did_you_mean(entry, known)));
     }
@@ -346,26 +245,7 @@ void check(const Profile& profile, const std::string& path) {
   check_provenance(profile, path);
 }
 
-Json parsed(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
-    throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
-  }
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad()) throw InputError(fmt::format("{}: cannot be read to its end", path));
-  try {
-    return Json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
-    const std::size_t end = std::min(error.byte, text.size());
-    const auto line =
-        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
-    throw InputError(fmt::format("{}: line {} is not JSON", path, line));
-  } catch (const nlohmann::json::exception&) {
-    throw InputError(fmt::format("{}: a number is too large", path));
-  }
-}
-
-void read_fields(const Node& node, const std::vector<Field>& fields,
+void read_fields(const JsonNode& node, const std::vector<Field>& fields,
                  std::optional<std::string_view> other = std::nullopt) {
   std::vector<std::string_view> keys;
   for (const Field& field : fields) keys.push_back(field.name);
@@ -374,10 +254,10 @@ void read_fields(const Node& node, const std::vector<Field>& fields,
   for (const Field& field : fields) *field.value = node.at(std::string(field.name)).number();
 }
 
-std::vector<Layer> read_layers(const Node& node) {
+std::vector<Layer> read_layers(const JsonNode& node) {
   std::vector<Layer> layers;
   std::int64_t first = 0;
-  for (const Node& element : node.elements()) {
+  for (const JsonNode& element : node.elements()) {
     element.be_object(std::array<std::string_view, 2>{"name", "size"});
     const std::int64_t size = element.at("size").whole();
     layers.push_back({element.at("name").text(), first, size});
@@ -387,9 +267,9 @@ std::vector<Layer> read_layers(const Node& node) {
   return layers;
 }
 
-std::vector<ProfileRegion> read_regions(const Node& node) {
+std::vector<ProfileRegion> read_regions(const JsonNode& node) {
   std::vector<ProfileRegion> regions;
-  for (const Node& element : node.elements()) {
+  for (const JsonNode& element : node.elements()) {
     element.be_object(std::array<std::string_view, 3>{"layer", "size", "density"});
     const std::int64_t layer = element.at("layer").whole();
     if (layer < 0) element.at("layer").wrong("the position of a layer, from 0");
@@ -399,11 +279,11 @@ std::vector<ProfileRegion> read_regions(const Node& node) {
   return regions;
 }
 
-std::map<std::string, Provenance> read_provenance(const Node& node) {
+std::map<std::string, Provenance> read_provenance(const JsonNode& node) {
   node.be_object(kEntries);
   std::map<std::string, Provenance> provenance;
   for (const auto& item : node.json().items()) {
-    const Node entry = node.at(item.key());
+    const JsonNode entry = node.at(item.key());
     entry.be_object(std::array<std::string_view, 2>{"kind", "from"});
     provenance[item.key()] = {entry.at("kind").text(), entry.at("from").text()};
   }
@@ -494,8 +374,8 @@ double beta_union(double a, double density, double ranks) {
 }  // namespace
 
 Profile read_profile(const std::string& path) {
-  const Json json = parsed(path);
-  const Node root(path, json, "");
+  const Json json = read_json_document(path);
+  const JsonNode root(path, json);
   root.be_object(std::array<std::string_view, 12>{
       "format", "version", "name", "source", "components", "density", "layers", "regions",
       "popularity", "magnitudes", "thresholds", "provenance"});

@@ -36,7 +36,7 @@ class SplitAndReduce final : public Exchange {
   [[nodiscard]] Seconds incoming(Rank /*from*/, Message message) override {
     region_.add(SparseVector::from(message.payload));
     const std::int64_t values = message.words.value() / 2;
-    return setup_.gamma * static_cast<double>(values);
+    return setup_.gamma.entry * static_cast<double>(values);
   }
 
   [[nodiscard]] SparseVector finish() { return region_.finish(); }

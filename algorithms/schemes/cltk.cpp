@@ -22,7 +22,9 @@ class CyclicLeader final : public SparseCollective {
     const Rank leader((iteration - 1) % setup_.ranks);
     Message indexes;
     if (comm.rank() == leader) {
-      const SparseVector selected = sparsifier.select(accumulated, leader, iteration).selected;
+      const Selection selection =
+          co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
+      const SparseVector& selected = selection.selected;
       indexes = {selected.payload(),
                  Words(static_cast<std::int64_t>(selected.size()) * setup_.space.granule)};
     }

@@ -17,6 +17,10 @@ const std::string kBucketWords = "bucket_words";
 
 Task<Message> reduce_bucket(Communicator& strand, Message mine, const SchemeSetup& setup,
                             ComponentRange components) {
+  {
+    const auto copy = strand.phase("copy");
+    co_await strand.compute(copying(setup.prices, mine.words, mine.words));
+  }
   const auto phase = strand.phase("allreduce");
   const GradientReduction reduction(*setup.shared, setup.gamma, setup.space, components);
   co_return co_await allreduce_rabenseifner(strand, std::move(mine), reduction);
@@ -27,10 +31,19 @@ class DenseOvlp final : public Scheme {
   explicit DenseOvlp(const SchemeSetup& setup)
       : setup_(setup), buckets_(setup.space.components, setup.options.integer(kBucketWords)) {}
 
-  Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
+  Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int iteration) override {
+    TrainingStep done({}, setup_.prices, setup_.space);
+    Task<Reduced> task = allreduce_in_training(comm, std::move(gradient), iteration, done);
+    co_return co_await std::move(task);
+  }
+
+  /// A bucket starts when the last of its gradients is ready.
+  Task<Reduced> allreduce_in_training(Communicator& comm, LocalGradient gradient, int /*iteration*/,
+                                      TrainingStep& step) override {
     const Message whole = message_of(gradient, setup_.space);
     std::vector<Request> started;
     for (std::int64_t bucket = 0; bucket < buckets_.count(); ++bucket) {
+      co_await run_backward(comm, step, buckets_.components(bucket).first);
       started.push_back(buckets_.start(comm, setup_, whole, bucket));
     }
     const auto phase = comm.phase("wait");

@@ -75,28 +75,48 @@ class TensorWise final : public Scheme {
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int iteration) override {
     const SparseVector all = std::get<SparseVector>(std::move(gradient));
-    std::vector<SparseVector> sums;
-    std::vector<SparseVector> contributed;
-    Reduced result;
+    std::vector<Reduced> parts;
     for (Part& part : parts_) {
-      const std::int64_t first = setup_.space.coordinate(part.tensor.first);
-      const std::int64_t last = setup_.space.coordinate(part.tensor.first + part.tensor.size);
-      const SparseVector own = moved(all.slice(all.position_of(static_cast<std::uint32_t>(first)),
-                                               all.position_of(static_cast<std::uint32_t>(last))),
-                                     -first);
-      Task<Reduced> task = part.scheme ? part.scheme->allreduce(comm, own, iteration)
-                                       : dense(comm, own, *part.setup);
-      const Reduced reduced = co_await std::move(task);
-      sums.push_back(std::get<SparseVector>(reduced.sum));
-      contributed.push_back(moved(std::get<SparseVector>(reduced.contributed), first));
-      result.selection.took_part = result.selection.took_part || reduced.selection.took_part;
-      result.selection.sent += reduced.selection.sent;
-      result.selection.selected += reduced.selection.selected;
-      result.selection.work = result.selection.work + reduced.selection.work;
+      Task<Reduced> task = part.scheme ? part.scheme->allreduce(comm, own(part, all), iteration)
+                                       : dense(comm, own(part, all), *part.setup);
+      parts.push_back(co_await std::move(task));
     }
-    result.sum = joined(sums);
-    result.contributed = concatenate(contributed);
-    co_return result;
+    co_return together(parts);
+  }
+
+  /// The gradient's end is ready first. A tensor is compressed by the device that runs the backward
+  /// pass, and delays it; its communication goes on beside it.
+  Task<Reduced> allreduce_in_training(Communicator& comm, LocalGradient gradient, int iteration,
+                                      TrainingStep& step) override {
+    const SparseVector all = std::get<SparseVector>(std::move(gradient));
+    std::vector<Reduced> parts(parts_.size());
+    std::vector<Request> started;
+    for (std::size_t i = parts_.size(); i-- > 0;) {
+      Part& part = parts_[i];
+      co_await run_backward(comm, step, part.tensor.first);
+      if (part.scheme) {
+        Task<Request> task = part.scheme->begin(comm, own(part, all), iteration, parts[i]);
+        started.push_back(co_await std::move(task));
+      } else {
+        started.push_back(comm.start([this, &part, &all, &result = parts[i]](Communicator& strand) {
+          return finish_dense(strand, part, own(part, all), result);
+        }));
+      }
+    }
+    {
+      const auto phase = comm.phase("wait");
+      static_cast<void>(co_await comm.wait_all(started));
+    }
+    Words sent;
+    Words received;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const Words tensor(parts_[i].tensor.size);
+      sent += parts_[i].scheme ? Words(2 * parts[i].selection.sent) : tensor;
+      received += parts_[i].scheme ? parts[i].gathered : tensor;
+    }
+    const auto phase = comm.phase("copy");
+    co_await comm.compute(copying(step.prices(), sent, received));
+    co_return together(parts);
   }
 
  private:
@@ -105,6 +125,40 @@ class TensorWise final : public Scheme {
     std::unique_ptr<SchemeSetup> setup;  // outlives the scheme, which refers to it
     std::unique_ptr<Scheme> scheme;      // none: dense
   };
+
+  /// A rank's gradient in a tensor.
+  [[nodiscard]] SparseVector own(const Part& part, const SparseVector& all) const {
+    const std::int64_t first = setup_.space.coordinate(part.tensor.first);
+    const std::int64_t last = setup_.space.coordinate(part.tensor.first + part.tensor.size);
+    return moved(all.slice(all.position_of(static_cast<std::uint32_t>(first)),
+                           all.position_of(static_cast<std::uint32_t>(last))),
+                 -first);
+  }
+
+  [[nodiscard]] Reduced together(const std::vector<Reduced>& parts) const {
+    std::vector<SparseVector> sums;
+    std::vector<SparseVector> contributed;
+    Reduced result;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const std::int64_t first = setup_.space.coordinate(parts_[i].tensor.first);
+      sums.push_back(std::get<SparseVector>(parts[i].sum));
+      contributed.push_back(moved(std::get<SparseVector>(parts[i].contributed), first));
+      const SelectionReport& selection = parts[i].selection;
+      result.selection.took_part = result.selection.took_part || selection.took_part;
+      result.selection.sent += selection.sent;
+      result.selection.selected += selection.selected;
+      result.selection.work = result.selection.work + selection.work;
+      result.gathered += parts[i].gathered;
+    }
+    result.sum = joined(sums);
+    result.contributed = concatenate(contributed);
+    return result;
+  }
+
+  Task<void> finish_dense(Communicator& strand, const Part& part, SparseVector own,
+                          Reduced& result) const {
+    result = co_await dense(strand, std::move(own), *part.setup);
+  }
 
   /// The tensors' sums as one, made once for all ranks.
   [[nodiscard]] SparseVector joined(const std::vector<SparseVector>& sums) const {

@@ -21,7 +21,9 @@ class SharedIndexes final : public SparseCollective {
 
   Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
                           int iteration) override {
-    const SparseVector selected = sparsifier.select(accumulated, comm.rank(), iteration).selected;
+    const Selection selection =
+        co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
+    const SparseVector& selected = selection.selected;
     const auto count = static_cast<std::int64_t>(selected.size());
     Numbers counts(std::vector<std::int64_t>{});
     {

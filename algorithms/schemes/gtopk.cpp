@@ -34,8 +34,9 @@ class TopkReduction final : public Reduction {
                                      Part /*whole*/) const override {
     throw SimulationError("the k largest of a sum cannot be joined");
   }
-  [[nodiscard]] Words reduced_words(const Message& b) const override {
-    return Words(b.words.value() / 2);
+  [[nodiscard]] Seconds work(const Message& b) const override {
+    const std::int64_t entries = b.words.value() / 2;
+    return gamma().entry * static_cast<double>(entries) + setup_.prices.sort.of(2 * entries);
   }
 
  private:
@@ -48,7 +49,9 @@ class GTopk final : public SparseCollective {
 
   Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
                           int iteration) override {
-    const SparseVector selected = sparsifier.select(accumulated, comm.rank(), iteration).selected;
+    const Selection selection =
+        co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
+    const SparseVector& selected = selection.selected;
     accumulated = {};
     Message held = selected.message(setup_.space);
     {

@@ -82,7 +82,9 @@ class OkTopk final : public SparseCollective {
 
   Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
                           int iteration) override {
-    const SparseVector selected = sparsifier.select(accumulated, comm.rank(), iteration).selected;
+    const Selection selection =
+        co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
+    const SparseVector& selected = selection.selected;
     accumulated = {};
     const SparseVector result = co_await global_topk(comm, selected, iteration);
     co_return Reduced{.sum = result, .contributed = intersect(selected, result)};
@@ -149,6 +151,11 @@ class OkTopk final : public SparseCollective {
   Task<SparseVector> set_global_threshold(Communicator& comm, const SparseVector& reduced) {
     const auto phase = comm.phase("global_threshold");
     const Concatenation all = co_await allgather(comm, reduced.message(setup_.space));
+    const std::int64_t gathered = all.message().words.value() / 2;
+    {
+      const auto paying = comm.phase(kSparsification);
+      co_await comm.compute(setup_.prices.topk.of(gathered));
+    }
     const std::array inputs{all.message()};
     const Message threshold = setup_.shared->once("global threshold", all.contents(), inputs, [&] {
       const SparseVector vector = concatenation_of_gathered(all, *setup_.shared);
@@ -256,7 +263,9 @@ class HierarchicalOkTopk final : public SparseCollective {
 
   Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
                           int iteration) override {
-    const SparseVector selected = sparsifier.select(accumulated, comm.rank(), iteration).selected;
+    const Selection selection =
+        co_await select_and_pay(comm, leaders_setup_, sparsifier, accumulated, iteration);
+    const SparseVector& selected = selection.selected;
     accumulated = {};
     const AmongLeaders topk = [this, iteration](Communicator& leaders, Message sum) {
       return topk_of(leaders, SparseVector::from(sum.payload), iteration);
@@ -410,6 +419,7 @@ SchemeInfo oktopk_scheme() {
                   {"global_high", 4.0 / 3, 1, "nudge: upper end of the global band, times k"},
                   {"global_raise", 1.008, 1, "nudge: factor of the global threshold (BERT 1.025)"},
                   {"global_lower", 1.008, 1, "nudge: divisor of the global threshold (LSTM 1.01)"}},
+      .periods = {"tau", "tau_prime"},
       .run_cost = oktopk_cost,
       .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
         return std::make_unique<OkTopk>(setup);

@@ -57,9 +57,10 @@ class Quantised final : public Scheme {
     }
     const auto phase = comm.phase("local_reduction");
     const auto words = static_cast<double>(setup_.space.components) * setup_.ranks;
-    co_await comm.compute(setup_.gamma * words);
+    co_await comm.compute(setup_.gamma.word * words);
     co_return Reduced{.sum = sum_of_gathered_blocks(all, *setup_.shared),
-                      .contributed = DenseBlock::from(mine.payload)};
+                      .contributed = DenseBlock::from(mine.payload),
+                      .gathered = all.message().words};
   }
 
  private:

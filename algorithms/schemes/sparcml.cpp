@@ -31,7 +31,9 @@ class StreamAllreduce final : public SparseCollective {
 
   Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
                           int iteration) override {
-    const SparseVector selected = sparsifier.select(accumulated, comm.rank(), iteration).selected;
+    const Selection selection =
+        co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
+    const SparseVector& selected = selection.selected;
     accumulated = {};
     const auto phase = comm.phase("allreduce");
     const Message mine = message_of(stream_of(selected, setup_.space), setup_.space);
@@ -58,7 +60,9 @@ class SplitAllgather final : public SparseCollective {
 
   Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
                           int iteration) override {
-    const SparseVector selected = sparsifier.select(accumulated, comm.rank(), iteration).selected;
+    const Selection selection =
+        co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
+    const SparseVector& selected = selection.selected;
     accumulated = {};
     SparseVector region;
     {

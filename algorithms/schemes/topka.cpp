@@ -19,7 +19,8 @@ class Gather final : public SparseCollective {
 
   Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
                           int iteration) override {
-    const Selection selection = sparsifier.select(accumulated, comm.rank(), iteration);
+    const Selection selection =
+        co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
     accumulated = {};
     if (style_.sizes) {
       const auto phase = comm.phase("sizes");
@@ -35,12 +36,15 @@ class Gather final : public SparseCollective {
     }
     const auto phase = comm.phase("local_reduction");
     const Words received = all.message().words - mine.words;
-    const double reduced_words =
-        style_.sparse_decoding ? static_cast<double>(received.value()) / 2  // half are indexes
-                               : static_cast<double>(setup_.space.components) * setup_.ranks;
-    co_await comm.compute(setup_.gamma * reduced_words);
+    // Half of the words are indexes.
+    const Seconds work =
+        style_.sparse_decoding
+            ? setup_.gamma.entry * (static_cast<double>(received.value()) / 2)
+            : setup_.gamma.word * (static_cast<double>(setup_.space.components) * setup_.ranks);
+    co_await comm.compute(work);
     co_return Reduced{.sum = sum_of_gathered(all, *setup_.shared),
-                      .contributed = selection.selected};
+                      .contributed = selection.selected,
+                      .gathered = all.message().words};
   }
 
  private:

@@ -27,6 +27,7 @@ class Dgc final : public Sparsifier {
     Selection selection{.selected = select_at_least(accumulated, threshold.value),
                         .work = threshold.work};
     selection.work.compared = setup_.space.components;
+    selection.work.prefix_summed = setup_.space.components;
     const auto selected = static_cast<std::int64_t>(selection.selected.size());
     const std::int64_t k = setup_.carried_k();
     if (resample_ && static_cast<double>(selected) > resample_above_ * static_cast<double>(k)) {
@@ -60,7 +61,7 @@ SampledThreshold sampled_threshold(const SparseVector& accumulated, const Scheme
   const auto sampled = static_cast<std::int64_t>(
       std::llround(probability * static_cast<double>(setup.space.components)));
   return {.value = sampled_kth_magnitude(accumulated, probability, sample_rank, key),
-          .work = {.scanned = sampled, .sorted = sampled}};
+          .work = {.sorted = sampled, .sampled = sampled}};
 }
 
 OptionInfo sample_option() {

@@ -40,7 +40,7 @@ class ExDyna final : public Sparsifier {
     const std::size_t last = accumulated.position_of(space.coordinate(end), first);
     return {
         .selected = select_at_least(accumulated.slice(first, last), static_cast<float>(threshold_)),
-        .work = {.compared = end - begin}};
+        .work = {.compared = end - begin, .prefix_summed = end - begin}};
   }
 
   void observe(const Numbers& counts, int iteration) override {
@@ -169,6 +169,7 @@ SparsifierInfo exdyna_sparsifier() {
                       {"step", 0.005, 0, "γ: by which share the threshold moves"},
                       {"threshold", 0.0, 0,
                        "the first one; 0: the exact one of each rank's first accumulator"}},
+          .settling = 40,
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<ExDyna>(setup);
           }};

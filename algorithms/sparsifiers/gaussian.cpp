@@ -22,7 +22,8 @@ class Gaussian final : public Sparsifier {
 
   Selection select(const SparseVector& accumulated, Rank /*rank*/, int /*iteration*/) override {
     const std::int64_t n = setup_.space.components;
-    Selection selection{.selected = {}, .work = {.scanned = 2 * n, .compared = n}};
+    Selection selection{.selected = {},
+                        .work = {.scanned = 2 * n, .compared = n, .prefix_summed = n}};
     float threshold = fitted(accumulated);
     if (corrected_) {
       const std::int64_t tries = correct(accumulated, threshold);

@@ -15,8 +15,9 @@ class HardThreshold final : public Sparsifier {
 
   Selection select(const SparseVector& accumulated, Rank /*rank*/, int /*iteration*/) override {
     if (!threshold_) threshold_ = kth_magnitude(accumulated, setup_.carried_k());
-    return {.selected = select_at_least(accumulated, *threshold_),
-            .work = {.compared = setup_.space.components}};
+    return {
+        .selected = select_at_least(accumulated, *threshold_),
+        .work = {.compared = setup_.space.components, .prefix_summed = setup_.space.components}};
   }
 
  private:

@@ -36,7 +36,7 @@ class RandomK final : public Sparsifier {
     if (accumulated.is_statistical()) return drawn_statistically(rank, iteration);
     const SparseVector drawn = shared_ ? drawn_by_all(iteration) : draw(key(rank, iteration));
     return {.selected = sum(drawn, intersect(accumulated, drawn)),
-            .work = {.scanned = static_cast<std::int64_t>(drawn.size()) * setup_.space.granule}};
+            .work = {.sampled = static_cast<std::int64_t>(drawn.size()) * setup_.space.granule}};
   }
 
  private:
@@ -45,7 +45,7 @@ class RandomK final : public Sparsifier {
     const auto end = static_cast<std::uint32_t>(setup_.space.coordinates());
     const std::uint64_t draws = key(shared_ ? Rank(0) : rank, iteration);
     return {.selected = SparseVector::from(statistical_draw(count, end, draws, shared_)),
-            .work = {.scanned = setup_.k}};
+            .work = {.sampled = setup_.k}};
   }
 
   [[nodiscard]] std::uint64_t key(Rank rank, int iteration) const {

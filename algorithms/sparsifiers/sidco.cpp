@@ -28,7 +28,7 @@ class Sidco final : public Sparsifier {
 
   Selection select(const SparseVector& accumulated, Rank /*rank*/, int /*iteration*/) override {
     const std::int64_t n = setup_.space.components;
-    Selection selection{.selected = {}, .work = {.scanned = n, .compared = n}};
+    Selection selection{.selected = {}, .work = {.scanned = n, .compared = n, .prefix_summed = n}};
     selection.selected = select_at_least(accumulated, fitted(accumulated, selection.work));
     adapt(static_cast<double>(selection.selected.size()));
     return selection;

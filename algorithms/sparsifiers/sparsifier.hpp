@@ -11,7 +11,10 @@
 
 #include "algorithms/options.hpp"
 #include "algorithms/setup.hpp"
+#include "sim/core/communicator.hpp"
+#include "sim/core/task.hpp"
 #include "sim/core/units.hpp"
+#include "sim/core/work_prices.hpp"
 #include "sim/gradient/numbers.hpp"
 #include "sim/gradient/sparse_vector.hpp"
 
@@ -19,15 +22,18 @@ namespace thinwire {
 
 /// What a selection made the device do, in components, so that a device profile can price it.
 struct SelectionWork {
-  std::int64_t scanned = 0;   ///< read, to find sums or copy what was selected
-  std::int64_t compared = 0;  ///< held against a threshold
-  std::int64_t sorted = 0;    ///< out of which the largest were found exactly
-  std::int64_t hashed = 0;
+  std::int64_t scanned = 0;        ///< read, to find sums or copy what was selected
+  std::int64_t compared = 0;       ///< held against a threshold
+  std::int64_t sorted = 0;         ///< out of which the largest were found exactly
+  std::int64_t hashed = 0;         ///< written to a slot of a hash table
+  std::int64_t sampled = 0;        ///< drawn at random
+  std::int64_t prefix_summed = 0;  ///< out of which what passed a threshold was copied in order
 
   friend SelectionWork operator+(SelectionWork a, SelectionWork b) {
     return {a.scanned + b.scanned, a.compared + b.compared, a.sorted + b.sorted,
-            a.hashed + b.hashed};
+            a.hashed + b.hashed,   a.sampled + b.sampled,   a.prefix_summed + b.prefix_summed};
   }
+  [[nodiscard]] Seconds cost(const WorkPrices& prices) const;
 };
 
 struct Selection {
@@ -41,6 +47,9 @@ struct Selection {
     return std::max(slots, static_cast<std::int64_t>(selected.size()));
   }
 };
+
+/// The phase in which selecting is paid for.
+inline constexpr const char* kSparsification = "sparsification";
 
 /// What is told of a selection.
 struct SelectionReport {
@@ -67,6 +76,11 @@ class Sparsifier {
   virtual void observe(const Numbers& counts, int iteration);
 };
 
+/// Selects, and spends what that costs this rank's device.
+[[nodiscard]] Task<Selection> select_and_pay(Communicator& comm, const SchemeSetup& setup,
+                                             Sparsifier& sparsifier,
+                                             const SparseVector& accumulated, int iteration);
+
 /// What a sparsifier asks of the collective that carries its selection.
 enum class Needs : std::uint8_t {
   nothing,
@@ -80,6 +94,10 @@ struct SparsifierInfo {
   std::string source;  ///< paper, section or algorithm
   Needs needs = Needs::nothing;
   std::vector<OptionInfo> options;
+  /// Those options that are periods: every so many iterations selecting is another work.
+  std::vector<std::string> periods = {};
+  /// Iterations until it selects as it goes on to.
+  int settling = 0;
   std::function<std::unique_ptr<Sparsifier>(const SchemeSetup&)> make;
 };
 

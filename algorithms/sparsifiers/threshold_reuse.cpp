@@ -12,7 +12,7 @@ class ThresholdReuse final : public Sparsifier {
   Selection select(const SparseVector& accumulated, Rank /*rank*/, int iteration) override {
     const std::int64_t n = setup_.space.components;
     const std::int64_t k = setup_.carried_k();
-    Selection selection{.selected = {}, .work = {.compared = n}};
+    Selection selection{.selected = {}, .work = {.compared = n, .prefix_summed = n}};
     // By its own last time: some collectives do not let a rank select in every iteration.
     if (exact_at_ == 0 || iteration - exact_at_ >= setup_.options.integer("tau_prime")) {
       exact_at_ = iteration;
@@ -62,6 +62,7 @@ SparsifierInfo threshold_reuse_sparsifier() {
           .summary = "a threshold that is exact every tau_prime iterations and reused in between",
           .source = "Ok-Topk (PPoPP 2022), section 3.1.3, Algorithm 1, lines 2-4",
           .options = threshold_reuse_options(),
+          .periods = {"tau_prime"},
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<ThresholdReuse>(setup);
           }};

@@ -15,6 +15,7 @@
 #include "sim/core/errors.hpp"
 #include "sim/networks/smpi/smpi.hpp"
 #include "sim/report/records.hpp"
+#include "sim/report/training.hpp"
 
 namespace thinwire {
 
@@ -168,9 +169,22 @@ void add_format(CLI::App& command, Format& format) {
 
 std::string comparison_text(const std::vector<Row>& rows, double tolerance, Format format,
                             Detail detail) {
+  // A training's time has more in it than the formulas': in a table it has one of its own.
+  const bool apart = format == Format::table;
   std::vector<Json> records;
-  for (const Row& row : rows) records.push_back(record_of(row, compare(row, tolerance)));
-  return render(format, records, comparison_columns(detail, records));
+  for (const Row& row : rows) {
+    if (apart && !row.point.workload.model.empty()) continue;
+    records.push_back(record_of(row, compare(row, tolerance)));
+  }
+  std::string text;
+  if (!records.empty() || rows.empty() || !apart) {
+    text = render(format, records, comparison_columns(detail, records));
+  }
+  const std::vector<Json> trainings = training_records(rows);
+  if (apart && !trainings.empty()) {
+    text += (text.empty() ? "" : "\n") + to_table(trainings, training_columns());
+  }
+  return text;
 }
 
 bool report_troubles(const std::vector<Row>& rows) {

@@ -76,7 +76,7 @@ int run(const CompareFlags& flags) {
     return comparison.comparable && comparison.verdict == Verdict::off;
   });
   const auto unknown = std::ranges::count_if(file.rows, [&](const Row& row) {
-    return row.outcome && !compare(row, tolerance).comparable;
+    return row.outcome && row.point.workload.model.empty() && !compare(row, tolerance).comparable;
   });
   if (unknown > 0) {
     fmt::print(stderr, "{} of {} results cannot be compared: no formula knows gamma, L or o\n",

@@ -175,7 +175,8 @@ void add_run(CLI::App& app, int& exit_code) {
   add_value<std::int64_t>(command, *flags, "-k", "k",
                           "components that each rank selects, instead of --density");
   add_value<std::int64_t>(command, *flags, "--iterations", "iterations",
-                          "iterations to run; the last one is reported [2]");
+                          "iterations to run; the last one is reported [2; with --model 0: each "
+                          "kind of iteration, weighted]");
   add_value<std::uint64_t>(command, *flags, "--seed", "seed", "seed of the synthetic input [1]");
   add_value<double>(command, *flags, "--alpha", "machine.alpha_s", "seconds a message [2e-6]");
   add_value<double>(command, *flags, "--beta", "machine.beta_s_per_word",
@@ -192,6 +193,16 @@ void add_run(CLI::App& app, int& exit_code) {
   command.add_flag_callback(
       "--statistical", [flags] { flags->settings.emplace_back("input.statistical=true"); },
       "of a profile: counts instead of entries, for thousands of ranks");
+  add_value<std::string>(command, *flags, "--model", "workload.model",
+                         "a whole iteration of its training: a shipped model, see 'thinwire list "
+                         "models', or a file; brings n, density and profile");
+  add_value<std::string>(command, *flags, "--device", "workload.device",
+                         "with --model: p100, v100, h100 or a file [the model's first]");
+  add_value<std::int64_t>(command, *flags, "--batch", "workload.batch",
+                          "with --model: samples a rank [the model's own]");
+  command.add_flag_callback(
+      "--staging", [flags] { flags->settings.emplace_back("workload.staging=true"); },
+      "with --model: messages are sent from the host's memory, not the GPU's");
   add_value<double>(command, *flags, "--overlap", "input.overlap",
                     "share of the selection common to all ranks [0.2]");
   add_value<double>(command, *flags, "--skew", "input.skew",
@@ -208,6 +219,7 @@ void add_run(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  thinwire run --scheme oktopk -P 256 -n 133547324 -d 0.01 --phases\n"
       "  thinwire run --scheme oktopk -P 1024 --profile bert --statistical\n"
+      "  thinwire run --scheme oktopk -P 256 --model bert --device p100 --staging\n"
       "  thinwire run --scheme oktopk -P 256 --network smpi --platform fat_tree --links");
   command.callback([flags, &exit_code] { exit_code = run(*flags); });
 }

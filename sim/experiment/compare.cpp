@@ -61,15 +61,16 @@ Comparison compare(const Row& row, double tolerance) {
                      : terms.messages;
   };
 
-  CostInput in{.ranks = row.point.ranks,
-               .n = row.point.space.components,
-               .k = row.point.k,
-               .iteration = row.point.iterations,
-               .options = &options,
-               .granule = row.point.space.granule,
-               .tensors = &row.point.tensors,
-               .alpha = machine.alpha,
-               .beta_per_word = machine.beta_per_word};
+  CostInput in{
+      .ranks = row.point.ranks,
+      .n = row.point.space.components,
+      .k = row.point.k,
+      .iteration = row.outcome ? row.outcome->iteration : std::max(1, row.point.iterations),
+      .options = &options,
+      .granule = row.point.space.granule,
+      .tensors = &row.point.tensors,
+      .alpha = machine.alpha,
+      .beta_per_word = machine.beta_per_word};
   if (row.outcome && row.outcome->selection) {
     in.selected = selected_in(*row.outcome, scheme);
     in.result = row.outcome->result_components;
@@ -83,8 +84,11 @@ Comparison compare(const Row& row, double tolerance) {
   result.paper_high = value(cost.paper.high);
   result.lower_order_low = value(cost.lower_order.low);
   result.lower_order_high = value(cost.lower_order.high);
+  // A training takes more time than its allreduce.
+  const bool training = !row.point.workload.model.empty();
   result.comparable =
-      !has_clock || (machine.latency == Seconds(0) && machine.overhead == Seconds(0));
+      !training &&
+      (!has_clock || (machine.latency == Seconds(0) && machine.overhead == Seconds(0)));
   result.machine_known = row.outcome || row.point.platform.empty();
   if (!row.outcome) return result;
 

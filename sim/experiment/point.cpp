@@ -14,7 +14,9 @@
 #include "algorithms/registry.hpp"
 #include "sim/core/errors.hpp"
 #include "sim/core/version.hpp"
+#include "sim/devices/device.hpp"
 #include "sim/experiment/networks.hpp"
+#include "sim/workloads/model.hpp"
 #include "topologies/placement.hpp"
 #include "topologies/shipped.hpp"
 #include "traces/shipped.hpp"
@@ -56,6 +58,12 @@ std::int64_t power_of_two_above(double x) {
              : static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::ceil(x))));
 }
 
+/// The smallest power of two with which the coordinates can be counted in 32 bits.
+std::int64_t granule_of_coordinates(const Point& point) {
+  return power_of_two_above(static_cast<double>(point.space.components) /
+                            static_cast<double>(UINT32_MAX));
+}
+
 /// The smallest power of two with which what all ranks hold fits, as long as a rank's selection
 /// keeps some entries for each region.
 std::int64_t automatic_granule(const Point& point, bool dense) {
@@ -65,8 +73,7 @@ std::int64_t automatic_granule(const Point& point, bool dense) {
     const double most = static_cast<double>(point.k) / (kEntriesPerRegion * point.ranks);
     granule = std::min(granule, power_of_two_below(most));
   }
-  const auto coordinates = static_cast<double>(point.space.components);
-  return std::max(granule, power_of_two_above(coordinates / static_cast<double>(UINT32_MAX)));
+  return std::max(granule, granule_of_coordinates(point));
 }
 
 /// Tensors fill the gradient, and each begins with a granule.
@@ -142,11 +149,11 @@ void settle_selection(Point& point, const Json& json, bool dense, double density
                                  point.k, point.space.components));
   }
   if (point.input.statistical) {
-    if (json.contains("granule") && json.at("granule") != 1) {
+    if (json.contains("granule") && json.at("granule") != granule_of_coordinates(point)) {
       throw InputError(
           fmt::format("{}: /granule: statistical values need no granules; leave it out", origin));
     }
-    point.space.granule = 1;
+    point.space.granule = granule_of_coordinates(point);
   } else if (json.contains("granule") && json.at("granule").is_number()) {
     point.space.granule = json.at("granule").get<std::int64_t>();
     if (point.space.granule > point.space.components) {
@@ -219,6 +226,48 @@ std::string hash_of(const std::string& path) {
     known = all.insert_or_assign(path, Known{changed, size, fnv1a_of_file(path)}).first;
   }
   return fmt::format("{:016x}", known->second.hash);
+}
+
+/// A model brings the size of its gradient, its density and its profile, where the point has none.
+void settle_workload(Point& point, Json& json, const std::string& origin) {
+  if (!json.contains("workload")) return;
+  const Json& given = json.at("workload");
+  const auto refuse = [&](const std::string& key, const std::string& why) {
+    throw InputError(fmt::format("{}: /{}: {}", origin, key, why));
+  };
+  if (!given.contains("model")) refuse("workload", "the key 'model' is missing");
+  point.workload.model = given.at("model").get<std::string>();
+  take(given, "batch", point.workload.batch);
+  take(given, "staging", point.workload.staging);
+  Model model;
+  try {
+    model = read_model(model_file(point.workload.model));
+  } catch (const InputError& error) {
+    refuse("workload/model", error.what());
+  }
+  if (model.compute.empty()) refuse("workload/model", "it has no computing time on any device");
+  point.workload.device = given.value("device", model.compute.front().device);
+  try {
+    const Device device = read_device(device_file(point.workload.device));
+    point.workload.device = given.value("device", model.compute.front().device);
+    static_cast<void>(compute_on(model, device.name));
+  } catch (const InputError& error) {
+    refuse("workload/device", error.what());
+  }
+  if (!find_network(point.network).has_clock) {
+    refuse("network", fmt::format("{} has no clock, and a training takes time", point.network));
+  }
+  if (!json.contains("iterations")) point.iterations = 0;
+  if (json.contains("input") && json.at("input").contains("trace")) return;
+  if (!json.contains("components")) json["components"] = model.components;
+  point.space.components = json.at("components").get<std::int64_t>();
+  if (!json.contains("k") && !json.contains("density")) json["density"] = model.density;
+  if (!json.contains("input")) {
+    json["input"] = {{"profile", model.profile}, {"statistical", true}};
+  }
+  if (json.at("components") != model.components) {
+    refuse("components", fmt::format("the model {} has {}", model.name, model.components));
+  }
 }
 
 /// What a recorded trace says is not to be said otherwise: n, and k unless it is given.
@@ -307,9 +356,10 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
 
 }  // namespace
 
-Point point_from(const Json& json, const std::string& origin) {
-  require_finite(json, "", origin);
-  check_point(json, origin);
+Point point_from(const Json& given, const std::string& origin) {
+  require_finite(given, "", origin);
+  check_point(given, origin);
+  Json json = given;  // with what a model brings
   Point point;
   take(json, "scheme", point.scheme);
   take(json, "network", point.network);
@@ -328,6 +378,16 @@ Point point_from(const Json& json, const std::string& origin) {
   take(json, "iterations", point.iterations);
   take(json, "error_feedback", point.error_feedback);
   take(json, "seed", point.seed);
+  const auto named = [&](const char* key, auto find) {
+    try {
+      return find();
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: /{}: {}", origin, key, error.what()));
+    }
+  };
+  const SchemeInfo scheme = named("scheme", [&] { return find_scheme(point.scheme); });
+  named("network", [&] { return find_network(point.network); });
+  settle_workload(point, json, origin);
   if (json.contains("machine")) {
     const Json& machine = json.at("machine");
     take(machine, "alpha_s", point.machine.alpha);
@@ -353,15 +413,6 @@ Point point_from(const Json& json, const std::string& origin) {
     take(input, "tail", point.input.tail);
     take(input, "scale_drift", point.input.scale_drift);
   }
-  const auto named = [&](const char* key, auto find) {
-    try {
-      return find();
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: /{}: {}", origin, key, error.what()));
-    }
-  };
-  const SchemeInfo scheme = named("scheme", [&] { return find_scheme(point.scheme); });
-  named("network", [&] { return find_network(point.network); });
   settle_network(point, json, origin);
   named("platform", [&] { return point.platform.empty() ? "" : platform_file(point.platform); });
   named("placement", [&] {
@@ -430,25 +481,33 @@ Json to_json(const Point& point) {
     machine["latency_s"] = point.machine.latency.value();
     machine["overhead_s"] = point.machine.overhead.value();
   }
-  return {{"scheme", point.scheme},
-          {"options", options},
-          {"network", point.network},
-          {"platform", point.platform},
-          {"placement", point.placement},
-          {"packets", point.packets},
-          {"time_resolution_s", point.time_resolution.value()},
-          {"flows_per_port", point.flows_per_port},
-          {"machine", machine},
-          {"record", {{"links", point.record.links}, {"ranks", point.record.ranks}}},
-          {"ranks", point.ranks},
-          {"components", point.space.components},
-          {"tensors", point.tensors},
-          {"k", point.k},
-          {"granule", point.space.granule},
-          {"iterations", point.iterations},
-          {"error_feedback", point.error_feedback},
-          {"seed", point.seed},
-          {"input", to_json(point.input)}};
+  Json json = {{"scheme", point.scheme},
+               {"options", options},
+               {"network", point.network},
+               {"platform", point.platform},
+               {"placement", point.placement},
+               {"packets", point.packets},
+               {"time_resolution_s", point.time_resolution.value()},
+               {"flows_per_port", point.flows_per_port},
+               {"machine", machine},
+               {"record", {{"links", point.record.links}, {"ranks", point.record.ranks}}},
+               {"ranks", point.ranks},
+               {"components", point.space.components},
+               {"tensors", point.tensors},
+               {"k", point.k},
+               {"granule", point.space.granule},
+               {"iterations", point.iterations},
+               {"error_feedback", point.error_feedback},
+               {"seed", point.seed},
+               {"input", to_json(point.input)}};
+  const Workload& workload = point.workload;
+  if (!workload.model.empty()) {
+    json["workload"] = {{"model", workload.model},
+                        {"device", workload.device},
+                        {"batch", workload.batch},
+                        {"staging", workload.staging}};
+  }
+  return json;
 }
 
 std::string key_of(const Point& point) {
@@ -457,6 +516,10 @@ std::string key_of(const Point& point) {
     all += content_of(platform_file(point.platform)) + content_of(point.placement);
   }
   if (!point.input.profile.empty()) all += content_of(profile_file(point.input.profile));
+  if (!point.workload.model.empty()) {
+    all += content_of(model_file(point.workload.model)) +
+           content_of(device_file(point.workload.device));
+  }
   if (!point.input.trace.empty()) all += hash_of(trace_file(point.input.trace));
   return fmt::format("{:016x}", fnv1a(all));
 }

@@ -41,6 +41,14 @@ struct Input {
   double scale_drift = 0;
 };
 
+/// A whole iteration of a training around the allreduce. Off without a model.
+struct Workload {
+  std::string model;       ///< name of a shipped model or path of one
+  std::string device;      ///< name of a shipped device or path of one
+  std::int64_t batch = 0;  ///< samples a rank; 0: the model's own on this device
+  bool staging = false;    ///< messages are sent from the host's memory, not the GPU's
+};
+
 /// What a run keeps beyond totals and phases.
 struct Record {
   bool links = false;  ///< what crossed each link of the platform (network smpi)
@@ -65,10 +73,12 @@ struct Point {
   GradientSpace space{.components = 1'000'000, .granule = 1};
   std::vector<std::int64_t> tensors;  ///< sizes of the model's tensors; empty: one tensor
   std::int64_t k = 10'000;            ///< a multiple of the granule
+  /// With a workload 0: the kinds of iterations that the scheme goes through, weighted.
   int iterations = 2;
   bool error_feedback = false;
   std::uint64_t seed = 1;
   Input input;
+  Workload workload;
 };
 
 /// The defaults with what `json` says; `granule` and `k` settled. Throws InputError as check_point

@@ -36,11 +36,13 @@ Status status_from(const std::string& text) {
 }
 
 Json to_json(const SelectionSummary& selection) {
-  return {{"selected_min", selection.least},       {"selected_max", selection.most},
-          {"selected_total", selection.total},     {"ranks", selection.ranks},
-          {"sent_min", selection.sent_least},      {"sent_max", selection.sent_most},
-          {"scanned_max", selection.work.scanned}, {"compared_max", selection.work.compared},
-          {"sorted_max", selection.work.sorted},   {"hashed_max", selection.work.hashed}};
+  return {
+      {"selected_min", selection.least},       {"selected_max", selection.most},
+      {"selected_total", selection.total},     {"ranks", selection.ranks},
+      {"sent_min", selection.sent_least},      {"sent_max", selection.sent_most},
+      {"scanned_max", selection.work.scanned}, {"compared_max", selection.work.compared},
+      {"sorted_max", selection.work.sorted},   {"hashed_max", selection.work.hashed},
+      {"sampled_max", selection.work.sampled}, {"prefix_summed_max", selection.work.prefix_summed}};
 }
 
 SelectionSummary selection_from(const Json& json) {
@@ -54,7 +56,45 @@ SelectionSummary selection_from(const Json& json) {
           .work = {.scanned = count("scanned_max"),
                    .compared = count("compared_max"),
                    .sorted = count("sorted_max"),
-                   .hashed = count("hashed_max")}};
+                   .hashed = count("hashed_max"),
+                   .sampled = json.value("sampled_max", std::int64_t{0}),
+                   .prefix_summed = json.value("prefix_summed_max", std::int64_t{0})}};
+}
+
+Json to_json(const IterationParts& parts) {
+  return {{"time_s", parts.total().value()},
+          {"computation_s", parts.computation.value()},
+          {"sparsification_s", parts.sparsification.value()},
+          {"communication_s", parts.communication.value()}};
+}
+
+IterationParts parts_from(const Json& json) {
+  return {.computation = Seconds(json.at("computation_s").get<double>()),
+          .sparsification = Seconds(json.at("sparsification_s").get<double>()),
+          .communication = Seconds(json.at("communication_s").get<double>())};
+}
+
+Json to_json(const TrainingOutcome& training) {
+  Json json = to_json(training.mean);
+  json["samples_per_s"] = training.samples_per_s;
+  json["kinds"] = Json::array();
+  for (const IterationKind& kind : training.kinds) {
+    Json one = {{"iteration", kind.which.iteration}, {"weight", kind.which.weight}};
+    one.update(to_json(kind.parts));
+    json["kinds"].push_back(one);
+  }
+  return json;
+}
+
+TrainingOutcome training_from(const Json& json) {
+  TrainingOutcome training{.mean = parts_from(json),
+                           .samples_per_s = json.at("samples_per_s").get<double>(),
+                           .kinds = {}};
+  for (const Json& kind : json.at("kinds")) {
+    training.kinds.push_back(
+        {{kind.at("iteration").get<int>(), kind.at("weight").get<double>()}, parts_from(kind)});
+  }
+  return training;
 }
 
 Json to_json(const Outcome& outcome, bool has_clock) {
@@ -107,6 +147,7 @@ Json to_json(const Outcome& outcome, bool has_clock) {
       {"beta_s_per_word", outcome.machine.beta_per_word.value()},
       {"alphabeta_time_s", outcome.alphabeta_time ? Json(outcome.alphabeta_time->value()) : Json()},
       {"congestion_factor", congestion ? Json(*congestion) : Json()},
+      {"training", outcome.training ? to_json(*outcome.training) : Json()},
       {"phases", phases},
       {"links", outcome.links.empty() ? Json() : links},
       {"by_rank", outcome.by_rank.empty() ? Json() : by_rank}};
@@ -164,6 +205,9 @@ Outcome outcome_from(const Json& json, const Machine& given) {
   outcome.ranks_agree = json.at("ranks_agree").get<bool>();
   if (json.contains("selection") && !json.at("selection").is_null()) {  // absent in older rows
     outcome.selection = selection_from(json.at("selection"));
+  }
+  if (json.contains("training") && !json.at("training").is_null()) {  // absent in older rows
+    outcome.training = training_from(json.at("training"));
   }
   for (const Json& phase : json.at("phases")) {
     outcome.phases.push_back(

@@ -9,6 +9,7 @@
 
 #include "algorithms/error_feedback.hpp"
 #include "algorithms/registry.hpp"
+#include "sim/devices/device.hpp"
 #include "sim/experiment/networks.hpp"
 #include "traces/profile_source.hpp"
 #include "traces/shipped.hpp"
@@ -26,8 +27,57 @@ struct RankState {
   Reduced reduced;
 };
 
-Task<void> iterate(Communicator& comm, RankState& rank, LocalGradient gradient, int iteration) {
-  rank.reduced = co_await rank.scheme->allreduce(comm, std::move(gradient), iteration);
+/// The allreduce alone, or the training around it.
+Task<void> iterate(Communicator& comm, RankState& rank, LocalGradient gradient, int iteration,
+                   const Training* training) {
+  Task<Reduced> task =
+      training == nullptr
+          ? rank.scheme->allreduce(comm, std::move(gradient), iteration)
+          : train_iteration(comm, *rank.scheme, *training, std::move(gradient), iteration);
+  gradient = {};
+  rank.reduced = co_await std::move(task);
+}
+
+/// What is around the scheme, and how many samples a rank takes in.
+struct TrainingSetup {
+  Training training;
+  std::int64_t batch = 0;
+  std::vector<std::int64_t> tensors;
+};
+
+std::optional<TrainingSetup> training_of(const Point& point) {
+  const Workload& workload = point.workload;
+  if (workload.model.empty()) return std::nullopt;
+  const Model model = read_model(model_file(workload.model));
+  const Device device = read_device(device_file(workload.device));
+  TrainingSetup setup{.training = {.compute = compute_times(model, device.name, workload.batch),
+                                   .prices = device.prices(workload.staging),
+                                   .space = point.space},
+                      .batch = workload.batch,
+                      .tensors = model.tensors()};
+  if (setup.batch == 0) setup.batch = compute_on(model, device.name).batch;
+  return setup;
+}
+
+/// The iterations to run; without a workload the last one is reported.
+std::vector<WeightedIteration> iterations_of(const Point& point, const SchemeInfo& info,
+                                             const Options& options) {
+  if (point.iterations == 0) return kinds_of_iterations(info, options);
+  std::vector<WeightedIteration> all;
+  for (int i = 1; i <= point.iterations; ++i) all.push_back({i, 1.0 / point.iterations});
+  return all;
+}
+
+TrainingOutcome training_outcome(std::vector<IterationKind> kinds, std::int64_t samples) {
+  TrainingOutcome outcome{.mean = {}, .kinds = std::move(kinds)};
+  for (const IterationKind& kind : outcome.kinds) {
+    outcome.mean.computation += kind.parts.computation * kind.which.weight;
+    outcome.mean.sparsification += kind.parts.sparsification * kind.which.weight;
+    outcome.mean.communication += kind.parts.communication * kind.which.weight;
+  }
+  const double time = outcome.mean.total().value();
+  outcome.samples_per_s = time > 0 ? static_cast<double>(samples) / time : 0;
+  return outcome;
 }
 
 LocalGradient gradient_of(const GradientSource& source, const RankState& state, Rank rank,
@@ -162,16 +212,23 @@ Outcome run_on(Network& network, const Point& point, const Machine& machine,
   const SchemeInfo info = find_scheme(point.scheme);
   const std::unique_ptr<GradientSource> source = source_of(point);
   SharedWork shared(4 * static_cast<std::size_t>(point.ranks));
-  const SchemeSetup setup{.ranks = point.ranks,
-                          .space = point.space,
-                          .k = point.k,
-                          .gamma = point.machine.gamma_per_word,
-                          .options = Options(info.options, point.options),
-                          .shared = &shared,
-                          .alpha = machine.alpha,
-                          .beta_per_word = machine.beta_per_word,
-                          .seed = point.seed,
-                          .tensors = point.tensors};
+  const std::optional<TrainingSetup> training = training_of(point);
+  const Options options(info.options, point.options);
+  const WorkPrices prices = training ? training->training.prices : WorkPrices{};
+  const Gamma gamma = training ? Gamma(prices.reduce.element, prices.scatter.element)
+                               : Gamma(point.machine.gamma_per_word);
+  const SchemeSetup setup{
+      .ranks = point.ranks,
+      .space = point.space,
+      .k = point.k,
+      .gamma = gamma,
+      .prices = prices,
+      .options = options,
+      .shared = &shared,
+      .alpha = machine.alpha,
+      .beta_per_word = machine.beta_per_word,
+      .seed = point.seed,
+      .tensors = training && point.tensors.empty() ? training->tensors : point.tensors};
 
   std::vector<RankState> ranks(static_cast<std::size_t>(point.ranks));
   for (RankState& rank : ranks) rank.scheme = info.make(setup);
@@ -179,15 +236,20 @@ Outcome run_on(Network& network, const Point& point, const Machine& machine,
   Outcome outcome;
   RunReport report;
   bool agree = true;
-  for (int iteration = 1; iteration <= point.iterations; ++iteration) {
+  std::vector<IterationKind> kinds;
+  for (const WeightedIteration which : iterations_of(point, info, options)) {
+    const int iteration = which.iteration;
     std::vector<LocalGradient> accumulated(point.error_feedback ? ranks.size() : 0);
     report = network.run(point.ranks, [&](Communicator& comm) {
       const auto at = static_cast<std::size_t>(comm.rank().value());
       LocalGradient gradient = gradient_of(*source, ranks[at], comm.rank(), iteration, info.dense);
       if (point.error_feedback) accumulated[at] = gradient;
-      return iterate(comm, ranks[at], std::move(gradient), iteration);
+      return iterate(comm, ranks[at], std::move(gradient), iteration,
+                     training ? &training->training : nullptr);
     });
     outcome.iteration_times.push_back(report.makespan());
+    if (training) kinds.push_back({which, parts_of(report)});
+    outcome.iteration = iteration;
     agree = agree && std::ranges::all_of(ranks, [&](const RankState& rank) {
               return equal(rank.reduced.sum, ranks.front().reduced.sum);
             });
@@ -201,7 +263,6 @@ Outcome run_on(Network& network, const Point& point, const Machine& machine,
 
   std::vector<Traffic> totals;
   for (const RankReport& rank : report.ranks) totals.push_back(rank.total());
-  outcome.iteration = point.iterations;
   outcome.steps = report.steps();
   outcome.messages_sent = spread_of(totals, [](const Traffic& t) { return t.messages_sent; });
   outcome.messages_received =
@@ -216,6 +277,9 @@ Outcome run_on(Network& network, const Point& point, const Machine& machine,
   outcome.selection = selection_of(ranks, info.dense);
   outcome.machine = machine;
   outcome.ranks_agree = agree;
+  if (training) {
+    outcome.training = training_outcome(std::move(kinds), training->batch * point.ranks);
+  }
   return outcome;
 }
 

@@ -10,6 +10,7 @@
 #include "sim/core/network.hpp"
 #include "sim/experiment/networks.hpp"
 #include "sim/experiment/point.hpp"
+#include "sim/workloads/iteration.hpp"
 
 namespace thinwire {
 
@@ -49,6 +50,19 @@ struct SelectionSummary {
   [[nodiscard]] double deviation(std::int64_t k, bool together) const;
 };
 
+/// A kind of iteration that a training goes through.
+struct IterationKind {
+  WeightedIteration which;
+  IterationParts parts;
+};
+
+/// A training's iterations, weighted.
+struct TrainingOutcome {
+  IterationParts mean;
+  double samples_per_s = 0;  ///< of all ranks
+  std::vector<IterationKind> kinds;
+};
+
 struct Outcome {
   int iteration = 0;                     ///< which one this is about: the last
   std::vector<Seconds> iteration_times;  ///< of all of them; 0 on a network without a clock
@@ -66,9 +80,11 @@ struct Outcome {
   std::optional<Seconds> alphabeta_time;
   std::vector<LinkReport> links;   ///< if recorded: those that carried something, hottest first
   std::vector<RankPhase> by_rank;  ///< if recorded
+  std::optional<TrainingOutcome> training;  ///< of a point with a workload
 
   [[nodiscard]] Seconds time() const { return iteration_times.back(); }
-  /// Over all iterations: what a scheme pays only every so often is in it in proportion.
+  /// Over all iterations, alike: what a scheme pays only every so often is in it in proportion
+  /// where whole periods ran. Of a training see `training`.
   [[nodiscard]] Seconds mean_time() const;
   /// How many times longer than without others on the links; 1 where both take no time.
   [[nodiscard]] std::optional<double> congestion_factor() const;

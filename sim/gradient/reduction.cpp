@@ -12,10 +12,6 @@
 
 namespace thinwire {
 
-Seconds Reduction::work(const Message& b) const {
-  return gamma_ * static_cast<double>(reduced_words(b).value());
-}
-
 Summed Reduction::sum(const Message& a, const Message& b, Part part) const {
   return {compute_sum(a, b, part), work(b)};
 }
@@ -100,9 +96,10 @@ Message GradientReduction::compute_join(std::span<const Message> parts, Part who
   return joined;
 }
 
-Words GradientReduction::reduced_words(const Message& b) const {
-  if (DenseBlock::holds(b.payload)) return b.words;
-  return Words(b.words.value() / 2);  // COO: half of the words are indexes
+Seconds GradientReduction::work(const Message& b) const {
+  const auto words = static_cast<double>(b.words.value());
+  if (DenseBlock::holds(b.payload)) return gamma().word * words;
+  return gamma().entry * (words / 2);  // COO: half of the words are indexes
 }
 
 Message NumbersReduction::cut(const Message& held, PieceRange wanted, int pieces) const {

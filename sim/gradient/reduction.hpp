@@ -27,10 +27,19 @@ struct Summed {
   Seconds work;  ///< what the sum costs the rank that makes it
 };
 
+/// γ: seconds a reduced word, that is, a word of values that is added to others.
+struct Gamma {
+  Seconds word;   ///< of dense values
+  Seconds entry;  ///< of sparse ones, which have to be found first
+
+  Gamma() = default;
+  Gamma(Seconds both) : word(both), entry(both) {}  // NOLINT(google-explicit-constructor)
+  Gamma(Seconds of_word, Seconds of_entry) : word(of_word), entry(of_entry) {}
+};
+
 class Reduction {
  public:
-  /// γ: seconds a reduced word, that is, a word of values that is added to others.
-  Reduction(SharedWork& shared, Seconds gamma) : shared_(shared), gamma_(gamma) {}
+  Reduction(SharedWork& shared, Gamma gamma) : shared_(shared), gamma_(gamma) {}
   Reduction(const Reduction&) = delete;
   Reduction& operator=(const Reduction&) = delete;
   Reduction(Reduction&&) = delete;
@@ -51,14 +60,13 @@ class Reduction {
   [[nodiscard]] virtual Message compute_sum(const Message& a, const Message& b,
                                             Part part) const = 0;
   [[nodiscard]] virtual Message compute_join(std::span<const Message> parts, Part whole) const = 0;
-  /// Words of values that adding `b` to something touches.
-  [[nodiscard]] virtual Words reduced_words(const Message& b) const = 0;
+  /// What adding `b` to something costs.
+  [[nodiscard]] virtual Seconds work(const Message& b) const = 0;
+  [[nodiscard]] const Gamma& gamma() const { return gamma_; }
 
  private:
-  [[nodiscard]] Seconds work(const Message& b) const;
-
   SharedWork& shared_;
-  Seconds gamma_;
+  Gamma gamma_;
 };
 
 /// Gradients, dense or sparse, as streams: sums switch to dense at δ of their part. A piece is a
@@ -67,19 +75,18 @@ class Reduction {
 class GradientReduction final : public Reduction {
  public:
   /// `stays_sparse`: sums of sparse gradients never switch to dense.
-  GradientReduction(SharedWork& shared, Seconds gamma, GradientSpace space,
-                    bool stays_sparse = false)
+  GradientReduction(SharedWork& shared, Gamma gamma, GradientSpace space, bool stays_sparse = false)
       : GradientReduction(shared, gamma, space, {.first = 0, .last = space.components}) {
     stays_sparse_ = stays_sparse;
   }
-  GradientReduction(SharedWork& shared, Seconds gamma, GradientSpace space, ComponentRange range)
+  GradientReduction(SharedWork& shared, Gamma gamma, GradientSpace space, ComponentRange range)
       : Reduction(shared, gamma), space_(space), range_(range) {}
   [[nodiscard]] Message cut(const Message& held, PieceRange wanted, int pieces) const override;
 
  protected:
   [[nodiscard]] Message compute_sum(const Message& a, const Message& b, Part part) const override;
   [[nodiscard]] Message compute_join(std::span<const Message> parts, Part whole) const override;
-  [[nodiscard]] Words reduced_words(const Message& b) const override;
+  [[nodiscard]] Seconds work(const Message& b) const override;
 
  private:
   /// The component at which piece `piece` of `pieces` begins.
@@ -101,7 +108,7 @@ class NumbersReduction final : public Reduction {
  protected:
   [[nodiscard]] Message compute_sum(const Message& a, const Message& b, Part part) const override;
   [[nodiscard]] Message compute_join(std::span<const Message> parts, Part whole) const override;
-  [[nodiscard]] Words reduced_words(const Message& b) const override { return b.words; }
+  [[nodiscard]] Seconds work(const Message& /*b*/) const override { return Seconds(0); }
 };
 
 }  // namespace thinwire

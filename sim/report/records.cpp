@@ -39,7 +39,7 @@ Json record_of(const Row& row, const Comparison& comparison) {
                  {"k", dense ? Json() : Json(point.k)},
                  {"density", dense ? Json() : Json(static_cast<double>(point.k) / n)},
                  {"granule", point.space.granule},
-                 {"iteration", point.iterations},
+                 {"iteration", row.outcome ? row.outcome->iteration : point.iterations},
                  {"error_feedback", point.error_feedback},
                  {"seed", point.seed}};
   // Input and machine, option by option, as a grid names them.
@@ -50,6 +50,16 @@ Json record_of(const Row& row, const Comparison& comparison) {
   for (const char* group : {"options", "machine", "input"}) {
     for (const auto& item : full.at(group).items()) {
       record[std::string(group) + "." + item.key()] = item.value();
+    }
+  }
+  if (full.contains("workload")) {
+    for (const auto& item : full.at("workload").items()) {
+      record["workload." + item.key()] = item.value();
+    }
+    const Json training = row.outcome ? to_json(row).at("result").at("training") : Json();
+    for (const char* key :
+         {"time_s", "computation_s", "sparsification_s", "communication_s", "samples_per_s"}) {
+      record[std::string("training.") + key] = training.is_null() ? Json() : training.at(key);
     }
   }
   record.update(Json{
@@ -102,6 +112,9 @@ Json record_of(const Row& row, const Comparison& comparison) {
       {"compared_max", if_selected([](const SelectionSummary& s) { return s.work.compared; })},
       {"sorted_max", if_selected([](const SelectionSummary& s) { return s.work.sorted; })},
       {"hashed_max", if_selected([](const SelectionSummary& s) { return s.work.hashed; })},
+      {"sampled_max", if_selected([](const SelectionSummary& s) { return s.work.sampled; })},
+      {"prefix_summed_max",
+       if_selected([](const SelectionSummary& s) { return s.work.prefix_summed; })},
       {"ranks_agree", if_run([](const Outcome& o) { return o.ranks_agree; })},
       {"wall_s", row.wall_s},
       {"peak_rss_bytes", row.peak_rss_bytes},

@@ -20,7 +20,7 @@ namespace thinwire::test {
 
 inline bool operator==(const SelectionWork& a, const SelectionWork& b) {
   return a.scanned == b.scanned && a.compared == b.compared && a.sorted == b.sorted &&
-         a.hashed == b.hashed;
+         a.hashed == b.hashed && a.sampled == b.sampled && a.prefix_summed == b.prefix_summed;
 }
 
 /// The P ranks of a sparsifier, which live through the iterations.

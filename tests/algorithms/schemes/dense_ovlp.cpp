@@ -226,13 +226,17 @@ TEST_CASE("What the buckets take is booked on the second strand, and the waiting
   test::Networks networks;
   SchemeRanks scheme(find_scheme("dense_ovlp"), 8, {6400, 1}, 0, buckets_of(1600));
   const RunReport report = run_once(networks.alphabeta, scheme);
-  REQUIRE(report.phases == std::vector<std::string>{"other", "wait", "allreduce"});
+  const auto phase = [&](const RankReport& rank, const char* name) {
+    const auto found = std::ranges::find(report.phases, name);
+    REQUIRE(found != report.phases.end());
+    return rank.by_phase[static_cast<std::size_t>(found - report.phases.begin())];
+  };
   for (const RankReport& rank : report.ranks) {
-    CHECK(rank.by_phase[1].time.value() == exactly(report.makespan().value()));
-    CHECK(rank.by_phase[2].time.value() == exactly(report.makespan().value()));
-    CHECK(rank.by_phase[1].messages_sent == 0);
-    CHECK(rank.by_phase[2].messages_sent == 4 * 6);
-    CHECK(rank.by_phase[2].words_received == Words(11'200));
+    CHECK(phase(rank, "wait").time.value() == exactly(report.makespan().value()));
+    CHECK(phase(rank, "allreduce").time.value() == exactly(report.makespan().value()));
+    CHECK(phase(rank, "wait").messages_sent == 0);
+    CHECK(phase(rank, "allreduce").messages_sent == 4 * 6);
+    CHECK(phase(rank, "allreduce").words_received == Words(11'200));
   }
 }
 

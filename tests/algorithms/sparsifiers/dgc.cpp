@@ -77,9 +77,10 @@ TEST_CASE("dgc samples alike where little is held: zeros are part of the sample"
                                              .seed = seed});
     const Selection selection = ranks.select(accumulated);
     sum += static_cast<double>(size_of(selection));
-    CHECK(selection.work.scanned == 40000);
+    CHECK(selection.work.sampled == 40000);
     CHECK(selection.work.sorted == 40000);
     CHECK(selection.work.compared == 1'000'000);
+    CHECK(selection.work.prefix_summed == 1'000'000);
   }
   // r = 20, q = 0.04: 500 ± 110, the mean of 200 ± 7.8.
   CHECK(std::abs(sum / 200 - 500) < 4 * 7.8);

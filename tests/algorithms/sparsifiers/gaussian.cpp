@@ -67,7 +67,8 @@ TEST_CASE("gaussian selects k of truly Gaussian components within a few percent"
     const Entries top = test::top(entries_of(accumulated), size_of(selection));
     CHECK(entries_of(selection.selected) == top);  // a threshold: the largest ones
     CHECK(test::operator==(selection.work, SelectionWork{.scanned = 2 * kSpace.components,
-                                                         .compared = kSpace.components}));
+                                                         .compared = kSpace.components,
+                                                         .prefix_summed = kSpace.components}));
   }
 }
 

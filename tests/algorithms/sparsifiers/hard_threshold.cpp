@@ -30,7 +30,7 @@ TEST_CASE("hard_threshold takes a threshold that is given") {
       SparseVector::checked({{1, 2.5F}, {4, -2.6F}, {9, 2.4F}, {10, 7.0F}});
   const Selection selection = ranks.select(accumulated);
   CHECK(entries_of(selection.selected) == Entries{{1, 2.5F}, {4, -2.6F}, {10, 7.0F}});
-  CHECK(test::operator==(selection.work, SelectionWork{.compared = 1000}));
+  CHECK(test::operator==(selection.work, SelectionWork{.compared = 1000, .prefix_summed = 1000}));
 }
 
 TEST_CASE("hard_threshold sends everything for ever where less than k was held at first") {

@@ -72,7 +72,7 @@ TEST_CASE("random_k sends values where there are some and zeros elsewhere") {
   SparsifierRanks ranks(random_k_sparsifier(), {.space = space, .k = 300});
   const Selection selection = ranks.select(accumulated);
   CHECK(selection.selected.size() == 30);
-  CHECK(test::operator==(selection.work, SelectionWork{.scanned = 300}));
+  CHECK(test::operator==(selection.work, SelectionWork{.sampled = 300}));
   int zeros = 0;
   for (const Entry& entry : selection.selected.entries()) {
     CHECK(entry.coordinate < 101);

@@ -34,7 +34,7 @@ struct Fit {
 /// The paper's equations on a list of all n magnitudes.
 Fit fit_of(std::vector<double> magnitudes, double density, int stages, double first) {
   const auto whole = static_cast<std::int64_t>(magnitudes.size());
-  Fit fit{.threshold = 0, .work = {.scanned = whole, .compared = whole}};
+  Fit fit{.threshold = 0, .work = {.scanned = whole, .compared = whole, .prefix_summed = whole}};
   const double later = std::pow(density / first, 1.0 / (stages - 1));
   for (int stage = 1; stage <= stages; ++stage) {
     const double ratio = stages == 1 ? density : stage == 1 ? first : later;
@@ -99,12 +99,14 @@ TEST_CASE("sidco reads n and then the exceedances of each stage") {
       {{0, 0.0F}, {1, 5.0F}, {2, -4.0F}, {3, 6.0F}, {4, 0.0F}, {5, -5.0F}, {6, 0.0F}});
   const GradientSpace space{.components = 8, .granule = 1};
   SparsifierRanks one(sidco_sparsifier(), {.space = space, .k = 1, .options = fixed(1)});
-  CHECK(test::operator==(one.select(accumulated).work, SelectionWork{.scanned = 8, .compared = 8}));
+  CHECK(test::operator==(one.select(accumulated).work,
+                         SelectionWork{.scanned = 8, .compared = 8, .prefix_summed = 8}));
   // k = 1: δ2 = 0.5, η2 = 3.47 + 1.53 ln 2 = 4.53, reached by 5, 6 and 5.
   SparsifierRanks two(sidco_sparsifier(), {.space = space, .k = 1, .options = fixed(2)});
   const Selection selection = two.select(accumulated);
   CHECK(entries_of(selection.selected) == test::Entries{{1, 5.0F}, {3, 6.0F}, {5, -5.0F}});
-  CHECK(test::operator==(selection.work, SelectionWork{.scanned = 12, .compared = 16}));
+  CHECK(test::operator==
+        (selection.work, SelectionWork{.scanned = 12, .compared = 16, .prefix_summed = 8}));
   // Three: δ2 = δ3 = 0.71, η2 = 3.47 + 0.53 = 4.0; 5, 5 and 6 exceed it; η3 = 4.0 + 0.46 = 4.46.
   SparsifierRanks three(sidco_sparsifier(), {.space = space, .k = 1, .options = fixed(3)});
   const Selection last = three.select(accumulated);

@@ -1,0 +1,20 @@
+#include "algorithms/sparsifiers/sparsifier.hpp"
+
+namespace thinwire {
+
+void Sparsifier::observe(const Numbers& /*counts*/, int /*iteration*/) {}
+
+Seconds SelectionWork::cost(const WorkPrices& prices) const {
+  return prices.scan.of(scanned) + prices.compare.of(compared) + prices.topk.of(sorted) +
+         prices.hash.of(hashed) + prices.sample.of(sampled) + prices.prefix_sum.of(prefix_summed);
+}
+
+Task<Selection> select_and_pay(Communicator& comm, const SchemeSetup& setup, Sparsifier& sparsifier,
+                               const SparseVector& accumulated, int iteration) {
+  Selection selection = sparsifier.select(accumulated, comm.rank(), iteration);
+  const auto phase = comm.phase(kSparsification);
+  co_await comm.compute(selection.work.cost(setup.prices));
+  co_return selection;
+}
+
+}  // namespace thinwire

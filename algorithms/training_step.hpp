@@ -1,0 +1,54 @@
+// What a scheme is told of the training around it: when gradients are ready, and what local work
+// costs.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "sim/core/units.hpp"
+#include "sim/core/work_prices.hpp"
+#include "sim/gradient/space.hpp"
+
+namespace thinwire {
+
+/// When the components from `first` on are ready, in seconds since the backward pass began.
+struct ReadyAt {
+  std::int64_t first = 0;
+  Seconds time;
+};
+
+/// One rank's backward pass, which makes the gradient ready from its end to its beginning.
+class TrainingStep {
+ public:
+  /// `ready` from the gradient's end to its beginning, its last element at component 0. It and
+  /// `prices` must outlive this.
+  TrainingStep(std::span<const ReadyAt> ready, const WorkPrices& prices, GradientSpace space)
+      : ready_(ready), prices_(prices), space_(space) {}
+
+  /// The seconds of the backward pass that lie between now and the moment when all components from
+  /// `first` on are ready. Whoever asks spends them.
+  [[nodiscard]] Seconds until_ready(std::int64_t first) {
+    Seconds reached = spent_;
+    for (const ReadyAt& part : ready_) {
+      reached = std::max(reached, part.time);
+      if (part.first <= first) break;
+    }
+    const Seconds left(reached.value() - spent_.value());
+    spent_ = reached;
+    return left;
+  }
+  /// The rest of it.
+  [[nodiscard]] Seconds rest() { return until_ready(0); }
+
+  [[nodiscard]] const WorkPrices& prices() const { return prices_; }
+  [[nodiscard]] const GradientSpace& space() const { return space_; }
+
+ private:
+  std::span<const ReadyAt> ready_;
+  const WorkPrices& prices_;
+  GradientSpace space_;
+  Seconds spent_;
+};
+
+}  // namespace thinwire

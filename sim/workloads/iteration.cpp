@@ -1,0 +1,96 @@
+#include "sim/workloads/iteration.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace thinwire {
+
+namespace {
+
+constexpr const char* kForward = "forward";
+constexpr const char* kBackward = "backward";
+/// Of a scheme that has settled, the mean is taken over so many iterations.
+constexpr int kSettledIterations = 4;
+
+}  // namespace
+
+Task<Reduced> train_iteration(Communicator& comm, Scheme& scheme, const Training& training,
+                              LocalGradient gradient, int iteration) {
+  {
+    const auto phase = comm.phase(kForward);
+    co_await comm.compute(training.compute.forward);
+  }
+  TrainingStep step(training.compute.ready, training.prices, training.space);
+  if (comm.size() == 1) {
+    co_await run_backward(comm, step, 0);
+    co_return Reduced{.sum = std::move(gradient), .contributed = {}};
+  }
+  Task<Reduced> task = scheme.allreduce_in_training(comm, std::move(gradient), iteration, step);
+  gradient = {};
+  co_return co_await std::move(task);
+}
+
+IterationParts parts_of(const RunReport& report) {
+  const auto last = std::ranges::max_element(report.ranks, {}, &RankReport::finished);
+  const auto spent = [&](std::string_view phase) {
+    const auto found = std::ranges::find(report.phases, phase);
+    const auto at = static_cast<std::size_t>(found - report.phases.begin());
+    return at < last->by_phase.size() ? last->by_phase[at].time : Seconds(0);
+  };
+  IterationParts parts{.computation = spent(kForward) + spent(kBackward),
+                       .sparsification = spent(kSparsification),
+                       .communication = {}};
+  const double rest =
+      last->finished.value() - parts.computation.value() - parts.sparsification.value();
+  parts.communication = Seconds(std::max(0.0, rest));
+  return parts;
+}
+
+std::vector<WeightedIteration> kinds_of_iterations(const SchemeInfo& scheme,
+                                                   const Options& options) {
+  std::vector<WeightedIteration> kinds;
+  if (scheme.settling > 0) {
+    const int last = scheme.settling + kSettledIterations;
+    for (int i = 1; i <= last; ++i) {
+      kinds.push_back({i, i > scheme.settling ? 1.0 / kSettledIterations : 0});
+    }
+    return kinds;
+  }
+  std::int64_t cycle = 1;
+  std::vector<std::int64_t> periods;
+  for (const std::string& name : scheme.periods) {
+    periods.push_back(options.integer(name));
+    cycle = std::lcm(cycle, periods.back());
+  }
+  // Which of the periods begin anew in an iteration tells its kind, and how long ago the last one
+  // did tells how well it stands for the others of its kind.
+  struct Member {
+    std::int64_t age;
+    std::int64_t iteration;
+    auto operator<=>(const Member&) const = default;
+  };
+  std::map<std::vector<bool>, std::vector<Member>> alike;
+  for (std::int64_t i = 0; i < cycle; ++i) {
+    std::vector<bool> begins;
+    std::int64_t age = cycle;
+    for (const std::int64_t period : periods) {
+      begins.push_back(i % period == 0);
+      age = std::min(age, i % period);
+    }
+    alike[begins].push_back({age, i + 1});
+  }
+  for (auto& [begins, members] : alike) {
+    const double share = static_cast<double>(members.size()) / static_cast<double>(cycle);
+    const auto middle = members.begin() + static_cast<std::ptrdiff_t>(members.size() / 2);
+    std::ranges::nth_element(members, middle);
+    kinds.push_back({static_cast<int>(middle->iteration), share});
+  }
+  std::ranges::sort(kinds, {}, &WeightedIteration::iteration);
+  // What begins anew in the first iteration has to have begun.
+  if (kinds.front().iteration != 1) kinds.insert(kinds.begin(), WeightedIteration{1, 0});
+  return kinds;
+}
+
+}  // namespace thinwire
