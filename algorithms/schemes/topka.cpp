@@ -37,10 +37,11 @@ class Gather final : public SparseCollective {
     const auto phase = comm.phase("local_reduction");
     const Words received = all.message().words - mine.words;
     // Half of the words are indexes.
-    const Seconds work =
-        style_.sparse_decoding
-            ? setup_.gamma.entry * (static_cast<double>(received.value()) / 2)
-            : setup_.gamma.word * (static_cast<double>(setup_.space.components) * setup_.ranks);
+    const Seconds work = style_.sparse_decoding
+                             ? setup_.gamma.entry * (static_cast<double>(received.value()) / 2)
+                             : (setup_.prices.scatter.call + setup_.prices.reduce.call +
+                                setup_.gamma.word * static_cast<double>(setup_.space.components)) *
+                                   static_cast<double>(setup_.ranks);
     co_await comm.compute(work);
     co_return Reduced{.sum = sum_of_gathered(all, *setup_.shared),
                       .contributed = selection.selected,

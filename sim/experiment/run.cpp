@@ -173,6 +173,8 @@ std::optional<SelectionSummary> selection_of(const std::vector<RankState>& ranks
     most(summary.work.compared, report.work.compared);
     most(summary.work.sorted, report.work.sorted);
     most(summary.work.hashed, report.work.hashed);
+    most(summary.work.sampled, report.work.sampled);
+    most(summary.work.prefix_summed, report.work.prefix_summed);
   }
   if (summary.ranks == 0) return std::nullopt;  // nothing was there to select from
   return summary;

@@ -413,36 +413,20 @@ Profile bert() {
       "word embeddings; the sizes add up to the 133,547,324 of Ok-Topk, Table 2"};
 
   constexpr double kLayers = 0.6;
-  constexpr double kWordsMean = 0.6;  // ln of the mean density of the words' matrices
   constexpr std::uint64_t kSeed = 1;
-  constexpr std::int64_t kCuts = 16;
   std::vector<double> logs;
-  std::vector<bool> words;
   for (std::size_t i = 0; i < profile.layers.size(); ++i) {
-    const bool rows = profile.layers[i].size == kWords * kWidth;
-    cut(profile, i, rows ? kCuts : 1);
-    for (std::int64_t j = 0; j < (rows ? kCuts : 1); ++j) {
-      words.push_back(rows);
-      logs.push_back(rows ? 0 : score(kSeed, i, 0));
-    }
+    cut(profile, i, 1);
+    logs.push_back(score(kSeed, i, 0));
   }
   spread_to(profile, logs, kLayers);
-  // The vocabulary is ordered by frequency, which falls as one over the position (Zipf).
-  for (std::size_t i = 0, j = 0; i < logs.size(); ++i) {
-    if (!words[i]) continue;
-    const auto row = [&](std::size_t cut_at) {
-      return 1 + static_cast<double>(kWords) * static_cast<double>(cut_at) / kCuts;
-    };
-    const double share = std::log(row(j + 1) / row(j)) / std::log(row(kCuts));
-    logs[i] = kWordsMean + std::log(share * kCuts);
-    j = (j + 1) % kCuts;
-  }
   set_densities(profile, logs, 30);
   profile.provenance["regions"] = {
       "assumed",
-      fmt::format("log-normal over layers, drawn once; the rows of the words' two matrices by "
-                  "Zipf's law, since the vocabulary is ordered by frequency; {} (the study: 0.5 to "
-                  "0.9, and for its transformer 18.8)",
+      fmt::format("log-normal over layers, drawn once; rows of words by their frequency (Zipf) "
+                  "would make equal regions 2.3 times as slow as balanced ones on 16 ranks, where "
+                  "Ok-Topk, Figure 7(a), has 1.13; {} (the study: 0.5 to 0.9, and for its "
+                  "transformer 18.8)",
                   spread_text(profile))};
   calibrate_popularity(
       profile, 16, 0.092,
