@@ -36,19 +36,24 @@ class Gather final : public SparseCollective {
     }
     const auto phase = comm.phase("local_reduction");
     const Words received = all.message().words - mine.words;
-    // Half of the words are indexes.
-    const Seconds work = style_.sparse_decoding
-                             ? setup_.gamma.entry * (static_cast<double>(received.value()) / 2)
-                             : (setup_.prices.scatter.call + setup_.prices.reduce.call +
-                                setup_.gamma.word * static_cast<double>(setup_.space.components)) *
-                                   static_cast<double>(setup_.ranks);
-    co_await comm.compute(work);
+    co_await comm.compute(decoding(received));
     co_return Reduced{.sum = sum_of_gathered(all, *setup_.shared),
                       .contributed = selection.selected,
                       .gathered = all.message().words};
   }
 
  private:
+  /// Entries are merged, or each sender's scattered into a vector of its own, which is added:
+  /// kernels that are launched while the ones before them run.
+  [[nodiscard]] Seconds decoding(Words received) const {
+    if (style_.sparse_decoding) {
+      return setup_.gamma.entry * (static_cast<double>(received.value()) / 2);  // half are indexes
+    }
+    const Seconds launches = setup_.prices.scatter.call + setup_.prices.reduce.call;
+    const Seconds added = setup_.gamma.word * static_cast<double>(setup_.space.components);
+    return std::max(launches, added) * static_cast<double>(setup_.ranks);
+  }
+
   [[nodiscard]] Task<Concatenation> gather(Communicator& comm, Message message) const {
     return style_.ring ? allgather_ring(comm, std::move(message))
                        : allgather(comm, std::move(message));

@@ -13,16 +13,16 @@ from pathlib import Path
 CLT = "calibrated from claim exdyna.iteration.clt"
 FULL = "calibrated from claim dragonn.speedup.full (dragonn)"
 COMPUTE = {
-    "vgg16": [("p100", 16, 0.06522, "calibrated from claim oktopk.vgg.minutes (16 GPUs, oktopk)")],
-    "lstm_an4": [("p100", 2, 0.176, "calibrated from claim oktopk.lstm.minutes (32 GPUs, oktopk)")],
-    "bert": [("p100", 8, 0.3378, "calibrated from claim oktopk.bert.32.hours (oktopk)")],
+    "vgg16": [("p100", 16, 0.06516, "calibrated from claim oktopk.vgg.minutes (16 GPUs, oktopk)")],
+    "lstm_an4": [("p100", 2, 0.1758, "calibrated from claim oktopk.lstm.minutes (32 GPUs, oktopk)")],
+    "bert": [("p100", 8, 0.3377, "calibrated from claim oktopk.bert.32.hours (oktopk)")],
     "resnet152": [("v100", 32, 0.0976, CLT)],
     "inception_v4": [("v100", 32, 0.1553, CLT)],
     "lstm_wikitext2": [("v100", 32, 0.1018, CLT)],
-    "resnet50": [("v100", 64, 0.1127, FULL),
+    "resnet50": [("v100", 64, 0.1174, FULL),
                  ("p100", 4, 0.3912, "calibrated from claim sparcml.resnet50 (dense)")],
-    "vit": [("v100", 32, 0.3832, FULL)],
-    "mlp_mixer": [("v100", 32, 0.2699, FULL)],
+    "vit": [("v100", 32, 0.3875, FULL)],
+    "mlp_mixer": [("v100", 32, 0.2743, FULL)],
     "xml": [("v100", 256, 0.025, "DRAGONN (ICML 2022), section 5.2: 25 ms")],
     "webspam": [("xc50_cpu", 1000, 0.01, "assumed")],
     "url": [("xc50_cpu", 1000, 0.01, "assumed")],

@@ -147,8 +147,9 @@ Overheads overheads(Trials& trials, double bytes) {
   Overheads result{};
   result.full = time({{"scheme", "dense_ring"}}, prices.reduce.element.value());
   // What each rank sent is scattered into a vector of its own, and those are added.
-  const Seconds decoding =
-      (prices.scatter.call + prices.reduce.of(components)) * static_cast<double>(kRanks);
+  const Seconds decoding = std::max(prices.scatter.call + prices.reduce.call,
+                                    prices.reduce.element * static_cast<double>(components)) *
+                           static_cast<double>(kRanks);
   result.compression = encoding(trials, kDgc, components) + decoding.value();
   result.dgc = time(system(kDgc), 0) + result.compression;
   return result;
