@@ -20,6 +20,7 @@ void add_sweep(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
 void add_claims(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
+void add_recommend(CLI::App& app, int& exit_code);
 void add_topo(CLI::App& app, int& exit_code);
 void add_trace(CLI::App& app, int& exit_code);
 

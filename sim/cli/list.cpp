@@ -8,8 +8,10 @@
 #include "algorithms/registry.hpp"
 #include "sim/cli/command.hpp"
 #include "sim/core/errors.hpp"
+#include "sim/devices/device.hpp"
 #include "sim/experiment/networks.hpp"
 #include "sim/report/costs.hpp"
+#include "sim/workloads/model.hpp"
 #include "topologies/shipped.hpp"
 #include "traces/shipped.hpp"
 
@@ -122,6 +124,34 @@ std::vector<Json> trace_records() {
   return records;
 }
 
+std::vector<Json> model_records() {
+  std::vector<Json> records;
+  for (const std::string& name : shipped_models()) {
+    const Model model = read_model(model_file(name));
+    std::string devices;
+    for (const ModelCompute& compute : model.compute) {
+      devices += fmt::format("{}{}", devices.empty() ? "" : ", ", compute.device);
+    }
+    records.push_back({{"kind", "model"},
+                       {"name", name},
+                       {"summary", model.summary},
+                       {"components", std::to_string(model.components)},
+                       {"density", fmt::format("{:g}", model.density)},
+                       {"devices", devices},
+                       {"source", model.source}});
+  }
+  return records;
+}
+
+std::vector<Json> device_records() {
+  std::vector<Json> records;
+  for (const std::string& name : shipped_devices()) {
+    records.push_back(
+        {{"kind", "device"}, {"name", name}, {"summary", read_device(device_file(name)).summary}});
+  }
+  return records;
+}
+
 std::vector<Column> columns_of(const std::vector<std::pair<std::string, std::string>>& headings) {
   std::vector<Column> columns;
   for (const auto& [key, heading] : headings) {
@@ -151,6 +181,8 @@ int run(const ListFlags& flags) {
     if (wants("networks")) add(network_records());
     if (wants("platforms")) add(platform_records());
     if (wants("traces")) add(trace_records());
+    if (wants("models")) add(model_records());
+    if (wants("devices")) add(device_records());
     fmt::print("{}", render(flags.format, records, {}));
     return 0;
   }
@@ -197,6 +229,20 @@ int run(const ListFlags& flags) {
     if (schemes) fmt::print("\n");
     fmt::print("{}", to_table(trace_records(), columns_of({{"name", "trace"}, {"file", "file"}})));
   }
+  if (wants("models")) {
+    if (schemes) fmt::print("\n");
+    fmt::print("{}", to_table(model_records(), columns_of({{"name", "model"},
+                                                           {"summary", "what it is"},
+                                                           {"components", "components"},
+                                                           {"density", "density"},
+                                                           {"devices", "times on"},
+                                                           {"source", "source"}})));
+  }
+  if (wants("devices")) {
+    if (schemes) fmt::print("\n");
+    fmt::print("{}", to_table(device_records(),
+                              columns_of({{"name", "device"}, {"summary", "what it is"}})));
+  }
   return 0;
 }
 
@@ -205,10 +251,13 @@ int run(const ListFlags& flags) {
 void add_list(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<ListFlags>();
   CLI::App& command = *app.add_subcommand(
-      "list", "List schemes with their costs, sparsifiers, networks, platforms and traces");
+      "list",
+      "List schemes with their costs, sparsifiers, networks, platforms, traces, models, devices");
   command
-      .add_option("what", flags->what, "schemes, sparsifiers, networks, platforms, traces or all")
-      ->check(CLI::IsMember({"schemes", "sparsifiers", "networks", "platforms", "traces", "all"}))
+      .add_option("what", flags->what,
+                  "schemes, sparsifiers, networks, platforms, traces, models, devices or all")
+      ->check(CLI::IsMember({"schemes", "sparsifiers", "networks", "platforms", "traces", "models",
+                             "devices", "all"}))
       ->option_text("[all]");
   command.add_flag("--costs", flags->costs,
                    "the schemes' cost models: formulas, and what they come to at -P, -n, -d");

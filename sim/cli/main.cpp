@@ -36,6 +36,7 @@ int run(int argc, char** argv) {
   add_run(app, exit_code);
   add_sweep(app, exit_code);
   add_compare(app, exit_code);
+  add_recommend(app, exit_code);
   add_claims(app, exit_code);
   add_list(app, exit_code);
   add_topo(app, exit_code);
