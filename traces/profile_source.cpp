@@ -98,11 +98,7 @@ DenseBlock ExactProfileSource::dense(Rank rank, int iteration) const {
 
 StatisticalProfileSource::StatisticalProfileSource(const Profile& profile,
                                                    const ProfileSettings& settings)
-    : ProfileSource(profile, settings) {
-  if (settings.space.granule != 1) {
-    throw InputError("statistical gradient values need no granules: leave 'granule' out");
-  }
-}
+    : ProfileSource(profile, settings) {}
 
 SparseVector StatisticalProfileSource::accumulator(Rank rank, int iteration, double factor) const {
   const double scale = factor * static_cast<double>(threshold(rank, iteration));
