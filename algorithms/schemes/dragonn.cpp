@@ -29,6 +29,24 @@ TensorProfile profile_of(const Options& options, Seconds alpha, Seconds beta) {
           .beta_s_per_word = beta.value()};
 }
 
+/// In a training the device has its prices: of a threshold from a sample, a comparison, the hashing
+/// or the prefix sum of what exceeds it, and decoding.
+TensorProfile profile_of(const SchemeSetup& setup) {
+  TensorProfile profile = profile_of(setup.options, setup.alpha, setup.beta_per_word);
+  const WorkPrices& prices = setup.prices;
+  if (prices.compare.element == Seconds(0)) return profile;  // the options stand for them
+  const bool hashed = setup.options.all().contains("slots");
+  const double sample = setup.options.all().contains("sample") ? setup.options.number("sample") : 0;
+  const Price& placing = hashed ? prices.hash : prices.prefix_sum;
+  const Seconds calls = prices.sample.call + prices.topk.call + prices.compare.call + placing.call +
+                        prices.scatter.call;
+  Seconds each = prices.compare.element + (prices.sample.element + prices.topk.element) * sample;
+  if (!hashed) each += placing.element;
+  profile.compress_s = calls.value();
+  profile.compress_s_per_component = each.value();
+  return profile;
+}
+
 /// Words that travel for k selected components.
 std::int64_t compressed_words(std::int64_t k, const GradientSpace& space, const Options& options) {
   if (!options.all().contains("slots")) return 2 * k;
@@ -60,7 +78,7 @@ std::vector<Tensor> tensors_of(const std::vector<std::int64_t>& sizes, const Gra
 class TensorWise final : public Scheme {
  public:
   TensorWise(const SchemeSetup& setup, const SchemeInfo& gathering) : setup_(setup) {
-    const TensorProfile profile = profile_of(setup.options, setup.alpha, setup.beta_per_word);
+    const TensorProfile profile = profile_of(setup);
     for (const Tensor& tensor :
          tensors_of(setup.tensors, setup.space, setup.k, setup.ranks, setup.options, profile)) {
       Part part{.tensor = tensor, .setup = std::make_unique<SchemeSetup>(setup), .scheme = {}};

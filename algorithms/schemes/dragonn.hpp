@@ -7,8 +7,8 @@
 // dense around a ring.
 //   Equation 1   T_comp(d) < T_full(d) - T_spr(d)
 //   T_full(d) = 2 (P-1) (α + d/P β), T_spr(d) = (P-1) (α + s β), s the words of a compressed
-//   tensor, T_comp(d) = compress_s + compress_s_per_component d, profiled offline. It decides, and
-//   is not spent: what selecting costs a device is not simulated for any scheme yet.
+//   tensor, T_comp(d) = compress_s + compress_s_per_component d, profiled offline; in a training
+//   both follow from the device's prices, which are then spent too.
 // (The paper goes on to print the difference as (K-1)(α + (1/K - γ) dA/B); from its own two costs
 // the first term is 2/K. We take the costs.) α and β are those of the network that runs.
 //

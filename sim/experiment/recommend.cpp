@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
-#include "topologies/platform.hpp"
-#include "topologies/shipped.hpp"
+#include "sim/core/errors.hpp"
 
 namespace thinwire {
 
@@ -56,6 +55,16 @@ Candidate candidate_of(const RecommendSettings& settings, const std::string& sch
   return candidate;
 }
 
+/// Infinite where there is no such place: a platform has only so many hosts.
+double time_elsewhere(const RecommendSettings& settings, const std::string& scheme,
+                      const Json& point) {
+  try {
+    return time_of(candidate_of(settings, scheme, point).row);
+  } catch (const InputError&) {
+    return std::numeric_limits<double>::infinity();
+  }
+}
+
 std::vector<std::string> contenders(const std::vector<Candidate>& ranked) {
   std::vector<std::string> names;
   bool dense = false;
@@ -85,7 +94,7 @@ std::optional<Crossover> crossover(const RecommendSettings& settings,
     double best = std::numeric_limits<double>::infinity();
     double present = best;
     for (const std::string& name : names) {
-      const double time = time_of(candidate_of(settings, name, point).row);
+      const double time = time_elsewhere(settings, name, point);
       if (name == names.front()) present = time;
       if (time < best) {
         best = time;
@@ -160,11 +169,7 @@ Recommendation recommend(const RecommendSettings& settings) {
   RecommendSettings elsewhere = settings;
   elsewhere.point = given;
   if (!given.contains("density")) elsewhere.point["density"] = density;
-  double most = settings.most_ranks;
-  if (!point.platform.empty()) {
-    const Platform platform(platform_file(point.platform), {});
-    most = std::min(most, static_cast<double>(platform.hosts().size()));
-  }
+  const double most = settings.most_ranks;
   result.more_ranks = crossover(elsewhere, names, "ranks", steps(point.ranks, 2, 2, most));
   result.fewer_ranks = crossover(elsewhere, names, "ranks", steps(point.ranks, 0.5, 2, most));
   result.higher_density =

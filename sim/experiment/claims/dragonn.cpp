@@ -116,6 +116,7 @@ void bins(Trials& trials, ClaimPage& page) {
                     {"components", 102'400},
                     {"k", 10'240},
                     {"iterations", 1},
+                    {"input", {{"profile", "vgg16"}}},
                     {"options", {{"slots", slots}, {"sample", 1}, {"tensor_selection", false}}}});
     const SelectionSummary& selection = *row.outcome->selection;
     const double most = static_cast<double>(selection.sent_most);
