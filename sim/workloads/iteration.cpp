@@ -69,7 +69,7 @@ std::vector<WeightedIteration> kinds_of_iterations(const SchemeInfo& scheme,
   struct Member {
     std::int64_t age;
     std::int64_t iteration;
-    auto operator<=>(const Member&) const = default;
+    auto operator<=>(const Member&) const = default;  // NOLINT(modernize-use-nullptr)
   };
   std::map<std::vector<bool>, std::vector<Member>> alike;
   for (std::int64_t i = 0; i < cycle; ++i) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <ranges>
 #include <string_view>
 
 #include "sim/core/errors.hpp"
@@ -125,9 +126,9 @@ ComputeTimes compute_times(const Model& model, const std::string& device, std::i
   };
   double done = 0;
   std::int64_t first = model.components;
-  for (auto layer = model.layers.rbegin(); layer != model.layers.rend(); ++layer) {
-    done += weight(*layer);
-    first -= layer->components();
+  for (const ModelLayer& layer : std::views::reverse(model.layers)) {
+    done += weight(layer);
+    first -= layer.components();
     times.ready.push_back({.first = first, .time = times.backward * std::min(1.0, done)});
   }
   if (!times.ready.empty()) times.ready.back().time = times.backward;
