@@ -81,9 +81,9 @@ struct Point {
   Workload workload;
 };
 
-/// The defaults with what `json` says; `granule` and `k` settled. Throws InputError as check_point
+/// The defaults with what `given` says; `granule` and `k` settled. Throws InputError as check_point
 /// does, and for values that do not go together.
-[[nodiscard]] Point point_from(const Json& json, const std::string& origin);
+[[nodiscard]] Point point_from(const Json& given, const std::string& origin);
 /// Throws InputError where the trace that the point names cannot be its input.
 void check_trace(const Point& point, const TraceHeader& trace);
 /// All of it; point_from gives the same point back.

@@ -119,7 +119,7 @@ void bins(Trials& trials, ClaimPage& page) {
                     {"input", {{"profile", "vgg16"}}},
                     {"options", {{"slots", slots}, {"sample", 1}, {"tensor_selection", false}}}});
     const SelectionSummary& selection = *row.outcome->selection;
-    const double most = static_cast<double>(selection.sent_most);
+    const auto most = static_cast<double>(selection.sent_most);
     return 1 - static_cast<double>(selection.most) / most;
   };
   page.stated("as many slots as values", 0.368, empty(1), Basis::formula);

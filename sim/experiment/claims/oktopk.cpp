@@ -135,7 +135,7 @@ void lower_bound(Trials& trials, ClaimPage& page) {
   const Outcome& outcome = trials.outcome({{"scheme", "oktopk"}, {"ranks", 64}});
   const double k = 10'000;
   const double bound = 2 * k * 63 / 64;
-  const double words = static_cast<double>(outcome.words_received.max);
+  const auto words = static_cast<double>(outcome.words_received.max);
   page.order("no fewer words than the bound, and at most three times as many",
              words >= bound && words <= 3 * bound,
              fmt::format("{:.3g} times the bound", words / bound), Basis::formula);
