@@ -22,7 +22,7 @@ struct RecommendFlags {
   bool staging = false;
   std::string schemes;
   bool fast = false;
-  int most_ranks = 8192;
+  int most_ranks = 1024;
   Format format = Format::table;
 };
 
@@ -152,7 +152,10 @@ void add_recommend(CLI::App& app, int& exit_code) {
   command.add_option("--schemes", flags->schemes, "candidates, SCHEME or SCHEME+SPARSIFIER")
       ->option_text("SCHEME,...");
   command.add_flag("--fast", flags->fast, "rank only; do not look for crossovers");
-  command.add_option("--most-ranks", flags->most_ranks, "how far to look for crossovers")
+  command
+      .add_option(
+          "--most-ranks", flags->most_ranks,
+          "how far to look for crossovers, and to twice --ranks at least; thousands take minutes")
       ->capture_default_str()
       ->check(CLI::Range(2, 1 << 20));
   add_format(command, flags->format);

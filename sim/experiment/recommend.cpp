@@ -169,7 +169,7 @@ Recommendation recommend(const RecommendSettings& settings) {
   RecommendSettings elsewhere = settings;
   elsewhere.point = given;
   if (!given.contains("density")) elsewhere.point["density"] = density;
-  const double most = settings.most_ranks;
+  const double most = std::max(settings.most_ranks, 2 * point.ranks);
   result.more_ranks = crossover(elsewhere, names, "ranks", steps(point.ranks, 2, 2, most));
   result.fewer_ranks = crossover(elsewhere, names, "ranks", steps(point.ranks, 0.5, 2, most));
   result.higher_density =

@@ -15,7 +15,7 @@ struct RecommendSettings {
   Json point;
   std::vector<std::string> schemes;  ///< candidates
   bool crossovers = true;            ///< look for the P and the density at which another one wins
-  int most_ranks = 8192;             ///< how far
+  int most_ranks = 1024;             ///< how far, and to twice the point's own at least
   std::function<void(const std::string& what)> progress = {};
 };
 

@@ -130,9 +130,10 @@ TEST_CASE("A workload that does not go together is refused with what to do") {
 TEST_CASE("What is recommended is the fastest of all that were simulated") {
   const RecommendSettings settings{
       .point = {{"ranks", 16}, {"workload", {{"model", "vgg16"}}}, {"platform", "aries_daint"}},
-      .schemes = {"topka", "dense_rabenseifner", "dense_ovlp", "oktopk", "gtopk"}};
+      .schemes = {"topka", "dense_ovlp", "oktopk"},
+      .most_ranks = 32};
   const Recommendation result = recommend(settings);
-  REQUIRE(result.ranked.size() == 5);
+  REQUIRE(result.ranked.size() == 3);
   double last = 0;
   for (const Candidate& candidate : result.ranked) {
     const double time = run({{"scheme", candidate.row.point.scheme},
