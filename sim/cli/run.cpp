@@ -91,10 +91,12 @@ std::string selection_text(const Row& row) {
   const bool together = find_scheme(row.point.scheme).selects_together;
   return fmt::format(
       "selected by {} of {} ranks: {} a rank, {} in all, {:+.2f}% from k = {}{}; components that a "
-      "rank scanned {}, compared {}, sorted {}, hashed {}",
+      "rank scanned {}, compared {}, sorted {}, hashed {}, sampled {}, "
+      "prefix-summed {}",
       selection.ranks, row.point.ranks, interval_text(selection.least, selection.most),
       selection.total, 100 * selection.deviation(row.point.k, together), row.point.k,
-      together ? " in all" : "", work.scanned, work.compared, work.sorted, work.hashed);
+      together ? " in all" : "", work.scanned, work.compared, work.sorted, work.hashed,
+      work.sampled, work.prefix_summed);
 }
 
 int run(const RunFlags& flags) {
