@@ -140,6 +140,7 @@ Task<Reduced> Scheme::allreduce_in_training(Communicator& comm, LocalGradient gr
   gradient = {};
   Reduced reduced = co_await std::move(task);
   if (sparse) sent = Words(2 * reduced.selection.sent);
+  if (reduced.sent > Words(0)) sent = reduced.sent;
   const Words received = std::max(reduced.gathered, message_of(reduced.sum, step.space()).words);
   const auto phase = comm.phase("copy");
   co_await comm.compute(copying(step.prices(), sent, received));

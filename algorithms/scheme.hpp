@@ -33,6 +33,8 @@ struct Reduced {
   SelectionReport selection = {};  ///< of sparse schemes
   /// Words that the rank brought together to make the sum, where those are more than the sum's.
   Words gathered = {};
+  /// Words of its own that it sent, where that is not its selection, or its whole dense gradient.
+  Words sent = {};
 };
 
 /// One rank's side of a scheme. Lives through the iterations and keeps what they hand on

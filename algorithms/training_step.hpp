@@ -38,9 +38,6 @@ class TrainingStep {
     spent_ = reached;
     return left;
   }
-  /// The rest of it.
-  [[nodiscard]] Seconds rest() { return until_ready(0); }
-
   [[nodiscard]] const WorkPrices& prices() const { return prices_; }
   [[nodiscard]] const GradientSpace& space() const { return space_; }
 

@@ -16,13 +16,15 @@ Task<Reduced> allreduce_values_at(Communicator& comm, SparseVector indexes,
   const GradientReduction reduction(*setup.shared, setup.gamma, space);
   Message mine = values_at(indexes, accumulated).message(space);
   accumulated = {};
+  const Words sent = mine.words;
   const Message total = co_await allreduce_rabenseifner(comm, std::move(mine), reduction);
   const std::array inputs{total, indexes.message(space)};
   const Message sum = setup.shared->once("values at their indexes", inputs, [&] {
     const SparseVector result = placed(indexes, DenseBlock::from(total.payload));
     return result.message(space);
   });
-  co_return Reduced{.sum = SparseVector::from(sum.payload), .contributed = std::move(indexes)};
+  co_return Reduced{
+      .sum = SparseVector::from(sum.payload), .contributed = std::move(indexes), .sent = sent};
 }
 
 }  // namespace thinwire

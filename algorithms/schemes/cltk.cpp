@@ -35,7 +35,9 @@ class CyclicLeader final : public SparseCollective {
     const auto phase = comm.phase("values");
     const SparseVector chosen = SparseVector::from(indexes.payload);
     Task<Reduced> task = allreduce_values_at(comm, chosen, std::move(accumulated), setup_);
-    co_return co_await std::move(task);
+    Reduced reduced = co_await std::move(task);
+    if (comm.rank() == leader) reduced.sent += indexes.words;
+    co_return reduced;
   }
 
  private:

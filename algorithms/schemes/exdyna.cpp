@@ -32,18 +32,22 @@ class SharedIndexes final : public SparseCollective {
     }
     sparsifier.observe(counts, iteration);
     SparseVector indexes;
+    Words own;
     {
       const auto phase = comm.phase("indexes");
       const std::int64_t sent =
           setup_.options.flag("padded") ? std::ranges::max(counts.all()) : count;
       const Message mine{selected.payload(), Words(sent * setup_.space.granule)};
+      own = mine.words;
       const Concatenation all = co_await allgather(comm, mine);
       indexes = sum_of_gathered(all, *setup_.shared);
     }
     const auto phase = comm.phase("values");
     Task<Reduced> task =
         allreduce_values_at(comm, std::move(indexes), std::move(accumulated), setup_);
-    co_return co_await std::move(task);
+    Reduced reduced = co_await std::move(task);
+    reduced.sent += own;
+    co_return reduced;
   }
 
  private:

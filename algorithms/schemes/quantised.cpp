@@ -60,7 +60,8 @@ class Quantised final : public Scheme {
     co_await comm.compute(setup_.gamma.word * words);
     co_return Reduced{.sum = sum_of_gathered_blocks(all, *setup_.shared),
                       .contributed = DenseBlock::from(mine.payload),
-                      .gathered = all.message().words};
+                      .gathered = all.message().words,
+                      .sent = mine.words};
   }
 
  private:

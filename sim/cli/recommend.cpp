@@ -1,6 +1,7 @@
 #include "sim/experiment/recommend.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <memory>
@@ -48,20 +49,26 @@ Json record_of(const Candidate& candidate, const Row& best) {
 }
 
 void add_crossover(std::vector<Json>& records, const std::string& along, const std::string& towards,
-                   const std::optional<Crossover>& crossover) {
+                   const Crossover& crossover) {
+  const bool found = !crossover.winner.empty();
   records.push_back({{"kind", "crossover"},
                      {"along", along},
                      {"towards", towards},
-                     {"at", crossover ? Json(crossover->at) : Json()},
-                     {"scheme", crossover ? Json(crossover->winner) : Json()},
-                     {"gain", crossover ? Json(crossover->gain) : Json()}});
+                     {"at", found ? Json(crossover.at) : Json()},
+                     {"scheme", found ? Json(crossover.winner) : Json()},
+                     {"gain", found ? Json(crossover.gain) : Json()},
+                     {"looked_to", crossover.looked_to > 0 ? Json(crossover.looked_to) : Json()}});
 }
 
 std::string crossover_text(const Json& record, const std::string& winner) {
   const std::string way = record.at("along") == "ranks" ? "P" : "density";
   const std::string towards = record.at("towards").get<std::string>();
+  if (record.at("looked_to").is_null()) {
+    return fmt::format("{} {}: nothing there could be simulated\n", towards, way);
+  }
   if (record.at("at").is_null()) {
-    return fmt::format("{} {}: {} stays the fastest as far as was looked\n", towards, way, winner);
+    return fmt::format("{} {}: {} stays the fastest up to {} = {}\n", towards, way, winner, way,
+                       number_text(record.at("looked_to"), 4));
   }
   return fmt::format("{} {}: at {} = {} {} wins, {:.3g} times as fast as {}\n", towards, way, way,
                      number_text(record.at("at"), 4), record.at("scheme").get<std::string>(),
@@ -114,7 +121,9 @@ int run(RecommendFlags flags) {
   columns.push_back(
       {"dominant", [](const Json& r) { return r.at("dominant").get<std::string>(); }, true});
   fmt::print("{}", to_table(records, columns));
-  if (!crossovers.empty()) fmt::print("\n");
+  if (!crossovers.empty()) {
+    fmt::print("\namong {}:\n", fmt::join(result.contenders, ", "));
+  }
   for (const Json& crossover : crossovers) {
     fmt::print("{}", crossover_text(crossover, best.point.scheme));
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <filesystem>
@@ -231,7 +233,7 @@ std::string hash_of(const std::string& path) {
 /// A model brings the size of its gradient, its density and its profile, where the point has none.
 void settle_workload(Point& point, Json& json, const std::string& origin) {
   if (!json.contains("workload")) return;
-  const Json& given = json.at("workload");
+  const Json given = json.at("workload");
   const auto refuse = [&](const std::string& key, const std::string& why) {
     throw InputError(fmt::format("{}: /{}: {}", origin, key, why));
   };
@@ -239,6 +241,23 @@ void settle_workload(Point& point, Json& json, const std::string& origin) {
   point.workload.model = given.at("model").get<std::string>();
   take(given, "batch", point.workload.batch);
   take(given, "staging", point.workload.staging);
+  if (!find_network(point.network).has_clock) {
+    refuse("network", fmt::format("{} has no clock, and a training takes time", point.network));
+  }
+  if (json.contains("machine") && json.at("machine").value("gamma_s_per_word", 0.0) > 0) {
+    refuse("machine/gamma_s_per_word", "in a training the device says what sums cost");
+  }
+  if (!json.contains("iterations")) point.iterations = 0;
+  if (point.error_feedback && point.iterations == 0) {
+    refuse("error_feedback", "kinds of iterations do not follow one another; give 'iterations'");
+  }
+  // What was settled before may be read where the model is not.
+  const bool settled = json.contains("components") && json.contains("k") &&
+                       json.contains("input") && given.contains("device");
+  if (settled) {
+    point.workload.device = given.at("device").get<std::string>();
+    return;
+  }
   Model model;
   try {
     model = read_model(model_file(point.workload.model));
@@ -248,25 +267,24 @@ void settle_workload(Point& point, Json& json, const std::string& origin) {
   if (model.compute.empty()) refuse("workload/model", "it has no computing time on any device");
   point.workload.device = given.value("device", model.compute.front().device);
   try {
-    const Device device = read_device(device_file(point.workload.device));
-    point.workload.device = given.value("device", model.compute.front().device);
-    static_cast<void>(compute_on(model, device.name));
+    static_cast<void>(compute_on(model, read_device(device_file(point.workload.device)).name));
   } catch (const InputError& error) {
     refuse("workload/device", error.what());
   }
-  if (!find_network(point.network).has_clock) {
-    refuse("network", fmt::format("{} has no clock, and a training takes time", point.network));
-  }
-  if (!json.contains("iterations")) point.iterations = 0;
-  if (json.contains("input") && json.at("input").contains("trace")) return;
+  Json input = json.contains("input") ? json.at("input") : Json{{"statistical", true}};
+  const bool recorded = input.contains("trace");
   if (!json.contains("components")) json["components"] = model.components;
-  point.space.components = json.at("components").get<std::int64_t>();
-  if (!json.contains("k") && !json.contains("density")) json["density"] = model.density;
-  if (!json.contains("input")) {
-    json["input"] = {{"profile", model.profile}, {"statistical", true}};
-  }
   if (json.at("components") != model.components) {
     refuse("components", fmt::format("the model {} has {}", model.name, model.components));
+  }
+  point.space.components = model.components;
+  const bool made_up =
+      std::ranges::any_of(std::array{"overlap", "skew", "drift", "tail", "scale_drift"},
+                          [&](const char* key) { return input.contains(key); });
+  if (!recorded && !made_up && !input.contains("profile")) input["profile"] = model.profile;
+  json["input"] = input;
+  if (!recorded && !json.contains("k") && !json.contains("density")) {
+    json["density"] = model.density;
   }
 }
 
@@ -388,6 +406,9 @@ Point point_from(const Json& given, const std::string& origin) {
   const SchemeInfo scheme = named("scheme", [&] { return find_scheme(point.scheme); });
   named("network", [&] { return find_network(point.network); });
   settle_workload(point, json, origin);
+  if (point.workload.model.empty() && point.iterations == 0) {
+    throw InputError(fmt::format("{}: /iterations: 0 is for a workload; give 1 or more", origin));
+  }
   if (json.contains("machine")) {
     const Json& machine = json.at("machine");
     take(machine, "alpha_s", point.machine.alpha);

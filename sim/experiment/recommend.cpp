@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -80,13 +81,13 @@ std::vector<std::string> contenders(const std::vector<Candidate>& ranked) {
 }
 
 /// Goes through values of one key until another contender wins.
-std::optional<Crossover> crossover(const RecommendSettings& settings,
-                                   const std::vector<std::string>& names, const std::string& key,
-                                   const std::vector<double>& values) {
+Crossover crossover(const RecommendSettings& settings, const std::vector<std::string>& names,
+                    const std::string& key, const std::vector<double>& values) {
+  Crossover result;
   for (const double value : values) {
     Json point = settings.point;
     if (key == "ranks") {
-      point[key] = static_cast<int>(value);
+      point[key] = std::llround(value);
     } else {
       point[key] = value;
     }
@@ -101,19 +102,31 @@ std::optional<Crossover> crossover(const RecommendSettings& settings,
         winner = name;
       }
     }
-    // No farther than the platform reaches.
-    if (winner.empty() || present == std::numeric_limits<double>::infinity()) return std::nullopt;
-    if (winner != names.front()) return Crossover{value, winner, present / best};
+    if (present == std::numeric_limits<double>::infinity()) return result;
+    result.looked_to = value;
+    if (winner == names.front()) continue;
+    result.at = value;
+    result.winner = winner;
+    result.gain = present / best;
+    return result;
   }
-  return std::nullopt;
+  return result;
 }
 
 /// value * factor, value * factor², ... within both ends.
 std::vector<double> steps(double value, double factor, double low, double high) {
   std::vector<double> all;
-  for (double next = value * factor; next >= low && next <= high; next *= factor) {
+  for (double next = value * factor; next > 0 && next >= low && next <= high; next *= factor) {
     all.push_back(next);
   }
+  return all;
+}
+
+/// The same in whole numbers, each once.
+std::vector<double> whole_steps(int value, double factor, double low, double high) {
+  std::vector<double> all = steps(value, factor, low, high);
+  for (double& next : all) next = std::round(next);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
 }
 
@@ -160,7 +173,8 @@ Recommendation recommend(const RecommendSettings& settings) {
   }
   std::ranges::stable_sort(result.ranked, {},
                            [](const Candidate& candidate) { return time_of(candidate.row); });
-  const std::vector<std::string> names = contenders(result.ranked);
+  result.contenders = contenders(result.ranked);
+  const std::vector<std::string>& names = result.contenders;
   if (!settings.crossovers || names.size() < 2) return result;
   const Point& point = result.ranked.front().row.point;
   const double density = static_cast<double>(point.k) / static_cast<double>(point.space.components);
@@ -170,8 +184,8 @@ Recommendation recommend(const RecommendSettings& settings) {
   elsewhere.point = given;
   if (!given.contains("density")) elsewhere.point["density"] = density;
   const double most = std::max(settings.most_ranks, 2 * point.ranks);
-  result.more_ranks = crossover(elsewhere, names, "ranks", steps(point.ranks, 2, 2, most));
-  result.fewer_ranks = crossover(elsewhere, names, "ranks", steps(point.ranks, 0.5, 2, most));
+  result.more_ranks = crossover(elsewhere, names, "ranks", whole_steps(point.ranks, 2, 2, most));
+  result.fewer_ranks = crossover(elsewhere, names, "ranks", whole_steps(point.ranks, 0.5, 2, most));
   result.higher_density =
       crossover(elsewhere, names, "density", steps(density, 2, kLeastDensity, kMostDensity));
   result.lower_density =

@@ -30,17 +30,19 @@ struct Candidate {
 
 /// Where another scheme wins: the next number of ranks, or the next density, that was looked at.
 struct Crossover {
-  double at = 0;
-  std::string winner;
-  double gain = 1;  ///< the present winner's time there over the new one's
+  double at = 0;         ///< if `winner`
+  std::string winner;    ///< empty: none, as far as was looked
+  double gain = 1;       ///< the present winner's time there over the new one's
+  double looked_to = 0;  ///< the last that could be simulated; 0: none
 };
 
 struct Recommendation {
   std::vector<Candidate> ranked;  ///< by simulated time of an iteration; those that cannot run last
-  std::optional<Crossover> more_ranks;
-  std::optional<Crossover> fewer_ranks;
-  std::optional<Crossover> higher_density;
-  std::optional<Crossover> lower_density;
+  std::vector<std::string> contenders;  ///< among which crossovers were looked for
+  Crossover more_ranks;
+  Crossover fewer_ranks;
+  Crossover higher_density;
+  Crossover lower_density;
 };
 
 /// Candidates where the user names none: dense ones, and one of each kind of sparse ones.

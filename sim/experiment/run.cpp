@@ -9,6 +9,7 @@
 
 #include "algorithms/error_feedback.hpp"
 #include "algorithms/registry.hpp"
+#include "sim/core/errors.hpp"
 #include "sim/devices/device.hpp"
 #include "sim/experiment/networks.hpp"
 #include "traces/profile_source.hpp"
@@ -56,6 +57,10 @@ std::optional<TrainingSetup> training_of(const Point& point) {
                       .batch = workload.batch,
                       .tensors = model.tensors()};
   if (setup.batch == 0) setup.batch = compute_on(model, device.name).batch;
+  if (model.components != point.space.components) {
+    throw InputError(fmt::format("/components: {}, but the model {} has {}", point.space.components,
+                                 model.name, model.components));
+  }
   return setup;
 }
 
@@ -216,6 +221,13 @@ Outcome run_on(Network& network, const Point& point, const Machine& machine,
   SharedWork shared(4 * static_cast<std::size_t>(point.ranks));
   const std::optional<TrainingSetup> training = training_of(point);
   const Options options(info.options, point.options);
+  if (training && point.tensors.empty() && options.all().contains("tensor_selection")) {
+    for (const std::int64_t size : training->tensors) {
+      if (size % point.space.granule == 0) continue;
+      throw InputError(fmt::format("/granule: {} does not divide the model's tensor of {}",
+                                   point.space.granule, size));
+    }
+  }
   const WorkPrices prices = training ? training->training.prices : WorkPrices{};
   const Gamma gamma = training ? Gamma(prices.reduce.element, prices.scatter.element)
                                : Gamma(point.machine.gamma_per_word);

@@ -46,13 +46,11 @@ std::string claims_text(const std::vector<Finding>& findings) {
                {text_column("claim", "claim"), text_column("what", "what"), number("paper"),
                 number("simulated"), number("ratio"), text_column("basis", "basis"),
                 text_column("verdict", "verdict"), text_column("note", "note")});
-  ClaimCounts predicted = count(findings, FindingKind::number, Basis::predicted);
-  const ClaimCounts bounds = count(findings, FindingKind::at_most, Basis::predicted);
-  predicted.of += bounds.of;
-  predicted.hold += bounds.hold;
   text += '\n';
-  text += share(fmt::format("predicted numbers, within {:.0f}%", 100 * kClaimTolerance), predicted);
-  text += share("orderings", count(findings, FindingKind::order, Basis::predicted));
+  text += share(fmt::format("predicted numbers, within {:.0f}%", 100 * kClaimTolerance),
+                count(findings, FindingKind::number, Basis::predicted));
+  text += share("predicted bounds", count(findings, FindingKind::at_most, Basis::predicted));
+  text += share("predicted orderings", count(findings, FindingKind::order, Basis::predicted));
   text += share("formulas' numbers", count(findings, FindingKind::number, Basis::formula));
   text += share("formulas' statements", count(findings, FindingKind::order, Basis::formula));
   text += share("calibrated numbers", count(findings, FindingKind::number, Basis::calibrated));

@@ -1,9 +1,15 @@
 #include "sim/workloads/iteration.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
+
+#include "sim/core/errors.hpp"
 
 namespace thinwire {
 
@@ -13,6 +19,16 @@ constexpr const char* kForward = "forward";
 constexpr const char* kBackward = "backward";
 /// Of a scheme that has settled, the mean is taken over so many iterations.
 constexpr int kSettledIterations = 4;
+
+/// Iterations after which all that is periodic begins anew at once.
+constexpr std::int64_t kLongestCycle = 1'000'000;
+
+[[noreturn]] void refuse_cycle(const SchemeInfo& scheme) {
+  throw InputError(fmt::format(
+      "/options: {} goes through more than {} kinds of iterations; give periods with a smaller "
+      "common multiple ({}), or say how many 'iterations' to run",
+      scheme.name, kLongestCycle, fmt::join(scheme.periods, ", ")));
+}
 
 }  // namespace
 
@@ -25,7 +41,8 @@ Task<Reduced> train_iteration(Communicator& comm, Scheme& scheme, const Training
   TrainingStep step(training.compute.ready, training.prices, training.space);
   if (comm.size() == 1) {
     co_await run_backward(comm, step, 0);
-    co_return Reduced{.sum = std::move(gradient), .contributed = {}};
+    LocalGradient all = std::holds_alternative<SparseVector>(gradient) ? gradient : LocalGradient{};
+    co_return Reduced{.sum = std::move(gradient), .contributed = std::move(all)};
   }
   Task<Reduced> task = scheme.allreduce_in_training(comm, std::move(gradient), iteration, step);
   gradient = {};
@@ -62,7 +79,9 @@ std::vector<WeightedIteration> kinds_of_iterations(const SchemeInfo& scheme,
   std::vector<std::int64_t> periods;
   for (const std::string& name : scheme.periods) {
     periods.push_back(options.integer(name));
+    if (periods.back() > kLongestCycle) refuse_cycle(scheme);
     cycle = std::lcm(cycle, periods.back());
+    if (cycle > kLongestCycle) refuse_cycle(scheme);
   }
   // Which of the periods begin anew in an iteration tells its kind, and how long ago the last one
   // did tells how well it stands for the others of its kind.
@@ -87,9 +106,16 @@ std::vector<WeightedIteration> kinds_of_iterations(const SchemeInfo& scheme,
     std::ranges::nth_element(members, middle);
     kinds.push_back({static_cast<int>(middle->iteration), share});
   }
+  // An iteration goes on with what was last begun anew before it, so that has to run as well.
+  std::set<int> begun;
+  for (const WeightedIteration& kind : kinds) {
+    for (const std::int64_t period : periods) {
+      begun.insert(static_cast<int>(kind.iteration - (kind.iteration - 1) % period));
+    }
+  }
+  for (const WeightedIteration& kind : kinds) begun.erase(kind.iteration);
+  for (const int iteration : begun) kinds.push_back({iteration, 0});
   std::ranges::sort(kinds, {}, &WeightedIteration::iteration);
-  // What begins anew in the first iteration has to have begun.
-  if (kinds.front().iteration != 1) kinds.insert(kinds.begin(), WeightedIteration{1, 0});
   return kinds;
 }
 

@@ -39,7 +39,9 @@ struct WeightedIteration {
 
 /// The kinds of iterations that a scheme goes through, one of each with its share: by the options
 /// that are its periods (thresholds and regions anew every so often), the middle one of those that
-/// are alike. A scheme that settles first runs those iterations with weight 0, then four more.
+/// are alike; with weight 0 those in which what it goes on with began. Throws InputError where the
+/// periods have no common multiple below a million. A scheme that settles first runs those
+/// iterations with weight 0, then four more.
 [[nodiscard]] std::vector<WeightedIteration> kinds_of_iterations(const SchemeInfo& scheme,
                                                                  const Options& options);
 

@@ -64,7 +64,7 @@ TEST_CASE("Claims are chosen by how their ids begin, and unknown ones are refuse
   CHECK(list.exit_code == 0);
   CHECK(list.out.find("oktopk.table1\n") != std::string::npos);
   const Ended one = run_program("claims dragonn.bins");
-  CHECK(one.out.find("formulas' numbers: 2 of 2 hold (100%)") != std::string::npos);
+  CHECK(one.out.find("predicted numbers, within 25%: 2 of 2 hold (100%)") != std::string::npos);
   const Ended wrong = run_program("claims dragon.bins");
   CHECK(wrong.exit_code == 2);
   CHECK(wrong.err.find("no claim's id begins with 'dragon.bins'; did you mean 'dragonn.bins'?") !=

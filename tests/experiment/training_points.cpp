@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <numeric>
 #include <string>
+#include <utility>
 
 #include "sim/core/errors.hpp"
 #include "sim/experiment/compare.hpp"
@@ -69,6 +71,17 @@ TEST_CASE("The weighted kinds of iterations cost what running a whole period cos
   point["iterations"] = 16;
   const double period = run(point).outcome->training->mean.total().value();
   CHECK(kinds == doctest::Approx(period).epsilon(0.01));
+  // Whatever the periods have in common, and where they have little.
+  for (const auto& [tau, tau_prime] : {std::pair{6, 4}, {3, 8}, {12, 4}, {4, 10}}) {
+    CAPTURE(tau);
+    Json other = point;
+    other["options"] = {{"tau", tau}, {"tau_prime", tau_prime}};
+    other["iterations"] = 0;
+    const double weighted = run(other).outcome->training->mean.total().value();
+    other["iterations"] = std::lcm(tau, tau_prime);
+    CHECK(weighted ==
+          doctest::Approx(run(other).outcome->training->mean.total().value()).epsilon(0.01));
+  }
   // One of them alone does not: exact thresholds take many times the others' selection.
   point["iterations"] = 1;
   CHECK(run(point).outcome->training->mean.sparsification.value() >
@@ -125,6 +138,40 @@ TEST_CASE("A workload that does not go together is refused with what to do") {
   point["workload"].erase("model");
   point["workload"]["batch"] = 4;
   CHECK(contains(complaint(point), "/workload: the key 'model' is missing"));
+  point = bert("oktopk", 8);
+  point["machine"]["gamma_s_per_word"] = 1e-9;
+  CHECK(contains(complaint(point), "/machine/gamma_s_per_word: in a training the device says"));
+  point = bert("oktopk", 8);
+  point["error_feedback"] = true;
+  point["input"]["overlap"] = 0.2;
+  CHECK(contains(complaint(point), "/error_feedback: kinds of iterations do not follow"));
+  point = bert("oktopk", 8);
+  point["input"]["trace"] = "cnn_all";
+  CHECK(contains(complaint(point), "/components: 133547324, but the trace cnn_all has 105994"));
+  CHECK(contains(complaint({{"iterations", 0}}), "/iterations: 0 is for a workload"));
+  point = bert("oktopk", 8);
+  point["options"] = {{"tau", 100'003}, {"tau_prime", 99'991}};
+  CHECK(contains(
+      error_of<InputError>([&] { static_cast<void>(make_row("test", point_from(point, "test"))); }),
+      "/options: oktopk goes through more than 1000000 kinds"));
+}
+
+TEST_CASE("A model's profile is taken where the input says only how to draw from it") {
+  Json point = bert("topka", 4);
+  point["input"] = {{"statistical", true}, {"reach", 4}};
+  CHECK(point_from(point, "test").input.profile == "bert");
+}
+
+TEST_CASE("Where no density is left there is none to look for, and P stays whole") {
+  const RecommendSettings settings{
+      .point = {{"ranks", 10}, {"density", 0}, {"workload", {{"model", "vgg16"}}}},
+      .schemes = {"topka", "dense_ovlp"},
+      .most_ranks = 20};
+  const Recommendation none = recommend(settings);
+  CHECK(none.lower_density.looked_to == 0);
+  CHECK(none.higher_density.looked_to == 0);
+  CHECK(none.more_ranks.looked_to == 20);
+  CHECK(none.fewer_ranks.looked_to == std::round(none.fewer_ranks.looked_to));
 }
 
 TEST_CASE("What is recommended is the fastest of all that were simulated") {
@@ -148,7 +195,7 @@ TEST_CASE("What is recommended is the fastest of all that were simulated") {
     CHECK(candidate.dominant);
   }
   // Where a crossover is told of, its winner wins, and just before it does not.
-  if (result.higher_density) {
+  if (!result.higher_density.winner.empty()) {
     const auto time = [&](const std::string& scheme, double density) {
       return run({{"scheme", scheme},
                   {"ranks", 16},
@@ -159,7 +206,7 @@ TEST_CASE("What is recommended is the fastest of all that were simulated") {
           .value();
     };
     const std::string first = result.ranked.front().row.point.scheme;
-    const Crossover& crossover = *result.higher_density;
+    const Crossover& crossover = result.higher_density;
     CHECK(time(crossover.winner, crossover.at) < time(first, crossover.at));
     CHECK(time(crossover.winner, crossover.at / 2) >= time(first, crossover.at / 2));
   }

@@ -154,7 +154,8 @@ void table2(Trials& trials, ClaimPage& page) {
                 gige ? Basis::calibrated : Basis::predicted,
                 gige ? "sets how many features samples share" : "");
     page.order(name + ": sparse is faster", sparse < dense,
-               fmt::format("{:.3g} times as fast", dense / sparse));
+               fmt::format("{:.3g} times as fast", dense / sparse),
+               gige ? Basis::calibrated : Basis::predicted);
   }
 }
 
