@@ -1,7 +1,7 @@
 // The claims of ExDyna (2024): 16 V100 in two nodes of 8 with NVLink, PyTorch 1.5 and NCCL.
 //
-// The platform exdyna_v100, end to end; messages go from GPU to GPU. Each model's computing time is
-// calibrated by CLT-k's slowdown.
+// The platform exdyna_v100 on SMPI, since eight GPUs share a NIC; messages go from GPU to GPU. Each
+// model's computing time is calibrated by CLT-k's slowdown.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,6 +25,7 @@ constexpr std::array<std::pair<const char*, const char*>, 3> kModels{
 const Row& trained(Trials& trials, const std::string& model, const std::string& scheme) {
   return trials.run({{"scheme", scheme},
                      {"ranks", kRanks},
+                     {"network", "smpi"},
                      {"platform", "exdyna_v100"},
                      {"workload", {{"model", model}, {"device", "v100"}}}});
 }
@@ -47,7 +48,8 @@ void topk(Trials& trials, ClaimPage& page) {
   slowdown(trials, page, "topk_allreduce", Basis::predicted);
   for (const auto& [reported, model] : kModels) {
     const double own = seconds(trials, model, "exdyna");
-    double others = seconds(trials, model, "dense_ovlp");
+    // The paper's breakdown has no overlap.
+    double others = seconds(trials, model, "dense_ring");
     for (const char* scheme : {"cltk", "topk_allreduce", "hard_threshold"}) {
       others = std::min(others, seconds(trials, model, scheme));
     }
