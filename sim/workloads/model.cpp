@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <ranges>
 #include <string_view>
 
 #include "sim/core/errors.hpp"
@@ -126,7 +125,8 @@ ComputeTimes compute_times(const Model& model, const std::string& device, std::i
   };
   double done = 0;
   std::int64_t first = model.components;
-  for (const ModelLayer& layer : std::views::reverse(model.layers)) {
+  for (std::size_t i = model.layers.size(); i-- > 0;) {
+    const ModelLayer& layer = model.layers[i];
     done += weight(layer);
     first -= layer.components();
     times.ready.push_back({.first = first, .time = times.backward * std::min(1.0, done)});
