@@ -43,15 +43,12 @@ class Gather final : public SparseCollective {
   }
 
  private:
-  /// Entries are merged, or each sender's scattered into a vector of its own, which is added:
-  /// kernels that are launched while the ones before them run.
+  /// Entries are merged, or each sender's scattered into a vector of its own.
   [[nodiscard]] Seconds decoding(Words received) const {
     if (style_.sparse_decoding) {
       return setup_.gamma.entry * (static_cast<double>(received.value()) / 2);  // half are indexes
     }
-    const Seconds launches = setup_.prices.scatter.call + setup_.prices.reduce.call;
-    const Seconds added = setup_.gamma.word * static_cast<double>(setup_.space.components);
-    return std::max(launches, added) * static_cast<double>(setup_.ranks);
+    return dense_decoding(setup_.prices, setup_.gamma.word, setup_.space.components, setup_.ranks);
   }
 
   [[nodiscard]] Task<Concatenation> gather(Communicator& comm, Message message) const {
@@ -77,6 +74,13 @@ Cost gather_cost(const CostInput& in, GatherStyle style) {
 }
 
 }  // namespace
+
+Seconds dense_decoding(const WorkPrices& prices, Seconds word, std::int64_t components,
+                       int senders) {
+  const Seconds launches = prices.scatter.call + prices.reduce.call;
+  const Seconds added = word * static_cast<double>(components);
+  return std::max(launches, added) * static_cast<double>(senders);
+}
 
 SchemeInfo gather_scheme(std::string name, GatherStyle style) {
   const OptionInfo decoding{"sparse_decoding", style.sparse_decoding, 0,

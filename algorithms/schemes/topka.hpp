@@ -33,4 +33,9 @@ struct GatherStyle {
 /// A scheme that gathers, by name; without a sparsifier.
 [[nodiscard]] SchemeInfo gather_scheme(std::string name, GatherStyle style);
 
+/// What each sender's entries cost that are scattered into a vector of its own, which is added, at
+/// `word` seconds a component: kernels that are launched while the ones before them run.
+[[nodiscard]] Seconds dense_decoding(const WorkPrices& prices, Seconds word,
+                                     std::int64_t components, int senders);
+
 }  // namespace thinwire

@@ -43,7 +43,18 @@ SourcedPrice read_price(const JsonNode& node) {
   return price;
 }
 
-/// Those of `all` that are there; all of them where none may be left out.
+/// An object that has no other works than these.
+template <class... Works>
+void know_only(const JsonNode& node, const Works&... works) {
+  std::vector<std::string_view> names;
+  const auto add = [&](const auto& some) {
+    for (const Work& work : some) names.push_back(work.name);
+  };
+  (add(works), ...);
+  node.be_object(names);
+}
+
+/// Those of `works` that are there; `all` of them where none may be left out.
 template <class Works>
 void read_prices(const JsonNode& node, const Works& works, bool all,
                  std::map<std::string, SourcedPrice>& prices) {
@@ -88,13 +99,11 @@ Device read_device(const std::string& path) {
   device.name = root.at("name").text();
   device.summary = root.at("summary").text();
   const JsonNode gpu = root.at("gpu");
-  gpu.be_object(std::array<std::string_view, 11>{"scan", "compare", "prefix_sum", "topk", "sample",
-                                                 "hash", "reduce", "scatter", "sort", "to_host",
-                                                 "to_device"});
+  know_only(gpu, kOnGpu, kCopies);
   read_prices(gpu, kOnGpu, true, device.gpu);
   read_prices(gpu, kCopies, true, device.gpu);
   const JsonNode host = root.at("host");
-  host.be_object(std::array<std::string_view, 3>{"reduce", "scatter", "sort"});
+  know_only(host, kOnHost);
   read_prices(host, kOnHost, false, device.host);
   return device;
 }

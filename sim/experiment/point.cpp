@@ -32,6 +32,9 @@ constexpr double kCarriedEntries = 1 << 25;
 /// A region of a rank's selection should still hold some entries, so that regions can be balanced.
 constexpr double kEntriesPerRegion = 4;
 
+/// Keys of an input that is made up.
+constexpr std::array kMadeUpKeys{"overlap", "skew", "drift", "tail", "scale_drift"};
+
 /// Where neither the point nor a profile says one.
 constexpr double kDensity = 0.01;
 
@@ -112,7 +115,7 @@ double settle_profile(Point& point, const Json& json, const std::string& origin)
     }
     return kDensity;
   }
-  for (const char* key : {"overlap", "skew", "drift", "tail", "scale_drift"}) {
+  for (const char* key : kMadeUpKeys) {
     if (input.contains(key)) {
       refuse(fmt::format("input/{}", key), "is for made up gradients; a profile has its own");
     }
@@ -279,8 +282,7 @@ void settle_workload(Point& point, Json& json, const std::string& origin) {
   }
   point.space.components = model.components;
   const bool made_up =
-      std::ranges::any_of(std::array{"overlap", "skew", "drift", "tail", "scale_drift"},
-                          [&](const char* key) { return input.contains(key); });
+      std::ranges::any_of(kMadeUpKeys, [&](const char* key) { return input.contains(key); });
   if (!recorded && !made_up && !input.contains("profile")) input["profile"] = model.profile;
   json["input"] = input;
   if (!recorded && !json.contains("k") && !json.contains("density")) {

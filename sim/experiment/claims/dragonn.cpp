@@ -11,6 +11,7 @@
 #include <cmath>
 #include <string>
 
+#include "algorithms/schemes/topka.hpp"
 #include "sim/devices/device.hpp"
 #include "sim/experiment/claims/trials.hpp"
 
@@ -150,10 +151,7 @@ Overheads overheads(Trials& trials, double bytes) {
   const WorkPrices prices = read_device(device_file("v100")).prices(false);
   Overheads result{};
   result.full = time({{"scheme", "dense_ring"}}, prices.reduce.element.value());
-  // What each rank sent is scattered into a vector of its own, and those are added.
-  const Seconds decoding = std::max(prices.scatter.call + prices.reduce.call,
-                                    prices.reduce.element * static_cast<double>(components)) *
-                           static_cast<double>(kRanks);
+  const Seconds decoding = dense_decoding(prices, prices.reduce.element, components, kRanks);
   result.compression = encoding(trials, kDgc, components) + decoding.value();
   result.dgc = time(system(kDgc), 0) + result.compression;
   return result;
