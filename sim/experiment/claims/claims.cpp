@@ -156,16 +156,16 @@ double ClaimPage::paper(const std::string& pointer) const {
 }
 
 Finding& ClaimPage::add(const std::string& what, FindingKind kind, Basis basis) {
-  findings_.push_back({.claim = claim_.at("id").get<std::string>(),
-                       .what = what,
-                       .source = fmt::format("{}, {}", claim_.at("source").get<std::string>(),
-                                             claim_.at("where").get<std::string>()),
-                       .kind = kind,
-                       .basis = basis,
-                       .paper = {},
-                       .simulated = {},
-                       .note = {}});
-  return findings_.back();
+  // Not a braced temporary: GCC 12's AddressSanitizer reports a false mismatch where it is
+  // destroyed.
+  Finding& finding = findings_.emplace_back();
+  finding.claim = claim_.at("id").get<std::string>();
+  finding.what = what;
+  finding.source = fmt::format("{}, {}", claim_.at("source").get<std::string>(),
+                               claim_.at("where").get<std::string>());
+  finding.kind = kind;
+  finding.basis = basis;
+  return finding;
 }
 
 void ClaimPage::number(const std::string& what, const std::string& pointer, double simulated,
