@@ -52,8 +52,8 @@ std::string replace_text(const fs::path& path, std::string_view text) {
   return why;
 }
 
-InputError unwritable(const fs::path& path, const std::string& why) {
-  return InputError(
+[[noreturn]] void complain_unwritable(const fs::path& path, const std::string& why) {
+  throw InputError(
       fmt::format("{}: cannot be written: {}; give another place with -o", path.string(), why));
 }
 
@@ -68,7 +68,7 @@ std::string lines_of(const std::vector<Row>& rows) {
 void write_rows(const std::string& path, const std::vector<Row>& rows) {
   const fs::path target = linked_file(path);
   const std::string why = replace_text(target, lines_of(rows));
-  if (!why.empty()) throw unwritable(target, why);
+  if (!why.empty()) complain_unwritable(target, why);
 }
 
 ResultsFile::ResultsFile(const std::string& path) : path_(linked_file(path)) {
@@ -93,7 +93,7 @@ ResultsFile::~ResultsFile() {
 void ResultsFile::open_and_lock() {
   while (true) {
     file_ = open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (file_ < 0) throw unwritable(path_, std::strerror(errno));
+    if (file_ < 0) complain_unwritable(path_, std::strerror(errno));
     // A lock of this process: a child does not inherit it, and it ends however the process ends.
     struct flock lock {};
     lock.l_type = F_WRLCK;
@@ -123,7 +123,7 @@ void ResultsFile::read_back() {
   ssize_t got = 0;
   while ((got = read(file_, buffer.data(), buffer.size())) != 0) {
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw unwritable(path_, std::strerror(errno));
+    if (got < 0) complain_unwritable(path_, std::strerror(errno));
     text.append(buffer.data(), static_cast<std::size_t>(got));
   }
   RowsFile found = rows_from(text, path_.string());
@@ -131,10 +131,10 @@ void ResultsFile::read_back() {
     const std::size_t end = text.rfind('\n');
     const std::size_t whole = end == std::string::npos ? 0 : end + 1;
     if (ftruncate(file_, static_cast<off_t>(whole)) != 0) {
-      throw unwritable(path_, std::strerror(errno));
+      complain_unwritable(path_, std::strerror(errno));
     }
   } else if (!text.empty() && text.back() != '\n' && !write_all(file_, "\n")) {
-    throw unwritable(path_, std::strerror(errno));
+    complain_unwritable(path_, std::strerror(errno));
   }
   before_ = std::move(found.rows);
 }
