@@ -267,7 +267,7 @@ struct LineFigure {
 };
 
 constexpr double kLineHeight = 300;
-constexpr double kLeft = 62;
+constexpr double kLeft = 72;
 
 /// What all panels have in common, so that they can be compared.
 struct Domain {

@@ -140,12 +140,30 @@ std::vector<std::string> unique(std::vector<std::string> texts) {
   return texts;
 }
 
+/// "0.4 ns": in the largest unit of which it is one at least.
+std::string seconds_words(double value) {
+  for (const auto& [unit, factor] : {std::pair{"s", 1.0}, {"ms", 1e-3}, {"µs", 1e-6}}) {
+    if (value >= factor) return fmt::format("{:.6g} {}", value / factor, unit);
+  }
+  return value == 0 ? "0" : fmt::format("{:.6g} ns", value * 1e9);
+}
+
+std::string parameter_text(const std::string& key, const Json& value) {
+  static const std::map<std::string, const char*> times{
+      {"alpha_s", "α"},   {"beta_s_per_word", "β"}, {"gamma_s_per_word", "γ"},
+      {"latency_s", "L"}, {"overhead_s", "o"},      {"time_resolution_s", "time resolution"}};
+  const auto time = times.find(key);
+  if (time == times.end()) return fmt::format("{}={}", key, plain(value));
+  return fmt::format("{} {}", time->second, seconds_words(value.get<double>()));
+}
+
 std::string in_words(const Json& object, const std::vector<std::string>& keys,
                      const std::set<std::string>& left_out) {
   std::string text;
-  for (const std::string& key : keys) {
-    if (left_out.contains(key) || !object.contains(key)) continue;
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key, plain(object.at(key)));
+  for (const auto& item : object.items()) {
+    if (left_out.contains(item.key()) || std::ranges::find(keys, item.key()) == keys.end())
+      continue;
+    text += (text.empty() ? "" : ", ") + parameter_text(item.key(), item.value());
   }
   return text;
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
@@ -72,8 +71,10 @@ void bundle_links(LinkMap& map, const Json& drawing, const std::vector<LinkRepor
     const auto found = carried.find(arc.at(0).get<std::string>());
     if (found == carried.end()) continue;
     const LinkReport& link = *found->second;
-    const auto ends = std::minmax(arc.at(1).get<std::size_t>(), arc.at(2).get<std::size_t>());
-    LinkBundle& bundle = bundles[{ends.first, ends.second}];
+    const auto one = arc.at(1).get<std::size_t>();
+    const auto other = arc.at(2).get<std::size_t>();
+    const std::pair ends{std::min(one, other), std::max(one, other)};
+    LinkBundle& bundle = bundles[ends];
     bundle.from = ends.first;
     bundle.to = ends.second;
     bundle.bytes += static_cast<double>(link.carried.value());

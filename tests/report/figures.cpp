@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <set>
 
 #include "sim/core/errors.hpp"
@@ -160,7 +160,9 @@ TEST_CASE("what failed or was skipped is no curve, and keeps its reason") {
 
 TEST_CASE("times that are 0 or not finite spoil no figure") {
   std::vector<Row> rows;
-  for (const double time : {0.0, NAN, INFINITY}) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  for (const double time : {0.0, kNone, kInfinite}) {
     rows.push_back(row_of(small("topka", static_cast<int>(rows.size()) + 1), time));
   }
   rows.push_back(row_of(small("topka", 7), 1));

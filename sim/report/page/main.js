@@ -4,6 +4,7 @@ import { densities, distinct, pointsOf, seconds, shownCurves, text, winners } fr
 const data = JSON.parse(document.getElementById("data").textContent);
 const kColours = 8;
 const kSymbols = ["circle", "square", "triangle", "diamond", "cross", "star", "wye", "asterisk"];
+const kShapes = { type: "ordinal", domain: kSymbols, range: kSymbols };
 const colourOf = (index) => `var(--s${index % kColours})`;
 const symbolOf = (label) => kSymbols[(label + Math.floor(label / kColours)) % kSymbols.length];
 
@@ -29,8 +30,8 @@ function keepDensity() {
 }
 
 function swatch(label) {
-  const svg = Plot.plot({ width: 14, height: 14, margin: 0, axis: null, x: { domain: [0, 1] }, y: { domain: [0, 1] },
-    marks: [Plot.dot([0], { x: 0.5, y: 0.5, r: 4.5, symbol: symbolOf(label), fill: colourOf(label), stroke: colourOf(label) })] });
+  const svg = Plot.plot({ width: 14, height: 14, margin: 0, axis: null, symbol: kShapes, x: { domain: [0, 1] }, y: { domain: [0, 1] },
+    marks: [Plot.dot([label], { x: () => 0.5, y: () => 0.5, r: 4.5, symbol: symbolOf, fill: colourOf(label), stroke: colourOf(label) })] });
   svg.setAttribute("aria-hidden", "true");
   return svg;
 }
@@ -48,7 +49,7 @@ function chips(legend, name, indexes, texts, chosen, mark) {
     for (const [index, box] of boxes) { box.checked = on; if (on) chosen.add(index); else chosen.delete(index); }
     draw();
   };
-  return element("fieldset", {}, element("legend", {}, legend),
+  return element("fieldset", { class: name }, element("legend", {}, legend),
     ...boxes.map(([index, box]) => element("label", { class: "chip" }, box, ...(mark ? [mark(index)] : []), texts[index])),
     ...(indexes.length > 2 ? [element("button", { type: "button", onclick: all(true) }, "all"), element("button", { type: "button", onclick: all(false) }, "none")] : []));
 }
@@ -83,23 +84,28 @@ function drawControls() {
 
 // --- Figures
 
-const width = (wide) => {
+let printing = false;
+
+/** Pixels of a chart, of which there are so many beside each other. */
+const width = (wide, charts) => {
+  if (printing) return charts === 1 ? 560 : wide ? 660 : 325;  // of A4 and Letter
   const body = document.getElementById("figures").clientWidth;
+  if (charts === 1) return Math.max(240, Math.min(760, body) - 22);
   const least = wide ? 560 : 400;
   const columns = Math.max(1, Math.floor((body + 16) / (least + 16)));
   return Math.max(240, Math.floor((body - 16 * (columns - 1)) / columns) - 22);
 };
 
-function panels(curvesOrPlaces, plotOf, wide = false) {
-  const places = distinct(curvesOrPlaces.map((c) => c.place));
-  const box = element("div", { class: wide ? "panels wide" : "panels" });
+function panels(ofPlaces, plotOf, wide = false) {
+  const places = distinct(ofPlaces.map((c) => c.place));
+  const box = element("div", { class: places.length === 1 ? "panels single" : wide ? "panels wide" : "panels" });
   for (const place of places) {
     box.append(element("div", { class: "panel", "data-place": place }, element("h3", {}, data.places[place]), plotOf(place)));
   }
   return box;
 }
 
-const base = { style: { fontSize: "11px", fontFamily: "inherit" }, marginTop: 22 };
+const base = { symbol: kShapes, style: { fontSize: "11px", fontFamily: "inherit" }, marginTop: 22 };
 
 /** Ticks of ranks that do not overlap on an axis of so many pixels. */
 function rankTicks(ranks, pixels) {
@@ -112,30 +118,45 @@ function rankTicks(ranks, pixels) {
   return kept.map((k) => k.p);
 }
 
+/** 1, 10, 100 ..; with others between them where those are few. */
+function logTicks(low, high) {
+  const span = Math.log10(high / low);
+  const factors = span < 0.8 ? [1, 1.5, 2, 3, 4, 5, 6, 8] : span < 2.5 ? [1, 2, 5] : [1];
+  const step = Math.max(1, Math.ceil(span / 8));
+  const ticks = [];
+  for (let power = Math.floor(Math.log10(low)) - 1; power <= Math.ceil(Math.log10(high)); power += step) {
+    for (const factor of factors) ticks.push(factor * 10 ** power);
+  }
+  return ticks;
+}
+
 /** A chart over the ranks for each place: points, the line of the formula, the band of its interval. */
 function overRanks(points, { formula, label, format, linear = false, rule = null }) {
   const ranks = distinct(points.map((p) => p.ranks));
   const values = points.flatMap((p) => [p.value, ...(formula?.(p) ?? [])]).filter((v) => linear || v > 0);
   const low = Math.min(...values, ...(rule === null ? [] : [rule]));
   const high = Math.max(...values, ...(rule === null ? [] : [rule]));
-  const w = width();
+  const w = width(false, distinct(points.map((p) => p.place)).length);
+  const ticks = logTicks(low, high);
+  const bands = distinct(points.filter((p) => formula?.(p)).map((p) => p.label)).length;
   const of = (p) => ({ x: "ranks", stroke: (d) => colourOf(d.label), z: "label" });
   return panels(points, (place) => {
     const mine = points.filter((p) => p.place === place && (linear || p.value > 0));
     const known = mine.filter((p) => formula?.(p) && formula(p)[0] > 0);
     const unknown = mine.filter((p) => !formula?.(p));
-    return Plot.plot({ ...base, width: w, height: 290, marginLeft: 58, marginRight: 14,
+    return Plot.plot({ ...base, width: w, height: 300, marginLeft: 58, marginRight: 14, marginBottom: 40,
       x: { type: "log", base: 2, domain: ranks.length > 1 ? [ranks[0], ranks[ranks.length - 1]] : [ranks[0] / 2, ranks[0] * 2],
         ticks: rankTicks(ranks, w - 80), tickFormat: String, label: "ranks P", insetLeft: 8, insetRight: 8 },
       y: linear ? { domain: [Math.min(low, 1), high], nice: true, grid: true, label, tickFormat: format }
-        : { type: "log", domain: high > low * 1.2 ? [low / 1.15, high * 1.15] : [low / 2, high * 2], grid: true, label, tickFormat: format, ticks: 6 },
+        : { type: "log", domain: high > low * 1.2 ? [low / 1.15, high * 1.15] : [low / 2, high * 2], grid: true, label, tickFormat: format,
+          ticks: ticks.filter((t) => high > low * 1.2 ? t >= low / 1.15 && t <= high * 1.15 : t >= low / 2 && t <= high * 2) },
       marks: [
         ...(rule === null ? [] : [Plot.ruleY([rule], { stroke: "var(--soft)", strokeDasharray: "3 3" })]),
         Plot.areaY(known.filter((p) => formula(p)[1] > formula(p)[0] * (1 + 1e-9)),
-          { x: "ranks", y1: (p) => formula(p)[0], y2: (p) => formula(p)[1], z: "label", fill: (p) => colourOf(p.label), fillOpacity: 0.16 }),
+          { x: "ranks", y1: (p) => formula(p)[0], y2: (p) => formula(p)[1], z: "label", fill: (p) => colourOf(p.label), fillOpacity: Math.max(0.05, Math.min(0.16, 0.6 / bands)) }),
         Plot.line(known.filter((p) => formula(p)[1] <= formula(p)[0] * (1 + 1e-9)), { ...of(), y: (p) => formula(p)[0], strokeWidth: 1.4, strokeOpacity: 0.8 }),
         Plot.line(unknown, { ...of(), y: "value", strokeWidth: 1, strokeOpacity: 0.5, strokeDasharray: formula ? "4 3" : null }),
-        Plot.dot(mine, { x: "ranks", y: "value", r: 4, symbol: { value: (d) => symbolOf(d.label), scale: null }, fill: (d) => colourOf(d.label), stroke: "var(--panel)", strokeWidth: 0.7,
+        Plot.dot(mine, { x: "ranks", y: "value", r: 4, symbol: (d) => symbolOf(d.label), fill: (d) => colourOf(d.label), stroke: "var(--panel)", strokeWidth: 0.7,
           className: "point" }),
         Plot.tip(mine, Plot.pointer({ x: "ranks", y: "value", title: (p) => tipOf(p, formula, format), fill: "var(--panel)", stroke: "var(--soft)" })),
       ] });
@@ -201,10 +222,10 @@ function breakdownFigure(curves) {
       return part;
     });
   });
-  const longestName = (place) => Math.min(190, 12 + 6.1 * Math.max(...mine.filter((p) => p.place === place).map((p) => data.labels[p.label].length)));
+  const longestName = (place) => Math.min(Math.max(120, 0.4 * w), 12 + 6.1 * Math.max(...mine.filter((p) => p.place === place).map((p) => data.labels[p.label].length)));
   const partColour = (name) => colourOf(names.indexOf(name));
   const training = names.includes("computation");
-  const w = width(true);
+  const w = width(true, distinct(mine.map((p) => p.place)).length);
   const content = element("div", {},
     element("div", { class: "key" },
       ...names.map((name) => element("span", {}, element("i", { style: `background:${partColour(name)}; opacity:${names.indexOf(name) < kColours ? 1 : 0.55}` }), name)),
@@ -215,10 +236,10 @@ function breakdownFigure(curves) {
       const margin = longestName(place);
       const name = (d) => data.labels[d.label];
       const order = here.map(name);
-      return Plot.plot({ ...base, width: w, height: 52 + 24 * order.length, marginLeft: margin, marginRight: 74, marginBottom: 30, marginTop: 6,
+      return Plot.plot({ ...base, width: w, height: 60 + 24 * order.length, marginLeft: margin, marginRight: 74, marginBottom: 38, marginTop: 6,
         x: { domain: [0, shares ? 1 : longest], label: shares ? "share of the phases' sum" : "time", tickFormat: shares ? "%" : seconds, grid: true,
           ticks: Math.max(2, Math.floor((w - margin - 74) / 80)) },
-        y: { domain: order, label: null, tickFormat: (t) => t.length > 30 ? `${t.slice(0, 29)}…` : t, tickSize: 0 },
+        y: { domain: order, label: null, tickFormat: (t) => 6.1 * t.length > margin ? `${t.slice(0, Math.floor(margin / 6.1) - 2)}…` : t, tickSize: 0 },
         marks: [
           Plot.barX(parts.filter((p) => p.place === place), { x1: "x1", x2: "x2", y: name, fill: (d) => partColour(d.name),
             fillOpacity: (d) => names.indexOf(d.name) < kColours ? 1 : 0.55, insetTop: 3, insetBottom: 3, className: "bar" }),
@@ -239,8 +260,8 @@ function crossoverFigure() {
   const ranks = distinct(all.map((c) => c.ranks));
   const named = (c) => c.density === null ? "dense" : String(c.density);
   const rows = [...distinct(all.filter((c) => c.density !== null).map((c) => c.density)).map(String), ...(all.some((c) => c.density === null) ? ["dense"] : [])].reverse();
-  const w = width();
-  const cell = (w - 64) / ranks.length;
+  const w = width(false, distinct(all.map((c) => c.place)).length);
+  const cell = (w - 76) / ranks.length;
   const short = (label) => {
     const name = data.labels[label];
     const room = Math.floor((cell - 6) / 6);
@@ -250,7 +271,7 @@ function crossoverFigure() {
     caption: "The fastest of the chosen schemes at each number of ranks and density, and how many times longer the second takes.",
     content: panels(all, (place) => {
       const mine = all.filter((c) => c.place === place);
-      return Plot.plot({ ...base, width: w, height: 62 + 44 * rows.length, marginLeft: 54, marginRight: 8, marginTop: 8,
+      return Plot.plot({ ...base, width: w, height: 66 + 44 * rows.length, marginLeft: 68, marginRight: 8, marginTop: 8, marginBottom: 40,
         x: { type: "band", domain: ranks, label: "ranks P", padding: 0.04, tickFormat: String }, y: { type: "band", domain: rows, label: "density", padding: 0.06 },
         marks: [
           Plot.cell(mine, { x: "ranks", y: named, fill: (c) => colourOf(c.label), className: "cell", rx: 3 }),
@@ -316,10 +337,17 @@ function claimsFigure() {
 function troublesFigure() {
   const mine = data.troubles.filter((t) => filters.labels.has(t.label) && filters.places.has(t.place));
   if (mine.length === 0) return null;
+  const groups = new Map();  // those that differ in nothing but the scheme
+  for (const t of mine) {
+    const rest = [t.status, data.places[t.place], String(t.ranks), data.settings[t.setting] || "-", t.reason];
+    const key = JSON.stringify(rest);
+    if (!groups.has(key)) groups.set(key, { rest, labels: new Set() });
+    groups.get(key).labels.add(data.labels[t.label]);
+  }
   return { id: "troubles", title: "Skipped and failed",
     caption: `${mine.length} of ${data.rows} results are none, in all settings.`,
-    content: element("div", { class: "scroll" }, table(["status", "scheme", "platform", "ranks", "setting", "reason"],
-      mine.map((t) => [t.status, data.labels[t.label], data.places[t.place], String(t.ranks), data.settings[t.setting] || "-", t.reason]),
+    content: element("div", { class: "scroll" }, table(["status", "schemes", "platform", "ranks", "setting", "reason"],
+      [...groups.values()].map(({ rest: [status, ...rest], labels }) => [status, [...labels].join(", "), ...rest]),
       (cell) => cell === "failed" ? "failed" : "")) };
 }
 
@@ -347,16 +375,18 @@ function draw() {
   if (curves.length === 0 && data.curves.length > 0) {
     main.prepend(element("p", { class: "note" }, "No results pass the filters above."));
   }
-  const chosen = (set, texts) => [...set].sort((a, b) => a - b).map((i) => texts[i]).join("; ");
   document.getElementById("shown").textContent = [data.settings[filters.setting] && `Setting: ${data.settings[filters.setting]}.`,
-    filters.density !== null && `Density: ${filters.density}.`, `Schemes: ${chosen(filters.labels, data.labels)}.`].filter(Boolean).join(" ");
+    filters.density !== null && `Density: ${filters.density}.`].filter(Boolean).join(" ");
 }
 
 keepDensity();
 document.getElementById("sources").textContent =
-  `${data.rows} results and ${data.claims.length} claims of ${data.sources.join(", ")}; page of thinwire ${data.version}.`;
+  `${[data.rows > 0 && `${data.rows} results`, data.claims.length > 0 && `${data.claims.length} claims`].filter(Boolean).join(" and ")} of ${data.sources.join(", ")}; page of thinwire ${data.version}.`;
 if (data.curves.length + data.troubles.length > 0) drawControls();
 draw();
+for (const [event, on] of [["beforeprint", true], ["afterprint", false]]) {
+  window.addEventListener(event, () => { printing = on; draw(); });
+}
 let drawnFor = window.innerWidth;
 let pending = 0;
 window.addEventListener("resize", () => {

@@ -37,11 +37,13 @@ let browser;
 let page;
 const problems = [];
 const requests = [];
+const kPatience = 10_000;  // ms
 const count = (selector) => page.locator(selector).count();
 
 async function open(file, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   page = await context.newPage();
+  page.setDefaultTimeout(kPatience);
   page.on("console", (message) => { if (["error", "warning"].includes(message.type())) problems.push(message.text()); });
   page.on("pageerror", (error) => problems.push(String(error)));
   page.on("request", (request) => { if (!request.url().startsWith("file:") && !request.url().startsWith("data:")) requests.push(request.url()); });
@@ -140,8 +142,9 @@ checks["it is readable in the dark, and in print"] = async () => {
   await page.emulateMedia({ colorScheme: "dark", media: "print" });
   const print = await luminance();
   assert.ok(print.paper - print.ink > 200, JSON.stringify(print));
-  assert.ok(!await page.locator("#controls").isVisible());
-  assert.ok((await page.locator("#shown").innerText()).includes("Schemes: "));
+  assert.ok(!await page.locator("#controls select").first().isVisible());
+  assert.ok(await page.locator("label.chip:has(input[name=label])").first().isVisible(), "the legend");
+  assert.ok((await page.locator("#shown").innerText()).includes("Setting: "));
 };
 
 checks["no request left the page, and nothing complained"] = async () => {
