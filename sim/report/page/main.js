@@ -88,7 +88,7 @@ let printing = false;
 
 /** Pixels of a chart, of which there are so many beside each other. */
 const width = (wide, charts) => {
-  if (printing) return charts === 1 ? 560 : wide ? 660 : 325;  // of A4 and Letter
+  if (printing) return charts === 1 ? 580 : wide ? 690 : 345;  // of A4 and Letter
   const body = document.getElementById("figures").clientWidth;
   if (charts === 1) return Math.max(240, Math.min(760, body) - 22);
   const least = wide ? 560 : 400;
