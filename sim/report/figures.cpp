@@ -250,7 +250,9 @@ CurvePoint point_of(const Row& row) {
     point.parts.push_back({"communication", mean.communication.value()});
   } else if (has_clock) {
     for (const PhaseCost& phase : outcome.phases) {
-      point.parts.push_back({phase.name, phase.time.value()});
+      if (std::isfinite(phase.time.value())) {
+        point.parts.push_back({phase.name, phase.time.value()});
+      }
     }
   }
   return point;

@@ -38,12 +38,11 @@ nlohmann::json data_of(const std::string& page) {
 }
 
 std::string links_of(const TemporaryFolder& folder, const std::string& platform) {
-  const std::string path = folder.path(platform + ".jsonl");
-  CHECK(run_program("run --scheme topka -P 12 -n 20000 --network smpi --links --format jsonl "
-                    "--platform " +
-                    platform + " >" + path)
-            .exit_code == 0);
-  return path;
+  const Ended ended = run_program(
+      "run --scheme topka -P 12 -n 20000 --network smpi --links --format jsonl --platform " +
+      platform);
+  CHECK(ended.exit_code == 0);
+  return folder.write(platform + ".jsonl", ended.out);
 }
 
 }  // namespace

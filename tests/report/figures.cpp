@@ -79,7 +79,7 @@ TEST_CASE("one curve runs over the ranks alone") {
       {"network", "counting"},
       {"platform", "fat_tree"},
       {"error_feedback", true},
-      {"workload", {{"model", "vgg16"}, {"device", "v100"}}}};
+      {"workload", {{"model", "vgg16"}, {"device", "p100"}}}};
   for (const auto& [key, value] : others) {
     CAPTURE(key);
     std::vector<Row> both(rows);
