@@ -13,6 +13,8 @@
 #include <map>
 
 #include "sim/core/errors.hpp"
+#include "sim/core/nearest.hpp"
+#include "sim/core/split.hpp"
 #include "sim/networks/smpi/smpi.hpp"
 #include "sim/report/records.hpp"
 #include "sim/report/training.hpp"
@@ -128,6 +130,11 @@ std::vector<Column> comparison_columns(Detail detail, const std::vector<Json>& r
   return columns;
 }
 
+/// A column's value as a user writes it.
+std::string plain_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 }  // namespace
 
 void prepare_for_packets(const std::vector<Point>& points, const std::string& config) {
@@ -185,6 +192,34 @@ std::string comparison_text(const std::vector<Row>& rows, double tolerance, Form
     text += (text.empty() ? "" : "\n") + to_table(trainings, training_columns());
   }
   return text;
+}
+
+std::vector<Row> rows_where(std::vector<Row> rows, const std::vector<std::string>& where) {
+  for (const std::string& condition : where) {
+    const std::size_t equals = condition.find('=');
+    if (equals == std::string::npos) {
+      throw InputError(fmt::format(
+          "--where: '{}' is not right; wanted is KEY=VALUE, as in network=smpi", condition));
+    }
+    const std::string key = condition.substr(0, equals);
+    const std::vector<std::string> values = split(condition.substr(equals + 1));
+    std::vector<std::string> keys;
+    const auto is_other = [&](const Row& row) {
+      const Json record = record_of(row, compare(row, kExactTolerance));
+      for (const auto& item : record.items()) keys.push_back(item.key());
+      return !record.contains(key) ||
+             std::ranges::find(values, plain_text(record.at(key))) == values.end();
+    };
+    std::erase_if(rows, is_other);
+    if (std::ranges::find(keys, key) == keys.end()) {
+      std::ranges::sort(keys);
+      keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+      throw InputError(
+          fmt::format("--where: no column is called '{}'{}", key, did_you_mean(key, keys)));
+    }
+    if (rows.empty()) throw InputError(fmt::format("--where: no result has {}", condition));
+  }
+  return rows;
 }
 
 bool report_troubles(const std::vector<Row>& rows) {

@@ -17,6 +17,7 @@ inline constexpr int kBadInput = 2;
 inline constexpr int kInterrupted = 130;
 
 /// Adds the subcommand; its callback does the work and sets `exit_code`.
+void add_report(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_sweep(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
@@ -41,6 +42,10 @@ enum class Detail : std::uint8_t { brief, full };
 void prepare_for_packets(const std::vector<Point>& points, const std::string& config);
 /// A point in a few words, for progress and complaints.
 [[nodiscard]] std::string name_of(const Point& point);
+/// The rows whose column KEY is one of the values, for each KEY=VALUE[,VALUE] of `where`; columns
+/// are those of record_of. Throws InputError where a column is unknown or no row is left.
+[[nodiscard]] std::vector<Row> rows_where(std::vector<Row> rows,
+                                          const std::vector<std::string>& where);
 /// Lists on stderr what was skipped or failed, and says whether anything failed.
 [[nodiscard]] bool report_troubles(const std::vector<Row>& rows);
 

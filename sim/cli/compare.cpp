@@ -6,10 +6,7 @@
 
 #include "sim/cli/command.hpp"
 #include "sim/core/errors.hpp"
-#include "sim/core/nearest.hpp"
-#include "sim/core/split.hpp"
 #include "sim/experiment/compare.hpp"
-#include "sim/report/records.hpp"
 
 namespace thinwire {
 
@@ -22,40 +19,6 @@ struct CompareFlags {
   Format format = Format::table;
 };
 
-/// A column's value as a user writes it.
-std::string plain_text(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
-/// The rows whose column KEY is one of the values, for each KEY=VALUE[,VALUE].
-std::vector<Row> chosen(std::vector<Row> rows, const std::vector<std::string>& where) {
-  for (const std::string& condition : where) {
-    const std::size_t equals = condition.find('=');
-    if (equals == std::string::npos) {
-      throw InputError(fmt::format(
-          "--where: '{}' is not right; wanted is KEY=VALUE, as in network=smpi", condition));
-    }
-    const std::string key = condition.substr(0, equals);
-    const std::vector<std::string> values = split(condition.substr(equals + 1));
-    std::vector<std::string> keys;
-    const auto is_other = [&](const Row& row) {
-      const Json record = record_of(row, compare(row, kExactTolerance));
-      for (const auto& item : record.items()) keys.push_back(item.key());
-      return !record.contains(key) ||
-             std::ranges::find(values, plain_text(record.at(key))) == values.end();
-    };
-    std::erase_if(rows, is_other);
-    if (std::ranges::find(keys, key) == keys.end()) {
-      std::ranges::sort(keys);
-      keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-      throw InputError(
-          fmt::format("--where: no column is called '{}'{}", key, did_you_mean(key, keys)));
-    }
-    if (rows.empty()) throw InputError(fmt::format("--where: no result has {}", condition));
-  }
-  return rows;
-}
-
 int run(const CompareFlags& flags) {
   const double tolerance = flags.tolerance.value_or(kExactTolerance);
   if (!(tolerance >= 0)) {
@@ -67,7 +30,7 @@ int run(const CompareFlags& flags) {
     fmt::print(stderr, "{}: the last line is not complete and is left out\n", flags.results);
   }
   if (file.rows.empty()) throw InputError(fmt::format("{}: holds no results", flags.results));
-  file.rows = chosen(std::move(file.rows), flags.where);
+  file.rows = rows_where(std::move(file.rows), flags.where);
   fmt::print("{}", comparison_text(file.rows, tolerance, flags.format, Detail::full));
   bool gate_holds = !report_troubles(file.rows);
   if (!flags.tolerance) return 0;

@@ -19,6 +19,7 @@ constexpr const char* kFooter =
     "  thinwire run --scheme oktopk --ranks 64 --density 0.01\n"
     "  thinwire sweep sweeps/table1.json -o table1.jsonl\n"
     "  thinwire compare table1.jsonl --tolerance 1e-9\n"
+    "  thinwire report table1.jsonl -o report.html\n"
     "  thinwire list schemes\n"
     "  thinwire topo show aries_daint\n"
     "  thinwire trace show training.h5\n"
@@ -38,6 +39,7 @@ int run(int argc, char** argv) {
   add_sweep(app, exit_code);
   add_merge(app, exit_code);
   add_compare(app, exit_code);
+  add_report(app, exit_code);
   add_recommend(app, exit_code);
   add_claims(app, exit_code);
   add_list(app, exit_code);

@@ -18,29 +18,6 @@ constexpr double kRight = 24;
 constexpr double kAbove = 52;
 constexpr double kBelow = 56;
 
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '&':
-        safe += "&amp;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return safe;
-}
-
 /// 1, 2 or 5 times a power of ten: about `count` steps in `span`.
 double step_of(double span, int count) {
   const double least = span / count;
@@ -106,7 +83,7 @@ class Drawing {
     std::string svg =
         fmt::format(R"(<text x="{}" y="{}" font-size="14" font-weight="600">{}</text>)"
                     "\n",
-                    kLeft, top_ + 20, escaped(chart_.title));
+                    kLeft, top_ + 20, svg_escaped(chart_.title));
     svg += axes() + legend();
     for (const ChartLine& line : chart_.lines) svg += band(line) + curve(line);
     return svg;
@@ -129,12 +106,12 @@ class Drawing {
     }
     svg += fmt::format(R"(<path d="M{} {}H{}" stroke="#444"/>)", kLeft, y_.from, kWidth - kRight);
     svg += fmt::format(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>)",
-                       (x_.from + x_.to) / 2, y_.from + 40, escaped(chart_.x_label));
+                       (x_.from + x_.to) / 2, y_.from + 40, svg_escaped(chart_.x_label));
     const double middle = (y_.from + y_.to) / 2;
     svg += fmt::format(
         R"svg(<text x="20" y="{0:.1f}" text-anchor="middle" transform="rotate(-90 20 {0:.1f})">{1}</text>)svg"
         "\n",
-        middle, escaped(chart_.y_label));
+        middle, svg_escaped(chart_.y_label));
     return svg;
   }
 
@@ -145,7 +122,7 @@ class Drawing {
       svg += fmt::format(
           R"(<path d="M{} {}h24" stroke="{}" stroke-width="2"{}/><text x="{}" y="{}">{}</text>)"
           "\n",
-          x, top_ + 36, line.colour, dashes(line), x + 30, top_ + 40, escaped(line.label));
+          x, top_ + 36, line.colour, dashes(line), x + 30, top_ + 40, svg_escaped(line.label));
       x += 52 + 7.2 * static_cast<double>(line.label.size());
     }
     return svg;
@@ -192,6 +169,38 @@ class Drawing {
 
 }  // namespace
 
+std::string svg_escaped(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '&':
+        safe += "&amp;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      default:
+        safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+  }
+  return safe;
+}
+
+std::string svg_document(double width, double height, const std::string& body) {
+  return fmt::format(
+      R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.6g} {1:.6g}" width="{0:.6g}" height="{1:.6g}" font-family="DejaVu Sans, sans-serif" font-size="11" fill="#222">)"
+      "\n"
+      R"(<rect width="100%" height="100%" fill="white"/>)"
+      "\n{2}</svg>\n",
+      width, height, body);
+}
+
 std::string to_svg(const std::string& title, const std::vector<Chart>& charts) {
   const double height = kTop + kHeight * static_cast<double>(charts.size());
   std::string svg = fmt::format(
@@ -201,7 +210,7 @@ std::string to_svg(const std::string& title, const std::vector<Chart>& charts) {
       "\n"
       R"(<text x="{2}" y="28" font-size="13">{3}</text>)"
       "\n",
-      kWidth, height, kLeft, escaped(title));
+      kWidth, height, kLeft, svg_escaped(title));
   for (std::size_t i = 0; i < charts.size(); ++i) {
     svg += Drawing(charts[i], kTop + kHeight * static_cast<double>(i)).text();
   }

@@ -1,4 +1,4 @@
-// Line charts as SVG.
+// Line charts as SVG, and what other drawings share with them.
 #pragma once
 
 #include <string>
@@ -26,6 +26,11 @@ struct Chart {
   Axis x_axis = Axis::linear;
   std::vector<ChartLine> lines;
 };
+
+/// As a text or an attribute of an SVG; control characters become blanks.
+[[nodiscard]] std::string svg_escaped(const std::string& text);
+/// A whole document on white, of a width and height in pixels.
+[[nodiscard]] std::string svg_document(double width, double height, const std::string& body);
 
 /// The charts below one another.
 [[nodiscard]] std::string to_svg(const std::string& title, const std::vector<Chart>& charts);

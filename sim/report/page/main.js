@@ -1,0 +1,395 @@
+import * as Plot from "@observablehq/plot";
+import { densities, distinct, pointsOf, seconds, shownCurves, text, winners } from "./data.js";
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const kColours = 8;
+const kSymbols = ["circle", "square", "triangle", "diamond", "cross", "star", "wye", "asterisk"];
+const kShapes = { type: "ordinal", domain: kSymbols, range: kSymbols };
+const colourOf = (index) => `var(--s${index % kColours})`;
+const symbolOf = (label) => kSymbols[(label + Math.floor(label / kColours)) % kSymbols.length];
+
+const element = (tag, attributes = {}, ...children) => {
+  const made = document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (value !== false && value !== null) made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+};
+
+// --- Filters
+
+const used = (key) => distinct([...data.curves, ...data.troubles].map((c) => c[key]));
+const filters = { setting: used("setting")[0] ?? 0, density: null, labels: new Set(used("label")), places: new Set(used("place")),
+  ranks: null, unit: null, map: 0 };
+
+function keepDensity() {
+  const all = densities(data, filters.setting);
+  if (!all.includes(filters.density)) filters.density = all.includes(0.01) ? 0.01 : all[0] ?? null;
+}
+
+function swatch(label) {
+  const svg = Plot.plot({ width: 14, height: 14, margin: 0, axis: null, symbol: kShapes, x: { domain: [0, 1] }, y: { domain: [0, 1] },
+    marks: [Plot.dot([label], { x: () => 0.5, y: () => 0.5, r: 4.5, symbol: symbolOf, fill: colourOf(label), stroke: colourOf(label) })] });
+  svg.setAttribute("aria-hidden", "true");
+  return svg;
+}
+
+function chips(legend, name, indexes, texts, chosen, mark) {
+  const boxes = indexes.map((index) => {
+    const box = element("input", { type: "checkbox", name, value: index, onchange: () => {
+      if (box.checked) chosen.add(index); else chosen.delete(index);
+      draw();
+    } });
+    box.checked = true;
+    return [index, box];
+  });
+  const all = (on) => () => {
+    for (const [index, box] of boxes) { box.checked = on; if (on) chosen.add(index); else chosen.delete(index); }
+    draw();
+  };
+  return element("fieldset", { class: name }, element("legend", {}, legend),
+    ...boxes.map(([index, box]) => element("label", { class: "chip" }, box, ...(mark ? [mark(index)] : []), texts[index])),
+    ...(indexes.length > 2 ? [element("button", { type: "button", onclick: all(true) }, "all"), element("button", { type: "button", onclick: all(false) }, "none")] : []));
+}
+
+function choice(legend, name, options, chosen, onchange) {
+  const select = element("select", { name, "aria-label": legend, onchange: () => onchange(options[select.selectedIndex][0]) },
+    ...options.map(([value, shown]) => { const o = element("option", {}, shown); o.selected = value === chosen; return o; }));
+  return element("fieldset", {}, element("legend", {}, legend), select);
+}
+
+function drawControls() {
+  const controls = document.getElementById("controls");
+  const fields = [];
+  const settings = used("setting");
+  if (settings.length > 1) {
+    fields.push(choice("setting", "setting", settings.map((s) => [s, data.settings[s]]), filters.setting,
+      (value) => { filters.setting = value; keepDensity(); drawControls(); draw(); }));
+  }
+  const all = densities(data, filters.setting);
+  if (all.length > 1) {
+    fields.push(choice("density", "density", all.map((d) => [d, String(d)]), filters.density, (value) => { filters.density = value; draw(); }));
+  }
+  if (used("place").length > 1) fields.push(chips("platforms", "place", used("place"), data.places, filters.places));
+  fields.push(chips("schemes", "label", used("label"), data.labels, filters.labels, swatch));
+  for (const field of fields) {
+    for (const box of field.querySelectorAll("input")) {
+      box.checked = (box.name === "place" ? filters.places : filters.labels).has(Number(box.value));
+    }
+  }
+  controls.replaceChildren(...fields);
+}
+
+// --- Figures
+
+let printing = false;
+
+/** Pixels of a chart, of which there are so many beside each other. */
+const width = (wide, charts) => {
+  if (printing) return charts === 1 ? 580 : wide ? 690 : 345;  // of A4 and Letter
+  const body = document.getElementById("figures").clientWidth;
+  if (charts === 1) return Math.max(240, Math.min(760, body) - 22);
+  const least = wide ? 560 : 400;
+  const columns = Math.max(1, Math.floor((body + 16) / (least + 16)));
+  return Math.max(240, Math.floor((body - 16 * (columns - 1)) / columns) - 22);
+};
+
+function panels(ofPlaces, plotOf, wide = false) {
+  const places = distinct(ofPlaces.map((c) => c.place));
+  const box = element("div", { class: places.length === 1 ? "panels single" : wide ? "panels wide" : "panels" });
+  for (const place of places) {
+    box.append(element("div", { class: "panel", "data-place": place }, element("h3", {}, data.places[place]), plotOf(place)));
+  }
+  return box;
+}
+
+const base = { symbol: kShapes, style: { fontSize: "11px", fontFamily: "inherit" }, marginTop: 22 };
+
+/** Ticks of ranks that do not overlap on an axis of so many pixels. */
+function rankTicks(ranks, pixels) {
+  const [low, high] = [Math.log2(ranks[0]), Math.log2(ranks[ranks.length - 1])];
+  const kept = [];
+  for (const p of ranks) {
+    const at = high > low ? (Math.log2(p) - low) / (high - low) * pixels : 0;
+    if (kept.length === 0 || at - kept[kept.length - 1].at > 10 + 7 * String(p).length) kept.push({ p, at });
+  }
+  return kept.map((k) => k.p);
+}
+
+/** 1, 10, 100 ..; with others between them where those are few. */
+function logTicks(low, high) {
+  const span = Math.log10(high / low);
+  const factors = span < 0.8 ? [1, 1.5, 2, 3, 4, 5, 6, 8] : span < 2.5 ? [1, 2, 5] : [1];
+  const step = Math.max(1, Math.ceil(span / 8));
+  const ticks = [];
+  for (let power = Math.floor(Math.log10(low)) - 1; power <= Math.ceil(Math.log10(high)); power += step) {
+    for (const factor of factors) ticks.push(factor * 10 ** power);
+  }
+  return ticks;
+}
+
+/** A chart over the ranks for each place: points, the line of the formula, the band of its interval. */
+function overRanks(points, { formula, label, format, linear = false, rule = null }) {
+  const ranks = distinct(points.map((p) => p.ranks));
+  const values = points.flatMap((p) => [p.value, ...(formula?.(p) ?? [])]).filter((v) => linear || v > 0);
+  const low = Math.min(...values, ...(rule === null ? [] : [rule]));
+  const high = Math.max(...values, ...(rule === null ? [] : [rule]));
+  const w = width(false, distinct(points.map((p) => p.place)).length);
+  const ticks = logTicks(low, high);
+  const bands = distinct(points.filter((p) => formula?.(p)).map((p) => p.label)).length;
+  const of = (p) => ({ x: "ranks", stroke: (d) => colourOf(d.label), z: "label" });
+  return panels(points, (place) => {
+    const mine = points.filter((p) => p.place === place && (linear || p.value > 0));
+    const known = mine.filter((p) => formula?.(p) && formula(p)[0] > 0);
+    const unknown = mine.filter((p) => !formula?.(p));
+    return Plot.plot({ ...base, width: w, height: 300, marginLeft: 58, marginRight: 14, marginBottom: 40,
+      x: { type: "log", base: 2, domain: ranks.length > 1 ? [ranks[0], ranks[ranks.length - 1]] : [ranks[0] / 2, ranks[0] * 2],
+        ticks: rankTicks(ranks, w - 80), tickFormat: String, label: "ranks P", insetLeft: 8, insetRight: 8 },
+      y: linear ? { domain: [Math.min(low, 1), high], nice: true, grid: true, label, tickFormat: format }
+        : { type: "log", domain: high > low * 1.2 ? [low / 1.15, high * 1.15] : [low / 2, high * 2], grid: true, label, tickFormat: format,
+          ticks: ticks.filter((t) => high > low * 1.2 ? t >= low / 1.15 && t <= high * 1.15 : t >= low / 2 && t <= high * 2) },
+      marks: [
+        ...(rule === null ? [] : [Plot.ruleY([rule], { stroke: "var(--soft)", strokeDasharray: "3 3" })]),
+        Plot.areaY(known.filter((p) => formula(p)[1] > formula(p)[0] * (1 + 1e-9)),
+          { x: "ranks", y1: (p) => formula(p)[0], y2: (p) => formula(p)[1], z: "label", fill: (p) => colourOf(p.label), fillOpacity: Math.max(0.05, Math.min(0.16, 0.6 / bands)) }),
+        Plot.line(known.filter((p) => formula(p)[1] <= formula(p)[0] * (1 + 1e-9)), { ...of(), y: (p) => formula(p)[0], strokeWidth: 1.4, strokeOpacity: 0.8 }),
+        Plot.line(unknown, { ...of(), y: "value", strokeWidth: 1, strokeOpacity: 0.5, strokeDasharray: formula ? "4 3" : null }),
+        Plot.dot(mine, { x: "ranks", y: "value", r: 4, symbol: (d) => symbolOf(d.label), fill: (d) => colourOf(d.label), stroke: "var(--panel)", strokeWidth: 0.7,
+          className: "point" }),
+        Plot.tip(mine, Plot.pointer({ x: "ranks", y: "value", title: (p) => tipOf(p, formula, format), fill: "var(--panel)", stroke: "var(--soft)" })),
+      ] });
+  });
+}
+
+function tipOf(p, formula, format) {
+  const range = formula?.(p);
+  const shown = (v) => format === seconds ? seconds(v) : text(v);
+  const lines = [data.labels[p.label], `P = ${p.ranks}${p.density === null ? "" : `, density ${p.density}`}`, shown(p.value)];
+  if (range) lines.push(`formula ${range[1] > range[0] * (1 + 1e-9) ? `${shown(range[0])} .. ${shown(range[1])}` : shown(range[0])}`);
+  if (p.verdict !== "-") lines.push(p.verdict);
+  return lines.join("\n");
+}
+
+const words = (value) => value >= 1e9 ? `${text(value / 1e9, 3)}G` : value >= 1e6 ? `${text(value / 1e6, 3)}M` : value >= 1e3 ? `${text(value / 1e3, 3)}k` : text(value, 3);
+
+function timeFigure(curves) {
+  const points = pointsOf(curves, (p) => p.time_s);
+  if (points.length === 0) return null;
+  const training = points.some((p) => p.parts[0]?.[0] === "computation");
+  return { id: "time", title: training ? "Time of an iteration" : "Time",
+    caption: training ? "Simulated seconds of a training's iteration against the ranks; both axes are logarithmic."
+      : "Simulated time of an allreduce (points) against the ranks, beside the formula of its paper (line; band where it is an interval). Both axes are logarithmic. A thin dashed line joins points that no formula is for.",
+    content: overRanks(points, { formula: (p) => p.formula_s, label: "time", format: seconds }) };
+}
+
+function volumeFigure(curves) {
+  const points = pointsOf(curves, (p) => p.words).filter((p) => p.value > 0);
+  if (points.length === 0) return null;
+  return { id: "volume", title: "Volume",
+    caption: "Words of 4 bytes, the most that a rank sent or received, beside the words on the formula's critical path.",
+    content: overRanks(points, { formula: (p) => p.formula_words[1] > 0 ? p.formula_words : null, label: "words", format: words }) };
+}
+
+function congestionFigure(curves) {
+  const points = pointsOf(curves, (p) => p.congestion_factor);
+  if (points.length === 0) return null;
+  return { id: "congestion", title: "Congestion factor by platform",
+    caption: "Time over that of the same schedule on the α-β machine with the platform's end-to-end α and β. 1: no congestion.",
+    content: overRanks(points, { label: "factor", format: (v) => text(v, 3), linear: Math.max(...points.map((p) => p.value)) < 8, rule: 1 }) };
+}
+
+function breakdownFigure(curves) {
+  const points = pointsOf(curves, (p) => p.parts.length > 0 ? p.time_s : null);
+  const ranks = distinct(points.map((p) => p.ranks));
+  if (ranks.length === 0) return null;
+  // The largest P at which most curves are, unless the user chose another.
+  const count = (r) => points.filter((p) => p.ranks === r).length;
+  const most = Math.max(...ranks.map(count));
+  const chosen = ranks.includes(filters.ranks) ? filters.ranks : ranks.filter((r) => count(r) === most).at(-1);
+  const mine = points.filter((p) => p.ranks === chosen);
+  const sum = (p) => p.parts.reduce((total, [, time]) => total + time, 0);
+  const longest = Math.max(...mine.map(sum));
+  const shares = filters.unit === null ? longest > 30 * Math.min(...mine.map(sum).filter((s) => s > 0)) : filters.unit === "share";
+  const names = [...new Set(points.flatMap((p) => p.parts.map(([name]) => name)))];
+  const parts = mine.flatMap((p) => {
+    let from = 0;
+    return p.parts.map(([name, time]) => {
+      const factor = shares ? 1 / (sum(p) || 1) : 1;
+      const part = { ...p, name, time, x1: from * factor, x2: (from + time) * factor };
+      from += time;
+      return part;
+    });
+  });
+  const longestName = (place) => Math.min(Math.max(120, 0.4 * w), 12 + 6.1 * Math.max(...mine.filter((p) => p.place === place).map((p) => data.labels[p.label].length)));
+  const partColour = (name) => colourOf(names.indexOf(name));
+  const training = names.includes("computation");
+  const w = width(true, distinct(mine.map((p) => p.place)).length);
+  const content = element("div", {},
+    element("div", { class: "key" },
+      ...names.map((name) => element("span", {}, element("i", { style: `background:${partColour(name)}; opacity:${names.indexOf(name) < kColours ? 1 : 0.55}` }), name)),
+      choice("ranks", "ranks", ranks.map((r) => [r, `P = ${r}`]), chosen, (value) => { filters.ranks = value; draw(); }).lastChild,
+      choice("bars", "unit", [["share", "shares"], ["time", "seconds"]], shares ? "share" : "time", (value) => { filters.unit = value; draw(); }).lastChild),
+    panels(mine, (place) => {
+      const here = mine.filter((p) => p.place === place);
+      const margin = longestName(place);
+      const name = (d) => data.labels[d.label];
+      const order = here.map(name);
+      return Plot.plot({ ...base, width: w, height: 60 + 24 * order.length, marginLeft: margin, marginRight: 74, marginBottom: 38, marginTop: 6,
+        x: { domain: [0, shares ? 1 : longest], label: shares ? "share of the phases' sum" : "time", tickFormat: shares ? "%" : seconds, grid: true,
+          ticks: Math.max(2, Math.floor((w - margin - 74) / 80)) },
+        y: { domain: order, label: null, tickFormat: (t) => 6.1 * t.length > margin ? `${t.slice(0, Math.floor(margin / 6.1) - 2)}…` : t, tickSize: 0 },
+        marks: [
+          Plot.barX(parts.filter((p) => p.place === place), { x1: "x1", x2: "x2", y: name, fill: (d) => partColour(d.name),
+            fillOpacity: (d) => names.indexOf(d.name) < kColours ? 1 : 0.55, insetTop: 3, insetBottom: 3, className: "bar" }),
+          Plot.text(here, { x: (p) => shares ? 1 : sum(p), y: name, text: (p) => seconds(p.value), textAnchor: "start", dx: 5 }),
+          Plot.tip(parts.filter((p) => p.place === place), Plot.pointerY({ x: (d) => (d.x1 + d.x2) / 2, y: name, fill: "var(--panel)", stroke: "var(--soft)",
+            maxRadius: 60, anchor: "top-left",
+            title: (d) => `${data.labels[d.label]}, P = ${d.ranks}: ${seconds(d.value)}\n${d.parts.map(([part, t]) => `${part} ${seconds(t)}`).join("\n")}` })),
+        ] });
+    }, true));
+  return { id: "breakdown", title: training ? "Where the iteration's time goes" : "Phases",
+    caption: training ? "Parts of a training's iteration; the whole stands beside each bar."
+      : "What each phase cost the rank that it cost most; the simulated time stands beside each bar. Phases of different ranks, or of a scheme that communicates beside its own program, overlap.", content };
+}
+
+function crossoverFigure() {
+  const all = winners(data, filters);
+  if (all.length === 0 || filters.labels.size < 2) return null;
+  const ranks = distinct(all.map((c) => c.ranks));
+  const named = (c) => c.density === null ? "dense" : String(c.density);
+  const rows = [...distinct(all.filter((c) => c.density !== null).map((c) => c.density)).map(String), ...(all.some((c) => c.density === null) ? ["dense"] : [])].reverse();
+  const w = width(false, distinct(all.map((c) => c.place)).length);
+  const cell = (w - 76) / ranks.length;
+  const short = (label) => {
+    const name = data.labels[label];
+    const room = Math.floor((cell - 6) / 6);
+    return room < 3 ? "" : name.length > room ? `${name.slice(0, room - 1)}…` : name;
+  };
+  return { id: "crossover", title: "Crossover map",
+    caption: "The fastest of the chosen schemes at each number of ranks and density, and how many times longer the second takes.",
+    content: panels(all, (place) => {
+      const mine = all.filter((c) => c.place === place);
+      return Plot.plot({ ...base, width: w, height: 66 + 44 * rows.length, marginLeft: 68, marginRight: 8, marginTop: 8, marginBottom: 40,
+        x: { type: "band", domain: ranks, label: "ranks P", padding: 0.04, tickFormat: String }, y: { type: "band", domain: rows, label: "density", padding: 0.06 },
+        marks: [
+          Plot.cell(mine, { x: "ranks", y: named, fill: (c) => colourOf(c.label), className: "cell", rx: 3 }),
+          Plot.text(mine, { x: "ranks", y: named, text: (c) => `${short(c.label)}${c.lead !== null && cell > 34 ? `\n${text(c.lead, 3)}×` : ""}`, fill: "var(--on-cell)", fontSize: 10.5, lineHeight: 1.25 }),
+          Plot.tip(mine, Plot.pointer({ x: "ranks", y: named, fill: "var(--panel)", stroke: "var(--soft)",
+            title: (c) => `P = ${c.ranks}, density ${named(c)}\n${data.labels[c.label]}: ${seconds(c.time_s)}${c.second === null ? "\nalone" : `\nthen ${data.labels[c.second]}, ${text(c.lead)} times as long`}` })),
+        ] });
+    }) };
+}
+
+const kSteps = [0.05, 0.2, 0.4, 0.6, 0.8];
+const heat = (u) => `var(--u${kSteps.filter((s) => u >= s).length})`;
+
+function linksFigure() {
+  if (data.links.length === 0) return null;
+  const map = data.links[filters.map];
+  const content = element("div", {}, element("div", { class: "key" },
+    ...(data.links.length > 1 ? [choice("result", "map", data.links.map((m, i) => [i, m.title]), filters.map, (value) => { filters.map = value; draw(); }).lastChild] : [element("strong", {}, map.title)]),
+    ...[0, ...kSteps].map((s, i) => element("span", {}, element("i", { style: `background:var(--u${i})` }), `${i === 0 ? "below 5" : `from ${Math.round(s * 100)}`}%`))));
+  const box = element("div", { class: "panels wide" });
+  if (map.note) content.append(element("p", { class: "note" }, map.note));
+  if (map.bundles.length > 0) {
+    const size = Math.min(620, width(true));
+    const ends = map.bundles.map(([from, to, mean, peak, bytes, links]) => ({ a: map.vertices[from], b: map.vertices[to], mean, peak, bytes, links }));
+    const hosts = map.vertices.filter((v) => v[1] === 1);
+    const switches = map.vertices.filter((v) => v[1] === 0);
+    const thin = ends.length > 800;
+    box.append(element("div", { class: "panel" }, Plot.plot({ ...base, width: size, height: size, margin: 12, x: { axis: null, domain: [0, 1] }, y: { axis: null, domain: [1, 0] },
+      marks: [
+        Plot.link(ends, { x1: (e) => e.a[2], y1: (e) => e.a[3], x2: (e) => e.b[2], y2: (e) => e.b[3], stroke: (e) => heat(e.mean), className: "link",
+          strokeWidth: (e) => (thin ? 0.6 : 1.1) * (1 + 1.2 * Math.min(1, e.mean)), strokeOpacity: thin ? 0.75 : 0.95 }),
+        Plot.dot(hosts, { x: "2", y: "3", r: Math.max(1, Math.min(3.5, 220 / hosts.length)), fill: "var(--soft)" }),
+        Plot.dot(switches, { x: "2", y: "3", r: Math.max(2, Math.min(6, 300 / switches.length)), symbol: "square", fill: "var(--ink)" }),
+        Plot.tip(ends, Plot.pointer({ x: (e) => (e.a[2] + e.b[2]) / 2, y: (e) => (e.a[3] + e.b[3]) / 2, fill: "var(--panel)", stroke: "var(--soft)", maxRadius: 20,
+          title: (e) => `${e.a[0]} - ${e.b[0]}\nutilisation ${text(100 * e.mean, 3)}%, peak ${text(100 * e.peak, 3)}%\n${text(e.bytes)} bytes on ${e.links} ${e.links === 1 ? "link" : "links"}` })),
+      ] })));
+  }
+  box.append(element("div", { class: "panel scroll" }, element("h3", {}, "Hottest links"),
+    table(["link", "bytes", "mean", "peak"], map.hottest.map(([name, , bytes, mean, peak]) => [name, bytes, `${text(100 * mean, 3)}%`, `${text(100 * peak, 3)}%`]))));
+  content.append(box);
+  return { id: "links", title: "Links",
+    caption: "Mean utilisation of the links that carried something: bytes over what they could have carried in the run. Cables of both directions, and parallel ones, are one line with the colour of the busiest. Dots are hosts, squares switches.", content };
+}
+
+function table(headings, rows, classOf = () => "") {
+  const number = (cell) => typeof cell === "number" || /^-?[\d.]+(e-?\d+)?( ?(%|s|ms|µs|ns))?$/.test(cell) || cell === "-";
+  const numeric = headings.map((_, i) => rows.length > 0 && rows.every((r) => number(r[i])));
+  return element("table", {},
+    element("thead", {}, element("tr", {}, ...headings.map((h, i) => element("th", { class: numeric[i] ? "number" : null }, h)))),
+    element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((cell, i) => element("td", { class: numeric[i] ? "number" : classOf(cell) || null }, typeof cell === "number" ? text(cell) : cell))))));
+}
+
+function claimsFigure() {
+  if (data.claims.length === 0) return null;
+  const count = (verdict) => data.claims.filter((c) => c.verdict === verdict).length;
+  return { id: "claims", title: "The papers' claims",
+    caption: `${count("holds")} hold, ${count("misses")} miss, ${count("not simulated")} are not simulated. A calibrated claim holds by construction.`,
+    content: element("div", { class: "scroll" }, table(["claim", "what", "source", "paper", "simulated", "ratio", "basis", "verdict", "note"],
+      data.claims.map((c) => [c.claim, c.what, c.source, text(c.paper), text(c.simulated), text(c.ratio, 3), c.basis, c.verdict, c.note ?? ""]),
+      (cell) => ["holds", "misses"].includes(cell) ? cell : "")) };
+}
+
+function troublesFigure() {
+  const mine = data.troubles.filter((t) => filters.labels.has(t.label) && filters.places.has(t.place));
+  if (mine.length === 0) return null;
+  const groups = new Map();  // those that differ in nothing but the scheme
+  for (const t of mine) {
+    const rest = [t.status, data.places[t.place], String(t.ranks), data.settings[t.setting] || "-", t.reason];
+    const key = JSON.stringify(rest);
+    if (!groups.has(key)) groups.set(key, { rest, labels: new Set() });
+    groups.get(key).labels.add(data.labels[t.label]);
+  }
+  return { id: "troubles", title: "Skipped and failed",
+    caption: `${mine.length} of ${data.rows} results are none, in all settings.`,
+    content: element("div", { class: "scroll" }, table(["status", "schemes", "platform", "ranks", "setting", "reason"],
+      [...groups.values()].map(({ rest: [status, ...rest], labels }) => [status, [...labels].join(", "), ...rest]),
+      (cell) => cell === "failed" ? "failed" : "")) };
+}
+
+function resultsFigure(curves) {
+  const rows = curves.flatMap((c) => c.points.map((p) => [data.labels[c.label], data.places[c.place], p.ranks, c.density === null ? "-" : String(c.density), seconds(p.time_s),
+    p.formula_s ? (p.formula_s[0] === p.formula_s[1] ? seconds(p.formula_s[0]) : `${seconds(p.formula_s[0])} .. ${seconds(p.formula_s[1])}`) : "-",
+    words(p.words), text(p.congestion_factor, 4), p.verdict]));
+  if (rows.length === 0) return null;
+  const details = element("details", {}, element("summary", {}, `All ${rows.length} results shown, as a table`));
+  details.addEventListener("toggle", () => {  // made when it is asked for
+    if (details.open && details.children.length === 1) {
+      details.append(element("div", { class: "scroll" }, table(["scheme", "platform", "ranks", "density", "time", "formula", "words", "congestion", "verdict"], rows)));
+    }
+  });
+  return { id: "results", title: null, content: details };
+}
+
+function draw() {
+  const curves = shownCurves(data, filters);
+  const figures = [timeFigure(curves), volumeFigure(curves), breakdownFigure(curves), congestionFigure(curves), crossoverFigure(), linksFigure(),
+    claimsFigure(), troublesFigure(), resultsFigure(curves)].filter(Boolean);
+  const main = document.getElementById("figures");
+  main.replaceChildren(...figures.map((f) => element("section", { id: f.id },
+    ...(f.title ? [element("h2", {}, f.title)] : []), ...(f.caption ? [element("p", { class: "caption" }, f.caption)] : []), f.content)));
+  if (curves.length === 0 && data.curves.length > 0) {
+    main.prepend(element("p", { class: "note" }, "No results pass the filters above."));
+  }
+  document.getElementById("shown").textContent = [data.settings[filters.setting] && `Setting: ${data.settings[filters.setting]}.`,
+    filters.density !== null && `Density: ${filters.density}.`].filter(Boolean).join(" ");
+}
+
+keepDensity();
+document.getElementById("sources").textContent =
+  `${[data.rows > 0 && `${data.rows} results`, data.claims.length > 0 && `${data.claims.length} claims`].filter(Boolean).join(" and ")} of ${data.sources.join(", ")}; page of thinwire ${data.version}.`;
+if (data.curves.length + data.troubles.length > 0) drawControls();
+draw();
+for (const [event, on] of [["beforeprint", true], ["afterprint", false]]) {
+  window.addEventListener(event, () => { printing = on; draw(); });
+}
+let drawnFor = window.innerWidth;
+let pending = 0;
+window.addEventListener("resize", () => {
+  clearTimeout(pending);
+  pending = setTimeout(() => { if (window.innerWidth !== drawnFor) { drawnFor = window.innerWidth; draw(); } }, 150);
+});

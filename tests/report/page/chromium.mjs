@@ -1,0 +1,185 @@
+// The report's page in headless Chromium: node chromium.mjs PROGRAM SOURCES MODULES [SCREENSHOTS].
+// Exit code 77 where there is no Chromium to run it in. CHROMIUM names another one.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [program, sources, modules, screenshots] = process.argv.slice(2);
+const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+if (!existsSync(executablePath)) {
+  console.log(`skipped: there is no ${executablePath} (Debian: chromium)`);
+  process.exit(77);
+}
+const { chromium } = createRequire(join(modules, "package.json"))("playwright-core");
+const folder = mkdtempSync(join(tmpdir(), "thinwire-report-"));
+const results = (name) => join(sources, "results", name, `${name}.jsonl`);
+const thinwire = (...given) => execFileSync(program, given, { encoding: "utf8", maxBuffer: 1e9 });
+
+/** About 500 rows of three sweeps, 7 platforms, 2 networks, 3 profiles; and links, claims, a failed row. */
+function fixture() {
+  const links = join(folder, "links.jsonl");
+  writeFileSync(links, thinwire("run", "--scheme", "topka", "-P", "16", "-n", "100000", "--network", "smpi", "--platform", "fat_tree", "--links", "--format", "jsonl"));
+  const failed = JSON.parse(readFileSync(links, "utf8"));
+  Object.assign(failed, { status: "failed", reason: "the rank </script><b>died</b>", result: null });
+  writeFileSync(join(folder, "failed.jsonl"), `${JSON.stringify(failed)}\n`);
+  const files = [results("platforms"), results("profiles"), results("table1"), links, join(folder, "failed.jsonl")];
+  const rows = files.flatMap((f) => readFileSync(f, "utf8").trim().split("\n")).length;
+  thinwire("report", ...files, results("claims"), "-o", join(folder, "report.html"));
+  return rows;
+}
+
+const checks = {};
+let browser;
+let page;
+const problems = [];
+const requests = [];
+const kPatience = 10_000;  // ms
+const count = (selector) => page.locator(selector).count();
+
+async function open(file, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  page = await context.newPage();
+  page.setDefaultTimeout(kPatience);
+  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) problems.push(message.text()); });
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("request", (request) => { if (!request.url().startsWith("file:") && !request.url().startsWith("data:")) requests.push(request.url()); });
+  const begin = performance.now();
+  await page.goto(pathToFileURL(join(folder, file)).href);
+  await page.waitForSelector("#time svg");
+  return performance.now() - begin;
+}
+
+checks["a report of 500 rows opens in under 2 s and is under 3 MB"] = async (rows) => {
+  assert.ok(rows >= 490, `${rows} rows`);
+  const bytes = statSync(join(folder, "report.html")).size;
+  assert.ok(bytes < 3e6, `${bytes} bytes`);
+  const ms = await open("report.html");
+  console.log(`  ${rows} rows, ${bytes} bytes, ${ms.toFixed(0)} ms`);
+  assert.ok(ms < 2000 * Number(process.env.SLOWER ?? 1), `${ms} ms`);
+};
+
+checks["every figure is drawn"] = async () => {
+  for (const [id, mark] of [["time", "g.point path, g.point circle"], ["volume", "g.point path"], ["breakdown", "g.bar rect"], ["congestion", "g.point path"],
+    ["crossover", "g.cell rect"], ["links", "g.link path"], ["claims", "tbody tr"], ["troubles", "tbody tr"]]) {
+    assert.ok(await count(`#${id} ${mark.split(", ")[0]}`) > 2, id);
+  }
+};
+
+checks["filters take schemes and platforms out of all figures, and put them in again"] = async () => {
+  const before = { points: await count("#time g.point path"), panels: await count("#time .panel") };
+  await page.locator("input[name=label]").first().dispatchEvent("click");
+  assert.ok(await count("#time g.point path") < before.points);
+  await page.locator("input[name=place]").first().dispatchEvent("click");
+  assert.equal(await count("#time .panel"), before.panels - 1);
+  await page.getByRole("button", { name: "none" }).last().click();
+  assert.equal(await count("#time"), 0);
+  await page.getByRole("button", { name: "all" }).last().click();
+  await page.locator("input[name=place]").first().dispatchEvent("click");
+  assert.deepEqual({ points: await count("#time g.point path"), panels: await count("#time .panel") }, before);
+};
+
+checks["settings are chosen, and never mixed into one curve"] = async () => {
+  const names = await page.locator("select[name=setting] option").allTextContents();
+  assert.ok(names.length >= 8, names.join("\n"));
+  const twice = await page.evaluate(() => {
+    const data = JSON.parse(document.getElementById("data").textContent);
+    return data.curves.filter((c) => new Set(c.points.map((p) => p.ranks)).size !== c.points.length).length;
+  });
+  assert.equal(twice, 0);
+  const first = await page.locator("#time").innerHTML();
+  await page.locator("select[name=setting]").selectOption({ index: names.length - 2 });
+  assert.notEqual(await page.locator("#time").innerHTML(), first);
+};
+
+checks["a tooltip says what a point is"] = async () => {
+  await page.locator("select[name=setting]").selectOption({ index: 0 });
+  const point = page.locator("#time .panel").first().locator("g.point path").first();
+  await point.scrollIntoViewIfNeeded();
+  const box = await point.boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.waitForFunction(() => document.querySelector("#time .panel g[aria-label=tip]")?.textContent.includes("P = "));
+};
+
+checks["what failed is listed with its reason, as text"] = async () => {
+  const text = await page.locator("#troubles").innerText();
+  assert.ok(text.includes("the rank </script><b>died</b>"), text.slice(0, 500));
+  assert.ok(text.includes("skipped"));
+};
+
+checks["the table of all results opens"] = async () => {
+  await page.locator("#results summary").click();
+  assert.ok(await count("#results tbody tr") > 20);
+};
+
+checks["nothing is wider than a narrow screen, and no labels of an axis overlap"] = async () => {
+  for (const width of [1280, 700, 380]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.waitForTimeout(400);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    assert.ok(wide <= 0, `${wide} pixels too wide at ${width}`);
+    const overlaps = await page.evaluate(() => [...document.querySelectorAll("#figures svg g[aria-label$='tick label']")].flatMap((axis) => {
+      const boxes = [...axis.querySelectorAll("text")].map((t) => ({ text: t.textContent, box: t.getBoundingClientRect() }));
+      return boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => a.box.left < b.box.right - 1 && b.box.left < a.box.right - 1 &&
+        a.box.top < b.box.bottom - 2 && b.box.top < a.box.bottom - 2).map((b) => `${axis.closest("section").id}: ${a.text} | ${b.text}`));
+    }));
+    assert.deepEqual(overlaps, []);
+  }
+};
+
+checks["it is readable in the dark, and in print"] = async () => {
+  const luminance = () => page.evaluate(() => {
+    const rgb = (property) => getComputedStyle(document.body)[property].match(/\d+/g).slice(0, 3).map(Number);
+    const of = ([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    return { paper: of(rgb("backgroundColor")), ink: of(rgb("color")) };
+  });
+  await page.emulateMedia({ colorScheme: "dark" });
+  const dark = await luminance();
+  assert.ok(dark.ink - dark.paper > 150, JSON.stringify(dark));
+  await page.emulateMedia({ colorScheme: "dark", media: "print" });
+  const print = await luminance();
+  assert.ok(print.paper - print.ink > 200, JSON.stringify(print));
+  assert.ok(!await page.locator("#controls select").first().isVisible());
+  assert.ok(await page.locator("label.chip:has(input[name=label])").first().isVisible(), "the legend");
+  assert.ok((await page.locator("#shown").innerText()).includes("Setting: "));
+};
+
+checks["no request left the page, and nothing complained"] = async () => {
+  assert.deepEqual(requests, []);
+  assert.deepEqual(problems, []);
+};
+
+async function shoot(name, options) {
+  await open("report.html", options);
+  if (name === "print") await page.pdf({ path: join(screenshots, "print.pdf"), format: "A4" });
+  await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true });
+}
+
+let failed = 0;
+try {
+  const rows = fixture();
+  browser = await chromium.launch({ executablePath, headless: true, args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
+  for (const [name, check] of Object.entries(checks)) {
+    try {
+      await check(rows);
+      console.log(`ok: ${name}`);
+    } catch (error) {
+      failed += 1;
+      console.log(`FAILED: ${name}\n  ${String(error.message).slice(0, 1000)}`);
+    }
+  }
+  if (screenshots) {
+    await shoot("light", {});
+    await shoot("dark", { colorScheme: "dark" });
+    await shoot("narrow", { viewport: { width: 380, height: 800 } });
+    await shoot("print", {});
+  }
+} finally {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(failed === 0 ? 0 : 1);
