@@ -17,7 +17,8 @@ struct SweepFlags {
   Format format = Format::table;
 };
 
-int run(const SweepFlags& flags) {
+int run(SweepFlags flags) {
+  flags.config = sweep_file(flags.config);
   const Sweep sweep = sweep_from(read_json(flags.config), flags.config);
   prepare_for_packets(sweep.points, flags.config);
   const std::string output =
@@ -49,7 +50,9 @@ void add_sweep(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<SweepFlags>();
   CLI::App& command = *app.add_subcommand(
       "sweep", "Simulate every point of a grid and compare them with their formulas");
-  command.add_option("config", flags->config, "JSON file with the sweep, see sweeps/ for examples")
+  command
+      .add_option("sweep", flags->config,
+                  "JSON file with the sweep, or the name of a shipped one: table1")
       ->required()
       ->option_text("CONFIG.json");
   command.add_option("-o,--output", flags->output, "results, one JSON object a line")

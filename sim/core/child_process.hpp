@@ -7,6 +7,7 @@
 
 namespace thinwire {
 
+/// What a child process is to do.
 struct ChildWork {
   /// Names what `prepare` reads, for the complaint if it dies there.
   std::string subject = {};
@@ -16,6 +17,7 @@ struct ChildWork {
   std::function<std::string()> run = {};
 };
 
+/// What a child process that ended well leaves.
 struct ChildOutcome {
   std::string text;                 ///< what `run` gave
   std::int64_t peak_rss_bytes = 0;  ///< the most memory that the child held at once

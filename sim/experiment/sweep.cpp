@@ -11,6 +11,7 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/core/errors.hpp"
+#include "sim/core/shipped_files.hpp"
 #include "sim/core/version.hpp"
 #include "sim/experiment/networks.hpp"
 
@@ -116,7 +117,15 @@ Row row_of(const std::string& sweep, const Point& point) {
   }
 }
 
+ShippedFiles shipped() {
+  return {.what = "sweep", .extension = ".json", .folders = shipped_folders("sweeps", "sweeps")};
+}
+
 }  // namespace
+
+std::vector<std::string> shipped_sweeps() { return shipped().names(); }
+
+std::string sweep_file(const std::string& name_or_path) { return shipped().file(name_or_path); }
 
 Sweep sweep_from(const Json& config, const std::string& origin) {
   check_sweep(config, origin);
