@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 set(share ${CMAKE_INSTALL_DATADIR}/thinwire)
-set(doc ${CMAKE_INSTALL_DOCDIR})
+set(doc ${CMAKE_INSTALL_DATADIR}/doc/thinwire)
 
 # -- program --
 install(TARGETS thinwire COMPONENT program)

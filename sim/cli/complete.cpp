@@ -150,7 +150,6 @@ Names candidates(CLI::App& program, const Names& words) {
       if (waiting != nullptr && waiting->get_items_expected_max() == 0) waiting = nullptr;
     } else if (CLI::App* sub = subcommand(*app, word); sub != nullptr) {
       app = sub;
-      positionals = 0;
     } else {
       ++positionals;
     }
@@ -158,7 +157,7 @@ Names candidates(CLI::App& program, const Names& words) {
   const std::string begun = words.empty() || words.back() == "=" ? "" : words.back();
   if (waiting != nullptr) return values_of(*waiting, begun);
   if (begun.starts_with("-")) return options_of(*app);
-  Names names = subcommands_of(*app);
+  Names names = positionals == 0 ? subcommands_of(*app) : Names();
   CLI::Option* argument = positional(*app, positionals);
   if (argument == nullptr) return names;
   for (std::string& value : values_of(*argument, begun)) names.push_back(std::move(value));

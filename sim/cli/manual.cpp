@@ -44,12 +44,19 @@ std::string as_typed(const std::string& text) {
   return text.empty() ? "" : fmt::format(".PP\n.nf\n{}\n.fi\n", roff(trimmed(text)));
 }
 
+/// What an option takes, as --help has it.
+std::string value_of(const CLI::Option& option) {
+  if (!option.get_option_text().empty()) return option.get_option_text();
+  return option.nonpositional() && option.get_items_expected_max() > 0 ? option.get_type_name()
+                                                                       : "";
+}
+
 std::string option_entry(const CLI::Option& option) {
-  const std::string name =
-      option.nonpositional() ? option.get_name(false, true) : option.get_name(true);
-  const std::string value =
-      option.get_option_text().empty() ? "" : " " + roff(option.get_option_text());
-  return fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(name), value, roff(option.get_description()));
+  const bool named = option.nonpositional();
+  const std::string name = named ? option.get_name(false, true) : option.get_name(true);
+  const std::string value = value_of(option);
+  return fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(name), value.empty() ? "" : " " + roff(value),
+                     roff(option.get_description()));
 }
 
 std::string options_of(const CLI::App& app) {

@@ -44,8 +44,8 @@ offers run --device '' :: p100 v100 h100
 offers run --format '' :: table csv json jsonl
 offers run --scheme oktopk --phases --plat :: --platform
 offers run -P 64 --trace '' :: lstm_all
-offers run --config ::                # no names: bash offers files
-offers run --config '' ::
+offers run --conf :: --config
+offers run --config '' ::             # no names: bash offers files
 offers recommend --schemes oktopk,top :: oktopk,topka
 offers list '' :: schemes devices all
 offers list schemes --form :: --format
