@@ -44,7 +44,7 @@ install(FILES tests/support/gradients.hpp tests/support/networks.hpp tests/suppo
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Thinwire)
 install(EXPORT ThinwireTargets NAMESPACE Thinwire:: DESTINATION ${package} COMPONENT development)
 configure_package_config_file(cmake/ThinwireConfig.cmake.in
-  ${PROJECT_BINARY_DIR}/ThinwireConfig.cmake INSTALL_DESTINATION ${package})
+  ${PROJECT_BINARY_DIR}/ThinwireConfig.cmake INSTALL_DESTINATION ${package} PATH_VARS share)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/ThinwireConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ThinwireConfig.cmake

@@ -9,6 +9,7 @@
 #include "algorithms/registry.hpp"
 #include "sim/cli/command.hpp"
 #include "sim/core/errors.hpp"
+#include "sim/core/shipped_files.hpp"
 #include "sim/core/version.hpp"
 
 namespace thinwire {
@@ -33,9 +34,10 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-Program::Program(std::string name, std::string version)
+Program::Program(std::string name, std::string version, const std::string& share)
     : name_(std::move(name)), version_(std::move(version)) {
   set_own_program(name_, version_);
+  set_share(share);
 }
 
 void Program::add(SchemeInfo scheme) { schemes_.push_back(std::move(scheme)); }

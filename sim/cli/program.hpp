@@ -13,6 +13,10 @@
 
 #include "algorithms/scheme.hpp"
 
+#ifndef THINWIRE_PACKAGE_SHARE  // the CMake package says where its files are
+#define THINWIRE_PACKAGE_SHARE ""
+#endif
+
 namespace thinwire {
 
 /// One for each process.
@@ -23,7 +27,8 @@ class Program {
   /// A program that builds on Thinwire. Its name and version become part of version(), which every
   /// result carries, so that a sweep runs a point anew when either has changed. Let the version say
   /// what the code does, as a commit's hash does; where it is empty, nothing is ever reused.
-  Program(std::string name, std::string version);
+  /// `share` is the folder of the platforms and so on that come with Thinwire.
+  Program(std::string name, std::string version, const std::string& share = THINWIRE_PACKAGE_SHARE);
 
   /// A scheme of your own, as register_scheme() (algorithms/registry.hpp) takes it.
   void add(SchemeInfo scheme);

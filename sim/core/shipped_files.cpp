@@ -25,7 +25,14 @@ fs::path first_of(const std::vector<std::string>& folders) {
   return found == folders.end() ? fs::path() : fs::path(*found);
 }
 
+std::string& package_share() {
+  static std::string folder;
+  return folder;
+}
+
 }  // namespace
+
+void set_share(const std::string& folder) { package_share() = folder; }
 
 std::vector<std::string> shipped_folders(const std::string& in_source,
                                          const std::string& in_share) {
@@ -39,6 +46,7 @@ std::vector<std::string> shipped_folders(const std::string& in_source,
     const fs::path share = program.parent_path() / THINWIRE_SHARE_FROM_PROGRAM;
     folders.push_back((share / in_share).lexically_normal().string());
   }
+  if (!package_share().empty()) folders.push_back((fs::path(package_share()) / in_share).string());
   folders.push_back((fs::path(THINWIRE_SOURCE_TREE) / in_source).string());
   folders.push_back((fs::path(THINWIRE_SHARE) / in_share).string());
   return folders;

@@ -2,7 +2,8 @@
 """Runs the commands of a page's ```console blocks, and compares what they print with what is there.
 
 console_examples.py PAGE.md: in the current folder, one after another. Lines that begin with '$ ' are
-commands, the others what they print on stdout and stderr. A line '...' stands for any number of
+commands, and after them those with '> ' their further lines; the others are what they print on stdout
+and stderr. A line '...' stands for any number of
 lines, and '...' inside of one for any text.
 """
 import re
@@ -18,7 +19,7 @@ def examples(text):
             inside = line.strip() == "```console"
         elif inside and line.startswith("$ "):
             found.append((number, line[2:], []))
-        elif inside and found and found[-1][1].endswith("\\") and line.startswith("> "):
+        elif inside and found and not found[-1][2] and line.startswith("> "):
             found[-1] = (found[-1][0], found[-1][1] + "\n" + line[2:], [])
         elif inside and found:
             found[-1][2].append(line)
