@@ -29,12 +29,15 @@ install(FILES ${PROJECT_BINARY_DIR}/thinwire.1.gz
         DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
 install(FILES tools/completion/thinwire.bash RENAME thinwire
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
-install(FILES README.md cmake/copyright DESTINATION ${doc} COMPONENT program)
+install(FILES README.md ${PROJECT_BINARY_DIR}/changelog.gz cmake/copyright
+        DESTINATION ${doc} COMPONENT program)
 
 # -- development --
 foreach(folder IN ITEMS sim algorithms topologies traces)
   install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/thinwire
-          COMPONENT development FILES_MATCHING PATTERN "*.hpp")
+          COMPONENT development FILES_MATCHING PATTERN "*.hpp"
+          PATTERN models EXCLUDE PATTERN schemas EXCLUDE
+          PATTERN profiles EXCLUDE PATTERN recorded EXCLUDE)
 endforeach()
 # What our own tests run schemes with, and the serial sums that they hold them against.
 install(FILES tests/support/gradients.hpp tests/support/networks.hpp tests/support/ranks.hpp
@@ -51,7 +54,7 @@ install(FILES ${PROJECT_BINARY_DIR}/ThinwireConfig.cmake
               ${PROJECT_BINARY_DIR}/ThinwireConfigVersion.cmake
               cmake/FindHDF5C.cmake cmake/FindSimGrid.cmake
         DESTINATION ${package} COMPONENT development)
-install(FILES cmake/copyright DESTINATION ${doc}-dev COMPONENT development)
+install(FILES ${PROJECT_BINARY_DIR}/changelog.gz cmake/copyright DESTINATION ${doc}-dev COMPONENT development)
 install(DIRECTORY examples/own_scheme DESTINATION ${doc}-dev/examples COMPONENT development)
 
 # -- Debian packages: cpack --config BUILD/CPackConfig.cmake --
@@ -66,15 +69,15 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
-"discrete-event simulator of sparse and dense allreduce
-Thinwire simulates the allreduce collectives that distributed training uses
+"Thinwire simulates the allreduce collectives that distributed training uses
 for sparse and dense gradients, on the alpha-beta machine of their papers and
 on SimGrid's models of real networks, and compares them with their formulas.")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME thinwire)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS bash-completion)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
-"discrete-event simulator of sparse and dense allreduce - development files
-Headers, static libraries and the CMake package with which a program adds
+"Development files of Thinwire, which simulates the allreduce collectives that
+distributed training uses for sparse and dense gradients: headers, static libraries and the CMake package with which a program adds
 schemes and sparsifiers of its own to Thinwire, and an example of one.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME thinwire-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
