@@ -29,7 +29,7 @@ install(FILES ${PROJECT_BINARY_DIR}/thinwire.1.gz
         DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
 install(FILES tools/completion/thinwire.bash RENAME thinwire
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
-install(FILES README.md ${PROJECT_BINARY_DIR}/changelog.gz cmake/copyright
+install(FILES README.md CHANGELOG.md ${PROJECT_BINARY_DIR}/changelog.gz cmake/copyright
         DESTINATION ${doc} COMPONENT program)
 
 # -- development --
@@ -76,9 +76,10 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME thinwire)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS bash-completion)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
-"Development files of Thinwire, which simulates the allreduce collectives that
-distributed training uses for sparse and dense gradients: headers, static libraries and the CMake package with which a program adds
-schemes and sparsifiers of its own to Thinwire, and an example of one.")
+"Development files of Thinwire, which simulates the allreduce collectives
+that distributed training uses for sparse and dense gradients: headers, static
+libraries and the CMake package with which a program adds schemes and
+sparsifiers of its own to Thinwire, and an example of one.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME thinwire-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
