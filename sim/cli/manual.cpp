@@ -86,7 +86,7 @@ void add_manual(CLI::App& app, int& /*exit_code*/) {
   CLI::App& command = *app.add_subcommand("manual", "The man page, for man(1)");
   command.group("");
   command.callback([&app] {
-    const std::string name = app.get_name();
+    const std::string& name = app.get_name();
     fmt::print(
         ".TH {} 1 \"\" \"{}\" \"User Commands\"\n"
         ".SH NAME\n{} \\- simulate sparse and dense allreduce collectives\n"
