@@ -11,6 +11,7 @@ namespace thinwire {
 
 using OptionValue = std::variant<bool, std::int64_t, double>;
 
+/// An option: its name, default and what it may be.
 struct OptionInfo {
   std::string name;
   OptionValue fallback;

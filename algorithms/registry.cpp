@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <iterator>
 
 #include "algorithms/schemes/cltk.hpp"
 #include "algorithms/schemes/dense.hpp"
@@ -40,12 +42,52 @@ SchemeInfo system(SchemeInfo collective, std::string_view sparsifier, std::strin
   return compose(std::move(collective), find_sparsifier(sparsifier));
 }
 
+/// What a program that builds on Thinwire added.
+struct Registered {
+  std::vector<SparsifierInfo> sparsifiers;
+  std::vector<SchemeInfo> schemes;
+};
+
+Registered& registered() {
+  static Registered own;
+  return own;
+}
+
+/// Names stand in files' names, in SCHEME+SPARSIFIER and in lists with commas.
+template <class Info>
+void check_name(const char* what, const std::string& name, const std::vector<Info>& known) {
+  const bool plain = std::ranges::all_of(
+      name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+  if (name.empty() || !plain) {
+    throw InputError(
+        fmt::format("a {} cannot be called '{}': take lower case letters, digits and "
+                    "'_'",
+                    what, name));
+  }
+  if (std::ranges::find(known, name, &Info::name) != known.end()) {
+    throw InputError(
+        fmt::format("there is a {} '{}' already: give yours another name", what, name));
+  }
+}
+
+/// Throws InputError where a formula has no value.
+void check_formulas(const SchemeInfo& scheme) {
+  const Options options(scheme.options, {});
+  constexpr int kRanks = 4;
+  constexpr std::int64_t kComponents = 1000;
+  static_cast<void>(
+      scheme.cost({.ranks = kRanks, .n = kComponents, .k = 100, .options = &options}));
+}
+
 }  // namespace
 
 std::vector<SparsifierInfo> all_sparsifiers() {
-  return {exact_topk_sparsifier(), threshold_reuse_sparsifier(), gaussian_sparsifier(),
-          dgc_sparsifier(),        hard_threshold_sparsifier(),  sidco_sparsifier(),
-          random_k_sparsifier(),   dragonn_hash_sparsifier(),    exdyna_sparsifier()};
+  std::vector<SparsifierInfo> sparsifiers{
+      exact_topk_sparsifier(), threshold_reuse_sparsifier(), gaussian_sparsifier(),
+      dgc_sparsifier(),        hard_threshold_sparsifier(),  sidco_sparsifier(),
+      random_k_sparsifier(),   dragonn_hash_sparsifier(),    exdyna_sparsifier()};
+  std::ranges::copy(registered().sparsifiers, std::back_inserter(sparsifiers));
+  return sparsifiers;
 }
 
 std::vector<SchemeInfo> all_schemes() {
@@ -96,7 +138,36 @@ std::vector<SchemeInfo> all_schemes() {
              "coordinates at random, around a ring, decoded densely",
              "DRAGONN (ICML 2022), Figure 7, Random-k"));
   for (SchemeInfo& scheme : quantised_schemes()) add(std::move(scheme));
+  std::ranges::copy(registered().schemes, std::back_inserter(schemes));
   return schemes;
+}
+
+void register_sparsifier(SparsifierInfo sparsifier) {
+  check_name("sparsifier", sparsifier.name, all_sparsifiers());
+  if (!sparsifier.make) {
+    throw InputError(fmt::format("sparsifier '{}' has no 'make'", sparsifier.name));
+  }
+  registered().sparsifiers.push_back(std::move(sparsifier));
+}
+
+void register_scheme(SchemeInfo scheme) {
+  check_name("scheme", scheme.name, all_schemes());
+  if (scheme.collective && !scheme.make) {
+    const std::string selects = scheme.sparsifier.empty() ? "exact_topk" : scheme.sparsifier;
+    scheme = compose(std::move(scheme), find_sparsifier(selects));
+  }
+  if (!scheme.make) {
+    throw InputError(fmt::format("scheme '{}' has neither 'make' nor 'collective'", scheme.name));
+  }
+  if (!scheme.run_cost) {
+    throw InputError(fmt::format("scheme '{}' has no 'run_cost', its cost model", scheme.name));
+  }
+  try {
+    check_formulas(scheme);
+  } catch (const std::exception& error) {
+    throw InputError(fmt::format("the cost of scheme '{}': {}", scheme.name, error.what()));
+  }
+  registered().schemes.push_back(std::move(scheme));
 }
 
 SparsifierInfo find_sparsifier(std::string_view name) {

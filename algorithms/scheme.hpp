@@ -24,6 +24,7 @@ namespace thinwire {
 /// schemes, and for sparse ones the coordinates that can matter (all others count as 0).
 using LocalGradient = Stream;
 
+/// What one rank has after an allreduce.
 struct Reduced {
   Stream sum;  ///< equal on all ranks
   /// What of the accumulator went into it, for error feedback. Sparse schemes: the coordinates.
@@ -130,6 +131,7 @@ struct SelectedCounts {
   std::int64_t total = 0;
 };
 
+/// What a cost model is asked for.
 struct CostInput {
   int ranks = 1;
   std::int64_t n = 0;  ///< components
@@ -162,6 +164,7 @@ struct PaperCost {
   std::string reduced_high = {};
 };
 
+/// The registry entry of a scheme: what it is called, costs and cannot do, and how it is made.
 struct SchemeInfo {
   std::string name = {};
   std::string summary = {};

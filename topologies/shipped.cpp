@@ -9,7 +9,7 @@ namespace {
 ShippedFiles shipped() {
   return {.what = "platform",
           .extension = ".xml",
-          .folders = {THINWIRE_PLATFORMS_SOURCE, THINWIRE_PLATFORMS_INSTALLED}};
+          .folders = shipped_folders("platforms", "platforms")};
 }
 
 }  // namespace

@@ -7,15 +7,14 @@ namespace thinwire {
 namespace {
 
 ShippedFiles traces() {
-  return {.what = "trace",
-          .extension = ".h5",
-          .folders = {THINWIRE_TRACES_SOURCE, THINWIRE_TRACES_INSTALLED}};
+  return {
+      .what = "trace", .extension = ".h5", .folders = shipped_folders("traces/recorded", "traces")};
 }
 
 ShippedFiles profiles() {
   return {.what = "profile",
           .extension = ".json",
-          .folders = {THINWIRE_PROFILES_SOURCE, THINWIRE_PROFILES_INSTALLED}};
+          .folders = shipped_folders("traces/profiles", "profiles")};
 }
 
 }  // namespace

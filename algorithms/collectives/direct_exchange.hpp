@@ -25,6 +25,7 @@ class Exchange {
   [[nodiscard]] virtual Seconds incoming(Rank from, Message message) = 0;
 };
 
+/// In which order ranks exchange, and how many exchanges are under way.
 struct ExchangeOrder {
   /// Step s sends to rank + s and receives from rank - s (Ok-Topk, Figure 2b), so that no two ranks
   /// send to the same one at once. Without it step s is that of rank s: all others send to it.

@@ -26,6 +26,7 @@
 
 namespace thinwire {
 
+/// A threshold and the work that finding it was.
 struct SampledThreshold {
   float value = 0;
   SelectionWork work = {};

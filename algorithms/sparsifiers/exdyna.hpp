@@ -39,6 +39,7 @@
 
 namespace thinwire {
 
+/// Blocks of equally many coordinates, of which partitions are made.
 struct BlockGrid {
   std::int64_t size = 1;  ///< components of a block
   std::int64_t count = 0;
@@ -56,6 +57,7 @@ struct BlockGrid {
 [[nodiscard]] std::vector<double> exdyna_by_partition(std::span<const std::int64_t> counts,
                                                       int iteration);
 
+/// When and by how much partitions exchange blocks.
 struct Rebalancing {
   double imbalance = 1.05;      ///< α
   std::int64_t min_blocks = 1;  ///< of a partition that gives one

@@ -36,6 +36,7 @@ struct SelectionWork {
   [[nodiscard]] Seconds cost(const WorkPrices& prices) const;
 };
 
+/// What a rank selected in one iteration.
 struct Selection {
   SparseVector selected;
   SelectionWork work = {};
@@ -88,6 +89,7 @@ enum class Needs : std::uint8_t {
   values_of_all,  ///< each rank selects in its own part and all ranks add their values there
 };
 
+/// The registry entry of a sparsifier.
 struct SparsifierInfo {
   std::string name;
   std::string summary;

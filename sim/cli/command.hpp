@@ -27,6 +27,9 @@ void add_merge(CLI::App& app, int& exit_code);
 void add_recommend(CLI::App& app, int& exit_code);
 void add_topo(CLI::App& app, int& exit_code);
 void add_trace(CLI::App& app, int& exit_code);
+/// Not in the help: what bash's completion and the man page are made from.
+void add_complete(CLI::App& app, int& exit_code);
+void add_manual(CLI::App& app, int& exit_code);
 
 /// --format table|csv|json|jsonl.
 void add_format(CLI::App& command, Format& format);

@@ -83,6 +83,7 @@ int print_plan(const Sweep& sweep, const std::string& output, const SweepFlags& 
 }
 
 int run(SweepFlags& flags) {
+  flags.config = sweep_file(flags.config);
   const Sweep sweep = sweep_from(read_json(flags.config), flags.config);
   if (!flags.shard.empty()) flags.options.shard = shard_from(flags.shard);
   const std::string output =
@@ -112,7 +113,9 @@ void add_sweep(CLI::App& app, int& exit_code) {
   flags->options.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   CLI::App& command = *app.add_subcommand(
       "sweep", "Simulate every point of a grid and compare them with their formulas");
-  command.add_option("config", flags->config, "JSON file with the sweep, see sweeps/ for examples")
+  command
+      .add_option("sweep", flags->config,
+                  "JSON file with the sweep, or the name of a shipped one: table1")
       ->required()
       ->option_text("CONFIG.json");
   command.add_option("-o,--output", flags->output, "results, one JSON object a line")

@@ -13,6 +13,7 @@
 
 namespace thinwire {
 
+/// What a child process is to do.
 struct ChildWork {
   /// Names what `prepare` reads, for the complaint if it dies there.
   std::string subject = {};
@@ -28,6 +29,7 @@ struct ChildLimits {
   std::optional<std::int64_t> memory_bytes = {};  ///< resident at once, looked at 20 times a second
 };
 
+/// What a child process that ended well leaves.
 struct ChildOutcome {
   std::string text;                 ///< what `run` gave
   std::int64_t peak_rss_bytes = 0;  ///< the most memory that the child held at once

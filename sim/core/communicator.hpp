@@ -36,6 +36,7 @@ class Communicator;
 /// Makes the coroutine that runs on a rank's second strand, when its turn has come.
 using StartedProgram = std::function<Task<Message>(Communicator& strand)>;
 
+/// One strand of one rank: what it may do on a network.
 class Communicator {
  public:
   Communicator(Rank rank, int size) : rank_(rank), size_(size) {}
@@ -106,6 +107,7 @@ class Communicator {
   int size_;
 };
 
+/// What co_await takes for one request.
 class Communicator::WaitAwaiter {
  public:
   WaitAwaiter(Communicator& comm, Request request) : comm_(comm), request_(request) {}
@@ -118,6 +120,7 @@ class Communicator::WaitAwaiter {
   Request request_;
 };
 
+/// What co_await takes for several requests.
 class Communicator::WaitAllAwaiter {
  public:
   WaitAllAwaiter(Communicator& comm, std::span<const Request> requests)
@@ -136,6 +139,7 @@ class Communicator::WaitAllAwaiter {
   std::span<const Request> requests_;
 };
 
+/// What co_await takes for a send and a receive together.
 class Communicator::SendrecvAwaiter {
  public:
   SendrecvAwaiter(Communicator& comm, Request send, Request receive)
@@ -152,6 +156,7 @@ class Communicator::SendrecvAwaiter {
   std::array<Request, 2> requests_;
 };
 
+/// What co_await takes for local work.
 class Communicator::ComputeAwaiter {
  public:
   ComputeAwaiter(Communicator& comm, Seconds work) : comm_(comm), work_(work) {}
@@ -167,6 +172,7 @@ class Communicator::ComputeAwaiter {
   Seconds work_;
 };
 
+/// A phase, from where it is made to the end of its scope.
 class Communicator::PhaseScope {
  public:
   PhaseScope(Communicator& comm, std::string_view name) : comm_(comm) { comm_.enter_phase(name); }

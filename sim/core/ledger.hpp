@@ -11,6 +11,7 @@
 
 namespace thinwire {
 
+/// What a phase, or a whole run, cost one rank.
 struct Traffic {
   std::int64_t messages_sent = 0;
   std::int64_t messages_received = 0;
@@ -34,6 +35,7 @@ class PhaseNames {
   std::vector<std::string> names_{"other"};
 };
 
+/// The books of one rank: what each phase of each strand cost.
 class Ledger {
  public:
   explicit Ledger(PhaseNames& names) : names_(&names), phases_(1) {}

@@ -19,6 +19,7 @@ struct Payload {
   friend bool operator==(const Payload&, const Payload&) = default;
 };
 
+/// What one rank sends another.
 struct Message {
   Payload payload;
   Words words;  ///< what it costs on the wire

@@ -13,6 +13,7 @@
 
 namespace thinwire {
 
+/// What a run cost one rank.
 struct RankReport {
   Seconds finished;  ///< when the rank's program, and all it started, ended (0 without a clock)
   std::int64_t steps = 0;  ///< counting network only: length of the longest chain of messages
@@ -32,6 +33,7 @@ struct LinkReport {
   double peak_utilisation = 0;  ///< the largest share of its bandwidth in use at any time
 };
 
+/// What a run cost.
 struct RunReport {
   std::vector<std::string> phases;
   std::vector<RankReport> ranks;
@@ -44,6 +46,7 @@ struct RunReport {
 /// Makes the coroutine that one rank runs. Called once for each rank; the Communicator outlives it.
 using RankProgram = std::function<Task<void>(Communicator&)>;
 
+/// One simulated machine.
 class Network {
  public:
   Network() = default;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -24,7 +25,32 @@ fs::path first_of(const std::vector<std::string>& folders) {
   return found == folders.end() ? fs::path() : fs::path(*found);
 }
 
+std::string& package_share() {
+  static std::string folder;
+  return folder;
+}
+
 }  // namespace
+
+void set_share(const std::string& folder) { package_share() = folder; }
+
+std::vector<std::string> shipped_folders(const std::string& in_source,
+                                         const std::string& in_share) {
+  std::vector<std::string> folders;
+  if (const char* share = std::getenv("THINWIRE_SHARE"); share != nullptr && *share != '\0') {
+    folders.push_back((fs::path(share) / in_share).string());
+  }
+  std::error_code unknown;
+  const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
+  if (!unknown) {
+    const fs::path share = program.parent_path() / THINWIRE_SHARE_FROM_PROGRAM;
+    folders.push_back((share / in_share).lexically_normal().string());
+  }
+  if (!package_share().empty()) folders.push_back((fs::path(package_share()) / in_share).string());
+  folders.push_back((fs::path(THINWIRE_SOURCE_TREE) / in_source).string());
+  folders.push_back((fs::path(THINWIRE_SHARE) / in_share).string());
+  return folders;
+}
 
 std::vector<std::string> ShippedFiles::names() const {
   std::vector<std::string> found;

@@ -15,6 +15,7 @@
 
 namespace thinwire {
 
+/// The coroutine type of schemes: see the head of this file.
 template <class T = void>
 class Task;
 
@@ -74,6 +75,7 @@ class TaskPromise<void> : public TaskPromiseBase {
 
 }  // namespace detail
 
+/// The coroutine type of schemes: lazy, move-only, awaited in the expression that makes it.
 template <class T>
 class [[nodiscard]] Task {
  public:

@@ -7,6 +7,7 @@
 
 namespace thinwire {
 
+/// A number with a meaning: quantities of different tags do not mix.
 template <class Tag, class Rep>
 class Quantity {
  public:

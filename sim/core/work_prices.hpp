@@ -17,6 +17,7 @@ struct Price {
   }
 };
 
+/// What each kind of local work costs a rank.
 struct WorkPrices {
   // Of selecting, a component of the gradient:
   Price scan;        ///< reading it once, for sums and copies

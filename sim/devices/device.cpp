@@ -73,9 +73,8 @@ void take(const std::map<std::string, SourcedPrice>& from, const Works& works, W
 }
 
 ShippedFiles devices() {
-  return {.what = "device",
-          .extension = ".json",
-          .folders = {THINWIRE_DEVICES_SOURCE, THINWIRE_DEVICES_INSTALLED}};
+  return {
+      .what = "device", .extension = ".json", .folders = shipped_folders("sim/devices", "devices")};
 }
 
 }  // namespace

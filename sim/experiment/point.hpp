@@ -15,6 +15,7 @@
 
 namespace thinwire {
 
+/// The α-β machine of a point.
 struct Machine {
   Seconds alpha{2e-6};           ///< LogGP's g
   Seconds beta_per_word{4e-10};  ///< LogGP's G; 10 GB/s
@@ -55,6 +56,7 @@ struct Record {
   bool ranks = false;  ///< the phases of every rank
 };
 
+/// One simulation, as the user describes it.
 struct Point {
   std::string scheme = "oktopk";
   std::map<std::string, OptionValue> options;  ///< all of the scheme's, with their defaults

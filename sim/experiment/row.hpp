@@ -18,6 +18,7 @@ inline constexpr int kRowSchema = 2;
 
 enum class Status : std::uint8_t { ok, skipped, failed };
 
+/// A point and what came of it: one line of a results file.
 struct Row {
   std::string sweep;  ///< name of the sweep, or "run"
   std::string key;    ///< of the point and the version
@@ -62,6 +63,7 @@ class RowRun {
 /// Throws InputError that starts with `origin` where this is no row of this schema.
 [[nodiscard]] Row row_from(const Json& json, const std::string& origin);
 
+/// What a results file holds.
 struct RowsFile {
   std::vector<Row> rows;
   bool truncated = false;  ///< the last line is not complete: its writer was killed

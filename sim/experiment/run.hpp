@@ -63,6 +63,7 @@ struct TrainingOutcome {
   std::vector<IterationKind> kinds;
 };
 
+/// What the reported iteration of a point gave.
 struct Outcome {
   int iteration = 0;                     ///< which one this is about: the last
   std::vector<Seconds> iteration_times;  ///< of all of them; 0 on a network without a clock

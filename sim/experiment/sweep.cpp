@@ -13,6 +13,7 @@
 #include "algorithms/registry.hpp"
 #include "sim/core/errors.hpp"
 #include "sim/core/interrupt.hpp"
+#include "sim/core/shipped_files.hpp"
 #include "sim/experiment/estimate.hpp"
 #include "sim/experiment/networks.hpp"
 #include "sim/experiment/results_file.hpp"
@@ -158,7 +159,15 @@ std::set<std::size_t> dealt_to(const Shard& shard, const Sweep& sweep) {
   return dealt;
 }
 
+ShippedFiles shipped() {
+  return {.what = "sweep", .extension = ".json", .folders = shipped_folders("sweeps", "sweeps")};
+}
+
 }  // namespace
+
+std::vector<std::string> shipped_sweeps() { return shipped().names(); }
+
+std::string sweep_file(const std::string& name_or_path) { return shipped().file(name_or_path); }
 
 Sweep sweep_from(const Json& config, const std::string& origin) {
   check_sweep(config, origin);

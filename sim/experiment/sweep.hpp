@@ -17,6 +17,12 @@ struct Sweep {
   std::vector<Point> points;  ///< in the order of the grid, its last key fastest
 };
 
+/// Names of the sweeps that come with Thinwire, sorted.
+[[nodiscard]] std::vector<std::string> shipped_sweeps();
+/// The file of a shipped sweep by its name; a path comes back as it is. Throws InputError with the
+/// nearest name.
+[[nodiscard]] std::string sweep_file(const std::string& name_or_path);
+
 /// Throws InputError with the JSON pointer of what is wrong; every point is checked.
 [[nodiscard]] Sweep sweep_from(const Json& config, const std::string& origin);
 

@@ -12,6 +12,7 @@ namespace thinwire {
 /// they hold, and everybody who received a part shares it.
 class Concatenation {
  public:
+  /// One rank's contribution.
   struct Piece {
     Rank from;
     Message message;

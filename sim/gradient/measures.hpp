@@ -12,6 +12,7 @@ namespace thinwire {
 /// Carried entries whose magnitude is at least `threshold`.
 [[nodiscard]] std::int64_t count_at_least(const SparseVector& vector, float threshold);
 
+/// Mean and standard deviation of all components, zeros among them.
 struct Moments {
   double mean = 0;
   double deviation = 0;

@@ -46,6 +46,7 @@ struct CellCounts {
 /// 1 - exp(-λℓ). One rank that selects its k largest has level 1, so the union of P ranks level P.
 class Population final : public Body {
  public:
+  /// What a population is made of.
   struct Settings {
     std::uint32_t coordinates = 0;
     std::uint32_t cell_width = 1;

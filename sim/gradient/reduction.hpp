@@ -22,6 +22,7 @@ struct Part {
   int of = 1;
 };
 
+/// A sum and what it costs.
 struct Summed {
   Message message;
   Seconds work;  ///< what the sum costs the rank that makes it
@@ -37,6 +38,7 @@ struct Gamma {
   Gamma(Seconds of_word, Seconds of_entry) : word(of_word), entry(of_entry) {}
 };
 
+/// One kind of values, and how it is summed.
 class Reduction {
  public:
   Reduction(SharedWork& shared, Gamma gamma) : shared_(shared), gamma_(gamma) {}

@@ -13,6 +13,7 @@
 
 namespace thinwire {
 
+/// A coordinate and its value.
 struct Entry {
   std::uint32_t coordinate;
   float value;

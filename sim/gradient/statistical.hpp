@@ -17,6 +17,7 @@
 
 namespace thinwire {
 
+/// What a statistical vector stands for.
 struct StatisticalBody final : Body {
   enum class Kind : std::uint8_t {
     all,       ///< every coordinate of the range: an accumulator

@@ -39,7 +39,7 @@ ModelCompute read_compute(const JsonNode& node) {
 ShippedFiles models() {
   return {.what = "model",
           .extension = ".json",
-          .folders = {THINWIRE_MODELS_SOURCE, THINWIRE_MODELS_INSTALLED}};
+          .folders = shipped_folders("sim/workloads/models", "models")};
 }
 
 }  // namespace

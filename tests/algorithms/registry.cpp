@@ -110,4 +110,43 @@ TEST_CASE("The low end of every cost is not above its high end") {
   }
 }
 
+TEST_CASE("What is registered wrongly is refused, and changes nothing") {
+  const std::size_t schemes = all_schemes().size();
+  const std::size_t sparsifiers = all_sparsifiers().size();
+  const auto refused = [](SchemeInfo scheme) {
+    return error_of<InputError>([&] { register_scheme(scheme); });
+  };
+  SchemeInfo scheme = find_scheme("topka");
+  CHECK(contains(refused(scheme), "there is a scheme 'topka' already"));
+  for (const char* name : {"", "Own", "own scheme", "own+dgc", "own,other", "../own"}) {
+    scheme.name = name;
+    CHECK(contains(refused(scheme), "cannot be called '" + scheme.name + "'"));
+  }
+  scheme.name = "own";
+  SchemeInfo wrong = scheme;
+  wrong.paper.words = "2q";
+  CHECK(contains(refused(wrong), "the cost of scheme 'own': "));
+  wrong = scheme;
+  wrong.run_cost = {};
+  CHECK(contains(refused(wrong), "no 'run_cost'"));
+  wrong = scheme;
+  wrong.make = {};
+  wrong.collective = {};
+  CHECK(contains(refused(wrong), "neither 'make' nor 'collective'"));
+  wrong.collective = scheme.collective;
+  wrong.sparsifier = "no_such";
+  CHECK(contains(refused(wrong), "unknown sparsifier 'no_such'"));
+
+  SparsifierInfo sparsifier = find_sparsifier("dgc");
+  const auto refused_sparsifier = [&] {
+    return error_of<InputError>([&] { register_sparsifier(sparsifier); });
+  };
+  CHECK(contains(refused_sparsifier(), "there is a sparsifier 'dgc' already"));
+  sparsifier.name = "own";
+  sparsifier.make = {};
+  CHECK(contains(refused_sparsifier(), "sparsifier 'own' has no 'make'"));
+  CHECK(all_schemes().size() == schemes);
+  CHECK(all_sparsifiers().size() == sparsifiers);
+}
+
 }  // namespace thinwire

@@ -89,7 +89,7 @@ ClaimCounts count(const std::vector<Finding>& findings, FindingKind kind, Basis 
 std::string claims_file() {
   return ShippedFiles{.what = "collection of claims",
                       .extension = ".json",
-                      .folders = {THINWIRE_CLAIMS_SOURCE, THINWIRE_CLAIMS_INSTALLED}}
+                      .folders = shipped_folders("sim/experiment/claims", "claims")}
       .file("claims");
 }
 

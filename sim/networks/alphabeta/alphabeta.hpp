@@ -20,6 +20,7 @@
 
 namespace thinwire {
 
+/// The machine: times of messages, in seconds.
 struct LogGP {
   Seconds latency;       ///< L, from departure to the receive port
   Seconds overhead;      ///< o, of the processor, a message, on each side

@@ -111,6 +111,7 @@ class LoopRank : public Communicator {
   double wake_ = 0;
 };
 
+/// Resumes ranks in the order of simulated time.
 class EventLoop {
  public:
   EventLoop();

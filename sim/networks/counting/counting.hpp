@@ -16,6 +16,7 @@
 
 namespace thinwire {
 
+/// A network without a clock, which counts.
 class CountingNetwork final : public Network {
  public:
   RunReport run(int ranks, const RankProgram& program) override;

@@ -31,6 +31,7 @@ namespace thinwire {
 inline constexpr const char* kPacketBuffers =
     "ns3::TcpSocket::SndBufSize=1000000000;ns3::TcpSocket::RcvBufSize=1000000000";
 
+/// How SimGrid simulates, and what is recorded.
 struct SmpiSettings {
   /// Events that are no further apart happen together, which saves SimGrid from sharing the links
   /// out anew for each. 0: as exact as SimGrid can (1e-12 s). 1e-6 makes congested runs with
@@ -49,6 +50,7 @@ struct SmpiSettings {
   std::vector<std::string> more = {};  ///< of SimGrid's own settings, as KEY:VALUE
 };
 
+/// SimGrid's MPI emulation on a platform.
 class SmpiNetwork final : public Network {
  public:
   /// Loads the platform; throws as Platform does.

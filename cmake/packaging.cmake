@@ -1,0 +1,87 @@
+# What `cmake --install` and `cpack` put where: docs/installing.md. Component `program` is the
+# program and all that it reads; `development` is the CMake package for schemes from outside.
+include(CMakePackageConfigHelpers)
+
+set(share ${CMAKE_INSTALL_DATADIR}/thinwire)
+set(doc ${CMAKE_INSTALL_DATADIR}/doc/thinwire)
+
+# -- program --
+install(TARGETS thinwire COMPONENT program)
+install(DIRECTORY platforms traces/profiles sim/workloads/models sim/experiment/schemas
+        DESTINATION ${share} COMPONENT program)
+install(DIRECTORY traces/recorded/ DESTINATION ${share}/traces COMPONENT program
+        FILES_MATCHING PATTERN "*.h5")
+install(DIRECTORY sim/devices/ DESTINATION ${share}/devices COMPONENT program
+        FILES_MATCHING PATTERN "*.json")
+install(FILES sim/experiment/claims/claims.json DESTINATION ${share}/claims COMPONENT program)
+
+# Sweeps name the schema beside them, for editors; it lies elsewhere when they are installed.
+file(GLOB sweeps CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/sweeps sweeps/*.json)
+foreach(sweep IN LISTS sweeps)
+  file(READ sweeps/${sweep} text)
+  string(REPLACE "../sim/experiment/schemas/" "../schemas/" text "${text}")
+  file(WRITE ${PROJECT_BINARY_DIR}/sweeps/${sweep} "${text}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS sweeps/${sweep})
+endforeach()
+install(DIRECTORY ${PROJECT_BINARY_DIR}/sweeps DESTINATION ${share} COMPONENT program)
+
+install(FILES ${PROJECT_BINARY_DIR}/thinwire.1.gz
+        DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
+install(FILES tools/completion/thinwire.bash RENAME thinwire
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
+install(FILES README.md CHANGELOG.md ${PROJECT_BINARY_DIR}/changelog.gz cmake/copyright
+        DESTINATION ${doc} COMPONENT program)
+
+# -- development --
+foreach(folder IN ITEMS sim algorithms topologies traces)
+  install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/thinwire
+          COMPONENT development FILES_MATCHING PATTERN "*.hpp"
+          PATTERN models EXCLUDE PATTERN schemas EXCLUDE
+          PATTERN profiles EXCLUDE PATTERN recorded EXCLUDE)
+endforeach()
+# What our own tests run schemes with, and the serial sums that they hold them against.
+install(FILES tests/support/gradients.hpp tests/support/networks.hpp tests/support/ranks.hpp
+              tests/support/schemes.hpp tests/support/sparse.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/thinwire/tests/support COMPONENT development)
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Thinwire)
+install(EXPORT ThinwireTargets NAMESPACE Thinwire:: DESTINATION ${package} COMPONENT development)
+configure_package_config_file(cmake/ThinwireConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/ThinwireConfig.cmake INSTALL_DESTINATION ${package} PATH_VARS share)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/ThinwireConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/ThinwireConfig.cmake
+              ${PROJECT_BINARY_DIR}/ThinwireConfigVersion.cmake
+              cmake/FindHDF5C.cmake cmake/FindSimGrid.cmake
+        DESTINATION ${package} COMPONENT development)
+install(FILES ${PROJECT_BINARY_DIR}/changelog.gz cmake/copyright DESTINATION ${doc}-dev COMPONENT development)
+install(DIRECTORY examples/own_scheme DESTINATION ${doc}-dev/examples COMPONENT development)
+
+# -- Debian packages: cpack --config BUILD/CPackConfig.cmake --
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME thinwire)
+set(CPACK_PACKAGE_CONTACT "Thinwire maintainers <maintainers@thinwire.invalid>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL program development)
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
+"Thinwire simulates the allreduce collectives that distributed training uses
+for sparse and dense gradients, on the alpha-beta machine of their papers and
+on SimGrid's models of real networks, and compares them with their formulas.")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME thinwire)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS bash-completion)
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
+"Development files of Thinwire, which simulates the allreduce collectives
+that distributed training uses for sparse and dense gradients: headers, static
+libraries and the CMake package with which a program adds schemes and
+sparsifiers of its own to Thinwire, and an example of one.")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME thinwire-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
+  "thinwire (= ${PROJECT_VERSION}), libfmt-dev, nlohmann-json3-dev, libsimgrid-dev, libboost-graph-dev, libhdf5-dev")
+include(CPack)

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Makes the Debian packages of a build, looks into them, and installs, runs and removes the program
+# where that may be done: deb.sh BUILD_FOLDER [--lintian]. Leaves the machine as it was. Lintian takes
+# half a minute, so tools/check goes without.
+set -euo pipefail
+build=$1
+for tool in cpack dpkg-deb dpkg-shlibdeps; do
+  command -v "$tool" > /dev/null || { echo "skipped: there is no $tool (package dpkg-dev)"; exit 77; }
+done
+work=$(mktemp -d)
+installed=
+cleanup() {
+  [[ -z "$installed" ]] || dpkg --purge thinwire > /dev/null 2>&1 || true
+  rm -rf "$work"
+}
+trap cleanup EXIT
+fail() { echo "$*"; exit 1; }
+
+cpack --config "$build/CPackConfig.cmake" -B "$work" > "$work/cpack.log" 2>&1 || fail "$(cat "$work/cpack.log")"
+program=$(ls "$work"/thinwire_*.deb)
+development=$(ls "$work"/thinwire-dev_*.deb)
+
+# Every library that the program loads comes from a package that it depends on.
+dpkg-deb -x "$program" "$work/root"
+depends=$(dpkg-deb -f "$program" Depends)
+readelf -d "$work/root/usr/bin/thinwire" | sed -nE 's/.*NEEDED.*\[(.*)\]/\1/p' > "$work/needed"
+[[ -s "$work/needed" ]] || fail "the program needs no library at all"
+while read -r library; do
+  path=$(ldd "$work/root/usr/bin/thinwire" | awk -v name="$library" '$1 == name {print $3}')
+  [[ -n "$path" ]] || continue # the loader itself
+  package=$(dpkg-query -S "$(realpath "$path")" 2> /dev/null || dpkg-query -S "$path")
+  package=${package%%:*}
+  [[ ", $depends" == *", $package "* || ", $depends," == *", $package,"* ]] ||
+    fail "$library is of $package, which is not among: $depends"
+done < "$work/needed"
+for package in $(dpkg-deb -f "$development" Depends | sed 's/([^)]*)//g; s/,/ /g'); do
+  [[ $package == thinwire ]] || dpkg-query -W "$package" > /dev/null || fail "thinwire-dev: no $package"
+done
+
+# It runs where it is unpacked, by what it brings.
+expected=$("$build/thinwire" --version)
+run_it() { # run_it PROGRAM SHARE
+  [[ "$("$1" --version)" == "$expected" ]] || fail "$1 is of another version than the build's"
+  local kind
+  for kind in platforms traces profiles models devices claims sweeps schemas; do
+    [[ -n "$(ls "$2/$kind")" ]] || fail "no $kind in $2"
+  done
+  "$1" list platforms | grep -F "$2/platforms/fat_tree.xml" > /dev/null || fail "$1 takes its platforms from elsewhere"
+  "$1" run --scheme topka -P 4 -n 1000 --network smpi --platform fat_tree > "$work/out" || fail "run"
+  "$1" trace show lstm_all > "$work/out" || fail "trace show"
+  "$1" recommend --model bert --device p100 -P 2 --fast --schemes topka > "$work/out" || fail "recommend"
+}
+(cd "$work" && run_it "$work/root/usr/bin/thinwire" "$work/root/usr/share/thinwire")
+for file in man/man1/thinwire.1.gz bash-completion/completions/thinwire doc/thinwire/copyright; do
+  [[ -s "$work/root/usr/share/$file" ]] || fail "no $file"
+done
+dpkg-deb -c "$development" | grep 'include/thinwire/algorithms/scheme.hpp' > /dev/null || fail "no headers"
+! dpkg-deb -c "$development" | grep 'usr/bin/' > /dev/null || fail "thinwire-dev has programs"
+
+if [[ "${2:-}" == --lintian ]]; then
+  lintian --allow-root --fail-on error,warning "$program" "$development" ||
+    fail "lintian has something against it"
+fi
+
+# The real thing.
+if [[ $(id -u) -ne 0 ]] || dpkg-query -W thinwire > /dev/null 2>&1; then
+  echo "not installed: that takes root, and no thinwire that is there already"
+  exit 0
+fi
+dpkg-query -L thinwire > /dev/null 2>&1 && fail "thinwire is known to dpkg"
+installed=yes
+dpkg -i "$program" > "$work/dpkg.log" 2>&1 || fail "$(cat "$work/dpkg.log")"
+(cd / && run_it /usr/bin/thinwire /usr/share/thinwire)
+dpkg --purge thinwire > "$work/dpkg.log" 2>&1 || fail "$(cat "$work/dpkg.log")"
+installed=
+[[ ! -e /usr/bin/thinwire && ! -e /usr/share/thinwire ]] || fail "removed, and something is left"
+echo "built, unpacked, installed, run and removed: $(basename "$program"), $(basename "$development")"

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Follows docs/tutorial-own-scheme.md: installs a build into a prefix, and runs the page's commands
+# there, which build examples/own_scheme against it: own_scheme.sh SOURCE_TREE BUILD_FOLDER.
+set -euo pipefail
+source_tree=$1
+build=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cmake --install "$build" --prefix "$work/installed" > "$work/install.log"
+# Elsewhere than it was installed to: all that it needs has to come along.
+mv "$work/installed" "$work/prefix"
+export CMAKE_PREFIX_PATH=$work/prefix PATH=$work/prefix/bin:$PATH THINWIRE=$source_tree
+export CCACHE_DISABLE=1
+! grep -rlF -e "$source_tree" "$work/prefix/lib/cmake" "$work/prefix/share/man" ||
+  { echo "these name the source tree"; exit 1; }
+# What the page quotes is what the example says.
+python3 - "$source_tree" << 'END'
+import pathlib
+import re
+import sys
+
+tree = pathlib.Path(sys.argv[1])
+page = (tree / "docs/tutorial-own-scheme.md").read_text(encoding="utf-8")
+files = [file.read_text(encoding="utf-8") for file in (tree / "examples/own_scheme").iterdir()]
+quoted = re.findall(r"```(?:c\+\+|cmake)\n(.*?)```", page, re.DOTALL)
+if len(quoted) < 3 or not all(any(text in file for file in files) for text in quoted):
+    sys.exit("the tutorial quotes what examples/own_scheme does not hold")
+END
+mkdir "$work/scratch"
+cd "$work/scratch"
+python3 "$source_tree/tests/packaging/console_examples.py" "$source_tree/docs/tutorial-own-scheme.md"
+
+build/own_scheme list platforms | grep -F "$work/prefix/share/thinwire/platforms/fat_tree.xml" > /dev/null ||
+  { echo "a program of one's own takes its platforms from elsewhere"; exit 1; }
