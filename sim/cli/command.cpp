@@ -71,6 +71,15 @@ std::vector<Column> comparison_columns(Detail detail, const std::vector<Json>& r
   const auto time = [](const Json& r) {
     return r.at("steps").is_null() ? number_text(r.at("time_s")) : r.at("steps").dump() + " steps";
   };
+  const auto gigabytes = [](const char* key) {
+    return [key](const Json& r) {
+      return r.at(key).is_null() ? std::string("-") : number_text(r.at(key).get<double>() / 1e9, 5);
+    };
+  };
+  const auto agree = [](const Json& r) {
+    if (r.at("ranks_agree").is_null()) return "-";
+    return r.at("ranks_agree") == true ? "yes" : "no";
+  };
   const auto verdict = [](const Json& r) {
     return (r.at("status") == "ok" ? r.at("verdict") : r.at("status")).get<std::string>();
   };
@@ -104,7 +113,11 @@ std::vector<Column> comparison_columns(Detail detail, const std::vector<Json>& r
   if (any([](const Json& r) { return r.contains("input.trace") || r.contains("input.profile"); })) {
     columns.push_back({"input", input, true});
   }
+  if (any([&](const Json& r) { return r.at("sweep") != records.front().at("sweep"); })) {
+    columns.push_back({"sweep", text("sweep"), true});
+  }
   columns.push_back({"ranks", field("ranks")});
+  columns.push_back({"size_bytes", field("size_bytes")});
   columns.push_back({"k", field("k")});
   for (const std::string& key : varying_options(records)) {
     columns.push_back({key.substr(std::string("options.").size()), [key](const Json& r) {
@@ -112,6 +125,8 @@ std::vector<Column> comparison_columns(Detail detail, const std::vector<Json>& r
                        }});
   }
   columns.push_back({"time_s", time});
+  columns.push_back({"algbw_GB/s", gigabytes("algbw_bytes_per_s")});
+  columns.push_back({"busbw_GB/s", gigabytes("busbw_bytes_per_s")});
   columns.push_back({"formula_s", interval("formula_low_s", "formula_high_s", 6)});
   columns.push_back({"ratio", interval("ratio_low", "ratio_high", 5)});
   if (any_value("congestion_factor")) columns.push_back({"congestion", field("congestion_factor")});
@@ -119,11 +134,14 @@ std::vector<Column> comparison_columns(Detail detail, const std::vector<Json>& r
     columns.push_back({"paper_s", interval("paper_low_s", "paper_high_s", 6)});
     columns.push_back({"lower_order_s", interval("lower_order_low_s", "lower_order_high_s", 3)});
   }
-  columns.push_back({"words_max", larger("words_sent_max", "words_received_max")});
-  columns.push_back({"formula_words", whole("formula_words_low", "formula_words_high")});
-  columns.push_back({"messages", larger("messages_sent_max", "messages_received_max")});
-  columns.push_back(
-      {"formula_messages", interval("formula_messages_low", "formula_messages_high", 6)});
+  if (detail == Detail::full) {
+    columns.push_back({"words_max", larger("words_sent_max", "words_received_max")});
+    columns.push_back({"formula_words", whole("formula_words_low", "formula_words_high")});
+    columns.push_back({"messages", larger("messages_sent_max", "messages_received_max")});
+    columns.push_back(
+        {"formula_messages", interval("formula_messages_low", "formula_messages_high", 6)});
+  }
+  columns.push_back({"ranks_agree", agree});
   columns.push_back({"verdict", verdict, true});
   return columns;
 }

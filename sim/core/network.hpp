@@ -13,6 +13,8 @@
 
 namespace thinwire {
 
+class Timeline;
+
 struct RankReport {
   Seconds finished;  ///< when the rank's program, and all it started, ended (0 without a clock)
   std::int64_t steps = 0;  ///< counting network only: length of the longest chain of messages
@@ -56,6 +58,16 @@ class Network {
   /// Runs `program` on ranks 0 .. ranks-1, which start together at time 0, and all that they start.
   /// Rethrows what a rank threw; DeadlockError and UnmatchedError as their names say.
   virtual RunReport run(int ranks, const RankProgram& program) = 0;
+
+  /// Tells `timeline`, which outlives the runs to come, what happens in them; nullptr: nobody. One
+  /// without a clock has nothing to tell.
+  void record(Timeline* timeline) { timeline_ = timeline; }
+
+ protected:
+  [[nodiscard]] Timeline* timeline() const { return timeline_; }
+
+ private:
+  Timeline* timeline_ = nullptr;
 };
 
 }  // namespace thinwire

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -230,6 +231,24 @@ std::string subject_of(const Point& point) {
   return fmt::format("{}, with packets {}", file, kPacketsHint);
 }
 
+/// Runs a point that is ready, with its timeline where there is to be one.
+Json result_of(PointRun& ready, bool has_clock, const TimelineWish* timeline) {
+  if (timeline == nullptr) return to_json(ready.run(), has_clock);
+  std::exception_ptr failure;
+  Json result;
+  try {
+    result = to_json(ready.run(timeline->settings), has_clock);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (ready.timeline() != nullptr) {
+    const std::string told = timeline->write(*ready.timeline());
+    if (!failure) result["timeline"] = told;
+  }
+  if (failure) std::rethrow_exception(failure);
+  return result;
+}
+
 }  // namespace
 
 Row failed_row(const std::string& sweep, const Point& point, const std::string& reason) {
@@ -242,7 +261,7 @@ Row failed_row(const std::string& sweep, const Point& point, const std::string& 
           .outcome = {}};
 }
 
-Row make_row(const std::string& sweep, const Point& point, bool verbose) {
+Row make_row(const std::string& sweep, const Point& point, bool verbose, TimelineWish* timeline) {
   Row row = failed_row(sweep, point, {});
   if (const auto restriction = restriction_of(point)) {
     row.status = Status::skipped;
@@ -256,9 +275,11 @@ Row make_row(const std::string& sweep, const Point& point, bool verbose) {
     const ChildOutcome child =
         in_child_process({.subject = subject_of(point),
                           .prepare = [&] { ready.emplace(point, verbose); },
-                          .run = [&] { return to_json(ready->run(), has_clock).dump(); }},
+                          .run = [&] { return result_of(*ready, has_clock, timeline).dump(); }},
                          verbose);
-    row.outcome = outcome_from(Json::parse(child.text), point.machine);
+    const Json result = Json::parse(child.text);
+    row.outcome = outcome_from(result, point.machine);
+    if (timeline != nullptr) timeline->told = result.at("timeline").get<std::string>();
     row.peak_rss_bytes = child.peak_rss_bytes;
     if (!row.outcome->ranks_agree) {
       throw SimulationError("the ranks ended with different reduced gradients");
@@ -293,6 +314,11 @@ Row row_from(const Json& json, const std::string& origin) {
   try {
     if (!json.is_object() || !json.contains("schema")) {
       throw InputError("this is not a row of results (no key 'schema')");
+    }
+    if (json.at("schema").is_string()) {
+      throw InputError(fmt::format(
+          "/schema: '{}' is a report, not results, which sweep -o and run --format jsonl write",
+          json.at("schema").get<std::string>()));
     }
     if (json.at("schema") != kRowSchema) {
       throw InputError(fmt::format("/schema: rows of schema {} are read here, this one is of {}",

@@ -1,6 +1,7 @@
 // A result as it is kept: one JSON object a line, with all that is needed to repeat it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,9 +28,19 @@ struct Row {
   std::int64_t peak_rss_bytes = 0;  ///< the most memory that it held
 };
 
+/// A timeline of a run, for make_row.
+struct TimelineWish {
+  TimelineSettings settings = {};
+  /// Called in the child process at the end, also of a run that fails: writes the timeline, and
+  /// tells in a few words what is in it. Throws SimulationError where it cannot.
+  std::function<std::string(const Timeline& timeline)> write = {};
+  std::string told = {};  ///< what it told, of a run that did not fail
+};
+
 /// Runs a point in a child process and reports what became of it: whatever happens there, this
 /// process goes on. InputError passes through (a platform that cannot be loaded, say).
-[[nodiscard]] Row make_row(const std::string& sweep, const Point& point, bool verbose = false);
+[[nodiscard]] Row make_row(const std::string& sweep, const Point& point, bool verbose = false,
+                           TimelineWish* timeline = nullptr);
 
 /// The row of a point that could not be run.
 [[nodiscard]] Row failed_row(const std::string& sweep, const Point& point,
