@@ -42,8 +42,8 @@ std::vector<Row> rows_of(const std::vector<std::string>& files) {
     if (file.truncated) {
       fmt::print(stderr, "{}: the last line is not complete and is left out\n", path);
     }
-    if (rows.empty()) throw InputError(fmt::format("{}: holds no results", path));
-    for (Row& row : rows) {
+    if (file.rows.empty()) throw InputError(fmt::format("{}: holds no results", path));
+    for (Row& row : file.rows) {
       const auto [found, fresh] = place_of.emplace(row.key, rows.size());
       if (fresh) {
         rows.push_back(std::move(row));

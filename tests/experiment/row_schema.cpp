@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
@@ -61,7 +62,7 @@ Plain row_of(const std::string& flags) {
 }  // namespace
 
 TEST_CASE("rows of every kind are as row.schema.json says") {
-  for (const char* flags :
+  for (const std::string flags :
        {"-P 1 -n 1000", "-P 7 -n 1000 --scheme topka", "-P 5 -n 1000 --scheme dense_ring --by-rank",
         "-P 3 -n 1000 --network counting",
         "-P 4 -n 1000 --network smpi --platform fat_tree --links",
@@ -77,18 +78,19 @@ TEST_CASE("rows of every kind are as row.schema.json says") {
 }
 
 TEST_CASE("skipped and failed rows are as row.schema.json says") {
-  const Plain skipped = row_of("-P 5 -n 1000 --scheme gtopk");
   const TemporaryFolder folder;
   const std::string sweep =
-      folder.write("s.json", R"({"name":"s","base":{"components":1000,"ranks":4,"network":"smpi"},
-                    "grid":{"platform":["fat_tree","no_such_platform.xml"]}})");
+      folder.write("s.json", R"({"name":"s","base":{"components":1000,"network":"smpi"},
+                    "grid":{"ranks":[4,100000],"platform":["fat_tree","no_such_platform.xml"]}})");
   (void)run_program("sweep " + sweep + " -o " + folder.path("s.jsonl"));
   std::istringstream lines(text_of(folder.path("s.jsonl")));
-  std::vector<Plain> rows{skipped};
-  for (std::string line; std::getline(lines, line);) rows.push_back(Plain::parse(line));
-  REQUIRE(rows.size() == 3);
-  CHECK(rows[2].at("status") == "failed");
-  for (const Plain& row : rows) CHECK(complaint(row) == "");
+  std::set<std::string> statuses;
+  for (std::string line; std::getline(lines, line);) {
+    const Plain row = Plain::parse(line);
+    CHECK(complaint(row) == "");
+    statuses.insert(row.at("status"));
+  }
+  CHECK(statuses == std::set<std::string>{"ok", "skipped", "failed"});
 }
 
 TEST_CASE("row.schema.json refuses what is no row") {
