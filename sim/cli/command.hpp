@@ -10,9 +10,11 @@
 
 namespace thinwire {
 
-// Exit codes: 0, all is well; 1, a simulation failed or a gate did not hold; 2, bad input.
+// Exit codes: 0, all is well; 1, a simulation failed or a gate did not hold; 2, bad input;
+// 130, interrupted.
 inline constexpr int kFailed = 1;
 inline constexpr int kBadInput = 2;
+inline constexpr int kInterrupted = 130;
 
 /// Adds the subcommand; its callback does the work and sets `exit_code`.
 void add_run(CLI::App& app, int& exit_code);
@@ -20,6 +22,7 @@ void add_sweep(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
 void add_claims(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
+void add_merge(CLI::App& app, int& exit_code);
 void add_recommend(CLI::App& app, int& exit_code);
 void add_topo(CLI::App& app, int& exit_code);
 void add_trace(CLI::App& app, int& exit_code);

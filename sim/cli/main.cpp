@@ -23,7 +23,8 @@ constexpr const char* kFooter =
     "  thinwire topo show aries_daint\n"
     "  thinwire trace show training.h5\n"
     "\n"
-    "Exit codes: 0 all is well, 1 a simulation failed or a gate did not hold, 2 bad input.";
+    "Exit codes: 0 all is well, 1 a simulation failed or a gate did not hold, 2 bad input,\n"
+    "130 interrupted.";
 
 int run(int argc, char** argv) {
   using namespace thinwire;
@@ -35,6 +36,7 @@ int run(int argc, char** argv) {
   int exit_code = 0;
   add_run(app, exit_code);
   add_sweep(app, exit_code);
+  add_merge(app, exit_code);
   add_compare(app, exit_code);
   add_recommend(app, exit_code);
   add_claims(app, exit_code);
@@ -63,6 +65,9 @@ int main(int argc, char** argv) {
   } catch (const thinwire::InputError& error) {
     fmt::print(stderr, "thinwire: {}\n", error.what());
     return thinwire::kBadInput;
+  } catch (const thinwire::InterruptedError& error) {
+    fmt::print(stderr, "thinwire: {}\n", error.what());
+    return thinwire::kInterrupted;
   } catch (const std::exception& error) {
     fmt::print(stderr, "thinwire: {}\n", error.what());
     return thinwire::kFailed;

@@ -1,5 +1,6 @@
 #include "sim/core/child_process.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -7,13 +8,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <new>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sim/core/errors.hpp"
 
@@ -48,9 +53,12 @@ class Pipe {
     close_end(0);
     close_end(1);
   }
-  [[nodiscard]] int read_end() const { return ends_[0]; }
   [[nodiscard]] int write_end() const { return ends_[1]; }
-  void close_write_end() { close_end(1); }
+  /// Not closed with this object, and reading from it never waits.
+  [[nodiscard]] int take_read_end() {
+    fcntl(ends_[0], F_SETFL, O_NONBLOCK);
+    return std::exchange(ends_[0], -1);
+  }
 
  private:
   void close_end(std::size_t end) {
@@ -75,8 +83,12 @@ void send(int file, Sent what, std::string_view text = {}) {
   write_all(file, text);
 }
 
-[[noreturn]] void be_the_child(const ChildWork& work, int results, int messages, bool verbose) {
+[[noreturn]] void be_the_child(const ChildWork& work, pid_t parent, int results, int messages,
+                               bool verbose) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(0);  // it was gone before that
+  std::signal(SIGINT, SIG_IGN);       // a terminal sends it to all: the parent decides
+  std::signal(SIGTERM, SIG_IGN);
   // Nothing but results leaves the child: what a library prints on stdout is no data of ours.
   dup2(verbose ? STDERR_FILENO : messages, STDOUT_FILENO);
   if (!verbose) dup2(messages, STDERR_FILENO);
@@ -106,30 +118,23 @@ void send(int file, Sent what, std::string_view text = {}) {
 }
 
 /// Takes in what is there; false at the end of the stream.
-bool read_some(int file, std::string& into) {
+bool read_all(int file, std::string& into) {
   std::array<char, 65536> buffer{};
-  const ssize_t got = read(file, buffer.data(), buffer.size());
-  if (got > 0) into.append(buffer.data(), static_cast<std::size_t>(got));
-  return got > 0 || (got < 0 && errno == EINTR);
+  while (true) {
+    const ssize_t got = read(file, buffer.data(), buffer.size());
+    if (got > 0) into.append(buffer.data(), static_cast<std::size_t>(got));
+    if (got == 0) return false;
+    if (got < 0 && errno != EINTR) return errno == EAGAIN;
+  }
 }
 
-struct Received {
-  std::string results;
-  std::string messages;
-};
-
-Received receive_all(int results, int messages) {
-  Received received;
-  std::array<pollfd, 2> files{{{results, POLLIN, 0}, {messages, POLLIN, 0}}};
-  const std::array<std::string*, 2> texts{&received.results, &received.messages};
-  while (files[0].fd >= 0 || files[1].fd >= 0) {
-    if (poll(files.data(), files.size(), -1) < 0) continue;  // a signal came
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      if (files[i].fd < 0 || files[i].revents == 0) continue;
-      if (!read_some(files[i].fd, *texts[i])) files[i].fd = -1;
-    }
-  }
-  return received;
+/// Resident bytes of a process; 0 where it is gone.
+std::int64_t resident_bytes(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/statm", process));
+  std::int64_t total = 0;
+  std::int64_t resident = 0;
+  file >> total >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
 }
 
 /// The first line that says something: libraries give the reason first, and a stack after it.
@@ -149,34 +154,92 @@ std::string reason_of_death(int status, const std::string& messages) {
 
 }  // namespace
 
-ChildOutcome in_child_process(const ChildWork& work, bool verbose) {
+ChildProcess::ChildProcess(ChildWork work, ChildLimits limits, bool verbose)
+    : work_(std::move(work)), limits_(limits), begin_(std::chrono::steady_clock::now()) {
   Pipe results;
   Pipe messages;
   std::fflush(nullptr);
-  const pid_t child = fork();
-  if (child < 0) {
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ < 0) {
     throw SimulationError(fmt::format("no child process: {}", std::strerror(errno)));
   }
-  if (child == 0) be_the_child(work, results.write_end(), messages.write_end(), verbose);
-  results.close_write_end();
-  messages.close_write_end();
-  const Received received = receive_all(results.read_end(), messages.read_end());
-  int status = 0;
-  rusage usage{};
-  while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
+  if (pid_ == 0) {
+    be_the_child(work_, parent, results.write_end(), messages.write_end(), verbose);
   }
+  files_ = {results.take_read_end(), messages.take_read_end()};
+}
 
-  std::string_view text = received.results;
+ChildProcess::~ChildProcess() {
+  if (pid_ > 0) {
+    kill(pid_, SIGKILL);
+    reap();
+  }
+  for (const int file : files_) {
+    if (file >= 0) close(file);
+  }
+}
+
+void ChildProcess::reap() {
+  rusage usage{};
+  while (wait4(pid_, &status_, 0, &usage) < 0 && errno == EINTR) {
+  }
+  peak_rss_bytes_ = std::int64_t{usage.ru_maxrss} * 1024;
+  pid_ = -1;
+}
+
+void ChildProcess::hold_to_limits() {
+  if (!killed_for_.empty()) return;
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
+  if (limits_.seconds && taken.count() > *limits_.seconds) {
+    killed_for_ = fmt::format("took longer than the {:g} s that it was given", *limits_.seconds);
+  } else if (limits_.memory_bytes && resident_bytes(pid_) > *limits_.memory_bytes) {
+    killed_for_ = fmt::format("needs more than the {:g} MiB of memory that it was given",
+                              static_cast<double>(*limits_.memory_bytes) / (1 << 20));
+  }
+  if (!killed_for_.empty()) kill(pid_, SIGKILL);
+}
+
+bool ChildProcess::advance() {
+  if (pid_ < 0) return true;
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    if (files_[i] < 0 || read_all(files_[i], received_[i])) continue;
+    close(std::exchange(files_[i], -1));
+  }
+  if (files_[0] >= 0 || files_[1] >= 0) {
+    hold_to_limits();
+    return false;
+  }
+  reap();
+  return true;
+}
+
+void ChildProcess::wait_for_news(std::span<const ChildProcess* const> children,
+                                 std::chrono::milliseconds longest) {
+  constexpr std::chrono::milliseconds kLimitsAreLookedAt{50};
+  std::vector<pollfd> files;
+  for (const ChildProcess* child : children) {
+    for (const int file : child->files_) files.push_back({file, POLLIN, 0});
+    if (child->limits_.seconds || child->limits_.memory_bytes) {
+      longest = std::min(longest, kLimitsAreLookedAt);
+    }
+  }
+  poll(files.data(), files.size(), static_cast<int>(longest.count()));
+}
+
+ChildOutcome ChildProcess::outcome() const {
+  std::string_view text = received_[0];
   const auto next_is = [&](Sent what) {
     return !text.empty() && text.front() == static_cast<char>(what);
   };
   const bool prepared = next_is(Sent::prepared);
   if (prepared) text.remove_prefix(1);
-  const bool ended = WIFEXITED(status) && WEXITSTATUS(status) == 0 && !text.empty();
+  const bool ended = WIFEXITED(status_) && WEXITSTATUS(status_) == 0 && !text.empty();
   if (!ended) {
-    const std::string reason = reason_of_death(status, received.messages);
+    if (!killed_for_.empty()) throw SimulationError(killed_for_);
+    const std::string reason = reason_of_death(status_, received_[1]);
     if (!prepared) {
-      throw InputError(fmt::format("{}: cannot be used: {}", work.subject, reason));
+      throw InputError(fmt::format("{}: cannot be used: {}", work_.subject, reason));
     }
     throw SimulationError("the simulation died: " + reason);
   }
@@ -187,7 +250,14 @@ ChildOutcome in_child_process(const ChildWork& work, bool verbose) {
   if (next_is(Sent::unmatched)) throw UnmatchedError(said);
   if (next_is(Sent::out_of_memory)) throw std::bad_alloc();
   if (next_is(Sent::simulation_error)) throw SimulationError(said);
-  return {.text = said, .peak_rss_bytes = std::int64_t{usage.ru_maxrss} * 1024};
+  return {.text = said, .peak_rss_bytes = peak_rss_bytes_};
+}
+
+ChildOutcome in_child_process(ChildWork work, bool verbose) {
+  ChildProcess child(std::move(work), {}, verbose);
+  const std::array<const ChildProcess*, 1> only{&child};
+  while (!child.advance()) ChildProcess::wait_for_news(only, std::chrono::minutes(1));
+  return child.outcome();
 }
 
 }  // namespace thinwire

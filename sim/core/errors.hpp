@@ -37,4 +37,10 @@ class UnmatchedError : public SimulationError {
   using SimulationError::SimulationError;
 };
 
+/// Ctrl-C or SIGTERM ended a sweep in good order; nothing that was finished is lost.
+class InterruptedError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace thinwire

@@ -535,6 +535,7 @@ Json to_json(const Point& point) {
 
 std::string key_of(const Point& point) {
   std::string all = version() + to_json(point).dump();
+  if (version_is_uncertain()) all += hash_of("/proc/self/exe");
   if (!point.platform.empty()) {
     all += content_of(platform_file(point.platform)) + content_of(point.placement);
   }

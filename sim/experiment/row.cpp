@@ -7,9 +7,9 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <utility>
 
-#include "sim/core/child_process.hpp"
 #include "sim/core/errors.hpp"
 #include "sim/core/version.hpp"
 #include "sim/experiment/networks.hpp"
@@ -261,25 +261,36 @@ Row failed_row(const std::string& sweep, const Point& point, const std::string& 
           .outcome = {}};
 }
 
-Row make_row(const std::string& sweep, const Point& point, bool verbose, TimelineWish* timeline) {
-  Row row = failed_row(sweep, point, {});
+RowRun::RowRun(std::string sweep, Point point, ChildLimits limits, bool verbose,
+               TimelineWish* timeline)
+    : row_(failed_row(sweep, point, {})),
+      timeline_(timeline),
+      begin_(std::chrono::steady_clock::now()) {
   if (const auto restriction = restriction_of(point)) {
-    row.status = Status::skipped;
-    row.reason = *restriction;
-    return row;
+    row_.status = Status::skipped;
+    row_.reason = *restriction;
+    return;
   }
-  const auto begin = std::chrono::steady_clock::now();
+  const auto ready = std::make_shared<std::optional<PointRun>>();
+  const bool has_clock = find_network(point.network).has_clock;
+  ChildWork work;
+  work.subject = subject_of(point);
+  work.prepare = [ready, point, verbose] { ready->emplace(point, verbose); };
+  work.run = [ready, has_clock, timeline] {
+    return result_of(**ready, has_clock, timeline).dump();
+  };
+  child_ = std::make_unique<ChildProcess>(std::move(work), limits, verbose);
+}
+
+Row RowRun::finish() const {
+  Row row = row_;
+  if (!child_) return row;
+  row.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   try {
-    const bool has_clock = find_network(point.network).has_clock;
-    std::optional<PointRun> ready;
-    const ChildOutcome child =
-        in_child_process({.subject = subject_of(point),
-                          .prepare = [&] { ready.emplace(point, verbose); },
-                          .run = [&] { return result_of(*ready, has_clock, timeline).dump(); }},
-                         verbose);
+    const ChildOutcome child = child_->outcome();
     const Json result = Json::parse(child.text);
-    row.outcome = outcome_from(result, point.machine);
-    if (timeline != nullptr) timeline->told = result.at("timeline").get<std::string>();
+    row.outcome = outcome_from(result, row.point.machine);
+    if (timeline_ != nullptr) timeline_->told = result.at("timeline").get<std::string>();
     row.peak_rss_bytes = child.peak_rss_bytes;
     if (!row.outcome->ranks_agree) {
       throw SimulationError("the ranks ended with different reduced gradients");
@@ -287,13 +298,21 @@ Row make_row(const std::string& sweep, const Point& point, bool verbose, Timelin
     row.status = Status::ok;
   } catch (const SimulationError& error) {
     row.reason = error.what();
-    if (point.packets) row.reason += fmt::format("; with packets {}", kPacketsHint);
+    if (row.point.packets) row.reason += fmt::format("; with packets {}", kPacketsHint);
     row.outcome.reset();
   } catch (const std::bad_alloc&) {
     row.reason = "out of memory; a larger granule carries less";
   }
-  row.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return row;
+}
+
+Row make_row(const std::string& sweep, const Point& point, bool verbose, TimelineWish* timeline) {
+  RowRun run(sweep, point, {}, verbose, timeline);
+  while (!run.advance()) {
+    const std::array<const ChildProcess*, 1> only{run.child()};
+    ChildProcess::wait_for_news(only, std::chrono::minutes(1));
+  }
+  return run.finish();
 }
 
 Json to_json(const Row& row) {
@@ -344,15 +363,13 @@ Row row_from(const Json& json, const std::string& origin) {
   }
 }
 
-RowsFile read_rows(const std::string& path) {
-  std::ifstream file(path);
-  if (!file || std::filesystem::is_directory(path))
-    throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
+RowsFile rows_from(const std::string& text, const std::string& path) {
   RowsFile result;
+  std::istringstream lines(text);
   std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
+  for (int number = 1; std::getline(lines, line); ++number) {
     const std::string origin = fmt::format("{}:{}", path, number);
-    const bool complete = !file.eof();  // a line without its end was being written
+    const bool complete = !lines.eof();  // a line without its end was being written
     const Json json = Json::parse(line, nullptr, false);
     if (json.is_discarded() && !complete) {
       result.truncated = true;
@@ -363,6 +380,16 @@ RowsFile read_rows(const std::string& path) {
     }
   }
   return result;
+}
+
+RowsFile read_rows(const std::string& path) {
+  std::ifstream file(path);
+  if (!file || std::filesystem::is_directory(path)) {
+    throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
+  }
+  std::ostringstream text;
+  text << file.rdbuf();
+  return rows_from(text.str(), path);
 }
 
 }  // namespace thinwire

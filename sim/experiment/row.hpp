@@ -1,11 +1,14 @@
 // A result as it is kept: one JSON object a line, with all that is needed to repeat it.
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/core/child_process.hpp"
 #include "sim/experiment/point.hpp"
 #include "sim/experiment/run.hpp"
 
@@ -28,7 +31,7 @@ struct Row {
   std::int64_t peak_rss_bytes = 0;  ///< the most memory that it held
 };
 
-/// A timeline of a run, for make_row.
+/// A timeline of a run, for RowRun.
 struct TimelineWish {
   TimelineSettings settings = {};
   /// Called in the child process at the end, also of a run that fails: writes the timeline, and
@@ -37,8 +40,30 @@ struct TimelineWish {
   std::string told = {};  ///< what it told, of a run that did not fail
 };
 
-/// Runs a point in a child process and reports what became of it: whatever happens there, this
-/// process goes on. InputError passes through (a platform that cannot be loaded, say).
+/// A point that runs in a child process: whatever happens there, this process goes on.
+class RowRun {
+ public:
+  /// Starts it, unless it cannot run at all (restriction_of).
+  RowRun(std::string sweep, Point point, ChildLimits limits = {}, bool verbose = false,
+         TimelineWish* timeline = nullptr);
+
+  /// As ChildProcess::advance.
+  [[nodiscard]] bool advance() { return !child_ || child_->advance(); }
+  /// Of a point that has ended: what became of it. InputError passes through (a platform that
+  /// cannot be loaded, say).
+  [[nodiscard]] Row finish() const;
+  /// Null where none was started.
+  [[nodiscard]] const ChildProcess* child() const { return child_.get(); }
+  [[nodiscard]] const Point& point() const { return row_.point; }
+
+ private:
+  Row row_;
+  TimelineWish* timeline_;
+  std::chrono::steady_clock::time_point begin_;
+  std::unique_ptr<ChildProcess> child_;
+};
+
+/// Runs a point in a child process and waits for it. Throws as RowRun::finish does.
 [[nodiscard]] Row make_row(const std::string& sweep, const Point& point, bool verbose = false,
                            TimelineWish* timeline = nullptr);
 
@@ -55,7 +80,10 @@ struct RowsFile {
   bool truncated = false;  ///< the last line is not complete: its writer was killed
 };
 
-/// Reads JSON Lines. Throws InputError naming the file and line of anything else that is wrong.
+/// The rows of JSON Lines. Throws InputError naming the file and line of anything else that is
+/// wrong.
+[[nodiscard]] RowsFile rows_from(const std::string& text, const std::string& path);
+/// Throws InputError where it cannot be read, and as rows_from does.
 [[nodiscard]] RowsFile read_rows(const std::string& path);
 
 }  // namespace thinwire

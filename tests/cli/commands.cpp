@@ -91,60 +91,6 @@ TEST_CASE("the counting network reports steps and no seconds") {
   CHECK(record["verdict"] == "exact");
 }
 
-TEST_CASE("a sweep runs the grid, keeps its results, and later runs only what is missing") {
-  const TemporaryFolder folder;
-  const std::string command = "sweep " + folder.write("small.json", kSmallSweep) + " -o " +
-                              folder.path("deep/er/out.jsonl");
-  const Ended first = run_program(command);
-  CHECK(first.exit_code == 0);
-  CHECK(lines_in(first.out) == 10);
-  CHECK(first.err.find("9 points (0 of them were there already)") != std::string::npos);
-  const std::string results = text_of(folder.path("deep/er/out.jsonl"));
-  CHECK(lines_in(results) == 9);
-
-  // As if it had been killed in the middle of a line.
-  const std::string cut = folder.write("deep/er/out.jsonl", results.substr(0, results.size() - 40));
-  const Ended again = run_program(command);
-  CHECK(again.exit_code == 0);
-  CHECK(again.out == first.out);
-  CHECK(lines_in(text_of(cut)) == 9);
-  const bool uncertain = run_program("--version").out.find("-dirty") != std::string::npos;
-  if (!uncertain)
-    CHECK(again.err.find("9 points (8 of them were there already)") != std::string::npos);
-
-  const Ended forced = run_program(command + " --force");
-  CHECK(forced.out == first.out);
-  CHECK(forced.err.find("(0 of them") != std::string::npos);
-}
-
-TEST_CASE("a sweep does not touch the results of another sweep") {
-  const TemporaryFolder folder;
-  const std::string out = folder.path("out.jsonl");
-  CHECK(
-      run_program("sweep " + folder.write("a.json", R"({"name":"a"})") + " -o " + out).exit_code ==
-      0);
-  const std::string before = text_of(out);
-  const Ended other =
-      run_program("sweep " + folder.write("b.json", R"({"name":"b"})") + " -o " + out);
-  CHECK(other.exit_code == 2);
-  CHECK(other.err.find("holds results of the sweep 'a'") != std::string::npos);
-  CHECK(text_of(out) == before);
-}
-
-TEST_CASE(
-    "a smaller grid under the same name keeps the rows of the larger one, and links stay links") {
-  const TemporaryFolder folder;
-  const std::string link = folder.path("link.jsonl");
-  std::filesystem::create_symlink(folder.path("real.jsonl"), link);
-  const std::string small =
-      R"({"name":"small","base":{"components":4096,"density":0.05,"scheme":"topka"},
-                                "grid":{"ranks":[5]}})";
-  CHECK(run_program("sweep " + folder.write("a.json", kSmallSweep) + " -o " + link).exit_code == 0);
-  CHECK(run_program("sweep " + folder.write("b.json", small) + " -o " + link).exit_code == 0);
-  CHECK(std::filesystem::is_symlink(link));
-  CHECK(lines_in(text_of(folder.path("real.jsonl"))) == 9);
-}
-
 TEST_CASE("the gate does not hold where nothing can be compared") {
   const TemporaryFolder folder;
   const std::string row =

@@ -44,10 +44,10 @@ class Trace {
       }
       const Track track{event.at("pid"), event.at("tid")};
       const double at = event.at("ts");
-      REQUIRE(tracks_.count(track) == 1);
-      REQUIRE(names_.count(track.first) == 1);
+      REQUIRE(tracks_.contains(track));
+      REQUIRE(names_.contains(track.first));
       REQUIRE(at >= 0);
-      REQUIRE((last.count(track) == 0 || at >= last[track]));
+      REQUIRE((!last.contains(track) || at >= last[track]));
       last[track] = at;
       if (kind == "B") {
         open[track].push_back(slices_.size());
@@ -253,7 +253,7 @@ TEST_CASE("a timeline changes nothing in what is simulated") {
 
 TEST_CASE("of many ranks the first are shown and the one that ends last") {
   const Run run = run_with_timeline("-P 40 -n 10000 --scheme oktopk --set input.skew=2");
-  CHECK(run.trace.ranks().count("rank 15") == 1);
+  CHECK(run.trace.ranks().contains("rank 15"));
   const auto [begin, end] = run.trace.last_iteration();
   CHECK(end - begin ==
         doctest::Approx(1e6 * run.row.at("result").at("time_s").get<double>()).epsilon(1e-9));

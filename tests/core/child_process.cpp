@@ -7,13 +7,17 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <iterator>
+#include <memory>
 #include <new>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sim/core/errors.hpp"
@@ -225,6 +229,48 @@ TEST_CASE("The peak memory of a child is its own") {
   CHECK(more > static_cast<std::int64_t>(kLarge * 9 / 10));
   CHECK(more < static_cast<std::int64_t>(kLarge * 11 / 10));
   CHECK(peak(1) < small + (std::int64_t{16} << 20U));
+}
+
+TEST_CASE("A child that goes beyond a limit is killed, and its error says which") {
+  const auto error_of_child = [](ChildLimits limits, std::function<std::string()> run) {
+    ChildWork work;
+    work.run = std::move(run);
+    ChildProcess child(std::move(work), limits);
+    const std::array<const ChildProcess*, 1> only{&child};
+    while (!child.advance()) ChildProcess::wait_for_news(only, std::chrono::minutes(1));
+    return error_of<SimulationError>([&] { (void)child.outcome(); });
+  };
+  const auto sleep = [] {
+    std::this_thread::sleep_for(std::chrono::minutes(1));
+    return std::string();
+  };
+  CHECK(error_of_child({.seconds = 0.2}, sleep) == "took longer than the 0.2 s that it was given");
+  const auto fill = [&] {
+    std::vector<char> memory(std::size_t{1} << 30U, 'x');
+    return sleep() + memory.back();
+  };
+  CHECK(error_of_child({.memory_bytes = std::int64_t{600} << 20U}, fill) ==
+        "needs more than the 600 MiB of memory that it was given");
+}
+
+TEST_CASE("Several children run at once, and one that is given up ends") {
+  std::vector<std::unique_ptr<ChildProcess>> children;
+  for (int i = 0; i < 5; ++i) {
+    ChildWork work;
+    work.run = [i] { return std::string(100000, static_cast<char>('a' + i)); };
+    children.push_back(std::make_unique<ChildProcess>(std::move(work)));
+  }
+  ChildWork endless;
+  endless.run = [] {
+    std::this_thread::sleep_for(std::chrono::minutes(10));
+    return std::string();
+  };
+  { const ChildProcess given_up(std::move(endless)); }
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    const std::array<const ChildProcess*, 1> one{children[i].get()};
+    while (!children[i]->advance()) ChildProcess::wait_for_news(one, std::chrono::minutes(1));
+    CHECK(children[i]->outcome().text == std::string(100000, static_cast<char>('a' + i)));
+  }
 }
 
 TEST_CASE("No process and no open file is left behind, however the child ends") {
