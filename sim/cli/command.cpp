@@ -16,6 +16,7 @@
 #include "sim/core/nearest.hpp"
 #include "sim/core/split.hpp"
 #include "sim/networks/smpi/smpi.hpp"
+#include "sim/report/groups.hpp"
 #include "sim/report/records.hpp"
 #include "sim/report/training.hpp"
 
@@ -73,6 +74,15 @@ std::vector<Column> comparison_columns(Detail detail, const std::vector<Json>& r
   const auto time = [](const Json& r) {
     return r.at("steps").is_null() ? number_text(r.at("time_s")) : r.at("steps").dump() + " steps";
   };
+  const auto gigabytes = [](const char* key) {
+    return [key](const Json& r) {
+      return r.at(key).is_null() ? std::string("-") : number_text(r.at(key).get<double>() / 1e9, 5);
+    };
+  };
+  const auto agree = [](const Json& r) {
+    if (r.at("ranks_agree").is_null()) return "-";
+    return r.at("ranks_agree") == true ? "yes" : "no";
+  };
   const auto verdict = [](const Json& r) {
     return (r.at("status") == "ok" ? r.at("verdict") : r.at("status")).get<std::string>();
   };
@@ -106,7 +116,11 @@ std::vector<Column> comparison_columns(Detail detail, const std::vector<Json>& r
   if (any([](const Json& r) { return r.contains("input.trace") || r.contains("input.profile"); })) {
     columns.push_back({"input", input, true});
   }
+  if (any([&](const Json& r) { return r.at("sweep") != records.front().at("sweep"); })) {
+    columns.push_back({"sweep", text("sweep"), true});
+  }
   columns.push_back({"ranks", field("ranks")});
+  columns.push_back({"size_bytes", field("size_bytes")});
   columns.push_back({"k", field("k")});
   for (const std::string& key : varying_options(records)) {
     columns.push_back({key.substr(std::string("options.").size()), [key](const Json& r) {
@@ -114,6 +128,8 @@ std::vector<Column> comparison_columns(Detail detail, const std::vector<Json>& r
                        }});
   }
   columns.push_back({"time_s", time});
+  columns.push_back({"algbw_GB/s", gigabytes("algbw_bytes_per_s")});
+  columns.push_back({"busbw_GB/s", gigabytes("busbw_bytes_per_s")});
   columns.push_back({"formula_s", interval("formula_low_s", "formula_high_s", 6)});
   columns.push_back({"ratio", interval("ratio_low", "ratio_high", 5)});
   if (any_value("congestion_factor")) columns.push_back({"congestion", field("congestion_factor")});
@@ -121,18 +137,16 @@ std::vector<Column> comparison_columns(Detail detail, const std::vector<Json>& r
     columns.push_back({"paper_s", interval("paper_low_s", "paper_high_s", 6)});
     columns.push_back({"lower_order_s", interval("lower_order_low_s", "lower_order_high_s", 3)});
   }
-  columns.push_back({"words_max", larger("words_sent_max", "words_received_max")});
-  columns.push_back({"formula_words", whole("formula_words_low", "formula_words_high")});
-  columns.push_back({"messages", larger("messages_sent_max", "messages_received_max")});
-  columns.push_back(
-      {"formula_messages", interval("formula_messages_low", "formula_messages_high", 6)});
+  if (detail == Detail::full) {
+    columns.push_back({"words_max", larger("words_sent_max", "words_received_max")});
+    columns.push_back({"formula_words", whole("formula_words_low", "formula_words_high")});
+    columns.push_back({"messages", larger("messages_sent_max", "messages_received_max")});
+    columns.push_back(
+        {"formula_messages", interval("formula_messages_low", "formula_messages_high", 6)});
+  }
+  columns.push_back({"ranks_agree", agree});
   columns.push_back({"verdict", verdict, true});
   return columns;
-}
-
-/// A column's value as a user writes it.
-std::string plain_text(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
 }  // namespace
@@ -203,20 +217,16 @@ std::vector<Row> rows_where(std::vector<Row> rows, const std::vector<std::string
     }
     const std::string key = condition.substr(0, equals);
     const std::vector<std::string> values = split(condition.substr(equals + 1));
-    std::vector<std::string> keys;
-    const auto is_other = [&](const Row& row) {
-      const Json record = record_of(row, compare(row, kExactTolerance));
-      for (const auto& item : record.items()) keys.push_back(item.key());
-      return !record.contains(key) ||
-             std::ranges::find(values, plain_text(record.at(key))) == values.end();
-    };
-    std::erase_if(rows, is_other);
-    if (std::ranges::find(keys, key) == keys.end()) {
-      std::ranges::sort(keys);
-      keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-      throw InputError(
-          fmt::format("--where: no column is called '{}'{}", key, did_you_mean(key, keys)));
+    std::vector<Json> records;
+    for (const Row& row : rows) records.push_back(record_of(row, compare(row, kExactTolerance)));
+    check_column("--where", key, columns_of(records));
+    std::vector<Row> chosen;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!records[i].contains(key)) continue;
+      if (std::ranges::find(values, plain_text(records[i].at(key))) == values.end()) continue;
+      chosen.push_back(std::move(rows[i]));
     }
+    rows = std::move(chosen);
     if (rows.empty()) throw InputError(fmt::format("--where: no result has {}", condition));
   }
   return rows;

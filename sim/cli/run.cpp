@@ -7,6 +7,7 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/cli/command.hpp"
+#include "sim/cli/timeline_flags.hpp"
 #include "sim/core/errors.hpp"
 
 namespace thinwire {
@@ -20,6 +21,7 @@ struct RunFlags {
   bool statistical = false;
   Format format = Format::table;
   bool phases = false;
+  TimelineFlags timeline;
   bool verbose = false;
 };
 
@@ -111,7 +113,9 @@ int run(const RunFlags& flags) {
   const std::string origin = flags.config.empty() ? "run" : flags.config;
   const Point settled = point_from(point, origin);
   prepare_for_packets({settled}, flags.config);
-  const std::vector<Row> rows{make_row("run", settled, flags.verbose)};
+  const std::vector<Row> rows{flags.timeline.file.empty()
+                                  ? make_row("run", settled, flags.verbose)
+                                  : row_with_timeline(flags.timeline, settled, flags.verbose)};
   if (flags.format == Format::jsonl) {
     fmt::print("{}\n", to_json(rows.front()).dump());
   } else {
@@ -214,6 +218,7 @@ void add_run(CLI::App& app, int& exit_code) {
                   "any other key of a point: --set options.tau=32 --set granule=1")
       ->option_text("KEY=VALUE");
   command.add_flag("--phases", flags->phases, "print what each phase of the scheme cost");
+  add_timeline_flags(command, flags->timeline);
   command.add_flag("--verbose", flags->verbose, "let SimGrid's log through to stderr");
   add_format(command, flags->format);
   command.footer(
@@ -222,7 +227,8 @@ void add_run(CLI::App& app, int& exit_code) {
       "  thinwire run --scheme oktopk -P 256 -n 133547324 -d 0.01 --phases\n"
       "  thinwire run --scheme oktopk -P 1024 --profile bert --statistical\n"
       "  thinwire run --scheme oktopk -P 256 --model bert --device p100 --staging\n"
-      "  thinwire run --scheme oktopk -P 256 --network smpi --platform fat_tree --links");
+      "  thinwire run --scheme oktopk -P 256 --network smpi --platform fat_tree --links\n"
+      "  thinwire run --scheme oktopk -P 64 --timeline oktopk.json");
   command.callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 

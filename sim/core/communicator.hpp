@@ -32,6 +32,9 @@ struct Request {
   std::uint64_t token = 0;
 };
 
+/// The strands of a rank: its own program, and what it has started.
+enum class Strand : std::uint8_t { main, second };
+
 class Communicator;
 /// Makes the coroutine that runs on a rank's second strand, when its turn has come.
 using StartedProgram = std::function<Task<Message>(Communicator& strand)>;

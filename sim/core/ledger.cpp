@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/core/timeline.hpp"
+
 namespace thinwire {
 
 Traffic& Traffic::operator+=(const Traffic& other) {
@@ -30,13 +32,27 @@ void Ledger::enter(std::string_view phase, Seconds now) {
   enclosing_.push_back(current_);
   current_ = names_->index_of(phase);
   if (current_ >= phases_.size()) phases_.resize(current_ + 1);
+  if (track_ != nullptr) track_->enter(phase, now);
 }
 
 void Ledger::leave(Seconds now) {
   spend_until(now);
   current_ = enclosing_.back();
   enclosing_.pop_back();
+  if (track_ != nullptr) track_->leave(now);
 }
+
+void Ledger::open(Seconds now) {
+  since_ = now;
+  if (track_ != nullptr) track_->open(now);
+}
+
+void Ledger::close(Seconds now) {
+  spend_until(now);
+  if (track_ != nullptr) track_->close(now);
+}
+
+void Ledger::tell_work(Seconds begin, Seconds end) { track_->work(begin, end); }
 
 Traffic Ledger::total() const {
   Traffic sum;

@@ -11,6 +11,8 @@
 
 namespace thinwire {
 
+class TimelineTrack;
+
 /// What a phase, or a whole run, cost one rank.
 struct Traffic {
   std::int64_t messages_sent = 0;
@@ -54,9 +56,15 @@ class Ledger {
   void enter(std::string_view phase, Seconds now);
   void leave(Seconds now);
   /// Opens the books of a strand that was idle: no phase spent the time since.
-  void open(Seconds now) { since_ = now; }
+  void open(Seconds now);
   /// Closes the books at the end of the program.
-  void close(Seconds now) { spend_until(now); }
+  void close(Seconds now);
+  /// Tells `track` too, from now on, what the strand does; nullptr: nobody.
+  void follow(TimelineTrack* track) { track_ = track; }
+  /// Local work that ends: only who follows wants to know.
+  void worked(Seconds begin, Seconds end) {
+    if (track_ != nullptr) tell_work(begin, end);
+  }
 
   /// Indexed like PhaseNames::all(); phases that this rank never entered may be missing at the end.
   [[nodiscard]] const std::vector<Traffic>& by_phase() const { return phases_; }
@@ -64,12 +72,14 @@ class Ledger {
 
  private:
   void spend_until(Seconds now);
+  void tell_work(Seconds begin, Seconds end);
 
   PhaseNames* names_;
   std::vector<Traffic> phases_;
   std::vector<std::size_t> enclosing_;
   std::size_t current_ = 0;
   Seconds since_;
+  TimelineTrack* track_ = nullptr;
 };
 
 }  // namespace thinwire

@@ -13,6 +13,8 @@
 
 namespace thinwire {
 
+class Timeline;
+
 /// What a run cost one rank.
 struct RankReport {
   Seconds finished;  ///< when the rank's program, and all it started, ended (0 without a clock)
@@ -59,6 +61,16 @@ class Network {
   /// Runs `program` on ranks 0 .. ranks-1, which start together at time 0, and all that they start.
   /// Rethrows what a rank threw; DeadlockError and UnmatchedError as their names say.
   virtual RunReport run(int ranks, const RankProgram& program) = 0;
+
+  /// Tells `timeline`, which outlives the runs to come, what happens in them; nullptr: nobody. One
+  /// without a clock has nothing to tell.
+  void record(Timeline* timeline) { timeline_ = timeline; }
+
+ protected:
+  [[nodiscard]] Timeline* timeline() const { return timeline_; }
+
+ private:
+  Timeline* timeline_ = nullptr;
 };
 
 }  // namespace thinwire

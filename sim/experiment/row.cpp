@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -230,6 +231,24 @@ std::string subject_of(const Point& point) {
   return fmt::format("{}, with packets {}", file, kPacketsHint);
 }
 
+/// Runs a point that is ready, with its timeline where there is to be one.
+Json result_of(PointRun& ready, bool has_clock, const TimelineWish* timeline) {
+  if (timeline == nullptr) return to_json(ready.run(), has_clock);
+  std::exception_ptr failure;
+  Json result;
+  try {
+    result = to_json(ready.run(timeline->settings), has_clock);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (ready.timeline() != nullptr) {
+    const std::string told = timeline->write(*ready.timeline());
+    if (!failure) result["timeline"] = told;
+  }
+  if (failure) std::rethrow_exception(failure);
+  return result;
+}
+
 }  // namespace
 
 Row failed_row(const std::string& sweep, const Point& point, const std::string& reason) {
@@ -242,8 +261,11 @@ Row failed_row(const std::string& sweep, const Point& point, const std::string& 
           .outcome = {}};
 }
 
-RowRun::RowRun(std::string sweep, Point point, ChildLimits limits, bool verbose)
-    : row_(failed_row(sweep, point, {})), begin_(std::chrono::steady_clock::now()) {
+RowRun::RowRun(std::string sweep, Point point, ChildLimits limits, bool verbose,
+               TimelineWish* timeline)
+    : row_(failed_row(sweep, point, {})),
+      timeline_(timeline),
+      begin_(std::chrono::steady_clock::now()) {
   if (const auto restriction = restriction_of(point)) {
     row_.status = Status::skipped;
     row_.reason = *restriction;
@@ -254,7 +276,9 @@ RowRun::RowRun(std::string sweep, Point point, ChildLimits limits, bool verbose)
   ChildWork work;
   work.subject = subject_of(point);
   work.prepare = [ready, point, verbose] { ready->emplace(point, verbose); };
-  work.run = [ready, has_clock] { return to_json((*ready)->run(), has_clock).dump(); };
+  work.run = [ready, has_clock, timeline] {
+    return result_of(**ready, has_clock, timeline).dump();
+  };
   child_ = std::make_unique<ChildProcess>(std::move(work), limits, verbose);
 }
 
@@ -264,7 +288,9 @@ Row RowRun::finish() const {
   row.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   try {
     const ChildOutcome child = child_->outcome();
-    row.outcome = outcome_from(Json::parse(child.text), row.point.machine);
+    const Json result = Json::parse(child.text);
+    row.outcome = outcome_from(result, row.point.machine);
+    if (timeline_ != nullptr) timeline_->told = result.at("timeline").get<std::string>();
     row.peak_rss_bytes = child.peak_rss_bytes;
     if (!row.outcome->ranks_agree) {
       throw SimulationError("the ranks ended with different reduced gradients");
@@ -280,8 +306,8 @@ Row RowRun::finish() const {
   return row;
 }
 
-Row make_row(const std::string& sweep, const Point& point, bool verbose) {
-  RowRun run(sweep, point, {}, verbose);
+Row make_row(const std::string& sweep, const Point& point, bool verbose, TimelineWish* timeline) {
+  RowRun run(sweep, point, {}, verbose, timeline);
   while (!run.advance()) {
     const std::array<const ChildProcess*, 1> only{run.child()};
     ChildProcess::wait_for_news(only, std::chrono::minutes(1));
@@ -307,6 +333,11 @@ Row row_from(const Json& json, const std::string& origin) {
   try {
     if (!json.is_object() || !json.contains("schema")) {
       throw InputError("this is not a row of results (no key 'schema')");
+    }
+    if (json.at("schema").is_string()) {
+      throw InputError(fmt::format(
+          "/schema: '{}' is a report, not results, which sweep -o and run --format jsonl write",
+          json.at("schema").get<std::string>()));
     }
     if (json.at("schema") != kRowSchema) {
       throw InputError(fmt::format("/schema: rows of schema {} are read here, this one is of {}",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,11 +32,21 @@ struct Row {
   std::int64_t peak_rss_bytes = 0;  ///< the most memory that it held
 };
 
+/// A timeline of a run, for RowRun.
+struct TimelineWish {
+  TimelineSettings settings = {};
+  /// Called in the child process at the end, also of a run that fails: writes the timeline, and
+  /// tells in a few words what is in it. Throws SimulationError where it cannot.
+  std::function<std::string(const Timeline& timeline)> write = {};
+  std::string told = {};  ///< what it told, of a run that did not fail
+};
+
 /// A point that runs in a child process: whatever happens there, this process goes on.
 class RowRun {
  public:
   /// Starts it, unless it cannot run at all (restriction_of).
-  RowRun(std::string sweep, Point point, ChildLimits limits = {}, bool verbose = false);
+  RowRun(std::string sweep, Point point, ChildLimits limits = {}, bool verbose = false,
+         TimelineWish* timeline = nullptr);
 
   /// As ChildProcess::advance.
   [[nodiscard]] bool advance() { return !child_ || child_->advance(); }
@@ -48,12 +59,14 @@ class RowRun {
 
  private:
   Row row_;
+  TimelineWish* timeline_;
   std::chrono::steady_clock::time_point begin_;
   std::unique_ptr<ChildProcess> child_;
 };
 
 /// Runs a point in a child process and waits for it. Throws as RowRun::finish does.
-[[nodiscard]] Row make_row(const std::string& sweep, const Point& point, bool verbose = false);
+[[nodiscard]] Row make_row(const std::string& sweep, const Point& point, bool verbose = false,
+                           TimelineWish* timeline = nullptr);
 
 /// The row of a point that could not be run.
 [[nodiscard]] Row failed_row(const std::string& sweep, const Point& point,

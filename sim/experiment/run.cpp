@@ -153,6 +153,11 @@ std::vector<RankPhase> by_rank(const RunReport& report) {
   return all;
 }
 
+Rank last_rank(const RunReport& report) {
+  const auto last = std::ranges::max_element(report.ranks, {}, &RankReport::finished);
+  return Rank(static_cast<std::int32_t>(last - report.ranks.begin()));
+}
+
 /// Hottest first: by the share of the makespan in which the link was busy, then by name.
 std::vector<LinkReport> by_heat(std::vector<LinkReport> links) {
   std::ranges::stable_sort(links, std::greater{}, &LinkReport::mean_utilisation);
@@ -214,8 +219,14 @@ std::unique_ptr<GradientSource> source_of(const Point& point) {
   return std::make_unique<ExactProfileSource>(profile, settings);
 }
 
+/// Who looks on; may be empty.
+struct Onlookers {
+  std::function<void(int iteration)> after_iteration = {};
+  Timeline* timeline = nullptr;
+};
+
 Outcome run_on(Network& network, const Point& point, const Machine& machine,
-               const std::function<void(int)>& after_iteration = {}) {
+               const Onlookers& onlookers = {}) {
   const SchemeInfo info = find_scheme(point.scheme);
   const std::unique_ptr<GradientSource> source = source_of(point);
   SharedWork shared(4 * static_cast<std::size_t>(point.ranks));
@@ -249,11 +260,13 @@ Outcome run_on(Network& network, const Point& point, const Machine& machine,
 
   Outcome outcome;
   RunReport report;
+  network.record(onlookers.timeline);
   bool agree = true;
   std::vector<IterationKind> kinds;
   for (const WeightedIteration which : iterations_of(point, info, options)) {
     const int iteration = which.iteration;
     std::vector<LocalGradient> accumulated(point.error_feedback ? ranks.size() : 0);
+    if (onlookers.timeline != nullptr) onlookers.timeline->begin_iteration(iteration);
     report = network.run(point.ranks, [&](Communicator& comm) {
       const auto at = static_cast<std::size_t>(comm.rank().value());
       LocalGradient gradient = gradient_of(*source, ranks[at], comm.rank(), iteration, info.dense);
@@ -262,13 +275,14 @@ Outcome run_on(Network& network, const Point& point, const Machine& machine,
                      training ? &training->training : nullptr);
     });
     outcome.iteration_times.push_back(report.makespan());
+    if (onlookers.timeline != nullptr) onlookers.timeline->end_iteration(report.makespan());
     if (training) kinds.push_back({which, parts_of(report)});
     outcome.iteration = iteration;
     agree = agree && std::ranges::all_of(ranks, [&](const RankState& rank) {
               return equal(rank.reduced.sum, ranks.front().reduced.sum);
             });
     shared.clear();
-    if (after_iteration) after_iteration(iteration);
+    if (onlookers.after_iteration) onlookers.after_iteration(iteration);
     if (!point.error_feedback) continue;
     for (std::size_t at = 0; at < ranks.size(); ++at) {
       ranks[at].feedback.update(accumulated[at], ranks[at].reduced.contributed);
@@ -278,6 +292,7 @@ Outcome run_on(Network& network, const Point& point, const Machine& machine,
   std::vector<Traffic> totals;
   for (const RankReport& rank : report.ranks) totals.push_back(rank.total());
   outcome.steps = report.steps();
+  outcome.last_rank = last_rank(report);
   outcome.messages_sent = spread_of(totals, [](const Traffic& t) { return t.messages_sent; });
   outcome.messages_received =
       spread_of(totals, [](const Traffic& t) { return t.messages_received; });
@@ -324,8 +339,33 @@ std::optional<std::string> restriction_of(const Point& point) {
 PointRun::PointRun(const Point& point, bool verbose)
     : point_(point), ready_(find_network(point.network).make(point, verbose)) {}
 
-Outcome PointRun::run() {
-  Outcome outcome = run_on(*ready_.network, point_, ready_.machine, after_iteration);
+Outcome PointRun::run() { return run(nullptr); }
+
+Outcome PointRun::run(const TimelineSettings& settings) {
+  check_timeline(point_, settings);
+  timeline_ = std::make_unique<Timeline>(settings.ranks, settings.most_events);
+  Outcome outcome = run(timeline_.get());
+  if (!settings.last || timeline_->shows(outcome.last_rank)) return outcome;
+  timeline_ = std::make_unique<Timeline>(settings.ranks, settings.most_events);
+  timeline_->show(outcome.last_rank);
+  (void)run_on(*ready_.network, point_, ready_.machine, {.timeline = timeline_.get()});
+  return outcome;
+}
+
+void check_timeline(const Point& point, const TimelineSettings& settings) {
+  if (!find_network(point.network).has_clock) {
+    throw InputError(
+        fmt::format("the network {} has no clock, so there is no timeline", point.network));
+  }
+  for (const Rank rank : settings.ranks) {
+    if (rank.value() >= 0 && rank.value() < point.ranks) continue;
+    throw InputError(fmt::format("there is no rank {} of {} for the timeline; ranks are 0 to {}",
+                                 rank.value(), point.ranks, point.ranks - 1));
+  }
+}
+
+Outcome PointRun::run(Timeline* timeline) {
+  Outcome outcome = run_on(*ready_.network, point_, ready_.machine, {after_iteration, timeline});
   if (find_network(point_.network).congests) {
     outcome.alphabeta_time = run_on(*alphabeta_of(ready_.machine), point_, ready_.machine).time();
   }

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/core/network.hpp"
+#include "sim/core/timeline.hpp"
 #include "sim/experiment/networks.hpp"
 #include "sim/experiment/point.hpp"
 #include "sim/workloads/iteration.hpp"
@@ -66,6 +68,7 @@ struct TrainingOutcome {
 /// What the reported iteration of a point gave.
 struct Outcome {
   int iteration = 0;                     ///< which one this is about: the last
+  Rank last_rank;                        ///< that ended last in it; not kept in rows
   std::vector<Seconds> iteration_times;  ///< of all of them; 0 on a network without a clock
   std::int64_t steps = 0;                ///< counting network
   Spread messages_sent;
@@ -91,6 +94,13 @@ struct Outcome {
   [[nodiscard]] std::optional<double> congestion_factor() const;
 };
 
+/// What a timeline shows.
+struct TimelineSettings {
+  std::vector<Rank> ranks = {};  ///< those that the point does not have are refused
+  bool last = true;              ///< the rank that ends last in the reported iteration too
+  std::size_t most_events = 1'000'000;
+};
+
 /// A point that is ready to run: its network is made, its platform is loaded.
 class PointRun {
  public:
@@ -99,14 +109,26 @@ class PointRun {
   explicit PointRun(const Point& point, bool verbose = false);
   /// Throws SimulationError where the run fails.
   [[nodiscard]] Outcome run();
+  /// The same, and what happens is kept in timeline(). Who ends last is known at the end: where
+  /// that rank is asked for and is none of the others, the point runs twice, and the second one is
+  /// kept. Throws InputError for a rank that is none, and on a network without a clock.
+  [[nodiscard]] Outcome run(const TimelineSettings& settings);
+  /// Of the run that was asked to keep it, as far as it came; nullptr before.
+  [[nodiscard]] const Timeline* timeline() const { return timeline_.get(); }
 
   /// Called after each iteration, for benchmarks.
   std::function<void(int iteration)> after_iteration = {};
 
  private:
+  Outcome run(Timeline* timeline);
+
   Point point_;
   ReadyNetwork ready_;
+  std::unique_ptr<Timeline> timeline_;
 };
+
+/// Throws InputError where no timeline can be made of the point.
+void check_timeline(const Point& point, const TimelineSettings& settings);
 
 /// Why the scheme cannot run at this point, or nothing.
 [[nodiscard]] std::optional<std::string> restriction_of(const Point& point);

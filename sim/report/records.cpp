@@ -1,10 +1,32 @@
 #include "sim/report/records.hpp"
 
+#include <optional>
+
 #include "algorithms/registry.hpp"
 #include "algorithms/schemes/exdyna.hpp"
 #include "sim/experiment/networks.hpp"
 
 namespace thinwire {
+
+namespace {
+
+/// Of the gradient as it is before anything is selected.
+std::int64_t dense_bytes(const Point& point) {
+  return to_bytes(Words(point.space.components)).value();
+}
+
+/// Dense bytes a second; none where there is no time, or more in it than the allreduce.
+std::optional<double> algorithm_bandwidth(const Row& row) {
+  if (!row.outcome || !row.point.workload.model.empty()) return std::nullopt;
+  const double time = row.outcome->time().value();
+  if (!(time > 0)) return std::nullopt;
+  return static_cast<double>(dense_bytes(row.point)) / time;
+}
+
+/// What nccl-tests multiply the bandwidth of an allreduce by, so that it compares with the links'.
+double bus_factor(int ranks) { return 2.0 * (ranks - 1) / ranks; }
+
+}  // namespace
 
 Json record_of(const Row& row, const Comparison& comparison) {
   const Point& point = row.point;
@@ -27,7 +49,9 @@ Json record_of(const Row& row, const Comparison& comparison) {
   const auto if_compared = [&](double value) {
     return row.outcome && comparison.comparable ? Json(value) : Json();
   };
-  Json record = {{"scheme", point.scheme},
+  const std::optional<double> bandwidth = algorithm_bandwidth(row);
+  Json record = {{"schema", "comparison/1"},
+                 {"scheme", point.scheme},
                  {"network", point.network},
                  {"platform", point.platform.empty() ? Json() : Json(point.platform)},
                  {"placement", point.platform.empty() ? Json() : Json(point.placement)},
@@ -36,6 +60,7 @@ Json record_of(const Row& row, const Comparison& comparison) {
                  {"flows_per_port", point.flows_per_port},
                  {"ranks", point.ranks},
                  {"components", point.space.components},
+                 {"size_bytes", dense_bytes(point)},
                  {"k", dense ? Json() : Json(point.k)},
                  {"density", dense ? Json() : Json(static_cast<double>(point.k) / n)},
                  {"granule", point.space.granule},
@@ -68,6 +93,8 @@ Json record_of(const Row& row, const Comparison& comparison) {
       {"time_s", row.outcome && has_clock ? Json(row.outcome->time().value()) : Json()},
       {"time_mean_s", row.outcome && has_clock ? Json(row.outcome->mean_time().value()) : Json()},
       {"steps", row.outcome && !has_clock ? Json(row.outcome->steps) : Json()},
+      {"algbw_bytes_per_s", bandwidth ? Json(*bandwidth) : Json()},
+      {"busbw_bytes_per_s", bandwidth ? Json(*bandwidth * bus_factor(point.ranks)) : Json()},
       {"formula_low_s", if_clock(comparison.formula_low)},
       {"formula_high_s", if_clock(comparison.formula_high)},
       {"ratio_low", if_compared(comparison.ratio_low())},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/cli/program.hpp"
 
@@ -48,10 +49,10 @@ TEST_CASE("the table of a run of topka is what the formula says") {
   const Ended ended =
       run_program("run --scheme topka -P 8 -n 100000 -k 1000 --alpha 1e-6 --beta 1e-9");
   CHECK(ended.out ==
-        "scheme  ranks     k   time_s  formula_s  ratio  words_max  formula_words  messages  "
-        "formula_messages  verdict\n"
-        "topka       8  1000  1.7e-05    1.7e-05      1      14000          14000         3  "
-        "               3  exact\n");
+        "scheme  ranks  size_bytes     k   time_s  algbw_GB/s  busbw_GB/s  formula_s  ratio  "
+        "ranks_agree  verdict\n"
+        "topka       8      400000  1000  1.7e-05      23.529      41.176    1.7e-05      1  "
+        "        yes  exact\n");
 }
 
 TEST_CASE("every format holds the same result") {
@@ -64,8 +65,8 @@ TEST_CASE("every format holds the same result") {
   CHECK(array[0]["ranks_agree"] == true);
   CHECK(lines_in(csv) == 2);
   CHECK(
-      csv.starts_with("scheme,network,platform,placement,packets,"
-                      "time_resolution_s,flows_per_port,ranks,components,k,"));
+      csv.starts_with("schema,scheme,network,platform,placement,packets,"
+                      "time_resolution_s,flows_per_port,ranks,components,size_bytes,k,"));
   CHECK(csv.find(array[0]["time_s"].dump()) != std::string::npos);
 }
 
@@ -122,11 +123,112 @@ TEST_CASE("compare shows the results that are asked for") {
   }
 }
 
+TEST_CASE("bandwidths are those of nccl-tests, of the dense gradient") {
+  const auto record_of = [](const std::string& flags) {
+    return nlohmann::json::parse(run_program("run --format json " + flags).out)[0];
+  };
+  const auto one = record_of("-P 8 -n 1000 --scheme dense_ring");
+  const double time = one["time_s"];
+  CHECK(one["schema"] == "comparison/1");
+  CHECK(one["size_bytes"] == 4000);
+  CHECK(one["algbw_bytes_per_s"].get<double>() == doctest::Approx(4000 / time));
+  CHECK(one["busbw_bytes_per_s"].get<double>() == doctest::Approx(4000 / time * 14 / 8));
+  // No time, and a time with more in it than the allreduce.
+  CHECK(record_of("-P 1 -n 1000")["algbw_bytes_per_s"].is_null());
+  CHECK(record_of("-P 3 -n 1000 --network counting")["busbw_bytes_per_s"].is_null());
+  CHECK(record_of("-P 2 --model lstm_an4 --statistical")["algbw_bytes_per_s"].is_null());
+}
+
+TEST_CASE("the tables of run and sweep fit into 160 columns") {
+  const TemporaryFolder folder;
+  const Ended table =
+      run_program("sweep " + folder.write("c.json", R"({"name":"c","base":{"components":133547324},
+                    "grid":{"scheme":["oktopk","dense_recursive_doubling"],"ranks":[7,1024]}})") +
+                  " -o " + folder.path("c.jsonl"));
+  REQUIRE(table.exit_code == 0);
+  std::istringstream lines(table.out);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 160);
+}
+
+TEST_CASE(
+    "compare takes several files, counts a result once, and names the sweep where they differ") {
+  const TemporaryFolder folder;
+  const auto sweep = [&](const std::string& name, const std::string& ranks) {
+    const std::string rows = folder.path(name + ".jsonl");
+    const std::string config =
+        folder.write(name + ".json", R"({"name":")" + name +
+                                         R"(","base":{"components":1000,"scheme":"topka"},
+                                             "grid":{"ranks":)" +
+                                         ranks + "}}");
+    REQUIRE(run_program("sweep " + config + " -o " + rows).exit_code == 0);
+    return rows;
+  };
+  const std::string a = sweep("a", "[2,4]");
+  const std::string b = sweep("b", "[4,8]");
+  const Ended both = run_program("compare " + a + " " + b);
+  CHECK(both.exit_code == 0);
+  CHECK(lines_in(both.out) == 4);
+  CHECK(both.out.find("sweep") != std::string::npos);
+  CHECK(both.err == "1 results are there more than once, and the last one of each counts\n");
+  CHECK(run_program("compare " + a).out.find("sweep") == std::string::npos);
+  const auto sorted = nlohmann::json::parse(
+      run_program("compare " + b + " " + a + " --format json --sort-by time_s").out);
+  REQUIRE(sorted.size() == 3);
+  CHECK(sorted[0]["ranks"] == 2);
+  CHECK(sorted[2]["ranks"] == 8);
+
+  const std::string files = "compare " + a + " " + b;
+  const auto groups = nlohmann::json::parse(
+      run_program(files + " --group-by scheme,sweep --format json --sort-by sweep").out);
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0]["sweep"] == "a");
+  CHECK(groups[0]["count"] == 1);
+  CHECK(groups[1]["count"] == 2);
+  CHECK(groups[1]["ratio_low_median"] == 1);
+  for (const auto& [flags, lines] :
+       {std::pair{"table", 2}, std::pair{"csv", 2}, std::pair{"jsonl", 1}}) {
+    const Ended ended = run_program(files + " --group-by scheme --format " + flags);
+    CHECK(ended.exit_code == 0);
+    CHECK(lines_in(ended.out) == lines);
+  }
+  for (const auto& [flags, what] :
+       {std::pair{"--group-by rank",
+                  "--group-by: no column is called 'rank'; did you mean 'ranks'?"},
+        std::pair{"--group-by scheme,", "--group-by: no column is called ''"},
+        std::pair{"--sort-by times_s", "--sort-by: no column is called 'times_s'"},
+        std::pair{"--group-by scheme --sort-by time_s",
+                  "--sort-by: no column is called 'time_s'"}}) {
+    const Ended refused = run_program(files + " " + flags);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.out.empty());
+    CHECK(refused.err.find(what) != std::string::npos);
+    CHECK(lines_in(refused.err) <= 2);  // one, and that a result is there twice
+  }
+}
+
+TEST_CASE("compare refuses what compare itself has printed, and rows of another schema") {
+  const TemporaryFolder folder;
+  const std::string row = run_program("run --scheme topka -P 2 -n 1000 --format jsonl").out;
+  const std::string rows = folder.write("rows.jsonl", row);
+  const std::string printed =
+      folder.write("printed.jsonl", run_program("compare " + rows + " --format jsonl").out);
+  const Ended refused = run_program("compare " + rows + " " + printed);
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.err.find("printed.jsonl:1: /schema: 'comparison/1' is a report") !=
+        std::string::npos);
+  auto other = nlohmann::json::parse(row);
+  other["schema"] = 1;
+  const Ended old = run_program("compare " + folder.write("old.jsonl", other.dump() + "\n"));
+  CHECK(old.exit_code == 2);
+  CHECK(old.err.find("rows of schema 2 are read here, this one is of 1") != std::string::npos);
+}
+
 TEST_CASE("compare is a gate with --tolerance, and only then") {
   const TemporaryFolder folder;
   const std::string good = run_program("run --scheme topka -P 8 -n 1000 --format jsonl").out;
   auto row = nlohmann::ordered_json::parse(good);
   row["result"]["iteration_times_s"] = {1.0, 1.01 * row["result"]["time_s"].get<double>()};
+  row["key"] = "0123456789abcdef";
   const std::string bad = row.dump() + "\n";
   CHECK(run_program("compare " + folder.write("good", good) + " --tolerance 1e-9").exit_code == 0);
   const std::string path = folder.write("bad", good + bad);

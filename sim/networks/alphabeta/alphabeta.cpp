@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/core/errors.hpp"
+#include "sim/core/timeline.hpp"
 #include "sim/networks/alphabeta/departures.hpp"
 #include "sim/networks/common/complaints.hpp"
 #include "sim/networks/common/event_loop.hpp"
@@ -98,7 +99,9 @@ class PortUser : public LoopRank {
     if (!(work.value() >= 0) || !std::isfinite(work.value())) {
       throw SimulationError("local work must take a finite time that is not negative");
     }
+    const Seconds begin = now();
     clock_ += work.value();
+    books().worked(begin, now());
   }
 
   /// Takes the processor's time for a message that is sent.
@@ -125,9 +128,19 @@ class PortRank final : public PortUser {
     if (shared_) return post(Strand::main, clock_, to, tag, std::move(message));
     const double departure = std::max(clock_, send_free_);
     send_free_ = departure + occupancy(message.words);
+    if (posting_times_) posting_times_->push_back(clock_);
     if (outgoing_.empty()) departures_.push(departure, static_cast<std::uint32_t>(rank().value()));
     outgoing_.push({departure, to, tag, std::move(message)});
     return timed_request(send_free_);
+  }
+
+  /// From now on it is kept when each message was posted.
+  void keep_posting_times() { posting_times_ = std::make_unique<std::deque<double>>(); }
+  /// Of the message that has departed. The times of a shared port are among what is posted there.
+  double take_posting_time() {
+    const double time = posting_times_->front();
+    posting_times_->pop_front();
+    return time;
   }
 
   /// From now on there is a second strand. What has been posted keeps its departure.
@@ -197,22 +210,27 @@ class PortRank final : public PortUser {
     __builtin_prefetch(&mailbox());
   }
 
-  /// When a message that departed at `departure` from another rank has been received here.
-  double receive(double departure, Words words) {
-    const double start = std::max(departure + machine().latency.value(), receive_free_);
+  /// When the port takes in a message that departed at `departure` from another rank.
+  [[nodiscard]] double receive_start(double departure) const {
+    return std::max(departure + machine().latency.value(), receive_free_);
+  }
+  /// When a message that is taken in from `start` on has been received.
+  double receive(double start, Words words) {
     receive_free_ = start + occupancy(words);
     return receive_free_;
   }
 
- private:
+  /// For how long a message keeps a port busy.
   [[nodiscard]] double occupancy(Words words) const {
     return machine().gap.value() +
            machine().gap_per_word.value() * static_cast<double>(words.value());
   }
 
+ private:
   Departures& departures_;
   OutgoingQueue outgoing_;
   std::unique_ptr<SharedSends> shared_;
+  std::unique_ptr<std::deque<double>> posting_times_;  ///< where a timeline asks for them
   double send_free_ = 0;
   double receive_free_ = 0;
 };
@@ -234,9 +252,15 @@ class PortSecond final : public PortUser {
 
 class AlphaBetaLoop final : public EventLoop {
  public:
-  AlphaBetaLoop(int size, const LogGP& machine) : machine_(machine) {
+  /// `timeline` may be nullptr.
+  AlphaBetaLoop(int size, const LogGP& machine, Timeline* timeline)
+      : machine_(machine), timeline_(timeline) {
     for (int rank = 0; rank < size; ++rank) {
       auto port = std::make_unique<PortRank>(Rank(rank), size, machine, *this, departures_);
+      if (timeline_ != nullptr) {
+        port->follow(timeline_->track(port->rank(), Strand::main));
+        port->keep_posting_times();
+      }
       ports_.push_back(port.get());
       ranks_.push_back(std::move(port));
     }
@@ -271,7 +295,7 @@ class AlphaBetaLoop final : public EventLoop {
         continue;
       }
       do {
-        hand_over(sender.rank(), departure.time, sender.depart());
+        hand_over(sender, departure.time, sender.depart());
       } while (sender.departs_at(departure.time));
     }
     return true;
@@ -280,7 +304,9 @@ class AlphaBetaLoop final : public EventLoop {
   std::unique_ptr<LoopRank> make_second(Rank rank) override {
     PortRank& port = *ports_[static_cast<std::size_t>(rank.value())];
     port.share();
-    return std::make_unique<PortSecond>(port, machine_, *this);
+    auto second = std::make_unique<PortSecond>(port, machine_, *this);
+    if (timeline_ != nullptr) second->follow(timeline_->track(rank, Strand::second));
+    return second;
   }
 
  private:
@@ -310,25 +336,63 @@ class AlphaBetaLoop final : public EventLoop {
     }
   }
 
-  void hand_over(Rank from, double departure, Outgoing&& out) {
-    const double delivered = receive(out.to, departure, out.message.words);
-    deliver(from, out.to, out.tag, std::move(out.message), delivered);
+  void hand_over(PortRank& sender, double departure, Outgoing&& out) {
+    PortRank& receiver = port_of(out.to);
+    const double start = receiver.receive_start(departure);
+    const double delivered = receiver.receive(start, out.message.words);
+    if (timeline_ != nullptr) {
+      const Times times{.posted = sender.take_posting_time(),
+                        .departed = departure,
+                        .received_from = start,
+                        .delivered = delivered};
+      tell(sender, Strand::main, out, times);
+    }
+    deliver(sender.rank(), out.to, out.tag, std::move(out.message), delivered);
   }
 
-  double receive(Rank rank, double departure, Words words) {
-    return ports_[static_cast<std::size_t>(rank.value())]->receive(departure, words);
+  struct Times {
+    double posted;
+    double departed;
+    double received_from;
+    double delivered;
+  };
+
+  /// Tells the timeline of a message.
+  template <class Sent>
+  void tell(const PortRank& sender, Strand strand, const Sent& out, const Times& times) {
+    timeline_->add({.from = sender.rank(),
+                    .to = out.to,
+                    .strand = strand,
+                    .tag = out.tag,
+                    .words = out.message.words,
+                    .posted = Seconds(times.posted),
+                    .send_begin = Seconds(times.departed),
+                    .send_end = Seconds(times.departed + sender.occupancy(out.message.words)),
+                    .receive_begin = Seconds(times.received_from),
+                    .receive_end = Seconds(times.delivered)});
+  }
+
+  [[nodiscard]] PortRank& port_of(Rank rank) const {
+    return *ports_[static_cast<std::size_t>(rank.value())];
   }
 
   void depart_shared(PortRank& sender, double time) {
     if (!sender.take_entry(time)) return;
     while (sender.next_departure() == time) {
       if (sender.has_unshared()) {
-        hand_over(sender.rank(), time, sender.depart_unshared());
+        hand_over(sender, time, sender.depart_unshared());
         continue;
       }
       const Strand strand = sender.next_strand();
       Posted out = sender.depart_posted(time);
-      const double delivered = receive(out.to, time, out.message.words);
+      PortRank& receiver = port_of(out.to);
+      const double start = receiver.receive_start(time);
+      const double delivered = receiver.receive(start, out.message.words);
+      if (timeline_ != nullptr) {
+        const Times times{
+            .posted = out.time, .departed = time, .received_from = start, .delivered = delivered};
+        tell(sender, strand, out, times);
+      }
       if (strand == Strand::main) {
         deliver(sender.rank(), out.to, out.tag, std::move(out.message), delivered);
       } else {
@@ -344,12 +408,13 @@ class AlphaBetaLoop final : public EventLoop {
   std::vector<PortRank*> ports_;
   std::vector<Departure> batch_;
   const LogGP& machine_;
+  Timeline* timeline_;
 };
 
 }  // namespace
 
 RunReport AlphaBetaNetwork::run(int ranks, const RankProgram& program) {
-  return AlphaBetaLoop(ranks, machine_).run(program);
+  return AlphaBetaLoop(ranks, machine_, timeline()).run(program);
 }
 
 }  // namespace thinwire

@@ -11,9 +11,6 @@
 
 namespace thinwire {
 
-/// The strands of a rank: its own program, and what it has started.
-enum class Strand : std::uint8_t { main, second };
-
 /// Throws SimulationError where `comm` names a peer that is no rank.
 void check_peer(const Communicator& comm, Rank peer);
 

@@ -235,6 +235,7 @@ void EventLoop::run_to_end(const RankProgram& program) {
   tasks_.reserve(size_);
   running_ = size_;
   for (std::size_t rank = 0; rank < size_; ++rank) {
+    strands_[rank]->open_books();
     tasks_.push_back(program(*strands_[rank]));
     tasks_[rank].start();
     settle(rank);

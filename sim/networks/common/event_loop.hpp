@@ -49,10 +49,14 @@ class LoopRank : public Communicator {
     mailbox_.prefetch_posted();
   }
   void close_books() { ledger_.close(now()); }
+  /// Tells `track` what the strand does; nullptr: nobody.
+  void follow(TimelineTrack* track) { ledger_.follow(track); }
   /// Of a second strand that has nothing to do: `waiting` goes on when something is started.
   void park_idle(std::coroutine_handle<> waiting);
   /// Of a second strand: what runs next was started at `start`.
   void begin(double start);
+  /// Of a rank's own program, which begins at 0.
+  void open_books() { ledger_.open(Seconds(0)); }
 
   [[nodiscard]] double clock() const { return clock_; }
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }

@@ -12,15 +12,18 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <xbt/config.hpp>
 
 #include "sim/core/errors.hpp"
+#include "sim/core/timeline.hpp"
 #include "sim/networks/common/complaints.hpp"
 #include "topologies/routes.hpp"
 
@@ -55,6 +58,79 @@ SmpiSettings with_contexts(const SmpiSettings& settings) {
   return settings;
 }
 
+/// What MPI is given as the address of what is sent. Nothing is read there but by SimGrid's
+/// callback, which hands it over at the very end of the transfer, unless it has no words.
+struct Address {
+  bool shown = false;  ///< by a timeline, which wants to know the end
+  bool ended = false;
+  double origin = 0;  ///< SimGrid's clock when the run began
+  MessageTimes times{};
+
+  void end(double clock) {
+    if (!shown || std::exchange(ended, true)) return;
+    times.send_end = Seconds(clock - origin);
+    times.receive_end = times.send_end;
+  }
+};
+
+/// The messages of a run that a timeline shows. A transfer begins when both sides have posted it.
+class Transfers {
+ public:
+  Transfers(Timeline& timeline, double origin) : timeline_(timeline), origin_(origin) {}
+
+  [[nodiscard]] Timeline& timeline() const { return timeline_; }
+  [[nodiscard]] bool shows(Rank from, Rank to) const { return timeline_.shows(from, to); }
+
+  /// A message is posted; `slot` is that of its receive, or kNoSlot as long as there is none.
+  Address* sent(const MessageTimes& times, SlotIndex slot) {
+    Address& address = all_.emplace_back();
+    address.shown = true;
+    address.origin = origin_;
+    address.times = times;
+    if (slot == kNoSlot) {
+      early_[key_of(times.from, times.to, times.strand, times.tag)].push_back(&address);
+    } else {
+      begin(address, slot, times.posted);
+    }
+    return &address;
+  }
+  /// A receive is posted for a message that was there already.
+  void taken(Rank from, Rank to, Strand strand, Tag tag, SlotIndex slot, Seconds now) {
+    std::deque<Address*>& early = early_.at(key_of(from, to, strand, tag));
+    begin(*early.front(), slot, now);
+    early.pop_front();
+  }
+  /// The receiver has learnt that it is complete.
+  void received(SlotIndex slot, double clock) {
+    const auto found = receives_.find(slot);
+    if (found == receives_.end()) return;
+    found->second->end(clock);
+    receives_.erase(found);
+  }
+  /// Tells the timeline of what has arrived.
+  void tell() const {
+    for (const Address& address : all_) {
+      if (address.ended) timeline_.add(address.times);
+    }
+  }
+
+ private:
+  using Key = std::tuple<Rank, Rank, Strand, Tag>;
+  static Key key_of(Rank from, Rank to, Strand strand, Tag tag) { return {from, to, strand, tag}; }
+
+  void begin(Address& address, SlotIndex slot, Seconds now) {
+    address.times.send_begin = now;
+    address.times.receive_begin = now;
+    receives_[slot] = &address;
+  }
+
+  Timeline& timeline_;
+  double origin_;
+  std::deque<Address> all_;  // they stay where they are
+  std::map<Key, std::deque<Address*>> early_;
+  std::unordered_map<SlotIndex, Address*> receives_;
+};
+
 void prepare_smpi(const SmpiSettings& settings) {
   using simgrid::config::set_default;
   // The time that our own code takes is no simulated time.
@@ -67,7 +143,9 @@ void prepare_smpi(const SmpiSettings& settings) {
   set_default<double>("smpi/init", 0);
   for (const std::string& setting : settings.more) sg4::Engine::set_config(setting);
   SMPI_init();
-  smpi_comm_set_copy_data_callback([](smx_activity_t, void*, size_t) {});
+  smpi_comm_set_copy_data_callback([](smx_activity_t, void* sent, size_t) {
+    static_cast<Address*>(sent)->end(sg4::Engine::get_clock());
+  });
 }
 
 /// Strands of one kind send to each other alone.
@@ -97,6 +175,7 @@ struct Shared {
   PhaseNames names;
   std::array<Matching, 2> matching;  ///< by strand
   SecondStrands* seconds = nullptr;
+  Transfers* transfers = nullptr;  ///< where there is a timeline
 };
 
 /// A length as MPI takes it: bytes, or units of 16 where an int cannot count the bytes. Receives
@@ -121,7 +200,10 @@ MpiLength mpi_length(Words words) {
 class SmpiRank final : public Communicator {
  public:
   SmpiRank(Rank rank, int size, Shared& shared, Strand strand)
-      : Communicator(rank, size), shared_(shared), strand_(strand), ledger_(shared.names) {}
+      : Communicator(rank, size), shared_(shared), strand_(strand), ledger_(shared.names) {
+    if (shared_.transfers == nullptr) return;
+    ledger_.follow(shared_.transfers->timeline().track(rank, strand));
+  }
 
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
     check_peer(*this, to);
@@ -129,12 +211,23 @@ class SmpiRank final : public Communicator {
       throw_unreceived(rank(), to, tag, message.words, strand_);
     }
     ledger_.sent(message.words);
-    const MpiLength length = mpi_length(message.words);
+    const Words words = message.words;
+    const MpiLength length = mpi_length(words);
     // Before MPI knows of it: the receiver may run on before this call returns.
-    (void)matching().mailboxes[static_cast<std::size_t>(to.value())].arrive(
+    const SlotIndex slot = matching().mailboxes[static_cast<std::size_t>(to.value())].arrive(
         shared_.slots, rank(), tag, std::move(message), 0);
-    const std::size_t at = acquire({.peer = to, .tag = tag});
-    MPI_Issend(nowhere_.data(), length.count, length.type, to.value(), tag.value(), MPI_COMM_WORLD,
+    Address* address = &nowhere_;
+    if (shared_.transfers != nullptr && shared_.transfers->shows(rank(), to)) {
+      address = shared_.transfers->sent({.from = rank(),
+                                         .to = to,
+                                         .strand = strand_,
+                                         .tag = tag,
+                                         .words = words,
+                                         .posted = now()},
+                                        slot);
+    }
+    const std::size_t at = acquire({.peer = to, .tag = tag, .address = address});
+    MPI_Issend(address, length.count, length.type, to.value(), tag.value(), MPI_COMM_WORLD,
                &posted_[at].mpi);
     return Request{at};
   }
@@ -143,8 +236,12 @@ class SmpiRank final : public Communicator {
     check_peer(*this, from);
     Mailbox& mailbox = matching().mailboxes[static_cast<std::size_t>(rank().value())];
     const SlotIndex slot = mailbox.post(shared_.slots, from, tag, 0);
+    if (shared_.transfers != nullptr && shared_.transfers->shows(from, rank()) &&
+        shared_.slots[slot].arrived) {
+      shared_.transfers->taken(from, rank(), strand_, tag, slot, now());
+    }
     const std::size_t at = acquire({.peer = from, .tag = tag, .slot = slot});
-    MPI_Irecv(nowhere_.data(), INT_MAX, MPI_LONG_DOUBLE, from.value(), tag.value(), MPI_COMM_WORLD,
+    MPI_Irecv(&nowhere_, INT_MAX, MPI_LONG_DOUBLE, from.value(), tag.value(), MPI_COMM_WORLD,
               &posted_[at].mpi);
     return Request{at};
   }
@@ -181,6 +278,7 @@ class SmpiRank final : public Communicator {
         posted.started->done->acquire();
       } else {
         MPI_Wait(&posted.mpi, MPI_STATUS_IGNORE);
+        if (shared_.transfers != nullptr) learn_end(posted);
       }
       awaited_ = nullptr;
     }
@@ -210,7 +308,9 @@ class SmpiRank final : public Communicator {
     if (!(work.value() >= 0) || !std::isfinite(work.value())) {
       throw SimulationError("local work must take a finite time that is not negative");
     }
+    const Seconds begin = now();
     if (work.value() > 0) sg4::this_actor::sleep_for(work.value());
+    ledger_.worked(begin, now());
   }
 
   void enter_phase(std::string_view name) override { ledger_.enter(name, now()); }
@@ -220,12 +320,19 @@ class SmpiRank final : public Communicator {
   struct Posted {
     Rank peer;
     Tag tag;
-    SlotIndex slot = kNoSlot;  ///< of a receive
+    SlotIndex slot = kNoSlot;    ///< of a receive
+    Address* address = nullptr;  ///< of a send
     MPI_Request mpi = MPI_REQUEST_NULL;
     std::shared_ptr<Started> started = {};
   };
 
   Matching& matching() { return shared_.matching[static_cast<std::size_t>(strand_)]; }
+
+  void learn_end(Posted& posted) {
+    const double clock = sg4::Engine::get_clock();
+    if (posted.address != nullptr) posted.address->end(clock);
+    if (posted.slot != kNoSlot) shared_.transfers->received(posted.slot, clock);
+  }
 
   std::size_t acquire(Posted posted) {
     if (free_.empty()) {
@@ -244,7 +351,7 @@ class SmpiRank final : public Communicator {
   std::deque<Posted> posted_;  // its elements stay where they are while MPI holds on to them
   std::vector<std::size_t> free_;
   const Posted* awaited_ = nullptr;
-  std::array<char, 16> nowhere_{};  // MPI wants an address; nothing is read or written there
+  Address nowhere_;  // of what no timeline shows
 };
 
 /// The second strands of a run: nothing at all until the first rank starts something. Then there is
@@ -509,6 +616,8 @@ RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
   Shared shared(sg4::Engine::get_clock(), hosts_.size());
   SecondStrands seconds(instance + "-seconds", hosts, shared);
   shared.seconds = &seconds;
+  std::optional<Transfers> transfers;
+  if (timeline() != nullptr) shared.transfers = &transfers.emplace(*timeline(), shared.origin);
   std::vector<std::unique_ptr<SmpiRank>> communicators;
   RunReport report;
   report.ranks.resize(hosts_.size());
@@ -519,6 +628,7 @@ RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const auto at = static_cast<std::size_t>(rank);
+    communicators[at]->open_books();
     try {
       Task<void> task = program(*communicators[at]);
       task.start();
@@ -561,6 +671,7 @@ RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
     }
   };
   sg4::Engine::get_instance()->run();
+  if (transfers) transfers->tell();
   if (error) std::rethrow_exception(error);
   seconds.rethrow_unheard();  // before the deadlock: the others may well wait for what failed
   if (deadlock) throw_deadlock(waiting_ranks, hosts_.size(), waits);
