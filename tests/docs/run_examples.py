@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Runs the examples of pages and compares what they print.
 
-tests/docs/run_examples.py [--update] THINWIRE SOURCE PAGE...
+tests/docs/run_examples.py [--update] [--in FOLDER] THINWIRE SOURCE PAGE...
 
 An example is a block that begins with ```console: lines that begin with '$ ' are commands (continued
 where they end in a backslash, with a here document after them where they have one), and what follows is what they print, on both streams. A line '...' stands for any
 lines, '...' within a line for any text; a line that begins with '#' is a remark. Examples of one page run one after
-the other in an empty folder; thinwire is on the PATH, and $THINWIRE is the source tree. A command fails unless it
+the other in an empty folder (or FOLDER); thinwire is on the PATH, and $THINWIRE is the source tree. A command fails unless it
 exits with 0 or ends in '; echo $?'. A page that is called user-guide.md has to show every command that
 'thinwire --help' names. --update writes what was printed into the page, but for examples that have '...' in them.
 """
+import argparse
 import os
 import pathlib
 import re
@@ -77,32 +78,30 @@ def commands_of(thinwire, path=()):
     return [command for name in names for command in commands_of(thinwire, (*path, name))]
 
 
-def check_page(page, thinwire, source, update):
-    """Runs the page's examples; gives the number of failures."""
+def check_page(page, thinwire, source, update, folder):
+    """Runs the page's examples in a folder; gives the number of failures."""
     lines = page.read_text(encoding="utf-8").split("\n")
     examples = examples_of(lines)
     failures = 0
     changes = []
     environment = {**os.environ, "THINWIRE": str(source), "COLUMNS": "160",
-                   "PATH": f"{thinwire.parent}:{os.environ['PATH']}"}
-    with tempfile.TemporaryDirectory() as folder:
-        environment["HOME"] = folder
-        for command, expected, (begin, end) in examples:
-            ended = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True, check=False,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            printed = ended.stdout.split("\n")[:-1] if ended.stdout.endswith("\n") else ended.stdout.split("\n")
-            printed = [] if ended.stdout == "" else printed
-            announced = command.rstrip().endswith("; echo $?")
-            if update and not any("..." in line for line in expected):
-                changes.append((begin, end, printed))
-            elif not matches(expected, printed):
-                failures += 1
-                print(f"{page}:{begin}: $ {command}\nexpected:\n  " + "\n  ".join(expected) +
-                      "\nprinted:\n  " + "\n  ".join(printed))
-                continue
-            if ended.returncode != 0 and not announced:
-                failures += 1
-                print(f"{page}:{begin}: $ {command}\nexit code {ended.returncode}:\n" + ended.stdout)
+                   "HOME": folder, "PATH": f"{thinwire.parent}:{os.environ['PATH']}"}
+    for command, expected, (begin, end) in examples:
+        ended = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True, check=False,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        printed = ended.stdout.split("\n")[:-1] if ended.stdout.endswith("\n") else ended.stdout.split("\n")
+        printed = [] if ended.stdout == "" else printed
+        announced = command.rstrip().endswith("; echo $?")
+        if update and not any("..." in line for line in expected):
+            changes.append((begin, end, printed))
+        elif not matches(expected, printed):
+            failures += 1
+            print(f"{page}:{begin}: $ {command}\nexpected:\n  " + "\n  ".join(expected) +
+                  "\nprinted:\n  " + "\n  ".join(printed))
+            continue
+        if ended.returncode != 0 and not announced:
+            failures += 1
+            print(f"{page}:{begin}: $ {command}\nexit code {ended.returncode}:\n" + ended.stdout)
     for begin, end, printed in reversed(changes):
         lines[begin:end] = printed
     if changes:
@@ -118,14 +117,19 @@ def check_page(page, thinwire, source, update):
 
 
 def main():
-    arguments = sys.argv[1:]
-    update = "--update" in arguments
-    arguments = [argument for argument in arguments if argument != "--update"]
-    if len(arguments) < 3:
-        sys.exit(__doc__)
-    thinwire, source = (pathlib.Path(argument).resolve() for argument in arguments[:2])
-    pages = [pathlib.Path(argument) for argument in arguments[2:]]
-    sys.exit(1 if sum(check_page(page, thinwire, source, update) for page in pages) else 0)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--in", dest="folder")
+    parser.add_argument("thinwire", type=pathlib.Path)
+    parser.add_argument("source", type=pathlib.Path)
+    parser.add_argument("pages", type=pathlib.Path, nargs="+")
+    given = parser.parse_args()
+    failures = 0
+    for page in given.pages:
+        with tempfile.TemporaryDirectory() as scratch:
+            failures += check_page(page, given.thinwire.resolve(), given.source.resolve(), given.update,
+                                   given.folder or scratch)
+    sys.exit(1 if failures else 0)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,8 @@ if len(quoted) < 3 or not all(any(text in file for file in files) for text in qu
 END
 mkdir "$work/scratch"
 cd "$work/scratch"
-python3 "$source_tree/tests/packaging/console_examples.py" "$source_tree/docs/tutorial-own-scheme.md"
+python3 "$source_tree/tests/docs/run_examples.py" --in "$work/scratch" "$work/prefix/bin/thinwire" \
+  "$source_tree" "$source_tree/docs/tutorial-own-scheme.md"
 
 build/own_scheme list platforms | grep -F "$work/prefix/share/thinwire/platforms/fat_tree.xml" > /dev/null ||
   { echo "a program of one's own takes its platforms from elsewhere"; exit 1; }
