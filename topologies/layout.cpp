@@ -109,12 +109,12 @@ class Layout {
   }
 
   [[nodiscard]] bool beside_one_another() const {
-    for (const auto arc : boost::make_iterator_range(boost::edges(graph_))) {
+    const auto [begin, end] = boost::edges(graph_);
+    return std::any_of(begin, end, [&](const auto& arc) {
       const Vertex from = boost::source(arc, graph_);
       const Vertex to = boost::target(arc, graph_);
-      if (!is_host(from) && !is_host(to) && level_[from] == level_[to]) return true;
-    }
-    return false;
+      return !is_host(from) && !is_host(to) && level_[from] == level_[to];
+    });
   }
 
   void ring() {

@@ -87,7 +87,7 @@ std::string text_at(double x, double y, const std::string& text, Anchor anchor =
 /// The page's symbols are more; eight colours by four shapes tell 32 curves apart.
 std::string marker(std::size_t label, double x, double y) {
   const std::string fill =
-      fmt::format("fill=\"{}\" stroke=\"white\" stroke-width=\"0.7\"", colour_of(label));
+      fmt::format(R"(fill="{}" stroke="white" stroke-width="0.7")", colour_of(label));
   switch ((label + label / kColours.size()) % 4) {
     case 0:
       return fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.8\" {}/>\n", x, y, fill);
@@ -134,7 +134,7 @@ std::string document(const std::vector<LegendEntry>& legend, const std::string& 
   }
   if (!legend.empty()) y += 18;
   if (!note.empty()) {
-    body += text_at(kGap, y, note, Anchor::start, " fill=\"#555\"");
+    body += text_at(kGap, y, note, Anchor::start, R"( fill="#555")");
     y += 18;
   }
   for (std::size_t first = 0; first < panels.size(); first += columns) {
@@ -144,7 +144,7 @@ std::string document(const std::vector<LegendEntry>& legend, const std::string& 
       body += fmt::format("<g transform=\"translate({:.1f} {:.1f})\">\n", left, y);
       if (!panels[i].title.empty()) {
         body += text_at(0, 12, shortened(panels[i].title, panel_width), Anchor::start,
-                        " font-weight=\"600\"");
+                        R"( font-weight="600")");
       }
       body += panels[i].body + "</g>\n";
       height = std::max(height, panels[i].height);
@@ -160,7 +160,9 @@ struct PanelKey {
   std::size_t place = 0;
   std::optional<double> density;
 
-  auto operator<=>(const PanelKey&) const = default;
+  bool operator<(const PanelKey& other) const {
+    return std::tie(setting, place, density) < std::tie(other.setting, other.place, other.density);
+  }
 };
 
 class Titles {
@@ -302,7 +304,7 @@ std::string axes(const AxisScale& x, const AxisScale& y, const Domain& domain,
   svg += fmt::format("<path d=\"M{} {:.1f}H{}\" stroke=\"#444\"/>\n", kLeft, y.from, kPanelWidth);
   svg += text_at((kLeft + kPanelWidth) / 2, y.from + 34, "ranks P", Anchor::middle);
   svg += text_at(13, (y.from + y.to) / 2, figure.y_label, Anchor::middle,
-                 fmt::format(" transform=\"rotate(-90 13 {:.1f})\"", (y.from + y.to) / 2));
+                 fmt::format(R"svg( transform="rotate(-90 13 {:.1f})")svg", (y.from + y.to) / 2));
   return svg;
 }
 
@@ -338,10 +340,10 @@ std::string curve_svg(const Curve& curve, const AxisScale& x, const AxisScale& y
   const std::string colour = colour_of(curve.label);
   std::vector<std::pair<double, double>> band(high);
   band.insert(band.end(), low.rbegin(), low.rend());
-  std::string svg = path_of(band, fmt::format("fill=\"{}\" fill-opacity=\"0.16\"", colour));
-  svg += path_of(exact, fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"1.4\"", colour));
-  svg += path_of(joined, fmt::format("fill=\"none\" stroke=\"{}\" stroke-opacity=\"0.5\"{}", colour,
-                                     figure.rule ? "" : " stroke-dasharray=\"4 3\""));
+  std::string svg = path_of(band, fmt::format(R"(fill="{}" fill-opacity="0.16")", colour));
+  svg += path_of(exact, fmt::format(R"(fill="none" stroke="{}" stroke-width="1.4")", colour));
+  svg += path_of(joined, fmt::format(R"(fill="none" stroke="{}" stroke-opacity="0.5"{})", colour,
+                                     figure.rule ? "" : R"( stroke-dasharray="4 3")"));
   return svg + dots;
 }
 
@@ -464,7 +466,7 @@ Panel bars_panel(const std::string& title, const std::vector<Bar>& bars, double 
       panel.body += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{}\" fill=\"{}\"{}/>\n", x,
           y + 2, width, kRow - 4, colour_of(index),
-          index < kColours.size() ? "" : " fill-opacity=\"0.55\"");
+          index < kColours.size() ? "" : R"( fill-opacity="0.55")");
       x += width;
     }
     panel.body += text_at(x + 5, y + 13, seconds_text(bar.point->time_s.value_or(sum)));
@@ -491,9 +493,9 @@ std::string breakdown_svg(const Figures& figures) {
           legend.push_back(
               {[index](double x, double y) {
                  return fmt::format(
-                     "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"10\" height=\"10\" fill=\"{}\"{}/>",
-                     x - 5, y - 5, colour_of(index),
-                     index < kColours.size() ? "" : " fill-opacity=\"0.55\"");
+                     R"(<rect x="{:.1f}" y="{:.1f}" width="10" height="10" fill="{}"{}/>)", x - 5,
+                     y - 5, colour_of(index),
+                     index < kColours.size() ? "" : R"( fill-opacity="0.55")");
                },
                part.name});
         }
@@ -540,13 +542,12 @@ std::string crossover_svg(const Figures& figures) {
   }
   std::vector<LegendEntry> legend;
   for (const std::size_t label : winners) {
-    legend.push_back(
-        {[label](double x, double y) {
-           return fmt::format(
-               "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"10\" height=\"10\" fill=\"{}\"/>", x - 5,
-               y - 5, colour_of(label));
-         },
-         figures.labels.at(label)});
+    legend.push_back({[label](double x, double y) {
+                        return fmt::format(
+                            R"(<rect x="{:.1f}" y="{:.1f}" width="10" height="10" fill="{}"/>)",
+                            x - 5, y - 5, colour_of(label));
+                      },
+                      figures.labels.at(label)});
   }
   const Titles titles(figures);
   std::vector<Panel> drawn;
@@ -575,7 +576,7 @@ std::string crossover_svg(const Figures& figures) {
       panel.body += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"/>\n", x + 1,
           y + 1, width - 2, kRow - 2, colour_of(best.label));
-      const std::string white = " fill=\"white\"";
+      const std::string white = R"( fill="white")";
       if (width >= 30) {
         panel.body +=
             text_at(x + width / 2, y + 17, shortened(figures.labels.at(best.label), width - 6),
@@ -596,8 +597,9 @@ std::string crossover_svg(const Figures& figures) {
           text_at(kLeft - 6, row(density) + kRow / 2 + 4, density_name(density), Anchor::end);
     }
     panel.body += text_at((kLeft + kPanelWidth) / 2, bottom + 33, "ranks P", Anchor::middle);
-    panel.body += text_at(13, (24 + bottom) / 2, "density", Anchor::middle,
-                          fmt::format(" transform=\"rotate(-90 13 {:.1f})\"", (24 + bottom) / 2));
+    panel.body +=
+        text_at(13, (24 + bottom) / 2, "density", Anchor::middle,
+                fmt::format(R"svg( transform="rotate(-90 13 {:.1f})")svg", (24 + bottom) / 2));
     drawn.push_back(panel);
   }
   return document(legend, "the fastest, and how many times longer the second takes", drawn);
@@ -609,7 +611,7 @@ Panel links_panel(const LinkMap& map, double side) {
   constexpr double kTop = 30;
   Panel panel{.title = map.title, .body = {}, .height = kTop + side + 8};
   if (!map.note.empty()) {
-    panel.body += text_at(0, 26, shortened(map.note, side), Anchor::start, " fill=\"#555\"");
+    panel.body += text_at(0, 26, shortened(map.note, side), Anchor::start, R"( fill="#555")");
   }
   const auto x_of = [&](const LinkVertex& v) { return 6 + v.x * (side - 12); };
   const auto y_of = [&](const LinkVertex& v) { return kTop + 6 + v.y * (side - 12); };
@@ -653,14 +655,14 @@ std::string links_svg(const std::vector<LinkMap>& maps) {
   if (drawn.empty()) {
     throw InputError(
         "report: no result recorded its links; simulate with '--network smpi --links', in a sweep "
-        "\"record\": {\"links\": true}");
+        R"("record": {"links": true})");
   }
   std::vector<LegendEntry> legend;
   for (std::size_t i = 0; i < kHeat.size(); ++i) {
     legend.push_back({[i](double x, double y) {
                         return fmt::format(
-                            "<path d=\"M{:.1f} {:.1f}h11\" stroke=\"{}\" stroke-width=\"4\"/>",
-                            x - 5, y, kHeat.at(i));
+                            R"(<path d="M{:.1f} {:.1f}h11" stroke="{}" stroke-width="4"/>)", x - 5,
+                            y, kHeat.at(i));
                       },
                       i == 0 ? std::string("below 5%")
                              : fmt::format("from {:.0f}%", 100 * kHeatSteps.at(i - 1))});

@@ -163,7 +163,8 @@ std::string in_words(const Json& object, const std::vector<std::string>& keys,
   for (const auto& item : object.items()) {
     if (left_out.contains(item.key()) || std::ranges::find(keys, item.key()) == keys.end())
       continue;
-    text += (text.empty() ? "" : ", ") + parameter_text(item.key(), item.value());
+    if (!text.empty()) text += ", ";
+    text += parameter_text(item.key(), item.value());
   }
   return text;
 }

@@ -32,7 +32,7 @@ struct CurvePoint {
   /// network without a clock.
   std::optional<double> time_s;
   std::optional<ValueRange> formula_s;  ///< where results are compared with it
-  double words = 0;                   ///< of 4 bytes: the most that a rank sent or received
+  double words = 0;                     ///< of 4 bytes: the most that a rank sent or received
   ValueRange formula_words;
   std::optional<double> congestion_factor;
   /// The rank's that each phase costs most; they overlap where a scheme's strands do.

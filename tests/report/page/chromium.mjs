@@ -5,10 +5,10 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [program, sources, modules, screenshots] = process.argv.slice(2);
+const [program, sources, modules, screenshots] = process.argv.slice(2).map((path) => resolve(path));
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 if (!existsSync(executablePath)) {
   console.log(`skipped: there is no ${executablePath} (Debian: chromium)`);
