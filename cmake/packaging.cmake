@@ -29,6 +29,7 @@ install(FILES ${PROJECT_BINARY_DIR}/thinwire.1.gz
         DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
 install(FILES tools/completion/thinwire.bash RENAME thinwire
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
+install(PROGRAMS tools/slurm/sweep.sbatch DESTINATION ${share}/slurm COMPONENT program)
 install(FILES README.md CHANGELOG.md ${PROJECT_BINARY_DIR}/changelog.gz cmake/copyright
         DESTINATION ${doc} COMPONENT program)
 
@@ -83,5 +84,5 @@ sparsifiers of its own to Thinwire, and an example of one.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME thinwire-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "thinwire (= ${PROJECT_VERSION}), libfmt-dev, nlohmann-json3-dev, libsimgrid-dev, libboost-graph-dev, libhdf5-dev")
+  "thinwire (= ${PROJECT_VERSION}), libfmt-dev, nlohmann-json3-dev, libsimgrid-dev, libboost-graph-dev, libhdf5-dev, pkg-config, librsvg2-dev")
 include(CPack)

@@ -77,6 +77,8 @@ class TimelineTrack {
   std::vector<bool> open_;  ///< slices: whether they are among the marks, or were left out
 };
 
+/// What the ranks of a run did, and when: phases, local work and messages, of the ranks that are
+/// shown.
 class Timeline {
  public:
   /// Of `most_events` beginnings, ends and flows a quarter is kept for the tracks, so that phases
@@ -111,6 +113,7 @@ class Timeline {
   [[nodiscard]] const std::deque<MessageTimes>& messages() const { return messages_; }
   [[nodiscard]] const std::vector<Rank>& shown() const { return shown_; }
 
+  /// What there was no room for.
   struct LeftOut {
     std::int64_t messages = 0;
     std::int64_t slices = 0;

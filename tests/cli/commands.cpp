@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "sim/cli/command.hpp"
 #include "tests/cli/program.hpp"
 
 namespace {
@@ -89,6 +90,22 @@ TEST_CASE("the counting network reports steps and no seconds") {
   CHECK(record["steps"] == 8);
   CHECK(record["time_s"].is_null());
   CHECK(record["verdict"] == "exact");
+}
+
+TEST_CASE("README's table is what the main job prints of the committed results") {
+  const std::string source = THINWIRE_SOURCE_DIR;
+  const auto rows = thinwire::read_rows(source + "/results/table1/table1.jsonl").rows;
+  const std::string printed = thinwire::comparison_text(
+      rows, thinwire::kExactTolerance, thinwire::Format::table, thinwire::Detail::brief);
+  std::istringstream page(text_of(source + "/README.md"));
+  int shown = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (line.rfind("scheme  ", 0) != 0 && !line.ends_with("  exact") && !line.ends_with("  inside"))
+      continue;
+    ++shown;
+    CHECK_MESSAGE(printed.find(line + "\n") != std::string::npos, line);
+  }
+  CHECK(shown > 10);
 }
 
 TEST_CASE("the gate does not hold where nothing can be compared") {
