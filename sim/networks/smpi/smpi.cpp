@@ -328,7 +328,7 @@ class SmpiRank final : public Communicator {
 
   Matching& matching() { return shared_.matching[static_cast<std::size_t>(strand_)]; }
 
-  void learn_end(Posted& posted) {
+  void learn_end(Posted& posted) const {
     const double clock = sg4::Engine::get_clock();
     if (posted.address != nullptr) posted.address->end(clock);
     if (posted.slot != kNoSlot) shared_.transfers->received(posted.slot, clock);
