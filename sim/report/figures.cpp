@@ -202,7 +202,8 @@ std::vector<std::string> place_texts(const Names& names) {
     std::string text = platform.empty() ? network : platform;
     if (several_networks && !platform.empty()) text += " (" + network + ")";
     const std::string rest = in_words(object, keys, {"platform", "network"});
-    texts.push_back(text + (rest.empty() ? "" : " " + rest));
+    if (!rest.empty()) text += " " + rest;
+    texts.push_back(std::move(text));
   }
   return unique(texts);
 }
