@@ -29,7 +29,8 @@ struct RecommendFlags {
 
 Json record_of(const Candidate& candidate, const Row& best) {
   const Row& row = candidate.row;
-  Json record = {{"kind", "candidate"}, {"scheme", row.point.scheme}};
+  Json record = {
+      {"schema", "recommendation/1"}, {"kind", "candidate"}, {"scheme", row.point.scheme}};
   for (const char* key : {"iteration_s", "over_best", "computation_s", "sparsification_s",
                           "communication_s", "samples_per_s", "dominant"}) {
     record[key] = nullptr;
@@ -51,7 +52,8 @@ Json record_of(const Candidate& candidate, const Row& best) {
 void add_crossover(std::vector<Json>& records, const std::string& along, const std::string& towards,
                    const Crossover& crossover) {
   const bool found = !crossover.winner.empty();
-  records.push_back({{"kind", "crossover"},
+  records.push_back({{"schema", "recommendation/1"},
+                     {"kind", "crossover"},
                      {"along", along},
                      {"towards", towards},
                      {"at", found ? Json(crossover.at) : Json()},

@@ -23,7 +23,8 @@ std::string share(const std::string& what, ClaimCounts counts) {
 std::vector<Json> claim_records(const std::vector<Finding>& findings) {
   std::vector<Json> records;
   for (const Finding& finding : findings) {
-    records.push_back({{"claim", finding.claim},
+    records.push_back({{"schema", "claims/1"},
+                       {"claim", finding.claim},
                        {"what", finding.what},
                        {"source", finding.source},
                        {"kind", name_of(finding.kind)},
