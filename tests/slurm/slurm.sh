@@ -82,6 +82,7 @@ for _ in {1..100}; do
   sleep 0.2
 done
 [[ "$(sinfo -h -o %T 2>/dev/null)" == idle ]] || skip "no idle node: $(tail -qn 2 "$work"/*.log | tr '\n' ' ')"
+timeout 60 srun -n 1 true || skip "jobs do not run here: $(tail -qn 2 "$work"/slurmd.log | tr '\n' ' ')"
 
 cat >"$work/small.json" <<'JSON'
 {"name": "small", "base": {"components": 20000, "density": 0.05},
@@ -93,7 +94,7 @@ for line in open(sys.argv[1]): print(json.dumps(json.loads(line)["point"], sort_
 "$thinwire" sweep small.json -o alone.jsonl >/dev/null 2>&1 || fail "the sweep without Slurm"
 export THINWIRE=$thinwire
 
-sbatch --wait --array=4-6 "$source/tools/slurm/sweep.sbatch" small.json merged.jsonl || fail "the array job"
+timeout 300 sbatch --wait --array=4-6 "$source/tools/slurm/sweep.sbatch" small.json merged.jsonl || fail "the array job"
 [[ -f merged.jsonl ]] || fail "no merged results"
 diff <(points alone.jsonl) <(points merged.jsonl) || fail "other results than without Slurm"
 [[ $(wc -l <merged.jsonl) -eq 18 ]] || fail "points are missing or there twice"
@@ -101,12 +102,12 @@ diff <(points alone.jsonl) <(points merged.jsonl) || fail "other results than wi
 # As after a task that was lost: the same job again runs what is missing, and no more.
 before=$(md5sum merged.jsonl.parts/1-of-3.jsonl)
 rm merged.jsonl merged.jsonl.parts/2-of-3.jsonl
-sbatch --wait --array=4-6 "$source/tools/slurm/sweep.sbatch" small.json merged.jsonl || fail "the second array job"
+timeout 300 sbatch --wait --array=4-6 "$source/tools/slurm/sweep.sbatch" small.json merged.jsonl || fail "the second array job"
 diff <(points alone.jsonl) <(points merged.jsonl) || fail "other results the second time"
 [[ "$before" == "$(md5sum merged.jsonl.parts/1-of-3.jsonl)" ]] || fail "a part that was there ran again"
 
 # A failing point: the job fails, and the results hold it with its reason.
-if sbatch --wait --array=1-2 "$source/tools/slurm/sweep.sbatch" small.json limited.jsonl --time-limit 0.0001; then
+if timeout 300 sbatch --wait --array=1-2 "$source/tools/slurm/sweep.sbatch" small.json limited.jsonl --time-limit 0.0001; then
   fail "a job with failed points succeeded"
 fi
 grep -q 'took longer than the 0.0001 s' limited.jsonl || fail "no reason of the failure"
