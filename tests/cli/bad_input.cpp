@@ -7,22 +7,10 @@
 
 #include "tests/cli/program.hpp"
 
-namespace {
-
+using thinwire::testing::check_refused;
 using thinwire::testing::Ended;
 using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
-
-/// One line on stderr that says `what`, nothing on stdout, exit code 2.
-void check_refused(const Ended& ended, const std::string& what) {
-  CAPTURE(ended.err);
-  CHECK(ended.exit_code == 2);
-  CHECK(ended.out.empty());
-  CHECK(std::ranges::count(ended.err, '\n') == 1);
-  CHECK(ended.err.find(what) != std::string::npos);
-}
-
-}  // namespace
 
 TEST_CASE("bad flags are refused in one line that says what would be right") {
   const std::array<std::pair<const char*, const char*>, 20> cases{{

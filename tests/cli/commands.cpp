@@ -11,17 +11,10 @@
 namespace {
 
 using thinwire::testing::Ended;
+using thinwire::testing::lines_in;
 using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 using thinwire::testing::text_of;
-
-constexpr const char* kSmallSweep = R"({
-  "name": "small",
-  "base": {"components": 4096, "density": 0.05},
-  "grid": {"scheme": ["dense_rabenseifner", "topka", "oktopk"], "ranks": [1, 5, 8]}
-})";
-
-std::ptrdiff_t lines_in(const std::string& text) { return std::ranges::count(text, '\n'); }
 
 }  // namespace
 

@@ -19,11 +19,10 @@ namespace {
 
 using namespace thinwire;
 using testing::Ended;
+using testing::lines_in;
 using testing::run_program;
 using testing::TemporaryFolder;
 using testing::text_of;
-
-std::ptrdiff_t lines_in(const std::string& text) { return std::ranges::count(text, '\n'); }
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

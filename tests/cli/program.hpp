@@ -1,6 +1,7 @@
 // Runs the thinwire program as a user does.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "tests/support/temporary_folder.hpp"
@@ -18,5 +19,17 @@ struct Ended {
 
 /// Arguments as the shell would take them.
 [[nodiscard]] Ended run_program(const std::string& arguments);
+
+[[nodiscard]] std::ptrdiff_t lines_in(const std::string& text);
+/// Checks that bad input was refused: one line on stderr that says `what`, nothing on stdout, exit
+/// code 2.
+void check_refused(const Ended& ended, const std::string& what);
+
+/// Nine points of some milliseconds.
+inline constexpr const char* kSmallSweep = R"({
+  "name": "small",
+  "base": {"components": 4096, "density": 0.05},
+  "grid": {"scheme": ["dense_rabenseifner", "topka", "oktopk"], "ranks": [1, 5, 8]}
+})";
 
 }  // namespace thinwire::testing

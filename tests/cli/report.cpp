@@ -8,6 +8,7 @@
 
 namespace {
 
+using thinwire::testing::check_refused;
 using thinwire::testing::Ended;
 using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
@@ -15,14 +16,6 @@ using thinwire::testing::text_of;
 
 std::string results(const std::string& name) {
   return std::string(THINWIRE_SOURCE_DIR) + "/results/" + name + "/" + name + ".jsonl";
-}
-
-void check_refused(const Ended& ended, const std::string& what) {
-  CAPTURE(ended.err);
-  CHECK(ended.exit_code == 2);
-  CHECK(ended.out.empty());
-  CHECK(std::ranges::count(ended.err, '\n') == 1);
-  CHECK(ended.err.find(what) != std::string::npos);
 }
 
 /// Whether this program was built with its page.

@@ -24,15 +24,11 @@ namespace {
 
 using nlohmann::json;
 using thinwire::testing::Ended;
+using thinwire::testing::kSmallSweep;
+using thinwire::testing::lines_in;
 using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 using thinwire::testing::text_of;
-
-constexpr const char* kSmallSweep = R"({
-  "name": "small",
-  "base": {"components": 4096, "density": 0.05},
-  "grid": {"scheme": ["dense_rabenseifner", "topka", "oktopk"], "ranks": [1, 5, 8]}
-})";
 
 /// 60 points of some milliseconds.
 constexpr const char* kManyPoints = R"({
@@ -48,8 +44,6 @@ constexpr const char* kLongPoints = R"({
   "base": {"components": 1000000, "granule": 1, "ranks": 32, "iterations": 8},
   "grid": {"scheme": ["dense_ring"], "seed": [1, 2, 3, 4]}
 })";
-
-std::ptrdiff_t lines_in(const std::string& text) { return std::ranges::count(text, '\n'); }
 
 std::vector<json> rows_in(const std::string& path) {
   std::vector<json> rows;

@@ -13,21 +13,12 @@ namespace {
 
 using nlohmann::json;
 using thinwire::test::contains;
+using thinwire::testing::check_refused;
 using thinwire::testing::Ended;
+using thinwire::testing::lines_in;
 using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 using thinwire::testing::text_of;
-
-std::ptrdiff_t lines_in(const std::string& text) { return std::ranges::count(text, '\n'); }
-
-/// One line on stderr that says `what`, nothing on stdout, exit code 2.
-void check_refused(const Ended& ended, const std::string& what) {
-  CAPTURE(ended.err);
-  CHECK(ended.exit_code == 2);
-  CHECK(ended.out.empty());
-  CHECK(lines_in(ended.err) == 1);
-  CHECK(contains(ended.err, what));
-}
 
 }  // namespace
 

@@ -22,14 +22,6 @@ using testing::text_of;
 
 namespace {
 
-void check_refused(const Ended& ended, const std::string& what) {
-  CAPTURE(ended.err);
-  CHECK(ended.exit_code == 2);
-  CHECK(ended.out.empty());
-  CHECK(std::ranges::count(ended.err, '\n') == 1);
-  CHECK(contains(ended.err, what));
-}
-
 /// Python that has h5py.
 constexpr const char* kPython = "/usr/bin/python3";
 
