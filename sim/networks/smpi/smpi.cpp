@@ -143,6 +143,11 @@ void prepare_smpi(const SmpiSettings& settings) {
   set_default<double>("smpi/init", 0);
   for (const std::string& setting : settings.more) sg4::Engine::set_config(setting);
   SMPI_init();
+  smpi_comm_set_copy_data_callback([](smx_activity_t, void*, size_t) {});
+}
+
+/// Of a run with a timeline, all of whose messages are sent from an Address.
+void tell_addresses_of_ends() {
   smpi_comm_set_copy_data_callback([](smx_activity_t, void* sent, size_t) {
     static_cast<Address*>(sent)->end(sg4::Engine::get_clock());
   });
@@ -617,7 +622,10 @@ RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
   SecondStrands seconds(instance + "-seconds", hosts, shared);
   shared.seconds = &seconds;
   std::optional<Transfers> transfers;
-  if (timeline() != nullptr) shared.transfers = &transfers.emplace(*timeline(), shared.origin);
+  if (timeline() != nullptr) {
+    shared.transfers = &transfers.emplace(*timeline(), shared.origin);
+    tell_addresses_of_ends();
+  }
   std::vector<std::unique_ptr<SmpiRank>> communicators;
   RunReport report;
   report.ranks.resize(hosts_.size());
