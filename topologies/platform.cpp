@@ -32,6 +32,7 @@ namespace thinwire {
 namespace {
 
 namespace sg4 = simgrid::s4u;
+using LinkImpl = simgrid::kernel::resource::StandardLinkImpl;
 constexpr std::string_view kOurs = "thinwire.";
 constexpr std::string_view kGapProperty = "thinwire.message_gap";
 constexpr std::string_view kLinkProperty = "thinwire.link.";
@@ -125,7 +126,8 @@ struct Platform::Loaded {
   std::vector<PlatformHost> hosts;
   std::vector<sg4::Host*> simgrid_hosts;
   std::vector<PlatformLink> links;
-  std::unordered_map<const sg4::Link*, LinkIndex> index_of;
+  std::unordered_map<const LinkImpl*, LinkIndex> index_of;
+  std::vector<LinkImpl*> passed;  ///< of the route that was asked last
   Seconds message_gap;
 
   void load();
@@ -134,6 +136,7 @@ struct Platform::Loaded {
   void refuse_zone_properties(const sg4::NetZone& zone) const;
   void list_hosts();
   void list_links();
+  void route(HostIndex from, HostIndex to, std::vector<LinkIndex>& into, double* latency);
 };
 
 void Platform::Loaded::load() {
@@ -230,12 +233,30 @@ void Platform::Loaded::list_links() {
     return natural_less(a->get_name(), b->get_name());
   });
   for (const sg4::Link* link : all) {
-    index_of[link] = static_cast<LinkIndex>(links.size());
+    index_of[link->get_impl()] = static_cast<LinkIndex>(links.size());
     links.push_back({.name = link->get_name(),
                      .bandwidth = link->get_bandwidth(),
                      .latency = Seconds(link->get_latency()),
                      .fat_pipe = !link->is_shared()});
   }
+}
+
+void Platform::Loaded::route(HostIndex from, HostIndex to, std::vector<LinkIndex>& into,
+                             double* latency) {
+  passed.clear();
+  try {
+    simgrid_hosts.at(from)->route_to(simgrid_hosts.at(to), passed, latency);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception&) {
+    passed.clear();  // a Floyd zone throws where a Full zone has no links
+  }
+  if (passed.empty() && from != to) {
+    throw InputError(
+        fmt::format("{}: there is no route from {} to {}", path, hosts[from].name, hosts[to].name));
+  }
+  into.clear();
+  for (const LinkImpl* link : passed) into.push_back(index_of.at(link));
 }
 
 Platform::Platform(const std::string& path, const Loading& loading)
@@ -276,23 +297,15 @@ std::vector<std::string> Platform::routers() const {
 }
 
 Route Platform::route(HostIndex from, HostIndex to) const {
-  std::vector<sg4::Link*> links;
+  Route route;
   double latency = 0;
-  try {
-    loaded_->simgrid_hosts.at(from)->route_to(loaded_->simgrid_hosts.at(to), links, &latency);
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception&) {
-    links.clear();  // a Floyd zone throws where a Full zone has no links
-  }
-  Route route{.links = {}, .latency = Seconds(latency)};
-  if (links.empty() && from != to) {
-    throw InputError(fmt::format("{}: there is no route from {} to {}", loaded_->path,
-                                 loaded_->hosts[from].name, loaded_->hosts[to].name));
-  }
-  route.links.reserve(links.size());
-  for (const sg4::Link* link : links) route.links.push_back(loaded_->index_of.at(link));
+  loaded_->route(from, to, route.links, &latency);
+  route.latency = Seconds(latency);
   return route;
+}
+
+void Platform::route_into(HostIndex from, HostIndex to, std::vector<LinkIndex>& links) const {
+  loaded_->route(from, to, links, nullptr);
 }
 
 }  // namespace thinwire

@@ -73,6 +73,8 @@ class Platform {
   /// What SimGrid takes from one host to another. Throws InputError naming both where there is
   /// none.
   [[nodiscard]] Route route(HostIndex from, HostIndex to) const;
+  /// The same into a list that is used again, without the latency: for millions of pairs.
+  void route_into(HostIndex from, HostIndex to, std::vector<LinkIndex>& links) const;
   /// LogGP's g of the hosts' ports; 0 where the platform says nothing.
   [[nodiscard]] Seconds message_gap() const;
 
