@@ -5,15 +5,18 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <set>
 #include <span>
 #include <sstream>
 
 #include "sim/core/child_process.hpp"
 #include "sim/core/errors.hpp"
+#include "topologies/compact_routes.hpp"
 
 namespace thinwire {
 
@@ -168,7 +171,14 @@ class LastRoute {
 // From the child to its parent: a line of figures, then a line for each finding.
 
 std::string serialised(const PlatformCheck& check) {
-  std::string text = fmt::format("{} {} {}\n", check.hosts, check.pairs, check.all_pairs ? 1 : 0);
+  std::string text = fmt::format("{} {} {} {}", check.hosts, check.pairs, check.all_pairs ? 1 : 0,
+                                 check.compact_routes ? 1 : 0);
+  if (check.compact_routes) {
+    const CompactRoutesCheck& routes = *check.compact_routes;
+    text += fmt::format(" {} {} {} {} {} {}", routes.pairs, routes.rows, routes.columns,
+                        routes.bytes, routes.making_s, routes.comparison_s);
+  }
+  text += '\n';
   for (const Finding& finding : check.findings) {
     text += fmt::format("{}\t{}\t{}\n", finding.severity == Severity::problem ? 'p' : 'w',
                         finding.kind, finding.text);
@@ -180,7 +190,13 @@ PlatformCheck parsed(const std::string& text) {
   PlatformCheck check;
   std::istringstream lines(text);
   std::string line;
-  lines >> check.hosts >> check.pairs >> check.all_pairs;
+  bool compact_routes = false;
+  lines >> check.hosts >> check.pairs >> check.all_pairs >> compact_routes;
+  if (compact_routes) {
+    CompactRoutesCheck& routes = check.compact_routes.emplace();
+    lines >> routes.pairs >> routes.rows >> routes.columns >> routes.bytes >> routes.making_s >>
+        routes.comparison_s;
+  }
   std::getline(lines, line);
   while (std::getline(lines, line)) {
     const std::size_t tab = line.find('\t', 2);
@@ -190,7 +206,48 @@ PlatformCheck parsed(const std::string& text) {
   return check;
 }
 
-PlatformCheck check_loaded(const Platform& platform, std::optional<int> hosts_wanted,
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Up to the first pair that differs.
+void check_compact_routes(const Platform& platform, PlatformCheck& check) {
+  std::vector<HostIndex> hosts(platform.hosts().size());
+  std::iota(hosts.begin(), hosts.end(), HostIndex{0});
+  auto begin = std::chrono::steady_clock::now();
+  const CompactRoutes compact(platform, hosts);
+  CompactRoutesCheck& routes = check.compact_routes.emplace();
+  routes.making_s = seconds_since(begin);
+  routes.rows = compact.rows();
+  routes.columns = compact.columns();
+  routes.bytes = compact.bytes();
+  begin = std::chrono::steady_clock::now();
+  std::vector<LinkIndex> wanted;
+  for (SiteIndex from = 0; from < compact.sites(); ++from) {
+    for (SiteIndex to = 0; to < compact.sites(); ++to) {
+      platform.route_into(from, to, wanted);
+      std::erase_if(wanted, [&](LinkIndex link) { return is_weight(platform.links()[link]); });
+      ++routes.pairs;
+      double slowest = HUGE_VAL;
+      for (const LinkIndex link : wanted) {
+        slowest = std::min(slowest, platform.links()[link].bandwidth);
+      }
+      if (compact.links(from, to) == wanted &&
+          compact.bandwidths()[compact.way(from, to).slowest] == slowest) {
+        continue;
+      }
+      check.findings.insert(
+          check.findings.begin(),
+          {Severity::problem, "routes",
+           fmt::format("the compact route from {} to {} is not SimGrid's; please report this",
+                       platform.hosts()[from].name, platform.hosts()[to].name)});
+      return;
+    }
+  }
+  routes.comparison_s = seconds_since(begin);
+}
+
+PlatformCheck check_loaded(const Platform& platform, const PlatformCheckWishes& wishes,
                            LastRoute& last) {
   RouteTable table = routes_of(platform);
   table.route = [&, route = table.route](HostIndex from, HostIndex to) {
@@ -200,10 +257,15 @@ PlatformCheck check_loaded(const Platform& platform, std::optional<int> hosts_wa
     return found;
   };
   const PlatformGraph graph = graph_of(table);
-  return {.findings = findings_of(table, graph, hosts_wanted),
-          .hosts = table.hosts.size(),
-          .pairs = graph.survey.pairs.size(),
-          .all_pairs = graph.survey.all_pairs};
+  PlatformCheck check{.findings = findings_of(table, graph, wishes.hosts),
+                      .hosts = table.hosts.size(),
+                      .pairs = graph.survey.pairs.size(),
+                      .all_pairs = graph.survey.all_pairs};
+  // Where a route is missing there are none to hold, and a problem has been found.
+  if (wishes.compact_routes && graph.survey.unreachable.empty()) {
+    check_compact_routes(platform, check);
+  }
+  return check;
 }
 
 }  // namespace
@@ -226,8 +288,7 @@ std::vector<Finding> findings_of(const RouteTable& table, const PlatformGraph& g
   return findings;
 }
 
-PlatformCheck check_platform(const std::string& path, std::optional<int> hosts_wanted,
-                             bool verbose) {
+PlatformCheck check_platform(const std::string& path, const PlatformCheckWishes& wishes) {
   LastRoute last;
   std::string text;
   try {
@@ -235,11 +296,11 @@ PlatformCheck check_platform(const std::string& path, std::optional<int> hosts_w
         in_child_process({.subject = path,
                           .prepare =
                               [&] {
-                                const Platform platform(path, {.verbose = verbose});
-                                text = serialised(check_loaded(platform, hosts_wanted, last));
+                                const Platform platform(path, {.verbose = wishes.verbose});
+                                text = serialised(check_loaded(platform, wishes, last));
                               },
                           .run = [&] { return text; }},
-                         verbose);
+                         wishes.verbose);
     return parsed(outcome.text);
   } catch (const InputError& error) {
     if (!last.open()) throw;

@@ -341,14 +341,21 @@ void add_show(CLI::App& topo, int& exit_code) {
 
 struct CheckFlags {
   std::string platform;
-  std::optional<int> hosts;
+  PlatformCheckWishes wishes;
   Format format = Format::table;
-  bool verbose = false;
 };
 
+void print_compact_routes(const CompactRoutesCheck& routes) {
+  fmt::print(
+      "compact routes: {} pairs compared in {:.3g} s, all as SimGrid's; {} x {} classes, {:.3g} "
+      "MB, "
+      "made in {:.3g} s\n",
+      routes.pairs, routes.comparison_s, routes.rows, routes.columns,
+      static_cast<double>(routes.bytes) / 1e6, routes.making_s);
+}
+
 int check(const CheckFlags& flags) {
-  const PlatformCheck result =
-      check_platform(platform_file(flags.platform), flags.hosts, flags.verbose);
+  const PlatformCheck result = check_platform(platform_file(flags.platform), flags.wishes);
   std::vector<Json> records;
   bool problems = false;
   for (const Finding& finding : result.findings) {
@@ -369,6 +376,7 @@ int check(const CheckFlags& flags) {
   if (!problems) {
     fmt::print("{} hosts, {} routes{}: no problems\n", result.hosts, result.pairs,
                result.all_pairs ? " (all)" : "");
+    if (result.compact_routes) print_compact_routes(*result.compact_routes);
   }
   return problems ? kFailed : 0;
 }
@@ -380,14 +388,19 @@ void add_check(CLI::App& topo, int& exit_code) {
   command.add_option("platform", flags->platform, "XML file, or the name of a shipped platform")
       ->required()
       ->option_text("PLATFORM");
-  command.add_option("--hosts", flags->hosts, "hosts that it has to have at least")
+  command.add_option("--hosts", flags->wishes.hosts, "hosts that it has to have at least")
       ->check(CLI::PositiveNumber)
       ->option_text("HOSTS");
-  command.add_flag("--verbose", flags->verbose, "let SimGrid talk on stderr");
+  command.add_flag("--routes", flags->wishes.compact_routes,
+                   "compare the compact routes that network links uses with SimGrid's, on every "
+                   "pair of hosts: a minute for thousands of them");
+  command.add_flag("--verbose", flags->wishes.verbose, "let SimGrid talk on stderr");
   add_format(command, flags->format);
   command.footer(
       "Exit codes: 0 no problems (there may be warnings), 1 problems, 2 cannot be loaded.\n"
-      "Example: thinwire topo check my.xml --hosts 64");
+      "Examples:\n"
+      "  thinwire topo check my.xml --hosts 64\n"
+      "  thinwire topo check gige_star --routes");
   command.callback([flags, &exit_code] { exit_code = check(*flags); });
 }
 

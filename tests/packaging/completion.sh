@@ -38,7 +38,7 @@ offers run --scheme = :: oktopk
 offers run --scheme 'topka+' :: topka+dgc topka+gaussian
 offers run --scheme 'dense_ring+' ::  # takes no sparsifier
 offers run --network '' :: alphabeta smpi counting
-offers run --platform a :: alphabeta aries_daint
+offers run --platform a :: alphabeta aries_8192 aries_daint
 offers run --model be :: bert
 offers run --device '' :: p100 v100 h100
 offers run --format '' :: table csv json jsonl
@@ -51,7 +51,7 @@ offers list '' :: schemes devices all
 offers list schemes --form :: --format
 offers sweep '' :: table1
 offers topo '' :: make show check
-offers topo show fat :: fat_tree
+offers topo show fat :: fat_tree fat_tree_4to1 fat_tree_8192
 offers topo make '' :: dragonfly
 offers trace show lstm_ :: lstm_all lstm_oktopk
 offers claims oktopk.b :: oktopk.bert.256.speedup

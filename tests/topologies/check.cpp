@@ -33,7 +33,7 @@ std::string text_of(const std::vector<Finding>& findings) {
 
 PlatformCheck check_xml(const std::string& xml) {
   const test::TemporaryFolder folder;
-  return check_platform(folder.write("p.xml", xml), {});
+  return check_platform(folder.write("p.xml", xml));
 }
 
 Network star() { return {4, 1, {{0, 4}, {1, 4}, {2, 4}, {3, 4}}}; }
@@ -49,7 +49,7 @@ TEST_CASE("nothing is found on a sound network") {
   CHECK(findings(star().table(), 4).empty());
   CHECK(findings(test::random_network(5, 9, 6, 4, true).table()).size() <= 1);
   for (const char* name : {"gige_star", "exdyna_v100", "dragonn_v100"}) {
-    const PlatformCheck check = check_platform(platform_file(name), {});
+    const PlatformCheck check = check_platform(platform_file(name));
     CHECK(check.findings.empty());
     CHECK(check.all_pairs);
     CHECK(check.pairs == check.hosts * (check.hosts - 1));
@@ -127,6 +127,24 @@ TEST_CASE("a missing route is found in every zone of SimGrid, even where SimGrid
   }
 }
 
+TEST_CASE("compact routes are compared on every pair, where no route is missing") {
+  const PlatformCheck check =
+      check_platform(platform_file("dragonn_v100"), {.compact_routes = true});
+  CHECK(check.findings.empty());
+  REQUIRE(check.compact_routes);
+  CHECK(check.compact_routes->pairs == 256);
+  CHECK(check.compact_routes->rows == 16);
+  CHECK(check.compact_routes->bytes > 0);
+  CHECK(!check_platform(platform_file("dragonn_v100")).compact_routes);
+  const test::TemporaryFolder folder;
+  const PlatformCheck missing = check_platform(
+      folder.write("p.xml",
+                   test::platform_xml(fmt::format(fmt::runtime(kOneRouteMissing), "Full"))),
+      {.compact_routes = true});
+  CHECK(text_of(missing.findings) == "no_route: no route to or from c\n");
+  CHECK(!missing.compact_routes);
+}
+
 TEST_CASE("what cannot be loaded is no finding but bad input") {
   const auto refusal = [](const std::string& xml) {
     return error_of<InputError>([&] { (void)check_xml(xml); });
@@ -136,8 +154,8 @@ TEST_CASE("what cannot be loaded is no finding but bad input") {
                        "\"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n<zone "),
                "p.xml:4"));
   CHECK(contains(refusal(""), "p.xml"));
-  CHECK(contains(error_of<InputError>([] { (void)check_platform("/no/such.xml", {}); }),
-                 "/no/such.xml"));
+  CHECK(
+      contains(error_of<InputError>([] { (void)check_platform("/no/such.xml"); }), "/no/such.xml"));
 }
 
 TEST_CASE("one host and two hosts can be checked") {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "sim/core/errors.hpp"
@@ -126,7 +127,7 @@ std::string gap_and_hosts(const std::string& name) {
 TEST_CASE("every shipped platform is made again, byte for byte, by the command in its comment") {
   const InSourceFolder folder;
   const std::vector<std::string> names = shipped_platforms();
-  CHECK(names.size() >= 7);
+  CHECK(names.size() >= 10);
   for (const std::string& name : names) {
     CAPTURE(name);
     const std::string xml = text_of(platform_file(name));
@@ -159,7 +160,10 @@ TEST_CASE("the commands of the README make the shipped platforms, comments aside
 TEST_CASE("shipped platforms have the hosts and the message gaps that their notes say") {
   CHECK(gap_and_hosts("alphabeta") == "2e-06 4096");
   CHECK(gap_and_hosts("aries_daint") == "3e-07 5376");
+  CHECK(gap_and_hosts("aries_8192") == "3e-07 8192");
   CHECK(gap_and_hosts("fat_tree") == "3e-07 4096");
+  CHECK(gap_and_hosts("fat_tree_4to1") == "3e-07 4096");
+  CHECK(gap_and_hosts("fat_tree_8192") == "3e-07 8192");
   CHECK(gap_and_hosts("nvlink_ib") == "3e-07 512");
   CHECK(gap_and_hosts("gige_star") == "5e-06 64");
   CHECK(gap_and_hosts("exdyna_v100") == "3e-07 16");
@@ -201,6 +205,29 @@ TEST_CASE("fat_tree: under one leaf, in one pod, across") {
                 {"host-0", "host-16", 1.2e-6, 25e9, "link_from_-link_from_-link_from_-link_from_"},
                 {"host-0", "host-4095", 1.8e-6, 25e9,
                  "link_from_-link_from_-link_from_-link_from_-link_from_-link_from_"}});
+}
+
+TEST_CASE("aries_8192 and the other fat trees: the figures of their families, further out") {
+  check_routes("aries_8192",
+               {{"nid-0", "nid-3", 1.0e-6, 10.2e9, "local-local"},
+                {"nid-508", "nid-0", 1.2e-6, 5.25e9, "local-green-black-local"},
+                {"nid-511", "nid-8191", 1.8e-6, 5.25e9, "local-black-blue-green-black-local"}});
+  const std::string up_and_down =
+      "link_from_-link_from_-link_from_-link_from_-link_from_-link_from_";
+  check_routes("fat_tree_8192", {{"host-0", "host-15", 0.6e-6, 25e9, "link_from_-link_from_"},
+                                 {"host-0", "host-8191", 1.8e-6, 25e9, up_and_down}});
+  check_routes("fat_tree_4to1", {{"host-0", "host-15", 0.6e-6, 25e9, "link_from_-link_from_"},
+                                 {"host-0", "host-4095", 1.8e-6, 25e9, up_and_down}});
+}
+
+TEST_CASE("fat_tree_4to1 has four cables up for sixteen down") {
+  const std::string ways =
+      on_platform(platform_file("fat_tree_4to1"), [](const Platform& platform) {
+        std::set<LinkIndex> up;
+        for (HostIndex to = 16; to < 4096; ++to) up.insert(platform.route(0, to).links.at(1));
+        return std::to_string(up.size());
+      });
+  CHECK(ways == "4");
 }
 
 TEST_CASE("nvlink_ib: in a node over NVLink, on a rail over one leaf, else over the core") {

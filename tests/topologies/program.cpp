@@ -143,14 +143,22 @@ TEST_CASE("topo check lists problems and warnings, in words and as records") {
   CHECK(records[1]["kind"] == "no_route");
 }
 
+TEST_CASE("topo check compares the compact routes of every pair when asked to") {
+  const Ended ended = run_program("topo check gige_star --routes");
+  CHECK(ended.exit_code == 0);
+  CHECK(ended.out.starts_with("64 hosts, 4032 routes (all): no problems\ncompact routes: 4096 "));
+  CHECK(contains(ended.out, " s, all as SimGrid's; 64 x 64 classes, "));
+  CHECK(lines_in(ended.out) == 2);
+}
+
 TEST_CASE("bad input of topo is refused in one line") {
   const TemporaryFolder folder;
   const std::string cut = folder.write("cut.xml", "<?xml version='1.0'?>\n<platform version=\"4");
   for (const char* command : {"show ", "check "}) {
     check_refused(run_program(std::string("topo ") + command + cut), "cut.xml");
     check_refused(run_program(std::string("topo ") + command + "/no/such.xml"), "/no/such.xml");
-    check_refused(run_program(std::string("topo ") + command + "aries"),
-                  "unknown platform 'aries'; did you mean 'aries_daint'?");
+    check_refused(run_program(std::string("topo ") + command + "aries_dain"),
+                  "unknown platform 'aries_dain'; did you mean 'aries_daint'?");
   }
   check_refused(run_program("topo show gige_star --route host-0 host-64"),
                 "unknown host 'host-64'; its 64 hosts run from 'host-0' to 'host-63'");

@@ -22,8 +22,9 @@ TEST_CASE("a path stays as it is, whether or not there is such a file") {
 TEST_CASE("every shipped platform is found by its name") {
   const std::vector<std::string> names = shipped_platforms();
   CHECK(std::ranges::is_sorted(names));
-  for (const char* name : {"alphabeta", "aries_daint", "dragonn_v100", "exdyna_v100", "fat_tree",
-                           "gige_star", "nvlink_ib"}) {
+  for (const char* name :
+       {"alphabeta", "aries_8192", "aries_daint", "dragonn_v100", "exdyna_v100", "fat_tree",
+        "fat_tree_4to1", "fat_tree_8192", "gige_star", "nvlink_ib"}) {
     CAPTURE(std::string(name));
     CHECK(std::ranges::find(names, name) != names.end());
   }
@@ -39,7 +40,7 @@ TEST_CASE("an unknown platform is refused with the nearest name") {
   };
   CHECK(contains(refusal("aries_dain"),
                  "unknown platform 'aries_dain'; did you mean 'aries_daint'?"));
-  CHECK(contains(refusal("frontier"), "known are alphabeta, aries_daint"));
+  CHECK(contains(refusal("frontier"), "known are alphabeta, aries_8192, aries_daint"));
   CHECK(contains(refusal(""), "unknown platform ''"));
 }
 
