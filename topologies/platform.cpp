@@ -21,6 +21,7 @@
 
 #include "sim/core/errors.hpp"
 #include "topologies/dragonfly_routes.hpp"
+#include "topologies/shortest_paths.hpp"
 
 // SimGrid's headers for these are internal, or bring all of MPI along.
 extern "C" void smpi_init_options();
@@ -114,6 +115,15 @@ void require_readable(const std::string& path) {
   if (!std::ifstream(path)) throw InputError(fmt::format("{}: cannot be read", path));
 }
 
+/// Ways around the routing, which SimGrid does not tell of.
+bool has_bypasses(const std::string& path) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.find("<bypass") != std::string::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 struct Platform::Loaded {
@@ -130,7 +140,7 @@ struct Platform::Loaded {
   std::vector<LinkImpl*> passed;  ///< of the route that was asked last
   Seconds message_gap;
 
-  void load();
+  void load(const Platform::Loading& loading);
   void tune(const std::string& key, const std::string& figures);
   void read_zone_properties();
   void refuse_zone_properties(const sg4::NetZone& zone) const;
@@ -139,11 +149,13 @@ struct Platform::Loaded {
   void route(HostIndex from, HostIndex to, std::vector<LinkIndex>& into, double* latency);
 };
 
-void Platform::Loaded::load() {
+void Platform::Loaded::load(const Platform::Loading& loading) {
   try {
+    ShortestPaths paths;
     engine->load_platform(path);
     read_zone_properties();
     mend_dragonfly(*engine);
+    if (!has_bypasses(path)) paths.replace_dijkstra(*engine, loading.own_paths_from);
     engine->seal_platform();
   } catch (const simgrid::ParseError& error) {
     throw InputError(one_line(error.what()));
@@ -272,7 +284,7 @@ Platform::Platform(const std::string& path, const Loading& loading)
   loaded_->engine = std::make_unique<sg4::Engine>(&loaded_->count, loaded_->values);
   configure(loading);
   if (loading.before) loading.before();
-  loaded_->load();
+  loaded_->load(loading);
 }
 
 Platform::Platform(const std::string& path) : Platform(path, Loading{}) {}

@@ -48,8 +48,10 @@ struct Route {
 class Platform {
  public:
   struct Loading {
-    bool packets = false;               ///< SimGrid's ns-3 model instead of flows
-    bool verbose = false;               ///< SimGrid's log goes to stderr
+    bool packets = false;  ///< SimGrid's ns-3 model instead of flows
+    bool verbose = false;  ///< SimGrid's log goes to stderr
+    /// Dijkstra zones of so many hosts and routers are routed by shortest_paths.hpp.
+    std::size_t own_paths_from = 1024;
     std::function<void()> before = {};  ///< called between the making of the engine and the XML
   };
 
