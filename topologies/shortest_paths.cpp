@@ -148,16 +148,13 @@ class Zone final : public routing::NetZoneImpl {
                                   "'");
     }
     const std::vector<std::uint32_t>& came_by = paths_from(from->second);
-    path_.clear();
+    // From the end, as SimGrid does: so the links of a single route of the XML are turned round.
     for (std::uint32_t vertex = to->second; vertex != from->second;) {
-      path_.push_back(came_by[vertex]);
-      vertex = edges_[path_.back()].from;
+      const Edge& edge = edges_[came_by[vertex]];
+      for (const sg4::Link* link : edge.links) take(link);
+      vertex = edge.from;
     }
-    for (auto edge = path_.rbegin(); edge != path_.rend(); ++edge) {
-      const std::vector<const sg4::Link*>& links = edges_[*edge].links;
-      // SimGrid turns the links of a single route round.
-      for (auto link = links.rbegin(); link != links.rend(); ++link) take(*link);
-    }
+    std::ranges::reverse(into->link_list_);
   }
 
   const sg4::Link* loopback_;
@@ -166,7 +163,6 @@ class Zone final : public routing::NetZoneImpl {
   std::vector<std::vector<Step>> leaving_;           ///< by vertex
   std::vector<std::vector<std::uint32_t>> came_by_;  ///< by source, and vertex
   std::vector<std::uint32_t> cost_;                  ///< by vertex, of the last source
-  std::vector<std::uint32_t> path_;
 };
 
 /// SimGrid hides the class: it has a name, and no more.
