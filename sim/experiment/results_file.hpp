@@ -1,10 +1,10 @@
 // A results file that a sweep writes: rows are added one by one, and none is lost.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "sim/experiment/lines_file.hpp"
 #include "sim/experiment/row.hpp"
 
 namespace thinwire {
@@ -17,11 +17,6 @@ class ResultsFile {
   /// InputError where it cannot be written, is being written by another process, or holds no rows
   /// of results.
   explicit ResultsFile(const std::string& path);
-  ResultsFile(const ResultsFile&) = delete;
-  ResultsFile& operator=(const ResultsFile&) = delete;
-  ResultsFile(ResultsFile&&) = delete;
-  ResultsFile& operator=(ResultsFile&&) = delete;
-  ~ResultsFile();
 
   /// What it held when it was opened.
   [[nodiscard]] const std::vector<Row>& rows_before() const { return before_; }
@@ -32,12 +27,8 @@ class ResultsFile {
   void replace(const std::vector<Row>& rows);
 
  private:
-  void open_and_lock();
-  void read_back();
-
-  std::filesystem::path path_;
-  int file_ = -1;
   std::vector<Row> before_;
+  LinesFile file_;
 };
 
 /// The rows as lines of a results file.
