@@ -366,7 +366,7 @@ void check_timeline(const Point& point, const TimelineSettings& settings) {
 
 Outcome PointRun::run(Timeline* timeline) {
   Outcome outcome = run_on(*ready_.network, point_, ready_.machine, {after_iteration, timeline});
-  if (find_network(point_.network).congests) {
+  if (with_alphabeta && find_network(point_.network).congests) {
     outcome.alphabeta_time = run_on(*alphabeta_of(ready_.machine), point_, ready_.machine).time();
   }
   return outcome;

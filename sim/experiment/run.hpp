@@ -118,6 +118,8 @@ class PointRun {
 
   /// Called after each iteration, for benchmarks.
   std::function<void(int iteration)> after_iteration = {};
+  /// Off: Outcome::alphabeta_time stays empty, which saves a second run where flows share links.
+  bool with_alphabeta = true;
 
  private:
   Outcome run(Timeline* timeline);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <smpi/smpi.h>
 
+#include <simgrid/version.h>
 #include <xbt/xbt_os_time.h>
 #include <algorithm>
 #include <array>
@@ -472,6 +473,14 @@ Request SmpiRank::start_program(StartedProgram program) {
 }
 
 }  // namespace
+
+std::string simgrid_version() {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  sg_version_get(&major, &minor, &patch);
+  return fmt::format("{}.{}.{}", major, minor, patch);
+}
 
 /// Charges the message gap, and counts what crosses each link.
 class SmpiNetwork::Links {

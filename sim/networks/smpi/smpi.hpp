@@ -31,6 +31,9 @@ namespace thinwire {
 inline constexpr const char* kPacketBuffers =
     "ns3::TcpSocket::SndBufSize=1000000000;ns3::TcpSocket::RcvBufSize=1000000000";
 
+/// Of the library that runs, as in "3.32.0".
+[[nodiscard]] std::string simgrid_version();
+
 /// How SimGrid simulates, and what is recorded.
 struct SmpiSettings {
   /// Events that are no further apart happen together, which saves SimGrid from sharing the links
