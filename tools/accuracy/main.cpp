@@ -1,0 +1,199 @@
+// How accurate a fast network is, judged by SimGrid: the table of results/links/.
+//
+//   links_accuracy [-o FILE] [--only smpi|links] [--set KEY=VALUE ...] [--patterns ...] ...
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sim/cli/command.hpp"
+#include "sim/core/errors.hpp"
+#include "sim/experiment/networks.hpp"
+#include "tools/accuracy/measuring.hpp"
+#include "tools/accuracy/report.hpp"
+#include "topologies/shipped.hpp"
+
+namespace {
+
+using namespace thinwire;
+
+/// Where the table's platforms are written; removed in the end.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    path_ = (std::filesystem::temp_directory_path() / "links_accuracy-XXXXXX").string();
+    if (mkdtemp(path_.data()) == nullptr) {
+      throw InputError(fmt::format("{}: cannot be made; set TMPDIR to a folder with room", path_));
+    }
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ScratchFolder(ScratchFolder&&) = delete;
+  ScratchFolder& operator=(ScratchFolder&&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+struct Flags {
+  Axes axes = all_axes();
+  Measuring measuring;
+  std::vector<std::string> settings;
+  std::string only = "both";
+  bool packets = false;
+  bool gate = false;
+  ReportSettings report;
+};
+
+/// KEY=VALUE, where VALUE is JSON or else a text.
+Json settings_from(const std::vector<std::string>& texts) {
+  Json settings = Json::object();
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw InputError(fmt::format(
+          "--set: '{}' is not right; wanted is KEY=VALUE, as in chunk_bytes=65536", text));
+    }
+    const std::string value = text.substr(equals + 1);
+    const Json parsed = Json::parse(value, nullptr, false);
+    settings[text.substr(0, equals)] = parsed.is_discarded() ? Json(value) : parsed;
+  }
+  return settings;
+}
+
+/// Where ns-3's packets run: Gigabit Ethernet in one zone, few ranks.
+void choose_packets(Flags& flags) {
+  flags.axes.platforms = {"gige_star"};
+  flags.axes.ranks = {16};
+  flags.measuring.reference.settings["packets"] = true;
+  flags.report.reference = "packets";
+}
+
+int run(Flags& flags) {
+  Measuring& measuring = flags.measuring;
+  if (flags.packets) choose_packets(flags);
+  check_axes(flags.axes);
+  measuring.cells = cells_of(flags.axes);
+  measuring.judged.settings = settings_from(flags.settings);
+  flags.report.judged = measuring.judged.network;
+  if (flags.only != "both" && flags.only != "smpi" && flags.only != measuring.judged.network) {
+    throw InputError(fmt::format("--only: '{}' is not right; wanted is smpi or {}", flags.only,
+                                 measuring.judged.network));
+  }
+  measuring.run_reference = flags.only == "both" || flags.only == "smpi";
+  measuring.run_judged = flags.only != "smpi";
+  if (measuring.run_judged) static_cast<void>(find_network(measuring.judged.network));
+  if (measuring.reference == measuring.judged) {
+    throw InputError("--network: smpi would be judged by itself; change it with --set");
+  }
+
+  if (flags.packets) {
+    Point packets;
+    packets.packets = true;
+    prepare_for_packets({packets}, {});
+  }
+  const ScratchFolder scratch;
+  measuring.platforms = write_platforms(scratch.path());
+  if (flags.packets) measuring.platforms["gige_star"] = platform_file("gige_star");
+  const std::vector<CellComparison> cells = measure(measuring);
+  fmt::print("{}", report(cells, flags.report));
+  if (std::fflush(stdout) != 0) throw SimulationError("stdout: cannot be written");
+
+  const bool failed =
+      std::ranges::any_of(cells, [](const CellComparison& one) { return one.status == "failed"; });
+  const std::vector<ErrorGroup> groups = error_groups(cells);
+  const bool accurate = !groups.empty() && groups.front().errors.median <= kWantedMedian &&
+                        groups.front().errors.percentile <= kLargeError;
+  if (flags.gate && !accurate) {
+    fmt::print(stderr, "the median error is above {:g}% or the 90th percentile above {:g}%\n",
+               100 * kWantedMedian, 100 * kLargeError);
+  }
+  return failed || (flags.gate && !accurate) ? kFailed : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "How accurate a fast network is, judged by SimGrid's flow model: patterns and schemes on "
+      "five "
+      "platforms, simulated on both, as a table of simulated times and their ratios.");
+  Flags flags;
+  Measuring& measuring = flags.measuring;
+  measuring.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  measuring.output = "results/local/accuracy.jsonl";
+  app.add_option("-o,--output", measuring.output,
+                 "measurements, one JSON object a line; what it holds is not measured again")
+      ->capture_default_str();
+  app.add_option("--also", measuring.also,
+                 "further measurements to take from, which are only read: a copy that another run "
+                 "is writing, say");
+  app.add_option("--network", measuring.judged.network, "the network that is judged")
+      ->capture_default_str();
+  app.add_option("--set", flags.settings,
+                 "KEY=VALUE of a point, for the judged network: variants are kept side by side");
+  app.add_option("--only", flags.only, "measure this network alone: smpi, or the judged one");
+  app.add_option("--patterns", flags.axes.patterns, "patterns and schemes [all]")->delimiter(',');
+  app.add_option("--platforms", flags.axes.platforms, "platforms of the table [all]")
+      ->delimiter(',');
+  app.add_option("-P,--ranks", flags.axes.ranks, "numbers of ranks [16,64,256,512]")
+      ->delimiter(',');
+  app.add_option("--sizes", flags.axes.sizes, "1kB, 64kB, 4MB, unequal [all]")->delimiter(',');
+  app.add_option("--placement", flags.axes.placement, "block, round_robin or random:SEED")
+      ->capture_default_str();
+  app.add_flag("--packets", flags.packets,
+               "judge by ns-3's packets instead: 16 ranks on gige_star");
+  app.add_option("-j,--jobs", measuring.jobs, "cells that run at once")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option(
+         "--time-limit", measuring.limit_s,
+         "wall-clock seconds for a cell on a network; beyond them it is recorded as too slow")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag("--force", measuring.force, "measure also what is there already");
+  app.add_flag("--summary", flags.report.summary, "leave the cells out of the table");
+  app.add_flag("--gate", flags.gate,
+               "exit with 1 where the median error is above 3% or the 90th percentile above 10%");
+  const std::map<std::string, TableFormat> formats{{"table", TableFormat::table},
+                                                   {"markdown", TableFormat::markdown},
+                                                   {"csv", TableFormat::csv},
+                                                   {"jsonl", TableFormat::jsonl}};
+  app.add_option("--format", flags.report.format, "table, markdown, csv or jsonl [table]")
+      ->transform(CLI::CheckedTransformer(formats))
+      ->option_text("FORMAT");
+  app.footer(
+      "Cells run in child processes, the cheapest first, and are kept as they end: the same "
+      "command\n"
+      "goes on later. SimGrid's times stay when Thinwire changes; the judged network is measured\n"
+      "anew by every version of it.\n"
+      "Example: links_accuracy -o results/links/accuracy.jsonl --only links --summary");
+  try {
+    app.parse(argc, argv);
+    return run(flags);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    fmt::print(stderr, "links_accuracy: {}\n", error.what());
+    return kBadInput;
+  } catch (const InputError& error) {
+    fmt::print(stderr, "links_accuracy: {}\n", error.what());
+    return kBadInput;
+  } catch (const InterruptedError& error) {
+    fmt::print(stderr, "links_accuracy: {}\n", error.what());
+    return kInterrupted;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "links_accuracy: {}\n", error.what());
+    return kFailed;
+  }
+}

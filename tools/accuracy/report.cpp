@@ -1,0 +1,209 @@
+#include "tools/accuracy/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "sim/report/formats.hpp"
+
+namespace thinwire {
+
+namespace {
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json time_of(const std::optional<Measurement>& measurement) {
+  const bool known = measurement && measurement->status == CellStatus::ok;
+  return known ? Json(measurement->time_s) : Json();
+}
+
+Json record_of(const CellComparison& one) {
+  Json record = {{"kind", "cell"}};
+  record.update(to_json(one.cell));
+  record["reference_s"] = time_of(one.reference);
+  record["judged_s"] = time_of(one.judged);
+  record["ratio"] = or_null(one.ratio());
+  record["congestion"] = or_null(one.congestion());
+  record["status"] = one.status.empty() ? "ok" : one.status;
+  record["reason"] = one.reason.empty() ? Json() : Json(one.reason);
+  return record;
+}
+
+Json record_of(const ErrorGroup& group) {
+  return {{"kind", "errors"},
+          {"by", group.by},
+          {"value", group.value},
+          {"cells", group.errors.cells},
+          {"median", group.errors.median},
+          {"percentile_90", group.errors.percentile},
+          {"worst", group.errors.worst},
+          {"above_10_percent", group.errors.large}};
+}
+
+template <class T>
+std::vector<Json> records_of(const std::vector<T>& all) {
+  std::vector<Json> records;
+  for (const T& one : all) records.push_back(record_of(one));
+  return records;
+}
+
+Column text_column(const std::string& heading, const std::string& key) {
+  return {heading,
+          [key](const Json& r) {
+            return r.at(key).is_null() ? std::string() : r.at(key).get<std::string>();
+          },
+          true};
+}
+
+Column time_column(const std::string& heading, const std::string& key) {
+  return {heading, [key](const Json& r) { return number_text(r.at(key), 5); }};
+}
+
+Column ratio_column(const std::string& heading, const std::string& key) {
+  return {heading, [key](const Json& r) {
+            return r.at(key).is_null() ? "-" : fmt::format("{:.3f}", r.at(key).get<double>());
+          }};
+}
+
+Column percent_column(const std::string& heading, const std::string& key) {
+  return {heading,
+          [key](const Json& r) { return fmt::format("{:.2f}%", 100 * r.at(key).get<double>()); }};
+}
+
+std::vector<Column> cell_columns(const ReportSettings& settings) {
+  return {text_column("pattern", "pattern"),
+          text_column("platform", "platform"),
+          number_column("ranks", "ranks"),
+          text_column("size", "size"),
+          time_column(settings.reference + "_s", "reference_s"),
+          time_column(settings.judged + "_s", "judged_s"),
+          ratio_column("ratio", "ratio"),
+          ratio_column("congestion", "congestion"),
+          text_column("status", "status")};
+}
+
+std::vector<Column> error_columns() {
+  return {text_column("by", "by"),
+          text_column("value", "value"),
+          number_column("cells", "cells"),
+          percent_column("median", "median"),
+          percent_column("90th percentile", "percentile_90"),
+          percent_column("worst", "worst"),
+          number_column("above 10%", "above_10_percent")};
+}
+
+/// The ratios of a pattern, a platform and a number of ranks, with the sizes as columns.
+std::vector<Json> by_size(const std::vector<CellComparison>& cells,
+                          const std::vector<std::string>& sizes) {
+  std::vector<Json> rows;
+  std::map<std::string, std::size_t> places;
+  for (const CellComparison& one : cells) {
+    Json key = to_json(one.cell);
+    key.erase("size");
+    const auto [place, is_new] = places.emplace(key.dump(), rows.size());
+    if (is_new) {
+      for (const std::string& size : sizes) key[size] = "";
+      rows.push_back(std::move(key));
+    }
+    const std::optional<double> ratio = one.ratio();
+    rows[place->second][one.cell.size] =
+        ratio ? fmt::format("{:.3f}", *ratio) : fmt::format("({})", one.status);
+  }
+  return rows;
+}
+
+std::vector<std::string> sizes_of(const std::vector<CellComparison>& cells) {
+  std::vector<std::string> sizes;
+  for (const CellComparison& one : cells) {
+    if (std::ranges::find(sizes, one.cell.size) == sizes.end()) sizes.push_back(one.cell.size);
+  }
+  return sizes;
+}
+
+std::string to_markdown(const std::vector<Json>& records, const std::vector<Column>& columns) {
+  std::string text;
+  std::string rule;
+  for (const Column& column : columns) {
+    text += "| " + column.heading + " ";
+    rule += column.left ? "|---" : "|---:";
+  }
+  text += "|\n" + rule + "|\n";
+  for (const Json& record : records) {
+    for (const Column& column : columns) text += "| " + column.text(record) + " ";
+    text += "|\n";
+  }
+  return text;
+}
+
+/// Cells without a ratio: how many, why, and one of them.
+std::vector<Json> without_ratio(const std::vector<CellComparison>& cells) {
+  std::vector<Json> rows;
+  for (const CellComparison& one : cells) {
+    if (one.status.empty()) continue;
+    const std::string reason = one.status == "stale" ? "another schedule" : one.reason;
+    const auto same = std::ranges::find_if(rows, [&](const Json& r) {
+      return r.at("status") == one.status && r.at("reason") == reason;
+    });
+    if (same != rows.end()) {
+      (*same)["cells"] = same->at("cells").get<int>() + 1;
+      continue;
+    }
+    rows.push_back({{"kind", "without_ratio"},
+                    {"cells", 1},
+                    {"status", one.status},
+                    {"reason", reason},
+                    {"first", name_of(one.cell)}});
+  }
+  return rows;
+}
+
+std::string pages(const std::vector<CellComparison>& cells, const ReportSettings& settings) {
+  const bool markdown = settings.format == TableFormat::markdown;
+  std::string text;
+  const auto add = [&](const std::string& title, const std::vector<Json>& records,
+                       const std::vector<Column>& columns) {
+    if (records.empty()) return;
+    if (!text.empty()) text += '\n';
+    text += (markdown ? "## " + title + "\n\n" : title + "\n") +
+            (markdown ? to_markdown(records, columns) : to_table(records, columns));
+  };
+  const std::string ratio = fmt::format("{} / {}", settings.judged, settings.reference);
+  if (!settings.summary && markdown) {
+    const std::vector<std::string> sizes = sizes_of(cells);
+    std::vector<Column> columns{text_column("pattern", "pattern"),
+                                text_column("platform", "platform"),
+                                number_column("ranks", "ranks")};
+    for (const std::string& size : sizes) columns.push_back(text_column(size, size));
+    add("Simulated time, " + ratio, by_size(cells, sizes), columns);
+  } else if (!settings.summary) {
+    add("Simulated time, " + ratio, records_of(cells), cell_columns(settings));
+  }
+  add(fmt::format("Errors, |{} - 1|", ratio), records_of(error_groups(cells)), error_columns());
+  add("Above 10%", records_of(large_errors(cells)), cell_columns(settings));
+  add("Without a ratio", without_ratio(cells),
+      {number_column("cells", "cells"), text_column("status", "status"),
+       text_column("reason", "reason"), text_column("first", "first")});
+  return text;
+}
+
+}  // namespace
+
+std::string report(const std::vector<CellComparison>& cells, const ReportSettings& settings) {
+  const std::vector<Json> errors = records_of(error_groups(cells));
+  switch (settings.format) {
+    case TableFormat::csv:
+      return to_csv(settings.summary ? errors : records_of(cells));
+    case TableFormat::jsonl:
+      return (settings.summary ? std::string() : to_json_lines(records_of(cells))) +
+             to_json_lines(errors) + to_json_lines(without_ratio(cells));
+    default:
+      return pages(cells, settings);
+  }
+}
+
+}  // namespace thinwire
