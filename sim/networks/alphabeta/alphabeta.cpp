@@ -10,9 +10,9 @@
 
 #include "sim/core/errors.hpp"
 #include "sim/core/timeline.hpp"
-#include "sim/networks/alphabeta/departures.hpp"
 #include "sim/networks/common/complaints.hpp"
 #include "sim/networks/common/event_loop.hpp"
+#include "sim/networks/common/event_queue.hpp"
 
 namespace thinwire {
 
@@ -82,26 +82,15 @@ struct SharedSends {
 };
 
 /// The processor of a strand.
-class PortUser : public LoopRank {
+class PortUser : public TimedRank {
  public:
   PortUser(Rank rank, int size, const LogGP& machine, EventLoop& loop)
-      : LoopRank(rank, size, loop), machine_(machine) {}
-
-  [[nodiscard]] Seconds now() const override { return Seconds(clock_); }
+      : TimedRank(rank, size, loop), machine_(machine) {}
 
  protected:
   Message finish(Request request) override {
     if (is_receive(request)) clock_ += machine_.overhead.value();
-    return LoopRank::finish(request);
-  }
-
-  void spend(Seconds work) override {
-    if (!(work.value() >= 0) || !std::isfinite(work.value())) {
-      throw SimulationError("local work must take a finite time that is not negative");
-    }
-    const Seconds begin = now();
-    clock_ += work.value();
-    books().worked(begin, now());
+    return TimedRank::finish(request);
   }
 
   /// Takes the processor's time for a message that is sent.
@@ -120,7 +109,7 @@ class PortUser : public LoopRank {
 /// A rank and its ports.
 class PortRank final : public PortUser {
  public:
-  PortRank(Rank rank, int size, const LogGP& machine, EventLoop& loop, Departures& departures)
+  PortRank(Rank rank, int size, const LogGP& machine, EventLoop& loop, EventQueue& departures)
       : PortUser(rank, size, machine, loop), departures_(departures) {}
 
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
@@ -227,7 +216,7 @@ class PortRank final : public PortUser {
   }
 
  private:
-  Departures& departures_;
+  EventQueue& departures_;
   OutgoingQueue outgoing_;
   std::unique_ptr<SharedSends> shared_;
   std::unique_ptr<std::deque<double>> posting_times_;  ///< where a timeline asks for them
@@ -288,8 +277,8 @@ class AlphaBetaLoop final : public EventLoop {
     }
     for (std::size_t i = 0; i < batch_.size(); ++i) {
       fetch_ahead(i);
-      const Departure departure = batch_[i];
-      PortRank& sender = *ports_[departure.rank];
+      const Event departure = batch_[i];
+      PortRank& sender = *ports_[departure.who];
       if (sender.shared()) {
         depart_shared(sender, departure.time);
         continue;
@@ -316,7 +305,7 @@ class AlphaBetaLoop final : public EventLoop {
     constexpr std::size_t kStage = 3;
     const auto sender = [&](std::size_t stages) -> const PortRank* {
       const std::size_t at = i + stages * kStage;
-      return at < batch_.size() ? ports_[batch_[at].rank] : nullptr;
+      return at < batch_.size() ? ports_[batch_[at].who] : nullptr;
     };
     if (const PortRank* rank = sender(5)) rank->prefetch_ports();
     if (const PortRank* rank = sender(4)) __builtin_prefetch(rank->next());
@@ -403,10 +392,10 @@ class AlphaBetaLoop final : public EventLoop {
     sender.schedule();
   }
 
-  Departures departures_;
+  EventQueue departures_;
   std::vector<std::unique_ptr<LoopRank>> ranks_;
   std::vector<PortRank*> ports_;
-  std::vector<Departure> batch_;
+  std::vector<Event> batch_;
   const LogGP& machine_;
   Timeline* timeline_;
 };

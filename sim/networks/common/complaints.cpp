@@ -69,10 +69,9 @@ void check_matched(const std::vector<const Mailbox*>& mailboxes, std::size_t ran
     for (const SlotIndex index : mailboxes[i]->unmatched()) {
       const Slot& slot = slots[index];
       if (count++ > 0) continue;
-      first = slot.arrived
-                  ? unreceived_text(slot.from, rank, slot.tag, slot.message.words, strand)
-                  : fmt::format("{} posted a receive from rank {} (tag {}) and nothing came",
-                                name_of(rank, strand), slot.from.value(), slot.tag.value());
+      first = slot.sent ? unreceived_text(slot.from, rank, slot.tag, slot.message.words, strand)
+                        : fmt::format("{} posted a receive from rank {} (tag {}) and nothing came",
+                                      name_of(rank, strand), slot.from.value(), slot.tag.value());
     }
   }
   if (count == 0 && slots.in_use() > 0) {

@@ -1,8 +1,11 @@
 #include "sim/networks/common/event_loop.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <optional>
+
+#include "sim/core/errors.hpp"
 
 namespace thinwire {
 
@@ -93,11 +96,24 @@ void LoopRank::add_waits(std::vector<Waiting>& waits, Strand strand) const {
   for (const Request request : awaited_) {
     if (is_timed(request) || slots_[slot_of(request)].arrived) continue;
     const Slot& slot = slots_[slot_of(request)];
-    // A send is on its way as long as anything is, so it is none.
-    const auto what = is_receive(request) ? Waiting::For::message : Waiting::For::started;
+    // A send is on its way as long as anything is, unless it waits for its receiver.
+    auto what = Waiting::For::started;
+    if (is_receive(request))
+      what = Waiting::For::message;
+    else if (slot.transfer != kNoTransfer)
+      what = Waiting::For::taking;
     waits.push_back(
         {.rank = rank(), .peer = slot.from, .tag = slot.tag, .what = what, .strand = strand});
   }
+}
+
+void TimedRank::spend(Seconds work) {
+  if (!(work.value() >= 0) || !std::isfinite(work.value())) {
+    throw SimulationError("local work must take a finite time that is not negative");
+  }
+  const Seconds begin = now();
+  clock_ += work.value();
+  books().worked(begin, now());
 }
 
 /// A rank's second strand.
@@ -146,6 +162,13 @@ void EventLoop::deliver_to_second(Rank from, Rank to, Tag tag, Message&& message
   if (second_of(to).comm->deliver(from, tag, std::move(message), stamp)) {
     ready_.push_back(size_ + static_cast<std::size_t>(to.value()));
   }
+}
+
+Match EventLoop::match(Rank from, Rank to, Strand strand, Tag tag, Message&& message,
+                       TransferIndex transfer) {
+  LoopRank& receiver = strand == Strand::main ? *strands_[static_cast<std::size_t>(to.value())]
+                                              : *second_of(to).comm;
+  return receiver.match(from, tag, std::move(message), transfer);
 }
 
 void EventLoop::complete(Rank rank, Strand strand, SlotIndex slot, double stamp) {

@@ -35,7 +35,11 @@ class LoopRank : public Communicator {
   /// Takes in a message that is complete at `stamp`; true when it was the last one that the rank
   /// waited for, so that the rank has to be resumed.
   [[nodiscard]] bool deliver(Rank from, Tag tag, Message&& message, double stamp);
-  /// The same for what is no receive, and complete at `stamp`.
+  /// Takes in a message that is on its way: it is matched now and complete later.
+  [[nodiscard]] Match match(Rank from, Tag tag, Message&& message, TransferIndex transfer) {
+    return mailbox_.send(slots_, from, tag, std::move(message), transfer);
+  }
+  /// The same as deliver() for a slot that is known already, and complete at `stamp`.
   [[nodiscard]] bool complete_slot(SlotIndex index, double stamp);
   void resume() const { waiting_.resume(); }
   /// Fetches what a rank touches that is resumed soon: first itself, then what it points to.
@@ -83,6 +87,10 @@ class LoopRank : public Communicator {
   [[nodiscard]] static bool is_receive(Request request) {
     return (request.token & (kSlotBit | kNoReceiveBit)) == kSlotBit;
   }
+  /// Of a request that is no time.
+  [[nodiscard]] static SlotIndex slot_of(Request request) {
+    return static_cast<SlotIndex>(request.token);
+  }
 
   /// When the request is complete; where that was not known at first, only once it is.
   [[nodiscard]] double stamp_of(Request request) const;
@@ -98,9 +106,6 @@ class LoopRank : public Communicator {
   static constexpr std::uint64_t kSlotBit = std::uint64_t{1} << 63U;
   static constexpr std::uint64_t kNoReceiveBit = std::uint64_t{1} << 62U;
   [[nodiscard]] static bool is_timed(Request request) { return (request.token & kSlotBit) == 0; }
-  [[nodiscard]] static SlotIndex slot_of(Request request) {
-    return static_cast<SlotIndex>(request.token);
-  }
 
   /// Whether the rank is to be resumed, now that the slot is complete.
   [[nodiscard]] bool wakes(SlotIndex index);
@@ -115,6 +120,16 @@ class LoopRank : public Communicator {
   double wake_ = 0;
 };
 
+/// A rank, or its second strand, whose clock goes on with local work.
+class TimedRank : public LoopRank {
+ public:
+  using LoopRank::LoopRank;
+  [[nodiscard]] Seconds now() const override { return Seconds(clock_); }
+
+ protected:
+  void spend(Seconds work) override;
+};
+
 /// Resumes ranks in the order of simulated time.
 class EventLoop {
  public:
@@ -127,6 +142,10 @@ class EventLoop {
 
   /// Hands a message to a rank of this loop; the rank runs on when the loop comes to it.
   void deliver(Rank from, Rank to, Tag tag, Message&& message, double stamp);
+  /// Matches a message that is posted now with its receive, which is complete when complete() says
+  /// so. Returns the slot that the two have in common, and whether the receive is posted already.
+  Match match(Rank from, Rank to, Strand strand, Tag tag, Message&& message,
+              TransferIndex transfer);
   /// The same from a second strand to another.
   void deliver_to_second(Rank from, Rank to, Tag tag, Message&& message, double stamp);
   /// What a strand may wait for, and is no receive, is complete at `stamp`.

@@ -34,6 +34,8 @@ void SlotPool::release(SlotIndex index) {
   Slot& slot = slots_[index];
   in_use_ -= slot.owed ? 1 : 0;
   slot.message = Message{};
+  slot.transfer = kNoTransfer;
+  slot.sent = false;
   slot.arrived = false;
   slot.awaited = false;
   slot.next = std::exchange(free_, index);
@@ -43,7 +45,7 @@ SlotIndex Mailbox::post(SlotPool& slots, Rank from, Tag tag, double now) {
   const std::uint64_t key = key_of(from, tag);
   const std::size_t at = find(key);
   posted_ = at;
-  if (entries_[at].key == key && slots[entries_[at].head].arrived) {
+  if (entries_[at].key == key && slots[entries_[at].head].sent) {
     const SlotIndex slot = pop(slots, at);
     slots[slot].stamp = std::max(slots[slot].stamp, now);
     return slot;
@@ -57,10 +59,11 @@ SlotIndex Mailbox::post(SlotPool& slots, Rank from, Tag tag, double now) {
 SlotIndex Mailbox::arrive(SlotPool& slots, Rank from, Tag tag, Message&& message, double stamp) {
   const std::uint64_t key = key_of(from, tag);
   const std::size_t at = find(key);
-  const bool expected = entries_[at].key == key && !slots[entries_[at].head].arrived;
+  const bool expected = entries_[at].key == key && !slots[entries_[at].head].sent;
   const SlotIndex index = expected ? pop(slots, at) : slots.acquire(from, tag);
   Slot& slot = slots[index];
   slot.message = std::move(message);
+  slot.sent = true;
   slot.arrived = true;
   if (expected) {
     slot.stamp = std::max(slot.stamp, stamp);
@@ -69,6 +72,23 @@ SlotIndex Mailbox::arrive(SlotPool& slots, Rank from, Tag tag, Message&& message
   slot.stamp = stamp;
   append(slots, at, key, index);
   return kNoSlot;
+}
+
+Match Mailbox::send(SlotPool& slots, Rank from, Tag tag, Message&& message,
+                    TransferIndex transfer) {
+  const std::uint64_t key = key_of(from, tag);
+  const std::size_t at = find(key);
+  const bool posted = entries_[at].key == key && !slots[entries_[at].head].sent;
+  const SlotIndex index = posted ? pop(slots, at) : slots.acquire(from, tag);
+  Slot& slot = slots[index];
+  slot.message = std::move(message);
+  slot.sent = true;
+  slot.transfer = transfer;
+  if (!posted) {
+    slot.stamp = 0;
+    append(slots, at, key, index);
+  }
+  return {index, posted};
 }
 
 std::vector<SlotIndex> Mailbox::unmatched() const {

@@ -11,6 +11,9 @@ namespace thinwire {
 
 using SlotIndex = std::uint32_t;
 inline constexpr SlotIndex kNoSlot = UINT32_MAX;
+/// A message on its way, as its network counts them.
+using TransferIndex = std::uint32_t;
+inline constexpr TransferIndex kNoTransfer = UINT32_MAX;
 
 /// One posted receive, or one message that came before its receive was posted. Or something else
 /// that a strand may wait for, of which nobody has to: a send of an unknown end, a started program.
@@ -21,6 +24,8 @@ struct alignas(64) Slot {
   SlotIndex next = kNoSlot;  ///< the next of the same source and tag, or of the free list
   Rank from;
   Tag tag;
+  TransferIndex transfer = kNoTransfer;  ///< of a message that is sent before it is complete
+  bool sent = false;                     ///< its message is there, be it complete or not
   bool arrived = false;
   bool awaited = false;
   bool owed = true;  ///< somebody has to wait for it
@@ -43,6 +48,12 @@ class SlotPool {
   std::size_t in_use_ = 0;
 };
 
+/// A message and the receive that takes it.
+struct Match {
+  SlotIndex slot;
+  bool posted;  ///< the receive is, at the slot's stamp
+};
+
 /// What one rank has posted and not received, or been sent and not asked for: first come first
 /// served for each (source, tag). An open-addressing table whose entries are queues of slots;
 /// a queue holds posted receives or early messages, never both.
@@ -53,6 +64,9 @@ class Mailbox {
   /// Takes a message in: returns the slot of the receive that it completes, or kNoSlot.
   [[nodiscard]] SlotIndex arrive(SlotPool& slots, Rank from, Tag tag, Message&& message,
                                  double stamp);
+  /// Takes a message in that is on its way: it is matched now and complete later.
+  [[nodiscard]] Match send(SlotPool& slots, Rank from, Tag tag, Message&& message,
+                           TransferIndex transfer);
   // What is about to be touched is fetched ahead, in the order in which addresses become known:
   // where a key lies, what waits there, and where the last receive was posted, as the next one lies
   // near.
