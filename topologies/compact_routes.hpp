@@ -68,6 +68,14 @@ class CompactRoutes {
   [[nodiscard]] std::span<const LinkIndex> middle(Way way) const {
     return {middles_.data() + way.middle, way.hops};
   }
+  /// Those of all ways, one after the other.
+  [[nodiscard]] std::span<const LinkIndex> all_middles() const { return middles_; }
+  /// Calls `visit` for every way that there is, of whichever sites.
+  template <class Visit>
+  void for_each_way(const Visit& visit) const {
+    for (const Way way : table_) visit(way);
+    for (const Way way : near_) visit(way);
+  }
   void prefetch_middle(Way way) const { __builtin_prefetch(middles_.data() + way.middle); }
 
   /// First links of a site's routes, at most 15; where there are more, the rest are in the middles

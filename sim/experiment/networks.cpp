@@ -7,6 +7,7 @@
 #include "sim/experiment/point.hpp"
 #include "sim/networks/alphabeta/alphabeta.hpp"
 #include "sim/networks/counting/counting.hpp"
+#include "sim/networks/links/links.hpp"
 #include "sim/networks/smpi/smpi.hpp"
 #include "topologies/end_to_end.hpp"
 #include "topologies/placement.hpp"
@@ -47,6 +48,19 @@ ReadyNetwork make_smpi(const Point& point, bool verbose) {
   return {.network = std::move(network), .machine = machine};
 }
 
+ReadyNetwork make_links(const Point& point, bool verbose) {
+  LinksSettings settings = point.links;
+  settings.seed = point.seed;
+  settings.record_links = point.record.links;
+  settings.verbose = verbose;
+  auto network = std::make_unique<LinksNetwork>(platform_file(point.platform), settings);
+  const std::vector<HostIndex> hosts =
+      place(network->platform().hosts(), point.ranks, point.placement);
+  const Machine machine = machine_of(point, network->platform(), hosts);
+  network->place(hosts);
+  return {.network = std::move(network), .machine = machine};
+}
+
 ReadyNetwork make_counting(const Point& point, bool /*verbose*/) {
   return {.network = std::make_unique<CountingNetwork>(), .machine = point.machine};
 }
@@ -75,6 +89,13 @@ std::vector<NetworkInfo> all_networks() {
        .congests = true,
        .platform = PlatformUse::needed,
        .make = make_smpi},
+      {.name = "links",
+       .summary = "links of a platform XML that messages share: smpi's congestion, far faster",
+       .parameters = "platform, placement, links.eager_bytes, .fair_ports, .routing, "
+                     ".background_share, .background_flows; record.links",
+       .congests = true,
+       .platform = PlatformUse::needed,
+       .make = make_links},
       {.name = "counting",
        .summary = "no clock: steps, messages and words of a schedule",
        .parameters = "none",

@@ -47,6 +47,31 @@ void take(const Json& json, const char* key, Seconds& target) {
   if (json.contains(key)) target = Seconds(json.at(key).get<double>());
 }
 
+void take(const Json& json, const char* key, Bytes& target) {
+  if (json.contains(key)) target = Bytes(json.at(key).get<std::int64_t>());
+}
+
+LinksSettings links_from(const Json& json) {
+  LinksSettings links;
+  take(json, "eager_bytes", links.eager);
+  take(json, "fair_ports", links.fair_ports);
+  take(json, "background_share", links.background_share);
+  take(json, "background_flows", links.background_flows);
+  std::string routing(kLinkRoutings.front());
+  take(json, "routing", routing);  // the schema has checked it
+  const auto* const found = std::ranges::find(kLinkRoutings, routing);
+  links.routing = static_cast<LinkRouting>(found - kLinkRoutings.begin());
+  return links;
+}
+
+Json to_json(const LinksSettings& links) {
+  return {{"eager_bytes", links.eager.value()},
+          {"fair_ports", links.fair_ports},
+          {"routing", kLinkRoutings.at(static_cast<std::size_t>(links.routing))},
+          {"background_share", links.background_share},
+          {"background_flows", links.background_flows}};
+}
+
 OptionValue option_from(const Json& value) {
   if (value.is_boolean()) return value.get<bool>();
   if (value.is_number_integer()) return value.get<std::int64_t>();
@@ -355,7 +380,13 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
     smpi_alone(point.packets, "packets", "packets");
     smpi_alone(point.flows_per_port > 0, "flows_per_port", "flows");
     smpi_alone(point.time_resolution > Seconds(0), "time_resolution_s", "resolution of time");
-    smpi_alone(point.record.links, "record/links", "links");
+  }
+  if (!network.congests && point.record.links) {
+    refuse("record/links",
+           fmt::format("the network {} knows no links; links and smpi do", point.network));
+  }
+  if (point.network != "links" && json.contains("links")) {
+    refuse("links", fmt::format("the network {} does not read it; links does", point.network));
   }
   if (point.packets && point.flows_per_port > 0) {
     refuse("flows_per_port", "packets are no flows; leave one of them out");
@@ -388,6 +419,7 @@ Point point_from(const Json& given, const std::string& origin) {
   take(json, "packets", point.packets);
   take(json, "time_resolution_s", point.time_resolution);
   take(json, "flows_per_port", point.flows_per_port);
+  if (json.contains("links")) point.links = links_from(json.at("links"));
   if (json.contains("record")) {
     take(json.at("record"), "links", point.record.links);
     take(json.at("record"), "ranks", point.record.ranks);
@@ -523,6 +555,7 @@ Json to_json(const Point& point) {
                {"error_feedback", point.error_feedback},
                {"seed", point.seed},
                {"input", to_json(point.input)}};
+  if (point.network == "links") json["links"] = to_json(point.links);
   const Workload& workload = point.workload;
   if (!workload.model.empty()) {
     json["workload"] = {{"model", workload.model},

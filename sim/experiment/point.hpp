@@ -10,6 +10,7 @@
 #include "sim/core/units.hpp"
 #include "sim/experiment/config.hpp"
 #include "sim/gradient/space.hpp"
+#include "sim/networks/links/settings.hpp"
 #include "traces/profile.hpp"
 #include "traces/trace.hpp"
 
@@ -52,7 +53,7 @@ struct Workload {
 
 /// What a run keeps beyond totals and phases.
 struct Record {
-  bool links = false;  ///< what crossed each link of the platform (network smpi)
+  bool links = false;  ///< what crossed each link of the platform (networks links, smpi)
   bool ranks = false;  ///< the phases of every rank
 };
 
@@ -70,6 +71,7 @@ struct Point {
   Seconds time_resolution{0};  ///< network smpi: 0 is as exact as it goes
   int flows_per_port = 0;      ///< network smpi: 0 shares ports among all flows
   bool packets = false;        ///< network smpi: ns-3 instead of flows
+  LinksSettings links;         ///< network links; what is recorded, and the seed, are the point's
   Record record;
   int ranks = 16;
   GradientSpace space{.components = 1'000'000, .granule = 1};

@@ -1,0 +1,185 @@
+#include "sim/networks/links/fabric.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/core/errors.hpp"
+#include "sim/core/random.hpp"
+#include "sim/networks/links/fair_links.hpp"
+
+namespace thinwire {
+
+namespace {
+
+/// Detours that a message of UGAL considers. Aries has two, and so have Kim et al. one.
+constexpr int kDetours = 2;
+/// Draws for each, as not every switch is on a way.
+constexpr std::uint64_t kDraws = 8;
+
+}  // namespace
+
+Fabric::Fabric(const Platform& platform, const CompactRoutes& routes, std::size_t ranks,
+               const LinksSettings& settings)
+    : platform_(platform),
+      routes_(routes),
+      settings_(settings),
+      gap_(platform.message_gap().value()) {
+  for (const PlatformLink& link : platform.links()) {
+    links_.push_back({.bandwidth = link.bandwidth,
+                      .per_word = 4 / link.bandwidth,
+                      .latency = link.latency.value(),
+                      .fat_pipe = link.fat_pipe});
+    latencies_.push_back(link.latency.value());
+    fat_pipes_ = fat_pipes_ || link.fat_pipe;
+  }
+  find_ports(ranks);
+  find_least_latency();
+  if (settings.routing != LinkRouting::ecmp) return;
+  for (SiteIndex site = 0; site < routes.sites(); ++site) {
+    const std::size_t at = routes.switch_of(site);
+    if (at >= behind_.size()) behind_.resize(at + 1);
+    behind_[at].push_back(site);
+  }
+}
+
+/// A first or last link that anybody else uses too is no port.
+void Fabric::find_ports(std::size_t ranks) {
+  std::vector<std::uint32_t> users(links_.size());
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const SiteIndex at = routes_.site_of(rank);
+    for (const LinkIndex link : routes_.up_ports(at)) ++users[link];
+    for (const LinkIndex link : routes_.down_ports(at)) ++users[link];
+  }
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    links_[i].port = users[i] == 1 && !links_[i].fat_pipe;
+  }
+  for (const LinkIndex link : routes_.all_middles()) links_[link].port = false;
+  const auto shared = [&](std::size_t link) {
+    return !links_[link].port && !links_[link].fat_pipe;
+  };
+  serial_ = !settings_.fair_ports && std::ranges::none_of(routes_.all_middles(), shared);
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    if (users[i] > 0 && shared(i)) serial_ = false;
+  }
+}
+
+void Fabric::find_least_latency() {
+  double up = HUGE_VAL;
+  double down = HUGE_VAL;
+  for (SiteIndex site = 0; site < routes_.sites(); ++site) {
+    for (const LinkIndex link : routes_.up_ports(site)) up = std::min(up, links_[link].latency);
+    for (const LinkIndex link : routes_.down_ports(site)) {
+      down = std::min(down, links_[link].latency);
+    }
+  }
+  least_latency_ = HUGE_VAL;
+  routes_.for_each_way([&](Way way) {
+    double latency = (way.up == Way::kNoPort ? 0 : up) + (way.down == Way::kNoPort ? 0 : down);
+    for (const LinkIndex link : routes_.middle(way)) latency += links_[link].latency;
+    least_latency_ = std::min(least_latency_, latency);
+  });
+}
+
+double Fabric::latency(Rank from, Rank to, Way way) const {
+  double sum = 0;
+  if (way.up != Way::kNoPort) sum += latencies_[routes_.up_ports(site(from))[way.up]];
+  for (const LinkIndex link : routes_.middle(way)) sum += latencies_[link];
+  if (way.down != Way::kNoPort) sum += latencies_[routes_.down_ports(site(to))[way.down]];
+  return sum;
+}
+
+Fabric::Path Fabric::path(const Departing& message, FairLinks& links) {
+  const Way way = message.way;
+  std::span<const LinkIndex> middle = routes_.middle(way);
+  if (settings_.routing != LinkRouting::minimal && way.hops > 0) {
+    choose_middle(message, links);
+    middle = middle_;
+  }
+  shared_.clear();
+  whole_.clear();
+  double latency = 0;
+  const auto take = [&](LinkIndex index) {
+    latency += latencies_[index];
+    if (!serial_ && !(fat_pipes_ && links_[index].fat_pipe)) shared_.push_back(index);
+    if (settings_.record_links) whole_.push_back(index);
+  };
+  if (way.up != Way::kNoPort) take(routes_.up_ports(site(message.from))[way.up]);
+  for (const LinkIndex link : middle) take(link);
+  if (way.down != Way::kNoPort) take(routes_.down_ports(site(message.to))[way.down]);
+  if (shared_.size() > FairLinks::kMostLinks) {
+    const auto name = [&](Rank rank) {
+      return platform_.hosts()[routes_.host_of(site(rank))].name;
+    };
+    throw InputError(fmt::format(
+        "{}: the route from {} to {} shares {} links with others; the network links follows a "
+        "message on at most {}",
+        platform_.path(), name(message.from), name(message.to), shared_.size(),
+        FairLinks::kMostLinks));
+  }
+  return {shared_, latency};
+}
+
+void Fabric::choose_middle(const Departing& message, FairLinks& links) {
+  const Way way = message.way;
+  const SiteIndex from = site(message.from);
+  const SiteIndex to = site(message.to);
+  const std::span<const LinkIndex> minimal = routes_.middle(way);
+  middle_.assign(minimal.begin(), minimal.end());
+  if (settings_.routing == LinkRouting::ecmp) {
+    const std::vector<SiteIndex>& mates = behind_[routes_.switch_of(to)];
+    const std::uint64_t draw = random_bits(settings_.seed, from, to);
+    const Way other = routes_.way(from, mates[draw % mates.size()]);
+    if (other.up != way.up || other.hops == 0) return;
+    const std::span<const LinkIndex> links_of_other = routes_.middle(other);
+    middle_.assign(links_of_other.begin(), links_of_other.end());
+    return;
+  }
+  const bool adaptive = settings_.routing == LinkRouting::ugal;
+  const double bytes = this->bytes(way, message.words);
+  double least = adaptive ? burden(middle_, bytes, message.now, links) : HUGE_VAL;
+  int found = 0;
+  for (std::uint64_t draw = 0; draw < kDraws && found < (adaptive ? kDetours : 1); ++draw) {
+    const auto over =
+        static_cast<SiteIndex>(random_bits(settings_.seed, message.number, draw) % routes_.sites());
+    if (!detour(from, over, to, way, candidate_)) continue;
+    ++found;
+    const double all = adaptive ? burden(candidate_, bytes, message.now, links) : 0;
+    if (all >= least) continue;
+    least = all;
+    middle_.swap(candidate_);
+  }
+}
+
+bool Fabric::detour(SiteIndex from, SiteIndex over, SiteIndex to, Way way,
+                    std::vector<LinkIndex>& links) const {
+  const std::uint32_t at = routes_.switch_of(over);
+  if (at == routes_.switch_of(from) || at == routes_.switch_of(to)) return false;
+  const Way there = routes_.way(from, over);
+  const Way on = routes_.way(over, to);
+  if (there.up != way.up || on.down != way.down) return false;
+  const std::span<const LinkIndex> first = routes_.middle(there);
+  const std::span<const LinkIndex> second = routes_.middle(on);
+  if (first.size() + second.size() + 2 > FairLinks::kMostLinks) return false;
+  links.assign(first.begin(), first.end());
+  links.insert(links.end(), second.begin(), second.end());
+  return true;
+}
+
+double Fabric::burden(std::span<const LinkIndex> middle, double bytes, double now,
+                      FairLinks& links) {
+  double longest = 0;
+  for (const LinkIndex link : middle) longest = std::max(longest, links.estimate(now, link, bytes));
+  return longest * static_cast<double>(middle.size());
+}
+
+double Fabric::take_in(Rank to, Way way, Words words, double head) {
+  if (way.down == Way::kNoPort) return head;
+  const LinkIndex index = routes_.down_ports(site(to))[way.down];
+  Link& link = links_[index];
+  const double start = std::max(head, link.free);
+  link.free = start + occupancy(way, index, words);
+  return start;
+}
+
+}  // namespace thinwire

@@ -1,0 +1,140 @@
+// The links of a platform as the ranks of one run use them: which way a message takes, which of its
+// links are ports, and what it counts as there.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/core/communicator.hpp"
+#include "sim/networks/links/settings.hpp"
+#include "topologies/compact_routes.hpp"
+#include "topologies/platform.hpp"
+
+namespace thinwire {
+
+class FairLinks;
+
+/// Ways, ports and lengths of messages on the links of a platform.
+class Fabric {
+ public:
+  /// The first `ranks` of the routes' hosts are those of the ranks. All must outlive it.
+  Fabric(const Platform& platform, const CompactRoutes& routes, std::size_t ranks,
+         const LinksSettings& settings);
+
+  [[nodiscard]] Way way(Rank from, Rank to) const { return routes_.way(site(from), site(to)); }
+  /// Send ports of a rank: at least one.
+  [[nodiscard]] std::size_t ports(Rank rank) const {
+    return std::max<std::size_t>(1, routes_.up_ports(site(rank)).size());
+  }
+  /// By which of them a message leaves.
+  [[nodiscard]] static std::size_t port(Way way) { return way.up == Way::kNoPort ? 0 : way.up; }
+
+  /// What way() reads.
+  void prefetch_way(Rank from, Rank to) const { routes_.prefetch(site(from), site(to)); }
+  /// What path() reads.
+  void prefetch_path(Way way) const { routes_.prefetch_middle(way); }
+  /// Calls `visit` for the links between the ports.
+  template <class Visit>
+  void for_middle(Way way, const Visit& visit) const {
+    for (const LinkIndex link : routes_.middle(way)) visit(link);
+  }
+  /// The smallest latency of a route, in seconds, or less.
+  [[nodiscard]] double least_latency() const { return least_latency_; }
+  /// Whether ports serve one message after the other: there is no link that two ranks share. Else
+  /// all links are shared, ports too.
+  [[nodiscard]] bool serial() const { return serial_; }
+
+  /// Seconds, of all links of a minimal route.
+  [[nodiscard]] double latency(Rank from, Rank to, Way way) const;
+  /// What a message takes on its way.
+  struct Path {
+    std::span<const LinkIndex> shared;  ///< links that it shares with others; until the next call.
+                                        ///< None where ports are serial
+    double latency;                     ///< seconds, of all links
+  };
+  /// A message that departs at `now`; `number` is another one for each.
+  struct Departing {
+    Rank from;
+    Rank to;
+    Way way;
+    Words words;
+    double now;
+    std::uint64_t number;
+  };
+  /// Throws InputError where more links are shared than a flow may have.
+  [[nodiscard]] Path path(const Departing& message, FairLinks& links);
+  /// All links of the path that was asked for last, ports too.
+  [[nodiscard]] std::span<const LinkIndex> whole_path() const { return whole_; }
+
+  /// What a message counts as, in bytes: the gap comes on top.
+  [[nodiscard]] double bytes(Way way, Words words) const {
+    return 4 * static_cast<double>(words.value()) + gap_ * finite(slowest(way));
+  }
+  /// Seconds for which it would keep all of its route busy, alone.
+  [[nodiscard]] double alone(Way way, Words words) const {
+    return gap_ + 4 / slowest(way) * static_cast<double>(words.value());
+  }
+  /// Seconds for which its sender's port is busy.
+  [[nodiscard]] double send_occupancy(Rank from, Way way, Words words) const {
+    return way.up == Way::kNoPort ? alone(way, words)
+                                  : occupancy(way, routes_.up_ports(site(from))[way.up], words);
+  }
+  /// A serial port of the receiver takes in a message that could begin at `head`: says when it
+  /// does, and is busy from then on for as long as the message takes there.
+  [[nodiscard]] double take_in(Rank to, Way way, Words words, double head);
+
+  /// Whether a link is a port of one rank alone.
+  [[nodiscard]] bool is_port(LinkIndex link) const { return links_[link].port; }
+
+ private:
+  struct Link {
+    double bandwidth;
+    double per_word;  ///< seconds
+    double latency;
+    double free = 0;  ///< of a receiver's port: from when on it can take in the next message
+    bool fat_pipe;
+    bool port = false;  ///< it is the first or last link of one rank, and of nobody else
+  };
+
+  [[nodiscard]] SiteIndex site(Rank rank) const {
+    return routes_.site_of(static_cast<std::size_t>(rank.value()));
+  }
+  [[nodiscard]] double slowest(Way way) const { return routes_.bandwidths()[way.slowest]; }
+  [[nodiscard]] static double finite(double bandwidth) {
+    return bandwidth < 1e300 ? bandwidth : 0;  // of no link at all
+  }
+  [[nodiscard]] double occupancy(Way way, LinkIndex link, Words words) const {
+    return gap_ * (slowest(way) / links_[link].bandwidth) +
+           links_[link].per_word * static_cast<double>(words.value());
+  }
+  void find_ports(std::size_t ranks);
+  void find_least_latency();
+  /// middle_ becomes the links of the message between its ports.
+  void choose_middle(const Departing& message, FairLinks& links);
+  /// `links` become those from one site to another by way of the switch of a third one; false where
+  /// that is no way for a message that goes `way`.
+  bool detour(SiteIndex from, SiteIndex over, SiteIndex to, Way way,
+              std::vector<LinkIndex>& links) const;
+  /// What a way has to do: the time of the message at its slowest link, as shared now, a link.
+  static double burden(std::span<const LinkIndex> middle, double bytes, double now,
+                       FairLinks& links);
+
+  const Platform& platform_;
+  const CompactRoutes& routes_;
+  const LinksSettings& settings_;
+  double gap_;
+  std::vector<Link> links_;
+  std::vector<double> latencies_;  ///< by link, once more: all that most paths read
+  bool fat_pipes_ = false;
+  bool serial_ = false;
+  double least_latency_ = 0;
+  std::vector<std::vector<SiteIndex>> behind_;  ///< sites by switch; for ecmp
+  std::vector<LinkIndex> middle_;
+  std::vector<LinkIndex> candidate_;
+  std::vector<LinkIndex> shared_;
+  std::vector<LinkIndex> whole_;
+};
+
+}  // namespace thinwire
