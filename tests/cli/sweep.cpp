@@ -333,6 +333,42 @@ TEST_CASE("a dry run tells what would run, and runs nothing") {
   CHECK(has(forced.out, "measured"));
 }
 
+TEST_CASE("a sweep leaves out the combinations that its exceptions name, and only those") {
+  const TemporaryFolder folder;
+  const Ended ended = run_program("sweep --dry-run " + folder.write("except.json", R"({
+    "name": "except",
+    "base": {"components": 1000},
+    "grid": {"scheme": ["topka", "gtopk"], "ranks": [1, 3, 7], "input.skew": [0, 1]},
+    "except": [{"scheme": ["gtopk"], "ranks": [3, 7]},
+               {"input.skew": [1], "ranks": [1]}]
+  })"));
+  CHECK(ended.exit_code == 0);
+  CHECK(has(ended.err, "6 of 6 points would run"));  // topka 5 of 6, gtopk 1 of 6
+  CHECK(has(ended.out, "gtopk on 1 rank"));
+  CHECK_FALSE(has(ended.out, "gtopk on 3 ranks"));
+  CHECK_FALSE(has(ended.out, "gtopk on 7 ranks"));
+  CHECK(has(ended.out, "topka on 7 ranks"));
+}
+
+TEST_CASE("an exception that could leave out nothing is refused, and so is one that leaves none") {
+  const TemporaryFolder folder;
+  const auto refused = [&](const std::string& except, const std::string& why) {
+    const Ended ended = run_program(
+        "sweep --dry-run " +
+        folder.write("e.json", R"({"name":"e","grid":{"ranks":[1,3]},"except":)" + except + "}"));
+    CAPTURE(ended.err);
+    CHECK(ended.exit_code == 2);
+    CHECK(lines_in(ended.err) == 1);
+    CHECK(has(ended.err, why));
+  };
+  refused(R"([{"seed":[1]}])", "/except/0/seed: is no key of the grid");
+  refused(R"([{"ranks":[1]},{"ranks":[3,4]}])", "/except/1/ranks: the grid has no 4");
+  refused(R"([{"ranks":[]}])", "/except/0/ranks: [] is not right");
+  refused("[{}]", "/except/0: {} is not right");
+  refused(R"({"ranks":[1]})", "/except: ");
+  refused(R"([{"ranks":[1]},{"ranks":[3]}])", "/except: leaves no point of the grid");
+}
+
 TEST_CASE("on a terminal a sweep has one bar, with what is done, running, failed and left") {
   const TemporaryFolder folder;
   const std::string config = folder.write("long.json", kLongPoints);

@@ -37,7 +37,7 @@ offers run --scheme = okt :: oktopk   # --scheme=okt, as bash splits it
 offers run --scheme = :: oktopk
 offers run --scheme 'topka+' :: topka+dgc topka+gaussian
 offers run --scheme 'dense_ring+' ::  # takes no sparsifier
-offers run --network '' :: alphabeta smpi counting
+offers run --network '' :: alphabeta links smpi counting
 offers run --platform a :: alphabeta aries_8192 aries_daint
 offers run --model be :: bert
 offers run --device '' :: p100 v100 h100
