@@ -106,6 +106,19 @@ std::vector<Column> comparison_columns(Detail detail, const std::vector<Json>& r
   for (const char* key : {"flows_per_port", "time_resolution_s"}) {
     if (any_above_0(key)) columns.push_back({key, field(key)});
   }
+  for (const std::string key :
+       {"routing", "eager_bytes", "fair_ports", "background_share", "background_flows"}) {
+    const std::string full = "links." + key;
+    const auto usual = [](const Json& value) {
+      return value == "minimal" || value == 0 || value == false;
+    };
+    if (!any([&](const Json& r) { return r.contains(full) && !usual(r.at(full)); })) continue;
+    columns.push_back({key, [full](const Json& r) -> std::string {
+                         if (!r.contains(full)) return "-";
+                         const Json& value = r.at(full);
+                         return value.is_string() ? value.get<std::string>() : number_text(value);
+                       }});
+  }
   const auto input = [](const Json& r) -> std::string {
     if (r.contains("input.trace")) return r.at("input.trace").get<std::string>();
     if (!r.contains("input.profile")) return "made up";

@@ -155,7 +155,8 @@ void add_recommend(CLI::App& app, int& exit_code) {
   take(std::string(), "--device", "workload.device", "GPU [the model's first]");
   take(std::int64_t(), "--batch", "workload.batch", "samples a rank [the model's own]");
   take(std::string(), "--network", "network",
-       "alphabeta (end to end, no congestion) or smpi (congestion, slower) [alphabeta]");
+       "alphabeta (end to end, no congestion), links (congestion) or smpi (SimGrid's, far slower) "
+       "[alphabeta]");
   take(double(), "--alpha", "machine.alpha_s", "without platform: seconds a message [2e-6]");
   take(double(), "--beta", "machine.beta_s_per_word", "without platform: seconds a word [4e-10]");
   command.add_flag("--staging", flags->staging,
@@ -177,7 +178,7 @@ void add_recommend(CLI::App& app, int& exit_code) {
       "density, among the three fastest and the fastest dense scheme.\n"
       "Examples:\n"
       "  thinwire recommend --platform aries_daint --model bert --ranks 256\n"
-      "  thinwire recommend --platform nvlink_ib --network smpi --model bert --device h100 -P 64");
+      "  thinwire recommend --platform nvlink_ib --network links --model bert --device h100 -P 64");
   command.callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 

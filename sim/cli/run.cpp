@@ -152,10 +152,10 @@ void add_run(CLI::App& app, int& exit_code) {
   add_value<std::string>(command, *flags, "--scheme", "scheme",
                          "scheme, or SCHEME+SPARSIFIER, see 'thinwire list' [oktopk]");
   add_value<std::string>(command, *flags, "--network", "network",
-                         "alphabeta, smpi or counting [alphabeta]");
+                         "alphabeta, links, smpi or counting [alphabeta]");
   add_value<std::string>(command, *flags, "--platform", "platform",
                          "a shipped platform or a platform XML, see 'thinwire list platforms' "
-                         "[aries_daint for smpi, none for alphabeta]");
+                         "[aries_daint for links and smpi, none for alphabeta]");
   add_value<std::string>(command, *flags, "--placement", "placement",
                          "of ranks on hosts: block, round_robin, random:SEED or a file [block]");
   add_value<double>(command, *flags, "--time-resolution", "time_resolution_s",
@@ -163,12 +163,24 @@ void add_run(CLI::App& app, int& exit_code) {
                     "faster [0]");
   add_value<int>(command, *flags, "--flows-per-port", "flows_per_port",
                  "smpi: messages that a port serves at once, 0 for all; 1 is faster [0]");
+  add_value<std::string>(command, *flags, "--routing", "links.routing",
+                         "links: minimal, valiant, ugal or ecmp [minimal]");
+  add_value<std::int64_t>(command, *flags, "--eager", "links.eager_bytes",
+                          "links: messages up to so many bytes do not wait for their receiver [0]");
+  command.add_flag_callback(
+      "--fair-ports", [&given = flags->given] { given["links.fair_ports"] = true; },
+      "links: ports are shared fairly even where no other link is");
+  add_value<double>(command, *flags, "--background-share", "links.background_share",
+                    "links: others use this share of every link between the ports [0]");
+  add_value<double>(
+      command, *flags, "--background-flows", "links.background_flows",
+      "links: hosts without a rank send to each other, this share of their ports [0]");
   command.add_flag_callback(
       "--packet", [&given = flags->given] { given["packets"] = true; },
       "smpi: ns-3's packets instead of flows; small P, flat platforms");
   command.add_flag_callback(
       "--links", [&given = flags->given] { given["record.links"] = true; },
-      "smpi: record what crosses each link, and print the ten hottest");
+      "links, smpi: record what crosses each link, and print the ten hottest");
   command.add_flag_callback(
       "--by-rank", [&given = flags->given] { given["record.ranks"] = true; },
       "record what each phase cost every rank, and print it");
@@ -227,7 +239,7 @@ void add_run(CLI::App& app, int& exit_code) {
       "  thinwire run --scheme oktopk -P 256 -n 133547324 -d 0.01 --phases\n"
       "  thinwire run --scheme oktopk -P 1024 --profile bert --statistical\n"
       "  thinwire run --scheme oktopk -P 256 --model bert --device p100 --staging\n"
-      "  thinwire run --scheme oktopk -P 256 --network smpi --platform fat_tree --links\n"
+      "  thinwire run --scheme oktopk -P 256 --network links --platform fat_tree --links\n"
       "  thinwire run --scheme oktopk -P 64 --timeline oktopk.json");
   command.callback([flags, &exit_code] { exit_code = run(*flags); });
 }

@@ -47,6 +47,8 @@ const Plain* schema_at(const std::vector<std::string>& path, const Plain& root) 
     } else if (node->contains("additionalProperties") &&
                node->at("additionalProperties").is_object()) {
       node = &node->at("additionalProperties");
+    } else if (node->contains("items") && node->at("items").is_object()) {
+      node = &resolved(node->at("items"), root);
     } else {
       return nullptr;
     }
@@ -64,6 +66,7 @@ std::string type_text(const Plain& type) {
 /// What the schema wants, in words.
 std::string wanted(const Plain& schema) {
   std::string text = schema.contains("type") ? type_text(schema.at("type")) : "something else";
+  if (schema.contains("enum")) text = fmt::format("one of {}", schema.at("enum").dump());
   if (schema.contains("minimum")) text += fmt::format(", at least {}", schema.at("minimum").dump());
   if (schema.contains("maximum")) text += fmt::format(", at most {}", schema.at("maximum").dump());
   if (schema.contains("pattern")) {

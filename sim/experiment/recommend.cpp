@@ -10,6 +10,7 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/core/errors.hpp"
+#include "sim/experiment/networks.hpp"
 
 namespace thinwire {
 
@@ -160,7 +161,7 @@ std::vector<std::string> default_candidates(const Json& point) {
                                  "dsar_split_allgather",
                                  "exdyna",
                                  "cltk"};
-  if (point.value("network", "alphabeta") == "smpi") {
+  if (find_network(point.value("network", "alphabeta")).congests) {
     names.insert(names.end(), {"hierarchical_rabenseifner", "hierarchical_oktopk"});
   }
   return names;

@@ -46,7 +46,8 @@ struct Recommendation {
 };
 
 /// Candidates where the user names none: dense ones, and one of each kind of sparse ones.
-/// Hierarchical ones too on smpi, where nodes of several GPUs differ from the network between them.
+/// Hierarchical ones too on links and smpi, where nodes of several GPUs differ from the network
+/// between them.
 [[nodiscard]] std::vector<std::string> default_candidates(const Json& point);
 
 /// Throws InputError where the point is none.

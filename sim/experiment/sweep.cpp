@@ -40,11 +40,44 @@ void check_grid(const Json& grid, const Json& base, const std::string& origin) {
   }
 }
 
-/// A point of the grid, and how it was chosen, for complaints: "ranks=4, k=50".
+/// An exception that names what the grid does not have would leave out nothing, unnoticed.
+void check_exceptions(const Json& exceptions, const Json& grid, const std::string& origin) {
+  for (std::size_t i = 0; i < exceptions.size(); ++i) {
+    for (const auto& axis : exceptions[i].items()) {
+      const std::string at = fmt::format("{}: /except/{}/{}", origin, i, axis.key());
+      if (!grid.contains(axis.key())) throw InputError(at + ": is no key of the grid");
+      const Json& values = grid.at(axis.key());
+      for (const Json& value : axis.value()) {
+        if (std::ranges::find(values, value) != values.end()) continue;
+        throw InputError(fmt::format("{}: the grid has no {}", at, value.dump()));
+      }
+    }
+  }
+}
+
+/// A point of the grid, and the values that it has of it.
 struct Combination {
   Json point;
-  std::string choice;
+  Json chosen = Json::object();  ///< by key of the grid
+
+  /// For complaints: "ranks=4, k=50".
+  [[nodiscard]] std::string choice() const {
+    std::string text;
+    for (const auto& axis : chosen.items()) {
+      text += fmt::format("{}{}={}", text.empty() ? "" : ", ", axis.key(), axis.value().dump());
+    }
+    return text;
+  }
 };
+
+/// Whether one of the exceptions has the values of a combination.
+bool is_excepted(const Combination& one, const Json& exceptions) {
+  return std::ranges::any_of(exceptions, [&](const Json& exception) {
+    return std::ranges::all_of(exception.items(), [&](const auto& axis) {
+      return std::ranges::find(axis.value(), one.chosen.at(axis.key())) != axis.value().end();
+    });
+  });
+}
 
 /// Without the version: what a new row of it supersedes.
 std::string text_of(const Point& point) { return to_json(point).dump(); }
@@ -173,17 +206,19 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
   check_sweep(config, origin);
   const Json base = config.value("base", Json::object());
   const Json grid = config.value("grid", Json::object());
+  const Json exceptions = config.value("except", Json::array());
   check_grid(grid, base, origin);
+  check_exceptions(exceptions, grid, origin);
 
-  std::vector<Combination> combinations{{base, ""}};
+  std::vector<Combination> combinations;
+  combinations.emplace_back().point = base;
   for (const auto& axis : grid.items()) {
     std::vector<Combination> longer;
     for (const Combination& shorter : combinations) {
       for (const Json& value : axis.value()) {
         longer.push_back(shorter);
         set_by_path(longer.back().point, axis.key(), value);
-        longer.back().choice +=
-            fmt::format("{}{}={}", shorter.choice.empty() ? "" : ", ", axis.key(), value.dump());
+        longer.back().chosen[axis.key()] = value;
       }
     }
     combinations = std::move(longer);
@@ -192,10 +227,12 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
               .description = config.value("description", ""),
               .points = {}};
   for (const Combination& one : combinations) {
+    if (is_excepted(one, exceptions)) continue;
     const std::string at =
-        one.choice.empty() ? origin : fmt::format("{}: at {}", origin, one.choice);
+        one.chosen.empty() ? origin : fmt::format("{}: at {}", origin, one.choice());
     sweep.points.push_back(point_from(one.point, at));
   }
+  if (sweep.points.empty()) throw InputError(origin + ": /except: leaves no point of the grid");
   return sweep;
 }
 

@@ -1,4 +1,4 @@
-// A sweep: every combination of the values of a grid.
+// A sweep: every combination of the values of a grid, but for those that it leaves out.
 #pragma once
 
 #include <cstddef>

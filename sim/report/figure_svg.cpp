@@ -428,7 +428,7 @@ std::string congestion_svg(const Figures& figures) {
        .formula = no_formula,
        .text = [](double value) { return fmt::format("{:.3g}", value); },
        .rule = 1},
-      {}, "report: no result has a congestion factor; simulate with '--network smpi --platform'");
+      {}, "report: no result has a congestion factor; simulate with '--network links --platform'");
 }
 
 // --- Breakdown
@@ -654,7 +654,7 @@ std::string links_svg(const std::vector<LinkMap>& maps) {
   }
   if (drawn.empty()) {
     throw InputError(
-        "report: no result recorded its links; simulate with '--network smpi --links', in a sweep "
+        "report: no result recorded its links; simulate with '--network links --links', in a sweep "
         R"("record": {"links": true})");
   }
   std::vector<LegendEntry> legend;

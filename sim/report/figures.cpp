@@ -39,6 +39,7 @@ Identity identity_of(const Row& row) {
     identity.place[key] = json.at(key);
   }
   take_flat(identity.place, "", json.at("machine"));
+  if (json.contains("links")) take_flat(identity.place, "", json.at("links"));
   // What kind of input and training there is comes first: their parameters are of one kind only.
   identity.setting = {
       {"model", point.workload.model.empty() ? Json("none") : Json(point.workload.model)},

@@ -77,6 +77,9 @@ Json record_of(const Row& row, const Comparison& comparison) {
       record[std::string(group) + "." + item.key()] = item.value();
     }
   }
+  if (full.contains("links")) {
+    for (const auto& item : full.at("links").items()) record["links." + item.key()] = item.value();
+  }
   if (full.contains("workload")) {
     for (const auto& item : full.at("workload").items()) {
       record["workload." + item.key()] = item.value();
