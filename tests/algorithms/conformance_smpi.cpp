@@ -17,25 +17,9 @@ namespace thinwire {
 using test::Case;
 using test::Numbers;
 using test::Shape;
+using test::Timed;
 
 namespace {
-
-/// Passes runs on, and keeps when each rank of each of them ended.
-class Timed final : public Network {
- public:
-  explicit Timed(Network& network) : network_(network) {}
-  RunReport run(int ranks, const RankProgram& program) override {
-    RunReport report = network_.run(ranks, program);
-    const Numbers finished = test::finished_of(report);
-    times_.insert(times_.end(), finished.begin(), finished.end());
-    return report;
-  }
-  [[nodiscard]] const Numbers& times() const { return times_; }
-
- private:
-  Network& network_;
-  Numbers times_;
-};
 
 constexpr int kMany = 64;  // from here on one case does: others take long, and differ little
 

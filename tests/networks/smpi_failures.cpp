@@ -9,6 +9,7 @@
 #include "sim/core/errors.hpp"
 #include "tests/support/bodies.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/failing.hpp"
 #include "tests/support/platforms.hpp"
 #include "tests/support/smpi.hpp"
 
@@ -19,18 +20,10 @@ using test::empty_message;
 using test::error_of;
 using test::Numbers;
 using test::PlatformFile;
+using test::received_for_nothing;
+using test::ring_of_waits;
 
 namespace {
-
-/// Everybody waits for the next rank; rank 0 takes the send that nobody receives.
-Task<void> ring_of_waits(Communicator& comm) {
-  const Rank next((comm.rank().value() + 1) % comm.size());
-  if (comm.rank() == Rank(0)) {
-    co_await comm.wait(comm.isend(next, Tag(9), empty_message(5)));
-  } else {
-    co_await comm.wait(comm.irecv(next, Tag(3)));
-  }
-}
 
 Task<void> sent_for_nothing(Communicator& comm, int count) {
   if (comm.rank() != Rank(0)) co_return;
@@ -43,11 +36,6 @@ Task<void> sent_too_late(Communicator& comm) {
   if (comm.rank() != Rank(0)) co_return;
   co_await comm.compute(Seconds(1));
   co_await comm.wait(comm.isend(Rank(1), Tag(2), empty_message(5)));
-}
-
-Task<void> received_for_nothing(Communicator& comm) {
-  if (comm.rank() == Rank(1)) static_cast<void>(comm.irecv(Rank(0), Tag(7)));
-  co_return;
 }
 
 Task<void> never_waited(Communicator& comm) {

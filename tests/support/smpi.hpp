@@ -70,6 +70,23 @@ struct SmpiPlace {
   return finished;
 }
 
+/// Passes runs on, and keeps when each rank of each of them ended.
+class Timed final : public Network {
+ public:
+  explicit Timed(Network& network) : network_(network) {}
+  RunReport run(int ranks, const RankProgram& program) override {
+    RunReport report = network_.run(ranks, program);
+    const Numbers finished = finished_of(report);
+    times_.insert(times_.end(), finished.begin(), finished.end());
+    return report;
+  }
+  [[nodiscard]] const Numbers& times() const { return times_; }
+
+ private:
+  Network& network_;
+  Numbers times_;
+};
+
 /// When each rank's program ended.
 [[nodiscard]] inline Numbers times_on_smpi(const SmpiPlace& place, const RankProgram& program) {
   return on_smpi(

@@ -257,11 +257,7 @@ class AlphaBetaLoop final : public EventLoop {
 
   RunReport run(const RankProgram& program) {
     EventLoop::run(program, ranks_);
-    RunReport report{.phases = names().all(), .ranks = {}};
-    for (std::size_t rank = 0; rank < ports_.size(); ++rank) {
-      report.ranks.push_back({.finished = Seconds(end_of(rank)), .by_phase = traffic_of(rank)});
-    }
-    return report;
+    return timed_report();
   }
 
  protected:

@@ -47,6 +47,12 @@ void check_peer(const Communicator& comm, Rank peer) {
   }
 }
 
+void check_places(const std::string& platform, int ranks, std::size_t hosts) {
+  if (hosts == static_cast<std::size_t>(ranks)) return;
+  throw InputError(
+      fmt::format("{}: {} ranks are to run and {} have a place", platform, ranks, hosts));
+}
+
 void throw_deadlock(std::size_t waiting_ranks, std::size_t ranks,
                     const std::vector<Waiting>& waits) {
   constexpr std::size_t kNamed = 8;

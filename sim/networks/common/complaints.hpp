@@ -14,6 +14,10 @@ namespace thinwire {
 /// Throws SimulationError where `comm` names a peer that is no rank.
 void check_peer(const Communicator& comm, Rank peer);
 
+/// Throws InputError where the hosts that were given to a network on a platform are not as many as
+/// the ranks.
+void check_places(const std::string& platform, int ranks, std::size_t hosts);
+
 /// A rank has one second strand: what runs there starts nothing.
 [[noreturn]] void throw_started_by_second(Rank rank);
 

@@ -333,4 +333,12 @@ std::vector<Traffic> EventLoop::traffic_of(std::size_t rank) const {
   return traffic;
 }
 
+RunReport EventLoop::timed_report() const {
+  RunReport report{.phases = names_.all(), .ranks = {}};
+  for (std::size_t rank = 0; rank < size_; ++rank) {
+    report.ranks.push_back({.finished = Seconds(end_of(rank)), .by_phase = traffic_of(rank)});
+  }
+  return report;
+}
+
 }  // namespace thinwire

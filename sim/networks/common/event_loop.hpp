@@ -168,6 +168,8 @@ class EventLoop {
   [[nodiscard]] double end_of(std::size_t rank) const;
   /// What both strands have booked.
   [[nodiscard]] std::vector<Traffic> traffic_of(std::size_t rank) const;
+  /// Of a run that has ended, on a network whose clocks are seconds.
+  [[nodiscard]] RunReport timed_report() const;
 
  private:
   friend class LoopRank;

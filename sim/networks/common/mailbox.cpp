@@ -57,21 +57,11 @@ SlotIndex Mailbox::post(SlotPool& slots, Rank from, Tag tag, double now) {
 }
 
 SlotIndex Mailbox::arrive(SlotPool& slots, Rank from, Tag tag, Message&& message, double stamp) {
-  const std::uint64_t key = key_of(from, tag);
-  const std::size_t at = find(key);
-  const bool expected = entries_[at].key == key && !slots[entries_[at].head].sent;
-  const SlotIndex index = expected ? pop(slots, at) : slots.acquire(from, tag);
-  Slot& slot = slots[index];
-  slot.message = std::move(message);
-  slot.sent = true;
+  const Match match = send(slots, from, tag, std::move(message), kNoTransfer);
+  Slot& slot = slots[match.slot];
   slot.arrived = true;
-  if (expected) {
-    slot.stamp = std::max(slot.stamp, stamp);
-    return index;
-  }
-  slot.stamp = stamp;
-  append(slots, at, key, index);
-  return kNoSlot;
+  slot.stamp = std::max(slot.stamp, stamp);
+  return match.posted ? match.slot : kNoSlot;
 }
 
 Match Mailbox::send(SlotPool& slots, Rank from, Tag tag, Message&& message,

@@ -26,15 +26,13 @@ Fabric::Fabric(const Platform& platform, const CompactRoutes& routes, std::size_
       settings_(settings),
       gap_(platform.message_gap().value()) {
   for (const PlatformLink& link : platform.links()) {
-    links_.push_back({.bandwidth = link.bandwidth,
-                      .per_word = 4 / link.bandwidth,
-                      .latency = link.latency.value(),
-                      .fat_pipe = link.fat_pipe});
+    links_.push_back(
+        {.bandwidth = link.bandwidth, .per_word = 4 / link.bandwidth, .fat_pipe = link.fat_pipe});
     latencies_.push_back(link.latency.value());
     fat_pipes_ = fat_pipes_ || link.fat_pipe;
   }
   find_ports(ranks);
-  find_least_latency();
+  if (!serial_) find_lookahead();
   if (settings.routing != LinkRouting::ecmp) return;
   for (SiteIndex site = 0; site < routes.sites(); ++site) {
     const std::size_t at = routes.switch_of(site);
@@ -64,28 +62,26 @@ void Fabric::find_ports(std::size_t ranks) {
   }
 }
 
-void Fabric::find_least_latency() {
+void Fabric::find_lookahead() {
   double up = HUGE_VAL;
   double down = HUGE_VAL;
   for (SiteIndex site = 0; site < routes_.sites(); ++site) {
-    for (const LinkIndex link : routes_.up_ports(site)) up = std::min(up, links_[link].latency);
+    for (const LinkIndex link : routes_.up_ports(site)) up = std::min(up, latencies_[link]);
     for (const LinkIndex link : routes_.down_ports(site)) {
-      down = std::min(down, links_[link].latency);
+      down = std::min(down, latencies_[link]);
     }
   }
-  least_latency_ = HUGE_VAL;
+  lookahead_ = HUGE_VAL;
   routes_.for_each_way([&](Way way) {
     double latency = (way.up == Way::kNoPort ? 0 : up) + (way.down == Way::kNoPort ? 0 : down);
-    for (const LinkIndex link : routes_.middle(way)) latency += links_[link].latency;
-    least_latency_ = std::min(least_latency_, latency);
+    for (const LinkIndex link : routes_.middle(way)) latency += latencies_[link];
+    lookahead_ = std::min(lookahead_, latency);
   });
 }
 
 double Fabric::latency(Rank from, Rank to, Way way) const {
   double sum = 0;
-  if (way.up != Way::kNoPort) sum += latencies_[routes_.up_ports(site(from))[way.up]];
-  for (const LinkIndex link : routes_.middle(way)) sum += latencies_[link];
-  if (way.down != Way::kNoPort) sum += latencies_[routes_.down_ports(site(to))[way.down]];
+  follow(from, to, way, routes_.middle(way), [&](LinkIndex link) { sum += latencies_[link]; });
   return sum;
 }
 
@@ -104,9 +100,7 @@ Fabric::Path Fabric::path(const Departing& message, FairLinks& links) {
     if (!serial_ && !(fat_pipes_ && links_[index].fat_pipe)) shared_.push_back(index);
     if (settings_.record_links) whole_.push_back(index);
   };
-  if (way.up != Way::kNoPort) take(routes_.up_ports(site(message.from))[way.up]);
-  for (const LinkIndex link : middle) take(link);
-  if (way.down != Way::kNoPort) take(routes_.down_ports(site(message.to))[way.down]);
+  follow(message.from, message.to, way, middle, take);
   if (shared_.size() > FairLinks::kMostLinks) {
     const auto name = [&](Rank rank) {
       return platform_.hosts()[routes_.host_of(site(rank))].name;

@@ -29,7 +29,7 @@ class Fabric {
     return std::max<std::size_t>(1, routes_.up_ports(site(rank)).size());
   }
   /// By which of them a message leaves.
-  [[nodiscard]] static std::size_t port(Way way) { return way.up == Way::kNoPort ? 0 : way.up; }
+  [[nodiscard]] static std::uint32_t port(Way way) { return way.up == Way::kNoPort ? 0 : way.up; }
 
   /// What way() reads.
   void prefetch_way(Rank from, Rank to) const { routes_.prefetch(site(from), site(to)); }
@@ -40,8 +40,9 @@ class Fabric {
   void for_middle(Way way, const Visit& visit) const {
     for (const LinkIndex link : routes_.middle(way)) visit(link);
   }
-  /// The smallest latency of a route, in seconds, or less.
-  [[nodiscard]] double least_latency() const { return least_latency_; }
+  /// No event has an effect on another one by way of a rank within so many seconds: the smallest
+  /// latency of a route, or less. 0 where ports are serial.
+  [[nodiscard]] double lookahead() const { return lookahead_; }
   /// Whether ports serve one message after the other: there is no link that two ranks share. Else
   /// all links are shared, ports too.
   [[nodiscard]] bool serial() const { return serial_; }
@@ -92,7 +93,6 @@ class Fabric {
   struct Link {
     double bandwidth;
     double per_word;  ///< seconds
-    double latency;
     double free = 0;  ///< of a receiver's port: from when on it can take in the next message
     bool fat_pipe;
     bool port = false;  ///< it is the first or last link of one rank, and of nobody else
@@ -110,7 +110,15 @@ class Fabric {
            links_[link].per_word * static_cast<double>(words.value());
   }
   void find_ports(std::size_t ranks);
-  void find_least_latency();
+  void find_lookahead();
+  /// Calls `take` for each link of a way whose links between the ports are `middle`.
+  template <class Take>
+  void follow(Rank from, Rank to, Way way, std::span<const LinkIndex> middle,
+              const Take& take) const {
+    if (way.up != Way::kNoPort) take(routes_.up_ports(site(from))[way.up]);
+    for (const LinkIndex link : middle) take(link);
+    if (way.down != Way::kNoPort) take(routes_.down_ports(site(to))[way.down]);
+  }
   /// middle_ becomes the links of the message between its ports.
   void choose_middle(const Departing& message, FairLinks& links);
   /// `links` become those from one site to another by way of the switch of a third one; false where
@@ -126,10 +134,10 @@ class Fabric {
   const LinksSettings& settings_;
   double gap_;
   std::vector<Link> links_;
-  std::vector<double> latencies_;  ///< by link, once more: all that most paths read
+  std::vector<double> latencies_;  ///< by link, apart: all that most paths read
   bool fat_pipes_ = false;
   bool serial_ = false;
-  double least_latency_ = 0;
+  double lookahead_ = 0;
   std::vector<std::vector<SiteIndex>> behind_;  ///< sites by switch; for ecmp
   std::vector<LinkIndex> middle_;
   std::vector<LinkIndex> candidate_;

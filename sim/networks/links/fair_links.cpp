@@ -31,7 +31,6 @@ void FairLinks::catch_up(LinkIndex at, double now) {
     }
     passed -= needed;
     link.served = first.end;
-
     std::pop_heap(link.waiting.begin(), link.waiting.end(), std::greater<>());
     link.waiting.pop_back();
     Flow& flow = flows_[first.flow];
@@ -75,7 +74,6 @@ void FairLinks::begin(double now, std::span<const LinkIndex> links, double bytes
     link.waiting.push_back(
         {.end = link.served + bytes, .flow = index, .place = static_cast<std::uint8_t>(place)});
     std::push_heap(link.waiting.begin(), link.waiting.end(), std::greater<>());
-
     const double time = bytes * static_cast<double>(link.waiting.size()) * link.seconds_per_byte;
     if (time > longest) {
       longest = time;
@@ -84,7 +82,6 @@ void FairLinks::begin(double now, std::span<const LinkIndex> links, double bytes
   }
   Flow& flow = flows_[index];
   flow.name = name;
-  flow.links = static_cast<std::uint8_t>(links.size());
   flow.left = (1U << links.size()) - 1;
   flow.watching = watching;
   std::ranges::copy(links, flow.at.begin());

@@ -1,10 +1,10 @@
 // Links that messages share fairly: the flows of network links.
 //
 // A link is a processor-sharing server: the flows that it still has to serve have equal shares of
-// its bandwidth. A flow is on all its links at once, each serves all of its bytes,
-// and it is through when the last of them has. So each link works at its full bandwidth as long as
-// it has anything to do, and a flow that waits for another link leaves this one to the others. With
-// one bottleneck a route, that is what max-min sharing gives.
+// its bandwidth. A flow is on all its links at once, each serves all of its
+// bytes, and it is through when the last of them has. So each link works at its full bandwidth as
+// long as it has anything to do, and a flow that waits for another link leaves this one to the
+// others. With one bottleneck a route, that is what max-min sharing gives.
 //
 // A link's own time is the bytes that it has served to each flow (virtual time, as in fair
 // queueing): a flow is through at its start's plus its bytes, whatever comes and goes. Only the
@@ -68,9 +68,8 @@ class FairLinks {
   };
   struct Link {
     double seconds_per_byte;
-    double served = 0;   ///< its own time, in bytes
-    double updated = 0;  ///< when that was so, in seconds
-
+    double served = 0;                ///< its own time, in bytes
+    double updated = 0;               ///< when that was so, in seconds
     std::vector<Share> waiting = {};  ///< a heap: the first to be through is in front
   };
   /// Of a link that is the last one of some flows, as far as is known.
@@ -80,7 +79,6 @@ class FairLinks {
   };
   struct Flow {
     std::uint32_t name = 0;
-    std::uint8_t links = 0;
     std::uint8_t watching = 0;  ///< place of the link that has events for it
     std::uint32_t left = 0;     ///< bit of each place that is not yet through
     std::array<LinkIndex, kMostLinks> at = {};

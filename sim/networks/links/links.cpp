@@ -107,7 +107,7 @@ class LinksLoop final : public EventLoop {
       : size_(size),
         fabric_(fabric),
         eager_(eager),
-        lookahead_(fabric.serial() ? 0 : fabric.least_latency()),
+
         timeline_(timeline),
         use_(use) {
     for (int rank = 0; rank < size; ++rank) {
@@ -123,11 +123,7 @@ class LinksLoop final : public EventLoop {
 
   RunReport run(const RankProgram& program) {
     EventLoop::run(program, ranks_);
-    RunReport report{.phases = names().all(), .ranks = {}};
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-      report.ranks.push_back({.finished = Seconds(end_of(rank)), .by_phase = traffic_of(rank)});
-    }
-    return report;
+    return timed_report();
   }
 
   /// A rank posts a message; returns the slot that is complete when the send is.
@@ -176,7 +172,7 @@ class LinksLoop final : public EventLoop {
   /// Handles all events of one lookahead: no rank learns of any of them before its end. So what
   /// they touch can be fetched ahead, and ranks run many at a time.
   bool advance() override {
-    if (!events_.open(lookahead_)) return false;
+    if (!events_.open(fabric_.lookahead())) return false;
     Event event{};
     while (fetch_ahead(), events_.next(event)) {
       if (event.who < ports_.size()) {
@@ -245,8 +241,8 @@ class LinksLoop final : public EventLoop {
     Transfer& transfer = transfers_[index];
     transfer.way = fabric_.way(transfer.from, transfer.to);
     fabric_.prefetch_path(transfer.way);
-    const std::uint32_t at = first_port_[static_cast<std::size_t>(transfer.from.value())] +
-                             (transfer.way.up == Way::kNoPort ? 0U : transfer.way.up);
+    const std::uint32_t at =
+        first_port_[static_cast<std::size_t>(transfer.from.value())] + Fabric::port(transfer.way);
     transfer.latency = fabric_.latency(transfer.from, transfer.to, transfer.way);
     // Shared links serve a message once its head has come all the way, as SimGrid's do.
     ports_[at].push(fabric_.serial() ? time : time + transfer.latency, index);
@@ -281,7 +277,6 @@ class LinksLoop final : public EventLoop {
                                               .now = now,
                                               .number = departures_++},
                                              *links_);
-
       if (use_ != nullptr) remember_path(index);
       if (path.shared.empty()) {
         arrive(index, now);
@@ -351,7 +346,7 @@ class LinksLoop final : public EventLoop {
   int size_;
   Fabric& fabric_;
   Bytes eager_;
-  double lookahead_;  ///< seconds
+
   Timeline* timeline_;
   LinkUse* use_;
   EventWindow events_;
@@ -394,6 +389,8 @@ Request LinksRank::irecv(Rank from, Tag tag) {
 LinksNetwork::LinksNetwork(const std::string& platform, const LinksSettings& settings)
     : settings_(settings), platform_(platform, {.verbose = settings.verbose}) {}
 
+LinksNetwork::~LinksNetwork() = default;
+
 void LinksNetwork::place(std::vector<HostIndex> hosts) {
   hosts_ = std::move(hosts);
   std::vector<HostIndex> sites = hosts_;
@@ -403,19 +400,17 @@ void LinksNetwork::place(std::vector<HostIndex> hosts) {
               HostIndex{0});
   }
   routes_ = std::make_unique<CompactRoutes>(platform_, sites);
+  fabric_ = std::make_unique<Fabric>(platform_, *routes_, hosts_.size(), settings_);
+  bandwidths_ = bandwidths_left(platform_, hosts_, settings_,
+                                [this](LinkIndex link) { return fabric_->is_port(link); });
 }
 
 RunReport LinksNetwork::run(int ranks, const RankProgram& program) {
-  if (hosts_.size() != static_cast<std::size_t>(ranks)) {
-    throw InputError(fmt::format("{}: {} ranks are to run and {} have a place", platform_.path(),
-                                 ranks, hosts_.size()));
-  }
-  Fabric fabric(platform_, *routes_, hosts_.size(), settings_);
-  const std::vector<double> bandwidths = bandwidths_left(
-      platform_, hosts_, settings_, [&](LinkIndex link) { return fabric.is_port(link); });
+  check_places(platform_.path(), ranks, hosts_.size());
+  Fabric fabric = *fabric_;  // with ports that are free
   std::optional<LinkUse> use;
   if (settings_.record_links) use.emplace(platform_.links());
-  LinksLoop loop(ranks, fabric, bandwidths, settings_.eager, timeline(), use ? &*use : nullptr);
+  LinksLoop loop(ranks, fabric, bandwidths_, settings_.eager, timeline(), use ? &*use : nullptr);
   RunReport report = loop.run(program);
   if (use) report.links = use->reports(report.makespan().value());
   return report;

@@ -1,6 +1,5 @@
-// A platform XML without SimGrid's flows: ports as in alphabeta, and links between them that
-// messages share fairly. Some hundred times faster than smpi, and judged by it: docs/links.md and
-// docs/decisions/0017-links.md.
+// A platform XML without SimGrid's flows: links that messages share fairly. Some hundred times
+// faster than smpi, and judged by it: docs/links.md and docs/decisions/0017-links.md.
 //
 // A message of L bytes, on a route of the latency l whose smallest bandwidth is B, counts as
 // L + g B bytes: g is the platform's message gap (LogGP), which takes bandwidth on the way as it
@@ -26,14 +25,22 @@
 
 namespace thinwire {
 
+class Fabric;
+
 /// The links of a platform, shared by messages.
 class LinksNetwork final : public Network {
  public:
   /// Loads the platform; throws as Platform does.
   LinksNetwork(const std::string& platform, const LinksSettings& settings);
+  ~LinksNetwork() override;
+  LinksNetwork(const LinksNetwork&) = delete;
+  LinksNetwork& operator=(const LinksNetwork&) = delete;
+  LinksNetwork(LinksNetwork&&) = delete;
+  LinksNetwork& operator=(LinksNetwork&&) = delete;
 
   [[nodiscard]] const Platform& platform() const { return platform_; }
-  /// Rank r of the runs to come is on hosts[r]. Throws InputError where two have no route.
+  /// Rank r of the runs to come is on hosts[r]. Throws InputError where two have no route, and
+  /// where background flows find no hosts.
   void place(std::vector<HostIndex> hosts);
 
   /// Deterministic; one thread. Throws InputError where no place was given for that many ranks.
@@ -44,6 +51,8 @@ class LinksNetwork final : public Network {
   Platform platform_;
   std::vector<HostIndex> hosts_;  ///< by rank
   std::unique_ptr<CompactRoutes> routes_;
+  std::unique_ptr<Fabric> fabric_;  ///< as each run begins with it
+  std::vector<double> bandwidths_;  ///< that are left to the ranks, by link
 };
 
 }  // namespace thinwire

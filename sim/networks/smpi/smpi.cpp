@@ -618,10 +618,7 @@ void SmpiNetwork::limit_ports() {
 }
 
 RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
-  if (hosts_.size() != static_cast<std::size_t>(ranks)) {
-    throw InputError(fmt::format("{}: {} ranks are to run and {} have a place", platform_.path(),
-                                 ranks, hosts_.size()));
-  }
+  check_places(platform_.path(), ranks, hosts_.size());
   const std::string instance = fmt::format("run{}", runs_++);
   std::vector<sg4::Host*> hosts;
   for (const HostIndex host : hosts_) {

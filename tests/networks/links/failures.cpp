@@ -8,6 +8,7 @@
 #include "tests/networks/links/patterns.hpp"
 #include "tests/support/bodies.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/failing.hpp"
 #include "tests/support/links.hpp"
 #include "tests/support/platforms.hpp"
 #include "tests/support/started.hpp"
@@ -18,18 +19,10 @@ using test::contains;
 using test::empty_message;
 using test::error_of;
 using test::PlatformFile;
+using test::received_for_nothing;
+using test::ring_of_waits;
 
 namespace {
-
-/// Everybody waits for the next rank; rank 0 takes the send that nobody receives.
-Task<void> ring_of_waits(Communicator& comm) {
-  const Rank next((comm.rank().value() + 1) % comm.size());
-  if (comm.rank() == Rank(0)) {
-    co_await comm.wait(comm.isend(next, Tag(9), empty_message(5)));
-  } else {
-    co_await comm.wait(comm.irecv(next, Tag(3)));
-  }
-}
 
 Task<void> wait_for_next(Communicator& comm) {
   const Rank next((comm.rank().value() + 1) % comm.size());
@@ -39,11 +32,6 @@ Task<void> wait_for_next(Communicator& comm) {
 Task<void> sent_for_nothing(Communicator& comm) {
   if (comm.rank() != Rank(0)) co_return;
   static_cast<void>(comm.isend(Rank(1), Tag(2), empty_message(5)));
-}
-
-Task<void> received_for_nothing(Communicator& comm) {
-  if (comm.rank() == Rank(1)) static_cast<void>(comm.irecv(Rank(0), Tag(7)));
-  co_return;
 }
 
 Task<void> never_waited(Communicator& comm) {
