@@ -233,7 +233,7 @@ void check_compact_routes(const Platform& platform, PlatformCheck& check) {
         slowest = std::min(slowest, platform.links()[link].bandwidth);
       }
       if (compact.links(from, to) == wanted &&
-          compact.bandwidths()[compact.way(from, to).slowest] == slowest) {
+          compact.kind(compact.way(from, to)).bandwidth == slowest) {
         continue;
       }
       check.findings.insert(

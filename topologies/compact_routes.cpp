@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "sim/core/errors.hpp"
 #include "sim/core/random.hpp"
@@ -22,7 +24,7 @@ constexpr std::uint64_t kSeed = 1;
 constexpr std::size_t kProbes = 32;      ///< of each of the two sets
 constexpr std::size_t kMostOfNode = 64;  ///< sites; the pairs of a larger node are like any other
 constexpr std::uint32_t kMostHops = std::numeric_limits<std::uint8_t>::max();
-constexpr std::size_t kMostBandwidths = std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1;
+constexpr std::size_t kMostKinds = std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1;
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 /// Sequences of up to kMostHops links one after the other, equal ones once.
@@ -112,6 +114,7 @@ class CompactRoutes::Maker {
     for (const PlatformLink& link : platform.links()) {
       weight_.push_back(is_weight(link));
       bandwidth_.push_back(link.bandwidth);
+      latency_.push_back(link.latency.value());
     }
     find_nodes();
   }
@@ -161,15 +164,16 @@ class CompactRoutes::Maker {
     return static_cast<std::uint8_t>(found - ports.begin());
   }
 
-  std::uint16_t bandwidth_index(double bandwidth) {
-    const auto [at, is_new] = bandwidth_indexes_.try_emplace(
-        bandwidth, static_cast<std::uint16_t>(made_.bandwidths_.size()));
+  std::uint16_t kind_index(const WayKind& kind) {
+    const auto [at, is_new] = kind_indexes_.try_emplace(
+        {kind.bandwidth, kind.latency}, static_cast<std::uint16_t>(made_.kinds_.size()));
     if (is_new) {
-      if (made_.bandwidths_.size() == kMostBandwidths) {
-        throw InputError(fmt::format("{}: its routes have more than {} different bandwidths",
-                                     platform_.path(), kMostBandwidths));
+      if (made_.kinds_.size() == kMostKinds) {
+        throw InputError(
+            fmt::format("{}: its routes have more than {} different pairs of bandwidth and latency",
+                        platform_.path(), kMostKinds));
       }
-      made_.bandwidths_.push_back(bandwidth);
+      made_.kinds_.push_back(kind);
     }
     return at->second;
   }
@@ -193,7 +197,9 @@ class CompactRoutes::Maker {
     }
     way.middle = pool_.place_of(rest);
     way.hops = static_cast<std::uint8_t>(rest.size());
-    way.slowest = bandwidth_index(slowest);
+    double latency = 0;
+    for (const LinkIndex link : rest) latency += latency_[link];
+    way.kind = kind_index({.bandwidth = slowest, .latency = latency});
     return way;
   }
 
@@ -306,7 +312,7 @@ class CompactRoutes::Maker {
       if (port != Way::kNoPort) {
         bandwidth = bandwidth_[source ? up_[site][port] : down_[site][port]];
       }
-      hash = random_bits(hash, way.middle, way.hops, port, bandwidth_index(bandwidth));
+      hash = random_bits(hash, way.middle, way.hops, port, std::bit_cast<std::uint64_t>(bandwidth));
     }
     return hash;
   }
@@ -448,8 +454,9 @@ class CompactRoutes::Maker {
   LinkPool pool_;
   std::vector<bool> weight_;         ///< by link
   std::vector<double> bandwidth_;    ///< by link
+  std::vector<double> latency_;      ///< by link
   std::vector<std::uint32_t> node_;  ///< by site
-  std::map<double, std::uint16_t> bandwidth_indexes_;
+  std::map<std::pair<double, double>, std::uint16_t> kind_indexes_;
   std::vector<LinkIndex> links_;
   std::vector<std::vector<LinkIndex>> up_;  ///< by site
   std::vector<std::vector<LinkIndex>> down_;
@@ -474,7 +481,7 @@ std::size_t CompactRoutes::bytes() const {
   const auto of = [](const auto& all) { return all.capacity() * sizeof(all[0]); };
   return sizeof(*this) + of(site_of_) + of(hosts_) + of(sites_) + of(table_) + of(near_) +
          of(middles_) + of(up_.links) + of(up_.begin) + of(down_.links) + of(down_.begin) +
-         of(bandwidths_) + of(switches_);
+         of(kinds_) + of(switches_);
 }
 
 std::vector<LinkIndex> CompactRoutes::links(SiteIndex from, SiteIndex to) const {

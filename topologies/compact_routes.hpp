@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/core/prefetch.hpp"
 #include "topologies/platform.hpp"
 
 namespace thinwire {
@@ -30,9 +31,15 @@ struct Way {
   std::uint8_t hops = 0;            ///< links of the middle
   std::uint8_t up : 4 = kNoPort;    ///< index in the sender's up_ports(), or kNoPort
   std::uint8_t down : 4 = kNoPort;  ///< index in the receiver's down_ports(), or kNoPort
-  std::uint16_t slowest = 0;        ///< index in bandwidths(): the smallest of the whole route
+  std::uint16_t kind = 0;           ///< index in kinds()
 };
 static_assert(sizeof(Way) == 8);
+
+/// What many ways have in common.
+struct WayKind {
+  double bandwidth;  ///< the smallest of the whole route, in bytes a second
+  double latency;    ///< of the middle's links, in seconds
+};
 
 struct CompactRoutesLimits {
   std::size_t all_pairs_up_to = 512;     ///< sites; on more, classes
@@ -62,8 +69,7 @@ class CompactRoutes {
   }
   /// What way() reads of the table.
   void prefetch(SiteIndex from, SiteIndex to) const {
-    __builtin_prefetch(table_.data() + std::size_t{sites_[from].row} * columns_ +
-                       sites_[to].column);
+    prefetch_line(table_.data() + std::size_t{sites_[from].row} * columns_ + sites_[to].column);
   }
   [[nodiscard]] std::span<const LinkIndex> middle(Way way) const {
     return {middles_.data() + way.middle, way.hops};
@@ -76,7 +82,7 @@ class CompactRoutes {
     for (const Way way : table_) visit(way);
     for (const Way way : near_) visit(way);
   }
-  void prefetch_middle(Way way) const { __builtin_prefetch(middles_.data() + way.middle); }
+  void prefetch_middle(Way way) const { prefetch_line(middles_.data() + way.middle); }
 
   /// First links of a site's routes, at most 15; where there are more, the rest are in the middles
   /// of their routes.
@@ -87,8 +93,7 @@ class CompactRoutes {
   [[nodiscard]] std::span<const LinkIndex> down_ports(SiteIndex site) const {
     return ports_of(down_, site);
   }
-  /// Of routes, each once, in bytes a second.
-  [[nodiscard]] std::span<const double> bandwidths() const { return bandwidths_; }
+  [[nodiscard]] const WayKind& kind(Way way) const { return kinds_[way.kind]; }
 
   /// Whether every pair was asked of SimGrid; else see above.
   [[nodiscard]] bool complete() const { return complete_; }
@@ -132,7 +137,7 @@ class CompactRoutes {
   std::vector<LinkIndex> middles_;
   Ports up_;
   Ports down_;
-  std::vector<double> bandwidths_;
+  std::vector<WayKind> kinds_;
   std::vector<std::uint32_t> switches_;
   bool complete_ = false;
 };

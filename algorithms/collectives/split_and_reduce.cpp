@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/core/prefetch.hpp"
+
 namespace thinwire {
 
 namespace {
@@ -30,7 +32,7 @@ class SplitAndReduce final : public Exchange {
   [[nodiscard]] Message outgoing(Rank to) override { return slice(to).message(setup_.space); }
 
   void expect(std::optional<Rank> to) const override {
-    if (to) __builtin_prefetch(&positions_[static_cast<std::size_t>(to->value())]);
+    if (to) prefetch_line(&positions_[static_cast<std::size_t>(to->value())]);
   }
 
   [[nodiscard]] Seconds incoming(Rank /*from*/, Message message) override {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "sim/core/errors.hpp"
+#include "sim/core/prefetch.hpp"
 
 namespace thinwire {
 
@@ -332,7 +333,7 @@ void SparseAccumulator::fill_window() {
   constexpr std::size_t kAhead = 8;
   for (std::size_t i = 0; i < put_off_.size(); ++i) {
     if (i + kAhead < put_off_.size()) {
-      __builtin_prefetch(put_off_[i + kAhead].entries().data());
+      prefetch_line(put_off_[i + kAhead].entries().data());
     }
     for (const Entry& entry : put_off_[i].entries()) {
       const std::uint32_t at = entry.coordinate - first_;

@@ -51,9 +51,13 @@ std::string wrong_with(const Platform& platform, const CompactRoutes& routes) {
       for (const LinkIndex link : wanted) {
         slowest = std::min(slowest, platform.links()[link].bandwidth);
       }
+      double latency = 0;
+      for (const LinkIndex link : routes.middle(way)) {
+        latency += platform.links()[link].latency.value();
+      }
       const bool ports = way.up != Way::kNoPort || way.down != Way::kNoPort;
-      if (routes.links(from, to) != wanted || routes.bandwidths()[way.slowest] != slowest ||
-          (wanted.size() < 2 && ports)) {
+      if (routes.links(from, to) != wanted || routes.kind(way).bandwidth != slowest ||
+          routes.kind(way).latency != latency || (wanted.size() < 2 && ports)) {
         return fmt::format("from {} to {}", platform.hosts()[routes.host_of(from)].name,
                            platform.hosts()[routes.host_of(to)].name);
       }

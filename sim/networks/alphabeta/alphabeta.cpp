@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/core/errors.hpp"
+#include "sim/core/prefetch.hpp"
 #include "sim/core/timeline.hpp"
 #include "sim/networks/common/complaints.hpp"
 #include "sim/networks/common/event_loop.hpp"
@@ -194,9 +195,9 @@ class PortRank final : public PortUser {
     return outgoing_.empty() ? nullptr : &outgoing_.front();
   }
   void prefetch_ports() const {
-    __builtin_prefetch(&outgoing_);
-    __builtin_prefetch(&receive_free_);
-    __builtin_prefetch(&mailbox());
+    prefetch_line(&outgoing_);
+    prefetch_line(&receive_free_);
+    prefetch_line(&mailbox());
   }
 
   /// When the port takes in a message that departed at `departure` from another rank.
@@ -304,7 +305,7 @@ class AlphaBetaLoop final : public EventLoop {
       return at < batch_.size() ? ports_[batch_[at].who] : nullptr;
     };
     if (const PortRank* rank = sender(5)) rank->prefetch_ports();
-    if (const PortRank* rank = sender(4)) __builtin_prefetch(rank->next());
+    if (const PortRank* rank = sender(4)) prefetch_line(rank->next());
     const auto receiver = [&](const Outgoing& out) -> const PortRank& {
       return *ports_[static_cast<std::size_t>(out.to.value())];
     };

@@ -172,7 +172,7 @@ Match EventLoop::match(Rank from, Rank to, Strand strand, Tag tag, Message&& mes
 }
 
 void EventLoop::complete(Rank rank, Strand strand, SlotIndex slot, double stamp) {
-  const auto at = static_cast<std::size_t>(rank.value()) + (strand == Strand::main ? 0 : size_);
+  const std::size_t at = place_of(rank, strand);
   if (strands_[at]->complete_slot(slot, stamp)) ready_.push_back(at);
 }
 

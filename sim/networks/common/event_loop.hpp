@@ -14,6 +14,7 @@
 #include "sim/core/communicator.hpp"
 #include "sim/core/ledger.hpp"
 #include "sim/core/network.hpp"
+#include "sim/core/prefetch.hpp"
 #include "sim/networks/common/complaints.hpp"
 #include "sim/networks/common/mailbox.hpp"
 
@@ -44,12 +45,12 @@ class LoopRank : public Communicator {
   void resume() const { waiting_.resume(); }
   /// Fetches what a rank touches that is resumed soon: first itself, then what it points to.
   void prefetch() const {
-    __builtin_prefetch(&waiting_);
-    __builtin_prefetch(&mailbox_);
+    prefetch_line(&waiting_);
+    prefetch_line(&mailbox_);
   }
   void prefetch_resumed() const {
     const auto* frame = static_cast<const char*>(waiting_.address());
-    for (const int line : {0, 64, 128, 192}) __builtin_prefetch(frame + line);
+    for (const int line : {0, 64, 128, 192}) prefetch_line(frame + line);
     mailbox_.prefetch_posted();
   }
   void close_books() { ledger_.close(now()); }
@@ -151,6 +152,9 @@ class EventLoop {
   /// What a strand may wait for, and is no receive, is complete at `stamp`.
   void complete(Rank rank, Strand strand, SlotIndex slot, double stamp);
 
+  /// Fetches what complete() touches of a strand.
+  void prefetch(Rank rank, Strand strand) const { strands_[place_of(rank, strand)]->prefetch(); }
+
   SlotPool& slots() { return slots_; }
   [[nodiscard]] const SlotPool& slots() const { return slots_; }
   PhaseNames& names() { return names_; }
@@ -176,6 +180,10 @@ class EventLoop {
   struct Second;
   class NextProgram;
 
+  /// In strands_.
+  [[nodiscard]] std::size_t place_of(Rank rank, Strand strand) const {
+    return static_cast<std::size_t>(rank.value()) + (strand == Strand::main ? 0 : size_);
+  }
   void run_to_end(const RankProgram& program);
   void run_ready();
   void settle(std::size_t at);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/core/prefetch.hpp"
+
 namespace thinwire {
 
 namespace {
@@ -99,7 +101,7 @@ std::size_t Mailbox::home(std::uint64_t key) const {
 }
 
 void Mailbox::prefetch(Rank from, Tag tag) const {
-  __builtin_prefetch(&entries_[home(key_of(from, tag))]);
+  prefetch_line(&entries_[home(key_of(from, tag))]);
 }
 
 void Mailbox::prefetch_waiting(const SlotPool& slots, Rank from, Tag tag) const {

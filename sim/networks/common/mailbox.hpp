@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/core/message.hpp"
+#include "sim/core/prefetch.hpp"
 #include "sim/core/units.hpp"
 
 namespace thinwire {
@@ -38,7 +39,7 @@ class SlotPool {
   void release(SlotIndex index);
   Slot& operator[](SlotIndex index) { return slots_[index]; }
   const Slot& operator[](SlotIndex index) const { return slots_[index]; }
-  void prefetch(SlotIndex index) const { __builtin_prefetch(slots_.data() + index); }
+  void prefetch(SlotIndex index) const { prefetch_line(slots_.data() + index); }
   /// Slots that are owed, and were acquired and not released.
   [[nodiscard]] std::size_t in_use() const { return in_use_; }
 
@@ -72,7 +73,7 @@ class Mailbox {
   // near.
   void prefetch(Rank from, Tag tag) const;
   void prefetch_waiting(const SlotPool& slots, Rank from, Tag tag) const;
-  void prefetch_posted() const { __builtin_prefetch(&entries_[posted_]); }
+  void prefetch_posted() const { prefetch_line(&entries_[posted_]); }
   /// The heads of all queues that were never matched.
   [[nodiscard]] std::vector<SlotIndex> unmatched() const;
 

@@ -6,7 +6,6 @@
 
 #include "sim/core/errors.hpp"
 #include "sim/core/random.hpp"
-#include "sim/networks/links/fair_links.hpp"
 
 namespace thinwire {
 
@@ -26,10 +25,9 @@ Fabric::Fabric(const Platform& platform, const CompactRoutes& routes, std::size_
       settings_(settings),
       gap_(platform.message_gap().value()) {
   for (const PlatformLink& link : platform.links()) {
-    links_.push_back(
-        {.bandwidth = link.bandwidth, .per_word = 4 / link.bandwidth, .fat_pipe = link.fat_pipe});
+    links_.push_back({.bandwidth = link.bandwidth, .per_word = 4 / link.bandwidth});
     latencies_.push_back(link.latency.value());
-    fat_pipes_ = fat_pipes_ || link.fat_pipe;
+    fat_pipes_.push_back(link.fat_pipe);
   }
   find_ports(ranks);
   if (!serial_) find_lookahead();
@@ -50,12 +48,10 @@ void Fabric::find_ports(std::size_t ranks) {
     for (const LinkIndex link : routes_.down_ports(at)) ++users[link];
   }
   for (std::size_t i = 0; i < links_.size(); ++i) {
-    links_[i].port = users[i] == 1 && !links_[i].fat_pipe;
+    links_[i].port = users[i] == 1 && !fat_pipes_[i];
   }
   for (const LinkIndex link : routes_.all_middles()) links_[link].port = false;
-  const auto shared = [&](std::size_t link) {
-    return !links_[link].port && !links_[link].fat_pipe;
-  };
+  const auto shared = [&](std::size_t link) { return !links_[link].port && !fat_pipes_[link]; };
   serial_ = !settings_.fair_ports && std::ranges::none_of(routes_.all_middles(), shared);
   for (std::size_t i = 0; i < links_.size(); ++i) {
     if (users[i] > 0 && shared(i)) serial_ = false;
@@ -79,39 +75,38 @@ void Fabric::find_lookahead() {
   });
 }
 
-double Fabric::latency(Rank from, Rank to, Way way) const {
-  double sum = 0;
-  follow(from, to, way, routes_.middle(way), [&](LinkIndex link) { sum += latencies_[link]; });
-  return sum;
-}
-
-Fabric::Path Fabric::path(const Departing& message, FairLinks& links) {
+std::size_t Fabric::path(const Departing& message, FairLinks& links,
+                         std::span<LinkIndex, FairLinks::kMostLinks> shared) {
   const Way way = message.way;
   std::span<const LinkIndex> middle = routes_.middle(way);
+  detour_ = 0;
   if (settings_.routing != LinkRouting::minimal && way.hops > 0) {
     choose_middle(message, links);
     middle = middle_;
+    for (const LinkIndex link : middle) detour_ += latencies_[link];
+    detour_ -= routes_.kind(way).latency;
   }
-  shared_.clear();
-  whole_.clear();
-  double latency = 0;
-  const auto take = [&](LinkIndex index) {
-    latency += latencies_[index];
-    if (!serial_ && !(fat_pipes_ && links_[index].fat_pipe)) shared_.push_back(index);
-    if (settings_.record_links) whole_.push_back(index);
-  };
-  follow(message.from, message.to, way, middle, take);
-  if (shared_.size() > FairLinks::kMostLinks) {
+  if (settings_.record_links) {
+    whole_.clear();
+    follow(message.from, message.to, way, middle, [&](LinkIndex link) { whole_.push_back(link); });
+  }
+  if (serial_) return 0;
+  std::size_t count = 0;
+  follow(message.from, message.to, way, middle, [&](LinkIndex link) {
+    if (fat_pipes_[link]) return;
+    if (count < shared.size()) shared[count] = link;
+    ++count;
+  });
+  if (count > shared.size()) {
     const auto name = [&](Rank rank) {
       return platform_.hosts()[routes_.host_of(site(rank))].name;
     };
     throw InputError(fmt::format(
         "{}: the route from {} to {} shares {} links with others; the network links follows a "
         "message on at most {}",
-        platform_.path(), name(message.from), name(message.to), shared_.size(),
-        FairLinks::kMostLinks));
+        platform_.path(), name(message.from), name(message.to), count, shared.size()));
   }
-  return {shared_, latency};
+  return count;
 }
 
 void Fabric::choose_middle(const Departing& message, FairLinks& links) {
@@ -136,7 +131,7 @@ void Fabric::choose_middle(const Departing& message, FairLinks& links) {
   for (std::uint64_t draw = 0; draw < kDraws && found < (adaptive ? kDetours : 1); ++draw) {
     const auto over =
         static_cast<SiteIndex>(random_bits(settings_.seed, message.number, draw) % routes_.sites());
-    if (!detour(from, over, to, way, candidate_)) continue;
+    if (!go_over(from, over, to, way, candidate_)) continue;
     ++found;
     const double all = adaptive ? burden(candidate_, bytes, message.now, links) : 0;
     if (all >= least) continue;
@@ -145,8 +140,8 @@ void Fabric::choose_middle(const Departing& message, FairLinks& links) {
   }
 }
 
-bool Fabric::detour(SiteIndex from, SiteIndex over, SiteIndex to, Way way,
-                    std::vector<LinkIndex>& links) const {
+bool Fabric::go_over(SiteIndex from, SiteIndex over, SiteIndex to, Way way,
+                     std::vector<LinkIndex>& links) const {
   const std::uint32_t at = routes_.switch_of(over);
   if (at == routes_.switch_of(from) || at == routes_.switch_of(to)) return false;
   const Way there = routes_.way(from, over);

@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "sim/core/communicator.hpp"
+#include "sim/networks/links/fair_links.hpp"
 #include "sim/networks/links/settings.hpp"
 #include "topologies/compact_routes.hpp"
 #include "topologies/platform.hpp"
 
 namespace thinwire {
-
-class FairLinks;
 
 /// Ways, ports and lengths of messages on the links of a platform.
 class Fabric {
@@ -35,10 +34,10 @@ class Fabric {
   void prefetch_way(Rank from, Rank to) const { routes_.prefetch(site(from), site(to)); }
   /// What path() reads.
   void prefetch_path(Way way) const { routes_.prefetch_middle(way); }
-  /// Calls `visit` for the links between the ports.
+  /// Calls `visit` for all links of a minimal route, in order.
   template <class Visit>
-  void for_middle(Way way, const Visit& visit) const {
-    for (const LinkIndex link : routes_.middle(way)) visit(link);
+  void follow(Rank from, Rank to, Way way, const Visit& visit) const {
+    follow(from, to, way, routes_.middle(way), visit);
   }
   /// No event has an effect on another one by way of a rank within so many seconds: the smallest
   /// latency of a route, or less. 0 where ports are serial.
@@ -48,13 +47,13 @@ class Fabric {
   [[nodiscard]] bool serial() const { return serial_; }
 
   /// Seconds, of all links of a minimal route.
-  [[nodiscard]] double latency(Rank from, Rank to, Way way) const;
-  /// What a message takes on its way.
-  struct Path {
-    std::span<const LinkIndex> shared;  ///< links that it shares with others; until the next call.
-                                        ///< None where ports are serial
-    double latency;                     ///< seconds, of all links
-  };
+  [[nodiscard]] double latency(Rank from, Rank to, Way way) const {
+    double sum = 0;
+    if (way.up != Way::kNoPort) sum += latencies_[routes_.up_ports(site(from))[way.up]];
+    sum += routes_.kind(way).latency;
+    if (way.down != Way::kNoPort) sum += latencies_[routes_.down_ports(site(to))[way.down]];
+    return sum;
+  }
   /// A message that departs at `now`; `number` is another one for each.
   struct Departing {
     Rank from;
@@ -64,8 +63,12 @@ class Fabric {
     double now;
     std::uint64_t number;
   };
-  /// Throws InputError where more links are shared than a flow may have.
-  [[nodiscard]] Path path(const Departing& message, FairLinks& links);
+  /// Puts the links that a message shares with others into `shared`, and returns how many they are:
+  /// none where ports are serial. Throws InputError where they are too many.
+  [[nodiscard]] std::size_t path(const Departing& message, FairLinks& links,
+                                 std::span<LinkIndex, FairLinks::kMostLinks> shared);
+  /// Seconds, of all links of the path that was asked for last, beyond its minimal route's.
+  [[nodiscard]] double detour() const { return detour_; }
   /// All links of the path that was asked for last, ports too.
   [[nodiscard]] std::span<const LinkIndex> whole_path() const { return whole_; }
 
@@ -92,16 +95,15 @@ class Fabric {
  private:
   struct Link {
     double bandwidth;
-    double per_word;  ///< seconds
-    double free = 0;  ///< of a receiver's port: from when on it can take in the next message
-    bool fat_pipe;
+    double per_word;    ///< seconds
+    double free = 0;    ///< of a receiver's port: from when on it can take in the next message
     bool port = false;  ///< it is the first or last link of one rank, and of nobody else
   };
 
   [[nodiscard]] SiteIndex site(Rank rank) const {
     return routes_.site_of(static_cast<std::size_t>(rank.value()));
   }
-  [[nodiscard]] double slowest(Way way) const { return routes_.bandwidths()[way.slowest]; }
+  [[nodiscard]] double slowest(Way way) const { return routes_.kind(way).bandwidth; }
   [[nodiscard]] static double finite(double bandwidth) {
     return bandwidth < 1e300 ? bandwidth : 0;  // of no link at all
   }
@@ -123,8 +125,8 @@ class Fabric {
   void choose_middle(const Departing& message, FairLinks& links);
   /// `links` become those from one site to another by way of the switch of a third one; false where
   /// that is no way for a message that goes `way`.
-  bool detour(SiteIndex from, SiteIndex over, SiteIndex to, Way way,
-              std::vector<LinkIndex>& links) const;
+  bool go_over(SiteIndex from, SiteIndex over, SiteIndex to, Way way,
+               std::vector<LinkIndex>& links) const;
   /// What a way has to do: the time of the message at its slowest link, as shared now, a link.
   static double burden(std::span<const LinkIndex> middle, double bytes, double now,
                        FairLinks& links);
@@ -135,13 +137,13 @@ class Fabric {
   double gap_;
   std::vector<Link> links_;
   std::vector<double> latencies_;  ///< by link, apart: all that most paths read
-  bool fat_pipes_ = false;
+  std::vector<bool> fat_pipes_;    ///< by link, likewise
   bool serial_ = false;
   double lookahead_ = 0;
   std::vector<std::vector<SiteIndex>> behind_;  ///< sites by switch; for ecmp
   std::vector<LinkIndex> middle_;
   std::vector<LinkIndex> candidate_;
-  std::vector<LinkIndex> shared_;
+  double detour_ = 0;
   std::vector<LinkIndex> whole_;
 };
 

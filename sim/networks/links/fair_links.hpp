@@ -17,10 +17,14 @@
 #include <span>
 #include <vector>
 
+#include "sim/core/prefetch.hpp"
 #include "sim/networks/common/event_window.hpp"
 #include "topologies/platform.hpp"
 
 namespace thinwire {
+
+/// A flow, as the caller counts them: small numbers, used again.
+using FlowIndex = std::uint32_t;
 
 /// The links, and the flows on them.
 class FairLinks {
@@ -28,74 +32,77 @@ class FairLinks {
   /// The most links of a flow.
   static constexpr std::size_t kMostLinks = 20;
 
-  /// `bandwidths`, by link, are in bytes a second. Events of link i come from `events` as
-  /// `first_event` + i.
-  FairLinks(std::span<const double> bandwidths, EventWindow& events, std::uint32_t first_event);
+  /// `bandwidths`, by link, are in bytes a second. Events of link i come from `events` as i.
+  FairLinks(std::span<const double> bandwidths, EventWindow& events);
 
-  /// A flow of `bytes` begins at `now` on one or more links. `name` is what through() calls it.
-  void begin(double now, std::span<const LinkIndex> links, double bytes, std::uint32_t name);
+  /// Where to put the links of a flow that is about to begin.
+  [[nodiscard]] std::span<LinkIndex, kMostLinks> links_of(FlowIndex flow) {
+    if (flow >= flows_.size()) flows_.resize(flow + 1);
+    return flows_[flow].at;
+  }
+  /// A flow of `bytes` begins at `now` on the first `links` that were put there: one or more.
+  void begin(double now, FlowIndex index, std::size_t links, double bytes);
   /// An event of a link.
   void happens(double now, LinkIndex at);
-  // What begin() touches is fetched ahead: links first, then what they point to.
-  void prefetch(LinkIndex link) const { __builtin_prefetch(&links_[link]); }
-  void prefetch_waiting(LinkIndex link) const {
-    __builtin_prefetch(links_[link].waiting.data() + links_[link].waiting.size());
-  }
-  /// Names of flows that are through since this was emptied: now, that is.
-  std::vector<std::uint32_t>& through() { return through_; }
+  /// What begin() touches is fetched ahead.
+  void prefetch(LinkIndex link) const { prefetch_line(&links_[link]); }
+  void prefetch_flow(FlowIndex flow) const { prefetch_line(flows_.data() + flow); }
+  /// Flows that are through since this was emptied: now, that is.
+  std::vector<FlowIndex>& through() { return through_; }
 
   /// Seconds that a link would serve a new flow of `bytes` if all stayed as it is. To be followed
   /// by a begin() at the same time.
-  [[nodiscard]] double estimate(double now, LinkIndex link, double bytes) {
-    catch_up(link, now);
-    return bytes * static_cast<double>(links_[link].waiting.size() + 1) *
-           links_[link].seconds_per_byte;
-  }
+  [[nodiscard]] double estimate(double now, LinkIndex link, double bytes);
 
  private:
-  using FlowIndex = std::uint32_t;
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
   /// What a link still has to serve of a flow.
   struct Share {
-    double end;  ///< in the link's own time
-    FlowIndex flow;
-    std::uint8_t place;  ///< which of the flow's links this is
-
-    friend bool operator>(const Share& a, const Share& b) {
-      return a.end != b.end ? a.end > b.end : a.flow > b.flow;
-    }
+    double end = 0;  ///< in the link's own time
+    FlowIndex flow = 0;
+    std::uint16_t place = 0;  ///< which of the flow's links this is
+    std::uint16_t alone = 0;  ///< 1: no other flow has met it here, and it is not watched
   };
-  struct Link {
+  /// In a cache line of its own, with the two shares that it will be through with first: most links
+  /// have no more.
+  struct alignas(64) Link {
     double seconds_per_byte;
-    double served = 0;                ///< its own time, in bytes
-    double updated = 0;               ///< when that was so, in seconds
-    std::vector<Share> waiting = {};  ///< a heap: the first to be through is in front
+    double served = 0;          ///< its own time, in bytes
+    double updated = 0;         ///< when that was so, in seconds
+    std::uint32_t flows = 0;    ///< that it still has to serve
+    std::uint32_t watched = 0;  ///< flows that it is the last link of, as far as is known
+    std::array<Share, 2> first = {};
   };
-  /// Of a link that is the last one of some flows, as far as is known.
-  struct Watch {
-    double scheduled = kNever;  ///< its event
-    std::uint32_t flows = 0;
+  static_assert(sizeof(Link) == 64);
+  /// All but the first two shares of a link, in order.
+  struct Later {
+    std::vector<Share> shares = {};
+    std::size_t gone = 0;  ///< in front, to the first two
   };
-  struct Flow {
-    std::uint32_t name = 0;
-    std::uint8_t watching = 0;  ///< place of the link that has events for it
-    std::uint32_t left = 0;     ///< bit of each place that is not yet through
+  struct alignas(64) Flow {
+    std::uint32_t left = 0;      ///< bit of each place that is not yet through, but for
+    std::uint32_t alone = 0;     ///< those where it has met no other flow:
+    double alone_until = 0;      ///< they are through by then
+    std::uint32_t watching = 0;  ///< place of the link that has events for it
     std::array<LinkIndex, kMostLinks> at = {};
   };
 
   void catch_up(LinkIndex at, double now);
+  void serve(LinkIndex at, double now);
+  void push(LinkIndex at, Share share);
+  void pop(LinkIndex at);
+  void meet(Share& share);
   void schedule(LinkIndex at);
   void settle(double now);
 
   EventWindow& events_;
-  std::uint32_t first_event_;
   std::vector<Link> links_;
-  std::vector<Watch> watches_;  ///< by link
+  std::vector<Later> later_;       ///< by link
+  std::vector<double> scheduled_;  ///< by link: its event, or kNever
   std::vector<Flow> flows_;
-  std::vector<FlowIndex> free_;
   std::vector<FlowIndex> reached_;  ///< whose watched link is through with them
-  std::vector<std::uint32_t> through_;
+  std::vector<FlowIndex> through_;
 };
 
 }  // namespace thinwire

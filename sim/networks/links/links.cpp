@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "sim/core/errors.hpp"
+#include "sim/core/prefetch.hpp"
 #include "sim/core/timeline.hpp"
 #include "sim/networks/common/complaints.hpp"
 #include "sim/networks/common/event_loop.hpp"
@@ -44,8 +45,7 @@ struct Transfer {
   double detour;   ///< latency of its path beyond that
 };
 
-/// A send port of a rank: transfers that are ready depart, and where ports are serial, one after
-/// the other.
+/// A serial send port of a rank: transfers that are ready depart, one after the other.
 class SendPort {
  public:
   struct Ready {
@@ -58,9 +58,6 @@ class SendPort {
     }
   };
 
-  [[nodiscard]] bool empty() const { return ready_.empty(); }
-  [[nodiscard]] TransferIndex first() const { return ready_.front().transfer; }
-  void prefetch_first() const { __builtin_prefetch(ready_.data()); }
   void push(double time, TransferIndex transfer) {
     ready_.push_back({time, order_++, transfer});
     std::push_heap(ready_.begin(), ready_.end(), std::greater<>());
@@ -107,18 +104,19 @@ class LinksLoop final : public EventLoop {
       : size_(size),
         fabric_(fabric),
         eager_(eager),
-
         timeline_(timeline),
-        use_(use) {
+        use_(use),
+        links_(bandwidths, events_),
+        first_transfer_(static_cast<std::uint32_t>(bandwidths.size())) {
     for (int rank = 0; rank < size; ++rank) {
-      first_port_.push_back(static_cast<std::uint32_t>(ports_.size()));
-      ports_.resize(ports_.size() + fabric.ports(Rank(rank)));
+      if (fabric.serial()) {
+        first_port_.push_back(static_cast<std::uint32_t>(ports_.size()));
+        ports_.resize(ports_.size() + fabric.ports(Rank(rank)));
+      }
       auto made = std::make_unique<LinksRank>(Rank(rank), size, *this, Strand::main);
       if (timeline_ != nullptr) made->follow(timeline_->track(Rank(rank), Strand::main));
       ranks_.push_back(std::move(made));
     }
-    links_ =
-        std::make_unique<FairLinks>(bandwidths, events_, static_cast<std::uint32_t>(ports_.size()));
   }
 
   RunReport run(const RankProgram& program) {
@@ -130,7 +128,6 @@ class LinksLoop final : public EventLoop {
   SlotIndex post(Rank from, Rank to, Strand strand, Tag tag, Message&& message, double now) {
     const TransferIndex index = acquire();
     const Words words = message.words;
-    fabric_.prefetch_way(from, to);
     const SlotIndex send = slots().acquire(to, tag, false);
     slots()[send].transfer = index;
     const Match match = EventLoop::match(from, to, strand, tag, std::move(message), index);
@@ -150,14 +147,9 @@ class LinksLoop final : public EventLoop {
                          .latency = 0,
                          .detour = 0};
     if (eager) {
-      make_ready(index, now);
-      if (!fabric_.serial()) {
-        complete(from, strand, send,
-                 now + fabric_.send_occupancy(from, transfers_[index].way, words));
-        transfers_[index].send = kNoSlot;
-      }
+      set_off(index, now);
     } else if (match.posted) {
-      make_ready(index, std::max(now, slots()[match.slot].stamp));
+      set_off(index, std::max(now, slots()[match.slot].stamp));
     }
     return send;
   }
@@ -165,23 +157,30 @@ class LinksLoop final : public EventLoop {
   void taken(TransferIndex index, double now) {
     Transfer& transfer = transfers_[index];
     if (std::exchange(transfer.ready, true)) return;
-    make_ready(index, std::max(now, transfer.posted));
+    set_off(index, std::max(now, transfer.posted));
   }
 
  protected:
   /// Handles all events of one lookahead: no rank learns of any of them before its end. So what
   /// they touch can be fetched ahead, and ranks run many at a time.
   bool advance() override {
+    depart_all();
+    if (!ended_.empty()) {  // eager sends, whose senders go on before anything else happens
+      hand_over();
+      return true;
+    }
     if (!events_.open(fabric_.lookahead())) return false;
     Event event{};
     while (fetch_ahead(), events_.next(event)) {
-      if (event.who < ports_.size()) {
-        depart(event.who, event.time);
+      if (fabric_.serial()) {
+        serve(event.who, event.time);
+      } else if (event.who >= first_transfer_) {
+        enter(event.who - first_transfer_, event.time);
       } else {
-        links_->happens(event.time, static_cast<LinkIndex>(event.who - ports_.size()));
+        links_.happens(event.time, event.who);
       }
-      for (const TransferIndex index : links_->through()) arrive(index, event.time);
-      links_->through().clear();
+      for (const TransferIndex index : links_.through()) arrive(index, event.time);
+      links_.through().clear();
     }
     hand_over();
     return true;
@@ -194,34 +193,34 @@ class LinksLoop final : public EventLoop {
   }
 
  private:
-  /// Each stage asks for what the next one reads: a port, what is ready there, the transfer, the
-  /// links of its way, who waits there.
+  /// Each stage asks for what the next one reads: a transfer, the links of its way, who is there.
   void fetch_ahead() const {
-    constexpr std::size_t kStage = 2;
-    const auto port = [&](std::size_t stages) -> const SendPort* {
+    constexpr std::size_t kStage = 3;
+    const auto entering = [&](std::size_t stages) -> const Transfer* {
       const Event* event = events_.ahead(stages * kStage);
-      return event != nullptr && event->who < ports_.size() ? &ports_[event->who] : nullptr;
+      if (fabric_.serial() || event == nullptr || event->who < first_transfer_) return nullptr;
+      return &transfers_[event->who - first_transfer_];
     };
-    if (const SendPort* at = port(5)) __builtin_prefetch(at);
-    if (const SendPort* at = port(4)) at->prefetch_first();
-    if (const SendPort* at = port(3); at != nullptr && !at->empty()) {
-      __builtin_prefetch(&transfers_[at->first()]);
+    if (const Transfer* transfer = entering(3)) {
+      prefetch_line(transfer);
+      links_.prefetch_flow(static_cast<FlowIndex>(transfer - transfers_.data()));
     }
-    if (const SendPort* at = port(2); at != nullptr && !at->empty()) {
-      fabric_.for_middle(transfers_[at->first()].way,
-                         [this](LinkIndex link) { links_->prefetch(link); });
-    }
-    if (const SendPort* at = port(1); at != nullptr && !at->empty()) {
-      fabric_.for_middle(transfers_[at->first()].way,
-                         [this](LinkIndex link) { links_->prefetch_waiting(link); });
+    if (const Transfer* transfer = entering(2)) fabric_.prefetch_path(transfer->way);
+    if (const Transfer* transfer = entering(1)) {
+      fabric_.follow(transfer->from, transfer->to, transfer->way,
+                     [this](LinkIndex link) { links_.prefetch(link); });
     }
   }
 
   /// What has been delivered, and sent, is told to the ranks.
   void hand_over() {
-    constexpr std::size_t kAhead = 4;
+    constexpr std::size_t kAhead = 8;
     for (std::size_t i = 0; i < ended_.size(); ++i) {
-      if (i + kAhead < ended_.size()) slots().prefetch(ended_[i + kAhead].slot);
+      if (i + kAhead < ended_.size()) {
+        const Ended& later = ended_[i + kAhead];
+        slots().prefetch(later.slot);
+        prefetch(later.rank, later.strand);
+      }
       complete(ended_[i].rank, ended_[i].strand, ended_[i].slot, ended_[i].time);
     }
     ended_.clear();
@@ -237,17 +236,46 @@ class LinksLoop final : public EventLoop {
     return index;
   }
 
-  void make_ready(TransferIndex index, double time) {
+  /// A message sets off at `time`, as soon as no rank can run.
+  void set_off(TransferIndex index, double time) {
+    transfers_[index].departed = time;
+    setting_off_.push_back(index);
+  }
+
+  void depart_all() {
+    constexpr std::size_t kAhead = 8;
+    for (std::size_t i = 0; i < setting_off_.size(); ++i) {
+      if (i + kAhead < setting_off_.size()) {
+        const Transfer& later = transfers_[setting_off_[i + kAhead]];
+        fabric_.prefetch_way(later.from, later.to);
+      }
+      depart(setting_off_[i]);
+    }
+    setting_off_.clear();
+  }
+  void depart(TransferIndex index) {
     Transfer& transfer = transfers_[index];
     transfer.way = fabric_.way(transfer.from, transfer.to);
-    fabric_.prefetch_path(transfer.way);
-    const std::uint32_t at =
-        first_port_[static_cast<std::size_t>(transfer.from.value())] + Fabric::port(transfer.way);
     transfer.latency = fabric_.latency(transfer.from, transfer.to, transfer.way);
+    if (fabric_.serial()) {
+      const std::uint32_t at =
+          first_port_[static_cast<std::size_t>(transfer.from.value())] + Fabric::port(transfer.way);
+      ports_[at].push(transfer.departed, index);
+      schedule(at);
+      return;
+    }
+    if (transfer.eager) {
+      end_send(transfer, transfer.departed +
+                             fabric_.send_occupancy(transfer.from, transfer.way, transfer.words));
+    }
     // Shared links serve a message once its head has come all the way, as SimGrid's do.
-    ports_[at].push(fabric_.serial() ? time : time + transfer.latency, index);
-    schedule(at);
+    events_.push(transfer.departed + transfer.latency, first_transfer_ + index);
   }
+  void end_send(Transfer& transfer, double time) {
+    ended_.push_back({transfer.from, transfer.strand, transfer.send, time});
+    transfer.send = kNoSlot;
+  }
+
   void schedule(std::uint32_t at) {
     SendPort& port = ports_[at];
     const double next = port.next();
@@ -255,42 +283,54 @@ class LinksLoop final : public EventLoop {
     port.scheduled = next;
     events_.push(next, at);
   }
-
-  /// Transfers of a port depart.
-  void depart(std::uint32_t at, double now) {
+  /// Transfers of a serial port depart.
+  void serve(std::uint32_t at, double now) {
     SendPort& port = ports_[at];
     if (port.scheduled != now) return;
     port.scheduled = kNever;
     while (port.next() == now) {
       const TransferIndex index = port.pop();
       Transfer& transfer = transfers_[index];
-      transfer.departed = fabric_.serial() ? now : now - transfer.latency;
-      if (fabric_.serial()) {
-        port.free = now + fabric_.send_occupancy(transfer.from, transfer.way, transfer.words);
-        ended_.push_back({transfer.from, transfer.strand, transfer.send, port.free});
-        transfer.send = kNoSlot;
-      }
-      const Fabric::Path path = fabric_.path({.from = transfer.from,
-                                              .to = transfer.to,
-                                              .way = transfer.way,
-                                              .words = transfer.words,
-                                              .now = now,
-                                              .number = departures_++},
-                                             *links_);
-      if (use_ != nullptr) remember_path(index);
-      if (path.shared.empty()) {
-        arrive(index, now);
-      } else {
-        transfer.detour = path.latency - transfer.latency;
-        links_->begin(now, path.shared, fabric_.bytes(transfer.way, transfer.words), index);
-      }
+      transfer.departed = now;
+      port.free = now + fabric_.send_occupancy(transfer.from, transfer.way, transfer.words);
+      end_send(transfer, port.free);
+      if (use_ != nullptr) take_path(index, now);
+      arrive(index, now);
     }
     schedule(at);
+  }
+  /// A message enters the links that it shares with others.
+  void enter(TransferIndex index, double now) {
+    const std::size_t links = take_path(index, now);
+    if (links == 0) {
+      arrive(index, now);
+      return;
+    }
+    Transfer& transfer = transfers_[index];
+    transfer.detour = fabric_.detour();
+    links_.begin(now, index, links, fabric_.bytes(transfer.way, transfer.words));
+  }
+  /// Returns how many links it shares with others.
+  std::size_t take_path(TransferIndex index, double now) {
+    const Transfer& transfer = transfers_[index];
+    const std::size_t links = fabric_.path({.from = transfer.from,
+                                            .to = transfer.to,
+                                            .way = transfer.way,
+                                            .words = transfer.words,
+                                            .now = now,
+                                            .number = departures_++},
+                                           links_, links_.links_of(index));
+    if (use_ != nullptr) {
+      if (index >= paths_.size()) paths_.resize(transfers_.size());
+      const std::span<const LinkIndex> path = fabric_.whole_path();
+      paths_[index].assign(path.begin(), path.end());
+    }
+    return links;
   }
 
   /// A message has crossed all links that it shares with others, if any: its tail goes on.
   void arrive(TransferIndex index, double now) {
-    const Transfer& transfer = transfers_[index];
+    Transfer& transfer = transfers_[index];
     double head = transfer.departed + transfer.latency;
     if (fabric_.serial()) {
       head = fabric_.take_in(transfer.to, transfer.way, transfer.words, head);
@@ -299,17 +339,9 @@ class LinksLoop final : public EventLoop {
     if (!fabric_.serial()) delivered = std::max(now, delivered) + transfer.detour;
     if (timeline_ != nullptr) tell(transfer, head, delivered);
     if (use_ != nullptr) count(index, now, head);
-    if (transfer.send != kNoSlot) {
-      ended_.push_back({transfer.from, transfer.strand, transfer.send, delivered});
-    }
+    if (transfer.send != kNoSlot) end_send(transfer, delivered);
     ended_.push_back({transfer.to, transfer.strand, transfer.receive, delivered});
     free_.push_back(index);
-  }
-
-  void remember_path(TransferIndex index) {
-    if (index >= paths_.size()) paths_.resize(transfers_.size());
-    const std::span<const LinkIndex> path = fabric_.whole_path();
-    paths_[index].assign(path.begin(), path.end());
   }
 
   /// Links are busy with a message until it has crossed them, serial ports while they serve it.
@@ -346,14 +378,15 @@ class LinksLoop final : public EventLoop {
   int size_;
   Fabric& fabric_;
   Bytes eager_;
-
   Timeline* timeline_;
   LinkUse* use_;
-  EventWindow events_;
-  std::vector<SendPort> ports_;
+  EventWindow events_;  ///< of serial ports, or of links and then of transfers that enter them
+  FairLinks links_;
+  std::uint32_t first_transfer_;
+  std::vector<SendPort> ports_;            ///< where they are serial
   std::vector<std::uint32_t> first_port_;  ///< by rank
-  std::unique_ptr<FairLinks> links_;
   std::vector<Transfer> transfers_;
+  std::vector<TransferIndex> setting_off_;
   std::vector<TransferIndex> free_;
   std::vector<std::vector<LinkIndex>> paths_;  ///< by transfer, where links are recorded
   std::uint64_t departures_ = 0;
