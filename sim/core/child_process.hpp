@@ -76,6 +76,9 @@ class ChildProcess {
   std::int64_t peak_rss_bytes_ = 0;
 };
 
+/// Waits for a child to end. Throws as ChildProcess::outcome does.
+[[nodiscard]] ChildOutcome wait_for(ChildProcess& child);
+
 /// Runs a child and waits for it. Throws as ChildProcess::outcome does.
 [[nodiscard]] ChildOutcome in_child_process(ChildWork work, bool verbose = false);
 

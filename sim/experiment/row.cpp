@@ -262,7 +262,7 @@ Row failed_row(const std::string& sweep, const Point& point, const std::string& 
 }
 
 RowRun::RowRun(std::string sweep, Point point, ChildLimits limits, bool verbose,
-               TimelineWish* timeline)
+               TimelineWish* timeline, AlphaBetaTime alphabeta)
     : row_(failed_row(sweep, point, {})),
       timeline_(timeline),
       begin_(std::chrono::steady_clock::now()) {
@@ -275,7 +275,9 @@ RowRun::RowRun(std::string sweep, Point point, ChildLimits limits, bool verbose,
   const bool has_clock = find_network(point.network).has_clock;
   ChildWork work;
   work.subject = subject_of(point);
-  work.prepare = [ready, point, verbose] { ready->emplace(point, verbose); };
+  work.prepare = [ready, point, verbose, alphabeta] {
+    ready->emplace(point, verbose).alphabeta = alphabeta;
+  };
   work.run = [ready, has_clock, timeline] {
     return result_of(**ready, has_clock, timeline).dump();
   };
@@ -307,7 +309,7 @@ Row RowRun::finish() const {
 }
 
 Row make_row(const std::string& sweep, const Point& point, bool verbose, TimelineWish* timeline) {
-  RowRun run(sweep, point, {}, verbose, timeline);
+  RowRun run(sweep, point, {}, verbose, timeline, AlphaBetaTime::beside);
   while (!run.advance()) {
     const std::array<const ChildProcess*, 1> only{run.child()};
     ChildProcess::wait_for_news(only, std::chrono::minutes(1));

@@ -46,7 +46,7 @@ class RowRun {
  public:
   /// Starts it, unless it cannot run at all (restriction_of).
   RowRun(std::string sweep, Point point, ChildLimits limits = {}, bool verbose = false,
-         TimelineWish* timeline = nullptr);
+         TimelineWish* timeline = nullptr, AlphaBetaTime alphabeta = AlphaBetaTime::after);
 
   /// As ChildProcess::advance.
   [[nodiscard]] bool advance() { return !child_ || child_->advance(); }
@@ -64,7 +64,8 @@ class RowRun {
   std::unique_ptr<ChildProcess> child_;
 };
 
-/// Runs a point in a child process and waits for it. Throws as RowRun::finish does.
+/// Runs a point in a child process, beside it on the α-β machine where links are shared, and waits
+/// for both. Throws as RowRun::finish does.
 [[nodiscard]] Row make_row(const std::string& sweep, const Point& point, bool verbose = false,
                            TimelineWish* timeline = nullptr);
 

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "algorithms/error_feedback.hpp"
 #include "algorithms/registry.hpp"
+#include "sim/core/child_process.hpp"
 #include "sim/core/errors.hpp"
 #include "sim/devices/device.hpp"
 #include "sim/experiment/networks.hpp"
@@ -365,9 +368,21 @@ void check_timeline(const Point& point, const TimelineSettings& settings) {
 }
 
 Outcome PointRun::run(Timeline* timeline) {
+  const bool both = alphabeta != AlphaBetaTime::none && find_network(point_.network).congests;
+  const auto on_alphabeta = [this] {
+    return run_on(*alphabeta_of(ready_.machine), point_, ready_.machine).time();
+  };
+  std::optional<ChildProcess> beside;
+  if (both && alphabeta == AlphaBetaTime::beside) {
+    beside.emplace(ChildWork{.subject = {}, .prepare = {}, .run = [&] {
+                               return fmt::format("{}", on_alphabeta().value());
+                             }});
+  }
   Outcome outcome = run_on(*ready_.network, point_, ready_.machine, {after_iteration, timeline});
-  if (with_alphabeta && find_network(point_.network).congests) {
-    outcome.alphabeta_time = run_on(*alphabeta_of(ready_.machine), point_, ready_.machine).time();
+  if (beside) {
+    outcome.alphabeta_time = Seconds(std::stod(wait_for(*beside).text));
+  } else if (both) {
+    outcome.alphabeta_time = on_alphabeta();
   }
   return outcome;
 }

@@ -101,6 +101,9 @@ struct TimelineSettings {
   std::size_t most_events = 1'000'000;
 };
 
+/// When the second run is made that tells Outcome::alphabeta_time; or that there is none.
+enum class AlphaBetaTime { none, after, beside /** in a process of its own */ };
+
 /// A point that is ready to run: its network is made, its platform is loaded.
 class PointRun {
  public:
@@ -118,8 +121,8 @@ class PointRun {
 
   /// Called after each iteration, for benchmarks.
   std::function<void(int iteration)> after_iteration = {};
-  /// Off: Outcome::alphabeta_time stays empty, which saves a second run where flows share links.
-  bool with_alphabeta = true;
+  /// Where flows share links, Outcome::alphabeta_time takes a second run.
+  AlphaBetaTime alphabeta = AlphaBetaTime::after;
 
  private:
   Outcome run(Timeline* timeline);

@@ -73,7 +73,7 @@ Json result_of_pattern(const Cell& cell, const Point& point, ReadyNetwork& ready
 }
 
 Json result_of_scheme(const Point& point, PointRun& run) {
-  run.with_alphabeta = has_alphabeta(point);
+  run.alphabeta = has_alphabeta(point) ? AlphaBetaTime::after : AlphaBetaTime::none;
   const Outcome outcome = run.run();
   if (!outcome.ranks_agree) {
     throw SimulationError("the ranks ended with different reduced gradients");
