@@ -253,15 +253,15 @@ ChildOutcome ChildProcess::outcome() const {
   return {.text = said, .peak_rss_bytes = peak_rss_bytes_};
 }
 
-ChildOutcome wait_for(ChildProcess& child) {
-  const std::array<const ChildProcess*, 1> only{&child};
-  while (!child.advance()) ChildProcess::wait_for_news(only, std::chrono::minutes(1));
-  return child.outcome();
+void ChildProcess::wait() {
+  const std::array<const ChildProcess*, 1> only{this};
+  while (!advance()) wait_for_news(only, std::chrono::minutes(1));
 }
 
 ChildOutcome in_child_process(ChildWork work, bool verbose) {
   ChildProcess child(std::move(work), {}, verbose);
-  return wait_for(child);
+  child.wait();
+  return child.outcome();
 }
 
 }  // namespace thinwire

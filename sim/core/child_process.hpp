@@ -52,6 +52,8 @@ class ChildProcess {
   /// Takes in what the child has sent, without waiting, and holds it to its limits; true when it
   /// has ended.
   [[nodiscard]] bool advance();
+  /// Until advance() is true.
+  void wait();
   /// Of a child that has ended. Throws what the child threw (InputError, DeadlockError,
   /// UnmatchedError, SimulationError, std::bad_alloc), InputError where it died in `prepare`,
   /// SimulationError where it died in `run` or went beyond a limit.
@@ -75,9 +77,6 @@ class ChildProcess {
   int status_ = 0;
   std::int64_t peak_rss_bytes_ = 0;
 };
-
-/// Waits for a child to end. Throws as ChildProcess::outcome does.
-[[nodiscard]] ChildOutcome wait_for(ChildProcess& child);
 
 /// Runs a child and waits for it. Throws as ChildProcess::outcome does.
 [[nodiscard]] ChildOutcome in_child_process(ChildWork work, bool verbose = false);

@@ -310,10 +310,7 @@ Row RowRun::finish() const {
 
 Row make_row(const std::string& sweep, const Point& point, bool verbose, TimelineWish* timeline) {
   RowRun run(sweep, point, {}, verbose, timeline, AlphaBetaTime::beside);
-  while (!run.advance()) {
-    const std::array<const ChildProcess*, 1> only{run.child()};
-    ChildProcess::wait_for_news(only, std::chrono::minutes(1));
-  }
+  run.wait();
   return run.finish();
 }
 

@@ -50,6 +50,10 @@ class RowRun {
 
   /// As ChildProcess::advance.
   [[nodiscard]] bool advance() { return !child_ || child_->advance(); }
+  /// Until advance() is true.
+  void wait() {
+    if (child_) child_->wait();
+  }
   /// Of a point that has ended: what became of it. InputError passes through (a platform that
   /// cannot be loaded, say).
   [[nodiscard]] Row finish() const;

@@ -374,13 +374,12 @@ Outcome PointRun::run(Timeline* timeline) {
   };
   std::optional<ChildProcess> beside;
   if (both && alphabeta == AlphaBetaTime::beside) {
-    beside.emplace(ChildWork{.subject = {}, .prepare = {}, .run = [&] {
-                               return fmt::format("{}", on_alphabeta().value());
-                             }});
+    beside.emplace(ChildWork{.run = [&] { return fmt::format("{}", on_alphabeta().value()); }});
   }
   Outcome outcome = run_on(*ready_.network, point_, ready_.machine, {after_iteration, timeline});
   if (beside) {
-    outcome.alphabeta_time = Seconds(std::stod(wait_for(*beside).text));
+    beside->wait();
+    outcome.alphabeta_time = Seconds(std::stod(beside->outcome().text));
   } else if (both) {
     outcome.alphabeta_time = on_alphabeta();
   }

@@ -69,28 +69,28 @@ void Fabric::find_lookahead() {
   }
   lookahead_ = HUGE_VAL;
   routes_.for_each_way([&](Way way) {
-    double latency = (way.up == Way::kNoPort ? 0 : up) + (way.down == Way::kNoPort ? 0 : down);
-    for (const LinkIndex link : routes_.middle(way)) latency += latencies_[link];
-    lookahead_ = std::min(lookahead_, latency);
+    // In the order of latency(), so that rounding does not make it more.
+    const double latency = (way.up == Way::kNoPort ? 0 : up) + routes_.kind(way).latency;
+    lookahead_ = std::min(lookahead_, latency + (way.down == Way::kNoPort ? 0 : down));
   });
 }
 
-std::size_t Fabric::path(const Departing& message, FairLinks& links,
-                         std::span<LinkIndex, FairLinks::kMostLinks> shared) {
+Fabric::Path Fabric::path(const Departing& message, FairLinks& links,
+                          std::span<LinkIndex, FairLinks::kMostLinks> shared) {
   const Way way = message.way;
   std::span<const LinkIndex> middle = routes_.middle(way);
-  detour_ = 0;
+  double detour = 0;
   if (settings_.routing != LinkRouting::minimal && way.hops > 0) {
     choose_middle(message, links);
     middle = middle_;
-    for (const LinkIndex link : middle) detour_ += latencies_[link];
-    detour_ -= routes_.kind(way).latency;
+    for (const LinkIndex link : middle) detour += latencies_[link];
+    detour -= routes_.kind(way).latency;
   }
   if (settings_.record_links) {
     whole_.clear();
     follow(message.from, message.to, way, middle, [&](LinkIndex link) { whole_.push_back(link); });
   }
-  if (serial_) return 0;
+  if (serial_) return {0, detour};
   std::size_t count = 0;
   follow(message.from, message.to, way, middle, [&](LinkIndex link) {
     if (fat_pipes_[link]) return;
@@ -106,7 +106,7 @@ std::size_t Fabric::path(const Departing& message, FairLinks& links,
         "message on at most {}",
         platform_.path(), name(message.from), name(message.to), count, shared.size()));
   }
-  return count;
+  return {count, detour};
 }
 
 void Fabric::choose_middle(const Departing& message, FairLinks& links) {

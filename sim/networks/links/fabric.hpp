@@ -63,12 +63,15 @@ class Fabric {
     double now;
     std::uint64_t number;
   };
-  /// Puts the links that a message shares with others into `shared`, and returns how many they are:
-  /// none where ports are serial. Throws InputError where they are too many.
-  [[nodiscard]] std::size_t path(const Departing& message, FairLinks& links,
-                                 std::span<LinkIndex, FairLinks::kMostLinks> shared);
-  /// Seconds, of all links of the path that was asked for last, beyond its minimal route's.
-  [[nodiscard]] double detour() const { return detour_; }
+  /// What a message takes on its way.
+  struct Path {
+    std::size_t shared;  ///< links that it shares with others; none where ports are serial
+    double detour;       ///< seconds, of all links beyond a minimal route's
+  };
+  /// Puts the links that a message shares with others into `shared`. Throws InputError where they
+  /// are too many.
+  [[nodiscard]] Path path(const Departing& message, FairLinks& links,
+                          std::span<LinkIndex, FairLinks::kMostLinks> shared);
   /// All links of the path that was asked for last, ports too.
   [[nodiscard]] std::span<const LinkIndex> whole_path() const { return whole_; }
 
@@ -136,14 +139,13 @@ class Fabric {
   const LinksSettings& settings_;
   double gap_;
   std::vector<Link> links_;
-  std::vector<double> latencies_;  ///< by link, apart: all that most paths read
-  std::vector<bool> fat_pipes_;    ///< by link, likewise
+  std::vector<double> latencies_;  ///< by link
+  std::vector<bool> fat_pipes_;    ///< by link, apart: all that most paths read of it
   bool serial_ = false;
   double lookahead_ = 0;
   std::vector<std::vector<SiteIndex>> behind_;  ///< sites by switch; for ecmp
   std::vector<LinkIndex> middle_;
   std::vector<LinkIndex> candidate_;
-  double detour_ = 0;
   std::vector<LinkIndex> whole_;
 };
 

@@ -301,19 +301,18 @@ class LinksLoop final : public EventLoop {
   }
   /// A message enters the links that it shares with others.
   void enter(TransferIndex index, double now) {
-    const std::size_t links = take_path(index, now);
-    if (links == 0) {
+    const Fabric::Path path = take_path(index, now);
+    if (path.shared == 0) {
       arrive(index, now);
       return;
     }
     Transfer& transfer = transfers_[index];
-    transfer.detour = fabric_.detour();
-    links_.begin(now, index, links, fabric_.bytes(transfer.way, transfer.words));
+    transfer.detour = path.detour;
+    links_.begin(now, index, path.shared, fabric_.bytes(transfer.way, transfer.words));
   }
-  /// Returns how many links it shares with others.
-  std::size_t take_path(TransferIndex index, double now) {
+  Fabric::Path take_path(TransferIndex index, double now) {
     const Transfer& transfer = transfers_[index];
-    const std::size_t links = fabric_.path({.from = transfer.from,
+    const Fabric::Path path = fabric_.path({.from = transfer.from,
                                             .to = transfer.to,
                                             .way = transfer.way,
                                             .words = transfer.words,
@@ -322,10 +321,10 @@ class LinksLoop final : public EventLoop {
                                            links_, links_.links_of(index));
     if (use_ != nullptr) {
       if (index >= paths_.size()) paths_.resize(transfers_.size());
-      const std::span<const LinkIndex> path = fabric_.whole_path();
-      paths_[index].assign(path.begin(), path.end());
+      const std::span<const LinkIndex> whole = fabric_.whole_path();
+      paths_[index].assign(whole.begin(), whole.end());
     }
-    return links;
+    return path;
   }
 
   /// A message has crossed all links that it shares with others, if any: its tail goes on.
