@@ -2,9 +2,9 @@
 // gradient of the next one.
 #pragma once
 
-#include "sim/gradient/stream.hpp"
+#include "sim/core/gradient/stream.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// One rank's residual ε.
 class ErrorFeedback {
@@ -33,4 +33,4 @@ class ErrorFeedback {
   Stream residual_;
 };
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

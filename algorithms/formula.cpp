@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -124,4 +124,4 @@ double evaluate(const std::string& formula, const Symbols& symbols) {
   return Reader(formula, symbols).whole();
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// Values of the symbols of a formula (P, n, k ...).
 using Symbols = std::map<std::string, double>;
@@ -18,4 +18,4 @@ using Symbols = std::map<std::string, double>;
 /// Throws InputError naming the formula, the position and what was expected.
 [[nodiscard]] double evaluate(const std::string& formula, const Symbols& symbols);
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "sim/core/errors.hpp"
-#include "sim/core/nearest.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/nearest.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -59,4 +59,4 @@ Options::Options(const std::vector<OptionInfo>& known,
   }
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

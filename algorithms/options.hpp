@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using OptionValue = std::variant<bool, std::int64_t, double>;
 
@@ -43,4 +43,4 @@ class Options {
   std::map<std::string, OptionValue> values_;
 };
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

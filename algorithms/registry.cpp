@@ -27,10 +27,10 @@
 #include "algorithms/sparsifiers/random_k.hpp"
 #include "algorithms/sparsifiers/sidco.hpp"
 #include "algorithms/sparsifiers/threshold_reuse.hpp"
-#include "sim/core/errors.hpp"
-#include "sim/core/nearest.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/nearest.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -199,4 +199,4 @@ SchemeInfo find_scheme(std::string_view name) {
   throw InputError(fmt::format("unknown scheme '{}'{}", name, did_you_mean(base, names)));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

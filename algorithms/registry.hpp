@@ -8,7 +8,7 @@
 
 #include "algorithms/scheme.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// Every scheme that a paper names, in the order of the papers, and then what was registered.
 [[nodiscard]] std::vector<SchemeInfo> all_schemes();
@@ -22,7 +22,7 @@ namespace thinwire {
 [[nodiscard]] SchemeInfo find_scheme(std::string_view name);
 
 /// Adds a sparsifier that is not Thinwire's, for the rest of the process. To be called before
-/// anything looks one up, and not by two threads at once: sim/cli/program.hpp does. Throws
+/// anything looks one up, and not by two threads at once: sim/app/cli/program.hpp does. Throws
 /// InputError where the name is taken, is not of lower case letters, digits and '_', or `make` is
 /// missing.
 void register_sparsifier(SparsifierInfo sparsifier);
@@ -31,4 +31,4 @@ void register_sparsifier(SparsifierInfo sparsifier);
 /// also where `run_cost` or a formula of `paper` is missing or wrong.
 void register_scheme(SchemeInfo scheme);
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "algorithms/formula.hpp"
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -212,4 +212,4 @@ SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
   return collective;
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -13,12 +13,12 @@
 #include "algorithms/setup.hpp"
 #include "algorithms/sparsifiers/sparsifier.hpp"
 #include "algorithms/training_step.hpp"
-#include "sim/core/communicator.hpp"
-#include "sim/core/task.hpp"
-#include "sim/gradient/reduction.hpp"
-#include "sim/gradient/stream.hpp"
+#include "sim/core/gradient/reduction.hpp"
+#include "sim/core/gradient/stream.hpp"
+#include "sim/core/kernel/communicator.hpp"
+#include "sim/core/kernel/task.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// What one rank brings to one iteration: its accumulator (gradient and residual), dense for dense
 /// schemes, and for sparse ones the coordinates that can matter (all others count as 0).
@@ -208,4 +208,4 @@ struct SchemeInfo {
 /// where the collective cannot carry what the sparsifier selects.
 [[nodiscard]] SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier);
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

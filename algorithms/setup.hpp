@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "algorithms/options.hpp"
-#include "sim/core/units.hpp"
-#include "sim/core/work_prices.hpp"
-#include "sim/gradient/reduction.hpp"
-#include "sim/gradient/shared_work.hpp"
-#include "sim/gradient/space.hpp"
+#include "sim/core/base/units.hpp"
+#include "sim/core/gradient/reduction.hpp"
+#include "sim/core/gradient/shared_work.hpp"
+#include "sim/core/gradient/space.hpp"
+#include "sim/core/kernel/work_prices.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// One for each simulation, shared by the ranks' schemes, which it must outlive.
 struct SchemeSetup {
@@ -33,4 +33,4 @@ struct SchemeSetup {
   [[nodiscard]] std::int64_t carried_k() const { return k / space.granule; }
 };
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <span>
 
-#include "sim/core/units.hpp"
-#include "sim/core/work_prices.hpp"
-#include "sim/gradient/space.hpp"
+#include "sim/core/base/units.hpp"
+#include "sim/core/gradient/space.hpp"
+#include "sim/core/kernel/work_prices.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// When the components from `first` on are ready, in seconds since the backward pass began.
 struct ReadyAt {
@@ -48,4 +48,4 @@ class TrainingStep {
   Seconds spent_;
 };
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

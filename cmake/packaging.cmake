@@ -7,19 +7,19 @@ set(doc ${CMAKE_INSTALL_DATADIR}/doc/thinwire)
 
 # -- program --
 install(TARGETS thinwire COMPONENT program)
-install(DIRECTORY platforms traces/profiles sim/workloads/models sim/experiment/schemas
+install(DIRECTORY platforms traces/profiles sim/machine/workloads/models sim/app/experiment/schemas
         DESTINATION ${share} COMPONENT program)
 install(DIRECTORY traces/recorded/ DESTINATION ${share}/traces COMPONENT program
         FILES_MATCHING PATTERN "*.h5")
-install(DIRECTORY sim/devices/ DESTINATION ${share}/devices COMPONENT program
+install(DIRECTORY sim/machine/workloads/devices/ DESTINATION ${share}/devices COMPONENT program
         FILES_MATCHING PATTERN "*.json")
-install(FILES sim/experiment/claims/claims.json DESTINATION ${share}/claims COMPONENT program)
+install(FILES sim/app/studies/claims/claims.json DESTINATION ${share}/claims COMPONENT program)
 
 # Sweeps name the schema beside them, for editors; it lies elsewhere when they are installed.
 file(GLOB sweeps CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/sweeps sweeps/*.json)
 foreach(sweep IN LISTS sweeps)
   file(READ sweeps/${sweep} text)
-  string(REPLACE "../sim/experiment/schemas/" "../schemas/" text "${text}")
+  string(REPLACE "../sim/app/experiment/schemas/" "../schemas/" text "${text}")
   file(WRITE ${PROJECT_BINARY_DIR}/sweeps/${sweep} "${text}")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS sweeps/${sweep})
 endforeach()

@@ -25,30 +25,36 @@ using Rooms = std::set<std::string>;
 
 /// What each room may include, beside itself and what is not ours.
 const std::map<std::string, Rooms>& allowed() {
-  static const Rooms models{"sim/core",   "sim/gradient", "sim/networks", "sim/devices",
-                            "algorithms", "traces",       "topologies",   "sim/workloads"};
+  static const Rooms models{"sim/core",
+                            "sim/core/gradient",
+                            "sim/machine/networks",
+                            "sim/machine/workloads/devices",
+                            "algorithms",
+                            "traces",
+                            "topologies",
+                            "sim/machine/workloads"};
   static const Rooms experiments = [] {
     Rooms rooms = models;
-    rooms.insert("sim/experiment");
+    rooms.insert("sim/app/experiment");
     return rooms;
   }();
   static const Rooms reports = [] {
     Rooms rooms = experiments;
-    rooms.insert("sim/report");
+    rooms.insert("sim/app/report");
     return rooms;
   }();
   static const std::map<std::string, Rooms> rooms{
       {"sim/core", {}},
-      {"sim/gradient", {"sim/core"}},
-      {"algorithms", {"sim/core", "sim/gradient"}},
-      {"sim/networks", {"sim/core", "topologies"}},
-      {"traces", {"sim/core", "sim/gradient"}},
+      {"sim/core/gradient", {"sim/core"}},
+      {"algorithms", {"sim/core", "sim/core/gradient"}},
+      {"sim/machine/networks", {"sim/core", "topologies"}},
+      {"traces", {"sim/core", "sim/core/gradient"}},
       {"topologies", {"sim/core"}},
-      {"sim/devices", {"sim/core"}},
-      {"sim/workloads", {"sim/core", "sim/devices", "algorithms"}},
-      {"sim/experiment", models},
-      {"sim/report", experiments},
-      {"sim/cli", reports},
+      {"sim/machine/workloads/devices", {"sim/core"}},
+      {"sim/machine/workloads", {"sim/core", "sim/machine/workloads/devices", "algorithms"}},
+      {"sim/app/experiment", models},
+      {"sim/app/report", experiments},
+      {"sim/app/cli", reports},
   };
   return rooms;
 }
@@ -123,22 +129,22 @@ TEST_CASE("An include against the arrows would be found") {
     const char* include;
   };
   constexpr std::array kWrong{
-      Wrong{"sim/core/units.hpp", "sim/gradient/space.hpp"},
-      Wrong{"sim/gradient/space.hpp", "algorithms/scheme.hpp"},
-      Wrong{"sim/gradient/space.hpp", "traces/source.hpp"},
-      Wrong{"sim/networks/alphabeta/alphabeta.cpp", "algorithms/scheme.hpp"},
-      Wrong{"sim/networks/alphabeta/alphabeta.cpp", "sim/gradient/space.hpp"},
-      Wrong{"algorithms/schemes/topka.cpp", "sim/networks/alphabeta/alphabeta.hpp"},
+      Wrong{"sim/core/base/units.hpp", "sim/core/gradient/space.hpp"},
+      Wrong{"sim/core/gradient/space.hpp", "algorithms/scheme.hpp"},
+      Wrong{"sim/core/gradient/space.hpp", "traces/source.hpp"},
+      Wrong{"sim/machine/networks/alphabeta/alphabeta.cpp", "algorithms/scheme.hpp"},
+      Wrong{"sim/machine/networks/alphabeta/alphabeta.cpp", "sim/core/gradient/space.hpp"},
+      Wrong{"algorithms/schemes/topka.cpp", "sim/machine/networks/alphabeta/alphabeta.hpp"},
       Wrong{"algorithms/schemes/topka.cpp", "traces/source.hpp"},
-      Wrong{"algorithms/schemes/topka.cpp", "sim/experiment/config.hpp"},
+      Wrong{"algorithms/schemes/topka.cpp", "sim/app/experiment/config.hpp"},
       Wrong{"traces/synthetic.cpp", "algorithms/scheme.hpp"},
-      Wrong{"topologies/graph.cpp", "sim/gradient/space.hpp"},
-      Wrong{"sim/experiment/run.cpp", "sim/report/formats.hpp"},
-      Wrong{"sim/report/csv.cpp", "sim/cli/command.hpp"},
-      Wrong{"sim/core/ledger.cpp", "ledger.hpp"},
+      Wrong{"topologies/analysis/graph.cpp", "sim/core/gradient/space.hpp"},
+      Wrong{"sim/app/experiment/run.cpp", "sim/app/report/tables/formats.hpp"},
+      Wrong{"sim/app/report/tables/csv.cpp", "sim/app/cli/command.hpp"},
+      Wrong{"sim/core/kernel/ledger.cpp", "ledger.hpp"},
       Wrong{"algorithms/registry.cpp", "tests/support/ranks.hpp"},
-      Wrong{"elsewhere/new.cpp", "sim/core/units.hpp"},
-      Wrong{"sim/newroom/new.cpp", "sim/core/units.hpp"},
+      Wrong{"elsewhere/new.cpp", "sim/core/base/units.hpp"},
+      Wrong{"sim/newroom/new.cpp", "sim/core/base/units.hpp"},
   };
   for (const Wrong& wrong : kWrong) {
     CAPTURE(std::string(wrong.path));
@@ -146,9 +152,10 @@ TEST_CASE("An include against the arrows would be found") {
     CHECK(violations_in(wrong.path, "// text\n#include " + quoted + "\n").size() == 1);
     CHECK(violations_in(wrong.path, "#include <vector>\n  #  include " + quoted).size() == 1);
   }
-  CHECK(violations_in("sim/cli/run.cpp",
-                      "#include \"sim/report/formats.hpp\"\n#include \"sim/core/units.hpp\"\n"
-                      "#include <CLI/CLI.hpp>\n// #include \"nothing\"\n")
+  CHECK(violations_in(
+            "sim/app/cli/run.cpp",
+            "#include \"sim/app/report/tables/formats.hpp\"\n#include \"sim/core/base/units.hpp\"\n"
+            "#include <CLI/CLI.hpp>\n// #include \"nothing\"\n")
             .empty());
 }
 

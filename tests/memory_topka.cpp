@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
-#include "sim/networks/alphabeta/alphabeta.hpp"
+#include "sim/machine/networks/alphabeta/alphabeta.hpp"
 #include "tests/support/sanitizers.hpp"
 #include "tests/support/schemes.hpp"
 #include "traces/synthetic.hpp"
@@ -34,15 +34,15 @@ int run() {
   constexpr int kRanks = 1024;
   constexpr std::int64_t kSelected = 4096;
   const GradientSpace space{.components = std::int64_t{4} << 20, .granule = 1};
-  const SyntheticSource source({.ranks = kRanks, .space = space, .k = kSelected});
-  AlphaBetaNetwork network(alpha_beta(Seconds(1e-6), Seconds(1e-9)));
-  test::SchemeRanks scheme(find_scheme("topka"), kRanks, space, kSelected);
+  const traces::SyntheticSource source({.ranks = kRanks, .space = space, .k = kSelected});
+  networks::AlphaBetaNetwork network(networks::alpha_beta(Seconds(1e-6), Seconds(1e-9)));
+  test::SchemeRanks scheme(algorithms::find_scheme("topka"), kRanks, space, kSelected);
   const test::Iteration outcome =
       scheme.run(network, 1, [&](int rank) { return source.sparse(Rank(rank), 1); });
 
   const auto& first = std::get<SparseVector>(outcome.results[0].sum);
-  const bool shared =
-      std::all_of(outcome.results.begin(), outcome.results.end(), [&](const Reduced& result) {
+  const bool shared = std::all_of(
+      outcome.results.begin(), outcome.results.end(), [&](const algorithms::Reduced& result) {
         return std::get<SparseVector>(result.sum).payload() == first.payload();
       });
   const double peak = peak_mib();

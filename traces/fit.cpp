@@ -10,11 +10,11 @@
 #include <numeric>
 #include <optional>
 
-#include "sim/core/errors.hpp"
-#include "sim/core/random.hpp"
-#include "sim/gradient/space.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/random.hpp"
+#include "sim/core/gradient/space.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 namespace {
 
@@ -795,4 +795,4 @@ ProfileFit fit_profile(const TraceReader& trace, const FitSettings& settings) {
   return fit;
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

@@ -8,7 +8,7 @@
 #include "traces/profile.hpp"
 #include "traces/trace.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 struct FitSettings {
   std::string name;
@@ -49,4 +49,4 @@ struct ProfileFit {
 /// Throws InputError where the trace has too little for a fit.
 [[nodiscard]] ProfileFit fit_profile(const TraceReader& trace, const FitSettings& settings);
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

@@ -8,9 +8,9 @@
 #include <limits>
 #include <system_error>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 
-namespace thinwire::hdf5 {
+namespace thinwire::traces::hdf5 {
 
 namespace {
 
@@ -261,4 +261,4 @@ bool exists(const std::string& path, hid_t file, const std::string& name) {
   }
 }
 
-}  // namespace thinwire::hdf5
+}  // namespace thinwire::traces::hdf5

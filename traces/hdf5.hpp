@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace thinwire::hdf5 {
+namespace thinwire::traces::hdf5 {
 
 /// Closes what HDF5 opened.
 class Handle {
@@ -99,4 +99,4 @@ class Dataset {
 /// Whether there is such a dataset or group. Refuses links that lead elsewhere.
 [[nodiscard]] bool exists(const std::string& path, hid_t file, const std::string& name);
 
-}  // namespace thinwire::hdf5
+}  // namespace thinwire::traces::hdf5

@@ -5,10 +5,10 @@
 #include <numeric>
 #include <utility>
 
-#include "sim/core/random.hpp"
+#include "sim/core/base/random.hpp"
 #include "traces/normal.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 namespace {
 
@@ -155,4 +155,4 @@ float ThresholdWalk::threshold(int rank, int iteration) const {
   return static_cast<float>(std::exp(log));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

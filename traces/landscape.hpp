@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/gradient/population.hpp"
-#include "sim/gradient/space.hpp"
+#include "sim/core/gradient/population.hpp"
+#include "sim/core/gradient/space.hpp"
 #include "traces/profile.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 class Landscape {
  public:
@@ -60,4 +60,4 @@ class ThresholdWalk {
   std::uint64_t seed_;
 };
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace thinwire {
+namespace thinwire::traces {
 
 /// The share of the distribution that lies below z.
 [[nodiscard]] inline double normal_cdf(double z) {
@@ -17,4 +17,4 @@ namespace thinwire {
   return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * share);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

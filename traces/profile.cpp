@@ -14,16 +14,14 @@
 #include <span>
 #include <string_view>
 
-#include "sim/core/errors.hpp"
-#include "sim/core/json_node.hpp"
-#include "sim/core/nearest.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/json_node.hpp"
+#include "sim/core/base/nearest.hpp"
 #include "traces/normal.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "thinwire-profile";
 constexpr int kVersion = 1;
@@ -524,4 +522,4 @@ double union_density(const Profile& profile, PopularityFamily family, double den
   return sum / static_cast<double>(profile.components);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

@@ -25,7 +25,7 @@
 
 #include "traces/trace.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 /// How popularity is spread among coordinates.
 enum class PopularityFamily : std::uint8_t { copula, beta };
@@ -102,4 +102,4 @@ void write_profile(const Profile& profile, const std::string& path);
 [[nodiscard]] double union_density(const Profile& profile, PopularityFamily family, double density,
                                    double ranks);
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

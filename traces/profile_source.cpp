@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/core/errors.hpp"
-#include "sim/core/random.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/random.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 namespace {
 
@@ -114,4 +114,4 @@ DenseBlock StatisticalProfileSource::dense(Rank /*rank*/, int /*iteration*/) con
   return DenseBlock::valueless(0, static_cast<std::uint32_t>(settings().space.coordinates()));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

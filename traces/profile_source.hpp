@@ -9,7 +9,7 @@
 #include "traces/landscape.hpp"
 #include "traces/source.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 struct ProfileSettings {
   PopularityFamily family = PopularityFamily::copula;
@@ -76,4 +76,4 @@ class StatisticalProfileSource final : public ProfileSource {
   [[nodiscard]] DenseBlock dense(Rank rank, int iteration) const override;
 };
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

@@ -1,8 +1,8 @@
 #include "traces/shipped.hpp"
 
-#include "sim/core/shipped_files.hpp"
+#include "sim/core/base/shipped_files.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 namespace {
 
@@ -27,4 +27,4 @@ std::vector<std::string> shipped_profiles() { return profiles().names(); }
 
 std::string profile_file(const std::string& name_or_path) { return profiles().file(name_or_path); }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

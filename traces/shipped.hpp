@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace thinwire {
+namespace thinwire::traces {
 
 /// Names of the shipped traces, sorted.
 [[nodiscard]] std::vector<std::string> shipped_traces();
@@ -18,4 +18,4 @@ namespace thinwire {
 [[nodiscard]] std::vector<std::string> shipped_profiles();
 [[nodiscard]] std::string profile_file(const std::string& name_or_path);
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

@@ -1,12 +1,12 @@
 // Where gradients come from: the seam between schemes and what training looks like.
 #pragma once
 
-#include "sim/core/units.hpp"
-#include "sim/gradient/dense_block.hpp"
-#include "sim/gradient/space.hpp"
-#include "sim/gradient/sparse_vector.hpp"
+#include "sim/core/base/units.hpp"
+#include "sim/core/gradient/dense_block.hpp"
+#include "sim/core/gradient/space.hpp"
+#include "sim/core/gradient/sparse_vector.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 /// Gives every rank's gradient of every iteration (from 1). A pure function of its arguments, so
 /// ranks may ask in any order.
@@ -25,4 +25,4 @@ class GradientSource {
   [[nodiscard]] virtual DenseBlock dense(Rank rank, int iteration) const = 0;
 };
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

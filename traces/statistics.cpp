@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-namespace thinwire {
+namespace thinwire::traces {
 
 namespace {
 
@@ -256,4 +256,4 @@ TraceStatistics statistics_of(const TraceReader& reader) {
   return statistics;
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

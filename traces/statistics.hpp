@@ -8,7 +8,7 @@
 
 #include "traces/trace.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 struct Range {
   double least = 0;
@@ -74,4 +74,4 @@ struct TraceStatistics {
                                              const std::vector<std::vector<float>>& thresholds,
                                              int lag);
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

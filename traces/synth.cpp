@@ -7,13 +7,13 @@
 #include <limits>
 #include <utility>
 
-#include "sim/core/errors.hpp"
-#include "sim/core/random.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/random.hpp"
 #include "traces/profile_source.hpp"
 #include "traces/statistics.hpp"
 #include "traces/trace.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 namespace {
 
@@ -163,4 +163,4 @@ void synthesise(const Profile& profile, const SynthSettings& settings, const std
   writer.finish();
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

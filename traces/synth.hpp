@@ -6,7 +6,7 @@
 
 #include "traces/profile.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 struct SynthSettings {
   PopularityFamily family = PopularityFamily::copula;
@@ -23,4 +23,4 @@ struct SynthSettings {
 /// where the settings cannot be met.
 void synthesise(const Profile& profile, const SynthSettings& settings, const std::string& path);
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <vector>
 
-#include "sim/core/errors.hpp"
-#include "sim/core/random.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/random.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 namespace {
 
@@ -132,4 +132,4 @@ DenseBlock SyntheticSource::dense(Rank rank, int iteration) const {
   return {0, std::move(values)};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

@@ -14,7 +14,7 @@
 
 #include "traces/source.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 struct SyntheticSettings {
   int ranks = 1;
@@ -60,4 +60,4 @@ class SyntheticSource final : public GradientSource {
   mutable int turns_of_ = 0;
 };
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/units.hpp"
-#include "sim/gradient/sparse_vector.hpp"
+#include "sim/core/base/units.hpp"
+#include "sim/core/gradient/sparse_vector.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 /// A tensor of the model; layers follow one another and cover all components.
 struct Layer {
@@ -119,4 +119,4 @@ class TraceWriter {
   std::unique_ptr<File> file_;
 };
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

@@ -8,11 +8,11 @@
 #include <system_error>
 #include <utility>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "traces/hdf5.hpp"
 #include "traces/trace.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 namespace {
 
@@ -387,4 +387,4 @@ TraceTotals read_all(const TraceReader& reader) {
   return totals;
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

@@ -1,8 +1,8 @@
 #include "traces/trace_source.hpp"
 
-#include "sim/gradient/dense_block.hpp"
+#include "sim/core/gradient/dense_block.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 SparseVector TraceSource::sparse(Rank rank, int iteration) const {
   const std::size_t at = static_cast<std::size_t>(iteration - 1) % reader_.iterations().size();
@@ -14,4 +14,4 @@ DenseBlock TraceSource::dense(Rank rank, int iteration) const {
                   static_cast<std::uint32_t>(reader_.header().components));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

@@ -6,7 +6,7 @@
 #include "traces/source.hpp"
 #include "traces/trace.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 /// Iteration i has the trace's i-th recorded iteration; after the last one the first comes again.
 /// The values are of accumulators, so residuals are in them already.
@@ -25,4 +25,4 @@ class TraceSource final : public GradientSource {
   TraceReader reader_;
 };
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "traces/hdf5.hpp"
 #include "traces/trace.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 namespace {
 
@@ -411,4 +411,4 @@ void TraceWriter::finish() {
   if (!closed) throw InputError(fmt::format("{}: cannot be written{}", file.path, hdf5::reason()));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

@@ -5,7 +5,7 @@
 
 #include "algorithms/collectives/tags.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -60,4 +60,4 @@ Task<Concatenation> allgather_ring(Communicator& comm, Message mine) {
   co_return held;
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

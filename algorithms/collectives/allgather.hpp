@@ -1,11 +1,11 @@
 // Allgather and allgatherv: every rank ends with every rank's message.
 #pragma once
 
-#include "sim/core/communicator.hpp"
-#include "sim/core/task.hpp"
-#include "sim/gradient/concatenation.hpp"
+#include "sim/core/gradient/concatenation.hpp"
+#include "sim/core/kernel/communicator.hpp"
+#include "sim/core/kernel/task.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// Messages may differ in length (allgatherv); no lengths are exchanged here.
 ///
@@ -19,4 +19,4 @@ namespace thinwire {
 /// Cost for messages of L words: (P-1) (α + Lβ), at any P.
 [[nodiscard]] Task<Concatenation> allgather_ring(Communicator& comm, Message mine);
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -7,7 +7,7 @@
 
 #include "algorithms/collectives/tags.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -137,4 +137,4 @@ Task<Message> allreduce_ring(Communicator& comm, Message mine, const Reduction& 
   co_return reduction.join(pieces, whole);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

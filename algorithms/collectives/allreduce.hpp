@@ -6,11 +6,11 @@
 // at 2^m. γ a reduced word comes on top and is not listed.
 #pragma once
 
-#include "sim/core/communicator.hpp"
-#include "sim/core/task.hpp"
-#include "sim/gradient/reduction.hpp"
+#include "sim/core/gradient/reduction.hpp"
+#include "sim/core/kernel/communicator.hpp"
+#include "sim/core/kernel/task.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// Any of these.
 using AllreduceSchedule = Task<Message> (*)(Communicator&, Message, const Reduction&);
@@ -31,4 +31,4 @@ using AllreduceSchedule = Task<Message> (*)(Communicator&, Message, const Reduct
 [[nodiscard]] Task<Message> allreduce_ring(Communicator& comm, Message mine,
                                            const Reduction& reduction);
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -4,7 +4,7 @@
 
 #include "algorithms/collectives/tags.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 Task<Message> broadcast(Communicator& comm, Rank root, Message mine) {
   const int size = comm.size();
@@ -23,4 +23,4 @@ Task<Message> broadcast(Communicator& comm, Rank root, Message mine) {
   co_return mine;
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

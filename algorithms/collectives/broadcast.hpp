@@ -1,14 +1,14 @@
 // Broadcast by a binomial tree.
 #pragma once
 
-#include "sim/core/communicator.hpp"
-#include "sim/core/task.hpp"
+#include "sim/core/kernel/communicator.hpp"
+#include "sim/core/kernel/task.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// Every rank ends with the message of `root`; what the others pass in is ignored.
 /// Schedule: ranks are counted from the root; in step s those below 2^s send to rank + 2^s.
 /// Cost for L words: ceil(log P) (α + Lβ), at any P.
 [[nodiscard]] Task<Message> broadcast(Communicator& comm, Rank root, Message mine);
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -7,7 +7,7 @@
 
 #include "algorithms/collectives/tags.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -122,4 +122,4 @@ Task<void> direct_exchange(Communicator& comm, Exchange& exchange, ExchangeOrder
   co_await in_steps(comm, exchange, order, size - 1 - rank, send_from(rank + 1));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -3,10 +3,10 @@
 
 #include <optional>
 
-#include "sim/core/communicator.hpp"
-#include "sim/core/task.hpp"
+#include "sim/core/kernel/communicator.hpp"
+#include "sim/core/kernel/task.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// What a rank sends, and what it does with what it receives.
 class Exchange {
@@ -52,4 +52,4 @@ struct ExchangeOrder {
 [[nodiscard]] Task<void> direct_exchange(Communicator& comm, Exchange& exchange,
                                          ExchangeOrder order);
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

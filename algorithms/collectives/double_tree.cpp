@@ -7,7 +7,7 @@
 
 #include "algorithms/collectives/tags.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -179,4 +179,4 @@ Task<Message> allreduce_double_tree(Communicator& comm, Message mine, const Redu
   co_return reduction.join(total);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

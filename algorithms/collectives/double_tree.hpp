@@ -10,11 +10,11 @@
 #include <optional>
 #include <vector>
 
-#include "sim/core/communicator.hpp"
-#include "sim/core/task.hpp"
-#include "sim/gradient/reduction.hpp"
+#include "sim/core/gradient/reduction.hpp"
+#include "sim/core/kernel/communicator.hpp"
+#include "sim/core/kernel/task.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// Where a rank stands in one of the two trees.
 ///
@@ -78,4 +78,4 @@ struct DoubleTreeSteps {
                                                   const Reduction& reduction,
                                                   std::int64_t chunk_words);
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

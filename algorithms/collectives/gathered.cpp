@@ -5,7 +5,7 @@
 
 #include "algorithms/collectives/allgather.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -80,4 +80,4 @@ Task<Numbers> allgather_sizes(Communicator& comm, std::int64_t mine, SharedWork&
   co_return numbers_of_gathered(all, shared);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

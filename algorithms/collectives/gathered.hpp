@@ -2,16 +2,16 @@
 // simulator does it once.
 #pragma once
 
-#include "sim/core/communicator.hpp"
-#include "sim/core/task.hpp"
-#include "sim/gradient/concatenation.hpp"
-#include "sim/gradient/numbers.hpp"
-#include "sim/gradient/reduction.hpp"
-#include "sim/gradient/shared_work.hpp"
-#include "sim/gradient/sparse_vector.hpp"
-#include "sim/gradient/stream.hpp"
+#include "sim/core/gradient/concatenation.hpp"
+#include "sim/core/gradient/numbers.hpp"
+#include "sim/core/gradient/reduction.hpp"
+#include "sim/core/gradient/shared_work.hpp"
+#include "sim/core/gradient/sparse_vector.hpp"
+#include "sim/core/gradient/stream.hpp"
+#include "sim/core/kernel/communicator.hpp"
+#include "sim/core/kernel/task.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// The sum of sparse vectors.
 [[nodiscard]] SparseVector sum_of_gathered(const Concatenation& gathered, SharedWork& shared);
@@ -31,4 +31,4 @@ namespace thinwire {
 [[nodiscard]] Task<Numbers> allgather_sizes(Communicator& comm, std::int64_t mine,
                                             SharedWork& shared);
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -5,9 +5,9 @@
 
 #include "algorithms/collectives/broadcast.hpp"
 #include "algorithms/collectives/reduce.hpp"
-#include "sim/core/group.hpp"
+#include "sim/core/kernel/group.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 OptionInfo node_option() {
   return {"node", std::int64_t{8}, 1, "ranks of a node, which follow one another"};
@@ -40,4 +40,4 @@ Task<Message> allreduce_hierarchical(Communicator& comm, int node, Message mine,
   co_return co_await broadcast(inside, Rank(0), std::move(total));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -4,11 +4,11 @@
 #include <functional>
 
 #include "algorithms/options.hpp"
-#include "sim/core/communicator.hpp"
-#include "sim/core/task.hpp"
-#include "sim/gradient/reduction.hpp"
+#include "sim/core/gradient/reduction.hpp"
+#include "sim/core/kernel/communicator.hpp"
+#include "sim/core/kernel/task.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// How ranks fall into nodes: node i has ranks [i size, (i + 1) size), the last one maybe fewer.
 struct Nodes {
@@ -36,4 +36,4 @@ using AmongLeaders = std::function<Task<Message>(Communicator& leaders, Message 
                                                    const Reduction& reduction,
                                                    const AmongLeaders& among_leaders);
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

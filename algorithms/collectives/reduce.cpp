@@ -5,7 +5,7 @@
 
 #include "algorithms/collectives/tags.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 Task<Message> reduce(Communicator& comm, Rank root, Message mine, const Reduction& reduction) {
   const int size = comm.size();
@@ -26,4 +26,4 @@ Task<Message> reduce(Communicator& comm, Rank root, Message mine, const Reductio
   co_return Message{};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

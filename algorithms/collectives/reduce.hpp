@@ -1,11 +1,11 @@
 // Reduction to one rank by a binomial tree.
 #pragma once
 
-#include "sim/core/communicator.hpp"
-#include "sim/core/task.hpp"
-#include "sim/gradient/reduction.hpp"
+#include "sim/core/gradient/reduction.hpp"
+#include "sim/core/kernel/communicator.hpp"
+#include "sim/core/kernel/task.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// `root` ends with the sum of all ranks' messages, the others with an empty message.
 /// Schedule: broadcast backwards. Ranks are counted from the root; for 2^s from the largest below P
@@ -17,4 +17,4 @@ namespace thinwire {
 [[nodiscard]] Task<Message> reduce(Communicator& comm, Rank root, Message mine,
                                    const Reduction& reduction);
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -6,7 +6,7 @@
 
 #include "algorithms/collectives/allreduce.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 Task<Reduced> allreduce_values_at(Communicator& comm, SparseVector indexes,
                                   SparseVector accumulated, const SchemeSetup& setup) {
@@ -27,4 +27,4 @@ Task<Reduced> allreduce_values_at(Communicator& comm, SparseVector indexes,
       .sum = SparseVector::from(sum.payload), .contributed = std::move(indexes), .sent = sent};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -3,7 +3,7 @@
 
 #include "algorithms/scheme.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// The sum over all ranks of `accumulated` at the coordinates of `indexes` (whose values do not
 /// matter, and which are the same on all ranks). Rabenseifner's allreduce of K values, one word
@@ -11,4 +11,4 @@ namespace thinwire {
 [[nodiscard]] Task<Reduced> allreduce_values_at(Communicator& comm, SparseVector indexes,
                                                 SparseVector accumulated, const SchemeSetup& setup);
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

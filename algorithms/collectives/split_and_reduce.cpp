@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include "sim/core/prefetch.hpp"
+#include "sim/core/base/prefetch.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -89,4 +89,4 @@ Task<SparseVector> split_and_reduce(Communicator& comm, SparseVector selected,
   co_return exchange.finish();
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -4,10 +4,10 @@
 
 #include "algorithms/collectives/direct_exchange.hpp"
 #include "algorithms/setup.hpp"
-#include "sim/gradient/numbers.hpp"
-#include "sim/gradient/sparse_vector.hpp"
+#include "sim/core/gradient/numbers.hpp"
+#include "sim/core/gradient/sparse_vector.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// The P+1 coordinates at which regions begin and end.
 using Boundaries = Numbers;
@@ -30,4 +30,4 @@ struct SplitStyle {
                                                   Boundaries boundaries, const SchemeSetup& setup,
                                                   SplitStyle style);
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -2,9 +2,9 @@
 // all ranks call the same collectives in the same order, so no more are needed.
 #pragma once
 
-#include "sim/core/units.hpp"
+#include "sim/core/base/units.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 inline constexpr Tag kAllgatherTag(0);
 inline constexpr Tag kAllreduceTag(1);
@@ -14,4 +14,4 @@ inline constexpr Tag kBalanceTag(4);
 inline constexpr Tag kReduceTag(5);
 inline constexpr Tag kSecondTreeTag(6);
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -9,7 +9,7 @@
 #include "algorithms/collectives/shared_values.hpp"
 #include "algorithms/schemes/dense.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -83,4 +83,4 @@ SchemeInfo cltk_scheme() {
           }};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

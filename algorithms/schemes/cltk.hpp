@@ -12,9 +12,9 @@
 
 #include "algorithms/scheme.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// Without a sparsifier.
 [[nodiscard]] SchemeInfo cltk_scheme();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -6,7 +6,7 @@
 
 #include "algorithms/collectives/allreduce.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -139,4 +139,4 @@ std::vector<SchemeInfo> dense_schemes() {
                 recursive_doubling_cost, allreduce_recursive_doubling)};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -23,7 +23,7 @@
 
 #include "algorithms/scheme.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 [[nodiscard]] std::vector<SchemeInfo> dense_schemes();
 
@@ -34,4 +34,4 @@ namespace thinwire {
 /// What it costs, remainders and folding in included.
 [[nodiscard]] Interval rabenseifner_terms(int ranks, std::int64_t words);
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

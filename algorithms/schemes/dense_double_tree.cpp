@@ -4,7 +4,7 @@
 
 #include "algorithms/collectives/double_tree.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -64,4 +64,4 @@ SchemeInfo dense_double_tree_scheme() {
           }};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -18,8 +18,8 @@
 
 #include "algorithms/scheme.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 [[nodiscard]] SchemeInfo dense_double_tree_scheme();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -9,7 +9,7 @@
 #include "algorithms/collectives/allreduce.hpp"
 #include "algorithms/schemes/dense.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -158,4 +158,4 @@ SchemeInfo dense_ovlp_scheme() {
           }};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -30,7 +30,7 @@
 
 #include "algorithms/scheme.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// The buckets of a gradient: bucket 0 is its end.
 class DenseBuckets {
@@ -55,4 +55,4 @@ class DenseBuckets {
 
 [[nodiscard]] SchemeInfo dense_ovlp_scheme();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -10,7 +10,7 @@
 #include "algorithms/schemes/topka.hpp"
 #include "algorithms/sparsifiers/dragonn_hash.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -289,4 +289,4 @@ SchemeInfo dragonn_scheme() {
   return info;
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

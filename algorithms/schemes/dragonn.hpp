@@ -22,7 +22,7 @@
 
 #include "algorithms/scheme.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// Equation 1, in seconds.
 struct TensorProfile {
@@ -37,4 +37,4 @@ struct TensorProfile {
 /// Without a sparsifier.
 [[nodiscard]] SchemeInfo dragonn_scheme();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -11,7 +11,7 @@
 #include "algorithms/collectives/shared_values.hpp"
 #include "algorithms/schemes/dense.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -134,4 +134,4 @@ std::int64_t padded_elements(int ranks, std::int64_t most, std::int64_t total) {
   return ranks * (ranks * most - total);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

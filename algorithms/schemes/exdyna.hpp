@@ -20,7 +20,7 @@
 
 #include "algorithms/scheme.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// A scheme that shares indexes, by name; without a sparsifier.
 [[nodiscard]] SchemeInfo shared_indexes_scheme(std::string name);
@@ -31,4 +31,4 @@ namespace thinwire {
 /// Elements padded by all ranks: P times the sum of m - k_i (Equations 3 and 4).
 [[nodiscard]] std::int64_t padded_elements(int ranks, std::int64_t most, std::int64_t total);
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -6,9 +6,9 @@
 
 #include "algorithms/collectives/broadcast.hpp"
 #include "algorithms/collectives/reduce.hpp"
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -98,4 +98,4 @@ SchemeInfo gtopk_scheme() {
           .selects_result = true};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -14,9 +14,9 @@
 
 #include "algorithms/scheme.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// Without a sparsifier.
 [[nodiscard]] SchemeInfo gtopk_scheme();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -10,7 +10,7 @@
 #include "algorithms/collectives/hierarchical.hpp"
 #include "algorithms/schemes/dense.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -127,4 +127,4 @@ std::vector<SchemeInfo> hierarchical_schemes() {
                 rabenseifner)};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -33,8 +33,8 @@
 
 #include "algorithms/scheme.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 [[nodiscard]] std::vector<SchemeInfo> hierarchical_schemes();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

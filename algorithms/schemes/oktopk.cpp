@@ -15,7 +15,7 @@
 #include "algorithms/collectives/tags.hpp"
 #include "algorithms/sparsifiers/threshold_reuse.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -431,4 +431,4 @@ SchemeInfo oktopk_scheme() {
   return info;
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -62,10 +62,10 @@
 
 #include "algorithms/scheme.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 // Without a sparsifier each.
 [[nodiscard]] SchemeInfo oktopk_scheme();
 [[nodiscard]] SchemeInfo hierarchical_oktopk_scheme();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

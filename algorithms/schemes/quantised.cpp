@@ -6,9 +6,9 @@
 
 #include "algorithms/collectives/allgather.hpp"
 #include "algorithms/collectives/gathered.hpp"
-#include "sim/gradient/quantiser.hpp"
+#include "sim/core/gradient/quantiser.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -110,4 +110,4 @@ std::vector<SchemeInfo> quantised_schemes() {
                            {bits}, qsgd, qsgd_words)};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -16,8 +16,8 @@
 
 #include "algorithms/scheme.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 [[nodiscard]] std::vector<SchemeInfo> quantised_schemes();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -10,9 +10,9 @@
 #include "algorithms/collectives/allreduce.hpp"
 #include "algorithms/collectives/gathered.hpp"
 #include "algorithms/collectives/split_and_reduce.hpp"
-#include "sim/gradient/quantiser.hpp"
+#include "sim/core/gradient/quantiser.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -294,4 +294,4 @@ SchemeInfo topkdsa_scheme() {
                       Second::agreed, {above});
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -37,7 +37,7 @@
 
 #include "algorithms/scheme.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 // Without a sparsifier each.
 [[nodiscard]] SchemeInfo ssar_recursive_double_scheme();
@@ -46,4 +46,4 @@ namespace thinwire {
 [[nodiscard]] SchemeInfo dsar_split_allgather_scheme();
 [[nodiscard]] SchemeInfo topkdsa_scheme();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -7,7 +7,7 @@
 #include "algorithms/collectives/allgather.hpp"
 #include "algorithms/collectives/gathered.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -99,4 +99,4 @@ SchemeInfo gather_scheme(std::string name, GatherStyle style) {
           .carries_slots = true};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -21,7 +21,7 @@
 
 #include "algorithms/scheme.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// How a gather goes.
 struct GatherStyle {
@@ -38,4 +38,4 @@ struct GatherStyle {
 [[nodiscard]] Seconds dense_decoding(const WorkPrices& prices, Seconds word,
                                      std::int64_t components, int senders);
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

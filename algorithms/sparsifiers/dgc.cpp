@@ -6,10 +6,10 @@
 #include <limits>
 #include <utility>
 
-#include "sim/core/random.hpp"
-#include "sim/gradient/measures.hpp"
+#include "sim/core/base/random.hpp"
+#include "sim/core/gradient/measures.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -81,4 +81,4 @@ SparsifierInfo dgc_sparsifier() {
           }};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

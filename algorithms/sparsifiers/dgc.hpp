@@ -24,7 +24,7 @@
 
 #include "algorithms/sparsifiers/sparsifier.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// A threshold and the work that finding it was.
 struct SampledThreshold {
@@ -39,4 +39,4 @@ struct SampledThreshold {
 [[nodiscard]] OptionInfo sample_option();
 [[nodiscard]] SparsifierInfo dgc_sparsifier();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

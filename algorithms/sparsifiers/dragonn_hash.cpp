@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "algorithms/sparsifiers/dgc.hpp"
-#include "sim/core/random.hpp"
+#include "sim/core/base/random.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -93,4 +93,4 @@ SparsifierInfo dragonn_hash_sparsifier() {
           }};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -20,7 +20,7 @@
 
 #include "algorithms/sparsifiers/sparsifier.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// One function of the family, chosen by `key`.
 class UniversalHash {
@@ -41,4 +41,4 @@ class UniversalHash {
 [[nodiscard]] std::int64_t hash_slots(double slots, std::int64_t k, const GradientSpace& space);
 [[nodiscard]] SparsifierInfo dragonn_hash_sparsifier();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -1,6 +1,6 @@
 #include "algorithms/sparsifiers/exact_topk.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -29,4 +29,4 @@ SparsifierInfo exact_topk_sparsifier() {
           }};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

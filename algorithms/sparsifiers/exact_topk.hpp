@@ -3,8 +3,8 @@
 
 #include "algorithms/sparsifiers/sparsifier.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 [[nodiscard]] SparsifierInfo exact_topk_sparsifier();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

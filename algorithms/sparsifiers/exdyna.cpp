@@ -5,10 +5,10 @@
 #include <numeric>
 #include <utility>
 
-#include "sim/core/random.hpp"
-#include "sim/gradient/measures.hpp"
+#include "sim/core/base/random.hpp"
+#include "sim/core/gradient/measures.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -175,4 +175,4 @@ SparsifierInfo exdyna_sparsifier() {
           }};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

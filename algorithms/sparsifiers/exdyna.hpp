@@ -37,7 +37,7 @@
 
 #include "algorithms/sparsifiers/sparsifier.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// Blocks of equally many coordinates, of which partitions are made.
 struct BlockGrid {
@@ -73,4 +73,4 @@ struct Rebalancing {
 
 [[nodiscard]] SparsifierInfo exdyna_sparsifier();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

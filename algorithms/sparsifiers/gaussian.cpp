@@ -6,9 +6,9 @@
 #include <limits>
 #include <numbers>
 
-#include "sim/gradient/measures.hpp"
+#include "sim/core/gradient/measures.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -82,4 +82,4 @@ SparsifierInfo gaussian_sparsifier() {
           }};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -20,11 +20,11 @@
 
 #include "algorithms/sparsifiers/sparsifier.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// What a standard Gaussian exceeds in magnitude with probability `density`: infinity for 0, 0 for
 /// 1.
 [[nodiscard]] double two_sided_quantile(double density);
 [[nodiscard]] SparsifierInfo gaussian_sparsifier();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

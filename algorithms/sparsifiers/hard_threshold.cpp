@@ -2,7 +2,7 @@
 
 #include <optional>
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -38,4 +38,4 @@ SparsifierInfo hard_threshold_sparsifier() {
           }};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

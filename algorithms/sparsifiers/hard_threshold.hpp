@@ -12,8 +12,8 @@
 
 #include "algorithms/sparsifiers/sparsifier.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 [[nodiscard]] SparsifierInfo hard_threshold_sparsifier();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/core/random.hpp"
+#include "sim/core/base/random.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -108,4 +108,4 @@ SparsifierInfo random_k_sparsifier() {
           }};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

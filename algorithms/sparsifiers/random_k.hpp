@@ -16,11 +16,11 @@
 
 #include "algorithms/sparsifiers/sparsifier.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// min(count, end) different numbers below `end`, in order; each set of so many is alike likely.
 [[nodiscard]] std::vector<std::uint32_t> random_coordinates(std::int64_t count, std::int64_t end,
                                                             std::uint64_t key);
 [[nodiscard]] SparsifierInfo random_k_sparsifier();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "sim/gradient/measures.hpp"
+#include "sim/core/gradient/measures.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -100,4 +100,4 @@ SparsifierInfo sidco_sparsifier() {
           }};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

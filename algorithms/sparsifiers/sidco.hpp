@@ -25,8 +25,8 @@
 
 #include "algorithms/sparsifiers/sparsifier.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 [[nodiscard]] SparsifierInfo sidco_sparsifier();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -1,6 +1,6 @@
 #include "algorithms/sparsifiers/sparsifier.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 void Sparsifier::observe(const Numbers& /*counts*/, int /*iteration*/) {}
 
@@ -17,4 +17,4 @@ Task<Selection> select_and_pay(Communicator& comm, const SchemeSetup& setup, Spa
   co_return selection;
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

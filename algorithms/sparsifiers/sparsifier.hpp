@@ -11,14 +11,14 @@
 
 #include "algorithms/options.hpp"
 #include "algorithms/setup.hpp"
-#include "sim/core/communicator.hpp"
-#include "sim/core/task.hpp"
-#include "sim/core/units.hpp"
-#include "sim/core/work_prices.hpp"
-#include "sim/gradient/numbers.hpp"
-#include "sim/gradient/sparse_vector.hpp"
+#include "sim/core/base/units.hpp"
+#include "sim/core/gradient/numbers.hpp"
+#include "sim/core/gradient/sparse_vector.hpp"
+#include "sim/core/kernel/communicator.hpp"
+#include "sim/core/kernel/task.hpp"
+#include "sim/core/kernel/work_prices.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// What a selection made the device do, in components, so that a device profile can price it.
 struct SelectionWork {
@@ -103,4 +103,4 @@ struct SparsifierInfo {
   std::function<std::unique_ptr<Sparsifier>(const SchemeSetup&)> make;
 };
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

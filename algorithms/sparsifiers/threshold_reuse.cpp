@@ -1,6 +1,6 @@
 #include "algorithms/sparsifiers/threshold_reuse.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -68,4 +68,4 @@ SparsifierInfo threshold_reuse_sparsifier() {
           }};
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -6,7 +6,7 @@
 
 #include "algorithms/sparsifiers/sparsifier.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 /// A threshold that is exact in iterations 1, 1 + τ', 1 + 2τ' ... and reused in between.
 class ReusedThreshold {
@@ -34,4 +34,4 @@ class ReusedThreshold {
 [[nodiscard]] std::vector<OptionInfo> threshold_reuse_options();
 [[nodiscard]] SparsifierInfo threshold_reuse_sparsifier();
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

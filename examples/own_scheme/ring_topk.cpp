@@ -9,6 +9,7 @@
 #include "algorithms/collectives/split_and_reduce.hpp"
 
 using namespace thinwire;
+using namespace thinwire::algorithms;
 
 namespace {
 

@@ -21,4 +21,4 @@
 
 #include "algorithms/scheme.hpp"
 
-[[nodiscard]] thinwire::SchemeInfo ring_topk_scheme();
+[[nodiscard]] thinwire::algorithms::SchemeInfo ring_topk_scheme();

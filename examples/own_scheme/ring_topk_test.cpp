@@ -13,6 +13,7 @@
 #include "tests/support/schemes.hpp"
 
 using namespace thinwire;
+using namespace thinwire::algorithms;
 using namespace thinwire::test;
 
 namespace {

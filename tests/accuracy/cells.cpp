@@ -6,12 +6,12 @@
 #include <set>
 
 #include "algorithms/registry.hpp"
-#include "sim/core/child_process.hpp"
-#include "sim/core/errors.hpp"
+#include "sim/core/base/child_process.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "topologies/platform.hpp"
+#include "topologies/loading/platform.hpp"
 
-namespace thinwire {
+namespace thinwire::accuracy {
 
 namespace {
 
@@ -25,7 +25,7 @@ Side alphabeta() { return {.network = "alphabeta", .settings = Json::object()}; 
 
 TEST_CASE("The table has every pattern and scheme, on five platforms, four P and four sizes") {
   const std::vector<Cell> cells = cells_of(all_axes());
-  CHECK(cells.size() == (7 + all_schemes().size()) * 5 * 4 * 4);
+  CHECK(cells.size() == (7 + algorithms::all_schemes().size()) * 5 * 4 * 4);
   CHECK(std::set<Cell>(cells.begin(), cells.end()).size() == cells.size());
   for (const char* pattern : {"ring", "recursive_doubling", "rotated_1", "rotated_4", "rotated_16",
                               "random_permutation", "incast", "oktopk", "dense_rabenseifner"}) {
@@ -79,19 +79,20 @@ TEST_CASE("What cannot be compared is left out with its reason") {
 }
 
 TEST_CASE("A scheme's size is that of a dense gradient, or of what a rank selects") {
-  const Point dense = point_of(cell("dense_ring", 16, "64kB"), alphabeta(), "gige_star");
+  const experiment::Point dense =
+      point_of(cell("dense_ring", 16, "64kB"), alphabeta(), "gige_star");
   CHECK(dense.space.components == 16'000);
-  const Point sparse = point_of(cell("topka", 16, "64kB"), alphabeta(), "gige_star");
+  const experiment::Point sparse = point_of(cell("topka", 16, "64kB"), alphabeta(), "gige_star");
   CHECK(sparse.k == 8'000);
   CHECK(sparse.space.components == 800'000);
   CHECK(sparse.iterations == 1);
   CHECK(sparse.input.skew == 0);
-  const Point skewed = point_of(cell("topka", 16, "unequal"), alphabeta(), "gige_star");
+  const experiment::Point skewed = point_of(cell("topka", 16, "unequal"), alphabeta(), "gige_star");
   CHECK(skewed.k == 8'000);
   CHECK(skewed.input.skew > 0);
   // What is carried stands for more where it would be too much, and regions keep some entries.
   for (const int ranks : {16, 64, 256, 512}) {
-    const Point large = point_of(cell("topka", ranks, "4MB"), alphabeta(), "gige_star");
+    const experiment::Point large = point_of(cell("topka", ranks, "4MB"), alphabeta(), "gige_star");
     CHECK(large.k <= 500'000);
     CHECK(large.k > 499'000);
     CHECK(large.k / large.space.granule * ranks <= 10'000'000);
@@ -115,7 +116,7 @@ TEST_CASE("All platforms of the table have room for 512 ranks") {
     const std::string& path = platform.second;
     CAPTURE(path);
     ChildWork work{.subject = path};
-    work.run = [&] { return std::to_string(Platform(path).hosts().size()); };
+    work.run = [&] { return std::to_string(topologies::Platform(path).hosts().size()); };
     CHECK(std::stoi(in_child_process(work).text) >= 512);
   }
   CHECK_THROWS_WITH_AS(static_cast<void>(write_platforms(folder.path("none"))),
@@ -133,4 +134,4 @@ TEST_CASE("More messages in flight and unequal ones are expected to take longer"
   CHECK(expected("oktopk", 512, "1kB") > expected("oktopk", 16, "1kB"));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::accuracy

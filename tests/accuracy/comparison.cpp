@@ -6,7 +6,7 @@
 
 #include "tools/accuracy/report.hpp"
 
-namespace thinwire {
+namespace thinwire::accuracy {
 
 namespace {
 
@@ -141,4 +141,4 @@ TEST_CASE("The report holds cells, errors, large errors and what has no ratio") 
   CHECK(lines.find("\"kind\":\"errors\",\"by\":\"all\"") != std::string::npos);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::accuracy

@@ -11,7 +11,7 @@
 #include "tests/support/bodies.hpp"
 #include "tests/support/networks.hpp"
 
-namespace thinwire {
+namespace thinwire::accuracy {
 
 namespace {
 
@@ -19,7 +19,7 @@ using test::exactly;
 using test::Networks;
 
 RunReport counted(const char* name, int ranks, const PatternMessages& messages = {}) {
-  return CountingNetwork().run(ranks, pattern_named(name)->program(ranks, messages));
+  return networks::CountingNetwork().run(ranks, pattern_named(name)->program(ranks, messages));
 }
 
 std::int64_t sent_in(const RunReport& report) {
@@ -157,4 +157,4 @@ TEST_CASE("Messages carry the payload that they are given, and let it go") {
   CHECK(count.living == 0);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::accuracy

@@ -1,5 +1,5 @@
 // links_accuracy as a user runs it, with alphabeta judged by SimGrid: they agree on a star.
-#include "tests/cli/program.hpp"
+#include "tests/app/cli/program.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-namespace thinwire {
+namespace thinwire::accuracy {
 
 namespace {
 
@@ -157,4 +157,4 @@ TEST_CASE("Wrong flags and files are refused in one line") {
   CHECK(text_of(text) == "no JSON\nat all");
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::accuracy

@@ -16,7 +16,7 @@
 #include "tests/support/sanitizers.hpp"
 #include "tests/support/schemes.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::Case;
 using test::conforms;
@@ -317,4 +317,4 @@ TEST_CASE("Iterations that run into one another give what they give one by one")
   }
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

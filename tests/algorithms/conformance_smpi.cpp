@@ -10,9 +10,9 @@
 #include "tests/support/conformance.hpp"
 #include "tests/support/sanitizers.hpp"
 #include "tests/support/smpi.hpp"
-#include "topologies/shipped.hpp"
+#include "topologies/loading/shipped.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::Case;
 using test::Numbers;
@@ -65,14 +65,15 @@ struct Outcome {
 
 /// All schemes in one child.
 Outcome outcome_on(const std::string& platform, int ranks) {
-  Numbers numbers = test::on_smpi(
-      {.platform = platform_file(platform), .ranks = ranks}, [&](SmpiNetwork& network) {
-        Timed timed(network);
-        Numbers all = verdicts(timed, ranks);
-        all.insert(all.begin(), static_cast<double>(all.size()));
-        all.insert(all.end(), timed.times().begin(), timed.times().end());
-        return all;
-      });
+  Numbers numbers =
+      test::on_smpi({.platform = topologies::platform_file(platform), .ranks = ranks},
+                    [&](networks::SmpiNetwork& network) {
+                      Timed timed(network);
+                      Numbers all = verdicts(timed, ranks);
+                      all.insert(all.begin(), static_cast<double>(all.size()));
+                      all.insert(all.end(), timed.times().begin(), timed.times().end());
+                      return all;
+                    });
   const auto middle = numbers.begin() + 1 + static_cast<std::ptrdiff_t>(numbers.front());
   return {.verdicts = {numbers.begin() + 1, middle}, .times = {middle, numbers.end()}};
 }
@@ -97,10 +98,10 @@ void check_platform(const std::string& platform, int most) {
 }  // namespace
 
 TEST_CASE("The SMPI conformance matrix knows every shipped platform") {
-  CHECK(shipped_platforms() == std::vector<std::string>{"alphabeta", "aries_8192", "aries_daint",
-                                                        "dragonn_v100", "exdyna_v100", "fat_tree",
-                                                        "fat_tree_4to1", "fat_tree_8192",
-                                                        "gige_star", "nvlink_ib"});
+  CHECK(topologies::shipped_platforms() ==
+        std::vector<std::string>{"alphabeta", "aries_8192", "aries_daint", "dragonn_v100",
+                                 "exdyna_v100", "fat_tree", "fat_tree_4to1", "fat_tree_8192",
+                                 "gige_star", "nvlink_ib"});
 }
 
 TEST_CASE("Every scheme on alphabeta gives what a serial program gives, in the same time twice") {
@@ -139,4 +140,4 @@ TEST_CASE("Every scheme on nvlink_ib gives what a serial program gives, in the s
   check_platform("nvlink_ib", 64);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/support/gradients.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
@@ -16,7 +16,7 @@
 #include "tests/support/sparse.hpp"
 #include "traces/synthetic.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::Entries;
 using test::exactly;
@@ -385,7 +385,7 @@ TEST_CASE("oktopk stays within its interval in all variants for synthetic gradie
             CAPTURE(skew);
             CAPTURE(k);
             const GradientSpace space{.components = 40000, .granule = 1};
-            const SyntheticSource source(
+            const traces::SyntheticSource source(
                 {.ranks = ranks, .space = space, .k = k, .overlap = overlap, .skew = skew});
             test::Networks networks;
             SchemeRanks scheme(find_scheme("oktopk"), ranks, space, k, options, Seconds(gamma));
@@ -414,7 +414,7 @@ TEST_CASE("oktopk with reused thresholds stays within its interval for what was 
     CAPTURE(ranks);
     const GradientSpace space{.components = 40000, .granule = 1};
     const std::int64_t k = 400;
-    const SyntheticSource source(
+    const traces::SyntheticSource source(
         {.ranks = ranks, .space = space, .k = k, .overlap = 0.5, .drift = 0.3, .scale_drift = 0.1});
     test::Networks networks;
     SchemeRanks scheme(find_scheme("oktopk"), ranks, space, k,
@@ -533,7 +533,7 @@ TEST_CASE("Rabenseifner of few words stays within its interval however short alp
         CAPTURE(ranks);
         CAPTURE(n);
         CAPTURE(alpha);
-        AlphaBetaNetwork network(alpha_beta(Seconds(alpha), test::kBeta));
+        networks::AlphaBetaNetwork network(networks::alpha_beta(Seconds(alpha), test::kBeta));
         const GradientSpace space{.components = n, .granule = 1};
         SchemeRanks scheme(find_scheme("dense_rabenseifner"), ranks, space, 0);
         const Interval interval = run_interval(scheme.cost(1));
@@ -568,7 +568,7 @@ void check_interval(const SchemeInfo& info, int ranks, test::Generator& generato
   CAPTURE(overlap);
   CAPTURE(skew);
   CAPTURE(gamma);
-  const SyntheticSource source(
+  const traces::SyntheticSource source(
       {.ranks = ranks, .space = space, .k = k, .overlap = overlap, .skew = skew, .drift = 0.2});
   test::Networks networks;
   GivenOptions options;
@@ -661,4 +661,4 @@ TEST_CASE("Dense schemes stay within their interval with gamma at any P") {
   }
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -6,7 +6,7 @@
 
 #include "tests/support/sparse.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::Entries;
 using test::entries_of;
@@ -53,4 +53,4 @@ TEST_CASE("With error feedback nothing of any gradient is lost") {
   CHECK(given == taken);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

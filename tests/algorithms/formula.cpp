@@ -5,11 +5,11 @@
 #include <string>
 
 #include "algorithms/registry.hpp"
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/ranks.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 namespace {
 
@@ -69,4 +69,4 @@ TEST_CASE("Where a scheme's formula is exact its terms are those of the cost mod
   }
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -6,10 +6,10 @@
 #include <map>
 #include <string>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::contains;
 using test::error_of;
@@ -70,4 +70,4 @@ TEST_CASE("An option below its minimum is refused with the minimum") {
   CHECK(Options(known(), {{"trigger", 0.5}}).number("trigger") == 0.5);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -5,11 +5,11 @@
 #include <set>
 #include <string>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/ranks.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::contains;
 using test::error_of;
@@ -149,4 +149,4 @@ TEST_CASE("What is registered wrongly is refused, and changes nothing") {
   CHECK(all_sparsifiers().size() == sparsifiers);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -11,8 +11,8 @@
 
 #include "algorithms/error_feedback.hpp"
 #include "algorithms/registry.hpp"
-#include "sim/core/random.hpp"
-#include "sim/networks/alphabeta/alphabeta.hpp"
+#include "sim/core/base/random.hpp"
+#include "sim/machine/networks/alphabeta/alphabeta.hpp"
 #include "tests/support/sanitizers.hpp"
 #include "tests/support/schemes.hpp"
 
@@ -202,12 +202,12 @@ double norm(const Vector& vector) {
 
 /// The loss after all iterations of SGD with the scheme.
 double train(const Problem& problem, const std::string& scheme,
-             const std::map<std::string, OptionValue>& options, Xi& xi) {
+             const std::map<std::string, algorithms::OptionValue>& options, Xi& xi) {
   const SchemeInfo info = find_scheme(scheme);
   const GradientSpace space{.components = kParameters, .granule = 1};
   test::SchemeRanks ranks(info, kRanks, space, kSelected, options);
-  AlphaBetaNetwork network(alpha_beta(Seconds(1e-6), Seconds(1e-9)));
-  std::vector<ErrorFeedback> feedback(kRanks);
+  networks::AlphaBetaNetwork network(networks::alpha_beta(Seconds(1e-6), Seconds(1e-9)));
+  std::vector<algorithms::ErrorFeedback> feedback(kRanks);
   Vector parameters = problem.start();
   for (int iteration = 1; iteration <= kIterations; ++iteration) {
     const double rate = problem.step() / (1 + 10.0 * iteration / kIterations);

@@ -15,7 +15,7 @@
 #include "tests/support/sanitizers.hpp"
 #include "tests/support/schemes.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::Entries;
 using test::exactly;
@@ -334,4 +334,4 @@ TEST_CASE("DRAGONN compresses a tensor where Equation 1 says so") {
   CHECK(std::get<SparseVector>(none.results[0].sum).size() == 10'100);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -2,14 +2,14 @@
 // instrumented, so what guides libFuzzer is the reader's code.
 #include <string>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/fuzz/scratch.hpp"
 #include "traces/trace.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string& path = thinwire::test::scratch_file(data, size);
   try {
-    static_cast<void>(thinwire::read_all(thinwire::TraceReader(path)));
+    static_cast<void>(thinwire::traces::read_all(thinwire::traces::TraceReader(path)));
   } catch (const thinwire::InputError&) {
     return 0;
   }

@@ -20,9 +20,9 @@ expect() { # expect WHAT TREE PATTERN
 }
 
 tree=$work/tree
-mkdir -p "$tree/sim/core" "$tree/docs"
+mkdir -p "$tree/sim/core/base" "$tree/docs"
 cp -r "$source_tree/cmake" "$tree"
-cp "$source_tree/sim/core/version.cpp.in" "$tree/sim/core"
+cp "$source_tree/sim/core/base/version.cpp.in" "$tree/sim/core/base"
 cp "$source_tree/.gitattributes" "$tree"
 printf '$%s$\n' 'Format:%H' > "$tree/cmake/archived_commit.txt" # also where this is a tarball
 expect "a folder without git" "$tree" '1\.2\.3'
@@ -36,7 +36,7 @@ touch "$tree/docs/page.md"
 git -C "$tree" add .
 git -C "$tree" commit -qm docs
 expect "a clone after a commit to its docs" "$tree" "1\.2\.3\+g$commit"
-echo >> "$tree/sim/core/version.cpp.in"
+echo >> "$tree/sim/core/base/version.cpp.in"
 expect "a clone with changes" "$tree" "1\.2\.3\+g$commit-dirty"
 
 mkdir "$work/tarball"

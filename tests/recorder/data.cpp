@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/recorder/support.hpp"
 
-namespace thinwire {
+namespace thinwire::recorder {
 
 TEST_CASE("The digits are 1,797 images of all ten classes") {
   const std::vector<Digit> digits = read_digits();
@@ -44,4 +44,4 @@ TEST_CASE("Other data in place of the digits is refused") {
   std::filesystem::remove(path);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::recorder

@@ -6,20 +6,20 @@
 #include <filesystem>
 #include <set>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/recorder/support.hpp"
 #include "tools/recorder/record.hpp"
 
-namespace thinwire {
+namespace thinwire::recorder {
 
 namespace {
 
 constexpr int kRanks = 3;
 constexpr std::int64_t kBatch = 2;
 
-using Maker = std::unique_ptr<Model> (*)(int, std::int64_t, std::uint64_t);
+using Maker = std::unique_ptr<workloads::Model> (*)(int, std::int64_t, std::uint64_t);
 
-RecordSettings few_iterations(ResidualRule rule) {
+RecordSettings few_iterations(traces::ResidualRule rule) {
   RecordSettings settings;
   settings.ranks = kRanks;
   settings.rule = rule;
@@ -33,19 +33,19 @@ RecordSettings few_iterations(ResidualRule rule) {
   return settings;
 }
 
-std::string recorded(Maker maker, ResidualRule rule, const std::string& name) {
-  const std::unique_ptr<Model> model = maker(kRanks, kBatch, 1);
+std::string recorded(Maker maker, traces::ResidualRule rule, const std::string& name) {
+  const std::unique_ptr<workloads::Model> model = maker(kRanks, kBatch, 1);
   const std::string path = test::scratch_file(name);
   record(*model, few_iterations(rule), path, [](const std::string&) {});
   return path;
 }
 
 void check_model(Maker maker, const std::string& layer) {
-  const std::unique_ptr<Model> model = maker(kRanks, kBatch, 1);
+  const std::unique_ptr<workloads::Model> model = maker(kRanks, kBatch, 1);
   const std::span<float> parameters = model->parameters();
   std::int64_t end = 0;
   std::set<std::string> names;
-  for (const Layer& each : model->layers()) {
+  for (const traces::Layer& each : model->layers()) {
     CHECK(each.first == end);
     end += each.size;
     names.insert(each.name);
@@ -71,12 +71,12 @@ void check_model(Maker maker, const std::string& layer) {
   CHECK(loss - model->gradient(Rank(1), 5, other) == doctest::Approx(fall).epsilon(0.2));
 }
 
-void check_recording(Maker maker, ResidualRule rule) {
+void check_recording(Maker maker, traces::ResidualRule rule) {
   const std::string path = recorded(maker, rule, "once.h5");
   const std::string again = recorded(maker, rule, "again.h5");
-  const TraceReader reader(path);
+  const traces::TraceReader reader(path);
   test::check_replay(reader);
-  const TraceReader second(again);
+  const traces::TraceReader second(again);
   for (std::size_t at = 0; at < reader.iterations().size(); ++at) {
     for (int rank = 0; rank < kRanks; ++rank) {
       const SparseVector a = reader.selected(at, Rank(rank));
@@ -99,13 +99,13 @@ TEST_CASE("The language model has layers by name and the gradient of its loss") 
 }
 
 TEST_CASE("The convolutional network's trace replays, and is the same for the same seed") {
-  check_recording(make_cnn, ResidualRule::all);
-  check_recording(make_cnn, ResidualRule::oktopk);
+  check_recording(make_cnn, traces::ResidualRule::all);
+  check_recording(make_cnn, traces::ResidualRule::oktopk);
 }
 
 TEST_CASE("The language model's trace replays, and is the same for the same seed") {
-  check_recording(make_lstm, ResidualRule::all);
-  check_recording(make_lstm, ResidualRule::oktopk);
+  check_recording(make_lstm, traces::ResidualRule::all);
+  check_recording(make_lstm, traces::ResidualRule::oktopk);
 }
 
 TEST_CASE("Each worker needs data of its own") {
@@ -113,4 +113,4 @@ TEST_CASE("Each worker needs data of its own") {
   CHECK_THROWS_AS(make_lstm(0, kBatch, 1), InputError);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::recorder

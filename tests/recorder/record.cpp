@@ -5,16 +5,16 @@
 #include <filesystem>
 #include <functional>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/recorder/support.hpp"
 
-namespace thinwire {
+namespace thinwire::recorder {
 
 namespace {
 
 void silent(const std::string&) {}
 
-RecordSettings small_settings(ResidualRule rule = ResidualRule::all) {
+RecordSettings small_settings(traces::ResidualRule rule = traces::ResidualRule::all) {
   RecordSettings settings;
   settings.ranks = 4;
   settings.density = 0.05;
@@ -47,7 +47,8 @@ TEST_CASE("Sampled coordinates are spread evenly") {
 }
 
 TEST_CASE("A recorded trace leads from its gradients to its selections") {
-  for (const ResidualRule rule : {ResidualRule::all, ResidualRule::oktopk}) {
+  for (const traces::ResidualRule rule :
+       {traces::ResidualRule::all, traces::ResidualRule::oktopk}) {
     test::Bowl model(200);
     const std::string path = test::scratch_file("replay.h5");
     const RecordSummary summary = record(model, small_settings(rule), path, silent);
@@ -56,7 +57,7 @@ TEST_CASE("A recorded trace leads from its gradients to its selections") {
     CHECK(summary.unions[1].ranks == 4);
     CHECK(summary.unions[1].density >= summary.unions[0].density);
 
-    const TraceReader reader(path);
+    const traces::TraceReader reader(path);
     CHECK(reader.header().components == 200);
     CHECK(reader.header().k() == 10);
     CHECK(reader.header().residual_rule == rule);
@@ -77,7 +78,7 @@ TEST_CASE("Selections and gradients may be of different iterations") {
   settings.sample_ranks = 1;
   const std::string path = test::scratch_file("apart.h5");
   record(model, settings, path, silent);
-  const TraceReader reader(path);
+  const traces::TraceReader reader(path);
   CHECK(reader.iterations() == std::vector<int>{9, 20});
   REQUIRE(reader.gradients().has_value());
   CHECK(reader.gradients()->iterations == std::vector<int>{3, 4, 5});
@@ -126,4 +127,4 @@ TEST_CASE("A training that leaves the finite numbers ends with an error") {
   std::filesystem::remove(path);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::recorder

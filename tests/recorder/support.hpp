@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/random.hpp"
+#include "sim/core/base/random.hpp"
 #include "tools/recorder/models.hpp"
 #include "tools/recorder/topk_sgd.hpp"
 #include "traces/trace.hpp"
@@ -18,14 +18,14 @@
 namespace thinwire::test {
 
 /// Each worker pulls every parameter to 1, with noise of its own. The loss is the mean square.
-class Bowl final : public Model {
+class Bowl final : public workloads::Model {
  public:
   explicit Bowl(std::int64_t size)
       : parameters_(static_cast<std::size_t>(size)),
         layers_{{"first", 0, size - 5}, {"second", size - 5, 5}} {}
 
   [[nodiscard]] std::string description() const override { return "bowl"; }
-  [[nodiscard]] const std::vector<Layer>& layers() const override { return layers_; }
+  [[nodiscard]] const std::vector<traces::Layer>& layers() const override { return layers_; }
   [[nodiscard]] std::span<float> parameters() override { return parameters_; }
 
   double gradient(Rank rank, int iteration, std::span<float> gradient) override {
@@ -46,7 +46,7 @@ class Bowl final : public Model {
 
  private:
   std::vector<float> parameters_;
-  std::vector<Layer> layers_;
+  std::vector<traces::Layer> layers_;
 };
 
 /// Of this process alone.
@@ -56,19 +56,19 @@ inline std::string scratch_file(const std::string& name) {
 }
 
 /// The gradient sample, which must begin where the windows do, leads to the recorded selections.
-inline void check_replay(const TraceReader& reader) {
-  const TraceHeader& header = reader.header();
+inline void check_replay(const traces::TraceReader& reader) {
+  const traces::TraceHeader& header = reader.header();
   REQUIRE(reader.gradients().has_value());
-  const GradientSample& sample = *reader.gradients();
+  const traces::GradientSample& sample = *reader.gradients();
   REQUIRE(sample.iterations == reader.iterations());
   std::vector<std::vector<float>> accumulators = sample.residuals;
   std::vector<float> tolerances(accumulators.size());
 
   for (std::size_t at = 0; at < sample.iterations.size(); ++at) {
     CAPTURE(sample.iterations[at]);
-    const TraceWindow window = reader.window(at);
+    const traces::TraceWindow window = reader.window(at);
     SparseVector applied = sum(window.selected);
-    if (header.residual_rule == ResidualRule::oktopk) {
+    if (header.residual_rule == traces::ResidualRule::oktopk) {
       applied = select_largest(applied, header.k());
       REQUIRE(window.global_threshold.has_value());
       CHECK(window.global_threshold == kth_magnitude(applied, header.k()));

@@ -6,7 +6,7 @@
 
 #include "tests/recorder/support.hpp"
 
-namespace thinwire {
+namespace thinwire::recorder {
 
 namespace {
 
@@ -23,7 +23,7 @@ std::vector<Entry> listed(const SparseVector& vector) {
 }
 
 /// Takes one step after another, and computes each again from what it was given.
-void check_steps(ResidualRule rule) {
+void check_steps(traces::ResidualRule rule) {
   test::Bowl model(kSize);
   TopkSgd sgd(model, {kRanks, kSelected, rule, 0.05F});
   for (int iteration = 1; iteration <= 30; ++iteration) {
@@ -34,8 +34,8 @@ void check_steps(ResidualRule rule) {
     const TopkStep step = sgd.step(iteration);
 
     SparseVector applied = sum(step.selected);
-    if (rule == ResidualRule::oktopk) applied = select_largest(applied, kSelected);
-    CHECK(step.global_threshold.has_value() == (rule == ResidualRule::oktopk));
+    if (rule == traces::ResidualRule::oktopk) applied = select_largest(applied, kSelected);
+    CHECK(step.global_threshold.has_value() == (rule == traces::ResidualRule::oktopk));
     for (int rank = 0; rank < kRanks; ++rank) {
       CAPTURE(rank);
       const auto r = static_cast<std::size_t>(rank);
@@ -70,16 +70,16 @@ TEST_CASE("The top-k are k entries, of equal ones the first, and never zeros") {
 }
 
 TEST_CASE("Rule all: a residual loses what its worker selected, all of which is applied") {
-  check_steps(ResidualRule::all);
+  check_steps(traces::ResidualRule::all);
 }
 
 TEST_CASE("Ok-Topk's rule: a residual loses what is both selected and in the global top-k") {
-  check_steps(ResidualRule::oktopk);
+  check_steps(traces::ResidualRule::oktopk);
 }
 
 TEST_CASE("A dense step applies the mean of the gradients and leaves residuals alone") {
   test::Bowl model(kSize);
-  TopkSgd sgd(model, {kRanks, kSelected, ResidualRule::all, 0.5F});
+  TopkSgd sgd(model, {kRanks, kSelected, traces::ResidualRule::all, 0.5F});
   CHECK(sgd.dense_step(1) == doctest::Approx(1));
   for (int rank = 0; rank < kRanks; ++rank) {
     CHECK(copy(sgd.residual(Rank(rank))) == Values(kSize));
@@ -89,4 +89,4 @@ TEST_CASE("A dense step applies the mean of the gradients and leaves residuals a
   CHECK(model.parameters()[7] == doctest::Approx(-mean));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::recorder

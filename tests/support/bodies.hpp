@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/core/message.hpp"
+#include "sim/core/kernel/message.hpp"
 
 namespace thinwire::test {
 

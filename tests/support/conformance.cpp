@@ -13,7 +13,7 @@ namespace thinwire::test {
 
 namespace {
 
-GivenOptions with(GivenOptions options, const std::string& name, OptionValue value) {
+GivenOptions with(GivenOptions options, const std::string& name, algorithms::OptionValue value) {
   options[name] = value;
   return options;
 }
@@ -39,9 +39,10 @@ Entries added(const std::vector<Entries>& vectors) {
 /// Selects with the scheme's sparsifiers, and sums as the subclass says.
 class Selecting : public SerialScheme {
  public:
-  Selecting(const SchemeInfo& info, const SchemeSetup& setup) : setup_(setup) {
+  Selecting(const algorithms::SchemeInfo& info, const algorithms::SchemeSetup& setup)
+      : setup_(setup) {
     for (int rank = 0; rank < setup.ranks; ++rank) {
-      sparsifiers_.push_back(find_sparsifier(info.sparsifier).make(setup));
+      sparsifiers_.push_back(algorithms::find_sparsifier(info.sparsifier).make(setup));
     }
   }
   Expected iterate(const std::vector<SparseVector>& gradients, int iteration) override {
@@ -71,11 +72,11 @@ class Selecting : public SerialScheme {
     for (const Entries& list : lists) counts.push_back(static_cast<std::int64_t>(list.size()));
     for (const auto& sparsifier : sparsifiers_) sparsifier->observe(Numbers(counts), iteration);
   }
-  [[nodiscard]] const SchemeSetup& setup() const { return setup_; }
+  [[nodiscard]] const algorithms::SchemeSetup& setup() const { return setup_; }
 
  private:
-  const SchemeSetup& setup_;
-  std::vector<std::unique_ptr<Sparsifier>> sparsifiers_;
+  const algorithms::SchemeSetup& setup_;
+  std::vector<std::unique_ptr<algorithms::Sparsifier>> sparsifiers_;
 };
 
 /// Everything selected is summed.
@@ -142,7 +143,7 @@ class TopkOfTree final : public Selecting {
 /// Algorithm 1 of Ok-Topk.
 class SerialOkTopk final : public Selecting {
  public:
-  SerialOkTopk(const SchemeInfo& info, const SchemeSetup& setup)
+  SerialOkTopk(const algorithms::SchemeInfo& info, const algorithms::SchemeSetup& setup)
       : Selecting(info, setup), tau_prime_(setup.options.integer("tau_prime")) {}
 
  private:
@@ -163,7 +164,8 @@ class SerialOkTopk final : public Selecting {
 };
 
 template <class Serial>
-std::unique_ptr<SerialScheme> make_serial(const SchemeInfo& info, const SchemeSetup& setup) {
+std::unique_ptr<SerialScheme> make_serial(const algorithms::SchemeInfo& info,
+                                          const algorithms::SchemeSetup& setup) {
   return std::make_unique<Serial>(info, setup);
 }
 
@@ -188,9 +190,11 @@ Entries entries_of_stream(const Stream& stream) {
 
 }  // namespace
 
-std::unique_ptr<SerialScheme> serial_scheme(const SchemeInfo& info, const SchemeSetup& setup) {
+std::unique_ptr<SerialScheme> serial_scheme(const algorithms::SchemeInfo& info,
+                                            const algorithms::SchemeSetup& setup) {
   const std::string base = info.name.substr(0, info.name.find('+'));
-  using Make = std::unique_ptr<SerialScheme> (*)(const SchemeInfo&, const SchemeSetup&);
+  using Make = std::unique_ptr<SerialScheme> (*)(const algorithms::SchemeInfo&,
+                                                 const algorithms::SchemeSetup&);
   static const std::map<std::string, Make> oracles{
       {"topka", make_serial<SumOfSelected>},
       {"topkdsa", make_serial<SumOfSelected>},
@@ -216,7 +220,7 @@ std::unique_ptr<SerialScheme> serial_scheme(const SchemeInfo& info, const Scheme
   return found == oracles.end() ? nullptr : found->second(info, setup);
 }
 
-bool conforms(const std::vector<Reduced>& results, const Expected& expected) {
+bool conforms(const std::vector<algorithms::Reduced>& results, const Expected& expected) {
   const Entries sum = without_zeros(expected.sum);
   for (std::size_t rank = 0; rank < results.size(); ++rank) {
     const Entries got = entries_of_stream(results[rank].sum);
@@ -250,8 +254,8 @@ std::string Case::text() const {
          (full ? "full" : name_of(shape));
 }
 
-bool dense_conforms(Network& network, const SchemeInfo& info, int ranks, GradientSpace space,
-                    const GivenOptions& options) {
+bool dense_conforms(Network& network, const algorithms::SchemeInfo& info, int ranks,
+                    GradientSpace space, const GivenOptions& options) {
   const auto size = static_cast<std::size_t>(space.coordinates());
   const auto gradient = [&](int rank) {
     return dense_gradient(static_cast<std::uint32_t>(size), rank);
@@ -272,7 +276,7 @@ bool dense_conforms(Network& network, const SchemeInfo& info, int ranks, Gradien
   for (std::size_t i = 0; i < size; ++i) {
     if (std::abs(first[i] - expected[i]) > bound[i]) return false;
   }
-  return std::ranges::all_of(outcome.results, [&](const Reduced& result) {
+  return std::ranges::all_of(outcome.results, [&](const algorithms::Reduced& result) {
     const auto& block = std::get<DenseBlock>(result.sum);
     return block.first() == 0 && block.values().size() == size &&
            std::memcmp(block.values().data(), first.data(), size * sizeof(float)) == 0 &&
@@ -282,7 +286,7 @@ bool dense_conforms(Network& network, const SchemeInfo& info, int ranks, Gradien
 
 bool sparse_conforms(Network& network, const std::string& scheme, const Case& c,
                      const GivenOptions& options, int iterations) {
-  const SchemeInfo info = find_scheme(scheme);
+  const algorithms::SchemeInfo info = algorithms::find_scheme(scheme);
   SchemeRanks ranks(info, c.ranks, c.space, c.k, options);
   const auto serial = serial_scheme(info, ranks.setup());
   for (int iteration = 1; iteration <= iterations; ++iteration) {
@@ -294,10 +298,11 @@ bool sparse_conforms(Network& network, const std::string& scheme, const Case& c,
   return true;
 }
 
-GivenOptions short_periods_of(const SchemeInfo& info) {
+GivenOptions short_periods_of(const algorithms::SchemeInfo& info) {
   GivenOptions options;
   for (const auto& [name, value] : with(short_periods(), "tensor_selection", false)) {
-    if (std::ranges::find(info.options, name, &OptionInfo::name) != info.options.end()) {
+    if (std::ranges::find(info.options, name, &algorithms::OptionInfo::name) !=
+        info.options.end()) {
       options[name] = value;
     }
   }

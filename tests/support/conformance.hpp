@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "algorithms/scheme.hpp"
-#include "sim/core/network.hpp"
+#include "sim/core/kernel/network.hpp"
 #include "tests/support/gradients.hpp"
 #include "tests/support/sparse.hpp"
 
 namespace thinwire::test {
 
-using GivenOptions = std::map<std::string, OptionValue>;
+using GivenOptions = std::map<std::string, algorithms::OptionValue>;
 
 /// One rank's result as it should be.
 struct Expected {
@@ -37,10 +37,11 @@ class SerialScheme {
 
 /// Of any sparse scheme of the registry, by its name; nothing where there is no oracle yet. The
 /// sparsifiers, which are tested by themselves, are those of the scheme, one a rank.
-[[nodiscard]] std::unique_ptr<SerialScheme> serial_scheme(const SchemeInfo& info,
-                                                          const SchemeSetup& setup);
+[[nodiscard]] std::unique_ptr<SerialScheme> serial_scheme(const algorithms::SchemeInfo& info,
+                                                          const algorithms::SchemeSetup& setup);
 
-[[nodiscard]] bool conforms(const std::vector<Reduced>& results, const Expected& expected);
+[[nodiscard]] bool conforms(const std::vector<algorithms::Reduced>& results,
+                            const Expected& expected);
 
 /// One column of the matrix: what is fed, at what k.
 struct Case {
@@ -58,7 +59,7 @@ struct Case {
 };
 
 /// Every rank gets the sum within rounding, and the same to the last bit.
-[[nodiscard]] bool dense_conforms(Network& network, const SchemeInfo& info, int ranks,
+[[nodiscard]] bool dense_conforms(Network& network, const algorithms::SchemeInfo& info, int ranks,
                                   GradientSpace space, const GivenOptions& options = {});
 /// Iterations 1 to `iterations` one by one.
 [[nodiscard]] bool sparse_conforms(Network& network, const std::string& scheme, const Case& c,
@@ -66,7 +67,7 @@ struct Case {
 
 /// Options with which a scheme goes through all of its parts in a few iterations: short periods,
 /// and small tensors compressed too.
-[[nodiscard]] GivenOptions short_periods_of(const SchemeInfo& info);
+[[nodiscard]] GivenOptions short_periods_of(const algorithms::SchemeInfo& info);
 /// Of oktopk: iterations 1 (both), 2 (reuse), 3 (exact thresholds), 4 (repartition).
 [[nodiscard]] const GivenOptions& short_periods();
 /// Of oktopk: its optimisations switched off one by one, and all at once.

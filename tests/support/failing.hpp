@@ -1,8 +1,8 @@
 // Programs that come to no good end, on whichever network.
 #pragma once
 
-#include "sim/core/communicator.hpp"
-#include "sim/core/task.hpp"
+#include "sim/core/kernel/communicator.hpp"
+#include "sim/core/kernel/task.hpp"
 #include "tests/support/bodies.hpp"
 
 namespace thinwire::test {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sim/core/random.hpp"
-#include "sim/gradient/dense_block.hpp"
+#include "sim/core/base/random.hpp"
+#include "sim/core/gradient/dense_block.hpp"
 #include "tests/support/sparse.hpp"
 
 namespace thinwire::test {

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "sim/core/child_process.hpp"
-#include "sim/networks/links/links.hpp"
+#include "sim/core/base/child_process.hpp"
+#include "sim/machine/networks/links/links.hpp"
 #include "tests/support/smpi.hpp"
 #include "topologies/generators/family.hpp"
-#include "topologies/placement.hpp"
+#include "topologies/loading/placement.hpp"
 
 namespace thinwire::test {
 
@@ -21,22 +21,23 @@ namespace thinwire::test {
 struct LinksPlace {
   std::string platform;  ///< path
   int ranks = 2;
-  std::vector<HostIndex> hosts = {};
-  LinksSettings settings = {};
+  std::vector<topologies::HostIndex> hosts = {};
+  networks::LinksSettings settings = {};
 };
 
 /// Makes the network in a child and does `work` there, which gives back a text.
 [[nodiscard]] inline std::string text_on_links(
-    const LinksPlace& place, const std::function<std::string(LinksNetwork&)>& work) {
-  std::optional<LinksNetwork> network;
+    const LinksPlace& place, const std::function<std::string(networks::LinksNetwork&)>& work) {
+  std::optional<networks::LinksNetwork> network;
   return in_child_process({.subject = place.platform,
                            .prepare =
                                [&] {
                                  network.emplace(place.platform, place.settings);
-                                 network->place(place.hosts.empty()
-                                                    ? thinwire::place(network->platform().hosts(),
-                                                                      place.ranks, "block")
-                                                    : place.hosts);
+                                 network->place(
+                                     place.hosts.empty()
+                                         ? thinwire::topologies::place(network->platform().hosts(),
+                                                                       place.ranks, "block")
+                                         : place.hosts);
                                },
                            .run = [&] { return work(*network); }})
       .text;
@@ -44,15 +45,16 @@ struct LinksPlace {
 
 /// Makes the network in a child and does `work` there, which gives back numbers.
 [[nodiscard]] inline Numbers on_links(const LinksPlace& place,
-                                      const std::function<Numbers(LinksNetwork&)>& work) {
+                                      const std::function<Numbers(networks::LinksNetwork&)>& work) {
   return unpacked(
-      text_on_links(place, [&](LinksNetwork& network) { return packed(work(network)); }));
+      text_on_links(place, [&](networks::LinksNetwork& network) { return packed(work(network)); }));
 }
 
 /// When each rank's program ended.
 [[nodiscard]] inline Numbers times_on_links(const LinksPlace& place, const RankProgram& program) {
-  return on_links(
-      place, [&](LinksNetwork& network) { return finished_of(network.run(place.ranks, program)); });
+  return on_links(place, [&](networks::LinksNetwork& network) {
+    return finished_of(network.run(place.ranks, program));
+  });
 }
 
 /// A run whose links were recorded.
@@ -122,13 +124,14 @@ struct RecordedRun {
 
 [[nodiscard]] inline RecordedRun recorded_on_links(LinksPlace place, const RankProgram& program) {
   place.settings.record_links = true;
-  return unpacked_run(text_on_links(
-      place, [&](LinksNetwork& network) { return packed(network.run(place.ranks, program)); }));
+  return unpacked_run(text_on_links(place, [&](networks::LinksNetwork& network) {
+    return packed(network.run(place.ranks, program));
+  }));
 }
 
 [[nodiscard]] inline RecordedRun recorded_on_smpi(SmpiPlace place, const RankProgram& program) {
   place.settings.record_links = true;
-  return unpacked_run(text_on_smpi(place, [&](SmpiNetwork& network) {
+  return unpacked_run(text_on_smpi(place, [&](networks::SmpiNetwork& network) {
                         return packed(network.run(place.ranks, program));
                       }).text);
 }
@@ -136,7 +139,7 @@ struct RecordedRun {
 /// A platform of a family, in a file.
 [[nodiscard]] inline PlatformFile made_platform(
     const std::string& name, const std::map<std::string, std::string>& parameters) {
-  return PlatformFile(make_platform(family(name), parameters));
+  return PlatformFile(topologies::make_platform(topologies::family(name), parameters));
 }
 
 }  // namespace thinwire::test

@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/networks/alphabeta/alphabeta.hpp"
-#include "sim/networks/counting/counting.hpp"
+#include "sim/machine/networks/alphabeta/alphabeta.hpp"
+#include "sim/machine/networks/counting/counting.hpp"
 
 namespace thinwire::test {
 
@@ -12,8 +12,8 @@ inline constexpr Seconds kAlpha(1.3e-6);
 inline constexpr Seconds kBeta(0.7e-9);
 
 struct Networks {
-  AlphaBetaNetwork alphabeta{alpha_beta(kAlpha, kBeta)};
-  CountingNetwork counting;
+  networks::AlphaBetaNetwork alphabeta{networks::alpha_beta(kAlpha, kBeta)};
+  networks::CountingNetwork counting;
 };
 
 [[nodiscard]] inline double formula(double messages, double words) {

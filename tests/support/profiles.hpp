@@ -13,8 +13,8 @@
 namespace thinwire::test {
 
 /// Three layers, four regions; each entry is assumed.
-inline Profile small_profile(std::int64_t components = 40'000) {
-  Profile profile;
+inline traces::Profile small_profile(std::int64_t components = 40'000) {
+  traces::Profile profile;
   profile.name = "small";
   profile.source = "made by a test";
   profile.components = components;
@@ -43,7 +43,8 @@ inline Profile small_profile(std::int64_t components = 40'000) {
 }
 
 /// The popularity of every coordinate.
-inline std::vector<double> draw_popularities(const Profile& profile, std::mt19937_64& random) {
+inline std::vector<double> draw_popularities(const traces::Profile& profile,
+                                             std::mt19937_64& random) {
   std::normal_distribution<double> normal;
   const double chi = profile.popularity.clustering;
   std::vector<double> z;
@@ -56,13 +57,14 @@ inline std::vector<double> draw_popularities(const Profile& profile, std::mt1993
 }
 
 /// The probability with which every coordinate is selected at the profile's density.
-inline std::vector<double> draw_probabilities(const Profile& profile, PopularityFamily family,
+inline std::vector<double> draw_probabilities(const traces::Profile& profile,
+                                              traces::PopularityFamily family,
                                               std::mt19937_64& random) {
   const std::vector<double> z = draw_popularities(profile, random);
   std::vector<double> probabilities;
-  for (const ProfileRegion& region : profile.regions) {
+  for (const traces::ProfileRegion& region : profile.regions) {
     for (std::int64_t i = 0; i < region.size; ++i) {
-      probabilities.push_back(selection_probability(
+      probabilities.push_back(traces::selection_probability(
           profile.popularity, family, region.density * profile.density, z[probabilities.size()]));
     }
   }
@@ -70,14 +72,14 @@ inline std::vector<double> draw_probabilities(const Profile& profile, Popularity
 }
 
 /// Writes a trace of iterations 1, 2 .. that follows the profile, entry by entry.
-inline void write_trace_of(const Profile& profile, PopularityFamily family, int ranks,
-                           int iterations, std::uint64_t seed, const std::string& path) {
+inline void write_trace_of(const traces::Profile& profile, traces::PopularityFamily family,
+                           int ranks, int iterations, std::uint64_t seed, const std::string& path) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   std::exponential_distribution<double> exponential;
   std::uniform_real_distribution<double> uniform;
   const std::vector<double> p = draw_probabilities(profile, family, random);
-  const ThresholdDrift& t = profile.thresholds;
+  const traces::ThresholdDrift& t = profile.thresholds;
   std::vector<double> of_rank;
   std::vector<double> walk;
   for (int rank = 0; rank < ranks; ++rank) {
@@ -85,15 +87,15 @@ inline void write_trace_of(const Profile& profile, PopularityFamily family, int 
     walk.push_back(t.walk * normal(random));
   }
   const double kept = std::exp(-1 / t.memory);
-  TraceWriter writer(path, {.components = profile.components,
-                            .ranks = ranks,
-                            .density = profile.density,
-                            .seed = seed,
-                            .source = profile.source,
-                            .residual_rule = ResidualRule::all,
-                            .layers = profile.layers});
+  traces::TraceWriter writer(path, {.components = profile.components,
+                                    .ranks = ranks,
+                                    .density = profile.density,
+                                    .seed = seed,
+                                    .source = profile.source,
+                                    .residual_rule = traces::ResidualRule::all,
+                                    .layers = profile.layers});
   for (int iteration = 1; iteration <= iterations; ++iteration) {
-    TraceWindow window;
+    traces::TraceWindow window;
     window.iteration = iteration;
     const double start = 1 - (1 - t.start) * std::exp(-iteration / t.filling);
     for (int rank = 0; rank < ranks; ++rank) {

@@ -12,25 +12,26 @@
 #include <vector>
 
 #include "algorithms/scheme.hpp"
-#include "sim/core/network.hpp"
+#include "sim/core/kernel/network.hpp"
 
 namespace thinwire::test {
 
 /// One iteration: what each rank got, and what it cost. All ranks start it together at time 0.
 struct Iteration {
-  std::vector<Reduced> results;
+  std::vector<algorithms::Reduced> results;
   RunReport report;
 };
 
 /// What the ranks selected, and of a scheme that selects its result anew that too.
-[[nodiscard]] inline SelectedCounts selected_counts(const Iteration& outcome,
-                                                    const SchemeInfo& info, std::int64_t granule) {
-  SelectedCounts counts{.least = INT64_MAX};
+[[nodiscard]] inline algorithms::SelectedCounts selected_counts(const Iteration& outcome,
+                                                                const algorithms::SchemeInfo& info,
+                                                                std::int64_t granule) {
+  algorithms::SelectedCounts counts{.least = INT64_MAX};
   const auto take = [&](std::int64_t selected) {
     counts.least = std::min(counts.least, selected);
     counts.most = std::max(counts.most, selected);
   };
-  for (const Reduced& result : outcome.results) {
+  for (const algorithms::Reduced& result : outcome.results) {
     if (!result.selection.took_part) continue;
     take(info.carries_slots ? result.selection.sent : result.selection.selected);
     counts.total += result.selection.selected;
@@ -51,17 +52,18 @@ struct Figures {
 /// The P ranks of a scheme, which live through the iterations.
 class SchemeRanks {
  public:
-  using GradientOf = std::function<LocalGradient(int rank)>;
+  using GradientOf = std::function<algorithms::LocalGradient(int rank)>;
 
-  SchemeRanks(const SchemeInfo& info, int ranks, GradientSpace space, std::int64_t k,
-              const std::map<std::string, OptionValue>& options = {}, Seconds gamma = Seconds(0),
-              std::uint64_t seed = 1, std::vector<std::int64_t> tensors = {}, Figures figures = {})
+  SchemeRanks(const algorithms::SchemeInfo& info, int ranks, GradientSpace space, std::int64_t k,
+              const std::map<std::string, algorithms::OptionValue>& options = {},
+              Seconds gamma = Seconds(0), std::uint64_t seed = 1,
+              std::vector<std::int64_t> tensors = {}, Figures figures = {})
       : shared_(4096),
         setup_{.ranks = ranks,
                .space = space,
                .k = k,
                .gamma = gamma,
-               .options = Options(info.options, options),
+               .options = algorithms::Options(info.options, options),
                .shared = &shared_,
                .alpha = figures.alpha,
                .beta_per_word = figures.beta_per_word,
@@ -88,11 +90,11 @@ class SchemeRanks {
   }
 
   /// Iterations 1 .. count in one run, in which ranks need not be in step with one another.
-  [[nodiscard]] std::vector<std::vector<Reduced>> run_through(
+  [[nodiscard]] std::vector<std::vector<algorithms::Reduced>> run_through(
       Network& network, int count,
-      const std::function<LocalGradient(int rank, int iteration)>& gradient) {
-    std::vector<std::vector<Reduced>> results(static_cast<std::size_t>(count),
-                                              std::vector<Reduced>(schemes_.size()));
+      const std::function<algorithms::LocalGradient(int rank, int iteration)>& gradient) {
+    std::vector<std::vector<algorithms::Reduced>> results(
+        static_cast<std::size_t>(count), std::vector<algorithms::Reduced>(schemes_.size()));
     network.run(setup_.ranks, [&](Communicator& comm) {
       return all_iterations(comm, *schemes_[static_cast<std::size_t>(comm.rank().value())],
                             gradient, results);
@@ -100,12 +102,13 @@ class SchemeRanks {
     return results;
   }
 
-  [[nodiscard]] const SchemeSetup& setup() const { return setup_; }
+  [[nodiscard]] const algorithms::SchemeSetup& setup() const { return setup_; }
   [[nodiscard]] std::size_t computed() const { return shared_.computed(); }
 
   /// For k of each rank, or for what the ranks did select.
-  [[nodiscard]] Cost cost(int iteration, std::optional<SelectedCounts> selected = {},
-                          std::optional<std::int64_t> result = {}) const {
+  [[nodiscard]] algorithms::Cost cost(int iteration,
+                                      std::optional<algorithms::SelectedCounts> selected = {},
+                                      std::optional<std::int64_t> result = {}) const {
     return info_.cost({.ranks = setup_.ranks,
                        .n = setup_.space.components,
                        .k = setup_.k,
@@ -120,28 +123,29 @@ class SchemeRanks {
   }
 
  private:
-  static Task<void> one_iteration(Communicator& comm, Scheme& scheme, LocalGradient gradient,
-                                  int iteration, Reduced& result) {
-    Task<Reduced> task = scheme.allreduce(comm, std::move(gradient), iteration);
+  static Task<void> one_iteration(Communicator& comm, algorithms::Scheme& scheme,
+                                  algorithms::LocalGradient gradient, int iteration,
+                                  algorithms::Reduced& result) {
+    Task<algorithms::Reduced> task = scheme.allreduce(comm, std::move(gradient), iteration);
     result = co_await std::move(task);
   }
 
   static Task<void> all_iterations(
-      Communicator& comm, Scheme& scheme,
-      const std::function<LocalGradient(int rank, int iteration)>& gradient,
-      std::vector<std::vector<Reduced>>& results) {
+      Communicator& comm, algorithms::Scheme& scheme,
+      const std::function<algorithms::LocalGradient(int rank, int iteration)>& gradient,
+      std::vector<std::vector<algorithms::Reduced>>& results) {
     const int rank = comm.rank().value();
     for (std::size_t i = 0; i < results.size(); ++i) {
       const int iteration = static_cast<int>(i) + 1;
-      Task<Reduced> task = scheme.allreduce(comm, gradient(rank, iteration), iteration);
+      Task<algorithms::Reduced> task = scheme.allreduce(comm, gradient(rank, iteration), iteration);
       results[i][static_cast<std::size_t>(rank)] = co_await std::move(task);
     }
   }
 
   SharedWork shared_;
-  SchemeSetup setup_;
-  SchemeInfo info_;
-  std::vector<std::unique_ptr<Scheme>> schemes_;
+  algorithms::SchemeSetup setup_;
+  algorithms::SchemeInfo info_;
+  std::vector<std::unique_ptr<algorithms::Scheme>> schemes_;
 };
 
 }  // namespace thinwire::test

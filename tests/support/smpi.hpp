@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/child_process.hpp"
-#include "sim/networks/smpi/smpi.hpp"
+#include "sim/core/base/child_process.hpp"
+#include "sim/machine/networks/smpi/smpi.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "topologies/placement.hpp"
+#include "topologies/loading/placement.hpp"
 
 namespace thinwire::test {
 
@@ -36,21 +36,22 @@ using Numbers = std::vector<double>;
 struct SmpiPlace {
   std::string platform;  ///< path
   int ranks = 2;
-  std::vector<HostIndex> hosts = {};
-  SmpiSettings settings = {};
+  std::vector<topologies::HostIndex> hosts = {};
+  networks::SmpiSettings settings = {};
 };
 
 /// Makes the network in a child and does `work` there, which gives back a text.
 [[nodiscard]] inline ChildOutcome text_on_smpi(
-    const SmpiPlace& place, const std::function<std::string(SmpiNetwork&)>& work) {
-  std::optional<SmpiNetwork> network;
+    const SmpiPlace& place, const std::function<std::string(networks::SmpiNetwork&)>& work) {
+  std::optional<networks::SmpiNetwork> network;
   return in_child_process(
       {.subject = place.platform,
        .prepare =
            [&] {
              network.emplace(place.platform, place.settings);
              network->place(place.hosts.empty()
-                                ? thinwire::place(network->platform().hosts(), place.ranks, "block")
+                                ? thinwire::topologies::place(network->platform().hosts(),
+                                                              place.ranks, "block")
                                 : place.hosts);
            },
        .run = [&] { return work(*network); }},
@@ -59,9 +60,10 @@ struct SmpiPlace {
 
 /// Makes the network in a child and does `work` there, which gives back numbers.
 [[nodiscard]] inline Numbers on_smpi(const SmpiPlace& place,
-                                     const std::function<Numbers(SmpiNetwork&)>& work) {
-  return unpacked(
-      text_on_smpi(place, [&](SmpiNetwork& network) { return packed(work(network)); }).text);
+                                     const std::function<Numbers(networks::SmpiNetwork&)>& work) {
+  return unpacked(text_on_smpi(place, [&](networks::SmpiNetwork& network) {
+                    return packed(work(network));
+                  }).text);
 }
 
 [[nodiscard]] inline Numbers finished_of(const RunReport& report) {
@@ -89,8 +91,9 @@ class Timed final : public Network {
 
 /// When each rank's program ended.
 [[nodiscard]] inline Numbers times_on_smpi(const SmpiPlace& place, const RankProgram& program) {
-  return on_smpi(
-      place, [&](SmpiNetwork& network) { return finished_of(network.run(place.ranks, program)); });
+  return on_smpi(place, [&](networks::SmpiNetwork& network) {
+    return finished_of(network.run(place.ranks, program));
+  });
 }
 
 /// A platform's XML in a file that is removed in the end.

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "sim/gradient/sparse_vector.hpp"
+#include "sim/core/gradient/sparse_vector.hpp"
 
 namespace thinwire::test {
 

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "algorithms/sparsifiers/sparsifier.hpp"
-#include "sim/core/random.hpp"
+#include "sim/core/base/random.hpp"
 #include "tests/support/sparse.hpp"
 
 namespace thinwire::test {
 
-inline bool operator==(const SelectionWork& a, const SelectionWork& b) {
+inline bool operator==(const algorithms::SelectionWork& a, const algorithms::SelectionWork& b) {
   return a.scanned == b.scanned && a.compared == b.compared && a.sorted == b.sorted &&
          a.hashed == b.hashed && a.sampled == b.sampled && a.prefix_summed == b.prefix_summed;
 }
@@ -30,16 +30,16 @@ class SparsifierRanks {
     GradientSpace space = {.components = 1000, .granule = 1};
     std::int64_t k = 0;
     int ranks = 1;
-    std::map<std::string, OptionValue> options = {};
+    std::map<std::string, algorithms::OptionValue> options = {};
     std::uint64_t seed = 1;
   };
 
-  SparsifierRanks(const SparsifierInfo& info, const Settings& settings)
+  SparsifierRanks(const algorithms::SparsifierInfo& info, const Settings& settings)
       : shared_(4096),
         setup_{.ranks = settings.ranks,
                .space = settings.space,
                .k = settings.k,
-               .options = Options(info.options, settings.options),
+               .options = algorithms::Options(info.options, settings.options),
                .shared = &shared_,
                .seed = settings.seed} {
     for (int rank = 0; rank < settings.ranks; ++rank) sparsifiers_.push_back(info.make(setup_));
@@ -50,7 +50,8 @@ class SparsifierRanks {
   SparsifierRanks& operator=(SparsifierRanks&&) = delete;
   ~SparsifierRanks() = default;
 
-  [[nodiscard]] Selection select(const SparseVector& accumulated, int iteration = 1, int rank = 0) {
+  [[nodiscard]] algorithms::Selection select(const SparseVector& accumulated, int iteration = 1,
+                                             int rank = 0) {
     return sparsifiers_[static_cast<std::size_t>(rank)]->select(accumulated, Rank(rank), iteration);
   }
   void observe(const Numbers& counts, int iteration) {
@@ -62,8 +63,8 @@ class SparsifierRanks {
 
  private:
   SharedWork shared_;
-  SchemeSetup setup_;
-  std::vector<std::unique_ptr<Sparsifier>> sparsifiers_;
+  algorithms::SchemeSetup setup_;
+  std::vector<std::unique_ptr<algorithms::Sparsifier>> sparsifiers_;
 };
 
 /// Uniform in (0, 1), named by a seed and a position.
@@ -92,7 +93,7 @@ template <class Value>
   return SparseVector::checked(std::move(entries));
 }
 
-[[nodiscard]] inline std::int64_t size_of(const Selection& selection) {
+[[nodiscard]] inline std::int64_t size_of(const algorithms::Selection& selection) {
   return static_cast<std::int64_t>(selection.selected.size());
 }
 

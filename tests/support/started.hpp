@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "algorithms/collectives/allreduce.hpp"
-#include "sim/core/network.hpp"
-#include "sim/gradient/numbers.hpp"
-#include "sim/gradient/reduction.hpp"
+#include "sim/core/gradient/numbers.hpp"
+#include "sim/core/gradient/reduction.hpp"
+#include "sim/core/kernel/network.hpp"
 
 namespace thinwire::test {
 
@@ -74,7 +74,8 @@ class Overlapped {
 
   Task<Message> reduce(Communicator& strand, Message message, Seen& seen) {
     const auto phase = strand.phase("allreduce");
-    Message sum = co_await allreduce_rabenseifner(strand, std::move(message), reduction_);
+    Message sum =
+        co_await algorithms::allreduce_rabenseifner(strand, std::move(message), reduction_);
     seen.ended.push_back(strand.now().value());
     co_return sum;
   }
@@ -105,7 +106,7 @@ class Overlapped {
 
   Task<void> plain(Communicator& comm) {
     for (int i = 0; i < given_.started; ++i) {
-      co_await allreduce_rabenseifner(comm, mine(comm.rank(), i), reduction_);
+      co_await algorithms::allreduce_rabenseifner(comm, mine(comm.rank(), i), reduction_);
     }
   }
 

@@ -4,24 +4,24 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/random.hpp"
+#include "sim/core/base/random.hpp"
 #include "traces/trace.hpp"
 
 namespace thinwire::test {
 
-inline TraceHeader small_header(int ranks = 4, std::int64_t components = 1000) {
+inline traces::TraceHeader small_header(int ranks = 4, std::int64_t components = 1000) {
   return {.components = components,
           .ranks = ranks,
           .density = 0.01,
           .seed = 7,
           .source = "drawn at random, by a test",
-          .residual_rule = ResidualRule::oktopk,
+          .residual_rule = traces::ResidualRule::oktopk,
           .layers = {{"first.weight", 0, components - 10}, {"first.bias", components - 10, 10}}};
 }
 
 /// Every rank selects about k components, anywhere; all magnitudes are at least 1.
-inline TraceWindow small_window(const TraceHeader& header, int iteration) {
-  TraceWindow window{
+inline traces::TraceWindow small_window(const traces::TraceHeader& header, int iteration) {
+  traces::TraceWindow window{
       .iteration = iteration, .selected = {}, .thresholds = {}, .global_threshold = 2};
   for (int rank = 0; rank < header.ranks; ++rank) {
     std::vector<Entry> entries;
@@ -37,7 +37,7 @@ inline TraceWindow small_window(const TraceHeader& header, int iteration) {
   return window;
 }
 
-inline GradientSample small_sample() {
+inline traces::GradientSample small_sample() {
   return {.coordinates = {0, 10, 999},
           .iterations = {},
           .ranks = 2,
@@ -46,8 +46,8 @@ inline GradientSample small_sample() {
 
 /// Iterations 10, 11 ..; with gradients of 5, 6 .. where asked for.
 inline void write_small_trace(const std::string& path, int iterations = 3, bool gradients = false,
-                              const TraceHeader& header = small_header()) {
-  TraceWriter writer(path, header);
+                              const traces::TraceHeader& header = small_header()) {
+  traces::TraceWriter writer(path, header);
   if (gradients) writer.sample_gradients(small_sample());
   for (int i = 0; i < iterations; ++i) {
     writer.append(small_window(header, 10 + i));

@@ -4,20 +4,20 @@
 #include <functional>
 #include <string>
 
-#include "sim/core/child_process.hpp"
-#include "sim/core/errors.hpp"
-#include "topologies/platform.hpp"
+#include "sim/core/base/child_process.hpp"
+#include "sim/core/base/errors.hpp"
+#include "topologies/loading/platform.hpp"
 
 namespace thinwire::test {
 
 /// What `read` says of a platform. Throws InputError where the platform cannot be loaded.
 [[nodiscard]] inline std::string on_platform(
-    const std::string& path, const std::function<std::string(const Platform&)>& read) {
+    const std::string& path, const std::function<std::string(const topologies::Platform&)>& read) {
   std::string text;
   return in_child_process({.subject = path,
                            .prepare =
                                [&] {
-                                 const Platform platform(path);
+                                 const topologies::Platform platform(path);
                                  text = read(platform);
                                },
                            .run = [&] { return text; }})
@@ -25,8 +25,9 @@ namespace thinwire::test {
 }
 
 /// A host by its name.
-[[nodiscard]] inline HostIndex host_of(const Platform& platform, const std::string& name) {
-  for (HostIndex host = 0; host < platform.hosts().size(); ++host) {
+[[nodiscard]] inline topologies::HostIndex host_of(const topologies::Platform& platform,
+                                                   const std::string& name) {
+  for (topologies::HostIndex host = 0; host < platform.hosts().size(); ++host) {
     if (platform.hosts()[host].name == name) return host;
   }
   throw InputError("no host " + name);

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "sim/core/random.hpp"
-#include "topologies/graph.hpp"
-#include "topologies/routes.hpp"
+#include "sim/core/base/random.hpp"
+#include "topologies/analysis/graph.hpp"
+#include "topologies/loading/routes.hpp"
 
 namespace thinwire::test {
 
@@ -34,8 +34,9 @@ class Network {
     for (const Cable& cable : cables) {
       const std::string name = "c" + std::to_string(cables_++);
       const auto add = [&](const std::string& link, std::size_t from, std::size_t to) {
-        arcs_[from].emplace_back(static_cast<LinkIndex>(ends_.size()), to);
-        if (!cable.duplex) arcs_[to].emplace_back(static_cast<LinkIndex>(ends_.size()), from);
+        arcs_[from].emplace_back(static_cast<topologies::LinkIndex>(ends_.size()), to);
+        if (!cable.duplex)
+          arcs_[to].emplace_back(static_cast<topologies::LinkIndex>(ends_.size()), from);
         links_.push_back({link, cable.bandwidth, Seconds(cable.latency_s), false});
         ends_.emplace_back(from, to);
       };
@@ -45,20 +46,22 @@ class Network {
   }
 
   [[nodiscard]] std::size_t hosts() const { return hosts_.size(); }
-  [[nodiscard]] const std::vector<PlatformLink>& links() const { return links_; }
-  [[nodiscard]] std::vector<PlatformLink>& links() { return links_; }
+  [[nodiscard]] const std::vector<topologies::PlatformLink>& links() const { return links_; }
+  [[nodiscard]] std::vector<topologies::PlatformLink>& links() { return links_; }
   /// The points at the two ends of a link; from and to where it is one direction of a cable.
-  [[nodiscard]] std::pair<std::size_t, std::size_t> ends(LinkIndex link) const {
+  [[nodiscard]] std::pair<std::size_t, std::size_t> ends(topologies::LinkIndex link) const {
     return ends_[link];
   }
 
   /// Must not outlive the network.
-  [[nodiscard]] RouteTable table() const {
-    return {hosts_, links_, [this](HostIndex from, HostIndex to) { return route(from, to); }};
+  [[nodiscard]] topologies::RouteTable table() const {
+    return {hosts_, links_, [this](topologies::HostIndex from, topologies::HostIndex to) {
+              return route(from, to);
+            }};
   }
 
-  [[nodiscard]] std::optional<Route> route(std::size_t from, std::size_t to) const {
-    std::vector<std::optional<std::pair<LinkIndex, std::size_t>>> by(points_);
+  [[nodiscard]] std::optional<topologies::Route> route(std::size_t from, std::size_t to) const {
+    std::vector<std::optional<std::pair<topologies::LinkIndex, std::size_t>>> by(points_);
     std::vector<std::size_t> queue{from};
     for (std::size_t next = 0; next < queue.size() && !by[to]; ++next) {
       const std::size_t point = queue[next];
@@ -69,7 +72,7 @@ class Network {
         queue.push_back(end);
       }
     }
-    Route route;
+    topologies::Route route;
     if (from == to) return route;
     if (!by[to]) return std::nullopt;
     double latency = 0;
@@ -84,10 +87,10 @@ class Network {
  private:
   std::size_t points_;
   std::size_t cables_ = 0;
-  std::vector<PlatformHost> hosts_;
-  std::vector<PlatformLink> links_;
-  std::vector<std::pair<std::size_t, std::size_t>> ends_;             ///< by link
-  std::vector<std::vector<std::pair<LinkIndex, std::size_t>>> arcs_;  ///< by point
+  std::vector<topologies::PlatformHost> hosts_;
+  std::vector<topologies::PlatformLink> links_;
+  std::vector<std::pair<std::size_t, std::size_t>> ends_;                         ///< by link
+  std::vector<std::vector<std::pair<topologies::LinkIndex, std::size_t>>> arcs_;  ///< by point
 };
 
 /// Junctions in a random tree with some cables more, hosts hung on them at random.
@@ -112,7 +115,7 @@ inline Network random_network(std::uint64_t seed, std::size_t hosts, std::size_t
 
 /// Least sums of weights between all vertices (Floyd and Warshall); infinite where there is no way.
 template <class Weight>
-std::vector<std::vector<double>> all_distances(const Graph& graph, Weight weight) {
+std::vector<std::vector<double>> all_distances(const topologies::Graph& graph, Weight weight) {
   constexpr double kFar = std::numeric_limits<double>::infinity();
   const std::size_t n = boost::num_vertices(graph);
   std::vector<std::vector<double>> d(n, std::vector<double>(n, kFar));

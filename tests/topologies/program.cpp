@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tests/cli/program.hpp"
+#include "tests/app/cli/program.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/platforms.hpp"
 

@@ -4,13 +4,13 @@
 
 #include <cmath>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/profiles.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/traces.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 using test::contains;
 using test::error_of;
@@ -164,4 +164,4 @@ TEST_CASE("a trace of one rank is refused") {
       contains(error_of<InputError>([&] { (void)fit_of(folder.path("trace.h5")); }), "two ranks"));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

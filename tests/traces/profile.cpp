@@ -10,12 +10,12 @@
 #include <random>
 #include <tuple>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/profiles.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 using test::contains;
 using test::error_of;
@@ -350,4 +350,4 @@ TEST_CASE("what is no JSON is refused with the line, and what is no file by its 
   CHECK(contains(refusal(folder.path(".")), "cannot be read"));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

@@ -8,13 +8,13 @@
 #include <set>
 #include <vector>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/profiles.hpp"
 #include "tests/support/sanitizers.hpp"
 #include "traces/shipped.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 namespace {
 
@@ -267,4 +267,4 @@ TEST_CASE("A profile may be laid over a space of any size, down to one coordinat
   }
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

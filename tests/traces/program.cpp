@@ -1,5 +1,5 @@
 // Traces as a user meets them: the subcommands, the recipe for h5py, and simulations of a trace.
-#include "tests/cli/program.hpp"
+#include "tests/app/cli/program.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@
 #include "tests/support/errors.hpp"
 #include "tests/support/traces.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 using nlohmann::json;
 using test::contains;
@@ -212,4 +212,4 @@ with h5py.File(sys.argv[1]) as f:
   CHECK(std::system((python + " " + script + " " + ours).c_str()) == 0);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

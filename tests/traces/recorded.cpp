@@ -7,7 +7,7 @@
 
 #include "traces/trace.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 TEST_CASE("the shipped traces hold k entries a rank, their thresholds and a sample of gradients") {
   struct Shipped {
@@ -61,4 +61,4 @@ TEST_CASE("the shipped traces hold k entries a rank, their thresholds and a samp
   }
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

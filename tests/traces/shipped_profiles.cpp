@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "traces/profile.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 using test::contains;
 using test::error_of;
@@ -69,4 +69,4 @@ TEST_CASE("the shipped profiles are what their program makes") {
   }
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

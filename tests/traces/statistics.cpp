@@ -5,11 +5,11 @@
 #include <cmath>
 #include <vector>
 
-#include "sim/core/random.hpp"
+#include "sim/core/base/random.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/traces.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 using doctest::Approx;
 using test::TemporaryFolder;
@@ -126,4 +126,4 @@ TEST_CASE("the statistics of a trace are those of its windows") {
   CHECK(statistics.total_variation == Approx(1 - 2.0 / 6));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

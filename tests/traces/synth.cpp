@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/profiles.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -13,7 +13,7 @@
 #include "traces/shipped.hpp"
 #include "traces/trace.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 using test::contains;
 using test::error_of;
@@ -125,4 +125,4 @@ TEST_CASE("what no trace can be drawn with is refused") {
   CHECK(contains(refusal({.components = 100, .density = 0.1, .iterations = 0}), "iterations: 0"));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

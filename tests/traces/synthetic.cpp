@@ -9,11 +9,11 @@
 #include <set>
 #include <vector>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/sparse.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 using test::contains;
 using test::entries_of;
@@ -289,4 +289,4 @@ TEST_CASE("Synthetic settings that cannot be met are refused by name") {
   CHECK(contains(refusal(settings), "k = -1"));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

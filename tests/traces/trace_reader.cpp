@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/traces.hpp"
 #include "traces/hdf5.hpp"
 #include "traces/trace.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 using hdf5::Handle;
 using test::contains;
@@ -419,4 +419,4 @@ TEST_CASE("whatever the fuzzer found is read or refused") {
   CHECK(files > 5);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

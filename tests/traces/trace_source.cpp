@@ -7,7 +7,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/traces.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 using test::TemporaryFolder;
 
@@ -43,4 +43,4 @@ TEST_CASE("the dense gradient of a trace is its selection with zeros elsewhere")
   }
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

@@ -7,13 +7,13 @@
 #include <thread>
 #include <vector>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/traces.hpp"
 #include "traces/trace.hpp"
 
-namespace thinwire {
+namespace thinwire::traces {
 
 using test::contains;
 using test::error_of;
@@ -225,4 +225,4 @@ TEST_CASE("the writer refuses gradients of another shape, or out of order") {
                  "residuals of 2 components"));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::traces

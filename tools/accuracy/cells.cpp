@@ -7,15 +7,15 @@
 #include <fstream>
 
 #include "algorithms/registry.hpp"
-#include "sim/core/errors.hpp"
-#include "sim/core/nearest.hpp"
-#include "sim/experiment/estimate.hpp"
-#include "sim/experiment/run.hpp"
+#include "sim/app/experiment/estimate.hpp"
+#include "sim/app/experiment/run.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/nearest.hpp"
 #include "topologies/generators/family.hpp"
-#include "topologies/placement.hpp"
-#include "topologies/shipped.hpp"
+#include "topologies/loading/placement.hpp"
+#include "topologies/loading/shipped.hpp"
 
-namespace thinwire {
+namespace thinwire::accuracy {
 
 namespace {
 
@@ -47,7 +47,8 @@ const std::vector<std::string>& all_sizes() {
 std::vector<std::string> names_of_patterns() {
   std::vector<std::string> names;
   for (const Pattern& pattern : all_patterns()) names.push_back(pattern.name);
-  for (const SchemeInfo& scheme : all_schemes()) names.push_back(scheme.name);
+  for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes())
+    names.push_back(scheme.name);
   return names;
 }
 
@@ -59,7 +60,7 @@ std::int64_t granule_of(std::int64_t held, int ranks) {
 }
 
 Json scheme_of(const Cell& cell) {
-  const SchemeInfo scheme = find_scheme(cell.pattern);
+  const algorithms::SchemeInfo scheme = algorithms::find_scheme(cell.pattern);
   const std::int64_t bytes = bytes_of(cell.size);
   Json json = {{"scheme", cell.pattern}, {"iterations", 1}, {"seed", 1}};
   const std::int64_t held = bytes / (scheme.dense ? kWordBytes : kEntryBytes);
@@ -73,7 +74,7 @@ Json scheme_of(const Cell& cell) {
 std::string write_platform(const std::string& path, const std::string& family_name,
                            const std::map<std::string, std::string>& parameters) {
   std::ofstream file(path);
-  file << make_platform(family(family_name), parameters);
+  file << make_platform(topologies::family(family_name), parameters);
   if (!file.flush()) {
     throw InputError(fmt::format("{}: cannot be written; set TMPDIR to a folder with room", path));
   }
@@ -125,7 +126,7 @@ void check_axes(const Axes& axes) {
   for (const int ranks : axes.ranks) {
     if (ranks < 1) throw InputError(fmt::format("{} ranks: wanted is a number from 1", ranks));
   }
-  check_placement(axes.placement);
+  topologies::check_placement(axes.placement);
 }
 
 std::vector<Cell> cells_of(const Axes& axes) {
@@ -144,7 +145,7 @@ std::vector<Cell> cells_of(const Axes& axes) {
 
 std::optional<std::string> restriction_of(const Cell& cell) {
   if (pattern_named(cell.pattern) != nullptr) return std::nullopt;
-  const SchemeInfo scheme = find_scheme(cell.pattern);
+  const algorithms::SchemeInfo scheme = algorithms::find_scheme(cell.pattern);
   if (scheme.dense && cell.size == kUnequal) return "a dense gradient's parts are all equal";
   return scheme.restriction(cell.ranks, scheme_of(cell).at("components").get<std::int64_t>());
 }
@@ -159,23 +160,23 @@ std::map<std::string, std::string> write_platforms(const std::string& folder) {
   const std::string star = write_platform(
       folder + "/gige_star.xml", "star",
       {{"hosts", "512"}, {"bandwidth", "118.2MBps"}, {"latency", "12.3us"}, {"gap", "5us"}});
-  return {{"aries_daint", platform_file("aries_daint")},
+  return {{"aries_daint", topologies::platform_file("aries_daint")},
           {"fat_tree_1to1", fat_tree("fat_tree_1to1", "1,1")},
           {"fat_tree_4to1", fat_tree("fat_tree_4to1", "4,1")},
-          {"nvlink_ib", platform_file("nvlink_ib")},
+          {"nvlink_ib", topologies::platform_file("nvlink_ib")},
           {"gige_star", star}};
 }
 
-Point point_of(const Cell& cell, const Side& side, const std::string& platform_file) {
+experiment::Point point_of(const Cell& cell, const Side& side, const std::string& platform_file) {
   Json json = pattern_named(cell.pattern) != nullptr ? Json::object() : scheme_of(cell);
   json["network"] = side.network;
   json["platform"] = platform_file;
   json["placement"] = cell.placement;
   json["ranks"] = cell.ranks;
   for (const auto& setting : side.settings.items()) {
-    set_by_path(json, setting.key(), setting.value());
+    experiment::set_by_path(json, setting.key(), setting.value());
   }
-  return point_from(json, name_of(cell));
+  return experiment::point_from(json, name_of(cell));
 }
 
 PatternMessages messages_of(const Cell& cell) {
@@ -187,11 +188,11 @@ PatternMessages messages_of(const Cell& cell) {
   return messages;
 }
 
-double expected_s(const Cell& cell, const Point& point) {
+double expected_s(const Cell& cell, const experiment::Point& point) {
   // Unequal messages end one by one, and SimGrid shares the links out anew for each.
   const double unevenness = cell.size == kUnequal ? 4 : 1;
   const Pattern* const pattern = pattern_named(cell.pattern);
-  if (pattern == nullptr) return estimated_wall_s(point) * unevenness;
+  if (pattern == nullptr) return experiment::estimated_wall_s(point) * unevenness;
   constexpr double kLoading = 0.2;
   constexpr double kMessage = 1e-5;
   constexpr double kMessageAFlow = 2e-8;  // that is under way with it
@@ -200,4 +201,4 @@ double expected_s(const Cell& cell, const Point& point) {
                         (kMessage + kMessageAFlow * flows * unevenness);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::accuracy

@@ -20,11 +20,11 @@
 #include <string>
 #include <vector>
 
-#include "sim/experiment/config.hpp"
-#include "sim/experiment/point.hpp"
+#include "sim/app/experiment/config.hpp"
+#include "sim/app/experiment/point.hpp"
 #include "tools/accuracy/patterns.hpp"
 
-namespace thinwire {
+namespace thinwire::accuracy {
 
 /// What is simulated, whatever the network.
 struct Cell {
@@ -77,10 +77,11 @@ void check_axes(const Axes& axes);
 
 /// The cell on a network; of a pattern only network, platform, placement and ranks count. Throws as
 /// point_from does.
-[[nodiscard]] Point point_of(const Cell& cell, const Side& side, const std::string& platform_file);
+[[nodiscard]] experiment::Point point_of(const Cell& cell, const Side& side,
+                                         const std::string& platform_file);
 /// The messages of a pattern's cell.
 [[nodiscard]] PatternMessages messages_of(const Cell& cell);
 /// Wall-clock seconds that the cell takes there, roughly: it orders cells.
-[[nodiscard]] double expected_s(const Cell& cell, const Point& point);
+[[nodiscard]] double expected_s(const Cell& cell, const experiment::Point& point);
 
-}  // namespace thinwire
+}  // namespace thinwire::accuracy

@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-namespace thinwire {
+namespace thinwire::accuracy {
 
 namespace {
 
@@ -125,4 +125,4 @@ std::vector<CellComparison> large_errors(const std::vector<CellComparison>& cell
   return large;
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::accuracy

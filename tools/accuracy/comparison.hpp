@@ -8,7 +8,7 @@
 
 #include "tools/accuracy/measurement.hpp"
 
-namespace thinwire {
+namespace thinwire::accuracy {
 
 /// Errors above it are listed one by one; nine in ten are to be below.
 inline constexpr double kLargeError = 0.10;
@@ -61,4 +61,4 @@ struct ErrorGroup {
 /// Those above kLargeError, the largest first.
 [[nodiscard]] std::vector<CellComparison> large_errors(const std::vector<CellComparison>& cells);
 
-}  // namespace thinwire
+}  // namespace thinwire::accuracy

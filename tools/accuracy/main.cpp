@@ -11,16 +11,17 @@
 #include <thread>
 #include <vector>
 
-#include "sim/cli/command.hpp"
-#include "sim/core/errors.hpp"
-#include "sim/experiment/networks.hpp"
+#include "sim/app/cli/command.hpp"
+#include "sim/app/experiment/networks.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tools/accuracy/measuring.hpp"
 #include "tools/accuracy/report.hpp"
-#include "topologies/shipped.hpp"
+#include "topologies/loading/shipped.hpp"
 
 namespace {
 
 using namespace thinwire;
+using namespace thinwire::accuracy;
 
 /// Where the table's platforms are written; removed in the end.
 class ScratchFolder {
@@ -93,21 +94,21 @@ int run(Flags& flags) {
   }
   measuring.run_reference = flags.only == "both" || flags.only == "smpi";
   measuring.run_judged = flags.only != "smpi";
-  if (measuring.run_judged) static_cast<void>(find_network(measuring.judged.network));
+  if (measuring.run_judged) static_cast<void>(experiment::find_network(measuring.judged.network));
   if (measuring.reference == measuring.judged) {
     throw InputError("--network: smpi would be judged by itself; change it with --set");
   }
 
   if (flags.packets) {
-    Point packets;
+    experiment::Point packets;
     packets.packets = true;
-    prepare_for_packets({packets}, {});
+    cli::prepare_for_packets({packets}, {});
   }
   const ScratchFolder scratch;
   measuring.platforms = write_platforms(scratch.path());
-  if (flags.packets) measuring.platforms["gige_star"] = platform_file("gige_star");
+  if (flags.packets) measuring.platforms["gige_star"] = topologies::platform_file("gige_star");
   const std::vector<CellComparison> cells = measure(measuring);
-  fmt::print("{}", report(cells, flags.report));
+  fmt::print("{}", accuracy::report(cells, flags.report));
   if (std::fflush(stdout) != 0) throw SimulationError("stdout: cannot be written");
 
   const bool failed =
@@ -119,7 +120,7 @@ int run(Flags& flags) {
     fmt::print(stderr, "the median error is above {:g}% or the 90th percentile above {:g}%\n",
                100 * kWantedMedian, 100 * kLargeError);
   }
-  return failed || (flags.gate && !accurate) ? kFailed : 0;
+  return failed || (flags.gate && !accurate) ? cli::kFailed : 0;
 }
 
 }  // namespace
@@ -185,15 +186,15 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
     fmt::print(stderr, "links_accuracy: {}\n", error.what());
-    return kBadInput;
+    return cli::kBadInput;
   } catch (const InputError& error) {
     fmt::print(stderr, "links_accuracy: {}\n", error.what());
-    return kBadInput;
+    return cli::kBadInput;
   } catch (const InterruptedError& error) {
     fmt::print(stderr, "links_accuracy: {}\n", error.what());
-    return kInterrupted;
+    return cli::kInterrupted;
   } catch (const std::exception& error) {
     fmt::print(stderr, "links_accuracy: {}\n", error.what());
-    return kFailed;
+    return cli::kFailed;
   }
 }

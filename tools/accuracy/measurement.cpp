@@ -9,13 +9,13 @@
 #include <sstream>
 #include <utility>
 
-#include "sim/core/errors.hpp"
-#include "sim/core/version.hpp"
-#include "sim/experiment/networks.hpp"
-#include "sim/experiment/run.hpp"
-#include "sim/networks/smpi/smpi.hpp"
+#include "sim/app/experiment/networks.hpp"
+#include "sim/app/experiment/run.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/version.hpp"
+#include "sim/machine/networks/smpi/smpi.hpp"
 
-namespace thinwire {
+namespace thinwire::accuracy {
 
 namespace {
 
@@ -51,14 +51,18 @@ std::optional<double> number_or_null(const Json& value) {
 }
 
 /// Whether the α-β machine runs beside it: once a cell is enough.
-bool has_alphabeta(const Point& point) { return point.network == "smpi" && !point.packets; }
+bool has_alphabeta(const experiment::Point& point) {
+  return point.network == "smpi" && !point.packets;
+}
 
-Json result_of_pattern(const Cell& cell, const Point& point, ReadyNetwork& ready) {
+Json result_of_pattern(const Cell& cell, const experiment::Point& point,
+                       experiment::ReadyNetwork& ready) {
   const RankProgram program = pattern_named(cell.pattern)->program(cell.ranks, messages_of(cell));
   const RunReport report = ready.network->run(cell.ranks, program);
   Json alphabeta;
   if (has_alphabeta(point)) {
-    alphabeta = alphabeta_of(ready.machine)->run(cell.ranks, program).makespan().value();
+    alphabeta =
+        experiment::alphabeta_of(ready.machine)->run(cell.ranks, program).makespan().value();
   }
   Traffic total;
   for (const RankReport& rank : report.ranks) {
@@ -72,28 +76,34 @@ Json result_of_pattern(const Cell& cell, const Point& point, ReadyNetwork& ready
           {"words", total.words_sent.value()}};
 }
 
-Json result_of_scheme(const Point& point, PointRun& run) {
-  run.alphabeta = has_alphabeta(point) ? AlphaBetaTime::after : AlphaBetaTime::none;
-  const Outcome outcome = run.run();
+Json result_of_scheme(const experiment::Point& point, experiment::PointRun& run) {
+  run.alphabeta =
+      has_alphabeta(point) ? experiment::AlphaBetaTime::after : experiment::AlphaBetaTime::none;
+  const experiment::Outcome outcome = run.run();
   if (!outcome.ranks_agree) {
     throw SimulationError("the ranks ended with different reduced gradients");
   }
-  const auto total = [&](const Spread& spread) { return std::llround(spread.mean * point.ranks); };
+  const auto total = [&](const experiment::Spread& spread) {
+    return std::llround(spread.mean * point.ranks);
+  };
   return {{"time_s", outcome.time().value()},
           {"alphabeta_s", outcome.alphabeta_time ? Json(outcome.alphabeta_time->value()) : Json()},
           {"messages", total(outcome.messages_sent)},
           {"words", total(outcome.words_sent)}};
 }
 
-ChildWork work_of(const Cell& cell, const Point& point, const std::string& platform_file) {
+ChildWork work_of(const Cell& cell, const experiment::Point& point,
+                  const std::string& platform_file) {
   ChildWork work;
   work.subject = platform_file;
   if (pattern_named(cell.pattern) != nullptr) {
-    const auto ready = std::make_shared<ReadyNetwork>();
-    work.prepare = [ready, point] { *ready = find_network(point.network).make(point, false); };
+    const auto ready = std::make_shared<experiment::ReadyNetwork>();
+    work.prepare = [ready, point] {
+      *ready = experiment::find_network(point.network).make(point, false);
+    };
     work.run = [ready, point, cell] { return result_of_pattern(cell, point, *ready).dump(); };
   } else {
-    const auto ready = std::make_shared<std::optional<PointRun>>();
+    const auto ready = std::make_shared<std::optional<experiment::PointRun>>();
     work.prepare = [ready, point] { ready->emplace(point); };
     work.run = [ready, point] { return result_of_scheme(point, **ready).dump(); };
   }
@@ -164,7 +174,7 @@ std::vector<Measurement> measurements_from(const std::string& text, const std::s
 }
 
 std::string program_of(const std::string& network) {
-  if (network == "smpi") return "SimGrid " + simgrid_version();
+  if (network == "smpi") return "SimGrid " + networks::simgrid_version();
   std::string program = "Thinwire " + version();
   if (version_is_uncertain()) program += " " + hash_of_file("/proc/self/exe");
   return program;
@@ -186,7 +196,7 @@ std::string hash_of_file(const std::string& path) {
 
 CellRun::CellRun(Measurement wanted, const std::string& platform_file)
     : wanted_(std::move(wanted)), begin_(std::chrono::steady_clock::now()) {
-  const Point point = point_of(wanted_.cell, wanted_.side, platform_file);
+  const experiment::Point point = point_of(wanted_.cell, wanted_.side, platform_file);
   child_ = std::make_unique<ChildProcess>(work_of(wanted_.cell, point, platform_file),
                                           ChildLimits{.seconds = wanted_.limit_s});
 }
@@ -216,4 +226,4 @@ Measurement CellRun::finish() const {
   return m;
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::accuracy

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/child_process.hpp"
+#include "sim/core/base/child_process.hpp"
 #include "tools/accuracy/cells.hpp"
 
-namespace thinwire {
+namespace thinwire::accuracy {
 
 /// Of the lines; a change of meaning or name of a field raises it.
 inline constexpr const char* kMeasurementSchema = "thinwire.accuracy/1";
@@ -65,4 +65,4 @@ class CellRun {
   std::unique_ptr<ChildProcess> child_;
 };
 
-}  // namespace thinwire
+}  // namespace thinwire::accuracy

@@ -12,11 +12,11 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/core/errors.hpp"
-#include "sim/core/interrupt.hpp"
-#include "sim/experiment/lines_file.hpp"
+#include "sim/app/experiment/lines_file.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/interrupt.hpp"
 
-namespace thinwire {
+namespace thinwire::accuracy {
 
 namespace {
 
@@ -93,7 +93,7 @@ class Results {
   void know(const Measurement& m) { known_.insert_or_assign(place_of(m.cell, m.side), m); }
 
   std::vector<Measurement> ours_;  // filled by file_
-  LinesFile file_;
+  experiment::LinesFile file_;
   std::map<Place, Measurement> known_;
   std::map<std::string, std::string> platforms_;  // label to hash
   std::map<std::string, std::string> programs_;   // by network
@@ -193,4 +193,4 @@ std::vector<CellComparison> measure(const Measuring& measuring) {
   return comparisons;
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::accuracy

@@ -8,7 +8,7 @@
 
 #include "tools/accuracy/comparison.hpp"
 
-namespace thinwire {
+namespace thinwire::accuracy {
 
 /// What is measured, and how.
 struct Measuring {
@@ -36,4 +36,4 @@ struct Measuring {
 /// after Ctrl-C or SIGTERM.
 [[nodiscard]] std::vector<CellComparison> measure(const Measuring& measuring);
 
-}  // namespace thinwire
+}  // namespace thinwire::accuracy

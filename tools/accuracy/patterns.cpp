@@ -8,9 +8,9 @@
 #include <numeric>
 #include <utility>
 
-#include "sim/core/random.hpp"
+#include "sim/core/base/random.hpp"
 
-namespace thinwire {
+namespace thinwire::accuracy {
 
 namespace {
 
@@ -204,4 +204,4 @@ const Pattern* pattern_named(std::string_view name) {
   return found == all_patterns().end() ? nullptr : &*found;
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::accuracy

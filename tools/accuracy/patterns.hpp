@@ -16,11 +16,11 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/core/message.hpp"
-#include "sim/core/network.hpp"
-#include "sim/core/units.hpp"
+#include "sim/core/base/units.hpp"
+#include "sim/core/kernel/message.hpp"
+#include "sim/core/kernel/network.hpp"
 
-namespace thinwire {
+namespace thinwire::accuracy {
 
 /// Lengths of messages by who sends and who receives: all alike, or drawn.
 class MessageLengths {
@@ -61,4 +61,4 @@ struct Pattern {
 /// Nullptr where there is none of that name.
 [[nodiscard]] const Pattern* pattern_named(std::string_view name);
 
-}  // namespace thinwire
+}  // namespace thinwire::accuracy

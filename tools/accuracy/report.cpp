@@ -6,9 +6,9 @@
 #include <map>
 #include <utility>
 
-#include "sim/report/formats.hpp"
+#include "sim/app/report/tables/formats.hpp"
 
-namespace thinwire {
+namespace thinwire::accuracy {
 
 namespace {
 
@@ -52,7 +52,7 @@ std::vector<Json> records_of(const std::vector<T>& all) {
   return records;
 }
 
-Column text_column(const std::string& heading, const std::string& key) {
+report::Column text_column(const std::string& heading, const std::string& key) {
   return {heading,
           [key](const Json& r) {
             return r.at(key).is_null() ? std::string() : r.at(key).get<std::string>();
@@ -60,25 +60,25 @@ Column text_column(const std::string& heading, const std::string& key) {
           true};
 }
 
-Column time_column(const std::string& heading, const std::string& key) {
-  return {heading, [key](const Json& r) { return number_text(r.at(key), 5); }};
+report::Column time_column(const std::string& heading, const std::string& key) {
+  return {heading, [key](const Json& r) { return report::number_text(r.at(key), 5); }};
 }
 
-Column ratio_column(const std::string& heading, const std::string& key) {
+report::Column ratio_column(const std::string& heading, const std::string& key) {
   return {heading, [key](const Json& r) {
             return r.at(key).is_null() ? "-" : fmt::format("{:.3f}", r.at(key).get<double>());
           }};
 }
 
-Column percent_column(const std::string& heading, const std::string& key) {
+report::Column percent_column(const std::string& heading, const std::string& key) {
   return {heading,
           [key](const Json& r) { return fmt::format("{:.2f}%", 100 * r.at(key).get<double>()); }};
 }
 
-std::vector<Column> cell_columns(const ReportSettings& settings) {
+std::vector<report::Column> cell_columns(const ReportSettings& settings) {
   return {text_column("pattern", "pattern"),
           text_column("platform", "platform"),
-          number_column("ranks", "ranks"),
+          report::number_column("ranks", "ranks"),
           text_column("size", "size"),
           time_column(settings.reference + "_s", "reference_s"),
           time_column(settings.judged + "_s", "judged_s"),
@@ -87,14 +87,14 @@ std::vector<Column> cell_columns(const ReportSettings& settings) {
           text_column("status", "status")};
 }
 
-std::vector<Column> error_columns() {
+std::vector<report::Column> error_columns() {
   return {text_column("by", "by"),
           text_column("value", "value"),
-          number_column("cells", "cells"),
+          report::number_column("cells", "cells"),
           percent_column("median", "median"),
           percent_column("90th percentile", "percentile_90"),
           percent_column("worst", "worst"),
-          number_column("above 10%", "above_10_percent")};
+          report::number_column("above 10%", "above_10_percent")};
 }
 
 /// The ratios of a pattern, a platform and a number of ranks, with the sizes as columns.
@@ -125,16 +125,17 @@ std::vector<std::string> sizes_of(const std::vector<CellComparison>& cells) {
   return sizes;
 }
 
-std::string to_markdown(const std::vector<Json>& records, const std::vector<Column>& columns) {
+std::string to_markdown(const std::vector<Json>& records,
+                        const std::vector<report::Column>& columns) {
   std::string text;
   std::string rule;
-  for (const Column& column : columns) {
+  for (const report::Column& column : columns) {
     text += "| " + column.heading + " ";
     rule += column.left ? "|---" : "|---:";
   }
   text += "|\n" + rule + "|\n";
   for (const Json& record : records) {
-    for (const Column& column : columns) text += "| " + column.text(record) + " ";
+    for (const report::Column& column : columns) text += "| " + column.text(record) + " ";
     text += "|\n";
   }
   return text;
@@ -166,18 +167,18 @@ std::string pages(const std::vector<CellComparison>& cells, const ReportSettings
   const bool markdown = settings.format == TableFormat::markdown;
   std::string text;
   const auto add = [&](const std::string& title, const std::vector<Json>& records,
-                       const std::vector<Column>& columns) {
+                       const std::vector<report::Column>& columns) {
     if (records.empty()) return;
     if (!text.empty()) text += '\n';
     text += (markdown ? "## " + title + "\n\n" : title + "\n") +
-            (markdown ? to_markdown(records, columns) : to_table(records, columns));
+            (markdown ? to_markdown(records, columns) : report::to_table(records, columns));
   };
   const std::string ratio = fmt::format("{} / {}", settings.judged, settings.reference);
   if (!settings.summary && markdown) {
     const std::vector<std::string> sizes = sizes_of(cells);
-    std::vector<Column> columns{text_column("pattern", "pattern"),
-                                text_column("platform", "platform"),
-                                number_column("ranks", "ranks")};
+    std::vector<report::Column> columns{text_column("pattern", "pattern"),
+                                        text_column("platform", "platform"),
+                                        report::number_column("ranks", "ranks")};
     for (const std::string& size : sizes) columns.push_back(text_column(size, size));
     add("Simulated time, " + ratio, by_size(cells, sizes), columns);
   } else if (!settings.summary) {
@@ -186,7 +187,7 @@ std::string pages(const std::vector<CellComparison>& cells, const ReportSettings
   add(fmt::format("Errors, |{} - 1|", ratio), records_of(error_groups(cells)), error_columns());
   add("Above 10%", records_of(large_errors(cells)), cell_columns(settings));
   add("Without a ratio", without_ratio(cells),
-      {number_column("cells", "cells"), text_column("status", "status"),
+      {report::number_column("cells", "cells"), text_column("status", "status"),
        text_column("reason", "reason"), text_column("first", "first")});
   return text;
 }
@@ -197,13 +198,13 @@ std::string report(const std::vector<CellComparison>& cells, const ReportSetting
   const std::vector<Json> errors = records_of(error_groups(cells));
   switch (settings.format) {
     case TableFormat::csv:
-      return to_csv(settings.summary ? errors : records_of(cells));
+      return report::to_csv(settings.summary ? errors : records_of(cells));
     case TableFormat::jsonl:
-      return (settings.summary ? std::string() : to_json_lines(records_of(cells))) +
-             to_json_lines(errors) + to_json_lines(without_ratio(cells));
+      return (settings.summary ? std::string() : report::to_json_lines(records_of(cells))) +
+             report::to_json_lines(errors) + report::to_json_lines(without_ratio(cells));
     default:
       return pages(cells, settings);
   }
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::accuracy

@@ -6,7 +6,7 @@
 
 #include "tools/accuracy/comparison.hpp"
 
-namespace thinwire {
+namespace thinwire::accuracy {
 
 /// How it is written: aligned columns, Markdown, or a record a cell.
 enum class TableFormat : std::uint8_t { table, markdown, csv, jsonl };
@@ -23,4 +23,4 @@ struct ReportSettings {
 [[nodiscard]] std::string report(const std::vector<CellComparison>& cells,
                                  const ReportSettings& settings);
 
-}  // namespace thinwire
+}  // namespace thinwire::accuracy

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
-#include "sim/gradient/dense_block.hpp"
-#include "sim/networks/alphabeta/alphabeta.hpp"
+#include "sim/core/gradient/dense_block.hpp"
+#include "sim/machine/networks/alphabeta/alphabeta.hpp"
 #include "traces/synthetic.hpp"
 
 namespace {
@@ -44,7 +44,7 @@ Task<void> rotate(Communicator& comm, Message message) {
 void rotated_all_to_all(benchmark::State& state) {
   const auto ranks = static_cast<int>(state.range(0));
   const Message message{DenseBlock(0, std::vector<float>(256)).payload(), Words(256)};
-  AlphaBetaNetwork network(alpha_beta(Seconds(kAlpha), Seconds(kBetaPerWord)));
+  networks::AlphaBetaNetwork network(networks::alpha_beta(Seconds(kAlpha), Seconds(kBetaPerWord)));
   const auto once = [&] {
     network.run(ranks, [&](Communicator& c) { return rotate(c, message); });
   };
@@ -56,8 +56,10 @@ void rotated_all_to_all(benchmark::State& state) {
   state.counters["rss_growth_MB"] = peak_rss_mb() - before;
 }
 
-Task<void> reduce(Communicator& comm, Scheme& scheme, LocalGradient gradient, int iteration) {
-  const Reduced reduced = co_await scheme.allreduce(comm, std::move(gradient), iteration);
+Task<void> reduce(Communicator& comm, algorithms::Scheme& scheme,
+                  algorithms::LocalGradient gradient, int iteration) {
+  const algorithms::Reduced reduced =
+      co_await scheme.allreduce(comm, std::move(gradient), iteration);
   benchmark::DoNotOptimize(&reduced);
 }
 
@@ -65,22 +67,22 @@ void oktopk_steady(benchmark::State& state) {
   const auto ranks = static_cast<int>(state.range(0));
   const GradientSpace space{.components = 133'547'324, .granule = 64};
   const std::int64_t k = 1'335'424;
-  const SyntheticSource source(
+  const traces::SyntheticSource source(
       {.ranks = ranks, .space = space, .k = k, .overlap = 0.2, .drift = 0.01});
-  const SchemeInfo info = find_scheme("oktopk");
+  const algorithms::SchemeInfo info = algorithms::find_scheme("oktopk");
   SharedWork shared(4 * static_cast<std::size_t>(ranks));
-  const SchemeSetup setup{.ranks = ranks,
-                          .space = space,
-                          .k = k,
-                          .gamma = {},
-                          .options = Options(info.options, {}),
-                          .shared = &shared};
-  std::vector<std::unique_ptr<Scheme>> schemes;
+  const algorithms::SchemeSetup setup{.ranks = ranks,
+                                      .space = space,
+                                      .k = k,
+                                      .gamma = {},
+                                      .options = algorithms::Options(info.options, {}),
+                                      .shared = &shared};
+  std::vector<std::unique_ptr<algorithms::Scheme>> schemes;
   for (int rank = 0; rank < ranks; ++rank) schemes.push_back(info.make(setup));
-  AlphaBetaNetwork network(alpha_beta(Seconds(kAlpha), Seconds(kBetaPerWord)));
+  networks::AlphaBetaNetwork network(networks::alpha_beta(Seconds(kAlpha), Seconds(kBetaPerWord)));
 
   std::int64_t messages = 0;
-  std::vector<LocalGradient> gradients;
+  std::vector<algorithms::LocalGradient> gradients;
   const auto make_input = [&](int iteration) {
     gradients.clear();
     for (int rank = 0; rank < ranks; ++rank) {

@@ -17,15 +17,15 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/child_process.hpp"
-#include "sim/core/errors.hpp"
-#include "sim/gradient/dense_block.hpp"
-#include "sim/networks/alphabeta/alphabeta.hpp"
-#include "sim/networks/links/links.hpp"
-#include "sim/networks/smpi/smpi.hpp"
+#include "sim/core/base/child_process.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/gradient/dense_block.hpp"
+#include "sim/machine/networks/alphabeta/alphabeta.hpp"
+#include "sim/machine/networks/links/links.hpp"
+#include "sim/machine/networks/smpi/smpi.hpp"
 #include "tools/accuracy/patterns.hpp"
-#include "topologies/placement.hpp"
-#include "topologies/shipped.hpp"
+#include "topologies/loading/placement.hpp"
+#include "topologies/loading/shipped.hpp"
 
 namespace {
 
@@ -41,7 +41,7 @@ struct Job {
   std::string platform;
   std::string file;
   int ranks = 0;
-  const Pattern* pattern = nullptr;
+  const accuracy::Pattern* pattern = nullptr;
   std::int64_t bytes = 1000;
 };
 
@@ -53,11 +53,14 @@ std::unique_ptr<Network> placed(std::unique_ptr<Platformed> network, int ranks) 
 
 std::unique_ptr<Network> make(const std::string& name, const Job& job) {
   if (name == "links")
-    return placed(std::make_unique<LinksNetwork>(job.file, LinksSettings{}), job.ranks);
+    return placed(std::make_unique<networks::LinksNetwork>(job.file, networks::LinksSettings{}),
+                  job.ranks);
   if (name == "smpi")
-    return placed(std::make_unique<SmpiNetwork>(job.file, SmpiSettings{}), job.ranks);
+    return placed(std::make_unique<networks::SmpiNetwork>(job.file, networks::SmpiSettings{}),
+                  job.ranks);
   if (name == "alphabeta") {
-    return std::make_unique<AlphaBetaNetwork>(alpha_beta(Seconds(2e-6), Seconds(4e-10)));
+    return std::make_unique<networks::AlphaBetaNetwork>(
+        networks::alpha_beta(Seconds(2e-6), Seconds(4e-10)));
   }
   throw InputError("bench_links: networks are links, smpi and alphabeta");
 }
@@ -67,8 +70,9 @@ std::string measured(const std::string& name, const Job& job) {
   const double begin = processor_seconds();
   const std::unique_ptr<Network> network = make(name, job);
   const double ready = processor_seconds();
-  const PatternMessages messages{.lengths = MessageLengths::equal(Words(job.bytes / 4)),
-                                 .payload = DenseBlock(0, std::vector<float>(1)).payload()};
+  const accuracy::PatternMessages messages{
+      .lengths = accuracy::MessageLengths::equal(Words(job.bytes / 4)),
+      .payload = DenseBlock(0, std::vector<float>(1)).payload()};
   const RunReport report = network->run(job.ranks, job.pattern->program(job.ranks, messages));
   return fmt::format("{} {} {}", ready - begin, processor_seconds() - ready,
                      report.makespan().value());
@@ -113,8 +117,8 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     job.platform = platform;
-    job.file = platform_file(platform);
-    job.pattern = pattern_named(pattern);
+    job.file = topologies::platform_file(platform);
+    job.pattern = accuracy::pattern_named(pattern);
     if (job.pattern == nullptr) throw InputError("bench_links: no such pattern: " + pattern);
     fmt::print("{:<10} {:<15} {:>6} {:>9} {:>9} {:>8} {:>7} {:>7}  {}\n", "network", "platform",
                "ranks", "M msg/s", "us/msg", "x smpi", "prep s", "MB", "simulated s");

@@ -19,13 +19,13 @@
 #include <utility>
 #include <vector>
 
-#include "sim/core/child_process.hpp"
-#include "sim/core/errors.hpp"
-#include "sim/core/random.hpp"
-#include "sim/gradient/dense_block.hpp"
-#include "sim/networks/smpi/smpi.hpp"
-#include "topologies/placement.hpp"
-#include "topologies/shipped.hpp"
+#include "sim/core/base/child_process.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/random.hpp"
+#include "sim/core/gradient/dense_block.hpp"
+#include "sim/machine/networks/smpi/smpi.hpp"
+#include "topologies/loading/placement.hpp"
+#include "topologies/loading/shipped.hpp"
 
 namespace {
 
@@ -94,7 +94,7 @@ double processor_seconds() {
 }
 
 struct Way {
-  SmpiSettings settings;
+  networks::SmpiSettings settings;
   bool plain = false;
   int repeats = 1;
 };
@@ -105,7 +105,7 @@ struct Measured {
 };
 
 Measured measured(const std::string& file, int ranks, const Pattern& pattern, const Way& way) {
-  SmpiNetwork network(file, way.settings);
+  networks::SmpiNetwork network(file, way.settings);
   network.place(place(network.platform().hosts(), ranks, "block"));
   const Exchanges exchanges(pattern);
   const auto program = [&](Communicator& comm) {
@@ -119,7 +119,7 @@ Measured measured(const std::string& file, int ranks, const Pattern& pattern, co
 }
 
 void measure(const std::string& platform, int ranks, const Pattern& pattern, const Way& way) {
-  const std::string file = platform_file(platform);
+  const std::string file = topologies::platform_file(platform);
   Measured least{HUGE_VAL, 0};
   double memory = 0;
   for (int i = 0; i < way.repeats; ++i) {

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/experiment/point.hpp"
-#include "sim/experiment/run.hpp"
+#include "sim/app/experiment/point.hpp"
+#include "sim/app/experiment/run.hpp"
 
 namespace {
 
@@ -27,14 +27,15 @@ double seconds_now() {
 
 void bench(const std::string& scheme, int ranks) {
   std::vector<double> marks{seconds_now()};
-  const Point point = point_from({{"scheme", scheme},
-                                  {"ranks", ranks},
-                                  {"iterations", 2},
-                                  {"input", {{"profile", "bert"}, {"statistical", true}}}},
-                                 "bench_statistical");
-  PointRun run(point);
+  const experiment::Point point =
+      experiment::point_from({{"scheme", scheme},
+                              {"ranks", ranks},
+                              {"iterations", 2},
+                              {"input", {{"profile", "bert"}, {"statistical", true}}}},
+                             "bench_statistical");
+  experiment::PointRun run(point);
   run.after_iteration = [&](int) { marks.push_back(seconds_now()); };
-  const Outcome outcome = run.run();
+  const experiment::Outcome outcome = run.run();
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const double steady = marks[2] - marks[1];

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/random.hpp"
+#include "sim/core/base/random.hpp"
 #include "traces/normal.hpp"
 #include "traces/profile.hpp"
 
@@ -37,13 +37,13 @@ double solved(const std::function<double(double)>& function, double wanted, doub
   return (low + high) / 2;
 }
 
-void add(Profile& profile, const std::string& name, std::int64_t size) {
+void add(traces::Profile& profile, const std::string& name, std::int64_t size) {
   profile.layers.push_back({name, profile.components, size});
   profile.components += size;
 }
 
 /// A layer as `count` regions of nearly equal size.
-void cut(Profile& profile, std::size_t layer, std::int64_t count) {
+void cut(traces::Profile& profile, std::size_t layer, std::int64_t count) {
   const std::int64_t size = profile.layers[layer].size;
   for (std::int64_t i = 0; i < count; ++i) {
     profile.regions.push_back({layer, size * (i + 1) / count - size * i / count, 1.0});
@@ -56,7 +56,7 @@ struct Spread {
   double sd = 0;
 };
 
-Spread spread_of(const Profile& profile, const std::vector<double>& logs) {
+Spread spread_of(const traces::Profile& profile, const std::vector<double>& logs) {
   Spread spread;
   double square = 0;
   for (std::size_t i = 0; i < logs.size(); ++i) {
@@ -70,13 +70,13 @@ Spread spread_of(const Profile& profile, const std::vector<double>& logs) {
 }
 
 /// Scaled so that their size-weighted standard deviation is `sd`.
-void spread_to(const Profile& profile, std::vector<double>& logs, double sd) {
+void spread_to(const traces::Profile& profile, std::vector<double>& logs, double sd) {
   const Spread spread = spread_of(profile, logs);
   for (double& value : logs) value *= sd / spread.sd;
 }
 
 /// Sets the regions' densities to exp(logs), `most` at most, with the mean 1.
-void set_densities(Profile& profile, const std::vector<double>& logs, double most) {
+void set_densities(traces::Profile& profile, const std::vector<double>& logs, double most) {
   const auto mean = [&](double shift) {
     double sum = 0;
     for (std::size_t i = 0; i < logs.size(); ++i) {
@@ -92,11 +92,11 @@ void set_densities(Profile& profile, const std::vector<double>& logs, double mos
 }
 
 /// The most of what equal parts of all components are expected to select, over the mean.
-double imbalance(const Profile& profile, int parts) {
+double imbalance(const traces::Profile& profile, int parts) {
   std::vector<double> selected(static_cast<std::size_t>(parts), 0.0);
   const double width = static_cast<double>(profile.components) / parts;
   double begin = 0;
-  for (const ProfileRegion& region : profile.regions) {
+  for (const traces::ProfileRegion& region : profile.regions) {
     const double end = begin + static_cast<double>(region.size);
     while (begin < end) {
       const auto part = std::min(static_cast<std::size_t>(begin / width), selected.size() - 1);
@@ -112,18 +112,19 @@ double imbalance(const Profile& profile, int parts) {
 }
 
 /// ρ and a such that the union of what `ranks` ranks select has the density `wanted`.
-void calibrate_popularity(Profile& profile, int ranks, double wanted, const Provenance& from) {
-  Popularity& popularity = profile.popularity;
+void calibrate_popularity(traces::Profile& profile, int ranks, double wanted,
+                          const traces::Provenance& from) {
+  traces::Popularity& popularity = profile.popularity;
   popularity.rho = rounded(solved(
       [&](double rho) {
         popularity.rho = rho;
-        return union_density(profile, PopularityFamily::copula, profile.density, ranks);
+        return union_density(profile, traces::PopularityFamily::copula, profile.density, ranks);
       },
       wanted, 0, 0.95));
   popularity.beta_a = rounded(std::exp(solved(
       [&](double log_a) {
         popularity.beta_a = std::exp(log_a);
-        return union_density(profile, PopularityFamily::beta, profile.density, ranks);
+        return union_density(profile, traces::PopularityFamily::beta, profile.density, ranks);
       },
       wanted, -5, 10)));
   profile.provenance["popularity.rho"] = from;
@@ -133,16 +134,16 @@ void calibrate_popularity(Profile& profile, int ranks, double wanted, const Prov
 /// χ such that counts in blocks have the squared coefficient of variation `wanted`, by the copula
 /// at the profile's density. A block's selected share is a copula's probability with ρχ, and its
 /// square the chance that two independent ranks select.
-void calibrate_clustering(Profile& profile, double wanted, const std::string& model) {
-  Popularity& popularity = profile.popularity;
+void calibrate_clustering(traces::Profile& profile, double wanted, const std::string& model) {
+  traces::Popularity& popularity = profile.popularity;
   const double counting = 1 / (static_cast<double>(popularity.block) * profile.density);
   const auto squared_variation = [&](double clustering) {
-    Profile uniform;
+    traces::Profile uniform;
     uniform.components = 1;
     uniform.regions = {{0, 1, 1.0}};
     uniform.popularity.rho = popularity.rho * clustering;
     const double d = profile.density;
-    const double both = 2 * d - union_density(uniform, PopularityFamily::copula, d, 2);
+    const double both = 2 * d - union_density(uniform, traces::PopularityFamily::copula, d, 2);
     return both / (d * d) - 1 + counting;
   };
   constexpr double kMost = 0.8;  // coordinates of a block are not all alike
@@ -161,12 +162,12 @@ void calibrate_clustering(Profile& profile, double wanted, const std::string& mo
 
 /// A Gaussian fit's threshold selects `share` of k, and the root mean square follows. So does how
 /// steep magnitudes below the threshold are, since they make it up.
-void calibrate_magnitudes(Profile& profile, double share, const std::string& from,
+void calibrate_magnitudes(traces::Profile& profile, double share, const std::string& from,
                           const std::string& kind) {
-  Magnitudes& m = profile.magnitudes;
+  traces::Magnitudes& m = profile.magnitudes;
   const double reach = std::exp(m.scale * std::pow(-std::log(share), 1 / m.shape));
   const double d = profile.density;
-  m.rms = rounded(reach / normal_quantile(1 - d / 2), 3);
+  m.rms = rounded(reach / traces::normal_quantile(1 - d / 2), 3);
   m.mean = rounded(0.75 * m.rms, 3);
   // Of x^(-below) from 1 down to where all components are reached, and of those above 1 by a
   // power law of the same scale.
@@ -183,9 +184,9 @@ void calibrate_magnitudes(Profile& profile, double share, const std::string& fro
 }
 
 /// Standard deviations of the increments of ln threshold at lags 1, 8 and 32.
-void calibrate_drift(Profile& profile, double lag1, double lag8, double lag32,
+void calibrate_drift(traces::Profile& profile, double lag1, double lag8, double lag32,
                      const std::string& from) {
-  ThresholdDrift& t = profile.thresholds;
+  traces::ThresholdDrift& t = profile.thresholds;
   const double near = lag8 * lag8 - lag1 * lag1;
   const double far = lag32 * lag32 - lag8 * lag8;
   const auto ratio = [](double memory) {
@@ -205,8 +206,8 @@ void calibrate_drift(Profile& profile, double lag1, double lag8, double lag32,
   }
 }
 
-void assume_start(Profile& profile) {
-  ThresholdDrift& t = profile.thresholds;
+void assume_start(traces::Profile& profile) {
+  traces::ThresholdDrift& t = profile.thresholds;
   t.ranks = 0.02;
   t.start = 0.4;
   t.filling = rounded(1 / (3 * profile.density), 3);
@@ -221,7 +222,7 @@ void assume_start(Profile& profile) {
       "this"};
 }
 
-void set_tail(Profile& profile, double shape, double scale, const std::string& model) {
+void set_tail(traces::Profile& profile, double shape, double scale, const std::string& model) {
   profile.magnitudes.shape = shape;
   profile.magnitudes.scale = scale;
   for (const char* entry : {"magnitudes.shape", "magnitudes.scale"}) {
@@ -232,21 +233,22 @@ void set_tail(Profile& profile, double shape, double scale, const std::string& m
 
 /// Normal scores, the same on all machines.
 double score(std::uint64_t seed, std::size_t layer, std::size_t region) {
-  return normal_quantile(to_unit(random_bits(seed, layer, region)));
+  return traces::normal_quantile(to_unit(random_bits(seed, layer, region)));
 }
 
 /// What the regions' densities come to.
-std::string spread_text(const Profile& profile) {
+std::string spread_text(const traces::Profile& profile) {
   std::vector<double> logs;
-  for (const ProfileRegion& region : profile.regions) logs.push_back(std::log(region.density));
+  for (const traces::ProfileRegion& region : profile.regions)
+    logs.push_back(std::log(region.density));
   return fmt::format(
       "the size-weighted standard deviation of ln density is {:.2f}, the most of 64 equal parts "
       "{:.1f} times the mean",
       spread_of(profile, logs).sd, imbalance(profile, 64));
 }
 
-Profile vgg16() {
-  Profile profile;
+traces::Profile vgg16() {
+  traces::Profile profile;
   profile.name = "vgg16";
   profile.source = "VGG-16 with batch normalisation on Cifar-10, as in Ok-Topk (PPoPP 2022)";
   profile.density = 0.01;
@@ -271,7 +273,7 @@ Profile vgg16() {
   constexpr double kSlope = -0.7;
   std::vector<double> logs;
   for (std::size_t i = 0; i < profile.layers.size(); ++i) {
-    const Layer& layer = profile.layers[i];
+    const traces::Layer& layer = profile.layers[i];
     const std::int64_t count = std::max<std::int64_t>(1, layer.size / 1'000'000);
     cut(profile, i, count);
     for (std::int64_t j = 0; j < count; ++j) {
@@ -300,8 +302,8 @@ Profile vgg16() {
   return profile;
 }
 
-Profile lstm() {
-  Profile profile;
+traces::Profile lstm() {
+  traces::Profile profile;
   profile.name = "lstm";
   profile.source = "LSTM (DeepSpeech, five layers of 800) on AN4, as in Ok-Topk (PPoPP 2022)";
   profile.density = 0.02;
@@ -372,8 +374,8 @@ Profile lstm() {
   return profile;
 }
 
-Profile bert() {
-  Profile profile;
+traces::Profile bert() {
+  traces::Profile profile;
   profile.name = "bert";
   profile.source = "BERT-base, pre-trained on Wikipedia, as in Ok-Topk (PPoPP 2022)";
   profile.density = 0.01;
@@ -455,7 +457,7 @@ Profile bert() {
 }  // namespace
 
 void make_profiles(const std::string& folder) {
-  for (const Profile& profile : {vgg16(), lstm(), bert()}) {
+  for (const traces::Profile& profile : {vgg16(), lstm(), bert()}) {
     write_profile(profile, folder + "/" + profile.name + ".json");
   }
 }

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 
-namespace thinwire {
+namespace thinwire::recorder {
 
 namespace {
 
@@ -123,4 +123,4 @@ Text read_text(const std::string& command) {
   return text;
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::recorder

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace thinwire {
+namespace thinwire::recorder {
 
 struct Digit {
   static constexpr int kSide = 8;
@@ -34,4 +34,4 @@ inline constexpr const char* kTextCommand = "bible -f Gen1:1-Rev22:21";
 /// Throws InputError where it does not.
 [[nodiscard]] Text read_text(const std::string& command = kTextCommand);
 
-}  // namespace thinwire
+}  // namespace thinwire::recorder

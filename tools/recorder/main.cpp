@@ -9,13 +9,13 @@
 #include <memory>
 #include <string>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tools/recorder/models.hpp"
 #include "tools/recorder/record.hpp"
 
 namespace {
 
-using thinwire::ResidualRule;
+using thinwire::traces::ResidualRule;
 
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
@@ -44,14 +44,14 @@ struct Arguments {
   std::int64_t batch = 8;
   std::string record;
   std::string output;
-  thinwire::RecordSettings settings;
+  thinwire::recorder::RecordSettings settings;
 };
 
 void add_options(CLI::App& app, Arguments& arguments) {
   const std::map<std::string, Kind> kinds{{"cnn", Kind::cnn}, {"lstm", Kind::lstm}};
   const std::map<std::string, ResidualRule> rules{{"all", ResidualRule::all},
                                                   {"oktopk", ResidualRule::oktopk}};
-  thinwire::RecordSettings& s = arguments.settings;
+  thinwire::recorder::RecordSettings& s = arguments.settings;
   app.add_option("--model", arguments.kind,
                  "cnn: convolutional classifier of digits; lstm: character-level language model")
       ->required()
@@ -92,7 +92,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("-o,--output", arguments.output, "The trace to write")->required();
 }
 
-void print(const thinwire::RecordSummary& summary) {
+void print(const thinwire::recorder::RecordSummary& summary) {
   fmt::print(stderr, "loss of the workers: {:.4f} at first, {:.4f} at the end\n",
              summary.first_loss, summary.last_loss);
   fmt::print(stderr,
@@ -120,23 +120,23 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "thinwire-record: {} (see 'thinwire-record --help')\n", error.what());
     return kBadInput;
   }
-  thinwire::RecordSettings& settings = arguments.settings;
-  settings.recorded = thinwire::parse_iterations(arguments.record);
+  thinwire::recorder::RecordSettings& settings = arguments.settings;
+  settings.recorded = thinwire::recorder::parse_iterations(arguments.record);
 
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  const std::unique_ptr<thinwire::Model> model =
+  const std::unique_ptr<thinwire::recorder::Model> model =
       arguments.kind == Kind::cnn
-          ? thinwire::make_cnn(settings.ranks, arguments.batch, settings.seed)
-          : thinwire::make_lstm(settings.ranks, arguments.batch, settings.seed);
+          ? thinwire::recorder::make_cnn(settings.ranks, arguments.batch, settings.seed)
+          : thinwire::recorder::make_lstm(settings.ranks, arguments.batch, settings.seed);
   fmt::print(stderr, "{}; {} parameters in {} layers\n", model->description(),
              model->parameters().size(), model->layers().size());
   const auto say = [&](const std::string& line) {
     fmt::print(stderr, "{} ({:.0f} s)\n", line, seconds());
   };
-  print(thinwire::record(*model, settings, arguments.output, say));
+  print(thinwire::recorder::record(*model, settings, arguments.output, say));
   fmt::print(stderr, "{} written after {:.0f} s\n", arguments.output, seconds());
   return 0;
 }

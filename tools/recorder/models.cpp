@@ -9,11 +9,11 @@
 #include <numeric>
 #include <utility>
 
-#include "sim/core/errors.hpp"
-#include "sim/core/random.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/random.hpp"
 #include "tools/recorder/data.hpp"
 
-namespace thinwire {
+namespace thinwire::recorder {
 
 namespace {
 
@@ -37,7 +37,7 @@ struct Batch {
 /// Makes the parameters views of one array, and the rest what all models share.
 class TorchModel : public Model {
  public:
-  [[nodiscard]] const std::vector<Layer>& layers() const override { return layers_; }
+  [[nodiscard]] const std::vector<traces::Layer>& layers() const override { return layers_; }
   [[nodiscard]] std::span<float> parameters() override {
     return {flat_.data_ptr<float>(), static_cast<std::size_t>(flat_.numel())};
   }
@@ -94,7 +94,7 @@ class TorchModel : public Model {
  private:
   std::shared_ptr<Network> network_;
   Tensor flat_;
-  std::vector<Layer> layers_;
+  std::vector<traces::Layer> layers_;
 };
 
 /// One thread, and the same initial parameters each time.
@@ -331,4 +331,4 @@ std::unique_ptr<Model> make_lstm(int ranks, std::int64_t batch, std::uint64_t se
   return std::make_unique<TextModel>(read_text(), ranks, batch, seed);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::recorder

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/units.hpp"
+#include "sim/core/base/units.hpp"
 #include "traces/trace.hpp"
 
-namespace thinwire {
+namespace thinwire::recorder {
 
 /// On data that no worker trains on.
 struct Evaluation {
@@ -30,7 +30,7 @@ class Model {
 
   /// Model, data and batch, in words.
   [[nodiscard]] virtual std::string description() const = 0;
-  [[nodiscard]] virtual const std::vector<Layer>& layers() const = 0;
+  [[nodiscard]] virtual const std::vector<traces::Layer>& layers() const = 0;
   [[nodiscard]] virtual std::span<float> parameters() = 0;
   /// The gradient of the mean loss over a batch of the worker's share, which depends on seed, rank
   /// and iteration only. Returns the loss.
@@ -46,4 +46,4 @@ inline constexpr int kMaxWorkers = 1024;
 /// A character-level LSTM on the King James Bible: 93,087 parameters.
 [[nodiscard]] std::unique_ptr<Model> make_lstm(int ranks, std::int64_t batch, std::uint64_t seed);
 
-}  // namespace thinwire
+}  // namespace thinwire::recorder

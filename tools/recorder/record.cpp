@@ -6,9 +6,9 @@
 #include <charconv>
 #include <cmath>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 
-namespace thinwire {
+namespace thinwire::recorder {
 
 namespace {
 
@@ -79,7 +79,7 @@ std::vector<float> at(std::span<const float> values, std::span<const std::uint32
 class Recording {
  public:
   Recording(const RecordSettings& settings, const TopkSgd& sgd, const std::string& path,
-            const TraceHeader& header)
+            const traces::TraceHeader& header)
       : settings_(settings),
         sgd_(sgd),
         components_(static_cast<double>(header.components)),
@@ -92,7 +92,7 @@ class Recording {
 
   void before(int iteration) {
     if (coordinates_.empty() || iteration != settings_.sample_from) return;
-    GradientSample sample{coordinates_, {}, settings_.sample_ranks, {}};
+    traces::GradientSample sample{coordinates_, {}, settings_.sample_ranks, {}};
     for (int rank = 0; rank < sample.ranks; ++rank) {
       sample.residuals.push_back(at(sgd_.residual(Rank(rank)), coordinates_));
     }
@@ -127,7 +127,7 @@ class Recording {
   const TopkSgd& sgd_;
   double components_;
   std::vector<std::uint32_t> coordinates_;
-  TraceWriter writer_;
+  traces::TraceWriter writer_;
   std::vector<RecordSummary::Union> unions_;
 };
 
@@ -162,7 +162,7 @@ std::vector<std::uint32_t> spread_coordinates(std::int64_t components, std::int6
 
 RecordSummary record(Model& model, const RecordSettings& settings, const std::string& path,
                      const std::function<void(const std::string&)>& say) {
-  TraceHeader header;
+  traces::TraceHeader header;
   header.components = static_cast<std::int64_t>(model.parameters().size());
   const RecordSettings checked = complete(settings, header.components);
   header.ranks = settings.ranks;
@@ -204,4 +204,4 @@ RecordSummary record(Model& model, const RecordSettings& settings, const std::st
   return summary;
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::recorder

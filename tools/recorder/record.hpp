@@ -11,12 +11,12 @@
 #include "tools/recorder/topk_sgd.hpp"
 #include "traces/trace.hpp"
 
-namespace thinwire {
+namespace thinwire::recorder {
 
 struct RecordSettings {
   int ranks = 16;
   double density = 0.01;
-  ResidualRule rule = ResidualRule::all;
+  traces::ResidualRule rule = traces::ResidualRule::all;
   float learning_rate = 0.1F;
   int iterations = 0;
   int warm_up = 0;               ///< the first so many iterations are dense
@@ -55,4 +55,4 @@ struct RecordSummary {
 RecordSummary record(Model& model, const RecordSettings& settings, const std::string& path,
                      const std::function<void(const std::string&)>& say);
 
-}  // namespace thinwire
+}  // namespace thinwire::recorder

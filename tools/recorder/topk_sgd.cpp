@@ -7,9 +7,9 @@
 #include <functional>
 #include <utility>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 
-namespace thinwire {
+namespace thinwire::recorder {
 
 SparseVector select_topk(std::span<const float> values, std::int64_t k) {
   std::vector<float> magnitudes(values.size());
@@ -80,7 +80,7 @@ TopkStep TopkSgd::step(int iteration) {
   }
 
   SparseVector applied = sum(step.selected);
-  if (settings_.rule == ResidualRule::oktopk) {
+  if (settings_.rule == traces::ResidualRule::oktopk) {
     applied = select_largest(applied, settings_.k);
     step.global_threshold = kth_magnitude(applied, static_cast<std::int64_t>(applied.size()));
   }
@@ -105,4 +105,4 @@ std::span<const float> TopkSgd::residual(Rank rank) const {
   return residuals_[static_cast<std::size_t>(rank.value())];
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::recorder

@@ -6,17 +6,17 @@
 #include <span>
 #include <vector>
 
-#include "sim/core/units.hpp"
-#include "sim/gradient/sparse_vector.hpp"
+#include "sim/core/base/units.hpp"
+#include "sim/core/gradient/sparse_vector.hpp"
 #include "tools/recorder/models.hpp"
 #include "traces/trace.hpp"
 
-namespace thinwire {
+namespace thinwire::recorder {
 
 struct TopkSettings {
   int ranks = 1;
   std::int64_t k = 1;
-  ResidualRule rule = ResidualRule::all;
+  traces::ResidualRule rule = traces::ResidualRule::all;
   float learning_rate = 0.1F;
 };
 
@@ -59,4 +59,4 @@ class TopkSgd {
   std::vector<std::vector<float>> residuals_;
 };
 
-}  // namespace thinwire
+}  // namespace thinwire::recorder

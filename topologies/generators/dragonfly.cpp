@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "topologies/generators/quantities.hpp"
 
-namespace thinwire {
+namespace thinwire::topologies {
 
 namespace {
 
@@ -112,4 +112,4 @@ std::string dragonfly_xml(const Settings& settings, const std::vector<std::strin
   return dragonfly_xml(p, comment);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::topologies

@@ -13,7 +13,7 @@
 #include "topologies/generators/settings.hpp"
 #include "topologies/generators/xml.hpp"
 
-namespace thinwire {
+namespace thinwire::topologies {
 
 struct DragonflyParameters {
   int groups = 14;
@@ -40,4 +40,4 @@ struct DragonflyParameters {
 [[nodiscard]] std::string dragonfly_xml(const Settings& settings,
                                         const std::vector<std::string>& comment);
 
-}  // namespace thinwire
+}  // namespace thinwire::topologies

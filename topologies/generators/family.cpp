@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <fstream>
 
-#include "sim/core/errors.hpp"
-#include "sim/core/nearest.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/nearest.hpp"
 #include "topologies/generators/dragonfly.hpp"
 #include "topologies/generators/fat_tree.hpp"
 #include "topologies/generators/nvlink_ib.hpp"
 #include "topologies/generators/star.hpp"
 
-namespace thinwire {
+namespace thinwire::topologies {
 
 namespace {
 
@@ -88,4 +88,4 @@ std::string make_platform(const Family& family,
   return family.xml(settings, comment);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::topologies

@@ -8,7 +8,7 @@
 
 #include "topologies/generators/settings.hpp"
 
-namespace thinwire {
+namespace thinwire::topologies {
 
 struct Family {
   std::string name;
@@ -30,4 +30,4 @@ struct Family {
                                         const std::map<std::string, std::string>& parameters,
                                         const std::string& notes = {});
 
-}  // namespace thinwire
+}  // namespace thinwire::topologies

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "topologies/generators/quantities.hpp"
 
-namespace thinwire {
+namespace thinwire::topologies {
 
 namespace {
 
@@ -104,4 +104,4 @@ std::string fat_tree_xml(const Settings& settings, const std::vector<std::string
   return fat_tree_xml(p, comment);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::topologies

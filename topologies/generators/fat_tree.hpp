@@ -12,7 +12,7 @@
 #include "topologies/generators/settings.hpp"
 #include "topologies/generators/xml.hpp"
 
-namespace thinwire {
+namespace thinwire::topologies {
 
 struct FatTreeParameters {
   std::vector<int> children{16, 16, 16};       ///< of a switch of each level, from the leaves up
@@ -33,4 +33,4 @@ struct FatTreeParameters {
 [[nodiscard]] std::string fat_tree_xml(const Settings& settings,
                                        const std::vector<std::string>& comment);
 
-}  // namespace thinwire
+}  // namespace thinwire::topologies

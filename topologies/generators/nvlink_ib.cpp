@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <iterator>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "topologies/generators/quantities.hpp"
 
-namespace thinwire {
+namespace thinwire::topologies {
 
 namespace {
 
@@ -228,4 +228,4 @@ std::string nvlink_ib_xml(const Settings& settings, const std::vector<std::strin
   return nvlink_ib_xml(p, comment);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::topologies

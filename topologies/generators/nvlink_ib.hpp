@@ -13,7 +13,7 @@
 #include "topologies/generators/settings.hpp"
 #include "topologies/generators/xml.hpp"
 
-namespace thinwire {
+namespace thinwire::topologies {
 
 struct NvlinkIbParameters {
   int nodes = 64;
@@ -39,4 +39,4 @@ struct NvlinkIbParameters {
 [[nodiscard]] std::string nvlink_ib_xml(const Settings& settings,
                                         const std::vector<std::string>& comment);
 
-}  // namespace thinwire
+}  // namespace thinwire::topologies

@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 
-namespace thinwire {
+namespace thinwire::topologies {
 
 namespace {
 
@@ -77,4 +77,4 @@ std::string time_text(Seconds time) {
   return text_of(time.value(), kTimes.data(), kTimes.data() + kTimes.size());
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::topologies

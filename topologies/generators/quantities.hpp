@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "sim/core/units.hpp"
+#include "sim/core/base/units.hpp"
 
-namespace thinwire {
+namespace thinwire::topologies {
 
 /// Bytes a second of "5.25GBps" (bytes), "25Gbps" (bits) and the like; decimal prefixes k, M, G, T.
 /// Throws InputError that starts with `what`.
@@ -19,4 +19,4 @@ namespace thinwire {
 /// "100ns", "2.2us", "0s".
 [[nodiscard]] std::string time_text(Seconds time);
 
-}  // namespace thinwire
+}  // namespace thinwire::topologies

@@ -8,13 +8,13 @@
 #include <limits>
 #include <string_view>
 
-#include "sim/core/errors.hpp"
-#include "sim/core/nearest.hpp"
-#include "sim/core/split.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/nearest.hpp"
+#include "sim/core/base/split.hpp"
 #include "topologies/generators/quantities.hpp"
 #include "topologies/generators/xml.hpp"
 
-namespace thinwire {
+namespace thinwire::topologies {
 
 namespace {
 
@@ -104,4 +104,4 @@ Seconds Settings::time(const std::string& name) const {
   return parse_time(text(name), family_ + ": " + name);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::topologies

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/units.hpp"
+#include "sim/core/base/units.hpp"
 
-namespace thinwire {
+namespace thinwire::topologies {
 
 /// A parameter of a family: what it is called, what it is when nobody sets it, and what it is.
 struct ParameterInfo {
@@ -50,4 +50,4 @@ class Settings {
   std::vector<std::pair<std::string, std::string>> values_;
 };
 
-}  // namespace thinwire
+}  // namespace thinwire::topologies

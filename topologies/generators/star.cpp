@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "topologies/generators/quantities.hpp"
 
-namespace thinwire {
+namespace thinwire::topologies {
 
 namespace {
 
@@ -76,4 +76,4 @@ std::string star_xml(const Settings& settings, const std::vector<std::string>& c
                   comment);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::topologies

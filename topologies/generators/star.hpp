@@ -8,7 +8,7 @@
 #include "topologies/generators/settings.hpp"
 #include "topologies/generators/xml.hpp"
 
-namespace thinwire {
+namespace thinwire::topologies {
 
 struct StarParameters {
   int hosts = 64;
@@ -27,4 +27,4 @@ struct StarParameters {
 [[nodiscard]] std::string star_xml(const Settings& settings,
                                    const std::vector<std::string>& comment);
 
-}  // namespace thinwire
+}  // namespace thinwire::topologies

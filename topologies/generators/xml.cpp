@@ -4,7 +4,7 @@
 
 #include "topologies/generators/quantities.hpp"
 
-namespace thinwire {
+namespace thinwire::topologies {
 
 namespace {
 
@@ -41,4 +41,4 @@ std::string platform_xml(const XmlHead& head, const std::string& body) {
   return text;
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::topologies

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "sim/core/units.hpp"
+#include "sim/core/base/units.hpp"
 
-namespace thinwire {
+namespace thinwire::topologies {
 
 /// Bandwidth in bytes a second, and latency, of one cable and one direction.
 struct LinkFigures {
@@ -33,4 +33,4 @@ inline constexpr const char* kHostSpeed = "1Gf";
 /// What a generator makes at most; SimGrid takes seconds to load as many.
 inline constexpr std::int64_t kMostHosts = 1 << 20;
 
-}  // namespace thinwire
+}  // namespace thinwire::topologies

@@ -10,7 +10,7 @@
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::BodyCount;
 using test::exactly;
@@ -107,4 +107,4 @@ TEST_CASE("An allgather of varied lengths brings each rank what the others have"
   }
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

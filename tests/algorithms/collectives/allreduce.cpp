@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "sim/gradient/numbers.hpp"
-#include "sim/gradient/stream.hpp"
+#include "sim/core/gradient/numbers.hpp"
+#include "sim/core/gradient/stream.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/sanitizers.hpp"
 #include "tests/support/sparse.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::below;
 using test::entries_of;
@@ -294,4 +294,4 @@ TEST_CASE("Ranks that do not fold in delay the others by no more than halving an
   CHECK(delayed);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -9,7 +9,7 @@
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::BodyCount;
 using test::counted_message;
@@ -65,4 +65,4 @@ TEST_CASE("A broadcast from any root costs ceil log P messages at any P") {
   }
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -10,7 +10,7 @@
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::BodyCount;
 using test::counted_message;
@@ -182,4 +182,4 @@ TEST_CASE("Taking in is hidden behind the exchanges that are under way") {
   }
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -8,14 +8,14 @@
 #include <functional>
 #include <vector>
 
-#include "sim/gradient/numbers.hpp"
-#include "sim/gradient/stream.hpp"
+#include "sim/core/gradient/numbers.hpp"
+#include "sim/core/gradient/stream.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/sanitizers.hpp"
 #include "tests/support/sparse.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::below;
 using test::exactly;
@@ -331,4 +331,4 @@ TEST_CASE("Inner nodes of a double tree are charged for two sums a chunk") {
         exactly(formula(2, 1000) + kGamma * 500));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -6,7 +6,7 @@
 
 #include "tests/support/sparse.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::Entries;
 using test::entries_of;
@@ -68,4 +68,4 @@ TEST_CASE("The sum and the concatenation of what was gathered are not mixed up")
   CHECK(concatenation_of_gathered(all, shared).size() == 2);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -8,13 +8,13 @@
 
 #include "algorithms/collectives/allreduce.hpp"
 #include "algorithms/collectives/double_tree.hpp"
-#include "sim/gradient/numbers.hpp"
-#include "sim/gradient/stream.hpp"
+#include "sim/core/gradient/numbers.hpp"
+#include "sim/core/gradient/stream.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/sparse.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::entries_of;
 
@@ -102,4 +102,4 @@ TEST_CASE("Sparse gradients are summed inside nodes and among leaders, sparse or
   }
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -7,13 +7,13 @@
 #include <functional>
 #include <vector>
 
-#include "sim/gradient/numbers.hpp"
-#include "sim/gradient/stream.hpp"
+#include "sim/core/gradient/numbers.hpp"
+#include "sim/core/gradient/stream.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/sparse.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::entries_of;
 using test::exactly;
@@ -161,4 +161,4 @@ TEST_CASE("A reduction of sparse gradients gives the root the sum, sparse or den
   }
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

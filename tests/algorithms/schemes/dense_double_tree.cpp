@@ -10,7 +10,7 @@
 #include "tests/support/schemes.hpp"
 #include "tests/support/sparse.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::below;
 using test::formula;
@@ -75,4 +75,4 @@ TEST_CASE("dense_double_tree has a tree's latency and a ring's bandwidth") {
   }
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
-#include "sim/core/errors.hpp"
+#include "sim/core/base/errors.hpp"
 #include "tests/support/conformance.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/schemes.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::below;
 using test::exactly;
@@ -165,7 +165,7 @@ TEST_CASE("dense_ovlp costs what its interval allows at any n, bucket, P, α and
       CAPTURE(n);
       CAPTURE(words);
       CAPTURE(alpha);
-      AlphaBetaNetwork network(alpha_beta(Seconds(alpha), test::kBeta));
+      networks::AlphaBetaNetwork network(networks::alpha_beta(Seconds(alpha), test::kBeta));
       SchemeRanks scheme(info, ranks, {n, 1}, 0, buckets_of(words));
       const Cost cost = scheme.cost(1);
       const Bounds bounds = bounds_of(cost);
@@ -248,4 +248,4 @@ TEST_CASE("Buckets of no words are refused") {
                        "option 'bucket_words' must be at least 1"));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -14,7 +14,7 @@
 #include "tests/support/sanitizers.hpp"
 #include "tests/support/schemes.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::below;
 using test::exactly;
@@ -179,4 +179,4 @@ TEST_CASE("Hierarchical schemes charge for the sums inside nodes and among leade
   }
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

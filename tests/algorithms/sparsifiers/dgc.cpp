@@ -6,7 +6,7 @@
 
 #include "tests/support/sparsifiers.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::Entries;
 using test::entries_of;
@@ -152,4 +152,4 @@ TEST_CASE("dgc selects exactly among the selected where they are far too many, w
   CHECK(resampled < 25);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -8,7 +8,7 @@
 #include "algorithms/sparsifiers/dgc.hpp"
 #include "tests/support/sparsifiers.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::Entries;
 using test::entries_of;
@@ -139,4 +139,4 @@ TEST_CASE("dragonn_hash hashes anew in each iteration, and all ranks alike") {
   CHECK(first != entries_of(ranks.select(accumulated, 2, 0).selected));
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

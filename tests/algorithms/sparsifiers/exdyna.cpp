@@ -9,7 +9,7 @@
 
 #include "tests/support/sparsifiers.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::entries_of;
 using test::size_of;
@@ -327,4 +327,4 @@ TEST_CASE("Algorithm 3 comes to a halt where a partition within the band lies be
   CHECK(exdyna_rebalance({0, 4, 8, 12}, {20, 0, 10}, how) == List{0, 3, 8, 12});
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -7,7 +7,7 @@
 
 #include "tests/support/sparsifiers.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::Entries;
 using test::entries_of;
@@ -142,4 +142,4 @@ TEST_CASE("gaussian's correction moves the threshold by its factor, so often and
   CHECK(selected(1000).work.compared == (1 + needed) * 80);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -4,7 +4,7 @@
 
 #include "tests/support/sparsifiers.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::Entries;
 using test::entries_of;
@@ -39,4 +39,4 @@ TEST_CASE("hard_threshold sends everything for ever where less than k was held a
   CHECK(size_of(ranks.select(test::filled(100, [](std::int64_t) { return 0.1; }), 2)) == 100);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

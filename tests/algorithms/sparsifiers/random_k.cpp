@@ -7,7 +7,7 @@
 
 #include "tests/support/sparsifiers.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::Entries;
 using test::entries_of;
@@ -121,4 +121,4 @@ TEST_CASE("random_k draws what all ranks share only once") {
   CHECK(ranks.computed() == 1);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -6,7 +6,7 @@
 
 #include "tests/support/sparsifiers.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::entries_of;
 using test::size_of;
@@ -150,4 +150,4 @@ TEST_CASE("sidco adds stages while it selects too few, and takes them away while
   CHECK(falling.select(heavy, 6).work.compared != before);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -10,7 +10,7 @@
 #include "tests/support/gradients.hpp"
 #include "tests/support/sparsifiers.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 using test::Entries;
 using test::entries_of;
@@ -121,4 +121,4 @@ TEST_CASE("For k = n whatever counts exactly selects all that is held") {
   }
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -6,7 +6,7 @@
 
 #include "tests/support/sparse.hpp"
 
-namespace thinwire {
+namespace thinwire::algorithms {
 
 TEST_CASE("A threshold is exact in the first iteration and then once a period") {
   const auto exact = [](std::int64_t period) {
@@ -33,4 +33,4 @@ TEST_CASE("A threshold selects what reaches it until another one is set") {
   CHECK(reuse.select(vector).size() == 0);
 }
 
-}  // namespace thinwire
+}  // namespace thinwire::algorithms

@@ -1,0 +1,104 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/app/report/tables/claims_report.hpp"
+#include "sim/app/studies/claims/claims.hpp"
+#include "sim/core/base/errors.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct ClaimsFlags {
+  std::vector<std::string> wanted;
+  bool list = false;
+  bool quick = false;
+  std::string output;
+  report::Format format = report::Format::table;
+};
+
+/// One of every paper, of each kind, without the larger trainings: for tests.
+const std::vector<std::string>& quick_claims() {
+  static const std::vector<std::string> ids{"oktopk.table1",       "oktopk.thm3.1",
+                                            "oktopk.intro.fillin", "oktopk.fillin",
+                                            "oktopk.vgg.minutes",  "oktopk.bert.efficiency",
+                                            "sparcml.bounds",      "sparcml.dsar.maxspeedup",
+                                            "exdyna.density",      "dragonn.encode.512MB",
+                                            "dragonn.bins"};
+  return ids;
+}
+
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) throw InputError(fmt::format("{}: cannot be written", path.string()));
+}
+
+int run(const ClaimsFlags& flags) {
+  if (flags.list) {
+    for (const std::string& id : studies::claim_ids()) fmt::print("{}\n", id);
+    return 0;
+  }
+  if (!flags.output.empty()) {
+    std::error_code failed;
+    std::filesystem::create_directories(flags.output, failed);
+    if (failed) throw InputError(fmt::format("{}: {}", flags.output, failed.message()));
+  }
+  std::vector<std::string> wanted = flags.wanted;
+  if (flags.quick) wanted.insert(wanted.end(), quick_claims().begin(), quick_claims().end());
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  const std::vector<studies::Finding> findings =
+      studies::check_claims(wanted, [&](const std::string& id) {
+        if (terminal) fmt::print(stderr, "\r\033[K{}", id);
+      });
+  if (terminal) fmt::print(stderr, "\r\033[K");
+  const std::vector<Json> records = report::claim_records(findings);
+  if (!flags.output.empty()) {
+    const std::filesystem::path folder(flags.output);
+    write(folder / "claims.txt", report::claims_text(findings));
+    write(folder / "claims.jsonl", report::to_json_lines(records));
+  }
+  if (flags.format == report::Format::table) {
+    fmt::print("{}", report::claims_text(findings));
+  } else {
+    fmt::print("{}", report::render(flags.format, records, {}));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_claims(CLI::App& app, int& exit_code) {
+  auto flags = std::make_shared<ClaimsFlags>();
+  CLI::App& command =
+      *app.add_subcommand("claims", "Simulate what the papers report, and print both side by side");
+  command
+      .add_option("id", flags->wanted,
+                  "claims whose id begins so (oktopk.bert, dragonn ...); default all")
+      ->option_text("ID ...");
+  command.add_flag("--list", flags->list, "print the ids and end");
+  command.add_flag("--quick", flags->quick, "some of each paper, in less than a minute");
+  command.add_option("-o,--output", flags->output, "write claims.txt and claims.jsonl there too")
+      ->option_text("FOLDER");
+  add_format(command, flags->format);
+  command.footer(
+      "A number holds within 25% of the paper's, an order where the statement is true. What was\n"
+      "calibrated by a claim says so: it holds by construction. docs/claims.md explains what\n"
+      "misses.\n"
+      "Examples:\n"
+      "  thinwire claims oktopk.bert\n"
+      "  thinwire claims -o results/claims");
+  command.callback([flags, &exit_code] { exit_code = run(*flags); });
+}
+
+}  // namespace thinwire::cli

@@ -1,0 +1,270 @@
+#include "sim/app/cli/command.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "sim/app/report/tables/groups.hpp"
+#include "sim/app/report/tables/records.hpp"
+#include "sim/app/report/tables/training.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/nearest.hpp"
+#include "sim/core/base/split.hpp"
+#include "sim/machine/networks/smpi/smpi.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+/// The options that rows of one scheme do not have in common, in the order of the records.
+std::vector<std::string> varying_options(const std::vector<Json>& records) {
+  std::map<std::string, Json> first;  // by scheme and key
+  std::vector<std::string> varying;
+  for (const Json& record : records) {
+    for (const auto& item : record.items()) {
+      if (item.key().rfind("options.", 0) != 0) continue;
+      const std::string scheme = record.at("scheme").get<std::string>();
+      const auto [known, added] = first.emplace(scheme + " " + item.key(), item.value());
+      if (added || known->second == item.value()) continue;
+      if (std::ranges::find(varying, item.key()) == varying.end()) varying.push_back(item.key());
+    }
+  }
+  return varying;
+}
+
+std::vector<report::Column> comparison_columns(Detail detail, const std::vector<Json>& records) {
+  // Columns that would say the same in every row stay out.
+  const auto any = [&](auto says_something) {
+    return std::ranges::any_of(records, says_something);
+  };
+  const auto any_value = [&](const char* key) {
+    return any([key](const Json& r) { return !r.at(key).is_null(); });
+  };
+  const auto field = [](const char* key) {
+    return [key](const Json& r) { return report::number_text(r.at(key)); };
+  };
+  const auto text = [](const char* key) {
+    return [key](const Json& r) {
+      return r.at(key).is_null() ? std::string("-") : r.at(key).get<std::string>();
+    };
+  };
+  const auto interval = [](const char* low, const char* high, int digits) {
+    return [low, high, digits](const Json& r) {
+      return report::interval_text(r.at(low), r.at(high), digits);
+    };
+  };
+  const auto whole = [](const char* low, const char* high) {
+    return [low, high](const Json& r) {
+      return report::interval_text(std::llround(r.at(low).get<double>()),
+                                   std::llround(r.at(high).get<double>()));
+    };
+  };
+  const auto larger = [](const char* sent, const char* received) {
+    return [sent, received](const Json& r) {
+      return report::number_text(std::max(r.at(sent), r.at(received)));
+    };
+  };
+  const auto time = [](const Json& r) {
+    return r.at("steps").is_null() ? report::number_text(r.at("time_s"))
+                                   : r.at("steps").dump() + " steps";
+  };
+  const auto gigabytes = [](const char* key) {
+    return [key](const Json& r) {
+      return r.at(key).is_null() ? std::string("-")
+                                 : report::number_text(r.at(key).get<double>() / 1e9, 5);
+    };
+  };
+  const auto agree = [](const Json& r) {
+    if (r.at("ranks_agree").is_null()) return "-";
+    return r.at("ranks_agree") == true ? "yes" : "no";
+  };
+  const auto verdict = [](const Json& r) {
+    return (r.at("status") == "ok" ? r.at("verdict") : r.at("status")).get<std::string>();
+  };
+
+  std::vector<report::Column> columns{{"scheme", text("scheme"), true}};
+  if (any([](const Json& r) { return r.at("network") != "alphabeta"; })) {
+    columns.push_back({"network", text("network"), true});
+  }
+  if (any_value("platform")) columns.push_back({"platform", text("platform"), true});
+  if (any([](const Json& r) {
+        return !r.at("platform").is_null() && r.at("placement") != "block";
+      })) {
+    columns.push_back({"placement", text("placement"), true});
+  }
+  const auto any_above_0 = [&](const char* key) {
+    return any([key](const Json& r) { return r.at(key) > 0; });
+  };
+  if (any([](const Json& r) { return r.at("packets") == true; })) {
+    columns.push_back({"packets", [](const Json& r) { return r.at("packets").dump(); }, true});
+  }
+  for (const char* key : {"flows_per_port", "time_resolution_s"}) {
+    if (any_above_0(key)) columns.push_back({key, field(key)});
+  }
+  for (const std::string key :
+       {"routing", "eager_bytes", "fair_ports", "background_share", "background_flows"}) {
+    const std::string full = "links." + key;
+    const auto usual = [](const Json& value) {
+      return value == "minimal" || value == 0 || value == false;
+    };
+    if (!any([&](const Json& r) { return r.contains(full) && !usual(r.at(full)); })) continue;
+    columns.push_back({key, [full](const Json& r) -> std::string {
+                         if (!r.contains(full)) return "-";
+                         const Json& value = r.at(full);
+                         return value.is_string() ? value.get<std::string>()
+                                                  : report::number_text(value);
+                       }});
+  }
+  const auto input = [](const Json& r) -> std::string {
+    if (r.contains("input.trace")) return r.at("input.trace").get<std::string>();
+    if (!r.contains("input.profile")) return "made up";
+    return r.at("input.profile").get<std::string>() + "/" +
+           r.at("input.family").get<std::string>() +
+           (r.at("input.statistical") == true ? "" : "/exact");
+  };
+  if (any([](const Json& r) { return r.contains("input.trace") || r.contains("input.profile"); })) {
+    columns.push_back({"input", input, true});
+  }
+  if (any([&](const Json& r) { return r.at("sweep") != records.front().at("sweep"); })) {
+    columns.push_back({"sweep", text("sweep"), true});
+  }
+  columns.push_back({"ranks", field("ranks")});
+  columns.push_back({"size_bytes", field("size_bytes")});
+  columns.push_back({"k", field("k")});
+  for (const std::string& key : varying_options(records)) {
+    columns.push_back({key.substr(std::string("options.").size()), [key](const Json& r) {
+                         return r.contains(key) ? report::number_text(r.at(key)) : std::string("-");
+                       }});
+  }
+  columns.push_back({"time_s", time});
+  columns.push_back({"algbw_GB/s", gigabytes("algbw_bytes_per_s")});
+  columns.push_back({"busbw_GB/s", gigabytes("busbw_bytes_per_s")});
+  columns.push_back({"formula_s", interval("formula_low_s", "formula_high_s", 6)});
+  columns.push_back({"ratio", interval("ratio_low", "ratio_high", 5)});
+  if (any_value("congestion_factor")) columns.push_back({"congestion", field("congestion_factor")});
+  if (detail == Detail::full) {
+    columns.push_back({"paper_s", interval("paper_low_s", "paper_high_s", 6)});
+    columns.push_back({"lower_order_s", interval("lower_order_low_s", "lower_order_high_s", 3)});
+  }
+  if (detail == Detail::full) {
+    columns.push_back({"words_max", larger("words_sent_max", "words_received_max")});
+    columns.push_back({"formula_words", whole("formula_words_low", "formula_words_high")});
+    columns.push_back({"messages", larger("messages_sent_max", "messages_received_max")});
+    columns.push_back(
+        {"formula_messages", interval("formula_messages_low", "formula_messages_high", 6)});
+  }
+  columns.push_back({"ranks_agree", agree});
+  columns.push_back({"verdict", verdict, true});
+  return columns;
+}
+
+}  // namespace
+
+void prepare_for_packets(const std::vector<experiment::Point>& points, const std::string& config) {
+  constexpr const char* kVariable = "NS_ATTRIBUTE_DEFAULT";
+  if (std::ranges::none_of(points, &experiment::Point::packets) ||
+      std::getenv(kVariable) != nullptr)
+    return;
+  if (!config.empty() && !std::filesystem::is_regular_file(config)) {
+    throw InputError(fmt::format(
+        "{}: packets need a config in a file, which is read twice, or '--packet' alone", config));
+  }
+  setenv(kVariable, networks::kPacketBuffers, 1);
+  std::ifstream file("/proc/self/cmdline");
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::vector<char*> arguments;
+  for (std::size_t at = 0; at < text.size(); at = text.find('\0', at) + 1) {
+    arguments.push_back(text.data() + at);
+  }
+  arguments.push_back(nullptr);
+  execv("/proc/self/exe", arguments.data());  // comes back only where it fails: then without
+}
+
+std::string name_of(const experiment::Point& point) {
+  const experiment::Input& input = point.input;
+  const std::string& source = input.trace.empty() ? input.profile : input.trace;
+  return fmt::format(
+      "{} on {} ranks{}{}{}", point.scheme, point.ranks, source.empty() ? "" : ", " + source,
+      point.network == "alphabeta" ? "" : ", " + point.network,
+      (point.platform.empty() ? "" : ", " + point.platform) + (point.packets ? ", packets" : ""));
+}
+
+void add_format(CLI::App& command, report::Format& format) {
+  const std::map<std::string, report::Format> formats{{"table", report::Format::table},
+                                                      {"csv", report::Format::csv},
+                                                      {"json", report::Format::json},
+                                                      {"jsonl", report::Format::jsonl}};
+  command.add_option("--format", format, "table, csv, json or jsonl")
+      ->transform(CLI::CheckedTransformer(formats).description("{table,csv,json,jsonl}"))
+      ->option_text("FORMAT [table]");
+}
+
+std::string comparison_text(const std::vector<experiment::Row>& rows, double tolerance,
+                            report::Format format, Detail detail) {
+  // A training's time has more in it than the formulas': in a table it has one of its own.
+  const bool apart = format == report::Format::table;
+  std::vector<Json> records;
+  for (const experiment::Row& row : rows) {
+    if (apart && !row.point.workload.model.empty()) continue;
+    records.push_back(report::record_of(row, compare(row, tolerance)));
+  }
+  std::string text;
+  if (!records.empty() || rows.empty() || !apart) {
+    text = report::render(format, records, comparison_columns(detail, records));
+  }
+  const std::vector<Json> trainings = report::training_records(rows);
+  if (apart && !trainings.empty()) {
+    text += (text.empty() ? "" : "\n") + report::to_table(trainings, report::training_columns());
+  }
+  return text;
+}
+
+std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
+                                        const std::vector<std::string>& where) {
+  for (const std::string& condition : where) {
+    const std::size_t equals = condition.find('=');
+    if (equals == std::string::npos) {
+      throw InputError(fmt::format(
+          "--where: '{}' is not right; wanted is KEY=VALUE, as in network=smpi", condition));
+    }
+    const std::string key = condition.substr(0, equals);
+    const std::vector<std::string> values = split(condition.substr(equals + 1));
+    std::vector<Json> records;
+    for (const experiment::Row& row : rows)
+      records.push_back(report::record_of(row, compare(row, kExactTolerance)));
+    report::check_column("--where", key, report::columns_of(records));
+    std::vector<experiment::Row> chosen;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!records[i].contains(key)) continue;
+      if (std::ranges::find(values, report::plain_text(records[i].at(key))) == values.end())
+        continue;
+      chosen.push_back(std::move(rows[i]));
+    }
+    rows = std::move(chosen);
+    if (rows.empty()) throw InputError(fmt::format("--where: no result has {}", condition));
+  }
+  return rows;
+}
+
+bool report_troubles(const std::vector<experiment::Row>& rows) {
+  std::fflush(stdout);  // the table first, where both go to one place
+  bool failed = false;
+  for (const experiment::Row& row : rows) {
+    if (row.status == experiment::Status::ok) continue;
+    failed = failed || row.status == experiment::Status::failed;
+    fmt::print(stderr, "{}: {}: {}\n",
+               row.status == experiment::Status::failed ? "failed" : "skipped", name_of(row.point),
+               row.reason);
+  }
+  return failed;
+}
+
+}  // namespace thinwire::cli

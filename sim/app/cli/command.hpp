@@ -1,0 +1,58 @@
+// What the subcommands share. Each one is a file of its own that adds itself to the parser.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/app/experiment/row.hpp"
+#include "sim/app/report/tables/formats.hpp"
+
+namespace thinwire::cli {
+
+// Exit codes: 0, all is well; 1, a simulation failed or a gate did not hold; 2, bad input;
+// 130, interrupted.
+inline constexpr int kFailed = 1;
+inline constexpr int kBadInput = 2;
+inline constexpr int kInterrupted = 130;
+
+/// Adds the subcommand; its callback does the work and sets `exit_code`.
+void add_report(CLI::App& app, int& exit_code);
+void add_run(CLI::App& app, int& exit_code);
+void add_sweep(CLI::App& app, int& exit_code);
+void add_compare(CLI::App& app, int& exit_code);
+void add_claims(CLI::App& app, int& exit_code);
+void add_list(CLI::App& app, int& exit_code);
+void add_merge(CLI::App& app, int& exit_code);
+void add_recommend(CLI::App& app, int& exit_code);
+void add_topo(CLI::App& app, int& exit_code);
+void add_trace(CLI::App& app, int& exit_code);
+/// Not in the help: what bash's completion and the man page are made from.
+void add_complete(CLI::App& app, int& exit_code);
+void add_manual(CLI::App& app, int& exit_code);
+
+/// --format table|csv|json|jsonl.
+void add_format(CLI::App& command, report::Format& format);
+/// How much a table shows; the other formats hold everything.
+enum class Detail : std::uint8_t { brief, full };
+/// The rows beside their formulas, as the commands print them. The network is named where it is
+/// not always alphabeta.
+[[nodiscard]] std::string comparison_text(const std::vector<experiment::Row>& rows,
+                                          double tolerance, report::Format format, Detail detail);
+/// Starts this program anew where a point asks for packets and the environment lacks what ns-3
+/// reads from it before main (kPacketBuffers). To be called before anything is printed. Throws
+/// InputError where the config is a pipe, which cannot be read a second time.
+void prepare_for_packets(const std::vector<experiment::Point>& points, const std::string& config);
+/// A point in a few words, for progress and complaints.
+[[nodiscard]] std::string name_of(const experiment::Point& point);
+/// The rows whose column KEY is one of the values, for each KEY=VALUE[,VALUE] of `where`; columns
+/// are those of record_of. Throws InputError where a column is unknown or no row is left.
+[[nodiscard]] std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
+                                                      const std::vector<std::string>& where);
+/// Lists on stderr what was skipped or failed, and says whether anything failed.
+[[nodiscard]] bool report_troubles(const std::vector<experiment::Row>& rows);
+
+/// Relative; what "exact" means.
+inline constexpr double kExactTolerance = 1e-9;
+
+}  // namespace thinwire::cli

@@ -1,0 +1,183 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/app/experiment/compare.hpp"
+#include "sim/app/report/tables/groups.hpp"
+#include "sim/app/report/tables/records.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/split.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct CompareFlags {
+  std::vector<std::string> results;
+  std::vector<std::string> where;
+  std::string group_by;
+  std::string sort_by;
+  std::optional<double> tolerance;
+  report::Format format = report::Format::table;
+};
+
+/// A result and its columns.
+struct Result {
+  experiment::Row row;
+  Json record;
+};
+
+/// The rows of all files. One that comes again, by its key, takes the place of the one before.
+std::vector<experiment::Row> rows_of(const std::vector<std::string>& files) {
+  std::vector<experiment::Row> rows;
+  std::map<std::string, std::size_t> place_of;
+  int superseded = 0;
+  for (const std::string& path : files) {
+    experiment::RowsFile file = experiment::read_rows(path);
+    if (file.truncated) {
+      fmt::print(stderr, "{}: the last line is not complete and is left out\n", path);
+    }
+    if (file.rows.empty()) throw InputError(fmt::format("{}: holds no results", path));
+    for (experiment::Row& row : file.rows) {
+      const auto [found, fresh] = place_of.emplace(row.key, rows.size());
+      if (fresh) {
+        rows.push_back(std::move(row));
+      } else {
+        rows[found->second] = std::move(row);
+        ++superseded;
+      }
+    }
+  }
+  if (superseded > 0) {
+    fmt::print(stderr, "{} results are there more than once, and the last one of each counts\n",
+               superseded);
+  }
+  return rows;
+}
+
+std::vector<Json> records_of(const std::vector<Result>& results) {
+  std::vector<Json> records;
+  for (const Result& result : results) records.push_back(result.record);
+  return records;
+}
+
+/// By a column, which `record_of` finds in an element.
+template <class T, class RecordOf>
+void sort_by(std::vector<T>& all, const std::string& column, RecordOf record_of) {
+  const auto value = [&](const T& one) {
+    const Json& record = record_of(one);
+    return record.contains(column) ? record.at(column) : Json();
+  };
+  std::ranges::stable_sort(
+      all, [&](const T& a, const T& b) { return report::comes_before(value(a), value(b)); });
+}
+
+std::string groups_text(const std::vector<Result>& results, const CompareFlags& flags) {
+  const std::vector<Json> records = records_of(results);
+  const std::vector<std::string> by = split(flags.group_by);
+  const std::vector<std::string> known = report::columns_of(records);
+  for (const std::string& column : by) report::check_column("--group-by", column, known);
+  std::vector<Json> groups = report::group_records(records, by);
+  if (!flags.sort_by.empty()) {
+    report::check_column("--sort-by", flags.sort_by, report::columns_of(groups));
+    sort_by(groups, flags.sort_by, [](const Json& g) -> const Json& { return g; });
+  }
+  return render(flags.format, groups, report::group_columns(groups, by));
+}
+
+int run(const CompareFlags& flags) {
+  const double tolerance = flags.tolerance.value_or(kExactTolerance);
+  if (!(tolerance >= 0)) {
+    throw InputError(
+        fmt::format("--tolerance: {} is not right; wanted is a number from 0", tolerance));
+  }
+  std::vector<Result> results;
+  for (experiment::Row& row : rows_where(rows_of(flags.results), flags.where)) {
+    Json record = report::record_of(row, compare(row, tolerance));
+    results.push_back({.row = std::move(row), .record = std::move(record)});
+  }
+  const bool grouped = !flags.group_by.empty();
+  if (!flags.sort_by.empty() && !grouped) {
+    report::check_column("--sort-by", flags.sort_by, report::columns_of(records_of(results)));
+    sort_by(results, flags.sort_by, [](const Result& r) -> const Json& { return r.record; });
+  }
+  std::vector<experiment::Row> rows;
+  for (const Result& result : results) rows.push_back(result.row);
+  fmt::print("{}", grouped ? groups_text(results, flags)
+                           : comparison_text(rows, tolerance, flags.format, Detail::full));
+  bool gate_holds = !report_troubles(rows);
+  if (!flags.tolerance) return 0;
+  const auto off = std::ranges::count_if(rows, [&](const experiment::Row& row) {
+    const experiment::Comparison comparison = compare(row, tolerance);
+    return comparison.comparable && comparison.verdict == experiment::Verdict::off;
+  });
+  const auto unknown = std::ranges::count_if(rows, [&](const experiment::Row& row) {
+    return row.outcome && row.point.workload.model.empty() && !compare(row, tolerance).comparable;
+  });
+  if (unknown > 0) {
+    fmt::print(stderr, "{} of {} results cannot be compared: no formula knows gamma, L or o\n",
+               unknown, rows.size());
+    gate_holds = false;
+  }
+  const auto congested = std::ranges::count_if(rows, [&](const experiment::Row& row) {
+    return compare(row, tolerance).verdict == experiment::Verdict::congested;
+  });
+  if (congested > 0) {
+    fmt::print(stderr, "{} of {} results are of networks that congest, and are not judged\n",
+               congested, rows.size());
+  }
+  if (off > 0) {
+    fmt::print(stderr, "{} of {} results miss their formula by more than {}\n", off, rows.size(),
+               tolerance);
+    gate_holds = false;
+  }
+  return gate_holds ? 0 : kFailed;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, int& exit_code) {
+  auto flags = std::make_shared<CompareFlags>();
+  CLI::App& command =
+      *app.add_subcommand("compare", "Compare results with the formulas of their schemes");
+  command
+      .add_option("results", flags->results,
+                  "results of sweeps, or of run --format jsonl; the same point twice counts once")
+      ->required()
+      ->option_text("RESULTS.jsonl...");
+  command
+      .add_option("--where", flags->where,
+                  "results of these only: a column and its values; may be given several times")
+      ->option_text("KEY=VALUE[,VALUE]");
+  command
+      .add_option("--group-by", flags->group_by,
+                  "a row a group of results that agree in these columns: how many, and median, "
+                  "least and most of their times, ratios and congestion factors")
+      ->option_text("COLUMN[,COLUMN]");
+  command.add_option("--sort-by", flags->sort_by, "ascending by this column")
+      ->option_text("COLUMN");
+  command
+      .add_option(
+          "--tolerance", flags->tolerance,
+          "gate: exit with 1 where a result misses an exact formula, or leaves an interval, by "
+          "more than this share")
+      ->option_text("SHARE");
+  add_format(command, flags->format);
+  command.footer(
+      "formula_s counts messages and adds the lower-order terms that the papers leave out (size\n"
+      "exchanges, remainders, folding), which lower_order_s gives apart; paper_s is the paper's "
+      "own.\n"
+      "Examples:\n"
+      "  thinwire compare table1.jsonl --tolerance 1e-9\n"
+      "  thinwire compare platforms.jsonl --where network=smpi --where "
+      "platform=fat_tree,nvlink_ib\n"
+      "  thinwire compare a.jsonl b.jsonl --group-by scheme,ranks --sort-by time_s_median");
+  command.callback([flags, &exit_code] { exit_code = run(*flags); });
+}
+
+}  // namespace thinwire::cli

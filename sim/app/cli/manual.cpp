@@ -1,0 +1,108 @@
+// `thinwire manual`: the man page, from the same texts as --help.
+#include <fmt/format.h>
+
+#include <cctype>
+#include <string>
+#include <string_view>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/core/base/version.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+/// A text as roff takes it: no macro at the beginning of a line, and '-' as it is typed.
+std::string roff(std::string_view text) {
+  std::string escaped;
+  bool line_begins = true;
+  for (const char c : text) {
+    if (line_begins && (c == '.' || c == '\'')) escaped += "\\&";
+    if (c == '\\') {
+      escaped += "\\e";
+    } else if (c == '-') {
+      escaped += "\\-";
+    } else {
+      escaped += c;
+    }
+    line_begins = c == '\n';
+  }
+  return escaped;
+}
+
+std::string upper(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+std::string as_typed(const std::string& text) {
+  return text.empty() ? "" : fmt::format(".PP\n.nf\n{}\n.fi\n", roff(trimmed(text)));
+}
+
+/// What an option takes, as --help has it.
+std::string value_of(const CLI::Option& option) {
+  if (!option.get_option_text().empty()) return option.get_option_text();
+  return option.nonpositional() && option.get_items_expected_max() > 0 ? option.get_type_name()
+                                                                       : "";
+}
+
+std::string option_entry(const CLI::Option& option) {
+  const bool named = option.nonpositional();
+  const std::string name = named ? option.get_name(false, true) : option.get_name(true);
+  const std::string value = value_of(option);
+  return fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(name), value.empty() ? "" : " " + roff(value),
+                     roff(option.get_description()));
+}
+
+std::string options_of(const CLI::App& app) {
+  std::string text;
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_group().empty()) text += option_entry(*option);
+  }
+  return text;
+}
+
+/// The subcommands below `app`, each with what comes before its name.
+std::string commands_of(const CLI::App& app, const std::string& path) {
+  std::string text;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App* /*sub*/) { return true; })) {
+    if (sub->get_group().empty()) continue;
+    const std::string name = path + sub->get_name();
+    text += fmt::format(".SS {}\n{}\n", roff(name), roff(sub->get_description()));
+    text += options_of(*sub) + as_typed(sub->get_footer());
+    text += commands_of(*sub, name + " ");
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_manual(CLI::App& app, int& /*exit_code*/) {
+  CLI::App& command = *app.add_subcommand("manual", "The man page, for man(1)");
+  command.group("");
+  command.callback([&app] {
+    const std::string& name = app.get_name();
+    fmt::print(
+        ".TH {} 1 \"\" \"{}\" \"User Commands\"\n"
+        ".SH NAME\n{} \\- simulate sparse and dense allreduce collectives\n"
+        ".SH SYNOPSIS\n\\fB{}\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n"
+        ".SH DESCRIPTION\n{}\n"
+        ".SH OPTIONS\n{}"
+        ".SH COMMANDS\n{}",
+        upper(name), roff(version()), name, name, roff(app.get_description()), options_of(app),
+        commands_of(app, ""));
+    fmt::print(
+        ".SH ENVIRONMENT\n.TP\n\\fBTHINWIRE_SHARE\\fR\n"
+        "The folder of the platforms, traces, profiles, models, devices, claims and sweeps that "
+        "come with Thinwire,\nwhere it is not beside the program in ../share/thinwire.\n"
+        ".SH EXAMPLES AND EXIT STATUS\n.nf\n{}\n.fi\n",
+        roff(trimmed(app.get_footer())));
+  });
+}
+
+}  // namespace thinwire::cli

@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <set>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/app/experiment/results_file.hpp"
+#include "sim/app/experiment/sweep.hpp"
+#include "sim/core/base/errors.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct MergeFlags {
+  std::vector<std::string> results;
+  std::string output;
+};
+
+int run(const MergeFlags& flags) {
+  const std::vector<experiment::Row> rows = experiment::merge_rows(flags.results);
+  if (rows.empty()) throw InputError(fmt::format("{}: holds no results", flags.results.front()));
+  if (flags.output.empty()) {
+    fmt::print("{}", experiment::lines_of(rows));
+  } else {
+    write_rows(flags.output, rows);
+  }
+  std::set<std::string> versions;
+  for (const experiment::Row& row : rows) versions.insert(row.version);
+  if (versions.size() > 1) {
+    fmt::print(stderr, "the results are of {} versions of thinwire: {}\n", versions.size(),
+               fmt::join(versions, ", "));
+  }
+  const bool failed = report_troubles(rows);
+  fmt::print(stderr, "{} results of {} files{}\n", rows.size(), flags.results.size(),
+             flags.output.empty() ? "" : " in " + flags.output);
+  return failed ? kFailed : 0;
+}
+
+}  // namespace
+
+void add_merge(CLI::App& app, int& exit_code) {
+  auto flags = std::make_shared<MergeFlags>();
+  CLI::App& command = *app.add_subcommand("merge", "Put the results of a sweep's parts together");
+  command.add_option("results", flags->results, "results of 'thinwire sweep --shard'")
+      ->required()
+      ->option_text("RESULTS.jsonl...");
+  command.add_option("-o,--output", flags->output, "file for all results; stdout without it")
+      ->option_text("FILE");
+  command.footer(
+      "Of a point that several files hold, the result that succeeded is kept. To see that nothing\n"
+      "is missing, and to run what is, run the sweep on what was merged:\n"
+      "  thinwire merge part*.jsonl -o big.jsonl\n"
+      "  thinwire sweep big.json -o big.jsonl");
+  command.callback([flags, &exit_code] { exit_code = run(*flags); });
+}
+
+}  // namespace thinwire::cli

@@ -1,0 +1,103 @@
+#include "sim/app/cli/program.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <utility>
+
+#include "algorithms/registry.hpp"
+#include "sim/app/cli/command.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/shipped_files.hpp"
+#include "sim/core/base/version.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+constexpr const char* kDescription =
+    "Thinwire simulates the allreduce of sparse and dense gradients: which scheme wins on a "
+    "network, "
+    "at a number of ranks and a density, and how far it strays from its formula.";
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  thinwire run --scheme oktopk --ranks 64 --density 0.01\n"
+    "  thinwire sweep sweeps/table1.json -o table1.jsonl\n"
+    "  thinwire compare table1.jsonl --tolerance 1e-9\n"
+    "  thinwire report table1.jsonl -o report.html\n"
+    "  thinwire list schemes\n"
+    "  thinwire topo show aries_daint\n"
+    "  thinwire trace show training.h5\n"
+    "\n"
+    "Exit codes: 0 all is well, 1 a simulation failed or a gate did not hold, 2 bad input,\n"
+    "130 interrupted.";
+
+}  // namespace
+
+Program::Program(std::string name, std::string version, const std::string& share)
+    : name_(std::move(name)), version_(std::move(version)) {
+  set_own_program(name_, version_);
+  set_share(share);
+}
+
+void Program::add(algorithms::SchemeInfo scheme) { schemes_.push_back(std::move(scheme)); }
+
+void Program::add(algorithms::SparsifierInfo sparsifier) {
+  sparsifiers_.push_back(std::move(sparsifier));
+}
+
+int Program::run_command(int argc, char** argv) {
+  for (algorithms::SparsifierInfo& sparsifier : sparsifiers_)
+    algorithms::register_sparsifier(std::move(sparsifier));
+  for (algorithms::SchemeInfo& scheme : schemes_) algorithms::register_scheme(std::move(scheme));
+
+  CLI::App app(kDescription, name_);
+  app.footer(kFooter);
+  app.set_version_flag("--version", version());
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(40);
+  int exit_code = 0;
+  add_run(app, exit_code);
+  add_sweep(app, exit_code);
+  add_merge(app, exit_code);
+  add_compare(app, exit_code);
+  add_report(app, exit_code);
+  add_recommend(app, exit_code);
+  add_claims(app, exit_code);
+  add_list(app, exit_code);
+  add_topo(app, exit_code);
+  add_trace(app, exit_code);
+  add_complete(app, exit_code);
+  add_manual(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "{}: {} (see '{} --help')\n", name_, error.what(), name_);
+    return kBadInput;
+  }
+  return exit_code;
+}
+
+int Program::run(int argc, char** argv) {
+  try {
+    const int exit_code = run_command(argc, argv);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+    fmt::print(stderr, "{}: what was printed could not be written\n", name_);
+    return kFailed;
+  } catch (const InputError& error) {
+    fmt::print(stderr, "{}: {}\n", name_, error.what());
+    return kBadInput;
+  } catch (const InterruptedError& error) {
+    fmt::print(stderr, "{}: {}\n", name_, error.what());
+    return kInterrupted;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: {}\n", name_, error.what());
+    return kFailed;
+  }
+}
+
+}  // namespace thinwire::cli

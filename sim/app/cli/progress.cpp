@@ -1,0 +1,77 @@
+#include "sim/app/cli/progress.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "sim/app/cli/command.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+constexpr const char* kClear = "\r\033[K";
+
+int columns_of_terminal() {
+  winsize size{};
+  constexpr int kUsual = 80;
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsual;
+  return size.ws_col;
+}
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<long long>(std::ceil(std::max(0.0, seconds)));
+  constexpr long long kMinute = 60;
+  constexpr long long kHour = 3600;
+  if (whole >= kHour) {
+    return fmt::format("{}:{:02}:{:02}", whole / kHour, whole % kHour / kMinute, whole % kMinute);
+  }
+  return fmt::format("{}:{:02}", whole / kMinute, whole % kMinute);
+}
+
+std::string bar_text(const experiment::SweepProgress& progress, int columns) {
+  const std::string words =
+      fmt::format(" {}/{} done, {} running, {} failed, {} left", progress.done, progress.total,
+                  progress.running, progress.failed, duration_text(progress.left_s));
+  constexpr int kWidest = 30;
+  const int width = std::min(kWidest, columns - static_cast<int>(words.size()) - 3);
+  if (width < 3) return words.substr(1, static_cast<std::size_t>(std::max(0, columns - 1)));
+  const std::size_t total = std::max<std::size_t>(1, progress.total);
+  const std::size_t full = static_cast<std::size_t>(width) * progress.done / total;
+  return "[" + std::string(full, '#') + std::string(static_cast<std::size_t>(width) - full, '.') +
+         "]" + words;
+}
+
+ProgressDisplay::ProgressDisplay() : terminal_(isatty(STDERR_FILENO) != 0) {}
+
+ProgressDisplay::~ProgressDisplay() {
+  if (terminal_) fmt::print(stderr, "{}", kClear);
+}
+
+void ProgressDisplay::show(const experiment::SweepProgress& progress) {
+  if (!terminal_) {
+    if (progress.ended == nullptr) return;
+    const experiment::Row& row = *progress.ended;
+    fmt::print(stderr, "{}/{} {} ({:.1f} s){}\n", progress.done, progress.total, name_of(row.point),
+               row.wall_s, row.status == experiment::Status::failed ? " FAILED" : "");
+    return;
+  }
+  if (progress.ended != nullptr) last_ = name_of(progress.ended->point);
+  constexpr std::chrono::milliseconds kOften{100};
+  const auto now = std::chrono::steady_clock::now();
+  if (now - drawn_ < kOften) return;
+  drawn_ = now;
+  const int columns = columns_of_terminal();
+  std::string line = bar_text(progress, columns);
+  if (!last_.empty()) line += "; " + last_;
+  fmt::print(stderr, "{}{}", kClear, line.substr(0, static_cast<std::size_t>(columns - 1)));
+  std::fflush(stderr);
+}
+
+}  // namespace thinwire::cli

@@ -1,0 +1,189 @@
+#include "sim/app/studies/recommend.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "algorithms/registry.hpp"
+#include "sim/app/cli/command.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/split.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct RecommendFlags {
+  Json point = Json::object();
+  std::string model;
+  bool staging = false;
+  std::string schemes;
+  bool fast = false;
+  int most_ranks = 1024;
+  report::Format format = report::Format::table;
+};
+
+Json record_of(const studies::Candidate& candidate, const experiment::Row& best) {
+  const experiment::Row& row = candidate.row;
+  Json record = {
+      {"schema", "recommendation/1"}, {"kind", "candidate"}, {"scheme", row.point.scheme}};
+  for (const char* key : {"iteration_s", "over_best", "computation_s", "sparsification_s",
+                          "communication_s", "samples_per_s", "dominant"}) {
+    record[key] = nullptr;
+  }
+  record["reason"] = row.reason.empty() ? Json() : Json(row.reason);
+  if (!row.outcome) return record;
+  const experiment::TrainingOutcome& training = *row.outcome->training;
+  const double time = training.mean.total().value();
+  record["iteration_s"] = time;
+  record["over_best"] = time / best.outcome->training->mean.total().value();
+  record["computation_s"] = training.mean.computation.value();
+  record["sparsification_s"] = training.mean.sparsification.value();
+  record["communication_s"] = training.mean.communication.value();
+  record["samples_per_s"] = training.samples_per_s;
+  record["dominant"] = name_of(*candidate.dominant);
+  return record;
+}
+
+void add_crossover(std::vector<Json>& records, const std::string& along, const std::string& towards,
+                   const studies::Crossover& crossover) {
+  const bool found = !crossover.winner.empty();
+  records.push_back({{"schema", "recommendation/1"},
+                     {"kind", "crossover"},
+                     {"along", along},
+                     {"towards", towards},
+                     {"at", found ? Json(crossover.at) : Json()},
+                     {"scheme", found ? Json(crossover.winner) : Json()},
+                     {"gain", found ? Json(crossover.gain) : Json()},
+                     {"looked_to", crossover.looked_to > 0 ? Json(crossover.looked_to) : Json()}});
+}
+
+std::string crossover_text(const Json& record, const std::string& winner) {
+  const std::string way = record.at("along") == "ranks" ? "P" : "density";
+  const std::string towards = record.at("towards").get<std::string>();
+  if (record.at("looked_to").is_null()) {
+    return fmt::format("{} {}: nothing there could be simulated\n", towards, way);
+  }
+  if (record.at("at").is_null()) {
+    return fmt::format("{} {}: {} stays the fastest up to {} = {}\n", towards, way, winner, way,
+                       report::number_text(record.at("looked_to"), 4));
+  }
+  return fmt::format("{} {}: at {} = {} {} wins, {:.3g} times as fast as {}\n", towards, way, way,
+                     report::number_text(record.at("at"), 4),
+                     record.at("scheme").get<std::string>(), record.at("gain").get<double>(),
+                     winner);
+}
+
+int run(RecommendFlags flags) {
+  flags.point["workload"]["model"] = flags.model;
+  if (flags.staging) flags.point["workload"]["staging"] = true;
+  studies::RecommendSettings settings{.point = flags.point,
+                                      .schemes = flags.schemes.empty()
+                                                     ? studies::default_candidates(flags.point)
+                                                     : split(flags.schemes),
+                                      .crossovers = !flags.fast,
+                                      .most_ranks = flags.most_ranks};
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  if (terminal) {
+    settings.progress = [](const std::string& what) { fmt::print(stderr, "\r\033[K{}", what); };
+  }
+  const studies::Recommendation result = studies::recommend(settings);
+  if (terminal) fmt::print(stderr, "\r\033[K");
+  std::vector<experiment::Row> rows;
+  for (const studies::Candidate& candidate : result.ranked) rows.push_back(candidate.row);
+  const experiment::Row& best = rows.front();
+  if (!best.outcome) {
+    static_cast<void>(report_troubles(rows));
+    throw SimulationError("no candidate could be simulated");
+  }
+  std::vector<Json> records;
+  for (const studies::Candidate& candidate : result.ranked) {
+    if (candidate.row.outcome) records.push_back(record_of(candidate, best));
+  }
+  std::vector<Json> crossovers;
+  if (settings.crossovers) {
+    add_crossover(crossovers, "ranks", "more", result.more_ranks);
+    add_crossover(crossovers, "ranks", "fewer", result.fewer_ranks);
+    add_crossover(crossovers, "density", "higher", result.higher_density);
+    add_crossover(crossovers, "density", "lower", result.lower_density);
+  }
+  if (flags.format != report::Format::table) {
+    records.insert(records.end(), crossovers.begin(), crossovers.end());
+    fmt::print("{}", report::render(flags.format, records, {}));
+    return report_troubles(rows) ? kFailed : 0;
+  }
+  std::vector<report::Column> columns{
+      {"scheme", [](const Json& r) { return r.at("scheme").get<std::string>(); }, true}};
+  for (const char* key : {"iteration_s", "over_best", "computation_s", "sparsification_s",
+                          "communication_s", "samples_per_s"}) {
+    columns.push_back({key, [key](const Json& r) { return report::number_text(r.at(key), 4); }});
+  }
+  columns.push_back(
+      {"dominant", [](const Json& r) { return r.at("dominant").get<std::string>(); }, true});
+  fmt::print("{}", report::to_table(records, columns));
+  if (!crossovers.empty()) {
+    fmt::print("\namong {}:\n", fmt::join(result.contenders, ", "));
+  }
+  for (const Json& crossover : crossovers) {
+    fmt::print("{}", crossover_text(crossover, best.point.scheme));
+  }
+  return report_troubles(rows) ? kFailed : 0;
+}
+
+}  // namespace
+
+void add_recommend(CLI::App& app, int& exit_code) {
+  auto flags = std::make_shared<RecommendFlags>();
+  CLI::App& command = *app.add_subcommand(
+      "recommend",
+      "Rank schemes by the simulated iteration of a training, and say where that "
+      "changes");
+  const auto take = [&](auto type, const char* names, const char* path, const char* help) {
+    using Value = decltype(type);
+    command.add_option_function<Value>(
+        names,
+        [flags, path](const Value& value) { experiment::set_by_path(flags->point, path, value); },
+        help);
+  };
+  command.add_option("--model", flags->model, "what is trained, see 'thinwire list models'")
+      ->required()
+      ->option_text("MODEL");
+  take(std::string(), "--platform", "platform",
+       "a shipped platform or a platform XML; without it alpha and beta");
+  take(int(), "-P,--ranks", "ranks", "ranks [16]");
+  take(double(), "-d,--density", "density", "share that each rank selects [the model's]");
+  take(std::string(), "--device", "workload.device", "GPU [the model's first]");
+  take(std::int64_t(), "--batch", "workload.batch", "samples a rank [the model's own]");
+  take(std::string(), "--network", "network",
+       "alphabeta (end to end, no congestion), links (congestion) or smpi (SimGrid's, far slower) "
+       "[alphabeta]");
+  take(double(), "--alpha", "machine.alpha_s", "without platform: seconds a message [2e-6]");
+  take(double(), "--beta", "machine.beta_s_per_word", "without platform: seconds a word [4e-10]");
+  command.add_flag("--staging", flags->staging,
+                   "messages are sent from the host's memory, not the GPU's");
+  command.add_option("--schemes", flags->schemes, "candidates, SCHEME or SCHEME+SPARSIFIER")
+      ->option_text("SCHEME,...");
+  command.add_flag("--fast", flags->fast, "rank only; do not look for crossovers");
+  command
+      .add_option(
+          "--most-ranks", flags->most_ranks,
+          "how far to look for crossovers, and to twice --ranks at least; thousands take minutes")
+      ->capture_default_str()
+      ->check(CLI::Range(2, 1 << 20));
+  add_format(command, flags->format);
+  command.footer(
+      "dominant is what takes most of an iteration: computation, sparsification, and of the\n"
+      "communication latency (messages times alpha), bandwidth (words times beta) or waiting (for\n"
+      "other ranks, sums and copies). Crossovers are looked for by doubling and halving P and the\n"
+      "density, among the three fastest and the fastest dense scheme.\n"
+      "Examples:\n"
+      "  thinwire recommend --platform aries_daint --model bert --ranks 256\n"
+      "  thinwire recommend --platform nvlink_ib --network links --model bert --device h100 -P 64");
+  command.callback([flags, &exit_code] { exit_code = run(*flags); });
+}
+
+}  // namespace thinwire::cli

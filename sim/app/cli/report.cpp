@@ -1,0 +1,179 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/app/report/charts/figure_svg.hpp"
+#include "sim/app/report/charts/page.hpp"
+#include "sim/app/report/charts/png.hpp"
+#include "sim/core/base/errors.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct ReportFlags {
+  std::vector<std::string> results;
+  std::vector<std::string> where;
+  std::string output;
+  std::string format;  ///< empty: by the name of the output
+  std::string figure;
+};
+
+/// Rows of all results files, and claims.
+struct Read {
+  std::vector<experiment::Row> rows;
+  std::vector<Json> claims;
+};
+
+/// Whether the file holds what `claims --format jsonl` printed: its first line says so.
+bool holds_claims(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  const Json json = Json::parse(line, nullptr, false);
+  return json.is_object() && json.contains("claim");
+}
+
+void note_truncated(const std::string& path) {
+  fmt::print(stderr, "{}: the last line is not complete and is left out\n", path);
+}
+
+void read_claims(const std::string& path, std::vector<Json>& claims) {
+  std::ifstream file(path);
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const bool complete = !file.eof();
+    Json claim = Json::parse(line, nullptr, false);
+    if (claim.is_discarded() && !complete) {
+      note_truncated(path);
+      return;
+    }
+    for (const char* key : {"claim", "what", "source", "basis", "verdict"}) {
+      if (claim.is_object() && claim.contains(key) && claim.at(key).is_string()) continue;
+      throw InputError(fmt::format("{}:{}: not a line of 'thinwire claims --format jsonl': no {}",
+                                   path, number, key));
+    }
+    claims.push_back(std::move(claim));
+  }
+}
+
+Read read_all(const std::vector<std::string>& paths) {
+  Read read;
+  for (const std::string& path : paths) {
+    if (holds_claims(path)) {
+      read_claims(path, read.claims);
+      continue;
+    }
+    experiment::RowsFile file = experiment::read_rows(path);
+    if (file.truncated) note_truncated(path);
+    if (file.rows.empty()) fmt::print(stderr, "{}: holds no results\n", path);
+    std::ranges::move(file.rows, std::back_inserter(read.rows));
+  }
+  return read;
+}
+
+std::string format_of(const ReportFlags& flags) {
+  constexpr std::array<const char*, 3> kFormats{"html", "svg", "png"};
+  std::string format = flags.format;
+  if (format.empty()) {
+    const std::string extension = std::filesystem::path(flags.output).extension().string();
+    const auto* const known = std::ranges::find_if(
+        kFormats, [&](const char* name) { return extension == fmt::format(".{}", name); });
+    if (known != kFormats.end()) {
+      format = *known;
+    } else {
+      format = flags.figure.empty() ? "html" : "svg";
+    }
+  }
+  if (format == "html" && !flags.figure.empty()) {
+    throw InputError("--figure: a page has all figures; --format svg or png writes one");
+  }
+  if (format != "html" && flags.figure.empty()) {
+    throw InputError(fmt::format("--format {}: which figure? --figure {}", format,
+                                 fmt::join(report::figure_names(), "|")));
+  }
+  return format;
+}
+
+void write_out(const std::string& path, const std::string& text) {
+  if (path.empty()) {
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
+    return;
+  }
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) throw InputError(fmt::format("{}: cannot be written", path));
+}
+
+int run(const ReportFlags& flags) {
+  const std::string format = format_of(flags);
+  const bool page = format == "html";
+  const report::FigureKind kind =
+      page ? report::FigureKind::time : report::figure_named(flags.figure);
+  Read read = read_all(flags.results);
+  if (read.rows.empty() && (read.claims.empty() || !page)) {
+    throw InputError(fmt::format("report: {} hold no results", fmt::join(flags.results, ", ")));
+  }
+  if (!read.rows.empty()) read.rows = rows_where(std::move(read.rows), flags.where);
+  report::Report report{.sources = flags.results,
+                        .rows = read.rows.size(),
+                        .figures = report::figures_of(read.rows),
+                        .links = {},
+                        .claims = std::move(read.claims)};
+  if (page || kind == report::FigureKind::links) report.links = report::link_maps(read.rows);
+  if (page) {
+    write_out(flags.output, report::report_page(report));
+    return 0;
+  }
+  const std::string svg = report::figure_svg(kind, report.figures, report.links);
+  write_out(flags.output, format == "png" ? report::png_of(svg) : svg);
+  return 0;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, int& exit_code) {
+  auto flags = std::make_shared<ReportFlags>();
+  CLI::App& command = *app.add_subcommand(
+      "report", "Draw results: a page with all figures, or one figure as SVG or PNG");
+  command
+      .add_option("results", flags->results,
+                  "results of sweeps, of run --format jsonl, and of claims --format jsonl")
+      ->required()
+      ->option_text("RESULTS.jsonl ...");
+  command.add_option("-o,--output", flags->output, "the file to write")
+      ->option_text("FILE [stdout]");
+  command
+      .add_option("--format", flags->format,
+                  "html, svg or png; default what the output's name ends in, else html")
+      ->check(CLI::IsMember({"html", "svg", "png"}))
+      ->option_text("FORMAT");
+  command
+      .add_option("--figure", flags->figure,
+                  "for svg and png: time, volume, breakdown, congestion, crossover or links")
+      ->option_text("FIGURE");
+  command
+      .add_option("--where", flags->where,
+                  "results of these only: a column and its values; may be given several times")
+      ->option_text("KEY=VALUE[,VALUE]");
+  command.footer(
+      "The page is one file that needs no network: schemes and platforms are chosen in it, and so\n"
+      "are settings and densities, where results differ in those. Link maps are of results that\n"
+      "recorded their links (run --links).\n"
+      "Examples:\n"
+      "  thinwire report table1.jsonl -o report.html\n"
+      "  thinwire report platforms.jsonl claims.jsonl -o report.html\n"
+      "  thinwire report platforms.jsonl --where platform=fat_tree --figure time -o time.svg");
+  command.callback([flags, &exit_code] { exit_code = run(*flags); });
+}
+
+}  // namespace thinwire::cli

@@ -1,0 +1,161 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <thread>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/progress.hpp"
+#include "sim/app/experiment/sweep.hpp"
+#include "sim/core/base/errors.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct SweepFlags {
+  std::string config;
+  std::string output;
+  std::string shard;
+  bool dry_run = false;
+  experiment::SweepOptions options;
+  report::Format format = report::Format::table;
+};
+
+experiment::Shard shard_from(const std::string& text) {
+  experiment::Shard shard;
+  const char* const end = text.data() + text.size();
+  const auto index = std::from_chars(text.data(), end, shard.index);
+  const bool slash = index.ec == std::errc() && index.ptr != end && *index.ptr == '/';
+  const auto of = std::from_chars(slash ? index.ptr + 1 : end, end, shard.of);
+  if (!slash || of.ec != std::errc() || of.ptr != end || shard.index < 1 ||
+      shard.index > shard.of) {
+    throw InputError(fmt::format(
+        "--shard: '{}' is not right; wanted is I/N with I from 1 to N, as in 2/8", text));
+  }
+  return shard;
+}
+
+std::string default_output(const std::string& sweep, const experiment::Shard& shard) {
+  const std::string part =
+      shard.of == 1 ? "" : fmt::format(".shard-{}-of-{}", shard.index, shard.of);
+  return fmt::format("results/local/{}{}.jsonl", sweep, part);
+}
+
+/// The points, and how long they will take.
+int print_plan(const experiment::Sweep& sweep, const std::string& output, const SweepFlags& flags) {
+  std::vector<experiment::Row> before;
+  if (std::filesystem::exists(output)) before = experiment::read_rows(output).rows;
+  const std::vector<experiment::PlannedPoint> plan =
+      experiment::plan_sweep(sweep, before, flags.options);
+  std::vector<Json> records;
+  double expected = 0;
+  double longest = 0;
+  std::size_t missing = 0;
+  for (const experiment::PlannedPoint& planned : plan) {
+    const experiment::Point& point = sweep.points[planned.index];
+    const bool runs = !planned.known;
+    if (runs) {
+      ++missing;
+      expected += planned.expected_s;
+      longest = std::max(longest, planned.expected_s);
+    }
+    records.push_back({{"point", name_of(point)},
+                       {"key", experiment::key_of(point)},
+                       {"action", runs ? "run" : "reuse"},
+                       {"expected_s", planned.expected_s},
+                       {"basis", planned.took_before ? "measured" : "estimated"}});
+  }
+  const std::vector<report::Column> columns{
+      {"point", [](const Json& r) { return r.at("point").get<std::string>(); }, true},
+      {"key", [](const Json& r) { return r.at("key").get<std::string>(); }, true},
+      {"action", [](const Json& r) { return r.at("action").get<std::string>(); }, true},
+      {"expected_s", [](const Json& r) { return report::number_text(r.at("expected_s"), 2); }},
+      {"basis", [](const Json& r) { return r.at("basis").get<std::string>(); }, true}};
+  fmt::print("{}", report::render(flags.format, records, columns));
+  std::fflush(stdout);
+  fmt::print(stderr, "{} of {} points would run, in about {} with -j {}; results go to {}\n",
+             missing, plan.size(), duration_text(std::max(longest, expected / flags.options.jobs)),
+             flags.options.jobs, output);
+  return 0;
+}
+
+int run(SweepFlags& flags) {
+  flags.config = experiment::sweep_file(flags.config);
+  const experiment::Sweep sweep =
+      experiment::sweep_from(experiment::read_json(flags.config), flags.config);
+  if (!flags.shard.empty()) flags.options.shard = shard_from(flags.shard);
+  const std::string output =
+      flags.output.empty() ? default_output(sweep.name, flags.options.shard) : flags.output;
+  if (flags.dry_run) return print_plan(sweep, output, flags);
+  prepare_for_packets(sweep.points, flags.config);
+  std::size_t reused = 0;
+  std::vector<experiment::Row> rows;
+  {
+    ProgressDisplay display;
+    rows = experiment::run_sweep(sweep, output, flags.options,
+                                 [&](const experiment::SweepProgress& progress) {
+                                   reused = progress.reused;
+                                   display.show(progress);
+                                 });
+  }
+  fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format, Detail::brief));
+  const bool failed = report_troubles(rows);
+  fmt::print(stderr, "{} points ({} of them were there already) in {}\n", rows.size(), reused,
+             output);
+  return failed ? kFailed : 0;
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, int& exit_code) {
+  auto flags = std::make_shared<SweepFlags>();
+  flags->options.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  CLI::App& command = *app.add_subcommand(
+      "sweep", "Simulate every point of a grid and compare them with their formulas");
+  command
+      .add_option("sweep", flags->config,
+                  "JSON file with the sweep, or the name of a shipped one: table1")
+      ->required()
+      ->option_text("CONFIG.json");
+  command.add_option("-o,--output", flags->output, "results, one JSON object a line")
+      ->option_text("FILE [results/local/NAME.jsonl]");
+  command.add_option("-j,--jobs", flags->options.jobs, "points that run at once")
+      ->check(CLI::PositiveNumber)
+      ->option_text(fmt::format("N [{}]", flags->options.jobs));
+  command.add_flag("--force", flags->options.force,
+                   "run all points, also those that the results hold");
+  command.add_flag("--dry-run", flags->dry_run,
+                   "print the points, and how long they will take, and run nothing");
+  command
+      .add_option("--shard", flags->shard,
+                  "run the I-th of N parts of the sweep; 'thinwire merge' puts them together")
+      ->option_text("I/N");
+  command
+      .add_option("--time-limit", flags->options.limits.seconds,
+                  "wall-clock seconds for a point; beyond them it fails")
+      ->check(CLI::PositiveNumber)
+      ->option_text("SECONDS");
+  command
+      .add_option_function<std::int64_t>(
+          "--memory-limit",
+          [flags](std::int64_t mebibytes) { flags->options.limits.memory_bytes = mebibytes << 20; },
+          "memory for a point; beyond it it fails")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->option_text("MiB");
+  add_format(command, flags->format);
+  command.footer(
+      "A point is written as soon as it ends, the longest points run first. Killed at any moment,\n"
+      "nothing that was finished is lost: the same command later runs only what is missing, or\n"
+      "what another version of the simulator made. Failed points run again.\n"
+      "On many machines, one part each (tools/slurm does it as an array job):\n"
+      "  thinwire sweep big.json --shard 2/8 -o part2.jsonl\n"
+      "  thinwire merge part*.jsonl -o big.jsonl\n"
+      "Example: thinwire sweep sweeps/table1.json -o table1.jsonl");
+  command.callback([flags, &exit_code] { exit_code = run(*flags); });
+}
+
+}  // namespace thinwire::cli

@@ -1,0 +1,141 @@
+#include "sim/app/cli/timeline_flags.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "sim/app/report/tables/timeline.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/split.hpp"
+#include "sim/core/base/version.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<int> whole_number(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+/// "0-7,100,last". Ranks that nobody asked for by name may be more than there are.
+experiment::TimelineSettings settings_of(const TimelineFlags& flags, int ranks) {
+  experiment::TimelineSettings settings{.last = false, .most_events = flags.most_events};
+  for (const std::string& part : split(flags.ranks)) {
+    if (part == "last") {
+      settings.last = true;
+      continue;
+    }
+    const std::size_t dash = part.find('-');
+    const auto first = whole_number(std::string_view(part).substr(0, dash));
+    auto last =
+        dash == std::string::npos ? first : whole_number(std::string_view(part).substr(dash + 1));
+    if (!first || !last || *last < *first) {
+      throw InputError(fmt::format(
+          "--timeline-ranks: '{}' is not right; wanted are ranks as in 0-7,100,last", part));
+    }
+    if (!flags.ranks_given) last = std::min(*last, ranks - 1);
+    if (*last >= ranks) {
+      throw InputError(fmt::format("--timeline-ranks: there is no rank {}; ranks are 0 to {}",
+                                   *last, ranks - 1));
+    }
+    for (int rank = *first; rank <= *last; ++rank) settings.ranks.emplace_back(rank);
+  }
+  return settings;
+}
+
+Json about(const experiment::Point& point) {
+  return {{"made_by", "thinwire"},
+          {"version", version()},
+          {"schema", "timeline/1"},
+          {"point", to_json(point)}};
+}
+
+/// What make_row takes.
+experiment::TimelineWish timeline_wish(const TimelineFlags& flags, const experiment::Point& point) {
+  experiment::TimelineWish wish{.settings = settings_of(flags, point.ranks)};
+  check_timeline(point, wish.settings);
+  if (!std::ofstream(flags.file, std::ios::app)) {
+    throw InputError(
+        fmt::format("--timeline: {} cannot be written; give another place", flags.file));
+  }
+  wish.write = [&flags, &point](const Timeline& timeline) {
+    const report::TimelineText trace = report::to_trace_events(timeline, about(point));
+    std::ofstream file(flags.file);
+    file << trace.text;
+    file.close();
+    if (!file) throw SimulationError(fmt::format("{}: cannot be written to", flags.file));
+    std::string told = fmt::format("{} ranks, {} messages, {} events", timeline.shown().size(),
+                                   timeline.messages().size(), trace.events);
+    const Timeline::LeftOut& left_out = timeline.left_out();
+    if (left_out.messages + left_out.slices > 0) {
+      told += fmt::format(
+          "; left out, from {:.6g} s on: {} messages and {} slices (fewer --timeline-ranks, or "
+          "more "
+          "--timeline-events)",
+          left_out.since.value(), left_out.messages, left_out.slices);
+    }
+    return told;
+  };
+  return wish;
+}
+
+/// Takes away a file that nothing was written to.
+void remove_empty(const std::string& path) {
+  std::error_code ignored;
+  const bool empty = fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == 0;
+  if (empty) fs::remove(path, ignored);
+}
+
+}  // namespace
+
+void add_timeline_flags(CLI::App& command, TimelineFlags& flags) {
+  command
+      .add_option("--timeline", flags.file,
+                  "write what each rank did, and every message, as a trace that Perfetto and "
+                  "chrome://tracing open")
+      ->option_text("FILE.json");
+  command
+      .add_option_function<std::string>(
+          "--timeline-ranks",
+          [&flags](const std::string& ranks) {
+            flags.ranks = ranks;
+            flags.ranks_given = true;
+          },
+          "ranks to show; 'last' is the one that ends last, for which the point may run twice")
+      ->option_text("RANKS [0-15,last]");
+  command
+      .add_option("--timeline-events", flags.most_events,
+                  "leave out what comes after so many events")
+      ->option_text(fmt::format("N [{}]", experiment::TimelineSettings{}.most_events));
+}
+
+experiment::Row row_with_timeline(const TimelineFlags& flags, const experiment::Point& point,
+                                  bool verbose) {
+  experiment::TimelineWish wish = timeline_wish(flags, point);
+  experiment::Row row;
+  try {
+    row = experiment::make_row("run", point, verbose, &wish);
+  } catch (...) {
+    remove_empty(flags.file);
+    throw;
+  }
+  remove_empty(flags.file);
+  if (row.status == experiment::Status::ok) {
+    fmt::print(stderr, "{}: {}; https://ui.perfetto.dev opens it\n", flags.file, wish.told);
+  } else if (fs::is_regular_file(flags.file)) {
+    fmt::print(stderr, "{}: what happened before the run failed\n", flags.file);
+  }
+  return row;
+}
+
+}  // namespace thinwire::cli

@@ -1,0 +1,424 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/core/base/child_process.hpp"
+#include "sim/core/base/errors.hpp"
+#include "topologies/analysis/check.hpp"
+#include "topologies/analysis/export.hpp"
+#include "topologies/analysis/graph.hpp"
+#include "topologies/analysis/metrics.hpp"
+#include "topologies/analysis/traffic.hpp"
+#include "topologies/generators/family.hpp"
+#include "topologies/loading/placement.hpp"
+#include "topologies/loading/shipped.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct MakeFlags {
+  std::map<std::string, std::string> given;
+  std::vector<std::string> settings;
+  std::string notes;
+  std::string output;
+};
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush()) throw InputError(fmt::format("{}: cannot be written", path));
+}
+
+/// "groups=14", as the comment of a made platform has it.
+void apply_parameter(MakeFlags& flags, const std::string& setting) {
+  const std::size_t equals = setting.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw InputError(
+        fmt::format("topo make: '{}' is not right; wanted is KEY=VALUE, as in "
+                    "hosts=64, or --KEY VALUE",
+                    setting));
+  }
+  const std::string name = setting.substr(0, equals);
+  const std::string value = setting.substr(equals + 1);
+  if (name == "notes") {
+    flags.notes = value;
+  } else {
+    flags.given[name] = value;
+  }
+}
+
+int make(const topologies::Family& family, MakeFlags& flags) {
+  for (const std::string& setting : flags.settings) apply_parameter(flags, setting);
+  const std::string xml = topologies::make_platform(family, flags.given, flags.notes);
+  if (flags.output.empty()) {
+    fmt::print("{}", xml);
+  } else {
+    write_text(flags.output, xml);
+  }
+  return 0;
+}
+
+void add_make(CLI::App& topo, int& exit_code) {
+  CLI::App& command = *topo.add_subcommand("make", "Write the XML of a platform of a family");
+  // A family that is none is refused here, with the nearest that is one.
+  command.require_subcommand(0, 1);
+  command.allow_extras();
+  command.callback([&command] {
+    if (!command.get_subcommands().empty()) return;
+    const std::vector<std::string> given = command.remaining();
+    static_cast<void>(topologies::family(given.empty() ? "" : given.front()));
+  });
+  for (const topologies::Family& family : topologies::all_families()) {
+    auto flags = std::make_shared<MakeFlags>();
+    CLI::App& made = *command.add_subcommand(family.name, family.summary);
+    for (const topologies::ParameterInfo& parameter : family.parameters) {
+      made.add_option_function<std::string>(
+              "--" + parameter.name,
+              [flags, name = parameter.name](const std::string& value) {
+                flags->given[name] = value;
+              },
+              parameter.help)
+          ->option_text(parameter.fallback.empty() ? "" : fmt::format("[{}]", parameter.fallback));
+    }
+    made.add_option("--notes", flags->notes,
+                    "file with what the figures are from, for the comment of the XML")
+        ->option_text("FILE");
+    made.add_option("-o,--output", flags->output, "the XML file")->option_text("FILE [stdout]");
+    made.add_option("settings", flags->settings,
+                    "the same as KEY=VALUE, as the comment of a platform has them")
+        ->option_text("KEY=VALUE ...");
+    made.footer(
+        fmt::format("Bandwidths are per direction: GBps are bytes, Gbps bits.\n"
+                    "Example: thinwire topo make {} --hosts 64 -o my.xml\n"
+                    "         thinwire topo show my.xml",
+                    family.name));
+    made.callback([&family, flags, &exit_code] { exit_code = make(family, *flags); });
+  }
+  command.footer(
+      "Examples:\n"
+      "  thinwire topo make fat_tree --hosts 1024 --oversubscription 4 -o tree.xml\n"
+      "  thinwire topo make nvlink_ib --nodes 16 --nics 1 | less\n"
+      "  thinwire topo make dragonfly --help");
+}
+
+// --- show
+
+struct ShowFlags {
+  std::string platform;
+  std::vector<std::string> route;  // two hosts
+  std::string traffic;
+  double bytes = 1e6;
+  std::optional<int> ranks;
+  std::string placement = "block";
+  std::size_t top = 10;
+  std::string graph_format;
+  std::string dot;
+  std::string graphml;
+  report::Format format = report::Format::table;
+  bool verbose = false;
+};
+
+Json optional_json(const std::optional<double>& value) {
+  if (!value) return nullptr;
+  return *value;
+}
+
+/// One record, its fields below each other.
+std::string render_record(report::Format format, const Json& record) {
+  if (format != report::Format::table) return render(format, {record}, {});
+  std::vector<Json> lines;
+  for (const auto& [key, value] : record.items()) lines.push_back({{"key", key}, {"value", value}});
+  const std::string table = report::to_table(
+      lines, {{"", [](const Json& r) { return r.at("key").get<std::string>(); }, true},
+              {"",
+               [](const Json& r) {
+                 const Json& value = r.at("value");
+                 return value.is_string()    ? value.get<std::string>()
+                        : value.is_boolean() ? std::string(value.get<bool>() ? "yes" : "no")
+                                             : report::number_text(value);
+               },
+               true}});
+  return table.substr(table.find('\n') + 1);  // without headings
+}
+
+std::size_t nodes_of(std::span<const topologies::PlatformHost> hosts) {
+  std::set<std::string_view> nodes;
+  for (const topologies::PlatformHost& host : hosts) nodes.insert(host.node);
+  return nodes.size();
+}
+
+Json summary_record(const topologies::Platform& platform, const topologies::PlatformGraph& graph) {
+  const topologies::Distances distances = topologies::distances_of(graph);
+  const topologies::Bisection bisection = topologies::bisection_of(graph, platform.hosts());
+  const double half = std::floor(static_cast<double>(platform.hosts().size()) / 2);
+  const Json per_host = bisection.in_order ? Json(*bisection.in_order / half) : Json(nullptr);
+  return {{"platform", platform.path()},
+          {"hosts", platform.hosts().size()},
+          {"nodes", nodes_of(platform.hosts())},
+          {"switches", graph.junctions()},
+          {"links", platform.links().size()},
+          {"message_gap_s", platform.message_gap().value()},
+          {"diameter_hops", distances.diameter_hops},
+          {"diameter_latency_s", distances.diameter_latency.value()},
+          {"route_hops_mean", distances.route_hops_mean},
+          {"route_hops_max", distances.route_hops_max},
+          {"route_latency_s_min", distances.route_latency_min.value()},
+          {"route_latency_s_mean", distances.route_latency_mean.value()},
+          {"route_latency_s_max", distances.route_latency_max.value()},
+          {"routes", distances.routes},
+          {"routes_all", graph.survey.all_pairs},
+          {"routes_longer", distances.longer_routes},
+          {"extra_hops_max", distances.extra_hops_max},
+          {"routes_slower", distances.slower_routes},
+          {"extra_latency_s_max", distances.extra_latency_max.value()},
+          {"latencies_all", distances.all_latency_sources},
+          {"bisection_Bps", optional_json(bisection.in_order)},
+          {"bisection_per_host_Bps", per_host},
+          {"bisection_random_least_Bps", optional_json(bisection.random_least)},
+          {"unreachable_pairs", graph.survey.unreachable.size()},
+          {"unused_links", graph.never_used.size()}};
+}
+
+topologies::HostIndex host_named(const topologies::Platform& platform, const std::string& name) {
+  const std::span<const topologies::PlatformHost> hosts = platform.hosts();
+  const auto found = std::ranges::find(hosts, name, &topologies::PlatformHost::name);
+  if (found != hosts.end()) return static_cast<topologies::HostIndex>(found - hosts.begin());
+  if (hosts.empty()) throw InputError(fmt::format("{}: has no hosts", platform.path()));
+  throw InputError(fmt::format("{}: unknown host '{}'; its {} hosts run from '{}' to '{}'",
+                               platform.path(), name, hosts.size(), hosts.front().name,
+                               hosts.back().name));
+}
+
+std::string route_text(const topologies::Platform& platform, const ShowFlags& flags) {
+  const std::optional<topologies::Route> route = topologies::routes_of(platform).route(
+      host_named(platform, flags.route[0]), host_named(platform, flags.route[1]));
+  if (!route) {
+    throw InputError(fmt::format("{}: there is no route from {} to {}", platform.path(),
+                                 flags.route[0], flags.route[1]));
+  }
+  std::vector<Json> records;
+  double latency = 0;
+  for (const topologies::LinkIndex index : route->links) {
+    const topologies::PlatformLink& link = platform.links()[index];
+    latency += link.latency.value();
+    records.push_back({{"link", link.name},
+                       {"bandwidth_Bps", link.bandwidth},
+                       {"latency_s", link.latency.value()},
+                       {"latency_s_sum", latency}});
+  }
+  std::vector<report::Column> columns{
+      {"link", [](const Json& r) { return r.at("link").get<std::string>(); }, true}};
+  for (const char* key : {"bandwidth_Bps", "latency_s", "latency_s_sum"}) {
+    columns.push_back({key, [key](const Json& r) { return report::number_text(r.at(key)); }});
+  }
+  return render(flags.format, records, columns);
+}
+
+std::string traffic_text(const topologies::Platform& platform, const ShowFlags& flags) {
+  const int ranks = flags.ranks.value_or(static_cast<int>(platform.hosts().size()));
+  const std::vector<topologies::HostIndex> hosts = place(platform.hosts(), ranks, flags.placement);
+  const topologies::Loads loads =
+      topologies::link_loads(topologies::routes_of(platform), flags.traffic, hosts, flags.bytes);
+  std::vector<Json> records;
+  for (const topologies::LinkLoad& load : loads.links) {
+    if (flags.format == report::Format::table && records.size() == flags.top) break;
+    const topologies::PlatformLink& link = platform.links()[load.link];
+    records.push_back({{"link", link.name},
+                       {"messages", load.messages},
+                       {"bytes", load.bytes},
+                       {"bandwidth_Bps", link.bandwidth},
+                       {"time_s", load.time.value()}});
+  }
+  if (flags.format != report::Format::table) return render(flags.format, records, {});
+  std::vector<report::Column> columns{
+      {"link", [](const Json& r) { return r.at("link").get<std::string>(); }, true}};
+  for (const char* key : {"messages", "bytes", "bandwidth_Bps", "time_s"}) {
+    columns.push_back({key, [key](const Json& r) { return report::number_text(r.at(key)); }});
+  }
+  return to_table(records, columns) +
+         fmt::format("\n{} messages of {:g} bytes in all; {} of {} links carry some\n",
+                     loads.messages, loads.bytes, loads.links.size(), platform.links().size());
+}
+
+/// What the child finds out: the text for stdout, and what goes to files.
+std::string show_text(const topologies::Platform& platform, const ShowFlags& flags) {
+  if (!flags.route.empty()) return route_text(platform, flags);
+  if (!flags.traffic.empty()) return traffic_text(platform, flags);
+  const topologies::PlatformGraph graph = topologies::graph_of(topologies::routes_of(platform));
+  if (!flags.dot.empty()) write_text(flags.dot, topologies::to_dot(graph));
+  if (!flags.graphml.empty()) write_text(flags.graphml, topologies::to_graphml(graph));
+  if (flags.graph_format == "dot") return topologies::to_dot(graph);
+  if (flags.graph_format == "graphml") return topologies::to_graphml(graph);
+  if (!flags.dot.empty() || !flags.graphml.empty()) return {};
+  return render_record(flags.format, summary_record(platform, graph));
+}
+
+int show(const ShowFlags& flags) {
+  const std::string path = topologies::platform_file(flags.platform);
+  std::string text;
+  const ChildOutcome outcome =
+      in_child_process({.subject = path,
+                        .prepare =
+                            [&] {
+                              const topologies::Platform platform(path, {.verbose = flags.verbose});
+                              text = show_text(platform, flags);
+                            },
+                        .run = [&] { return text; }},
+                       flags.verbose);
+  fmt::print("{}", outcome.text);
+  return 0;
+}
+
+void add_show(CLI::App& topo, int& exit_code) {
+  auto flags = std::make_shared<ShowFlags>();
+  CLI::App& command = *topo.add_subcommand(
+      "show", "Hosts, links, distances, bisection bandwidth and link loads of a platform");
+  command.add_option("platform", flags->platform, "XML file, or the name of a shipped platform")
+      ->required()
+      ->option_text("PLATFORM");
+  CLI::Option* route =
+      command.add_option("--route", flags->route, "the links from one host to another, instead")
+          ->expected(2)
+          ->option_text("HOST HOST");
+  CLI::Option* traffic =
+      command
+          .add_option("--traffic", flags->traffic,
+                      "what the links carry, instead: all_to_all, ring, rotation:S, or a CSV file "
+                      "of from,to,bytes")
+          ->excludes(route)
+          ->option_text("MATRIX");
+  command.add_option("--bytes", flags->bytes, "bytes of a message of the traffic")
+      ->check(CLI::Range(0.0, 1e18))
+      ->needs(traffic)
+      ->option_text("BYTES [1e6]");
+  command.add_option("-P,--ranks", flags->ranks, "ranks that send")
+      ->check(CLI::PositiveNumber)
+      ->needs(traffic)
+      ->option_text("RANKS [all hosts]");
+  command
+      .add_option("--placement", flags->placement,
+                  "where the ranks are: block, round_robin, random:SEED or a file")
+      ->needs(traffic)
+      ->option_text("PLACEMENT [block]");
+  command.add_option("--top", flags->top, "links of the traffic's table, the hottest")
+      ->check(CLI::PositiveNumber)
+      ->needs(traffic)
+      ->option_text("LINKS [10]");
+  const auto instead_of_tables = [&](CLI::Option* option) {
+    return option->excludes(route)->excludes(traffic);
+  };
+  instead_of_tables(command.add_option("--export", flags->graph_format,
+                                       "print the graph instead: dot or graphml"))
+      ->check(CLI::IsMember({"dot", "graphml"}))
+      ->option_text("FORMAT");
+  instead_of_tables(command.add_option("--dot", flags->dot, "write the graph for Graphviz"))
+      ->option_text("FILE");
+  instead_of_tables(command.add_option("--graphml", flags->graphml, "write the graph as GraphML"))
+      ->option_text("FILE");
+  command.add_flag("--verbose", flags->verbose, "let SimGrid talk on stderr");
+  add_format(command, flags->format);
+  command.footer(
+      "bisection_Bps is the maximum flow from the first half of the hosts to the second, per\n"
+      "direction; bisection_random_least_Bps the least of three halves of shuffled nodes.\n"
+      "routes_longer and routes_slower count SimGrid's routes that the graph knows better ways "
+      "for.\n"
+      "Examples:\n"
+      "  thinwire topo show fat_tree\n"
+      "  thinwire topo show nvlink_ib --route gpu-0 gpu-9\n"
+      "  thinwire topo show aries_daint --traffic rotation:384 -P 1024\n"
+      "  thinwire topo show exdyna_v100 --export dot | dot -Tsvg -o nodes.svg");
+  command.callback([flags, &exit_code] { exit_code = show(*flags); });
+}
+
+// --- check
+
+struct CheckFlags {
+  std::string platform;
+  topologies::PlatformCheckWishes wishes;
+  report::Format format = report::Format::table;
+};
+
+void print_compact_routes(const topologies::CompactRoutesCheck& routes) {
+  fmt::print(
+      "compact routes: {} pairs compared in {:.3g} s, all as SimGrid's; {} x {} classes, {:.3g} "
+      "MB, "
+      "made in {:.3g} s\n",
+      routes.pairs, routes.comparison_s, routes.rows, routes.columns,
+      static_cast<double>(routes.bytes) / 1e6, routes.making_s);
+}
+
+int check(const CheckFlags& flags) {
+  const topologies::PlatformCheck result =
+      topologies::check_platform(topologies::platform_file(flags.platform), flags.wishes);
+  std::vector<Json> records;
+  bool problems = false;
+  for (const topologies::Finding& finding : result.findings) {
+    const bool problem = finding.severity == topologies::Finding::Severity::problem;
+    problems = problems || problem;
+    records.push_back({{"severity", problem ? "problem" : "warning"},
+                       {"kind", finding.kind},
+                       {"text", finding.text}});
+  }
+  if (flags.format != report::Format::table) {
+    fmt::print("{}", render(flags.format, records, {}));
+    return problems ? kFailed : 0;
+  }
+  for (const Json& record : records) {
+    fmt::print("{}: {}\n", record.at("severity").get<std::string>(),
+               record.at("text").get<std::string>());
+  }
+  if (!problems) {
+    fmt::print("{} hosts, {} routes{}: no problems\n", result.hosts, result.pairs,
+               result.all_pairs ? " (all)" : "");
+    if (result.compact_routes) print_compact_routes(*result.compact_routes);
+  }
+  return problems ? kFailed : 0;
+}
+
+void add_check(CLI::App& topo, int& exit_code) {
+  auto flags = std::make_shared<CheckFlags>();
+  CLI::App& command = *topo.add_subcommand(
+      "check", "Find unreachable hosts, absurd bandwidths and the like in a platform");
+  command.add_option("platform", flags->platform, "XML file, or the name of a shipped platform")
+      ->required()
+      ->option_text("PLATFORM");
+  command.add_option("--hosts", flags->wishes.hosts, "hosts that it has to have at least")
+      ->check(CLI::PositiveNumber)
+      ->option_text("HOSTS");
+  command.add_flag("--routes", flags->wishes.compact_routes,
+                   "compare the compact routes that network links uses with SimGrid's, on every "
+                   "pair of hosts: a minute for thousands of them");
+  command.add_flag("--verbose", flags->wishes.verbose, "let SimGrid talk on stderr");
+  add_format(command, flags->format);
+  command.footer(
+      "Exit codes: 0 no problems (there may be warnings), 1 problems, 2 cannot be loaded.\n"
+      "Examples:\n"
+      "  thinwire topo check my.xml --hosts 64\n"
+      "  thinwire topo check gige_star --routes");
+  command.callback([flags, &exit_code] { exit_code = check(*flags); });
+}
+
+}  // namespace
+
+void add_topo(CLI::App& app, int& exit_code) {
+  CLI::App& command = *app.add_subcommand("topo", "Make, look at and check platforms");
+  command.require_subcommand(1);
+  add_show(command, exit_code);
+  add_make(command, exit_code);
+  add_check(command, exit_code);
+  command.footer(
+      "Examples:\n"
+      "  thinwire topo show aries_daint\n"
+      "  thinwire topo make dragonfly --hosts 1024 -o small_daint.xml\n"
+      "  thinwire topo check small_daint.xml --hosts 1024");
+}
+
+}  // namespace thinwire::cli

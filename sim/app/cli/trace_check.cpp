@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/trace_commands.hpp"
+#include "sim/core/base/child_process.hpp"
+#include "sim/core/base/errors.hpp"
+#include "traces/shipped.hpp"
+#include "traces/trace.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct CheckFlags {
+  std::vector<std::string> traces;
+  report::Format format = report::Format::table;
+};
+
+Json read(const std::string& path) {
+  const traces::TraceReader reader(path);
+  const traces::TraceTotals totals = traces::read_all(reader);
+  return {{"ranks", reader.header().ranks},
+          {"components", reader.header().components},
+          {"iterations", reader.iterations().size()},
+          {"entries", totals.entries},
+          {"gradients", totals.gradients}};
+}
+
+/// In a child process, since HDF5 does not survive every damaged file.
+Json checked(const std::string& path) {
+  std::string found;
+  const ChildOutcome outcome = in_child_process({.subject = path,
+                                                 .prepare = [&] { found = read(path).dump(); },
+                                                 .run = [&] { return found; }});
+  return Json::parse(outcome.text);
+}
+
+std::string sentence(const Json& record) {
+  const std::string path = record.at("trace").get<std::string>();
+  if (!record.at("ok").get<bool>()) return record.at("text").get<std::string>();
+  std::string text = fmt::format(
+      "{}: ok, {} ranks, {} components, {} iterations, {} entries", path,
+      record.at("ranks").get<std::int64_t>(), record.at("components").get<std::int64_t>(),
+      record.at("iterations").get<std::int64_t>(), record.at("entries").get<std::int64_t>());
+  if (record.at("gradients") != 0) {
+    text += fmt::format(", {} gradients", record.at("gradients").get<std::int64_t>());
+  }
+  return text;
+}
+
+int check(const CheckFlags& flags) {
+  std::vector<Json> records;
+  bool bad = false;
+  for (const std::string& name : flags.traces) {
+    Json record{{"trace", name}, {"ok", true}};
+    try {
+      record.update(checked(traces::trace_file(name)));
+    } catch (const InputError& error) {
+      bad = true;
+      record["ok"] = false;
+      record["text"] = error.what();
+    }
+    records.push_back(std::move(record));
+  }
+  if (flags.format != report::Format::table) {
+    fmt::print("{}", report::render(flags.format, records, {}));
+  } else {
+    for (const Json& record : records) fmt::print("{}\n", sentence(record));
+  }
+  return bad ? kBadInput : 0;
+}
+
+}  // namespace
+
+void add_trace_check(CLI::App& trace, int& exit_code) {
+  auto flags = std::make_shared<CheckFlags>();
+  CLI::App& command =
+      *trace.add_subcommand("check", "Read traces to their end and say what is wrong with them");
+  command.add_option("traces", flags->traces, "HDF5 files, or names of shipped traces")
+      ->required()
+      ->option_text("TRACE ...");
+  add_format(command, flags->format);
+  command.footer(
+      "Read is every selection and every gradient: that components increase and lie in range, "
+      "that\n"
+      "values are finite, that shapes fit one another and the header.\n"
+      "Exit codes: 0 all are right, 2 one or more are not; all are reported.\n"
+      "Example: thinwire trace check training.h5");
+  command.callback([flags, &exit_code] { exit_code = check(*flags); });
+}
+
+}  // namespace thinwire::cli

@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/trace_commands.hpp"
+#include "sim/app/report/tables/profile_report.hpp"
+#include "sim/core/base/errors.hpp"
+#include "traces/fit.hpp"
+#include "traces/shipped.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct FitFlags {
+  std::string trace;
+  std::string output;
+  std::string name;
+  int parts = 64;
+  report::Format format = report::Format::table;
+};
+
+int fit(const FitFlags& flags) {
+  if (flags.parts < 1 || flags.parts > 65536) {
+    throw InputError(
+        fmt::format("--parts: {} is not right; wanted is a whole number, at least 1, at most 65536",
+                    flags.parts));
+  }
+  const std::string path = traces::trace_file(flags.trace);
+  const std::string name =
+      flags.name.empty() ? std::filesystem::path(path).stem().string() : flags.name;
+  const traces::TraceReader trace(path);
+  traces::ProfileFit fitted;
+  try {
+    fitted = traces::fit_profile(trace, {.name = name, .parts = flags.parts});
+  } catch (const InputError& error) {
+    const std::string text = error.what();
+    // What the reader finds names the file already.
+    throw InputError(text.starts_with(path) ? text : fmt::format("{}: {}", path, text));
+  }
+  if (!flags.output.empty()) {
+    write_profile(fitted.profile, flags.output);
+    fmt::print(stderr, "{} written\n", flags.output);
+  }
+  const std::vector<Json> records = report::fit_records(fitted);
+  fmt::print("{}", flags.format == report::Format::table
+                       ? report::fit_text(records)
+                       : report::render(flags.format, records, {}));
+  return 0;
+}
+
+}  // namespace
+
+void add_trace_fit(CLI::App& trace, int& exit_code) {
+  auto flags = std::make_shared<FitFlags>();
+  CLI::App& command =
+      *trace.add_subcommand("fit", "Fit a profile to a trace, and say how well it fits");
+  command.add_option("trace", flags->trace, "HDF5 file, or the name of a shipped trace")
+      ->required()
+      ->option_text("TRACE");
+  command.add_option("-o,--output", flags->output, "where the profile goes")
+      ->option_text("PROFILE.json");
+  command.add_option("--name", flags->name, "of the profile")->option_text("NAME [the file's]");
+  command
+      .add_option("--parts", flags->parts,
+                  "regions end where layers do, and where one of so many equal parts does")
+      ->option_text("N [64]");
+  add_format(command, flags->format);
+  command.footer(
+      "docs/profiles.md has the model and what each entry is fitted to.\n"
+      "Examples:\n"
+      "  thinwire trace fit training.h5 -o training.json\n"
+      "  thinwire trace fit training.h5 --format json");
+  command.callback([flags, &exit_code] { exit_code = fit(*flags); });
+}
+
+}  // namespace thinwire::cli

@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/trace_commands.hpp"
+#include "sim/app/report/tables/profile_report.hpp"
+#include "sim/core/base/errors.hpp"
+#include "traces/profile.hpp"
+#include "traces/shipped.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct ProfileFlags {
+  std::string profile;
+  std::optional<double> density;
+  std::optional<double> never;
+  std::vector<double> ranks;
+  report::Format format = report::Format::table;
+};
+
+void print(report::Format format, const std::vector<Json>& records, const std::string& text) {
+  fmt::print("{}", format == report::Format::table ? text : report::render(format, records, {}));
+}
+
+int show(const ProfileFlags& flags) {
+  const std::vector<Json> records =
+      report::profile_records(traces::read_profile(traces::profile_file(flags.profile)));
+  print(flags.format, records, report::profile_text(records));
+  return 0;
+}
+
+int fill_in(ProfileFlags flags) {
+  traces::Profile profile = traces::read_profile(traces::profile_file(flags.profile));
+  const double density = flags.density.value_or(profile.density);
+  if (!(density > 0 && density <= 1)) {
+    throw InputError(
+        fmt::format("--density: {} is not right; wanted is a number above 0, at most 1", density));
+  }
+  if (flags.never) {
+    if (!(*flags.never >= 0 && *flags.never < 1)) {
+      throw InputError(fmt::format(
+          "--never: {} is not right; wanted is a number, at least 0, below 1", *flags.never));
+    }
+    profile.popularity.never = *flags.never;
+  }
+  if (flags.ranks.empty()) {
+    for (double ranks = 1; ranks <= 8192; ranks *= 2) flags.ranks.push_back(ranks);
+  }
+  for (const double ranks : flags.ranks) {
+    if (!(ranks >= 1 && ranks <= 1e9) || ranks != std::floor(ranks)) {
+      throw InputError(fmt::format(
+          "--ranks: {} is not right; wanted is a whole number, at least 1, at most 1e9", ranks));
+    }
+  }
+  const std::vector<Json> records = report::fill_in_records(profile, density, flags.ranks);
+  if (flags.format == report::Format::table) {
+    fmt::print(stderr, "{} at density {}: {}\n", profile.name, density,
+               profile.provenance.at("popularity.rho").from);
+  }
+  print(flags.format, records, report::fill_in_text(records));
+  return 0;
+}
+
+void add_profile_argument(CLI::App& command, ProfileFlags& flags) {
+  command.add_option("profile", flags.profile, "JSON file, or the name of a shipped profile")
+      ->required()
+      ->option_text("PROFILE");
+}
+
+}  // namespace
+
+void add_trace_profile(CLI::App& trace, int& exit_code) {
+  auto flags = std::make_shared<ProfileFlags>();
+  CLI::App& command =
+      *trace.add_subcommand("profile", "What a profile holds, and where each entry comes from");
+  add_profile_argument(command, *flags);
+  add_format(command, flags->format);
+  command.footer(
+      "An entry is fitted to a trace, calibrated to a paper's figure, or assumed.\n"
+      "Examples:\n"
+      "  thinwire trace profile vgg16\n"
+      "  thinwire trace profile fitted.json --format json");
+  command.callback([flags, &exit_code] { exit_code = show(*flags); });
+}
+
+void add_trace_fill_in(CLI::App& trace, int& exit_code) {
+  auto flags = std::make_shared<ProfileFlags>();
+  CLI::App& command = *trace.add_subcommand(
+      "fill-in", "Density of the union of what P ranks select, as a profile has it");
+  add_profile_argument(command, *flags);
+  command.add_option("-d,--density", flags->density, "that each rank selects")
+      ->option_text("D [the profile's]");
+  command.add_option("-P,--ranks", flags->ranks, "numbers of ranks")
+      ->delimiter(',')
+      ->option_text("P,P,.. [1,2,4,..,8192]");
+  command.add_option("--never", flags->never, "share of the components that is never selected")
+      ->option_text("SHARE [the profile's]");
+  add_format(command, flags->format);
+  command.footer(
+      "The two families agree where they are fitted or calibrated, and part beyond it: their "
+      "range\n"
+      "is what is known of many ranks, at best. --never shows what a share that is never selected\n"
+      "would change; the families are not calibrated anew.\n"
+      "Examples:\n"
+      "  thinwire trace fill-in vgg16\n"
+      "  thinwire trace fill-in lstm --density 0.001 --ranks 64,1024 --format csv");
+  command.callback([flags, &exit_code] { exit_code = fill_in(*flags); });
+}
+
+}  // namespace thinwire::cli

@@ -1,0 +1,181 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/trace_commands.hpp"
+#include "sim/app/studies/selection.hpp"
+#include "sim/core/base/errors.hpp"
+#include "traces/shipped.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct SelectionFlags {
+  std::string input;
+  std::vector<std::string> sparsifiers{"exact_topk",
+                                       "threshold_reuse",
+                                       "threshold_reuse:nudge=true",
+                                       "gaussian",
+                                       "gaussian:corrected=true",
+                                       "hard_threshold",
+                                       "sidco",
+                                       "exdyna"};
+  int ranks = 8;
+  int iterations = 256;
+  int from = 0;
+  std::string rule;
+  std::uint64_t seed = 1;
+  bool series = false;
+  report::Format format = report::Format::table;
+};
+
+/// Selected over k in a few characters: each stands for some iterations, from a tenth of k or less
+/// to ten times k or more.
+std::string curve(const studies::SelectionSeries& series) {
+  static constexpr std::array kSteps{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr std::size_t kWidth = 32;
+  const std::size_t count = series.iterations.size();
+  const std::size_t width = std::min(kWidth, count);
+  std::string text;
+  for (std::size_t i = 0; i < width; ++i) {
+    double sum = 0;
+    double values = 0;
+    for (std::size_t t = i * count / width; t < (i + 1) * count / width; ++t) {
+      for (const double share : series.selected[t]) sum += share;
+      values += static_cast<double>(series.selected[t].size());
+    }
+    const double height = 4 + 3.5 * std::log10(std::max(sum / values, 1e-9));
+    text += kSteps[static_cast<std::size_t>(std::clamp(height, 0.0, 7.0))];
+  }
+  return text;
+}
+
+std::string percent(const Json& value) { return fmt::format("{:.1f}%", 100 * value.get<double>()); }
+
+int selection(const SelectionFlags& flags) {
+  std::optional<traces::TraceReader> trace;
+  std::optional<traces::Profile> profile;
+  const std::vector<std::string> names = traces::shipped_profiles();
+  const bool is_profile =
+      flags.input.ends_with(".json") || std::ranges::find(names, flags.input) != names.end();
+  if (is_profile) {
+    profile = traces::read_profile(traces::profile_file(flags.input));
+  } else {
+    trace.emplace(traces::trace_file(flags.input));
+  }
+  const double density = profile ? profile->density : trace->header().density;
+  const int from = flags.from > 0 ? flags.from : static_cast<int>(std::lround(1 / density));
+  traces::ResidualRule rule = trace ? trace->header().residual_rule : traces::ResidualRule::all;
+  if (!flags.rule.empty())
+    rule = flags.rule == "all" ? traces::ResidualRule::all : traces::ResidualRule::oktopk;
+
+  std::vector<Json> records;
+  std::vector<std::string> curves;
+  for (const std::string& text : flags.sparsifiers) {
+    const studies::SparsifierChoice choice = studies::SparsifierChoice::parse(text);
+    const studies::SelectionSeries series =
+        profile ? selection_over(*profile, choice, flags.ranks, flags.iterations, flags.seed)
+                : selection_over(*trace, choice, rule);
+    if (flags.series) {
+      for (std::size_t i = 0; i < series.iterations.size(); ++i) {
+        for (std::size_t rank = 0; rank < series.selected[i].size(); ++rank) {
+          records.push_back({{"sparsifier", series.sparsifier},
+                             {"iteration", series.iterations[i]},
+                             {"rank", rank},
+                             {"selected_over_k", series.selected[i][rank]}});
+        }
+      }
+      continue;
+    }
+    const studies::SelectionDeviation late = studies::deviation_of(series, from);
+    const studies::SelectionDeviation all = studies::deviation_of(series, 0);
+    records.push_back({{"sparsifier", series.sparsifier},
+                       {"iterations", series.iterations.size()},
+                       {"from", from},
+                       {"most_of_all", all.most},
+                       {"selected_over_k", late.mean},
+                       {"deviation_of_means", late.of_means},
+                       {"deviation_of_ranks", late.of_ranks},
+                       {"most", late.most},
+                       {"curve", curve(series)}});
+  }
+  const auto text = [](const char* key) {
+    return [key](const Json& record) {
+      return record.at(key).is_string() ? record.at(key).get<std::string>()
+                                        : report::number_text(record.at(key), 4);
+    };
+  };
+  std::vector<report::Column> columns{{"sparsifier", text("sparsifier"), true}};
+  if (flags.series) {
+    columns.push_back({"iteration", text("iteration")});
+    columns.push_back({"rank", text("rank")});
+    columns.push_back({"selected/k", text("selected_over_k")});
+  } else {
+    fmt::print(stderr, "{}: k is {:g} of the coordinates; late is from iteration {} on\n",
+               flags.input, density, from);
+    columns.push_back({"selected/k late", text("selected_over_k")});
+    columns.push_back(
+        {"deviation", [](const Json& r) { return percent(r.at("deviation_of_means")); }});
+    columns.push_back(
+        {"of a rank", [](const Json& r) { return percent(r.at("deviation_of_ranks")); }});
+    columns.push_back({"most", [](const Json& r) { return percent(r.at("most")); }});
+    columns.push_back({"most ever", [](const Json& r) { return percent(r.at("most_of_all")); }});
+    columns.push_back({"over iterations", text("curve"), true});
+  }
+  fmt::print("{}", report::render(flags.format, records, columns));
+  return 0;
+}
+
+}  // namespace
+
+void add_trace_selection(CLI::App& trace, int& exit_code) {
+  auto flags = std::make_shared<SelectionFlags>();
+  CLI::App& command = *trace.add_subcommand(
+      "selection", "How many entries sparsifiers select over the iterations of a training");
+  command
+      .add_option("input", flags->input,
+                  "trace with gradients, or profile: a file, or the name of a shipped one")
+      ->required()
+      ->option_text("TRACE|PROFILE");
+  command
+      .add_option("--sparsifier", flags->sparsifiers,
+                  "NAME or NAME:OPTION=VALUE,...; several; default those of the papers' figures")
+      ->option_text("NAME ...");
+  command.add_option("--from", flags->from, "iteration that ends the start-up; default 1/density")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--residual-rule", flags->rule,
+                  "of a trace: what a rank forgets once it was sent; default as it was recorded")
+      ->check(CLI::IsMember({"all", "oktopk"}));
+  command.add_option("--ranks", flags->ranks, "of a profile")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 65536));
+  command.add_option("--iterations", flags->iterations, "of a profile")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  command.add_option("--seed", flags->seed, "of a profile")->capture_default_str();
+  command.add_flag("--series", flags->series, "every rank in every iteration instead of a summary");
+  add_format(command, flags->format);
+  command.footer(
+      "selected/k late  mean over ranks and iterations after the start-up; of exdyna, where k is\n"
+      "                 that of all ranks together, over k/P\n"
+      "deviation        mean over iterations of |mean over ranks of selected/k - 1|\n"
+      "of a rank        mean over iterations and ranks of |selected/k - 1|\n"
+      "most             greatest deviation after the start-up; most ever: with it\n"
+      "over iterations  selected/k from a tenth or less to ten times or more\n"
+      "A trace's gradients are what its own training saw; residuals hold what the sparsifier here\n"
+      "did not send. A profile has one number a rank for the residual (docs/profiles.md).\n"
+      "Examples:\n"
+      "  thinwire trace selection cnn_oktopk\n"
+      "  thinwire trace selection bert --sparsifier threshold_reuse:tau_prime=128,nudge=true\n"
+      "  thinwire trace selection lstm_all --series --format csv > lstm.csv");
+  command.callback([flags, &exit_code] { exit_code = selection(*flags); });
+}
+
+}  // namespace thinwire::cli

@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include <fstream>
+#include <memory>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/trace_commands.hpp"
+#include "sim/app/report/tables/trace_report.hpp"
+#include "sim/core/base/child_process.hpp"
+#include "sim/core/base/errors.hpp"
+#include "traces/shipped.hpp"
+#include "traces/statistics.hpp"
+#include "traces/trace.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct ShowFlags {
+  std::string trace;
+  std::string svg;
+  report::Format format = report::Format::table;
+};
+
+std::string shown(const std::string& path, const ShowFlags& flags) {
+  const traces::TraceReader reader(path);
+  const traces::TraceStatistics statistics = traces::statistics_of(reader);
+  if (!flags.svg.empty()) {
+    std::ofstream file(flags.svg, std::ios::binary);
+    file << report::trace_svg(reader.header(), statistics);
+    if (!file.flush()) throw InputError(fmt::format("{}: cannot be written", flags.svg));
+  }
+  const std::vector<Json> records = report::trace_records(path, reader, statistics);
+  if (flags.format == report::Format::table) return report::trace_text(records, statistics);
+  return render(flags.format, records, {});
+}
+
+/// In a child process, since HDF5 does not survive every damaged file.
+int show(const ShowFlags& flags) {
+  const std::string path = traces::trace_file(flags.trace);
+  std::string text;
+  const ChildOutcome outcome = in_child_process({.subject = path,
+                                                 .prepare = [&] { text = shown(path, flags); },
+                                                 .run = [&] { return text; }});
+  fmt::print("{}", outcome.text);
+  return 0;
+}
+
+}  // namespace
+
+void add_trace_show(CLI::App& trace, int& exit_code) {
+  auto flags = std::make_shared<ShowFlags>();
+  CLI::App& command = *trace.add_subcommand(
+      "show", "Layers, densities, unions, imbalance and thresholds of a trace");
+  command.add_option("trace", flags->trace, "HDF5 file, or the name of a shipped trace")
+      ->required()
+      ->option_text("TRACE");
+  command.add_option("--svg", flags->svg, "draw the unions and the thresholds as well")
+      ->option_text("FILE");
+  add_format(command, flags->format);
+  command.footer(
+      "selected/k      entries of a rank by k, over ranks and iterations\n"
+      "unions          share of the components that one or more of P ranks select, beside\n"
+      "                1 - (1 - d)^P of ranks that select independently of one another\n"
+      "imbalance       fullest region by the mean: of a rank's own selection over 64 equal\n"
+      "                regions, and of the global top-k over a region a rank; 1 is even\n"
+      "kept            share of a rank's selection that it selects again in the next recorded\n"
+      "                iteration\n"
+      "moved           total variation between where the first and the last iteration select, by\n"
+      "                64 regions: 0 alike, 1 apart; beside it what chance alone gives, about\n"
+      "drift           of ln(threshold) from iteration t to t + lag, over ranks and t\n"
+      "Examples:\n"
+      "  thinwire trace show training.h5\n"
+      "  thinwire trace show training.h5 --svg training.svg\n"
+      "  thinwire trace show training.h5 --format csv");
+  command.callback([flags, &exit_code] { exit_code = show(*flags); });
+}
+
+}  // namespace thinwire::cli

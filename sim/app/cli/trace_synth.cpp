@@ -1,0 +1,69 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/trace_commands.hpp"
+#include "traces/profile.hpp"
+#include "traces/shipped.hpp"
+#include "traces/synth.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct SynthFlags {
+  std::string profile;
+  std::string output;
+  std::optional<std::int64_t> components;
+  std::optional<double> density;
+  traces::SynthSettings settings;
+};
+
+int synth(const SynthFlags& flags) {
+  const traces::Profile profile = traces::read_profile(traces::profile_file(flags.profile));
+  traces::SynthSettings settings = flags.settings;
+  settings.components = flags.components.value_or(profile.components);
+  settings.density = flags.density.value_or(profile.density);
+  synthesise(profile, settings, flags.output);
+  fmt::print(stderr, "{} written\n", flags.output);
+  return 0;
+}
+
+}  // namespace
+
+void add_trace_synth(CLI::App& trace, int& exit_code) {
+  auto flags = std::make_shared<SynthFlags>();
+  traces::SynthSettings& settings = flags->settings;
+  CLI::App& command = *trace.add_subcommand("synth", "Draw a trace from a profile");
+  command.add_option("profile", flags->profile, "JSON file, or the name of a shipped profile")
+      ->required()
+      ->option_text("PROFILE");
+  command.add_option("-o,--output", flags->output, "where the trace goes")
+      ->required()
+      ->option_text("TRACE.h5");
+  command.add_option("-n,--components", flags->components, "of the gradient")
+      ->option_text("N [the profile's]");
+  command.add_option("-P,--ranks", settings.ranks, "data-parallel workers")->option_text("P [16]");
+  command.add_option("-d,--density", flags->density, "that each rank selects")
+      ->option_text("D [the profile's]");
+  command.add_option("--iterations", settings.iterations, "to record")->option_text("T [32]");
+  const std::map<std::string, traces::PopularityFamily> families{
+      {"copula", traces::PopularityFamily::copula}, {"beta", traces::PopularityFamily::beta}};
+  command.add_option("--family", settings.family, "copula or beta")
+      ->transform(CLI::CheckedTransformer(families).description("{copula,beta}"))
+      ->option_text("FAMILY [copula]");
+  command.add_option("--seed", settings.seed, "of all draws")->option_text("SEED [1]");
+  command.add_flag("--start-up", settings.start_up,
+                   "from iteration 1 on, while residuals are filling");
+  command.footer(
+      "Layers and regions are stretched or shrunk to N components.\n"
+      "Examples:\n"
+      "  thinwire trace synth vgg16 --components 1000000 --ranks 64 -o vgg.h5\n"
+      "  thinwire trace synth fitted.json --family beta -o again.h5");
+  command.callback([flags, &exit_code] { exit_code = synth(*flags); });
+}
+
+}  // namespace thinwire::cli

@@ -1,0 +1,109 @@
+#include "sim/app/experiment/compare.hpp"
+
+#include <cmath>
+
+#include "algorithms/registry.hpp"
+#include "sim/app/experiment/networks.hpp"
+
+namespace thinwire::experiment {
+
+namespace {
+
+/// 0/0 is what a formula that predicts nothing and a run that costs nothing agree on.
+double ratio(double simulated, double formula) {
+  if (simulated == 0 && formula == 0) return 1;
+  return simulated / formula;
+}
+
+/// What was selected, by the ranks and of the result.
+algorithms::SelectedCounts selected_in(const Outcome& outcome,
+                                       const algorithms::SchemeInfo& scheme) {
+  const SelectionSummary& selection = *outcome.selection;
+  algorithms::SelectedCounts counts{
+      .least = selection.least, .most = selection.most, .total = selection.total};
+  if (scheme.carries_slots) counts = {selection.sent_least, selection.sent_most, selection.total};
+  if (scheme.selects_result) {
+    counts.least = std::min(counts.least, outcome.result_components);
+    counts.most = std::max(counts.most, outcome.result_components);
+  }
+  return counts;
+}
+
+}  // namespace
+
+std::string name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::exact:
+      return "exact";
+    case Verdict::inside:
+      return "inside";
+    case Verdict::off:
+      return "OFF";
+    case Verdict::congested:
+      return "congested";
+    case Verdict::no_result:
+      break;
+  }
+  return "-";
+}
+
+double Comparison::ratio_low() const { return ratio(simulated, formula_low); }
+double Comparison::ratio_high() const { return ratio(simulated, formula_high); }
+
+Comparison compare(const Row& row, double tolerance) {
+  const algorithms::SchemeInfo scheme = algorithms::find_scheme(row.point.scheme);
+  const NetworkInfo network = find_network(row.point.network);
+  const bool has_clock = network.has_clock;
+  const algorithms::Options options(scheme.options, row.point.options);
+  const Machine& machine = row.outcome ? row.outcome->machine : row.point.machine;
+  const auto value = [&](algorithms::Terms terms) {
+    return has_clock ? terms.messages * machine.alpha.value() +
+                           terms.words * machine.beta_per_word.value() +
+                           terms.reduced * machine.gamma_per_word.value()
+                     : terms.messages;
+  };
+
+  algorithms::CostInput in{
+      .ranks = row.point.ranks,
+      .n = row.point.space.components,
+      .k = row.point.k,
+      .iteration = row.outcome ? row.outcome->iteration : std::max(1, row.point.iterations),
+      .options = &options,
+      .granule = row.point.space.granule,
+      .tensors = &row.point.tensors,
+      .alpha = machine.alpha,
+      .beta_per_word = machine.beta_per_word};
+  if (row.outcome && row.outcome->selection) {
+    in.selected = selected_in(*row.outcome, scheme);
+    in.result = row.outcome->result_components;
+  }
+  Comparison result;
+  result.cost = scheme.cost(in);
+  const algorithms::Cost& cost = result.cost;
+  result.formula_low = value(cost.run().low);
+  result.formula_high = value(cost.run().high);
+  result.paper_low = value(cost.paper.low);
+  result.paper_high = value(cost.paper.high);
+  result.lower_order_low = value(cost.lower_order.low);
+  result.lower_order_high = value(cost.lower_order.high);
+  // A training takes more time than its allreduce.
+  const bool training = !row.point.workload.model.empty();
+  result.comparable =
+      !training &&
+      (!has_clock || (machine.latency == Seconds(0) && machine.overhead == Seconds(0)));
+  result.machine_known = row.outcome || row.point.platform.empty();
+  if (!row.outcome) return result;
+
+  result.simulated =
+      has_clock ? row.outcome->time().value() : static_cast<double>(row.outcome->steps);
+  const double low = result.formula_low - tolerance * std::abs(result.formula_low);
+  const double high = result.formula_high + tolerance * std::abs(result.formula_high);
+  const bool within = result.simulated >= low && result.simulated <= high;
+  result.verdict = network.congests ? Verdict::congested
+                   : !within        ? Verdict::off
+                   : cost.exact     ? Verdict::exact
+                                    : Verdict::inside;
+  return result;
+}
+
+}  // namespace thinwire::experiment

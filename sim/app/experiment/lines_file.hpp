@@ -1,0 +1,43 @@
+// A file of JSON Lines that one process writes: lines are added one by one, and none is lost.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace thinwire::experiment {
+
+/// Open and locked while it lives: no other process writes it through this class, on this machine
+/// or on others that share the file system.
+class LinesFile {
+ public:
+  /// Opens the file, or makes it, and hands what it holds to `check`, which throws where that is
+  /// something else than it should be; then a line that was cut off is removed from its end. Throws
+  /// InputError where it cannot be written or is being written by another process.
+  LinesFile(const std::string& path, const std::function<void(const std::string& text)>& check);
+  LinesFile(const LinesFile&) = delete;
+  LinesFile& operator=(const LinesFile&) = delete;
+  LinesFile(LinesFile&&) = delete;
+  LinesFile& operator=(LinesFile&&) = delete;
+  ~LinesFile();
+
+  /// Adds lines, whole or not at all. Throws SimulationError where they cannot be written.
+  void append(std::string_view lines);
+  /// Puts `text` in the place of all that it holds, at once; then the file is closed. Throws
+  /// SimulationError where that cannot be done, and leaves the file as it was.
+  void replace(std::string_view text);
+
+ private:
+  void open_and_lock();
+  void read_back(const std::function<void(const std::string& text)>& check);
+
+  std::filesystem::path path_;
+  int file_ = -1;
+};
+
+/// Writes a file, which holds either what it held before or all of the text. Throws InputError
+/// where it cannot be written.
+void write_text(const std::string& path, std::string_view text);
+
+}  // namespace thinwire::experiment

@@ -1,0 +1,120 @@
+#include "sim/app/experiment/networks.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/app/experiment/point.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/nearest.hpp"
+#include "sim/machine/networks/alphabeta/alphabeta.hpp"
+#include "sim/machine/networks/counting/counting.hpp"
+#include "sim/machine/networks/links/links.hpp"
+#include "sim/machine/networks/smpi/smpi.hpp"
+#include "topologies/loading/end_to_end.hpp"
+#include "topologies/loading/placement.hpp"
+#include "topologies/loading/shipped.hpp"
+
+namespace thinwire::experiment {
+
+namespace {
+
+Machine machine_of(const Point& point, const topologies::Platform& platform,
+                   const std::vector<topologies::HostIndex>& hosts) {
+  const topologies::EndToEnd ends = topologies::end_to_end(platform, hosts);
+  Machine machine = point.machine;
+  machine.alpha = ends.alpha;
+  machine.beta_per_word = ends.beta_per_word;
+  return machine;
+}
+
+ReadyNetwork make_alphabeta(const Point& point, bool verbose) {
+  Machine machine = point.machine;
+  if (!point.platform.empty()) {
+    const topologies::Platform platform(topologies::platform_file(point.platform),
+                                        {.verbose = verbose});
+    machine = machine_of(point, platform, place(platform.hosts(), point.ranks, point.placement));
+  }
+  return {.network = alphabeta_of(machine), .machine = machine};
+}
+
+ReadyNetwork make_smpi(const Point& point, bool verbose) {
+  auto network = std::make_unique<networks::SmpiNetwork>(
+      topologies::platform_file(point.platform),
+      networks::SmpiSettings{.time_resolution = point.time_resolution,
+                             .flows_per_port = point.flows_per_port,
+                             .packets = point.packets,
+                             .record_links = point.record.links,
+                             .verbose = verbose});
+  std::vector<topologies::HostIndex> hosts =
+      topologies::place(network->platform().hosts(), point.ranks, point.placement);
+  const Machine machine = machine_of(point, network->platform(), hosts);
+  network->place(std::move(hosts));
+  return {.network = std::move(network), .machine = machine};
+}
+
+ReadyNetwork make_links(const Point& point, bool verbose) {
+  networks::LinksSettings settings = point.links;
+  settings.seed = point.seed;
+  settings.record_links = point.record.links;
+  settings.verbose = verbose;
+  auto network =
+      std::make_unique<networks::LinksNetwork>(topologies::platform_file(point.platform), settings);
+  const std::vector<topologies::HostIndex> hosts =
+      topologies::place(network->platform().hosts(), point.ranks, point.placement);
+  const Machine machine = machine_of(point, network->platform(), hosts);
+  network->place(hosts);
+  return {.network = std::move(network), .machine = machine};
+}
+
+ReadyNetwork make_counting(const Point& point, bool /*verbose*/) {
+  return {.network = std::make_unique<networks::CountingNetwork>(), .machine = point.machine};
+}
+
+}  // namespace
+
+std::unique_ptr<Network> alphabeta_of(const Machine& machine) {
+  return std::make_unique<networks::AlphaBetaNetwork>(
+      networks::LogGP{.latency = machine.latency,
+                      .overhead = machine.overhead,
+                      .gap = machine.alpha,
+                      .gap_per_word = machine.beta_per_word});
+}
+
+std::vector<NetworkInfo> all_networks() {
+  return {
+      {.name = "alphabeta",
+       .summary = "the papers' machine, T(L) = alpha + beta L, ports full duplex; LogGP in general",
+       .parameters = "machine.alpha_s, .beta_s_per_word, .latency_s, .overhead_s; or platform, "
+                     "placement",
+       .platform = PlatformUse::possible,
+       .make = make_alphabeta},
+      {.name = "smpi",
+       .summary = "SimGrid's MPI emulation: flows share the links of a platform XML",
+       .parameters =
+           "platform, placement, time_resolution_s, flows_per_port, packets, record.links",
+       .congests = true,
+       .platform = PlatformUse::needed,
+       .make = make_smpi},
+      {.name = "links",
+       .summary = "links of a platform XML that messages share: smpi's congestion, far faster",
+       .parameters = "platform, placement, links.eager_bytes, .fair_ports, .routing, "
+                     ".background_share, .background_flows; record.links",
+       .congests = true,
+       .platform = PlatformUse::needed,
+       .make = make_links},
+      {.name = "counting",
+       .summary = "no clock: steps, messages and words of a schedule",
+       .parameters = "none",
+       .has_clock = false,
+       .make = make_counting}};
+}
+
+NetworkInfo find_network(std::string_view name) {
+  std::vector<std::string> names;
+  for (NetworkInfo& network : all_networks()) {
+    if (network.name == name) return std::move(network);
+    names.push_back(network.name);
+  }
+  throw InputError(fmt::format("unknown network '{}'{}", name, did_you_mean(name, names)));
+}
+
+}  // namespace thinwire::experiment

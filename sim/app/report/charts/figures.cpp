@@ -1,0 +1,411 @@
+#include "sim/app/report/charts/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "algorithms/registry.hpp"
+#include "sim/app/experiment/compare.hpp"
+#include "sim/app/experiment/networks.hpp"
+#include "sim/app/report/tables/records.hpp"
+
+namespace thinwire::report {
+
+namespace {
+
+/// What a row is of, as flat objects that are equal where rows belong together.
+struct Identity {
+  Json label;
+  Json place;
+  Json setting;
+  std::optional<double> density;
+};
+
+void take_flat(Json& target, const std::string& prefix, const Json& group) {
+  for (const auto& item : group.items()) target[prefix + item.key()] = item.value();
+}
+
+Identity identity_of(const experiment::Row& row) {
+  const experiment::Point& point = row.point;
+  const Json json = to_json(point);
+  Identity identity;
+  identity.label = {{"scheme", point.scheme}};
+  take_flat(identity.label, "", json.at("options"));
+  identity.place = {{"platform", point.platform}, {"network", point.network}};
+  for (const char* key : {"placement", "packets", "time_resolution_s", "flows_per_port"}) {
+    identity.place[key] = json.at(key);
+  }
+  take_flat(identity.place, "", json.at("machine"));
+  if (json.contains("links")) take_flat(identity.place, "", json.at("links"));
+  // What kind of input and training there is comes first: their parameters are of one kind only.
+  identity.setting = {
+      {"model", point.workload.model.empty() ? Json("none") : Json(point.workload.model)},
+      {"components", point.space.components},
+      {"input", !point.input.trace.empty()     ? "trace"
+                : !point.input.profile.empty() ? "profile"
+                                               : "synthetic"}};
+  for (const char* key : {"tensors", "iterations", "error_feedback", "seed"}) {
+    identity.setting[key] = json.at(key);
+  }
+  take_flat(identity.setting, "", json.at("input"));
+  if (json.contains("workload")) take_flat(identity.setting, "", json.at("workload"));
+  if (!algorithms::find_scheme(point.scheme).dense)
+    identity.density = given_density(point.k, point.space);
+  return identity;
+}
+
+std::string density_text(const std::optional<double>& density) {
+  return density ? fmt::format("{}", *density) : "-";
+}
+
+std::string curve_key(const Identity& identity) {
+  return identity.label.dump() + identity.place.dump() + identity.setting.dump() +
+         density_text(identity.density);
+}
+
+/// Granule, and the version that simulated it, are no setting as a rule: automatic granules grow
+/// with the ranks, and sweeps are completed by later versions. They are where a curve would have
+/// two results for one number of ranks.
+void tell_apart(const std::vector<experiment::Row>& rows, std::vector<Identity>& identities) {
+  struct Named {
+    const char* key;
+    Json (*value)(const experiment::Row&);
+  };
+  const std::vector<Named> reserves{
+      {"granule", [](const experiment::Row& row) { return Json(row.point.space.granule); }},
+      {"version", [](const experiment::Row& row) { return Json(row.version); }}};
+  for (const Named& reserve : reserves) {
+    std::map<std::string, std::set<std::string>> values;  // by curve and ranks
+    std::set<std::string> ambiguous;                      // curves
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::string curve = curve_key(identities[i]);
+      auto& found = values[fmt::format("{} {}", curve, rows[i].point.ranks)];
+      found.insert(reserve.value(rows[i]).dump());
+      if (found.size() > 1) ambiguous.insert(curve);
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!ambiguous.contains(curve_key(identities[i]))) continue;
+      identities[i].setting[reserve.key] = reserve.value(rows[i]);
+    }
+  }
+}
+
+std::string plain(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_array()) return fmt::format("{} sizes", value.size());
+  if (value.is_number_float()) return fmt::format("{}", value.get<double>());
+  return value.dump();
+}
+
+/// Different objects, and a text for each that says in what it differs from others that have the
+/// same keys.
+class Names {
+ public:
+  std::size_t index_of(const Json& object) {
+    const auto [known, added] = index_.emplace(object.dump(), objects_.size());
+    if (added) objects_.push_back(object);
+    return known->second;
+  }
+
+  [[nodiscard]] const std::vector<Json>& objects() const { return objects_; }
+
+  /// Keys for which two objects of a group have different values, in their order.
+  [[nodiscard]] std::vector<std::string> varying(
+      const std::function<std::string(const Json&)>& group) const {
+    std::map<std::string, Json> first;
+    std::vector<std::string> keys;
+    for (const Json& object : objects_) {
+      for (const auto& item : object.items()) {
+        const auto [known, added] = first.emplace(group(object) + "\n" + item.key(), item.value());
+        if (added || known->second == item.value()) continue;
+        if (std::ranges::find(keys, item.key()) == keys.end()) keys.push_back(item.key());
+      }
+    }
+    return keys;
+  }
+
+ private:
+  std::map<std::string, std::size_t> index_;
+  std::vector<Json> objects_;
+};
+
+/// Texts that would be the same are numbered.
+std::vector<std::string> unique(std::vector<std::string> texts) {
+  std::map<std::string, int> seen;
+  for (std::string& text : texts) {
+    const int times = ++seen[text];
+    if (times > 1) text += fmt::format(" ({})", times);
+  }
+  return texts;
+}
+
+/// "0.4 ns": in the largest unit of which it is one at least.
+std::string seconds_words(double value) {
+  for (const auto& [unit, factor] : {std::pair{"s", 1.0}, {"ms", 1e-3}, {"µs", 1e-6}}) {
+    if (value >= factor) return fmt::format("{:.6g} {}", value / factor, unit);
+  }
+  return value == 0 ? "0" : fmt::format("{:.6g} ns", value * 1e9);
+}
+
+std::string parameter_text(const std::string& key, const Json& value) {
+  static const std::map<std::string, const char*> times{
+      {"alpha_s", "α"},   {"beta_s_per_word", "β"}, {"gamma_s_per_word", "γ"},
+      {"latency_s", "L"}, {"overhead_s", "o"},      {"time_resolution_s", "time resolution"}};
+  const auto time = times.find(key);
+  if (time == times.end()) return fmt::format("{}={}", key, plain(value));
+  return fmt::format("{} {}", time->second, seconds_words(value.get<double>()));
+}
+
+std::string in_words(const Json& object, const std::vector<std::string>& keys,
+                     const std::set<std::string>& left_out) {
+  std::string text;
+  for (const auto& item : object.items()) {
+    if (left_out.contains(item.key()) || std::ranges::find(keys, item.key()) == keys.end())
+      continue;
+    if (!text.empty()) text += ", ";
+    text += parameter_text(item.key(), item.value());
+  }
+  return text;
+}
+
+std::vector<std::string> label_texts(const Names& names) {
+  const auto scheme_of = [](const Json& object) { return object.at("scheme").get<std::string>(); };
+  const std::vector<std::string> keys = names.varying(scheme_of);
+  std::vector<std::string> texts;
+  for (const Json& object : names.objects()) {
+    // Of the varying options only those that vary within this scheme.
+    std::vector<std::string> own;
+    for (const std::string& key : keys) {
+      const bool varies = std::ranges::any_of(names.objects(), [&](const Json& other) {
+        return scheme_of(other) == scheme_of(object) && object.contains(key) &&
+               other.contains(key) && other.at(key) != object.at(key);
+      });
+      if (varies) own.push_back(key);
+    }
+    const std::string options = in_words(object, own, {"scheme"});
+    texts.push_back(scheme_of(object) + (options.empty() ? "" : " " + options));
+  }
+  return unique(texts);
+}
+
+std::vector<std::string> place_texts(const Names& names) {
+  const std::vector<std::string> keys =
+      names.varying([](const Json& object) { return object.at("platform").get<std::string>(); });
+  const auto all = [](const Json&) { return std::string(); };
+  const std::vector<std::string> over_all = names.varying(all);
+  const bool several_networks = std::ranges::find(over_all, "network") != over_all.end();
+  std::vector<std::string> texts;
+  for (const Json& object : names.objects()) {
+    const auto platform = object.at("platform").get<std::string>();
+    const auto network = object.at("network").get<std::string>();
+    std::string text = platform.empty() ? network : platform;
+    if (several_networks && !platform.empty()) text += " (" + network + ")";
+    const std::string rest = in_words(object, keys, {"platform", "network"});
+    if (!rest.empty()) text += " " + rest;
+    texts.push_back(std::move(text));
+  }
+  return unique(texts);
+}
+
+std::vector<std::string> setting_texts(const Names& names) {
+  const std::vector<std::string> keys = names.varying([](const Json&) { return std::string(); });
+  std::vector<std::string> texts;
+  for (const Json& object : names.objects()) texts.push_back(in_words(object, keys, {}));
+  return unique(texts);
+}
+
+std::optional<double> number_at(const Json& record, const char* key) {
+  const Json& value = record.at(key);
+  if (!value.is_number() || !std::isfinite(value.get<double>())) return std::nullopt;
+  return value.get<double>();
+}
+
+std::optional<ValueRange> interval_at(const Json& record, const char* low, const char* high) {
+  const auto from = number_at(record, low);
+  const auto to = number_at(record, high);
+  if (!from || !to) return std::nullopt;
+  return ValueRange{*from, *to};
+}
+
+CurvePoint point_of(const experiment::Row& row) {
+  const experiment::Outcome& outcome = *row.outcome;
+  const bool has_clock = experiment::find_network(row.point.network).has_clock;
+  const Json record = record_of(row, compare(row, 1e-9));
+  CurvePoint point;
+  point.ranks = row.point.ranks;
+  point.time_s = number_at(record, "time_s");
+  if (number_at(record, "ratio_low")) {
+    point.formula_s = interval_at(record, "formula_low_s", "formula_high_s");
+  }
+  point.words = static_cast<double>(std::max(outcome.words_sent.max, outcome.words_received.max));
+  point.formula_words =
+      interval_at(record, "formula_words_low", "formula_words_high").value_or(ValueRange{});
+  point.congestion_factor = number_at(record, "congestion_factor");
+  point.verdict = record.at("verdict").get<std::string>();
+  if (outcome.training) {
+    const workloads::IterationParts& mean = outcome.training->mean;
+    point.time_s = mean.total().value();
+    point.formula_s.reset();
+    point.parts.push_back({"computation", mean.computation.value()});
+    point.parts.push_back({"sparsification", mean.sparsification.value()});
+    point.parts.push_back({"communication", mean.communication.value()});
+  } else if (has_clock) {
+    for (const experiment::PhaseCost& phase : outcome.phases) {
+      if (std::isfinite(phase.time.value())) {
+        point.parts.push_back({phase.name, phase.time.value()});
+      }
+    }
+  }
+  return point;
+}
+
+void add_cells(Figures& figures) {
+  using Where = std::tuple<std::size_t, std::size_t, int>;  // place, setting, ranks
+  std::map<Where, std::map<std::optional<double>, std::vector<Cell::Candidate>>> found;
+  for (const Curve& curve : figures.curves) {
+    for (const CurvePoint& point : curve.points) {
+      if (!point.time_s) continue;
+      found[{curve.place, curve.setting, point.ranks}][curve.density].push_back(
+          {curve.label, *point.time_s});
+    }
+  }
+  for (auto& [where, by_density] : found) {
+    const std::vector<Cell::Candidate> dense = by_density[std::nullopt];
+    const bool only_dense = by_density.size() == 1;
+    for (auto& [density, candidates] : by_density) {
+      if (!density && !only_dense) continue;
+      if (density) candidates.insert(candidates.end(), dense.begin(), dense.end());
+      std::ranges::stable_sort(candidates, {}, &Cell::Candidate::time_s);
+      const auto [place, setting, ranks] = where;
+      figures.cells.push_back({place, setting, ranks, density, candidates});
+    }
+  }
+}
+
+Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json interval_json(const ValueRange& interval) {
+  return Json::array({interval.first, interval.second});
+}
+
+Json to_json(const CurvePoint& point) {
+  Json parts = Json::array();
+  for (const TimePart& part : point.parts) parts.push_back(Json::array({part.name, part.time_s}));
+  return {{"ranks", point.ranks},
+          {"time_s", optional_json(point.time_s)},
+          {"formula_s", point.formula_s ? interval_json(*point.formula_s) : Json()},
+          {"words", point.words},
+          {"formula_words", interval_json(point.formula_words)},
+          {"congestion_factor", optional_json(point.congestion_factor)},
+          {"parts", parts},
+          {"verdict", point.verdict}};
+}
+
+}  // namespace
+
+double given_density(std::int64_t k, const GradientSpace& space) {
+  const auto n = static_cast<double>(space.components);
+  const double share = n > 0 ? static_cast<double>(k) / n : 0;
+  // k was rounded down to granules: what was given lies at most a granule above.
+  const double most = n > 0 ? static_cast<double>(k + space.granule) / n : 0;
+  for (int digits = 1; digits < 17; ++digits) {
+    // The shortest may be in the middle of the range: 0.0099 .. 0.0101.
+    for (const double from : {share, most}) {
+      const double decimal = std::stod(fmt::format("{:.{}e}", from, digits - 1));
+      const std::int64_t given = std::llround(decimal * n);
+      if (given - given % space.granule == k) return decimal;
+    }
+  }
+  return share;
+}
+
+Figures figures_of(const std::vector<experiment::Row>& rows) {
+  std::vector<Identity> identities;
+  identities.reserve(rows.size());
+  for (const experiment::Row& row : rows) identities.push_back(identity_of(row));
+  tell_apart(rows, identities);
+
+  Figures figures;
+  Names labels;
+  Names places;
+  Names settings;
+  std::map<std::string, std::size_t> curves;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const experiment::Row& row = rows[i];
+    const Identity& identity = identities[i];
+    const std::size_t label = labels.index_of(identity.label);
+    const std::size_t place = places.index_of(identity.place);
+    const std::size_t setting = settings.index_of(identity.setting);
+    if (!row.outcome) {
+      Trouble& trouble = figures.troubles.emplace_back();
+      trouble.status = row.status == experiment::Status::failed ? "failed" : "skipped";
+      trouble.label = label;
+      trouble.place = place;
+      trouble.setting = setting;
+      trouble.density = identity.density;
+      trouble.ranks = row.point.ranks;
+      trouble.reason = row.reason;
+      continue;
+    }
+    const auto [known, added] = curves.emplace(curve_key(identity), figures.curves.size());
+    if (added) {
+      Curve& curve = figures.curves.emplace_back();
+      curve.label = label;
+      curve.place = place;
+      curve.setting = setting;
+      curve.density = identity.density;
+    }
+    // The same result twice, of two files: the later one.
+    std::vector<CurvePoint>& points = figures.curves[known->second].points;
+    std::erase_if(points, [&](const CurvePoint& p) { return p.ranks == row.point.ranks; });
+    points.push_back(point_of(row));
+  }
+  for (Curve& curve : figures.curves) std::ranges::sort(curve.points, {}, &CurvePoint::ranks);
+  figures.labels = label_texts(labels);
+  figures.places = place_texts(places);
+  figures.settings = setting_texts(settings);
+  add_cells(figures);
+  return figures;
+}
+
+Json to_json(const Figures& figures) {
+  Json curves = Json::array();
+  for (const Curve& curve : figures.curves) {
+    Json points = Json::array();
+    for (const CurvePoint& point : curve.points) points.push_back(to_json(point));
+    curves.push_back({{"label", curve.label},
+                      {"place", curve.place},
+                      {"setting", curve.setting},
+                      {"density", optional_json(curve.density)},
+                      {"points", points}});
+  }
+  Json cells = Json::array();
+  for (const Cell& cell : figures.cells) {
+    Json candidates = Json::array();
+    for (const Cell::Candidate& candidate : cell.candidates) {
+      candidates.push_back(Json::array({candidate.label, candidate.time_s}));
+    }
+    cells.push_back({{"place", cell.place},
+                     {"setting", cell.setting},
+                     {"ranks", cell.ranks},
+                     {"density", optional_json(cell.density)},
+                     {"candidates", candidates}});
+  }
+  Json troubles = Json::array();
+  for (const Trouble& trouble : figures.troubles) {
+    troubles.push_back({{"status", trouble.status},
+                        {"label", trouble.label},
+                        {"place", trouble.place},
+                        {"setting", trouble.setting},
+                        {"density", optional_json(trouble.density)},
+                        {"ranks", trouble.ranks},
+                        {"reason", trouble.reason}});
+  }
+  return {{"labels", figures.labels}, {"places", figures.places}, {"settings", figures.settings},
+          {"curves", curves},         {"cells", cells},           {"troubles", troubles}};
+}
+
+}  // namespace thinwire::report

@@ -1,0 +1,23 @@
+// The report as one self-contained HTML page. Its sources are in page/; the build bundles them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/app/report/charts/figures.hpp"
+#include "sim/app/report/charts/link_map.hpp"
+
+namespace thinwire::report {
+
+struct Report {
+  std::vector<std::string> sources;  ///< the files that it is of
+  std::size_t rows = 0;
+  Figures figures;
+  std::vector<LinkMap> links;
+  std::vector<Json> claims;  ///< as claim_records makes them
+};
+
+/// Throws InputError where the program was built without the page (THINWIRE_REPORT_PAGE=OFF).
+[[nodiscard]] std::string report_page(const Report& report);
+
+}  // namespace thinwire::report

@@ -1,0 +1,45 @@
+// What the page shows of the report's data under its filters. The data is what sim/app/report/charts/page.cpp
+// writes: labels, places and settings by index, and curves, cells and so on that refer to them.
+
+export const text = (value, digits = 4) => {
+  if (value === null || value === undefined) return "-";
+  if (value === 0) return "0";
+  return Math.abs(value) >= 1e5 || Math.abs(value) < 1e-3
+    ? value.toExponential(digits - 1).replace(/\.?0+e/, "e").replace("e+", "e")
+    : String(Number(value.toPrecision(digits)));
+};
+
+const units = [["s", 1], ["ms", 1e-3], ["µs", 1e-6], ["ns", 1e-9]];
+export const seconds = (value) => {
+  if (value === null || value === undefined) return "-";
+  if (value === 0) return "0 s";
+  const [unit, factor] = units.find(([, f]) => Math.abs(value) >= f * 0.9995) ?? units[3];
+  return `${Number((value / factor).toPrecision(4))} ${unit}`;
+};
+
+export const distinct = (values) => [...new Set(values)].sort((a, b) => a - b);
+
+/** All densities of the sparse curves of a setting. */
+export const densities = (data, setting) =>
+  distinct(data.curves.filter((c) => c.setting === setting && c.density !== null).map((c) => c.density));
+
+/** Curves that pass the filters {setting, density, labels, places}; dense ones are of all densities. */
+export const shownCurves = (data, filters) => data.curves.filter((c) =>
+  c.setting === filters.setting && (c.density === null || c.density === filters.density) &&
+  filters.labels.has(c.label) && filters.places.has(c.place));
+
+/** Points of curves as flat objects, where `value` is there. */
+export const pointsOf = (curves, value) => curves.flatMap((c) =>
+  c.points.filter((p) => value(p) !== null && value(p) !== undefined)
+    .map((p) => ({ ...p, label: c.label, place: c.place, density: c.density, value: value(p) })));
+
+/** The fastest of the schemes that are shown in each cell, and by how much: {ranks, density, label, time_s, lead, second}. */
+export const winners = (data, filters) => data.cells
+  .filter((c) => c.setting === filters.setting && filters.places.has(c.place))
+  .map((c) => ({ ...c, candidates: c.candidates.filter(([label]) => filters.labels.has(label)) }))
+  .filter((c) => c.candidates.length > 0)
+  .map((c) => {
+    const [[label, time], second] = c.candidates;
+    return { place: c.place, ranks: c.ranks, density: c.density, label, time_s: time,
+      second: second ? second[0] : null, lead: second && time > 0 ? second[1] / time : null };
+  });

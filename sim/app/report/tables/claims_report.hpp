@@ -1,0 +1,16 @@
+// What the papers report beside what is simulated, as a table.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/app/report/tables/formats.hpp"
+#include "sim/app/studies/claims/claims.hpp"
+
+namespace thinwire::report {
+
+[[nodiscard]] std::vector<Json> claim_records(const std::vector<studies::Finding>& findings);
+/// The table, and under it how many hold.
+[[nodiscard]] std::string claims_text(const std::vector<studies::Finding>& findings);
+
+}  // namespace thinwire::report

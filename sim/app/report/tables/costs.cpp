@@ -1,0 +1,137 @@
+#include "sim/app/report/tables/costs.hpp"
+
+#include <fmt/format.h>
+
+#include "algorithms/registry.hpp"
+#include "sim/app/experiment/point.hpp"
+#include "sim/app/report/tables/formats.hpp"
+
+namespace thinwire::report {
+
+namespace {
+
+/// Formulas hold no bars, but option texts might.
+std::string cell(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '|') escaped += '\\';
+    escaped += c;
+  }
+  return escaped.empty() ? "-" : escaped;
+}
+
+std::string interval_of(const std::string& low, const std::string& high) {
+  return high.empty() || high == low ? low : fmt::format("[{}, {}]", low, high);
+}
+
+std::string code(const std::string& formula) { return "`" + cell(formula) + "`"; }
+
+/// Whole: words and messages.
+std::string whole(double value) { return fmt::format("{:.0f}", value); }
+
+}  // namespace
+
+std::string bandwidth_text(const algorithms::PaperCost& paper) {
+  return interval_of(paper.words, paper.words_high);
+}
+
+std::vector<Json> cost_records(const CostPoint& point) {
+  std::vector<Json> records;
+  const experiment::Machine machine;  // DRAGONN decides by it
+  for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
+    const algorithms::Options options(scheme.options, {});
+    const algorithms::Cost cost = scheme.cost({.ranks = point.ranks,
+                                               .n = point.n,
+                                               .k = point.k,
+                                               .iteration = 2,
+                                               .options = &options,
+                                               .alpha = machine.alpha,
+                                               .beta_per_word = machine.beta_per_word});
+    const algorithms::Interval run = cost.run();
+    records.push_back({{"scheme", scheme.name},
+                       {"latency", interval_of(scheme.paper.latency, scheme.paper.latency_high)},
+                       {"bandwidth", bandwidth_text(scheme.paper)},
+                       {"reduction", interval_of(scheme.paper.reduced, scheme.paper.reduced_high)},
+                       {"exact_when", scheme.exact_when},
+                       {"lower_order", scheme.lower_order},
+                       {"source", scheme.source},
+                       {"ranks", point.ranks},
+                       {"components", point.n},
+                       {"k", point.k},
+                       {"paper_messages", cost.paper.low.messages},
+                       {"paper_words_low", cost.paper.low.words},
+                       {"paper_words_high", cost.paper.high.words},
+                       {"run_messages_low", run.low.messages},
+                       {"run_messages_high", run.high.messages},
+                       {"run_words_low", run.low.words},
+                       {"run_words_high", run.high.words},
+                       {"run_reduced_low", run.low.reduced},
+                       {"run_reduced_high", run.high.reduced}});
+  }
+  return records;
+}
+
+std::string cost_models_markdown() {
+  const CostPoint point;
+  std::string text = fmt::format(
+      "<!-- Made by: thinwire list schemes --costs --markdown > docs/cost-models.md -->\n"
+      "# Cost models\n\n"
+      "Symbols: P ranks, n components, k components that each rank selects (in all for exdyna), α "
+      "seconds a\n"
+      "message, β seconds a word of 4 bytes, γ seconds a reduced word; log is to base 2; other "
+      "names are options\n"
+      "of the scheme. `[a, b]` is an interval. The α-β machine and what counts as critical path: "
+      "[architecture](architecture.md).\n"
+      "A comparison takes these formulas with the messages counted instead of rounded, and adds "
+      "what they\n"
+      "leave out. The γ column is ours; the papers have none.\n\n"
+      "## Schemes\n\n"
+      "| scheme | latency, α | bandwidth, β | reduction, γ | exact when | left out by the formula "
+      "| source |\n"
+      "|---|---|---|---|---|---|---|\n");
+  const std::vector<Json> records = cost_records(point);
+  const auto field = [](const Json& record, const char* key) {
+    return record.at(key).get<std::string>();
+  };
+  for (const Json& record : records) {
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", field(record, "scheme"),
+                        code(field(record, "latency")), code(field(record, "bandwidth")),
+                        code(field(record, "reduction")), cell(field(record, "exact_when")),
+                        cell(field(record, "lower_order")), cell(field(record, "source")));
+  }
+  text += fmt::format(
+      "\n## What they come to\n\n"
+      "BERT on {} ranks at 1%: n = {}, k = {}; the cost models' code, an iteration without exact "
+      "thresholds.\n\n"
+      "| scheme | messages, paper | words, paper | messages, run | words, run |\n"
+      "|---|---|---|---|---|\n",
+      point.ranks, point.n, point.k);
+  const auto range = [&](const Json& record, const char* low, const char* high) {
+    return interval_of(whole(record.at(low).get<double>()), whole(record.at(high).get<double>()));
+  };
+  for (const Json& record : records) {
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", field(record, "scheme"),
+                        whole(record.at("paper_messages").get<double>()),
+                        range(record, "paper_words_low", "paper_words_high"),
+                        range(record, "run_messages_low", "run_messages_high"),
+                        range(record, "run_words_low", "run_words_high"));
+  }
+  text +=
+      "\n## Sparsifiers\n\n"
+      "`SCHEME+SPARSIFIER` is a sparse scheme with another sparsifier, such as `oktopk+dgc`.\n\n"
+      "| sparsifier | selects | asks of the collective | source |\n"
+      "|---|---|---|---|\n";
+  for (const algorithms::SparsifierInfo& sparsifier : algorithms::all_sparsifiers()) {
+    const char* needs = "-";
+    if (sparsifier.needs == algorithms::Needs::slots)
+      needs = "slots that travel (schemes that gather)";
+    if (sparsifier.needs == algorithms::Needs::values_of_all) {
+      needs = "all ranks' values at its indexes (schemes that share indexes)";
+    }
+    text += fmt::format("| {} | {} | {} | {} |\n", sparsifier.name, cell(sparsifier.summary), needs,
+                        cell(sparsifier.source));
+  }
+  return text;
+}
+
+}  // namespace thinwire::report

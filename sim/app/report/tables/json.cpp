@@ -1,0 +1,28 @@
+#include "sim/app/report/tables/formats.hpp"
+
+namespace thinwire::report {
+
+std::string to_json_array(const std::vector<Json>& records) { return Json(records).dump(2) + '\n'; }
+
+std::string to_json_lines(const std::vector<Json>& records) {
+  std::string lines;
+  for (const Json& record : records) lines += record.dump() + '\n';
+  return lines;
+}
+
+std::string render(Format format, const std::vector<Json>& records,
+                   const std::vector<Column>& columns) {
+  switch (format) {
+    case Format::csv:
+      return to_csv(records);
+    case Format::json:
+      return to_json_array(records);
+    case Format::jsonl:
+      return to_json_lines(records);
+    case Format::table:
+      break;
+  }
+  return to_table(records, columns);
+}
+
+}  // namespace thinwire::report

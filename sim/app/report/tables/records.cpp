@@ -1,0 +1,171 @@
+#include "sim/app/report/tables/records.hpp"
+
+#include <optional>
+
+#include "algorithms/registry.hpp"
+#include "algorithms/schemes/exdyna.hpp"
+#include "sim/app/experiment/networks.hpp"
+
+namespace thinwire::report {
+
+namespace {
+
+/// Of the gradient as it is before anything is selected.
+std::int64_t dense_bytes(const experiment::Point& point) {
+  return to_bytes(Words(point.space.components)).value();
+}
+
+/// Dense bytes a second; none where there is no time, or more in it than the allreduce.
+std::optional<double> algorithm_bandwidth(const experiment::Row& row) {
+  if (!row.outcome || !row.point.workload.model.empty()) return std::nullopt;
+  const double time = row.outcome->time().value();
+  if (!(time > 0)) return std::nullopt;
+  return static_cast<double>(dense_bytes(row.point)) / time;
+}
+
+/// What nccl-tests multiply the bandwidth of an allreduce by, so that it compares with the links'.
+double bus_factor(int ranks) { return 2.0 * (ranks - 1) / ranks; }
+
+}  // namespace
+
+Json record_of(const experiment::Row& row, const experiment::Comparison& comparison) {
+  const experiment::Point& point = row.point;
+  const bool has_clock = experiment::find_network(point.network).has_clock;
+  const algorithms::SchemeInfo scheme = algorithms::find_scheme(point.scheme);
+  const bool dense = scheme.dense;
+  const auto n = static_cast<double>(point.space.components);
+  const auto [low, high] = comparison.cost.run();
+
+  const auto if_run = [&](auto get) { return row.outcome ? Json(get(*row.outcome)) : Json(); };
+  const auto if_selected = [&](auto get) {
+    return row.outcome && row.outcome->selection ? Json(get(*row.outcome->selection)) : Json();
+  };
+  const auto if_shared = [&](auto get) {
+    return scheme.carries_values_of_all ? if_selected(get) : Json();
+  };
+  const auto if_clock = [&](double seconds) {
+    return has_clock && comparison.machine_known ? Json(seconds) : Json();
+  };
+  const auto if_compared = [&](double value) {
+    return row.outcome && comparison.comparable ? Json(value) : Json();
+  };
+  const std::optional<double> bandwidth = algorithm_bandwidth(row);
+  Json record = {{"schema", "comparison/1"},
+                 {"scheme", point.scheme},
+                 {"network", point.network},
+                 {"platform", point.platform.empty() ? Json() : Json(point.platform)},
+                 {"placement", point.platform.empty() ? Json() : Json(point.placement)},
+                 {"packets", point.packets},
+                 {"time_resolution_s", point.time_resolution.value()},
+                 {"flows_per_port", point.flows_per_port},
+                 {"ranks", point.ranks},
+                 {"components", point.space.components},
+                 {"size_bytes", dense_bytes(point)},
+                 {"k", dense ? Json() : Json(point.k)},
+                 {"density", dense ? Json() : Json(static_cast<double>(point.k) / n)},
+                 {"granule", point.space.granule},
+                 {"iteration", row.outcome ? row.outcome->iteration : point.iterations},
+                 {"error_feedback", point.error_feedback},
+                 {"seed", point.seed}};
+  // Input and machine, option by option, as a grid names them.
+  Json full = to_json(point);
+  full["machine"]["alpha_s"] =
+      if_run([](const experiment::Outcome& o) { return o.machine.alpha.value(); });
+  full["machine"]["beta_s_per_word"] =
+      if_run([](const experiment::Outcome& o) { return o.machine.beta_per_word.value(); });
+  for (const char* group : {"options", "machine", "input"}) {
+    for (const auto& item : full.at(group).items()) {
+      record[std::string(group) + "." + item.key()] = item.value();
+    }
+  }
+  if (full.contains("links")) {
+    for (const auto& item : full.at("links").items()) record["links." + item.key()] = item.value();
+  }
+  if (full.contains("workload")) {
+    for (const auto& item : full.at("workload").items()) {
+      record["workload." + item.key()] = item.value();
+    }
+    const Json training = row.outcome ? to_json(row).at("result").at("training") : Json();
+    for (const char* key :
+         {"time_s", "computation_s", "sparsification_s", "communication_s", "samples_per_s"}) {
+      record[std::string("training.") + key] = training.is_null() ? Json() : training.at(key);
+    }
+  }
+  record.update(Json{
+      {"status", to_json(row).at("status")},
+      {"reason", row.reason.empty() ? Json() : Json(row.reason)},
+      {"time_s", row.outcome && has_clock ? Json(row.outcome->time().value()) : Json()},
+      {"time_mean_s", row.outcome && has_clock ? Json(row.outcome->mean_time().value()) : Json()},
+      {"steps", row.outcome && !has_clock ? Json(row.outcome->steps) : Json()},
+      {"algbw_bytes_per_s", bandwidth ? Json(*bandwidth) : Json()},
+      {"busbw_bytes_per_s", bandwidth ? Json(*bandwidth * bus_factor(point.ranks)) : Json()},
+      {"formula_low_s", if_clock(comparison.formula_low)},
+      {"formula_high_s", if_clock(comparison.formula_high)},
+      {"ratio_low", if_compared(comparison.ratio_low())},
+      {"ratio_high", if_compared(comparison.ratio_high())},
+      {"verdict", comparison.comparable ? name_of(comparison.verdict) : "-"},
+      {"alphabeta_time_s", row.outcome && row.outcome->alphabeta_time
+                               ? Json(row.outcome->alphabeta_time->value())
+                               : Json()},
+      {"congestion_factor", row.outcome && row.outcome->congestion_factor()
+                                ? Json(*row.outcome->congestion_factor())
+                                : Json()},
+      {"paper_low_s", if_clock(comparison.paper_low)},
+      {"paper_high_s", if_clock(comparison.paper_high)},
+      {"lower_order_low_s", if_clock(comparison.lower_order_low)},
+      {"lower_order_high_s", if_clock(comparison.lower_order_high)},
+      {"words_sent_max", if_run([](const experiment::Outcome& o) { return o.words_sent.max; })},
+      {"words_sent_mean", if_run([](const experiment::Outcome& o) { return o.words_sent.mean; })},
+      {"words_received_max",
+       if_run([](const experiment::Outcome& o) { return o.words_received.max; })},
+      {"words_received_mean",
+       if_run([](const experiment::Outcome& o) { return o.words_received.mean; })},
+      {"formula_words_low", low.words},
+      {"formula_words_high", high.words},
+      {"messages_sent_max",
+       if_run([](const experiment::Outcome& o) { return o.messages_sent.max; })},
+      {"messages_sent_mean",
+       if_run([](const experiment::Outcome& o) { return o.messages_sent.mean; })},
+      {"messages_received_max",
+       if_run([](const experiment::Outcome& o) { return o.messages_received.max; })},
+      {"messages_received_mean",
+       if_run([](const experiment::Outcome& o) { return o.messages_received.mean; })},
+      {"formula_messages_low", low.messages},
+      {"formula_messages_high", high.messages},
+      {"result_components",
+       if_run([](const experiment::Outcome& o) { return o.result_components; })},
+      {"selected_min", if_selected([](const experiment::SelectionSummary& s) { return s.least; })},
+      {"selected_max", if_selected([](const experiment::SelectionSummary& s) { return s.most; })},
+      {"selected_total",
+       if_selected([](const experiment::SelectionSummary& s) { return s.total; })},
+      {"selection_deviation", if_selected([&](const experiment::SelectionSummary& s) {
+         return s.deviation(point.k, scheme.selects_together);
+       })},
+      {"padding_factor", if_shared([&](const experiment::SelectionSummary& s) {
+         return algorithms::padding_factor(point.ranks, s.most, s.total);
+       })},
+      {"padded_elements", if_shared([&](const experiment::SelectionSummary& s) {
+         return algorithms::padded_elements(point.ranks, s.most, s.total);
+       })},
+      {"scanned_max",
+       if_selected([](const experiment::SelectionSummary& s) { return s.work.scanned; })},
+      {"compared_max",
+       if_selected([](const experiment::SelectionSummary& s) { return s.work.compared; })},
+      {"sorted_max",
+       if_selected([](const experiment::SelectionSummary& s) { return s.work.sorted; })},
+      {"hashed_max",
+       if_selected([](const experiment::SelectionSummary& s) { return s.work.hashed; })},
+      {"sampled_max",
+       if_selected([](const experiment::SelectionSummary& s) { return s.work.sampled; })},
+      {"prefix_summed_max",
+       if_selected([](const experiment::SelectionSummary& s) { return s.work.prefix_summed; })},
+      {"ranks_agree", if_run([](const experiment::Outcome& o) { return o.ranks_agree; })},
+      {"wall_s", row.wall_s},
+      {"peak_rss_bytes", row.peak_rss_bytes},
+      {"sweep", row.sweep},
+      {"key", row.key},
+      {"version", row.version}});
+  return record;
+}
+
+}  // namespace thinwire::report

@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "sim/app/report/tables/formats.hpp"
+
+namespace thinwire::report {
+
+namespace {
+
+/// Columns that a terminal needs for UTF-8 text: one for each character here.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+}
+
+}  // namespace
+
+Column number_column(std::string heading, std::string key) {
+  return {std::move(heading),
+          [key = std::move(key)](const Json& r) { return number_text(r.at(key)); }};
+}
+
+std::vector<Json> of_kind(const std::vector<Json>& records, std::string_view kind) {
+  std::vector<Json> found;
+  std::ranges::copy_if(records, std::back_inserter(found),
+                       [kind](const Json& r) { return r.at("kind") == kind; });
+  return found;
+}
+
+std::string to_table(const std::vector<Json>& records, const std::vector<Column>& columns) {
+  std::vector<std::vector<std::string>> lines(1);
+  for (const Column& column : columns) lines[0].push_back(column.heading);
+  for (const Json& record : records) {
+    lines.emplace_back();
+    for (const Column& column : columns) lines.back().push_back(column.text(record));
+  }
+  std::string table;
+  for (const auto& line : lines) {
+    std::string row;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      std::size_t widest = 0;
+      for (const auto& other : lines) widest = std::max(widest, width_of(other[c]));
+      const std::string padding(widest - width_of(line[c]), ' ');
+      if (c > 0) row += "  ";
+      row += columns[c].left ? line[c] + padding : padding + line[c];
+    }
+    row.erase(row.find_last_not_of(' ') + 1);
+    table += row + '\n';
+  }
+  return table;
+}
+
+std::string number_text(const Json& value, int digits) {
+  if (value.is_null()) return "-";
+  if (value.is_number_integer() || value.is_boolean()) return value.dump();
+  return fmt::format("{:.{}g}", value.get<double>(), digits);
+}
+
+std::string interval_text(const Json& low, const Json& high, int digits) {
+  const std::string from = number_text(low, digits);
+  const std::string to = number_text(high, digits);
+  return from == to ? from : fmt::format("{} .. {}", from, to);
+}
+
+}  // namespace thinwire::report

@@ -1,0 +1,218 @@
+#include "sim/app/studies/claims/claims.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+#include <string_view>
+#include <utility>
+
+#include "sim/app/studies/claims/trials.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/json_node.hpp"
+#include "sim/core/base/nearest.hpp"
+#include "sim/core/base/shipped_files.hpp"
+
+namespace thinwire::studies {
+
+namespace {
+
+ClaimChecks all_checks() {
+  ClaimChecks all = oktopk_claims();
+  for (const ClaimChecks& more : {sparcml_claims(), exdyna_claims(), dragonn_claims()}) {
+    all.insert(more.begin(), more.end());
+  }
+  return all;
+}
+
+bool wants(const std::vector<std::string>& wanted, const std::string& id) {
+  return wanted.empty() || std::ranges::any_of(wanted, [&](const std::string& begin) {
+           return id.starts_with(begin);
+         });
+}
+
+}  // namespace
+
+std::optional<double> Finding::ratio() const {
+  if (!paper || !simulated || *paper == 0) return std::nullopt;
+  return *simulated / *paper;
+}
+
+std::string name_of(Basis basis) {
+  switch (basis) {
+    case Basis::formula:
+      return "formula";
+    case Basis::calibrated:
+      return "calibrated";
+    case Basis::predicted:
+      break;
+  }
+  return "predicted";
+}
+
+std::string name_of(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::at_most:
+      return "at most";
+    case FindingKind::order:
+      return "order";
+    case FindingKind::number:
+      break;
+  }
+  return "number";
+}
+
+std::string name_of(ClaimVerdict verdict) {
+  switch (verdict) {
+    case ClaimVerdict::holds:
+      return "holds";
+    case ClaimVerdict::misses:
+      return "misses";
+    case ClaimVerdict::not_simulated:
+      break;
+  }
+  return "not simulated";
+}
+
+ClaimCounts count(const std::vector<Finding>& findings, FindingKind kind, Basis basis) {
+  ClaimCounts counts;
+  for (const Finding& finding : findings) {
+    if (finding.kind != kind || finding.basis != basis) continue;
+    if (finding.verdict == ClaimVerdict::not_simulated) continue;
+    ++counts.of;
+    if (finding.verdict == ClaimVerdict::holds) ++counts.hold;
+  }
+  return counts;
+}
+
+std::string claims_file() {
+  return ShippedFiles{.what = "collection of claims",
+                      .extension = ".json",
+                      .folders = shipped_folders("sim/app/studies/claims", "claims")}
+      .file("claims");
+}
+
+std::vector<std::string> claim_ids() { return Trials(read_json_document(claims_file())).ids(); }
+
+std::vector<Finding> check_claims(const std::vector<std::string>& wanted,
+                                  const std::function<void(const std::string&)>& progress) {
+  Trials trials(read_json_document(claims_file()));
+  const std::vector<std::string> ids = trials.ids();
+  for (const std::string& begin : wanted) {
+    if (std::ranges::none_of(ids, [&](const std::string& id) { return id.starts_with(begin); })) {
+      throw InputError(
+          fmt::format("no claim's id begins with '{}'{}", begin, did_you_mean(begin, ids)));
+    }
+  }
+  const ClaimChecks checks = all_checks();
+  std::vector<Finding> findings;
+  for (const std::string& id : ids) {
+    if (!wants(wanted, id)) continue;
+    if (progress) progress(id);
+    ClaimPage page(trials.claim(id), findings);
+    const auto check = checks.find(id);
+    if (check == checks.end()) {
+      page.not_simulated("", "nothing here simulates it");
+    } else {
+      check->second(trials, page);
+    }
+  }
+  return findings;
+}
+
+double Trials::calibrated(const std::string& name) const {
+  return facts_.at("calibrations").at(name).at("value").get<double>();
+}
+
+double Trials::assumed(const std::string& name, const std::string& key) const {
+  return facts_.at("assumed").at(name).at(key).get<double>();
+}
+
+const experiment::Row& Trials::run(const Json& point) {
+  const std::string key = point.dump();
+  const auto known = rows_.find(key);
+  if (known != rows_.end()) return known->second;
+  experiment::Row row = experiment::make_row("claims", experiment::point_from(point, "claims"));
+  if (row.status != experiment::Status::ok) {
+    throw SimulationError(fmt::format("{}: {}", key, row.reason));
+  }
+  return rows_.emplace(key, std::move(row)).first->second;
+}
+
+const Json& Trials::claim(const std::string& id) const {
+  const Json& claims = facts_.at("claims");
+  return *std::ranges::find_if(claims, [&](const Json& claim) { return claim.at("id") == id; });
+}
+
+std::vector<std::string> Trials::ids() const {
+  std::vector<std::string> ids;
+  for (const Json& claim : facts_.at("claims")) ids.push_back(claim.at("id").get<std::string>());
+  return ids;
+}
+
+double ClaimPage::paper(const std::string& pointer) const {
+  return claim_.at(Json::json_pointer(pointer)).get<double>();
+}
+
+Finding& ClaimPage::add(const std::string& what, FindingKind kind, Basis basis) {
+  // Not a braced temporary: GCC 12's AddressSanitizer reports a false mismatch where it is
+  // destroyed.
+  Finding& finding = findings_.emplace_back();
+  finding.claim = claim_.at("id").get<std::string>();
+  finding.what = what;
+  finding.source = fmt::format("{}, {}", claim_.at("source").get<std::string>(),
+                               claim_.at("where").get<std::string>());
+  finding.kind = kind;
+  finding.basis = basis;
+  return finding;
+}
+
+void ClaimPage::number(const std::string& what, const std::string& pointer, double simulated,
+                       Basis basis, const std::string& note) {
+  stated(what, paper(pointer), simulated, basis, note);
+}
+
+void ClaimPage::stated(const std::string& what, double paper, double simulated, Basis basis,
+                       const std::string& note) {
+  Finding& finding = add(what, FindingKind::number, basis);
+  finding.paper = paper;
+  finding.simulated = simulated;
+  finding.note = note;
+  const double ratio = simulated / paper;
+  const bool near = ratio <= 1 + kClaimTolerance && ratio >= 1 - kClaimTolerance;
+  finding.verdict = near ? ClaimVerdict::holds : ClaimVerdict::misses;
+}
+
+void ClaimPage::at_most(const std::string& what, const std::string& pointer, double simulated,
+                        Basis basis, const std::string& note) {
+  Finding& finding = add(what, FindingKind::at_most, basis);
+  finding.paper = paper(pointer);
+  finding.simulated = simulated;
+  finding.note = note;
+  finding.verdict = simulated <= *finding.paper ? ClaimVerdict::holds : ClaimVerdict::misses;
+}
+
+void ClaimPage::order(const std::string& what, bool holds, const std::string& note, Basis basis) {
+  Finding& finding = add(what, FindingKind::order, basis);
+  finding.note = note;
+  finding.verdict = holds ? ClaimVerdict::holds : ClaimVerdict::misses;
+}
+
+void ClaimPage::not_simulated(const std::string& what, const std::string& why) {
+  add(what, FindingKind::number, Basis::predicted).note = why;
+}
+
+double time_in(const experiment::Outcome& outcome, const std::vector<std::string>& phases) {
+  std::map<int, double> by_rank;
+  double most = 0;
+  for (const experiment::RankPhase& phase : outcome.by_rank) {
+    if (std::ranges::find(phases, phase.phase) == phases.end()) continue;
+    double& sum = by_rank[phase.rank];
+    sum += phase.traffic.time.value();
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+}  // namespace thinwire::studies

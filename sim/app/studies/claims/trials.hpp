@@ -1,0 +1,75 @@
+// What the claims' functions have in common: the papers' figures, and runs that are kept.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/app/experiment/row.hpp"
+#include "sim/app/studies/claims/claims.hpp"
+
+namespace thinwire::studies {
+
+class Trials {
+ public:
+  explicit Trials(Json facts) : facts_(std::move(facts)) {}
+
+  /// Of a calibrated or an assumed figure.
+  [[nodiscard]] double calibrated(const std::string& name) const;
+  [[nodiscard]] double assumed(const std::string& name, const std::string& key = "value") const;
+
+  /// Each point runs once. Throws SimulationError where it fails.
+  const experiment::Row& run(const Json& point);
+  const experiment::Outcome& outcome(const Json& point) { return *run(point).outcome; }
+  const experiment::TrainingOutcome& train(const Json& point) { return *outcome(point).training; }
+
+  [[nodiscard]] const Json& claim(const std::string& id) const;
+  /// The ids of all claims.
+  [[nodiscard]] std::vector<std::string> ids() const;
+
+ private:
+  Json facts_;
+  std::map<std::string, experiment::Row> rows_;
+};
+
+/// The findings of one claim.
+class ClaimPage {
+ public:
+  ClaimPage(const Json& claim, std::vector<Finding>& findings)
+      : claim_(claim), findings_(findings) {}
+
+  /// The paper's number at a JSON pointer of the claim ("/value").
+  [[nodiscard]] double paper(const std::string& pointer) const;
+  void number(const std::string& what, const std::string& pointer, double simulated,
+              Basis basis = Basis::predicted, const std::string& note = {});
+  void at_most(const std::string& what, const std::string& pointer, double simulated,
+               Basis basis = Basis::predicted, const std::string& note = {});
+  /// A number that stands in the claim's text.
+  void stated(const std::string& what, double paper, double simulated,
+              Basis basis = Basis::predicted, const std::string& note = {});
+  void order(const std::string& what, bool holds, const std::string& note,
+             Basis basis = Basis::predicted);
+  void not_simulated(const std::string& what, const std::string& why);
+
+ private:
+  Finding& add(const std::string& what, FindingKind kind, Basis basis);
+
+  const Json& claim_;
+  std::vector<Finding>& findings_;
+};
+
+/// How a claim is simulated.
+using ClaimCheck = void (*)(Trials& trials, ClaimPage& page);
+using ClaimChecks = std::map<std::string, ClaimCheck>;
+
+[[nodiscard]] ClaimChecks oktopk_claims();
+[[nodiscard]] ClaimChecks sparcml_claims();
+[[nodiscard]] ClaimChecks exdyna_claims();
+[[nodiscard]] ClaimChecks dragonn_claims();
+
+/// Of the reported iteration: the longest time that a rank spent in these phases together. The
+/// point has to record its ranks.
+[[nodiscard]] double time_in(const experiment::Outcome& outcome,
+                             const std::vector<std::string>& phases);
+
+}  // namespace thinwire::studies

@@ -1,0 +1,27 @@
+// Ctrl-C and SIGTERM, for work that has something to put in order before it ends.
+#pragma once
+
+#include <csignal>
+
+namespace thinwire::inline base {
+
+/// While it lives, both signals are noted instead of ending the process; once, so that a second one
+/// ends it.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+  InterruptGuard(InterruptGuard&&) = delete;
+  InterruptGuard& operator=(InterruptGuard&&) = delete;
+  ~InterruptGuard();
+
+  /// The signal that came, or 0.
+  [[nodiscard]] static int signal();
+
+ private:
+  struct sigaction interrupt_before_ = {};
+  struct sigaction terminate_before_ = {};
+};
+
+}  // namespace thinwire::inline base

@@ -1,0 +1,134 @@
+#include "sim/core/base/json_node.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/nearest.hpp"
+
+namespace thinwire::inline base {
+
+namespace {
+
+/// Of a value, what fits into a line.
+std::string excerpt(const Json& value) {
+  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  return text;
+}
+
+}  // namespace
+
+Json read_json_document(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path)) {
+    throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
+  }
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (file.bad()) throw InputError(fmt::format("{}: cannot be read to its end", path));
+  try {
+    return Json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    const std::size_t end = std::min(error.byte, text.size());
+    const auto line =
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
+    throw InputError(fmt::format("{}: line {} is not JSON", path, line));
+  } catch (const nlohmann::json::exception&) {
+    throw InputError(fmt::format("{}: a number is too large", path));
+  }
+}
+
+void refuse(const std::string& path, const std::string& pointer, const std::string& what) {
+  throw InputError(fmt::format("{}: {}: {}", path, pointer, what));
+}
+
+void refuse_value(const std::string& path, const std::string& pointer, const std::string& value,
+                  const std::string& wanted) {
+  refuse(path, pointer, fmt::format("{} is not right; wanted is {}", value, wanted));
+}
+
+std::string escaped_key(const std::string& key) {
+  std::string text;
+  for (const char c : key) {
+    if (c == '~') {
+      text += "~0";
+    } else if (c == '/') {
+      text += "~1";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+void JsonNode::be_object(std::span<const std::string_view> keys) const {
+  if (!value_->is_object()) wrong("an object");
+  const std::vector<std::string> known(keys.begin(), keys.end());
+  for (const auto& item : value_->items()) {
+    if (std::ranges::find(known, item.key()) != known.end()) continue;
+    refuse(*path_, pointer_ + "/" + escaped_key(item.key()),
+           fmt::format("unknown key '{}'{}", item.key(), did_you_mean(item.key(), known)));
+  }
+}
+
+JsonNode JsonNode::at(const std::string& key) const {
+  const auto found = value_->find(key);
+  if (found == value_->end()) {
+    refuse(*path_, pointer(), fmt::format("the key '{}' is missing", key));
+  }
+  return {*path_, *found, pointer_ + "/" + escaped_key(key)};
+}
+
+std::vector<JsonNode> JsonNode::elements() const {
+  if (!value_->is_array()) wrong("an array");
+  std::vector<JsonNode> nodes;
+  nodes.reserve(value_->size());
+  for (const Json& element : *value_) {
+    nodes.emplace_back(*path_, element, fmt::format("{}/{}", pointer_, nodes.size()));
+  }
+  return nodes;
+}
+
+double JsonNode::number() const {
+  if (!value_->is_number()) wrong("a number");
+  return value_->get<double>();
+}
+
+double JsonNode::number_from(double least) const {
+  const double value = number();
+  if (!std::isfinite(value) || value < least) wrong(fmt::format("a number, at least {}", least));
+  return value;
+}
+
+std::int64_t JsonNode::whole() const {
+  // Larger ones would come out negative.
+  if (!value_->is_number_integer() ||
+      (value_->is_number_unsigned() &&
+       value_->get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())) {
+    wrong("a whole number");
+  }
+  return value_->get<std::int64_t>();
+}
+
+std::int64_t JsonNode::whole_from(std::int64_t least) const {
+  const std::int64_t value = whole();
+  if (value < least) wrong(fmt::format("a whole number, at least {}", least));
+  return value;
+}
+
+std::string JsonNode::text() const {
+  if (!value_->is_string()) wrong("a text");
+  return value_->get<std::string>();
+}
+
+void JsonNode::wrong(const std::string& wanted) const {
+  refuse_value(*path_, pointer(), excerpt(*value_), wanted);
+}
+
+}  // namespace thinwire::inline base

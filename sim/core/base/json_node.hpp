@@ -1,0 +1,58 @@
+// Reading JSON files that the program ships and users write: what is wrong is named by file, JSON
+// pointer, value, and what would be right.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/core/base/json.hpp"
+
+namespace thinwire::inline base {
+
+/// Throws InputError naming the file, and the line of what is no JSON.
+[[nodiscard]] Json read_json_document(const std::string& path);
+
+/// Throw InputError: "PATH: POINTER: ...".
+[[noreturn]] void refuse(const std::string& path, const std::string& pointer,
+                         const std::string& what);
+[[noreturn]] void refuse_value(const std::string& path, const std::string& pointer,
+                               const std::string& value, const std::string& wanted);
+
+/// A key as JSON pointers have it.
+[[nodiscard]] std::string escaped_key(const std::string& key);
+
+/// A value of a document, and where it is. Refers to both, which must outlive it. All throw
+/// InputError.
+class JsonNode {
+ public:
+  JsonNode(const std::string& path, const Json& value, std::string pointer = {})
+      : path_(&path), value_(&value), pointer_(std::move(pointer)) {}
+
+  [[nodiscard]] const Json& json() const { return *value_; }
+  [[nodiscard]] std::string pointer() const { return pointer_.empty() ? "/" : pointer_; }
+
+  /// An object whose keys are all known.
+  void be_object(std::span<const std::string_view> keys) const;
+  [[nodiscard]] bool has(const std::string& key) const { return value_->contains(key); }
+  [[nodiscard]] JsonNode at(const std::string& key) const;
+  [[nodiscard]] std::vector<JsonNode> elements() const;
+  [[nodiscard]] double number() const;
+  /// A finite number that is not below `least`.
+  [[nodiscard]] double number_from(double least) const;
+  [[nodiscard]] std::int64_t whole() const;
+  [[nodiscard]] std::int64_t whole_from(std::int64_t least) const;
+  [[nodiscard]] std::string text() const;
+
+  [[noreturn]] void wrong(const std::string& wanted) const;
+
+ private:
+  const std::string* path_;
+  const Json* value_;
+  std::string pointer_;
+};
+
+}  // namespace thinwire::inline base

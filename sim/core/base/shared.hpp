@@ -1,0 +1,73 @@
+// Immutable values that many ranks and messages hold at once. A simulation runs in one thread, so
+// the count is a plain integer: cheaper than shared_ptr, and a handle is one pointer.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace thinwire::inline base {
+
+/// Base of everything that travels by reference. Immutable once it is shared.
+class Body {
+ public:
+  Body() = default;
+  Body(const Body&) = delete;
+  Body& operator=(const Body&) = delete;
+  Body(Body&&) = delete;
+  Body& operator=(Body&&) = delete;
+  virtual ~Body() = default;
+
+ private:
+  template <class>
+  friend class Ref;
+  mutable std::uint64_t references_ = 0;
+};
+
+/// Counted reference to a Body.
+template <class T>
+class Ref {
+ public:
+  Ref() = default;
+  explicit Ref(T* body) : body_(body) { retain(); }
+  Ref(const Ref& other) : body_(other.body_) { retain(); }
+  Ref(Ref&& other) noexcept : body_(std::exchange(other.body_, nullptr)) {}
+  /// A Ref converts where its pointer does.
+  template <class U>
+  requires std::is_convertible_v<U*, T*> Ref(Ref<U> other)  // NOLINT(google-explicit-constructor)
+      : body_(other.release()) {}
+  Ref& operator=(const Ref& other) {
+    if (this != &other) *this = Ref(other);
+    return *this;
+  }
+  Ref& operator=(Ref&& other) noexcept {
+    std::swap(body_, other.body_);
+    return *this;
+  }
+  ~Ref() {
+    if (body_ != nullptr && --body_->references_ == 0) delete body_;
+  }
+
+  [[nodiscard]] T* get() const { return body_; }
+  T* operator->() const { return body_; }
+  T& operator*() const { return *body_; }
+  explicit operator bool() const { return body_ != nullptr; }
+  friend bool operator==(const Ref&, const Ref&) = default;
+
+  /// Gives the reference away uncounted; for conversions between Refs.
+  [[nodiscard]] T* release() { return std::exchange(body_, nullptr); }
+
+ private:
+  void retain() const {
+    if (body_ != nullptr) ++body_->references_;
+  }
+
+  T* body_ = nullptr;
+};
+
+template <class T, class... Args>
+[[nodiscard]] Ref<T> make_ref(Args&&... args) {
+  return Ref<T>(new T(std::forward<Args>(args)...));
+}
+
+}  // namespace thinwire::inline base

@@ -1,0 +1,77 @@
+#include "sim/core/base/shipped_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/nearest.hpp"
+
+namespace thinwire::inline base {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Holds no file where none of the folders is there.
+fs::path first_of(const std::vector<std::string>& folders) {
+  const auto found = std::ranges::find_if(folders, [](const std::string& folder) {
+    std::error_code ignored;
+    return fs::is_directory(folder, ignored);
+  });
+  return found == folders.end() ? fs::path() : fs::path(*found);
+}
+
+std::string& package_share() {
+  static std::string folder;
+  return folder;
+}
+
+}  // namespace
+
+void set_share(const std::string& folder) { package_share() = folder; }
+
+std::vector<std::string> shipped_folders(const std::string& in_source,
+                                         const std::string& in_share) {
+  std::vector<std::string> folders;
+  if (const char* share = std::getenv("THINWIRE_SHARE"); share != nullptr && *share != '\0') {
+    folders.push_back((fs::path(share) / in_share).string());
+  }
+  std::error_code unknown;
+  const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
+  if (!unknown) {
+    const fs::path share = program.parent_path() / THINWIRE_SHARE_FROM_PROGRAM;
+    folders.push_back((share / in_share).lexically_normal().string());
+  }
+  if (!package_share().empty()) folders.push_back((fs::path(package_share()) / in_share).string());
+  folders.push_back((fs::path(THINWIRE_SOURCE_TREE) / in_source).string());
+  folders.push_back((fs::path(THINWIRE_SHARE) / in_share).string());
+  return folders;
+}
+
+std::vector<std::string> ShippedFiles::names() const {
+  std::vector<std::string> found;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(first_of(folders), ignored)) {
+    if (entry.path().extension() == extension) found.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+std::string ShippedFiles::file(const std::string& name_or_path) const {
+  if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(extension)) {
+    return name_or_path;
+  }
+  const std::vector<std::string> known = names();
+  if (std::ranges::find(known, name_or_path) == known.end()) {
+    throw InputError(fmt::format("unknown {} '{}'{}; a file's name ends in {} or has a '/'", what,
+                                 name_or_path, did_you_mean(name_or_path, known), extension));
+  }
+  return (first_of(folders) / (name_or_path + extension)).string();
+}
+
+}  // namespace thinwire::inline base

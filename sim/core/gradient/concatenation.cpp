@@ -1,0 +1,60 @@
+#include "sim/core/gradient/concatenation.hpp"
+
+#include <algorithm>
+
+namespace thinwire::inline gradient {
+
+Concatenation Concatenation::of(Rank from, Message message) {
+  const Ref<Node> leaf = make_ref<Node>();
+  leaf->words = message.words;
+  leaf->pieces = 1;
+  const Fingerprint value = fingerprint(message);
+  const auto rank = static_cast<std::uint64_t>(from.value());
+  leaf->contents = {random_bits(value.low, rank), random_bits(value.high, rank)};
+  leaf->piece = {from, std::move(message)};
+  return Concatenation(leaf);
+}
+
+Concatenation Concatenation::join(const Concatenation& a, const Concatenation& b) {
+  const Ref<Node> node = make_ref<Node>();
+  node->left = a.root_;
+  node->right = b.root_;
+  node->words = a.root_->words + b.root_->words;
+  node->pieces = a.pieces() + b.pieces();
+  node->contents = a.contents() + b.contents();
+  return Concatenation(node);
+}
+
+Concatenation Concatenation::from(const Payload& payload) {
+  return Concatenation(Ref<const Node>(static_cast<const Node*>(payload.body.get())));
+}
+
+Concatenation Concatenation::first(int count) const {
+  if (count == pieces()) return *this;
+  const Concatenation left(root_->left);
+  if (count <= left.pieces()) return left.first(count);
+  return join(left, Concatenation(root_->right).first(count - left.pieces()));
+}
+
+std::vector<Message> Concatenation::by_rank() const {
+  std::vector<Piece> pieces;
+  pieces.reserve(static_cast<std::size_t>(root_->pieces));
+  collect(*root_, pieces);
+  std::sort(pieces.begin(), pieces.end(),
+            [](const Piece& a, const Piece& b) { return a.from < b.from; });
+  std::vector<Message> messages;
+  messages.reserve(pieces.size());
+  for (Piece& piece : pieces) messages.push_back(std::move(piece.message));
+  return messages;
+}
+
+void Concatenation::collect(const Node& node, std::vector<Piece>& pieces) {
+  if (!node.left) {
+    pieces.push_back(node.piece);
+    return;
+  }
+  collect(*node.left, pieces);
+  collect(*node.right, pieces);
+}
+
+}  // namespace thinwire::inline gradient

@@ -1,0 +1,50 @@
+// What an allgather builds up: the contributions of many ranks, one after another, uncopied.
+#pragma once
+
+#include <vector>
+
+#include "sim/core/gradient/fingerprint.hpp"
+#include "sim/core/kernel/message.hpp"
+
+namespace thinwire::inline gradient {
+
+/// An immutable binary tree whose leaves are (rank, message). Joining two costs one node, whatever
+/// they hold, and everybody who received a part shares it.
+class Concatenation {
+ public:
+  /// One rank's contribution.
+  struct Piece {
+    Rank from;
+    Message message;
+  };
+
+  [[nodiscard]] static Concatenation of(Rank from, Message message);
+  [[nodiscard]] static Concatenation join(const Concatenation& a, const Concatenation& b);
+  [[nodiscard]] static Concatenation from(const Payload& payload);
+
+  /// How many ranks' pieces are in it.
+  [[nodiscard]] int pieces() const { return root_->pieces; }
+  /// The first `count` pieces, 1 <= count <= pieces().
+  [[nodiscard]] Concatenation first(int count) const;
+  /// The messages of all pieces, by rank. Ranks without a piece are not listed.
+  [[nodiscard]] std::vector<Message> by_rank() const;
+  /// Independent of the order in which the pieces were joined.
+  [[nodiscard]] Fingerprint contents() const { return root_->contents; }
+  [[nodiscard]] Message message() const { return {{root_, 0, 0}, root_->words}; }
+
+ private:
+  struct Node final : Body {
+    Ref<const Node> left;
+    Ref<const Node> right;
+    Piece piece;  // of a leaf
+    Words words;
+    int pieces = 0;
+    Fingerprint contents;
+  };
+  explicit Concatenation(Ref<const Node> root) : root_(std::move(root)) {}
+  static void collect(const Node& node, std::vector<Piece>& pieces);
+
+  Ref<const Node> root_;
+};
+
+}  // namespace thinwire::inline gradient

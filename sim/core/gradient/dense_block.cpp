@@ -1,0 +1,140 @@
+#include "sim/core/gradient/dense_block.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <typeinfo>
+
+#include "sim/core/base/errors.hpp"
+
+namespace thinwire::inline gradient {
+
+namespace {
+
+struct DenseBody final : Body {
+  DenseBody(std::uint32_t f, std::vector<float> v) : first(f), values(std::move(v)) {}
+  std::uint32_t first;
+  std::vector<float> values;
+  bool valueless = false;
+};
+
+template <class Combine>
+DenseBlock combined(const DenseBlock& a, const DenseBlock& b, Combine combine) {
+  if (a.is_valueless() || b.is_valueless()) return DenseBlock::valueless(a.first(), a.last());
+  const auto va = a.values();
+  const auto vb = b.values();
+  std::vector<float> values(va.size());
+  std::transform(va.begin(), va.end(), vb.begin(), values.begin(), combine);
+  return {a.first(), std::move(values)};
+}
+
+}  // namespace
+
+DenseBlock::DenseBlock(std::uint32_t first, std::vector<float> values) {
+  const auto size = static_cast<std::uint32_t>(values.size());
+  payload_ = {make_ref<const DenseBody>(first, std::move(values)), first, first + size};
+}
+
+DenseBlock DenseBlock::valueless(std::uint32_t first, std::uint32_t last) {
+  auto body = make_ref<DenseBody>(first, std::vector<float>());
+  body->valueless = true;
+  return DenseBlock({Ref<const Body>(std::move(body)), first, last});
+}
+
+bool DenseBlock::is_valueless() const {
+  return payload_.body && static_cast<const DenseBody&>(*payload_.body).valueless;
+}
+
+bool DenseBlock::holds(const Payload& payload) {
+  const Body* body = payload.body.get();
+  return body != nullptr && typeid(*body) == typeid(DenseBody);
+}
+
+std::span<const float> DenseBlock::values() const {
+  if (!payload_.body) return {};
+  const auto& body = static_cast<const DenseBody&>(*payload_.body);
+  if (body.valueless) throw SimulationError("a statistical gradient has no values to look at");
+  return std::span(body.values).subspan(payload_.first - body.first, size());
+}
+
+DenseBlock DenseBlock::slice(std::uint32_t first, std::uint32_t last) const {
+  return DenseBlock({payload_.body, first, last});
+}
+
+DenseBlock sum(const DenseBlock& a, const DenseBlock& b) { return combined(a, b, std::plus<>()); }
+
+DenseBlock difference(const DenseBlock& a, const DenseBlock& b) {
+  return combined(a, b, std::minus<>());
+}
+
+DenseBlock sum(const DenseBlock& a, const SparseVector& b) {
+  if (a.is_valueless() || b.is_statistical()) return DenseBlock::valueless(a.first(), a.last());
+  const auto va = a.values();
+  std::vector<float> values(va.begin(), va.end());
+  for (const Entry& entry : b.entries()) values[entry.coordinate - a.first()] += entry.value;
+  return {a.first(), std::move(values)};
+}
+
+DenseBlock concatenate(std::span<const DenseBlock> parts) {
+  if (parts.size() == 1) return parts.front();
+  if (std::ranges::any_of(parts, &DenseBlock::is_valueless)) {
+    return DenseBlock::valueless(parts.front().first(), parts.back().last());
+  }
+  std::vector<float> values;
+  values.reserve(parts.empty() ? 0 : parts.back().last() - parts.front().first());
+  for (const DenseBlock& part : parts) {
+    const auto v = part.values();
+    values.insert(values.end(), v.begin(), v.end());
+  }
+  return {parts.empty() ? 0 : parts.front().first(), std::move(values)};
+}
+
+DenseBlock to_dense(const SparseVector& vector, std::uint32_t first, std::uint32_t last) {
+  if (vector.is_statistical()) return DenseBlock::valueless(first, last);
+  return sum(DenseBlock(first, std::vector<float>(last - first)), vector);
+}
+
+SparseVector entries_of(const DenseBlock& block) {
+  if (block.is_valueless()) return SparseVector::from(statistical_all(block.first(), block.last()));
+  std::vector<Entry> entries;
+  entries.reserve(block.size());
+  for (const float value : block.values()) {
+    entries.push_back({block.first() + static_cast<std::uint32_t>(entries.size()), value});
+  }
+  return SparseVector::trusted(std::move(entries));
+}
+
+DenseBlock values_at(const SparseVector& indexes, const SparseVector& vector) {
+  if (indexes.is_statistical()) {
+    return DenseBlock::valueless(0, static_cast<std::uint32_t>(indexes.size()));
+  }
+  std::vector<float> values;
+  values.reserve(indexes.size());
+  const auto all = vector.entries();
+  auto at = all.begin();
+  for (const Entry& index : indexes.entries()) {
+    while (at != all.end() && at->coordinate < index.coordinate) ++at;
+    const bool found = at != all.end() && at->coordinate == index.coordinate;
+    values.push_back(found ? at->value : 0.0F);
+  }
+  return {0, std::move(values)};
+}
+
+SparseVector placed(const SparseVector& indexes, const DenseBlock& values) {
+  if (values.is_valueless()) return indexes;
+  std::vector<Entry> entries;
+  entries.reserve(indexes.size());
+  for (const Entry& index : indexes.entries()) {
+    entries.push_back({index.coordinate, values.values()[entries.size()]});
+  }
+  return SparseVector::trusted(std::move(entries));
+}
+
+bool equal(const DenseBlock& a, const DenseBlock& b) {
+  if (a.payload() == b.payload()) return true;
+  if (a.is_valueless() || b.is_valueless()) {
+    return a.is_valueless() == b.is_valueless() && a.first() == b.first() && a.last() == b.last();
+  }
+  return std::ranges::equal(a.values(), b.values());
+}
+
+}  // namespace thinwire::inline gradient

@@ -1,0 +1,341 @@
+#include "sim/core/gradient/population.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "sim/core/base/random.hpp"
+
+namespace thinwire::inline gradient {
+
+namespace {
+
+constexpr int kLevelsAnOctave = 32;
+
+/// The x in [low, high] at which an increasing function reaches `wanted`.
+template <class Function>
+double solve(Function function, double wanted, double low, double high) {
+  for (int step = 0; step < 200 && high - low > 1e-12 * std::abs(high); ++step) {
+    const double middle = (low + high) / 2;
+    (function(middle) < wanted ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+/// y at an x, of a function that is given at increasing xs; at its ends beyond them.
+double along(const std::vector<double>& xs, const std::vector<double>& ys, double x) {
+  const auto upper = std::ranges::lower_bound(xs, x);
+  if (upper == xs.begin()) return ys.front();
+  if (upper == xs.end()) return ys.back();
+  const auto i = static_cast<std::size_t>(upper - xs.begin());
+  return std::lerp(ys[i - 1], ys[i], (x - xs[i - 1]) / (xs[i] - xs[i - 1]));
+}
+
+/// How many of `ranks` select where each does with `probability`, given that one does at least.
+int selectors(int ranks, double probability, std::uint64_t key) {
+  const double none = std::pow(1 - probability, ranks);
+  const double u = none + to_unit(mix(key)) * (1 - none);
+  const double mean = ranks * probability;
+  if (mean > 50) {
+    const double deviation = std::sqrt(mean * (1 - probability));
+    return static_cast<int>(std::clamp(std::round(mean + deviation * normal_draw(key)), 1.0,
+                                       static_cast<double>(ranks)));
+  }
+  double chance = none;
+  double below = none;
+  int count = 0;
+  while (below < u && count < ranks) {
+    chance *= (ranks - count) * probability / ((count + 1) * (1 - probability));
+    below += chance;
+    ++count;
+  }
+  return std::max(1, count);
+}
+
+}  // namespace
+
+double MagnitudeLaw::share(double x) const {
+  if (x <= 0) return most;
+  if (x < 1) return std::min(most, std::pow(x, -below));
+  return std::exp(-std::pow(std::log(x) / scale, shape));
+}
+
+double MagnitudeLaw::ratio(double share) const {
+  if (share >= 1) return std::pow(std::min(share, most), -1 / below);
+  return std::exp(scale * std::pow(-std::log(share), 1 / shape));
+}
+
+Population::Population(Settings settings) : settings_(std::move(settings)) {
+  for (const std::vector<double>& rates : settings_.rates) totals_.emplace_back(rates.size(), 0.0);
+  for (const PopulationPiece& piece : settings_.pieces) {
+    for (std::size_t c = 0; c < piece.counts.size(); ++c) {
+      totals_[piece.region][c] += static_cast<double>(piece.counts[c]);
+      if (settings_.rates[piece.region][c] > 0) present_ += static_cast<double>(piece.counts[c]);
+    }
+  }
+  // On a grid between whose points all is nearly a line in logarithms.
+  const double k = united(1);
+  for (int i = -40 * kLevelsAnOctave; i <= 40 * kLevelsAnOctave; ++i) {
+    const double level = std::exp2(static_cast<double>(i) / kLevelsAnOctave);
+    const double entries = united(level);
+    if (entries < 1e-9 * k || entries > (1 - 1e-9) * present_) continue;
+    grid_levels_.push_back(std::log(level));
+    grid_entries_.push_back(std::log(entries));
+    grid_ratios_.push_back(std::log(settings_.magnitudes.ratio(entries / k)));
+  }
+}
+
+double Population::united(double level) const {
+  double sum = 0;
+  for (std::size_t r = 0; r < totals_.size(); ++r) {
+    for (std::size_t c = 0; c < totals_[r].size(); ++c) {
+      sum += totals_[r][c] * -std::expm1(-settings_.rates[r][c] * level);
+    }
+  }
+  return sum;
+}
+
+double Population::level_of(double entries) const {
+  if (entries <= 0) return 0;
+  if (grid_entries_.empty() || entries >= (1 - 1e-9) * present_) return std::exp2(40);
+  return std::exp(along(grid_entries_, grid_levels_, std::log(entries)));
+}
+
+double Population::level_of(double first, double last, double entries) const {
+  if (entries <= 0) return 0;
+  const double most = std::exp2(40);
+  const auto value = [&](double level) { return united(first, last, level); };
+  if (entries >= value(most)) return most;
+  double high = 1;
+  while (value(high) < entries) high *= 2;
+  while (high > 1e-12 && value(high / 2) >= entries) high /= 2;
+  return solve(value, entries, high / 2, high);
+}
+
+double Population::ratio_of_level(double level) const {
+  if (grid_levels_.empty()) return 1;
+  return std::exp(along(grid_levels_, grid_ratios_, std::log(level)));
+}
+
+double Population::level_of_ratio(double ratio) const {
+  if (ratio <= 0 || grid_levels_.empty()) return std::exp2(40);
+  const double at = std::log(ratio);  // ln ratio falls with the level
+  if (at >= grid_ratios_.front()) return 0;
+  if (at <= grid_ratios_.back()) return std::exp2(40);
+  const auto upper = std::ranges::lower_bound(grid_ratios_, at, std::greater<>());
+  const auto i = static_cast<std::size_t>(upper - grid_ratios_.begin());
+  const double step = grid_ratios_[i] - grid_ratios_[i - 1];
+  const double part = step == 0 ? 0 : (at - grid_ratios_[i - 1]) / step;
+  return std::exp(std::lerp(grid_levels_[i - 1], grid_levels_[i], part));
+}
+
+CellCounts Population::counts_of(const std::vector<std::vector<double>>& weight,
+                                 const std::vector<std::vector<double>>& slope) const {
+  const std::size_t cells =
+      (std::size_t{settings_.coordinates} + settings_.cell_width - 1) / settings_.cell_width;
+  CellCounts result;
+  result.united.assign(cells + 1, 0);
+  result.slope.assign(slope.empty() ? 0 : cells + 1, 0);
+  double squares = 0;
+  for (const PopulationPiece& piece : settings_.pieces) {
+    const std::vector<double>& w = weight[piece.region];
+    double united = 0;
+    double change = 0;
+    for (std::size_t c = 0; c < piece.counts.size(); ++c) {
+      const auto count = static_cast<double>(piece.counts[c]);
+      united += count * w[c];
+      squares += count * w[c] * w[c];
+      if (!slope.empty()) change += count * slope[piece.region][c];
+    }
+    result.united[piece.cell + 1] += united;
+    if (!slope.empty()) result.slope[piece.cell + 1] += change;
+  }
+  for (std::size_t i = 1; i <= cells; ++i) {
+    result.united[i] += result.united[i - 1];
+    if (!slope.empty()) result.slope[i] += result.slope[i - 1];
+  }
+  const double all = result.united.back();
+  result.dispersion = all > 0 ? std::max(0.0, 1 - squares / all) : 1;
+  return result;
+}
+
+const CellCounts& Population::counts(double level) const {
+  const auto index = static_cast<int>(
+      std::lround(std::log2(std::clamp(level, 0x1p-60, 0x1p60)) * kLevelsAnOctave));
+  std::unique_ptr<CellCounts>& kept = counts_[index];
+  if (!kept) {
+    const double at = std::exp2(static_cast<double>(index) / kLevelsAnOctave);
+    std::vector<std::vector<double>> weight = settings_.rates;
+    std::vector<std::vector<double>> slope = settings_.rates;
+    for (std::size_t r = 0; r < weight.size(); ++r) {
+      for (std::size_t c = 0; c < weight[r].size(); ++c) {
+        const double rate = settings_.rates[r][c];
+        weight[r][c] = -std::expm1(-rate * at);
+        slope[r][c] = rate * std::exp(-rate * at);
+      }
+    }
+    kept = std::make_unique<CellCounts>(counts_of(weight, slope));
+    kept->level = at;
+  }
+  return *kept;
+}
+
+namespace {
+
+/// Of what is given at the ends of cells, in cells from the first one on.
+double interpolated(const std::vector<double>& prefix, double place) {
+  const auto last = static_cast<double>(prefix.size() - 1);
+  place = std::clamp(place, 0.0, last);
+  const auto cell = std::min(static_cast<std::size_t>(place), prefix.size() - 2);
+  return std::lerp(prefix[cell], prefix[cell + 1], place - static_cast<double>(cell));
+}
+
+}  // namespace
+
+double Population::before(const CellCounts& counts, double coordinate) const {
+  return interpolated(counts.united, place_of(coordinate));
+}
+
+double Population::place_of(double coordinate) const {
+  // The last cell may be narrower than the others.
+  const double width = settings_.cell_width;
+  const double cells = std::ceil(settings_.coordinates / width);
+  const double begin = (cells - 1) * width;
+  if (coordinate <= begin) return coordinate / width;
+  const double rest = static_cast<double>(settings_.coordinates) - begin;
+  return cells - 1 + std::min(1.0, (coordinate - begin) / rest);
+}
+
+double Population::united(double first, double last, double level) const {
+  if (level <= 0) return 0;
+  const CellCounts& near = counts(level);
+  const double there = before(near, last) - before(near, first);
+  return std::max(0.0, there + slope(first, last, level) * (level - near.level));
+}
+
+double Population::slope(double first, double last, double level) const {
+  const CellCounts& near = counts(level);
+  return interpolated(near.slope, place_of(last)) - interpolated(near.slope, place_of(first));
+}
+
+const Population::Sums& Population::sums(int ranks) const {
+  std::unique_ptr<Sums>& kept = sums_[ranks];
+  if (kept) return *kept;
+  constexpr int kGrid = 144;
+  constexpr int kDraws = 2048;
+  constexpr std::uint64_t kSeed = 0x73756d73;
+  kept = std::make_unique<Sums>();
+  for (int i = 0; i <= kGrid; ++i) {
+    const double probability = std::min(1 - 1e-9, std::pow(10.0, -7 * (1 - i / double{kGrid})));
+    const double rate = -std::log1p(-probability);
+    // A rank's magnitude, given that it selects.
+    const auto magnitude = [&](std::uint64_t bits) {
+      return ratio_of_level(-std::log1p(-to_unit(bits) * probability) / rate);
+    };
+    double square = 0;
+    for (int j = 0; j < kDraws; ++j) {
+      square += std::pow(magnitude(random_bits(kSeed, i, j, -1)), 2) / kDraws;
+    }
+    std::vector<float> magnitudes;
+    for (int j = 0; j < kDraws; ++j) {
+      const int count = selectors(ranks, probability, random_bits(kSeed, i, j));
+      double sum = 0;
+      if (count > 64) {
+        sum = std::sqrt(count * square) * normal_draw(random_bits(kSeed, i, j, 1));
+      } else {
+        for (int s = 0; s < count; ++s) {
+          const std::uint64_t bits = random_bits(kSeed, i, j, 2, s);
+          sum += (bits & 1U) != 0 ? magnitude(bits) : -magnitude(bits);
+        }
+      }
+      magnitudes.push_back(static_cast<float>(std::abs(sum)));
+    }
+    std::ranges::sort(magnitudes);
+    kept->probability.push_back(probability);
+    kept->sorted.push_back(std::move(magnitudes));
+  }
+  return *kept;
+}
+
+std::vector<std::vector<double>> Population::reach(int ranks, double ratio) const {
+  const Sums& table = sums(ranks);
+  std::vector<double> share;  // of the grid's points
+  for (const std::vector<float>& sorted : table.sorted) {
+    const auto at = std::ranges::lower_bound(sorted, static_cast<float>(ratio));
+    share.push_back(static_cast<double>(sorted.end() - at) / static_cast<double>(sorted.size()));
+  }
+  std::vector<std::vector<double>> weight = settings_.rates;
+  for (std::vector<double>& rates : weight) {
+    for (double& rate : rates) {
+      const double probability = -std::expm1(-rate);
+      const auto upper = std::ranges::lower_bound(table.probability, probability);
+      const auto i = std::min(static_cast<std::size_t>(upper - table.probability.begin()),
+                              table.probability.size() - 1);
+      double there = share[i];
+      if (i > 0) {
+        const double low = std::log(table.probability[i - 1]);
+        const double step = std::log(table.probability[i]) - low;
+        const double part = std::clamp((std::log(probability) - low) / step, 0.0, 1.0);
+        there = std::lerp(share[i - 1], share[i], probability > 0 ? part : 0.0);
+      }
+      rate = there * -std::expm1(-rate * ranks);
+    }
+  }
+  return weight;
+}
+
+const CellCounts& Population::reaching(int ranks, double ratio) const {
+  std::unique_ptr<CellCounts>& kept = reaching_[{ranks, ratio}];
+  if (!kept) {
+    kept = std::make_unique<CellCounts>(counts_of(reach(ranks, ratio), {}));
+  }
+  return *kept;
+}
+
+double Population::ratio_reached_by(int ranks, double entries) const {
+  const auto [kept, fresh] = reached_by_.try_emplace({ranks, entries}, 0.0);
+  if (!fresh) return kept->second;
+  const auto reached = [&](double ratio) {
+    const std::vector<std::vector<double>> weight = reach(ranks, ratio);
+    double sum = 0;
+    for (std::size_t r = 0; r < weight.size(); ++r) {
+      for (std::size_t c = 0; c < weight[r].size(); ++c) sum += totals_[r][c] * weight[r][c];
+    }
+    return sum;
+  };
+  double low = 0;
+  double high = 1e6;
+  for (int step = 0; step < 60; ++step) {
+    const double middle = low == 0 ? high / 64 : (low + high) / 2;
+    if (middle < 1e-6) break;
+    (reached(middle) >= entries ? low : high) = middle;
+  }
+  kept->second = (low + high) / 2;
+  return kept->second;
+}
+
+double Population::excess(double from, int power) const {
+  // Integrates the number of magnitudes above x, on a grid in ln x that ends where none is left.
+  const double k = united(1);
+  const auto count = [&](double x) {
+    return std::min(present_, k * settings_.magnitudes.share(x));
+  };
+  const auto weight = [&](double x) { return power == 2 ? 2 * x : 1.0; };
+  const double least = settings_.magnitudes.ratio(settings_.magnitudes.most);
+  double sum = power == 2 ? count(from) * from * from : 0;
+  if (from < least) {
+    sum += present_ * (power == 2 ? least * least - from * from : least - from);
+    from = least;
+  }
+  const double end = std::max(2 * from, settings_.magnitudes.ratio(1e-12));
+  constexpr int kSteps = 2000;
+  const double step = std::log(end / from) / kSteps;
+  for (int i = 0; i < kSteps; ++i) {
+    const double x = from * std::exp((i + 0.5) * step);
+    sum += count(x) * weight(x) * x * step;
+  }
+  return sum;
+}
+
+}  // namespace thinwire::inline gradient

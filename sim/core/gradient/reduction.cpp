@@ -1,0 +1,132 @@
+#include "sim/core/gradient/reduction.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "sim/core/base/errors.hpp"
+#include "sim/core/gradient/numbers.hpp"
+#include "sim/core/gradient/stream.hpp"
+
+namespace thinwire::inline gradient {
+
+Summed Reduction::sum(const Message& a, const Message& b, Part part) const {
+  return {compute_sum(a, b, part), work(b)};
+}
+
+Summed Reduction::shared_sum(const Message& a, const Message& b, Part part) const {
+  const std::array inputs{a, b};
+  return {shared_.once("sum", inputs, [&] { return compute_sum(a, b, part); }), work(b)};
+}
+
+Message Reduction::join(std::span<const Message> parts, Part whole) const {
+  if (parts.size() == 1) return parts.front();
+  return shared_.once("join", parts, [&] { return compute_join(parts, whole); });
+}
+
+Message GradientReduction::cut(const Message& held, PieceRange wanted, int pieces) const {
+  const std::int64_t begin = begin_of(wanted.first, pieces);
+  const std::int64_t end = begin_of(wanted.last, pieces);
+  const std::uint32_t first = space_.coordinate(begin);
+  const std::uint32_t last = space_.coordinate(end);
+  if (DenseBlock::holds(held.payload)) {
+    return {DenseBlock::from(held.payload).slice(first, last).payload(), Words(end - begin)};
+  }
+  const SparseVector vector = SparseVector::from(held.payload);
+  return vector.slice(vector.position_of(first), vector.position_of(last)).message(space_);
+}
+
+Message GradientReduction::compute_sum(const Message& a, const Message& b, Part part) const {
+  const std::int64_t begin = begin_of(part.range.first, part.of);
+  const std::int64_t end = begin_of(part.range.last, part.of);
+  if (stays_sparse_) {
+    return thinwire::sum(SparseVector::from(a.payload), SparseVector::from(b.payload))
+        .message(space_);
+  }
+  const Stream result =
+      thinwire::sum(stream_from(a.payload), stream_from(b.payload), space_, begin, end);
+  Message message = message_of(result, space_);
+  // The pieces of a dense gradient are cut at components, finer than the granules that are carried.
+  if (std::holds_alternative<DenseBlock>(result)) {
+    const bool both = DenseBlock::holds(a.payload) && DenseBlock::holds(b.payload);
+    message.words = both ? a.words : Words(end - begin);
+  }
+  return message;
+}
+
+Message GradientReduction::compute_join(std::span<const Message> parts, Part whole) const {
+  Message joined;
+  for (const Message& part : parts) joined.words += part.words;
+  const auto dense = std::ranges::count_if(
+      parts, [](const Message& part) { return DenseBlock::holds(part.payload); });
+  if (std::cmp_equal(dense, parts.size())) {
+    std::vector<DenseBlock> blocks;
+    for (const Message& part : parts) blocks.push_back(DenseBlock::from(part.payload));
+    joined.payload = concatenate(blocks).payload();
+  } else if (dense > 0) {
+    const auto coordinate = [&](int piece) { return space_.coordinate(begin_of(piece, whole.of)); };
+    const std::uint32_t first = coordinate(whole.range.first);
+    const std::uint32_t last = coordinate(whole.range.last);
+    const auto valueless = [](const Message& part) {
+      return DenseBlock::holds(part.payload) && DenseBlock::from(part.payload).is_valueless();
+    };
+    if (std::ranges::any_of(parts, valueless)) {
+      joined.payload = DenseBlock::valueless(first, last).payload();
+      return joined;
+    }
+    std::vector<float> values(last - first);
+    for (const Message& part : parts) {
+      if (DenseBlock::holds(part.payload)) {
+        const DenseBlock block = DenseBlock::from(part.payload);
+        std::ranges::copy(block.values(), values.begin() + (block.first() - first));
+      } else {
+        for (const Entry& entry : SparseVector::from(part.payload).entries()) {
+          values[entry.coordinate - first] = entry.value;
+        }
+      }
+    }
+    joined.payload = DenseBlock(first, std::move(values)).payload();
+  } else {
+    std::vector<SparseVector> vectors;
+    for (const Message& part : parts) vectors.push_back(SparseVector::from(part.payload));
+    joined.payload = concatenate(vectors).payload();
+  }
+  return joined;
+}
+
+Seconds GradientReduction::work(const Message& b) const {
+  const auto words = static_cast<double>(b.words.value());
+  if (DenseBlock::holds(b.payload)) return gamma().word * words;
+  return gamma().entry * (words / 2);  // COO: half of the words are indexes
+}
+
+Message NumbersReduction::cut(const Message& held, PieceRange wanted, int pieces) const {
+  const Numbers list = Numbers::from(held.payload);
+  const std::int64_t begin = part_begin(list.whole(), pieces, wanted.first);
+  const std::int64_t end = part_begin(list.whole(), pieces, wanted.last);
+  const auto first = list.all().begin() + (begin - list.first());
+  return Numbers({first, first + (end - begin)}, begin, list.whole()).message();
+}
+
+Message NumbersReduction::compute_sum(const Message& a, const Message& b, Part /*part*/) const {
+  const Numbers list = Numbers::from(a.payload);
+  const auto va = list.all();
+  const auto vb = Numbers::from(b.payload).all();
+  std::vector<std::int64_t> total(va.size());
+  std::transform(va.begin(), va.end(), vb.begin(), total.begin(), std::plus<>());
+  return Numbers(std::move(total), list.first(), list.whole()).message();
+}
+
+Message NumbersReduction::compute_join(std::span<const Message> parts, Part /*whole*/) const {
+  const Numbers first = Numbers::from(parts.front().payload);
+  std::vector<std::int64_t> joined;
+  for (const Message& part : parts) {
+    const auto numbers = Numbers::from(part.payload).all();
+    joined.insert(joined.end(), numbers.begin(), numbers.end());
+  }
+  return Numbers(std::move(joined), first.first(), first.whole()).message();
+}
+
+}  // namespace thinwire::inline gradient

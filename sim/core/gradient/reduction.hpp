@@ -1,0 +1,116 @@
+// How values of one kind are cut, summed and put together again: what an allreduce schedule has to
+// know of what it reduces. One schedule so serves dense blocks, sparse vectors and plain numbers.
+#pragma once
+
+#include <span>
+
+#include "sim/core/base/units.hpp"
+#include "sim/core/gradient/shared_work.hpp"
+#include "sim/core/gradient/space.hpp"
+
+namespace thinwire::inline gradient {
+
+/// A half-open range of the pieces into which a whole value is cut.
+struct PieceRange {
+  int first = 0;
+  int last = 0;
+};
+
+/// Of a value that is cut into `of` pieces those in `range`; by default the whole value.
+struct Part {
+  PieceRange range = {0, 1};
+  int of = 1;
+};
+
+/// A sum and what it costs.
+struct Summed {
+  Message message;
+  Seconds work;  ///< what the sum costs the rank that makes it
+};
+
+/// γ: seconds a reduced word, that is, a word of values that is added to others.
+struct Gamma {
+  Seconds word;   ///< of dense values
+  Seconds entry;  ///< of sparse ones, which have to be found first
+
+  Gamma() = default;
+  Gamma(Seconds both) : word(both), entry(both) {}  // NOLINT(google-explicit-constructor)
+  Gamma(Seconds of_word, Seconds of_entry) : word(of_word), entry(of_entry) {}
+};
+
+/// One kind of values, and how it is summed.
+class Reduction {
+ public:
+  Reduction(SharedWork& shared, Gamma gamma) : shared_(shared), gamma_(gamma) {}
+  Reduction(const Reduction&) = delete;
+  Reduction& operator=(const Reduction&) = delete;
+  Reduction(Reduction&&) = delete;
+  Reduction& operator=(Reduction&&) = delete;
+  virtual ~Reduction() = default;
+
+  /// a + b, which both hold `part`. Commutative to the last bit, so that two ranks that sum the
+  /// same two values agree.
+  [[nodiscard]] Summed sum(const Message& a, const Message& b, Part part = {}) const;
+  /// The same where other ranks make the same sum: the simulator makes it once.
+  [[nodiscard]] Summed shared_sum(const Message& a, const Message& b, Part part = {}) const;
+  /// The pieces `wanted` of a value that was cut into `pieces` and holds at least those.
+  [[nodiscard]] virtual Message cut(const Message& held, PieceRange wanted, int pieces) const = 0;
+  /// Joins values of pieces that follow one another to `whole`. Shared: other ranks join the same.
+  [[nodiscard]] Message join(std::span<const Message> parts, Part whole = {}) const;
+
+ protected:
+  [[nodiscard]] virtual Message compute_sum(const Message& a, const Message& b,
+                                            Part part) const = 0;
+  [[nodiscard]] virtual Message compute_join(std::span<const Message> parts, Part whole) const = 0;
+  /// What adding `b` to something costs.
+  [[nodiscard]] virtual Seconds work(const Message& b) const = 0;
+  [[nodiscard]] const Gamma& gamma() const { return gamma_; }
+
+ private:
+  SharedWork& shared_;
+  Gamma gamma_;
+};
+
+/// Gradients, dense or sparse, as streams: sums switch to dense at δ of their part. A piece is a
+/// range of components, cut as evenly as they can be, so that the pieces of a dense gradient differ
+/// in length by one word at the most. What is reduced may be a range of a gradient.
+class GradientReduction final : public Reduction {
+ public:
+  /// `stays_sparse`: sums of sparse gradients never switch to dense.
+  GradientReduction(SharedWork& shared, Gamma gamma, GradientSpace space, bool stays_sparse = false)
+      : GradientReduction(shared, gamma, space, {.first = 0, .last = space.components}) {
+    stays_sparse_ = stays_sparse;
+  }
+  GradientReduction(SharedWork& shared, Gamma gamma, GradientSpace space, ComponentRange range)
+      : Reduction(shared, gamma), space_(space), range_(range) {}
+  [[nodiscard]] Message cut(const Message& held, PieceRange wanted, int pieces) const override;
+
+ protected:
+  [[nodiscard]] Message compute_sum(const Message& a, const Message& b, Part part) const override;
+  [[nodiscard]] Message compute_join(std::span<const Message> parts, Part whole) const override;
+  [[nodiscard]] Seconds work(const Message& b) const override;
+
+ private:
+  /// The component at which piece `piece` of `pieces` begins.
+  [[nodiscard]] std::int64_t begin_of(int piece, int pieces) const {
+    return range_.first + part_begin(range_.length(), pieces, piece);
+  }
+
+  GradientSpace space_;
+  ComponentRange range_;
+  bool stays_sparse_ = false;
+};
+
+/// Lists of numbers, added element by element; a piece is a range of elements.
+class NumbersReduction final : public Reduction {
+ public:
+  explicit NumbersReduction(SharedWork& shared) : Reduction(shared, Seconds(0)) {}
+  [[nodiscard]] Message cut(const Message& held, PieceRange wanted, int pieces) const override;
+
+ protected:
+  [[nodiscard]] Message compute_sum(const Message& a, const Message& b, Part part) const override;
+  [[nodiscard]] Message compute_join(std::span<const Message> parts, Part whole) const override;
+  [[nodiscard]] Seconds work(const Message& /*b*/) const override { return Seconds(0); }
+};
+
+}  // namespace thinwire::inline gradient

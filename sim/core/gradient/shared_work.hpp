@@ -1,0 +1,81 @@
+// Work that many ranks would repeat on equal inputs, done once. The simulator saves the time; each
+// rank is still charged for it by the scheme.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sim/core/gradient/fingerprint.hpp"
+#include "sim/core/kernel/message.hpp"
+
+namespace thinwire::inline gradient {
+
+/// Remembers results by what was done to what. Two generations: a result that nobody asked for
+/// while `capacity` others came is forgotten, so memory follows what is in use.
+class SharedWork {
+ public:
+  explicit SharedWork(std::size_t capacity) : capacity_(capacity) {}
+
+  /// The result of `operation` on `inputs`, whose order does not matter: computed by `make` the
+  /// first time. Inputs live as long as the result, so that their addresses stay theirs.
+  template <class Make>
+  [[nodiscard]] Message once(std::string_view operation, std::span<const Message> inputs,
+                             Make make) {
+    Fingerprint all;
+    for (const Message& input : inputs) all = all + fingerprint(input);
+    return once(operation, all, inputs, make);
+  }
+  /// The same where the fingerprint of what matters in the inputs is known.
+  template <class Make>
+  [[nodiscard]] Message once(std::string_view operation, Fingerprint what,
+                             std::span<const Message> inputs, Make make) {
+    const Key key{operation, what};
+    if (const auto found = current_.find(key); found != current_.end()) return found->second.result;
+    Entry entry;
+    if (const auto found = previous_.find(key); found != previous_.end()) {
+      entry = std::move(found->second);
+      previous_.erase(found);
+    } else {
+      entry = {make(), {inputs.begin(), inputs.end()}};
+      ++computed_;
+    }
+    if (current_.size() >= capacity_) previous_ = std::exchange(current_, {});
+    return current_.emplace(key, std::move(entry)).first->second.result;
+  }
+
+  /// Forgets everything: between iterations, whose inputs are never equal.
+  void clear() {
+    current_.clear();
+    previous_.clear();
+  }
+
+  /// How often something really had to be computed.
+  [[nodiscard]] std::size_t computed() const { return computed_; }
+
+ private:
+  struct Key {
+    std::string_view operation;
+    Fingerprint inputs;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      return key.inputs.low ^ std::hash<std::string_view>()(key.operation);
+    }
+  };
+  struct Entry {
+    Message result;
+    std::vector<Message> inputs;
+  };
+
+  std::size_t capacity_;
+  std::size_t computed_ = 0;
+  std::unordered_map<Key, Entry, Hash> current_;
+  std::unordered_map<Key, Entry, Hash> previous_;
+};
+
+}  // namespace thinwire::inline gradient

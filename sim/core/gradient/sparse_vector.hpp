@@ -1,0 +1,111 @@
+// A sparse gradient, immutable and shared: sorted coordinates and their values in the exact model,
+// and only how many there are and roughly where in the statistical one (statistical.hpp). Schemes
+// use what is below and need not know which.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/core/gradient/space.hpp"
+#include "sim/core/gradient/statistical.hpp"
+#include "sim/core/kernel/message.hpp"
+
+namespace thinwire::inline gradient {
+
+/// A coordinate and its value.
+struct Entry {
+  std::uint32_t coordinate;
+  float value;
+
+  friend bool operator==(const Entry&, const Entry&) = default;
+};
+
+/// A view of consecutive entries of a shared, immutable list. Copies and slices share the data.
+class SparseVector {
+ public:
+  SparseVector() = default;
+  /// Coordinates strictly increasing and values finite; throws InputError naming the first that is
+  /// not.
+  [[nodiscard]] static SparseVector checked(std::vector<Entry> entries);
+  /// The same for lists that are known to be in order.
+  [[nodiscard]] static SparseVector trusted(std::vector<Entry> entries);
+  [[nodiscard]] static SparseVector from(const Payload& payload);
+
+  [[nodiscard]] std::size_t size() const { return payload_.last - payload_.first; }
+  [[nodiscard]] bool is_statistical() const { return statistical(payload_) != nullptr; }
+  /// Of the exact model; throws SimulationError in the statistical one, which has none.
+  [[nodiscard]] std::span<const Entry> entries() const;
+  [[nodiscard]] const Payload& payload() const { return payload_; }
+
+  /// Entries [first, last) by position.
+  [[nodiscard]] SparseVector slice(std::size_t first, std::size_t last) const;
+  /// The position of the first entry, at `from` or after, whose coordinate is at least
+  /// `coordinate`. Fast where that is not far from `from`.
+  [[nodiscard]] std::size_t position_of(std::uint32_t coordinate, std::size_t from = 0) const;
+
+  /// The same for many coordinates, which increase.
+  [[nodiscard]] std::vector<std::uint32_t> positions_of(std::span<const std::int64_t> cuts) const;
+  /// The coordinates of entries by position; positions increase.
+  [[nodiscard]] std::vector<std::int64_t> coordinates_at(
+      std::span<const std::size_t> positions) const;
+
+  [[nodiscard]] Message message(const GradientSpace& space) const {
+    return {payload_, space.coo_words(static_cast<std::int64_t>(size()))};
+  }
+
+ private:
+  explicit SparseVector(Payload payload) : payload_(std::move(payload)) {}
+
+  Payload payload_;
+};
+
+/// The union of the coordinates, values at shared ones added. An entry stays where values cancel.
+[[nodiscard]] SparseVector sum(const SparseVector& a, const SparseVector& b);
+/// The same of two vectors that lie in [first, last): what the statistical model would have to
+/// guess.
+[[nodiscard]] SparseVector sum_within(const SparseVector& a, const SparseVector& b,
+                                      std::uint32_t first, std::uint32_t last);
+/// The sum of any number of vectors; in which order values are added depends on how thin they are.
+[[nodiscard]] SparseVector sum(std::span<const SparseVector> vectors);
+/// One vector of parts whose coordinates follow one another.
+[[nodiscard]] SparseVector concatenate(std::span<const SparseVector> parts);
+
+/// The k-th largest magnitude: infinity for k = 0, 0 where there are no k entries.
+[[nodiscard]] float kth_magnitude(const SparseVector& vector, std::int64_t k);
+/// The entries whose magnitude is at least `threshold`.
+[[nodiscard]] SparseVector select_at_least(const SparseVector& vector, float threshold);
+/// Exactly min(k, size) entries of largest magnitude; of equal ones those of lower coordinate.
+[[nodiscard]] SparseVector select_largest(const SparseVector& vector, std::int64_t k);
+/// The entries of `vector` whose coordinate occurs in `other`.
+[[nodiscard]] SparseVector intersect(const SparseVector& vector, const SparseVector& other);
+/// The entries of `vector` whose coordinate does not occur in `other`.
+[[nodiscard]] SparseVector without(const SparseVector& vector, const SparseVector& other);
+/// All coordinates greater by `by`, which may be negative.
+[[nodiscard]] SparseVector moved(const SparseVector& vector, std::int64_t by);
+/// Whether two vectors have the same entries; of statistical ones, the same origin and size.
+[[nodiscard]] bool equal(const SparseVector& a, const SparseVector& b);
+
+/// Sums vectors that come one by one and lie in [first, last). Short ones are put off and added
+/// some at a time, because thousands of ranks sum in turns and nothing stays in cache meanwhile. A
+/// window of sums is kept only once there is enough to fill a part of it.
+class SparseAccumulator {
+ public:
+  SparseAccumulator(std::uint32_t first, std::uint32_t last) : first_(first), last_(last) {}
+  void add(SparseVector vector);
+  /// Every coordinate that was added to becomes an entry; the accumulator is empty afterwards.
+  [[nodiscard]] SparseVector finish();
+
+ private:
+  void fill_window();
+
+  std::uint32_t first_;
+  std::uint32_t last_;
+  std::vector<SparseVector> put_off_;
+  std::size_t put_off_entries_ = 0;
+  std::vector<float> window_;
+  std::vector<std::uint64_t> touched_;
+  StatisticalUnion statistical_;
+};
+
+}  // namespace thinwire::inline gradient

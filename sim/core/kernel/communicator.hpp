@@ -1,0 +1,228 @@
+// The Communicator: all that a scheme ever sees of a network.
+//
+// Posting (isend, irecv) and looking at the clock never wait, so they are plain calls. What may
+// wait (wait, wait_all, sendrecv, compute) is a plain awaiter, no task: a network that can block
+// its caller (SMPI) does so inside await_ready and never suspends; an event loop parks the handle
+// and resumes it when the last of the awaited requests is complete.
+//
+// A rank has a second strand, as a progress thread or NCCL's communication stream: what is started
+// there runs beside the rank's own program, on a Communicator of its own. The two strands share the
+// rank's ports, not its clock, and local work of one takes no time from the other.
+#pragma once
+
+#include <array>
+#include <coroutine>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sim/core/base/units.hpp"
+#include "sim/core/kernel/message.hpp"
+#include "sim/core/kernel/task.hpp"
+
+namespace thinwire::inline kernel {
+
+/// Names a posted send or receive, or a started program, until it is waited for. Only the network
+/// that gave it reads it, and only the strand that posted it waits for it.
+struct Request {
+  std::uint64_t token = 0;
+};
+
+/// The strands of a rank: its own program, and what it has started.
+enum class Strand : std::uint8_t { main, second };
+
+class Communicator;
+/// Makes the coroutine that runs on a rank's second strand, when its turn has come.
+using StartedProgram = std::function<Task<Message>(Communicator& strand)>;
+
+/// One strand of one rank: what it may do on a network.
+class Communicator {
+ public:
+  Communicator(Rank rank, int size) : rank_(rank), size_(size) {}
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  Communicator(Communicator&&) = delete;
+  Communicator& operator=(Communicator&&) = delete;
+  virtual ~Communicator() = default;
+
+  [[nodiscard]] Rank rank() const { return rank_; }
+  /// P, the number of ranks.
+  [[nodiscard]] int size() const { return size_; }
+
+  /// Posts a send. Messages of one pair of ranks and one tag are received in the order of posting.
+  [[nodiscard]] virtual Request isend(Rank to, Tag tag, Message message) = 0;
+  /// Posts a receive from one rank; there is no wildcard.
+  [[nodiscard]] virtual Request irecv(Rank from, Tag tag) = 0;
+  /// Starts `program`, which takes the second strand's Communicator and makes a Task<Message> or a
+  /// Task<void>, and goes on at once. The strand runs what was started on it in that order, one at
+  /// a time; its messages meet those of the other ranks' second strands alone. Waiting gives the
+  /// program's Message, and moves the clock to its end where that is later; it rethrows what the
+  /// program threw. Nobody has to wait: a run ends when all that was started has ended, and fails
+  /// with what nobody heard. `program` is kept until then; what it refers to must live as long.
+  template <class Program>
+  [[nodiscard]] Request start(Program program);
+  /// Seconds since the ranks started together (0 on a network without a clock).
+  [[nodiscard]] virtual Seconds now() const = 0;
+  /// A hint that costs no simulated time: the request will be waited for soon. A network with
+  /// thousands of ranks in one thread fetches what it knows of it.
+  virtual void expect(Request /*request*/) const {}
+
+  class WaitAwaiter;
+  class WaitAllAwaiter;
+  class SendrecvAwaiter;
+  class ComputeAwaiter;
+  class PhaseScope;
+
+  /// co_await gives the Message of a receive or of a started program, and an empty one for a send.
+  /// Each request once.
+  [[nodiscard]] WaitAwaiter wait(Request request);
+  /// co_await gives the Messages in the order of `requests`, which must outlive the expression.
+  [[nodiscard]] WaitAllAwaiter wait_all(std::span<const Request> requests);
+  /// Sends and receives at the same time; co_await gives the received Message.
+  [[nodiscard]] SendrecvAwaiter sendrecv(Rank to, Message message, Rank from, Tag tag);
+  /// Local work that takes `work` simulated seconds; communication under way goes on meanwhile.
+  [[nodiscard]] ComputeAwaiter compute(Seconds work);
+  /// Marks what follows, up to the end of the scope, as a phase of the scheme.
+  [[nodiscard]] PhaseScope phase(std::string_view name);
+
+ protected:
+  [[nodiscard]] virtual Request start_program(StartedProgram program) = 0;
+  /// True when all are complete, with the rank's clock moved to that moment. A network that blocks
+  /// its caller returns only then.
+  virtual bool complete(std::span<const Request> requests) = 0;
+  /// Called when complete() said no: resume `waiting` as soon as all of `requests` are complete.
+  virtual void park(std::span<const Request> requests, std::coroutine_handle<> waiting) = 0;
+  /// Ends a complete request and hands over what it received.
+  virtual Message finish(Request request) = 0;
+  /// Spends simulated time; true when it has passed (an event loop may just move the rank's clock).
+  virtual void spend(Seconds work) = 0;
+  virtual void enter_phase(std::string_view name) = 0;
+  virtual void leave_phase() noexcept = 0;
+
+ private:
+  friend class Group;  // passes these on to another communicator
+
+  Rank rank_;
+  int size_;
+};
+
+/// What co_await takes for one request.
+class Communicator::WaitAwaiter {
+ public:
+  WaitAwaiter(Communicator& comm, Request request) : comm_(comm), request_(request) {}
+  [[nodiscard]] bool await_ready() const { return comm_.complete({&request_, 1}); }
+  void await_suspend(std::coroutine_handle<> waiting) const { comm_.park({&request_, 1}, waiting); }
+  Message await_resume() const { return comm_.finish(request_); }
+
+ private:
+  Communicator& comm_;
+  Request request_;
+};
+
+/// What co_await takes for several requests.
+class Communicator::WaitAllAwaiter {
+ public:
+  WaitAllAwaiter(Communicator& comm, std::span<const Request> requests)
+      : comm_(comm), requests_(requests) {}
+  [[nodiscard]] bool await_ready() const { return comm_.complete(requests_); }
+  void await_suspend(std::coroutine_handle<> waiting) const { comm_.park(requests_, waiting); }
+  std::vector<Message> await_resume() const {
+    std::vector<Message> received;
+    received.reserve(requests_.size());
+    for (const Request request : requests_) received.push_back(comm_.finish(request));
+    return received;
+  }
+
+ private:
+  Communicator& comm_;
+  std::span<const Request> requests_;
+};
+
+/// What co_await takes for a send and a receive together.
+class Communicator::SendrecvAwaiter {
+ public:
+  SendrecvAwaiter(Communicator& comm, Request send, Request receive)
+      : comm_(comm), requests_{send, receive} {}
+  [[nodiscard]] bool await_ready() const { return comm_.complete(requests_); }
+  void await_suspend(std::coroutine_handle<> waiting) const { comm_.park(requests_, waiting); }
+  Message await_resume() const {
+    comm_.finish(requests_[0]);
+    return comm_.finish(requests_[1]);
+  }
+
+ private:
+  Communicator& comm_;
+  std::array<Request, 2> requests_;
+};
+
+/// What co_await takes for local work.
+class Communicator::ComputeAwaiter {
+ public:
+  ComputeAwaiter(Communicator& comm, Seconds work) : comm_(comm), work_(work) {}
+  [[nodiscard]] bool await_ready() const {
+    comm_.spend(work_);
+    return true;
+  }
+  void await_suspend(std::coroutine_handle<> /*waiting*/) const {}
+  void await_resume() const {}
+
+ private:
+  Communicator& comm_;
+  Seconds work_;
+};
+
+/// A phase, from where it is made to the end of its scope.
+class Communicator::PhaseScope {
+ public:
+  PhaseScope(Communicator& comm, std::string_view name) : comm_(comm) { comm_.enter_phase(name); }
+  PhaseScope(const PhaseScope&) = delete;
+  PhaseScope& operator=(const PhaseScope&) = delete;
+  PhaseScope(PhaseScope&&) = delete;
+  PhaseScope& operator=(PhaseScope&&) = delete;
+  ~PhaseScope() { comm_.leave_phase(); }
+
+ private:
+  Communicator& comm_;
+};
+
+namespace detail {
+
+inline Task<Message> without_message(Task<void> program) {
+  co_await std::move(program);
+  co_return Message{};
+}
+
+}  // namespace detail
+
+template <class Program>
+Request Communicator::start(Program program) {
+  if constexpr (std::is_same_v<std::invoke_result_t<Program&, Communicator&>, Task<void>>) {
+    return start_program([program = std::move(program)](Communicator& strand) mutable {
+      return detail::without_message(program(strand));
+    });
+  } else {
+    return start_program(std::move(program));
+  }
+}
+
+inline Communicator::WaitAwaiter Communicator::wait(Request request) { return {*this, request}; }
+
+inline Communicator::WaitAllAwaiter Communicator::wait_all(std::span<const Request> requests) {
+  return {*this, requests};
+}
+
+inline Communicator::SendrecvAwaiter Communicator::sendrecv(Rank to, Message message, Rank from,
+                                                            Tag tag) {
+  const Request receive = irecv(from, tag);
+  return {*this, isend(to, tag, std::move(message)), receive};
+}
+
+inline Communicator::ComputeAwaiter Communicator::compute(Seconds work) { return {*this, work}; }
+
+inline Communicator::PhaseScope Communicator::phase(std::string_view name) { return {*this, name}; }
+
+}  // namespace thinwire::inline kernel

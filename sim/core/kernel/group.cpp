@@ -1,0 +1,66 @@
+#include "sim/core/kernel/group.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "sim/core/base/errors.hpp"
+
+namespace thinwire::inline kernel {
+
+namespace {
+
+/// The number of the parent's own rank among the members.
+Rank place_of(const Communicator& parent, Members members) {
+  const int last = members.first + (members.count - 1) * members.stride;
+  if (members.first < 0 || members.count < 1 || members.stride < 1 || last >= parent.size()) {
+    throw SimulationError(
+        fmt::format("no group of {} ranks from {} in steps of {} is among ranks 0 to {}",
+                    members.count, members.first, members.stride, parent.size() - 1));
+  }
+  const int beyond = parent.rank().value() - members.first;
+  if (beyond < 0 || beyond % members.stride != 0 || parent.rank().value() > last) {
+    throw SimulationError(
+        fmt::format("rank {} is not in the group of {} ranks from {} in steps of {}",
+                    parent.rank().value(), members.count, members.first, members.stride));
+  }
+  return Rank(beyond / members.stride);
+}
+
+Task<Message> run_in_group(Communicator& strand, Members members, StartedProgram program) {
+  Group group(strand, members);
+  co_return co_await program(group);
+}
+
+}  // namespace
+
+Group::Group(Communicator& parent, Members members)
+    : Communicator(place_of(parent, members), members.count),
+      parent_(parent),
+      first_(members.first),
+      stride_(members.stride) {}
+
+Request Group::isend(Rank to, Tag tag, Message message) {
+  return parent_.isend(in_parent(to), tag, std::move(message));
+}
+
+Request Group::irecv(Rank from, Tag tag) { return parent_.irecv(in_parent(from), tag); }
+
+Rank Group::in_parent(Rank member) const {
+  // Beyond the group there may well be a rank of the parent, which would not be asked for this.
+  if (member.value() < 0 || member.value() >= size()) {
+    throw SimulationError(
+        fmt::format("rank {} of a group names rank {} as its peer, but ranks are 0 to {}",
+                    rank().value(), member.value(), size() - 1));
+  }
+  return Rank(first_ + member.value() * stride_);
+}
+
+Request Group::start_program(StartedProgram program) {
+  const Members members{.first = first_, .count = size(), .stride = stride_};
+  return parent_.start_program([members, program = std::move(program)](Communicator& strand) {
+    return run_in_group(strand, members, program);
+  });
+}
+
+}  // namespace thinwire::inline kernel

@@ -1,0 +1,85 @@
+// What a rank sent, received and spent, by phase. Every network keeps one ledger a strand.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/core/base/units.hpp"
+
+namespace thinwire::inline kernel {
+
+class TimelineTrack;
+
+/// What a phase, or a whole run, cost one rank.
+struct Traffic {
+  std::int64_t messages_sent = 0;
+  std::int64_t messages_received = 0;
+  Words words_sent;
+  Words words_received;
+  Seconds time;  ///< simulated seconds inside (0 on a network without a clock)
+
+  Traffic& operator+=(const Traffic& other);
+};
+
+/// Adds phase by phase; `sum` grows where it has fewer phases.
+void add_phases(std::vector<Traffic>& sum, std::span<const Traffic> phases);
+
+/// The names of the phases of a run, shared by its ranks. Phase 0 is what lies outside any mark.
+class PhaseNames {
+ public:
+  [[nodiscard]] std::size_t index_of(std::string_view name);
+  [[nodiscard]] const std::vector<std::string>& all() const { return names_; }
+
+ private:
+  std::vector<std::string> names_{"other"};
+};
+
+/// The books of one rank: what each phase of each strand cost.
+class Ledger {
+ public:
+  explicit Ledger(PhaseNames& names) : names_(&names), phases_(1) {}
+
+  void sent(Words words) {
+    Traffic& phase = phases_[current_];
+    ++phase.messages_sent;
+    phase.words_sent += words;
+  }
+  void received(Words words) {
+    Traffic& phase = phases_[current_];
+    ++phase.messages_received;
+    phase.words_received += words;
+  }
+  /// Phases nest; traffic and time go to the innermost one.
+  void enter(std::string_view phase, Seconds now);
+  void leave(Seconds now);
+  /// Opens the books of a strand that was idle: no phase spent the time since.
+  void open(Seconds now);
+  /// Closes the books at the end of the program.
+  void close(Seconds now);
+  /// Tells `track` too, from now on, what the strand does; nullptr: nobody.
+  void follow(TimelineTrack* track) { track_ = track; }
+  /// Local work that ends: only who follows wants to know.
+  void worked(Seconds begin, Seconds end) {
+    if (track_ != nullptr) tell_work(begin, end);
+  }
+
+  /// Indexed like PhaseNames::all(); phases that this rank never entered may be missing at the end.
+  [[nodiscard]] const std::vector<Traffic>& by_phase() const { return phases_; }
+  [[nodiscard]] Traffic total() const;
+
+ private:
+  void spend_until(Seconds now);
+  void tell_work(Seconds begin, Seconds end);
+
+  PhaseNames* names_;
+  std::vector<Traffic> phases_;
+  std::vector<std::size_t> enclosing_;
+  std::size_t current_ = 0;
+  Seconds since_;
+  TimelineTrack* track_ = nullptr;
+};
+
+}  // namespace thinwire::inline kernel

@@ -1,0 +1,28 @@
+// What a message is to a network: a length in words, and a handle that the network passes on
+// without looking inside.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/core/base/shared.hpp"
+#include "sim/core/base/units.hpp"
+
+namespace thinwire::inline kernel {
+
+/// A part of an immutable value: positions [first, last) of `body`, in whatever unit the body
+/// counts. Copying one copies no data.
+struct Payload {
+  Ref<const Body> body;
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+
+  friend bool operator==(const Payload&, const Payload&) = default;
+};
+
+/// What one rank sends another.
+struct Message {
+  Payload payload;
+  Words words;  ///< what it costs on the wire
+};
+
+}  // namespace thinwire::inline kernel

@@ -1,0 +1,344 @@
+#include "sim/machine/networks/common/event_loop.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <optional>
+
+#include "sim/core/base/errors.hpp"
+
+namespace thinwire::networks {
+
+LoopRank::LoopRank(Rank rank, int size, EventLoop& loop)
+    : Communicator(rank, size), loop_(loop), slots_(loop.slots()), ledger_(loop.names()) {}
+
+Request LoopRank::irecv(Rank from, Tag tag) {
+  check_peer(*this, from);
+  return Request{kSlotBit | mailbox_.post(slots_, from, tag, clock_)};
+}
+
+Request LoopRank::start_program(StartedProgram program) {
+  return slot_request(loop_.start(*this, std::move(program)));
+}
+
+void LoopRank::begin(double start) {
+  clock_ = std::max(clock_, start);
+  ledger_.open(now());
+}
+
+void LoopRank::park_idle(std::coroutine_handle<> waiting) {
+  waiting_ = waiting;
+  awaited_ = {};
+}
+
+inline bool LoopRank::wakes(SlotIndex index) {
+  if (!slots_[index].awaited) return false;
+  wake_ = std::max(wake_, slots_[index].stamp);
+  if (--pending_ != 0) return false;
+  clock_ = wake_;
+  return true;
+}
+
+bool LoopRank::complete_slot(SlotIndex index, double stamp) {
+  slots_[index].arrived = true;
+  slots_[index].stamp = stamp;
+  return wakes(index);
+}
+
+bool LoopRank::deliver(Rank from, Tag tag, Message&& message, double stamp) {
+  const SlotIndex index = mailbox_.arrive(slots_, from, tag, std::move(message), stamp);
+  return index != kNoSlot && wakes(index);
+}
+
+double LoopRank::stamp_of(Request request) const {
+  return is_timed(request) ? std::bit_cast<double>(request.token) : slots_[slot_of(request)].stamp;
+}
+
+bool LoopRank::complete(std::span<const Request> requests) {
+  double last = clock_;
+  for (const Request request : requests) {
+    if (!is_timed(request) && !slots_[slot_of(request)].arrived) return false;
+    last = std::max(last, stamp_of(request));
+  }
+  clock_ = last;
+  return true;
+}
+
+void LoopRank::park(std::span<const Request> requests, std::coroutine_handle<> waiting) {
+  waiting_ = waiting;
+  awaited_ = requests;
+  pending_ = 0;
+  wake_ = clock_;
+  for (const Request request : requests) {
+    if (is_timed(request) || slots_[slot_of(request)].arrived) {
+      wake_ = std::max(wake_, stamp_of(request));
+    } else {
+      slots_[slot_of(request)].awaited = true;
+      ++pending_;
+    }
+  }
+}
+
+Message LoopRank::finish(Request request) {
+  if (is_timed(request)) return {};
+  const SlotIndex index = slot_of(request);
+  Message message = std::move(slots_[index].message);
+  slots_.release(index);
+  if (is_receive(request)) {
+    ledger_.received(message.words);
+  } else {
+    loop_.rethrow_failure(index);
+  }
+  return message;
+}
+
+void LoopRank::add_waits(std::vector<Waiting>& waits, Strand strand) const {
+  for (const Request request : awaited_) {
+    if (is_timed(request) || slots_[slot_of(request)].arrived) continue;
+    const Slot& slot = slots_[slot_of(request)];
+    // A send is on its way as long as anything is, unless it waits for its receiver.
+    auto what = Waiting::For::started;
+    if (is_receive(request))
+      what = Waiting::For::message;
+    else if (slot.transfer != kNoTransfer)
+      what = Waiting::For::taking;
+    waits.push_back(
+        {.rank = rank(), .peer = slot.from, .tag = slot.tag, .what = what, .strand = strand});
+  }
+}
+
+void TimedRank::spend(Seconds work) {
+  if (!(work.value() >= 0) || !std::isfinite(work.value())) {
+    throw SimulationError("local work must take a finite time that is not negative");
+  }
+  const Seconds begin = now();
+  clock_ += work.value();
+  books().worked(begin, now());
+}
+
+/// A rank's second strand.
+struct EventLoop::Second {
+  struct Program {
+    SlotIndex slot;
+    double started;
+    StartedProgram make;
+  };
+
+  std::unique_ptr<LoopRank> comm;
+  std::deque<Program> programs = {};
+  bool idle = false;
+  std::optional<Task<void>> task = {};
+};
+
+class EventLoop::NextProgram {
+ public:
+  explicit NextProgram(Second& second) : second_(second) {}
+  [[nodiscard]] bool await_ready() const { return !second_.programs.empty(); }
+  void await_suspend(std::coroutine_handle<> waiting) const {
+    second_.idle = true;
+    second_.comm->park_idle(waiting);
+  }
+  Second::Program await_resume() const {
+    Second::Program program = std::move(second_.programs.front());
+    second_.programs.pop_front();
+    return program;
+  }
+
+ private:
+  Second& second_;
+};
+
+EventLoop::EventLoop() = default;
+EventLoop::~EventLoop() = default;
+
+void EventLoop::deliver(Rank from, Rank to, Tag tag, Message&& message, double stamp) {
+  const auto receiver = static_cast<std::size_t>(to.value());
+  if (strands_[receiver]->deliver(from, tag, std::move(message), stamp)) {
+    ready_.push_back(receiver);
+  }
+}
+
+void EventLoop::deliver_to_second(Rank from, Rank to, Tag tag, Message&& message, double stamp) {
+  if (second_of(to).comm->deliver(from, tag, std::move(message), stamp)) {
+    ready_.push_back(size_ + static_cast<std::size_t>(to.value()));
+  }
+}
+
+Match EventLoop::match(Rank from, Rank to, Strand strand, Tag tag, Message&& message,
+                       TransferIndex transfer) {
+  LoopRank& receiver = strand == Strand::main ? *strands_[static_cast<std::size_t>(to.value())]
+                                              : *second_of(to).comm;
+  return receiver.match(from, tag, std::move(message), transfer);
+}
+
+void EventLoop::complete(Rank rank, Strand strand, SlotIndex slot, double stamp) {
+  const std::size_t at = place_of(rank, strand);
+  if (strands_[at]->complete_slot(slot, stamp)) ready_.push_back(at);
+}
+
+EventLoop::Second& EventLoop::second_of(Rank rank) {
+  const auto at = static_cast<std::size_t>(rank.value());
+  if (seconds_.empty()) {
+    seconds_.resize(size_);
+    strands_.resize(2 * size_);
+  }
+  if (!seconds_[at]) {
+    seconds_[at] = std::make_unique<Second>(Second{.comm = make_second(rank)});
+    strands_[size_ + at] = seconds_[at]->comm.get();
+    seconds_[at]->task = serve(*seconds_[at]);
+    seconds_[at]->task->start();
+  }
+  return *seconds_[at];
+}
+
+SlotIndex EventLoop::start(LoopRank& from, StartedProgram program) {
+  const auto at = static_cast<std::size_t>(from.rank().value());
+  if (strands_[at] != &from) throw_started_by_second(from.rank());
+  Second& second = second_of(from.rank());
+  const SlotIndex slot = slots_.acquire(from.rank(), Tag(0), false);
+  second.programs.push_back({.slot = slot, .started = from.clock(), .make = std::move(program)});
+  ++running_;
+  if (std::exchange(second.idle, false)) ready_.push_back(size_ + at);
+  return slot;
+}
+
+/// Runs what is started on a second strand, as long as the loop lives.
+Task<void> EventLoop::serve(Second& second) {
+  while (true) {
+    const Second::Program program = co_await NextProgram(second);
+    second.comm->begin(program.started);
+    Message result;
+    try {
+      Task<Message> task = program.make(*second.comm);
+      result = co_await std::move(task);
+    } catch (...) {
+      failures_.emplace_back(program.slot, std::current_exception());
+    }
+    second.comm->close_books();
+    slots_[program.slot].message = std::move(result);
+    --running_;
+    complete(second.comm->rank(), Strand::main, program.slot, second.comm->clock());
+  }
+}
+
+void EventLoop::rethrow_failure(SlotIndex slot) {
+  const auto failure = std::ranges::find(failures_, slot, [](const auto& f) { return f.first; });
+  if (failure == failures_.end()) return;
+  const std::exception_ptr error = failure->second;
+  failures_.erase(failure);
+  std::rethrow_exception(error);
+}
+
+void EventLoop::rethrow_unheard() const {
+  if (!failures_.empty()) std::rethrow_exception(failures_.front().second);
+}
+
+void EventLoop::run(const RankProgram& program, std::span<const std::unique_ptr<LoopRank>> ranks) {
+  size_ = ranks.size();
+  for (const auto& rank : ranks) strands_.push_back(rank.get());
+  try {
+    run_to_end(program);
+  } catch (...) {
+    end_all();
+    throw;
+  }
+  end_all();
+}
+
+/// Coroutines end before the ranks that they speak through, and what was started before those who
+/// started it: it may refer to their variables.
+void EventLoop::end_all() {
+  for (const auto& second : seconds_) {
+    if (second) second->task.reset();
+  }
+  tasks_.clear();
+}
+
+void EventLoop::run_to_end(const RankProgram& program) {
+  tasks_.reserve(size_);
+  running_ = size_;
+  for (std::size_t rank = 0; rank < size_; ++rank) {
+    strands_[rank]->open_books();
+    tasks_.push_back(program(*strands_[rank]));
+    tasks_[rank].start();
+    settle(rank);
+  }
+  do {
+    run_ready();
+  } while (running_ > 0 && advance());
+  if (running_ > 0) {
+    rethrow_unheard();  // the others may well wait for what failed
+    report_deadlock();
+  }
+  while (advance()) run_ready();  // what is still in flight arrives, and then belongs to nobody
+  rethrow_unheard();
+  report_unmatched();
+}
+
+void EventLoop::run_ready() {
+  constexpr std::size_t kAhead = 3;
+  while (!ready_.empty()) {
+    resumed_.swap(ready_);  // ranks that run may make others ready
+    for (std::size_t i = 0; i < resumed_.size(); ++i) {
+      if (i + 2 * kAhead < resumed_.size()) strands_[resumed_[i + 2 * kAhead]]->prefetch();
+      if (i + kAhead < resumed_.size()) strands_[resumed_[i + kAhead]]->prefetch_resumed();
+      strands_[resumed_[i]]->resume();
+      settle(resumed_[i]);
+    }
+    resumed_.clear();
+  }
+}
+
+void EventLoop::settle(std::size_t at) {
+  if (at >= size_ || !tasks_[at].done()) return;
+  tasks_[at].result();
+  strands_[at]->close_books();
+  --running_;
+}
+
+void EventLoop::report_deadlock() const {
+  std::vector<Waiting> waits;
+  std::size_t ranks = 0;
+  for (std::size_t rank = 0; rank < size_; ++rank) {
+    const std::size_t before = waits.size();
+    if (!tasks_[rank].done()) strands_[rank]->add_waits(waits, Strand::main);
+    if (!seconds_.empty() && seconds_[rank]) {
+      seconds_[rank]->comm->add_waits(waits, Strand::second);
+    }
+    if (waits.size() > before) ++ranks;
+  }
+  throw_deadlock(ranks, size_, waits);
+}
+
+void EventLoop::report_unmatched() const {
+  static const Mailbox kEmpty;
+  std::vector<const Mailbox*> mailboxes;
+  for (const LoopRank* strand : strands_) {
+    mailboxes.push_back(strand == nullptr ? &kEmpty : &strand->mailbox());
+  }
+  check_matched(mailboxes, size_, slots_);
+}
+
+double EventLoop::end_of(std::size_t rank) const {
+  double end = strands_[rank]->clock();
+  if (!seconds_.empty() && seconds_[rank]) end = std::max(end, seconds_[rank]->comm->clock());
+  return end;
+}
+
+std::vector<Traffic> EventLoop::traffic_of(std::size_t rank) const {
+  std::vector<Traffic> traffic = strands_[rank]->ledger().by_phase();
+  if (!seconds_.empty() && seconds_[rank]) {
+    add_phases(traffic, seconds_[rank]->comm->ledger().by_phase());
+  }
+  return traffic;
+}
+
+RunReport EventLoop::timed_report() const {
+  RunReport report{.phases = names_.all(), .ranks = {}};
+  for (std::size_t rank = 0; rank < size_; ++rank) {
+    report.ranks.push_back({.finished = Seconds(end_of(rank)), .by_phase = traffic_of(rank)});
+  }
+  return report;
+}
+
+}  // namespace thinwire::networks

@@ -1,0 +1,86 @@
+#include "sim/machine/networks/counting/counting.hpp"
+
+#include <algorithm>
+
+#include "sim/machine/networks/common/complaints.hpp"
+#include "sim/machine/networks/common/event_loop.hpp"
+
+namespace thinwire::networks {
+
+namespace {
+
+class CountingRank final : public LoopRank {
+ public:
+  CountingRank(Rank rank, int size, EventLoop& loop, Strand strand)
+      : LoopRank(rank, size, loop), strand_(strand) {}
+
+  [[nodiscard]] Seconds now() const override { return Seconds(0); }
+
+  [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
+    check_peer(*this, to);
+    books().sent(message.words);
+    send_steps_ = std::max(clock_, send_steps_) + 1;
+    if (strand_ == Strand::main) {
+      loop().deliver(rank(), to, tag, std::move(message), send_steps_);
+    } else {
+      loop().deliver_to_second(rank(), to, tag, std::move(message), send_steps_);
+    }
+    return timed_request(send_steps_);
+  }
+
+ protected:
+  Message finish(Request request) override {
+    if (is_receive(request)) {
+      receive_steps_ = std::max(receive_steps_ + 1, stamp_of(request));
+      clock_ = std::max(clock_, receive_steps_);
+    }
+    return LoopRank::finish(request);
+  }
+
+  void spend(Seconds /*work*/) override {}
+
+ private:
+  Strand strand_;
+  double send_steps_ = 0;
+  double receive_steps_ = 0;
+};
+
+class CountingLoop final : public EventLoop {
+ public:
+  explicit CountingLoop(int size) {
+    for (int rank = 0; rank < size; ++rank) ranks_.push_back(make(Rank(rank), size, Strand::main));
+  }
+
+  RunReport run(const RankProgram& program) {
+    EventLoop::run(program, ranks_);
+    RunReport report{.phases = names().all(), .ranks = {}};
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      report.ranks.push_back({.finished = Seconds(0),
+                              .steps = static_cast<std::int64_t>(end_of(rank)),
+                              .by_phase = traffic_of(rank)});
+    }
+    return report;
+  }
+
+ protected:
+  // A message is delivered when it is posted: there is nothing in flight to move on.
+  bool advance() override { return false; }
+  std::unique_ptr<LoopRank> make_second(Rank rank) override {
+    return make(rank, static_cast<int>(ranks_.size()), Strand::second);
+  }
+
+ private:
+  std::unique_ptr<LoopRank> make(Rank rank, int size, Strand strand) {
+    return std::make_unique<CountingRank>(rank, size, *this, strand);
+  }
+
+  std::vector<std::unique_ptr<LoopRank>> ranks_;
+};
+
+}  // namespace
+
+RunReport CountingNetwork::run(int ranks, const RankProgram& program) {
+  return CountingLoop(ranks).run(program);
+}
+
+}  // namespace thinwire::networks

@@ -1,0 +1,124 @@
+#include "sim/machine/networks/links/background.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/random.hpp"
+
+namespace thinwire::networks {
+
+namespace {
+
+/// What flows between hosts without a rank leave of the links.
+void take_flows(const topologies::Platform& platform,
+                const std::vector<topologies::HostIndex>& hosts, const LinksSettings& settings,
+                std::vector<double>& left) {
+  std::vector<bool> used(platform.hosts().size());
+  for (const topologies::HostIndex host : hosts) used[host] = true;
+  std::vector<topologies::HostIndex> others;
+  for (topologies::HostIndex host = 0; host < used.size(); ++host) {
+    if (!used[host]) others.push_back(host);
+  }
+  if (others.size() < 2) {
+    throw InputError(
+        fmt::format("{}: background_flows: {} of {} hosts have no rank, and flows take two; give "
+                    "fewer ranks, or background_share",
+                    platform.path(), others.size(), used.size()));
+  }
+  // One cycle through all of them, in random order: nobody sends to itself.
+  std::vector<std::pair<std::uint64_t, topologies::HostIndex>> order;
+  for (const topologies::HostIndex host : others)
+    order.emplace_back(random_bits(settings.seed, host), host);
+  std::ranges::sort(order);
+
+  std::vector<std::vector<topologies::LinkIndex>> routes;
+  std::vector<double> demands;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const topologies::HostIndex to = order[(i + 1) % order.size()].second;
+    topologies::Route route = platform.route(order[i].second, to);
+    std::erase_if(route.links,
+                  [&](topologies::LinkIndex link) { return platform.links()[link].fat_pipe; });
+    if (route.links.empty()) continue;
+    demands.push_back(settings.background_flows * platform.links()[route.links.front()].bandwidth);
+    routes.push_back(std::move(route.links));
+  }
+  const std::vector<double> rates = max_min_rates(routes, demands, left);
+  std::vector<double> load(left.size());
+  std::vector<int> flows(left.size());
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    for (const topologies::LinkIndex link : routes[i]) {
+      load[link] += rates[i];
+      ++flows[link];
+    }
+  }
+  for (std::size_t link = 0; link < left.size(); ++link) {
+    left[link] = std::max(left[link] - load[link], left[link] / (flows[link] + 1));
+  }
+}
+
+}  // namespace
+
+std::vector<double> max_min_rates(const std::vector<std::vector<topologies::LinkIndex>>& routes,
+                                  const std::vector<double>& demands,
+                                  const std::vector<double>& bandwidths) {
+  std::vector<double> left = bandwidths;
+  std::vector<std::vector<std::size_t>> flows_of(bandwidths.size());
+  std::vector<int> open(bandwidths.size());  // flows of a link whose rate is not yet known
+  for (std::size_t flow = 0; flow < routes.size(); ++flow) {
+    for (const topologies::LinkIndex link : routes[flow]) {
+      flows_of[link].push_back(flow);
+      ++open[link];
+    }
+  }
+  std::vector<double> rates(routes.size(), -1);
+  const auto settle = [&](std::size_t flow, double rate) {
+    if (rates[flow] >= 0) return;
+    rates[flow] = rate;
+    for (const topologies::LinkIndex link : routes[flow]) {
+      left[link] = std::max(0.0, left[link] - rate);
+      --open[link];
+    }
+  };
+  std::vector<std::size_t> by_demand(routes.size());
+  for (std::size_t i = 0; i < by_demand.size(); ++i) by_demand[i] = i;
+  std::ranges::sort(by_demand, {}, [&](std::size_t flow) { return demands[flow]; });
+  auto next = by_demand.begin();
+  while (true) {
+    while (next != by_demand.end() && rates[*next] >= 0) ++next;
+    if (next == by_demand.end()) return rates;
+    // Fill all alike until a link is full or a flow has what it asks for.
+    double share = HUGE_VAL;
+    std::size_t fullest = 0;
+    for (std::size_t link = 0; link < left.size(); ++link) {
+      if (open[link] == 0 || left[link] / open[link] >= share) continue;
+      share = left[link] / open[link];
+      fullest = link;
+    }
+    if (demands[*next] <= share) {
+      settle(*next, demands[*next]);
+    } else {
+      for (const std::size_t flow : flows_of[fullest]) settle(flow, share);
+    }
+  }
+}
+
+std::vector<double> bandwidths_left(const topologies::Platform& platform,
+                                    const std::vector<topologies::HostIndex>& hosts,
+                                    const LinksSettings& settings,
+                                    const std::function<bool(topologies::LinkIndex)>& is_port) {
+  std::vector<double> left;
+  for (const topologies::PlatformLink& link : platform.links()) left.push_back(link.bandwidth);
+  if (settings.background_flows > 0) take_flows(platform, hosts, settings, left);
+  for (topologies::LinkIndex link = 0; link < left.size(); ++link) {
+    if (!is_port(link) && !platform.links()[link].fat_pipe) {
+      left[link] *= 1 - settings.background_share;
+    }
+  }
+  return left;
+}
+
+}  // namespace thinwire::networks

@@ -1,0 +1,28 @@
+// What others leave of the links: shared machines are what users have.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "sim/machine/networks/links/settings.hpp"
+#include "topologies/loading/platform.hpp"
+
+namespace thinwire::networks {
+
+/// Bandwidths that are left to the ranks on `hosts`, in bytes a second, by link of the platform.
+/// `is_port` says which links belong to one rank alone: nobody else uses them.
+///
+/// The flows of LinksSettings::background_flows go by SimGrid's routes and share the links max-min
+/// fairly, without the ranks' messages; a link leaves what they do not use, and at least the share
+/// of one more flow. Throws InputError where fewer than two hosts have no rank.
+[[nodiscard]] std::vector<double> bandwidths_left(
+    const topologies::Platform& platform, const std::vector<topologies::HostIndex>& hosts,
+    const LinksSettings& settings, const std::function<bool(topologies::LinkIndex)>& is_port);
+
+/// Rates of flows that share links max-min fairly, each up to its own demand. Routes are by flow,
+/// `bandwidths` by link.
+[[nodiscard]] std::vector<double> max_min_rates(
+    const std::vector<std::vector<topologies::LinkIndex>>& routes,
+    const std::vector<double>& demands, const std::vector<double>& bandwidths);
+
+}  // namespace thinwire::networks

@@ -1,0 +1,115 @@
+#include "sim/machine/workloads/device.hpp"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "sim/core/base/json_node.hpp"
+#include "sim/core/base/shipped_files.hpp"
+
+namespace thinwire::workloads {
+
+namespace {
+
+constexpr std::int64_t kFormat = 1;
+
+/// A kind of work by its name, and where its price goes.
+struct Work {
+  std::string_view name;
+  Price WorkPrices::*price;
+};
+
+constexpr std::array kOnGpu{Work{"scan", &WorkPrices::scan},
+                            Work{"compare", &WorkPrices::compare},
+                            Work{"prefix_sum", &WorkPrices::prefix_sum},
+                            Work{"topk", &WorkPrices::topk},
+                            Work{"sample", &WorkPrices::sample},
+                            Work{"hash", &WorkPrices::hash},
+                            Work{"reduce", &WorkPrices::reduce},
+                            Work{"scatter", &WorkPrices::scatter},
+                            Work{"sort", &WorkPrices::sort}};
+constexpr std::array kCopies{Work{"to_host", &WorkPrices::to_host},
+                             Work{"to_device", &WorkPrices::to_device}};
+constexpr std::array kOnHost{Work{"reduce", &WorkPrices::reduce},
+                             Work{"scatter", &WorkPrices::scatter},
+                             Work{"sort", &WorkPrices::sort}};
+
+SourcedPrice read_price(const JsonNode& node) {
+  node.be_object(std::array<std::string_view, 3>{"call_s", "element_s", "source"});
+  SourcedPrice price{.price = {.call = Seconds(node.at("call_s").number_from(0)),
+                               .element = Seconds(node.at("element_s").number_from(0))},
+                     .source = node.at("source").text()};
+  if (price.source.empty()) node.at("source").wrong("where the figure comes from, or 'assumed'");
+  return price;
+}
+
+/// An object that has no other works than these.
+template <class... Works>
+void know_only(const JsonNode& node, const Works&... works) {
+  std::vector<std::string_view> names;
+  const auto add = [&](const auto& some) {
+    for (const Work& work : some) names.push_back(work.name);
+  };
+  (add(works), ...);
+  node.be_object(names);
+}
+
+/// Those of `works` that are there; `all` of them where none may be left out.
+template <class Works>
+void read_prices(const JsonNode& node, const Works& works, bool all,
+                 std::map<std::string, SourcedPrice>& prices) {
+  for (const Work& work : works) {
+    const std::string name(work.name);
+    if (all || node.has(name)) prices[name] = read_price(node.at(name));
+  }
+}
+
+template <class Works>
+void take(const std::map<std::string, SourcedPrice>& from, const Works& works, WorkPrices& prices) {
+  for (const Work& work : works) {
+    const auto found = from.find(std::string(work.name));
+    if (found != from.end()) prices.*work.price = found->second.price;
+  }
+}
+
+ShippedFiles devices() {
+  return {.what = "device",
+          .extension = ".json",
+          .folders = shipped_folders("sim/machine/workloads/devices", "devices")};
+}
+
+}  // namespace
+
+WorkPrices Device::prices(bool staging) const {
+  WorkPrices prices;
+  take(gpu, kOnGpu, prices);
+  if (staging) {
+    take(gpu, kCopies, prices);
+    take(host, kOnHost, prices);
+  }
+  return prices;
+}
+
+Device read_device(const std::string& path) {
+  const Json json = read_json_document(path);
+  const JsonNode root(path, json);
+  root.be_object(std::array<std::string_view, 5>{"format", "name", "summary", "gpu", "host"});
+  if (root.at("format").whole() != kFormat) root.at("format").wrong(std::to_string(kFormat));
+  Device device;
+  device.name = root.at("name").text();
+  device.summary = root.at("summary").text();
+  const JsonNode gpu = root.at("gpu");
+  know_only(gpu, kOnGpu, kCopies);
+  read_prices(gpu, kOnGpu, true, device.gpu);
+  read_prices(gpu, kCopies, true, device.gpu);
+  const JsonNode host = root.at("host");
+  know_only(host, kOnHost);
+  read_prices(host, kOnHost, false, device.host);
+  return device;
+}
+
+std::vector<std::string> shipped_devices() { return devices().names(); }
+
+std::string device_file(const std::string& name_or_path) { return devices().file(name_or_path); }
+
+}  // namespace thinwire::workloads

@@ -1,0 +1,125 @@
+#include "sim/machine/workloads/iteration.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "sim/core/base/errors.hpp"
+
+namespace thinwire::workloads {
+
+namespace {
+
+constexpr const char* kForward = "forward";
+constexpr const char* kBackward = "backward";
+/// Of a scheme that has settled, the mean is taken over so many iterations.
+constexpr int kSettledIterations = 4;
+
+/// Iterations after which all that is periodic begins anew at once.
+constexpr std::int64_t kLongestCycle = 1'000'000;
+
+[[noreturn]] void refuse_cycle(const algorithms::SchemeInfo& scheme) {
+  throw InputError(fmt::format(
+      "/options: {} goes through more than {} kinds of iterations; give periods with a smaller "
+      "common multiple ({}), or say how many 'iterations' to run",
+      scheme.name, kLongestCycle, fmt::join(scheme.periods, ", ")));
+}
+
+}  // namespace
+
+Task<algorithms::Reduced> train_iteration(Communicator& comm, algorithms::Scheme& scheme,
+                                          const Training& training,
+                                          algorithms::LocalGradient gradient, int iteration) {
+  {
+    const auto phase = comm.phase(kForward);
+    co_await comm.compute(training.compute.forward);
+  }
+  algorithms::TrainingStep step(training.compute.ready, training.prices, training.space);
+  if (comm.size() == 1) {
+    co_await run_backward(comm, step, 0);
+    algorithms::LocalGradient all =
+        std::holds_alternative<SparseVector>(gradient) ? gradient : algorithms::LocalGradient{};
+    co_return algorithms::Reduced{.sum = std::move(gradient), .contributed = std::move(all)};
+  }
+  Task<algorithms::Reduced> task =
+      scheme.allreduce_in_training(comm, std::move(gradient), iteration, step);
+  gradient = {};
+  co_return co_await std::move(task);
+}
+
+IterationParts parts_of(const RunReport& report) {
+  const auto last = std::ranges::max_element(report.ranks, {}, &RankReport::finished);
+  const auto spent = [&](std::string_view phase) {
+    const auto found = std::ranges::find(report.phases, phase);
+    const auto at = static_cast<std::size_t>(found - report.phases.begin());
+    return at < last->by_phase.size() ? last->by_phase[at].time : Seconds(0);
+  };
+  IterationParts parts{.computation = spent(kForward) + spent(kBackward),
+                       .sparsification = spent(algorithms::kSparsification),
+                       .communication = {}};
+  const double rest =
+      last->finished.value() - parts.computation.value() - parts.sparsification.value();
+  parts.communication = Seconds(std::max(0.0, rest));
+  return parts;
+}
+
+std::vector<WeightedIteration> kinds_of_iterations(const algorithms::SchemeInfo& scheme,
+                                                   const algorithms::Options& options) {
+  std::vector<WeightedIteration> kinds;
+  if (scheme.settling > 0) {
+    const int last = scheme.settling + kSettledIterations;
+    for (int i = 1; i <= last; ++i) {
+      kinds.push_back({i, i > scheme.settling ? 1.0 / kSettledIterations : 0});
+    }
+    return kinds;
+  }
+  std::int64_t cycle = 1;
+  std::vector<std::int64_t> periods;
+  for (const std::string& name : scheme.periods) {
+    periods.push_back(options.integer(name));
+    if (periods.back() > kLongestCycle) refuse_cycle(scheme);
+    cycle = std::lcm(cycle, periods.back());
+    if (cycle > kLongestCycle) refuse_cycle(scheme);
+  }
+  // Which of the periods begin anew in an iteration tells its kind, and how long ago the last one
+  // did tells how well it stands for the others of its kind.
+  struct Member {
+    std::int64_t age;
+    std::int64_t iteration;
+    auto operator<=>(const Member&) const = default;  // NOLINT(modernize-use-nullptr)
+  };
+  std::map<std::vector<bool>, std::vector<Member>> alike;
+  for (std::int64_t i = 0; i < cycle; ++i) {
+    std::vector<bool> begins;
+    std::int64_t age = cycle;
+    for (const std::int64_t period : periods) {
+      begins.push_back(i % period == 0);
+      age = std::min(age, i % period);
+    }
+    alike[begins].push_back({age, i + 1});
+  }
+  for (auto& [begins, members] : alike) {
+    const double share = static_cast<double>(members.size()) / static_cast<double>(cycle);
+    const auto middle = members.begin() + static_cast<std::ptrdiff_t>(members.size() / 2);
+    std::ranges::nth_element(members, middle);
+    kinds.push_back({static_cast<int>(middle->iteration), share});
+  }
+  // An iteration goes on with what was last begun anew before it, so that has to run as well.
+  std::set<int> begun;
+  for (const WeightedIteration& kind : kinds) {
+    for (const std::int64_t period : periods) {
+      begun.insert(static_cast<int>(kind.iteration - (kind.iteration - 1) % period));
+    }
+  }
+  for (const WeightedIteration& kind : kinds) begun.erase(kind.iteration);
+  for (const int iteration : begun) kinds.push_back({iteration, 0});
+  std::ranges::sort(kinds, {}, &WeightedIteration::iteration);
+  return kinds;
+}
+
+}  // namespace thinwire::workloads

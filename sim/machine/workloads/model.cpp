@@ -1,0 +1,138 @@
+#include "sim/machine/workloads/model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string_view>
+
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/json_node.hpp"
+#include "sim/core/base/shipped_files.hpp"
+
+namespace thinwire::workloads {
+
+namespace {
+
+constexpr std::int64_t kFormat = 1;
+
+ModelLayer read_layer(const JsonNode& node) {
+  node.be_object(std::array<std::string_view, 3>{"name", "tensors", "forward_flops"});
+  ModelLayer layer{.name = node.at("name").text(),
+                   .tensors = {},
+                   .forward_flops = node.at("forward_flops").number_from(0)};
+  for (const JsonNode& tensor : node.at("tensors").elements()) {
+    layer.tensors.push_back(tensor.whole_from(1));
+  }
+  return layer;
+}
+
+ModelCompute read_compute(const JsonNode& node) {
+  node.be_object(std::array<std::string_view, 4>{"device", "batch", "seconds", "source"});
+  return {.device = node.at("device").text(),
+          .batch = node.at("batch").whole_from(1),
+          .time = Seconds(node.at("seconds").number_from(0)),
+          .source = node.at("source").text()};
+}
+
+ShippedFiles models() {
+  return {.what = "model",
+          .extension = ".json",
+          .folders = shipped_folders("sim/machine/workloads/models", "models")};
+}
+
+}  // namespace
+
+std::int64_t ModelLayer::components() const {
+  return std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0});
+}
+
+std::vector<std::int64_t> Model::tensors() const {
+  std::vector<std::int64_t> all;
+  for (const ModelLayer& layer : layers) {
+    all.insert(all.end(), layer.tensors.begin(), layer.tensors.end());
+  }
+  return all;
+}
+
+Model read_model(const std::string& path) {
+  const Json json = read_json_document(path);
+  const JsonNode root(path, json);
+  root.be_object(std::array<std::string_view, 11>{"format", "name", "summary", "source",
+                                                  "components", "gradients", "density", "sample",
+                                                  "layers_source", "layers", "compute"});
+  if (root.at("format").whole() != kFormat) root.at("format").wrong(std::to_string(kFormat));
+  Model model;
+  model.name = root.at("name").text();
+  model.summary = root.at("summary").text();
+  model.source = root.at("source").text();
+  model.components = root.at("components").whole_from(1);
+  root.at("gradients").be_object(std::array<std::string_view, 2>{"profile", "source"});
+  model.profile = root.at("gradients").at("profile").text();
+  model.profile_source = root.at("gradients").at("source").text();
+  root.at("density").be_object(std::array<std::string_view, 2>{"value", "source"});
+  model.density = root.at("density").at("value").number_from(0);
+  if (model.density > 1) root.at("density").at("value").wrong("a share, at most 1");
+  model.density_source = root.at("density").at("source").text();
+  model.sample = root.at("sample").text();
+  model.layers_source = root.at("layers_source").text();
+  std::int64_t total = 0;
+  for (const JsonNode& layer : root.at("layers").elements()) {
+    model.layers.push_back(read_layer(layer));
+    total += model.layers.back().components();
+  }
+  if (total != model.components) {
+    root.at("components").wrong(fmt::format("{}, what the layers' tensors have together", total));
+  }
+  for (const JsonNode& compute : root.at("compute").elements()) {
+    model.compute.push_back(read_compute(compute));
+  }
+  return model;
+}
+
+std::vector<std::string> shipped_models() { return models().names(); }
+
+std::string model_file(const std::string& name_or_path) { return models().file(name_or_path); }
+
+const ModelCompute& compute_on(const Model& model, const std::string& device) {
+  const auto found = std::ranges::find(model.compute, device, &ModelCompute::device);
+  if (found == model.compute.end()) {
+    std::string known;
+    for (const ModelCompute& compute : model.compute) {
+      known += (known.empty() ? "" : ", ") + compute.device;
+    }
+    throw InputError(
+        fmt::format("the model {} has no computing time on '{}', only on {}; add it "
+                    "to a copy of its file",
+                    model.name, device, known));
+  }
+  return *found;
+}
+
+ComputeTimes compute_times(const Model& model, const std::string& device, std::int64_t batch) {
+  const ModelCompute& given = compute_on(model, device);
+  const double scale =
+      batch == 0 ? 1 : static_cast<double>(batch) / static_cast<double>(given.batch);
+  const Seconds all = given.time * scale;
+  ComputeTimes times{.forward = all * (1.0 / 3), .backward = {}, .ready = {}};
+  times.backward = Seconds(all.value() - times.forward.value());
+  double flops = 0;
+  for (const ModelLayer& layer : model.layers) flops += layer.forward_flops;
+  const auto weight = [&](const ModelLayer& layer) {
+    if (flops > 0) return layer.forward_flops / flops;
+    return static_cast<double>(layer.components()) / static_cast<double>(model.components);
+  };
+  double done = 0;
+  std::int64_t first = model.components;
+  for (std::size_t i = model.layers.size(); i-- > 0;) {
+    const ModelLayer& layer = model.layers[i];
+    done += weight(layer);
+    first -= layer.components();
+    times.ready.push_back({.first = first, .time = times.backward * std::min(1.0, done)});
+  }
+  if (!times.ready.empty()) times.ready.back().time = times.backward;
+  return times;
+}
+
+}  // namespace thinwire::workloads

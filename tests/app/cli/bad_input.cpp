@@ -1,0 +1,106 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include "tests/app/cli/program.hpp"
+
+using thinwire::testing::check_refused;
+using thinwire::testing::Ended;
+using thinwire::testing::run_program;
+using thinwire::testing::TemporaryFolder;
+
+TEST_CASE("bad flags are refused in one line that says what would be right") {
+  const std::array<std::pair<const char*, const char*>, 20> cases{{
+      {"run --scheme okto", "unknown scheme 'okto'; did you mean 'oktopk'?"},
+      {"run --scheme ''", "unknown scheme ''"},
+      {"run --network alphabeth", "did you mean 'alphabeta'?"},
+      {"run -P 0", "/ranks: 0 is not right; wanted is integer, at least 1"},
+      {"run -P -3", "/ranks: -3 is not right"},
+      {"run -P 2.5", "--ranks"},
+      {"run -P abc", "--ranks"},
+      {"run -d 1.5", "/density: 1.5 is not right; wanted is number, at least 0, at most 1"},
+      {"run -d -0.1", "/density"},
+      {"run -d nan", "/density: nan is not a finite number"},
+      {"run --alpha inf", "/machine/alpha_s: inf is not a finite number"},
+      {"run --alpha -1", "/machine/alpha_s"},
+      {"run -n 100 -k 101", "/k: 101 is more than the 100 components"},
+      {"run --set input.overlp=0.5",
+       "/input/overlp: unknown key 'overlp'; did you mean 'overlap'?"},
+      {"run --set options.tua=3", "unknown option 'tua'; did you mean 'tau'?"},
+      {"run --set options.tau=true", "option 'tau' must be a whole number"},
+      {"run --set options.tau=0", "option 'tau' must be at least 1"},
+      {"run --set nonsense", "wanted is KEY=VALUE"},
+      {"run --format yaml", "--format"},
+      {"run --frobnicate", "--frobnicate"},
+  }};
+  for (const auto& [arguments, what] : cases) {
+    CAPTURE(arguments);
+    check_refused(run_program(arguments), what);
+  }
+}
+
+TEST_CASE(
+    "a config's wrong key or value is named with its JSON pointer and the nearest right key") {
+  const TemporaryFolder folder;
+  const std::array<std::pair<const char*, const char*>, 10> cases{{
+      {R"({"name":"x","base":{"rank":4}})",
+       "/base/rank: unknown key 'rank'; did you mean 'ranks'?"},
+      {R"({"name":"x","bas":{}})", "/bas: unknown key 'bas'; did you mean 'base'?"},
+      {R"({"name":"x","grid":{"ranks":[4,"many"]}})",
+       "/grid/ranks/1: /ranks: \"many\" is not right"},
+      {R"({"name":"x","grid":{"ranks":[]}})", "/grid/ranks: [] is not right"},
+      {R"({"name":"x","grid":{"input.skw":[1]}})",
+       "/input/skw: unknown key 'skw'; did you mean 'skew'?"},
+      {R"({"name":"x","base":{"machine":{"alpha_s":"fast"}}})", "/base/machine/alpha_s: \"fast\""},
+      {R"({"base":{}})", "the key 'name' is missing"},
+      {R"({"name":"x","grid":{"scheme":["topka","topkb"]}})",
+       "/grid/scheme/1: unknown scheme 'topkb'; did you mean 'topka'?"},
+      {R"({"name":"x","base":{"k":3,"density":0.1}})", "'k' or 'density', not both"},
+      {"[1, 2]", "[1,2] is not right"},
+  }};
+  for (const auto& [config, what] : cases) {
+    CAPTURE(config);
+    const std::string path = folder.write("config.json", config);
+    const Ended ended = run_program("sweep " + path + " -o " + folder.path("out.jsonl"));
+    check_refused(ended, what);
+    CHECK(ended.err.find(path) != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(folder.path("out.jsonl")));
+  }
+}
+
+TEST_CASE("a config that is no JSON is refused with line and column") {
+  const TemporaryFolder folder;
+  const std::string path =
+      folder.write("config.json", "{\n  \"name\": \"x\",\n  \"base\": {,}\n}\n");
+  check_refused(run_program("sweep " + path), path + ":3:12: not JSON");
+}
+
+TEST_CASE("missing files are named") {
+  check_refused(run_program("sweep no-such.json"), "no-such.json: cannot be read");
+  check_refused(run_program("compare no-such.jsonl"), "no-such.jsonl: cannot be read");
+  check_refused(run_program("run --config no-such.json"), "no-such.json: cannot be read");
+}
+
+TEST_CASE("an output that cannot be written is found before the first point runs") {
+  const TemporaryFolder folder;
+  const std::string config = folder.write("config.json", R"({"name":"x"})");
+  const std::string file = folder.write("file", "");
+  check_refused(run_program("sweep " + config + " -o " + file + "/out.jsonl"), "cannot be written");
+  check_refused(run_program("sweep " + config + " -o " + folder.path("")), "is no regular file");
+}
+
+TEST_CASE("results of another schema, or no results at all, are refused with their line") {
+  const TemporaryFolder folder;
+  check_refused(run_program("compare " + folder.write("a", "{\"schema\":99}\n")),
+                ":1: /schema: rows of schema 2");
+  check_refused(run_program("compare " + folder.write("b", "{\"x\":1}\n")),
+                ":1: this is not a row of results");
+  check_refused(run_program("compare " + folder.write("c", "hello\n")), ":1: not JSON");
+  check_refused(run_program("compare " + folder.write("d", "")), "holds no results");
+  const std::string row = run_program("run -n 1000 --format jsonl").out;
+  check_refused(run_program("compare " + folder.write("e", row) + " --tolerance -1"),
+                "--tolerance");
+}

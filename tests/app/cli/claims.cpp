@@ -1,0 +1,108 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "sim/app/studies/claims/claims.hpp"
+#include "tests/app/cli/program.hpp"
+
+namespace {
+
+using thinwire::testing::Ended;
+using thinwire::testing::run_program;
+using thinwire::testing::TemporaryFolder;
+using thinwire::testing::text_of;
+
+std::vector<nlohmann::json> lines_of(const std::string& text) {
+  std::vector<nlohmann::json> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("The quick claims hold as far as they follow from formulas or were calibrated") {
+  const TemporaryFolder folder;
+  const Ended ended = run_program("claims --quick --format jsonl -o '" + folder.path("c") + "'");
+  CHECK(ended.err.empty());
+  REQUIRE(ended.exit_code == 0);
+  const auto findings = lines_of(ended.out);
+  CHECK(findings.size() > 20);
+  std::set<std::string> papers;
+  for (const auto& finding : findings) {
+    CAPTURE(finding.dump());
+    papers.insert(finding.at("claim").get<std::string>().substr(0, 4));
+    if (finding.at("basis") == "predicted") continue;
+    CHECK(finding.at("verdict") == "holds");
+    // What tools/calibrate set, it set well.
+    if (finding.at("basis") == "calibrated") {
+      CHECK(finding.at("ratio").get<double>() == doctest::Approx(1).epsilon(0.1));
+    }
+  }
+  CHECK(papers.size() == 4);
+  CHECK(lines_of(text_of(folder.path("c/claims.jsonl"))) == findings);
+  CHECK(text_of(folder.path("c/claims.txt")).find("calibrated numbers: ") != std::string::npos);
+}
+
+TEST_CASE("The headline of Ok-Topk is predicted within a quarter: BERT on 256 GPUs") {
+  const auto findings =
+      lines_of(run_program("claims oktopk.bert.256 oktopk.bert.eff --format jsonl").out);
+  REQUIRE(findings.size() == 4);
+  for (const auto& finding : findings) {
+    CAPTURE(finding.dump());
+    CHECK(finding.at("basis") == "predicted");
+    CHECK(finding.at("verdict") == "holds");
+  }
+}
+
+TEST_CASE("Claims are chosen by how their ids begin, and unknown ones are refused") {
+  const Ended list = run_program("claims --list");
+  CHECK(list.exit_code == 0);
+  CHECK(list.out.find("oktopk.table1\n") != std::string::npos);
+  const Ended one = run_program("claims dragonn.bins");
+  CHECK(one.out.find("predicted numbers, within 25%: 2 of 2 hold (100%)") != std::string::npos);
+  const Ended wrong = run_program("claims dragon.bins");
+  CHECK(wrong.exit_code == 2);
+  CHECK(wrong.err.find("no claim's id begins with 'dragon.bins'; did you mean 'dragonn.bins'?") !=
+        std::string::npos);
+  CHECK(run_program("claims dragonn.bins -o /proc/nowhere").exit_code == 2);
+}
+
+TEST_CASE("What is not simulated says why, and counts for nothing") {
+  const std::vector<thinwire::studies::Finding> findings =
+      thinwire::studies::check_claims({"oktopk.xi"});
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].verdict == thinwire::ClaimVerdict::not_simulated);
+  CHECK(!findings[0].note.empty());
+  CHECK(thinwire::count(findings, thinwire::FindingKind::number, thinwire::Basis::predicted).of ==
+        0);
+}
+
+TEST_CASE("recommend ranks schemes and says what it could not look at") {
+  const Ended ended = run_program(
+      "recommend --model vgg16 -P 16 --platform gige_star --schemes topka,oktopk,dense_ovlp");
+  CHECK(ended.exit_code == 0);
+  CHECK(ended.err.empty());
+  CHECK(ended.out.find("dominant") != std::string::npos);
+  CHECK(ended.out.find("more P: ") != std::string::npos);
+  CHECK(ended.out.find("higher density: ") != std::string::npos);
+  const Ended data =
+      run_program("recommend --model vgg16 -P 16 --schemes topka,dense_ovlp --fast --format jsonl");
+  CHECK(lines_of(data.out).size() == 2);
+  CHECK(run_program("recommend").exit_code == 2);
+  CHECK(run_program("recommend --model vgg17").exit_code == 2);
+  CHECK(run_program("recommend --model vgg16 --schemes topk").exit_code == 2);
+}
+
+TEST_CASE("A run of a model prints where its iteration goes") {
+  const Ended ended = run_program("run --scheme topka -P 8 --model vgg16 --staging");
+  CHECK(ended.exit_code == 0);
+  CHECK(ended.out.find("sparsification_s") != std::string::npos);
+  CHECK(run_program("run --model vgg16 --device h10").exit_code == 2);
+  CHECK(run_program("list models").out.find("llama_7b") != std::string::npos);
+  CHECK(run_program("list devices").out.find("p100") != std::string::npos);
+}

@@ -1,0 +1,321 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "sim/app/cli/command.hpp"
+#include "tests/app/cli/program.hpp"
+
+namespace {
+
+using thinwire::testing::Ended;
+using thinwire::testing::lines_in;
+using thinwire::testing::run_program;
+using thinwire::testing::TemporaryFolder;
+using thinwire::testing::text_of;
+
+}  // namespace
+
+TEST_CASE("help of every command teaches with an example") {
+  for (const char* command : {"", "run", "sweep", "compare"}) {
+    CAPTURE(command);
+    const Ended ended = run_program(std::string(command) + " --help");
+    CHECK(ended.exit_code == 0);
+    CHECK(ended.err.empty());
+    CHECK(ended.out.find("Example") != std::string::npos);
+    CHECK(ended.out.find("thinwire ") != std::string::npos);
+  }
+  CHECK(run_program("--version").out.starts_with("0."));
+}
+
+TEST_CASE("a run with nothing given works, and says that it lies inside its interval") {
+  const Ended ended = run_program("run");
+  CHECK(ended.exit_code == 0);
+  CHECK(ended.err.empty());
+  CHECK(lines_in(ended.out) == 2);
+  CHECK(ended.out.find("inside") != std::string::npos);
+}
+
+TEST_CASE("the table of a run of topka is what the formula says") {
+  // 3 messages of 2 * 1000 * (1 + 2 + 4) words in all: 3 * 1e-6 + 14000 * 1e-9 seconds.
+  const Ended ended =
+      run_program("run --scheme topka -P 8 -n 100000 -k 1000 --alpha 1e-6 --beta 1e-9");
+  CHECK(ended.out ==
+        "scheme  ranks  size_bytes     k   time_s  algbw_GB/s  busbw_GB/s  formula_s  ratio  "
+        "ranks_agree  verdict\n"
+        "topka       8      400000  1000  1.7e-05      23.529      41.176    1.7e-05      1  "
+        "        yes  exact\n");
+}
+
+TEST_CASE("every format holds the same result") {
+  const std::string point = "run --scheme topka -P 4 -n 1000 --format ";
+  const auto array = nlohmann::json::parse(run_program(point + "json").out);
+  const auto row = nlohmann::json::parse(run_program(point + "jsonl").out);
+  const std::string csv = run_program(point + "csv").out;
+  CHECK(array.size() == 1);
+  CHECK(array[0]["time_s"] == row["result"]["time_s"]);
+  CHECK(array[0]["ranks_agree"] == true);
+  CHECK(lines_in(csv) == 2);
+  CHECK(
+      csv.starts_with("schema,scheme,network,platform,placement,packets,"
+                      "time_resolution_s,flows_per_port,ranks,components,size_bytes,k,"));
+  CHECK(csv.find(array[0]["time_s"].dump()) != std::string::npos);
+}
+
+TEST_CASE("flags go over the config file, and --set reaches every key") {
+  const TemporaryFolder folder;
+  const std::string config = folder.write(
+      "point.json", R"({"scheme": "topka", "ranks": 4, "density": 0.5, "components": 100})");
+  const auto row = nlohmann::json::parse(
+      run_program("run --config " + config + " -P 3 -k 7 --set input.overlap=1 --format jsonl")
+          .out);
+  CHECK(row["point"]["scheme"] == "topka");
+  CHECK(row["point"]["ranks"] == 3);
+  CHECK(row["point"]["k"] == 7);
+  CHECK(row["point"]["input"]["overlap"] == 1.0);
+}
+
+TEST_CASE("the counting network reports steps and no seconds") {
+  const auto record = nlohmann::json::parse(
+      run_program("run --network counting --scheme dense_ring -P 5 --format json").out)[0];
+  CHECK(record["steps"] == 8);
+  CHECK(record["time_s"].is_null());
+  CHECK(record["verdict"] == "exact");
+}
+
+TEST_CASE("README's table is what the main job prints of the committed results") {
+  const std::string source = THINWIRE_SOURCE_DIR;
+  const auto rows = thinwire::experiment::read_rows(source + "/results/table1/table1.jsonl").rows;
+  const std::string printed = thinwire::cli::comparison_text(
+      rows, thinwire::cli::kExactTolerance, thinwire::Format::table, thinwire::Detail::brief);
+  std::istringstream page(text_of(source + "/README.md"));
+  int shown = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (line.rfind("scheme  ", 0) != 0 && !line.ends_with("  exact") && !line.ends_with("  inside"))
+      continue;
+    ++shown;
+    CHECK_MESSAGE(printed.find(line + "\n") != std::string::npos, line);
+  }
+  CHECK(shown > 10);
+}
+
+TEST_CASE("the gate does not hold where nothing can be compared") {
+  const TemporaryFolder folder;
+  const std::string row =
+      run_program("run --set machine.latency_s=1e-6 -n 1000 --format jsonl").out;
+  const Ended ended = run_program("compare " + folder.write("row", row) + " --tolerance 1");
+  CHECK(ended.exit_code == 1);
+  CHECK(ended.err.find("cannot be compared") != std::string::npos);
+}
+
+TEST_CASE("compare shows the results that are asked for") {
+  const TemporaryFolder folder;
+  const std::string config = folder.write("c.json", R"({"name":"c","base":{"components":1000},
+                    "grid":{"scheme":["topka","dense_ring"],"ranks":[2,4,8]}})");
+  const std::string rows = folder.path("c.jsonl");
+  REQUIRE(run_program("sweep " + config + " -o " + rows).exit_code == 0);
+  const auto shown = [&](const std::string& where) {
+    return nlohmann::json::parse(run_program("compare " + rows + " --format json " + where).out)
+        .size();
+  };
+  CHECK(shown("") == 6);
+  CHECK(shown("--where scheme=topka") == 3);
+  CHECK(shown("--where ranks=2,8 --where scheme=topka --where network=alphabeta") == 2);
+  for (const auto& [wrong, what] :
+       {std::pair{"rank=2", "did you mean 'ranks'?"}, std::pair{"ranks=3", "no result has ranks=3"},
+        std::pair{"ranks", "wanted is KEY=VALUE"}}) {
+    const Ended refused = run_program("compare " + rows + " --where " + wrong);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.out.empty());
+    CHECK(refused.err.find(what) != std::string::npos);
+  }
+}
+
+TEST_CASE("bandwidths are those of nccl-tests, of the dense gradient") {
+  const auto record_of = [](const std::string& flags) {
+    return nlohmann::json::parse(run_program("run --format json " + flags).out)[0];
+  };
+  const auto one = report::record_of("-P 8 -n 1000 --scheme dense_ring");
+  const double time = one["time_s"];
+  CHECK(one["schema"] == "comparison/1");
+  CHECK(one["size_bytes"] == 4000);
+  CHECK(one["algbw_bytes_per_s"].get<double>() == doctest::Approx(4000 / time));
+  CHECK(one["busbw_bytes_per_s"].get<double>() == doctest::Approx(4000 / time * 14 / 8));
+  // No time, and a time with more in it than the allreduce.
+  CHECK(report::record_of("-P 1 -n 1000")["algbw_bytes_per_s"].is_null());
+  CHECK(report::record_of("-P 3 -n 1000 --network counting")["busbw_bytes_per_s"].is_null());
+  CHECK(report::record_of("-P 2 --model lstm_an4 --statistical")["algbw_bytes_per_s"].is_null());
+}
+
+TEST_CASE("the tables of run and sweep fit into 160 columns") {
+  const TemporaryFolder folder;
+  const Ended table =
+      run_program("sweep " + folder.write("c.json", R"({"name":"c","base":{"components":133547324},
+                    "grid":{"scheme":["oktopk","dense_recursive_doubling"],"ranks":[7,1024]}})") +
+                  " -o " + folder.path("c.jsonl"));
+  REQUIRE(table.exit_code == 0);
+  std::istringstream lines(table.out);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 160);
+}
+
+TEST_CASE(
+    "compare takes several files, counts a result once, and names the sweep where they differ") {
+  const TemporaryFolder folder;
+  const auto sweep = [&](const std::string& name, const std::string& ranks) {
+    const std::string rows = folder.path(name + ".jsonl");
+    const std::string config =
+        folder.write(name + ".json", R"({"name":")" + name +
+                                         R"(","base":{"components":1000,"scheme":"topka"},
+                                             "grid":{"ranks":)" +
+                                         ranks + "}}");
+    REQUIRE(run_program("sweep " + config + " -o " + rows).exit_code == 0);
+    return rows;
+  };
+  const std::string a = sweep("a", "[2,4]");
+  const std::string b = sweep("b", "[4,8]");
+  const Ended both = run_program("compare " + a + " " + b);
+  CHECK(both.exit_code == 0);
+  CHECK(lines_in(both.out) == 4);
+  CHECK(both.out.find("sweep") != std::string::npos);
+  CHECK(both.err == "1 results are there more than once, and the last one of each counts\n");
+  CHECK(run_program("compare " + a).out.find("sweep") == std::string::npos);
+  const auto sorted = nlohmann::json::parse(
+      run_program("compare " + b + " " + a + " --format json --sort-by time_s").out);
+  REQUIRE(sorted.size() == 3);
+  CHECK(sorted[0]["ranks"] == 2);
+  CHECK(sorted[2]["ranks"] == 8);
+
+  const std::string files = "compare " + a + " " + b;
+  const auto groups = nlohmann::json::parse(
+      run_program(files + " --group-by scheme,sweep --format json --sort-by sweep").out);
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0]["sweep"] == "a");
+  CHECK(groups[0]["count"] == 1);
+  CHECK(groups[1]["count"] == 2);
+  CHECK(groups[1]["ratio_low_median"] == 1);
+  for (const auto& [flags, lines] :
+       {std::pair{"table", 2}, std::pair{"csv", 2}, std::pair{"jsonl", 1}}) {
+    const Ended ended = run_program(files + " --group-by scheme --format " + flags);
+    CHECK(ended.exit_code == 0);
+    CHECK(lines_in(ended.out) == lines);
+  }
+  for (const auto& [flags, what] :
+       {std::pair{"--group-by rank",
+                  "--group-by: no column is called 'rank'; did you mean 'ranks'?"},
+        std::pair{"--group-by scheme,", "--group-by: no column is called ''"},
+        std::pair{"--sort-by times_s", "--sort-by: no column is called 'times_s'"},
+        std::pair{"--group-by scheme --sort-by time_s",
+                  "--sort-by: no column is called 'time_s'"}}) {
+    const Ended refused = run_program(files + " " + flags);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.out.empty());
+    CHECK(refused.err.find(what) != std::string::npos);
+    CHECK(lines_in(refused.err) <= 2);  // one, and that a result is there twice
+  }
+}
+
+TEST_CASE("compare refuses what compare itself has printed, and rows of another schema") {
+  const TemporaryFolder folder;
+  const std::string row = run_program("run --scheme topka -P 2 -n 1000 --format jsonl").out;
+  const std::string rows = folder.write("rows.jsonl", row);
+  const std::string printed =
+      folder.write("printed.jsonl", run_program("compare " + rows + " --format jsonl").out);
+  const Ended refused = run_program("compare " + rows + " " + printed);
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.err.find("printed.jsonl:1: /schema: 'comparison/1' is a report") !=
+        std::string::npos);
+  auto other = nlohmann::json::parse(row);
+  other["schema"] = 1;
+  const Ended old = run_program("compare " + folder.write("old.jsonl", other.dump() + "\n"));
+  CHECK(old.exit_code == 2);
+  CHECK(old.err.find("rows of schema 2 are read here, this one is of 1") != std::string::npos);
+}
+
+TEST_CASE("compare is a gate with --tolerance, and only then") {
+  const TemporaryFolder folder;
+  const std::string good = run_program("run --scheme topka -P 8 -n 1000 --format jsonl").out;
+  auto row = nlohmann::ordered_json::parse(good);
+  row["result"]["iteration_times_s"] = {1.0, 1.01 * row["result"]["time_s"].get<double>()};
+  row["key"] = "0123456789abcdef";
+  const std::string bad = row.dump() + "\n";
+  CHECK(run_program("compare " + folder.write("good", good) + " --tolerance 1e-9").exit_code == 0);
+  const std::string path = folder.write("bad", good + bad);
+  CHECK(run_program("compare " + path).exit_code == 0);
+  const Ended gate = run_program("compare " + path + " --tolerance 1e-3");
+  CHECK(gate.exit_code == 1);
+  CHECK(gate.out.find("OFF") != std::string::npos);
+  CHECK(gate.err.find("1 of 2 results") != std::string::npos);
+  CHECK(run_program("compare " + path + " --tolerance 0.02").exit_code == 0);
+}
+
+TEST_CASE("compare leaves a truncated last line out and says so") {
+  const TemporaryFolder folder;
+  const std::string row = run_program("run --scheme topka -P 8 -n 1000 --format jsonl").out;
+  const Ended ended = run_program("compare " + folder.write("cut", row + row.substr(0, 100)));
+  CHECK(ended.exit_code == 0);
+  CHECK(lines_in(ended.out) == 2);
+  CHECK(ended.err.find("last line is not complete") != std::string::npos);
+}
+
+TEST_CASE("docs/cost-models.md is what the cost models' code says") {
+  const Ended ended = run_program("list schemes --costs --markdown");
+  CHECK(ended.exit_code == 0);
+  CHECK(text_of(std::string(THINWIRE_SOURCE_DIR) + "/docs/cost-models.md") == ended.out);
+}
+
+TEST_CASE("list --costs evaluates the papers' tables where it is told") {
+  const auto rows = nlohmann::json::parse(
+      run_program("list schemes --costs -P 8 -n 1000 -d 0.1 --format json").out);
+  CHECK(rows.size() == 28);
+  for (const auto& row : rows) {
+    if (row.at("scheme") != "topka") continue;
+    CHECK(row.at("run_messages_low") == 3);
+    CHECK(row.at("paper_words_low") == 1400);
+    CHECK(row.at("bandwidth") == "2k (P-1)");
+  }
+  CHECK(run_program("list platforms --costs").exit_code == 2);
+  CHECK(run_program("list schemes --costs -P 0").exit_code == 2);
+}
+
+TEST_CASE("run tells how much was selected, how far that is from k, and what work it was") {
+  const Ended ended = run_program("run --scheme topka -P 4 -n 10000 --phases");
+  CHECK(ended.exit_code == 0);
+  CHECK(ended.out.find("selected by 4 of 4 ranks: 100 a rank, 400 in all, +0.00% from k = 100") !=
+        std::string::npos);
+  CHECK(ended.out.find("sorted 10000") != std::string::npos);
+  const Ended leader = run_program("run --scheme cltk -P 4 -n 10000 --phases");
+  CHECK(leader.out.find("selected by 1 of 4 ranks: 100 a rank, 100 in all, +0.00%") !=
+        std::string::npos);
+}
+
+TEST_CASE(
+    "a scheme takes another sparsifier, and pairs that cannot be are refused with the reason") {
+  CHECK(run_program("run --scheme oktopk+dgc -P 3 -n 10000").exit_code == 0);
+  const auto refusal = [](const std::string& scheme) {
+    const Ended ended = run_program("run --scheme " + scheme + " -P 3 -n 1000");
+    CHECK(ended.exit_code == 2);
+    CHECK(ended.out.empty());
+    return ended.err;
+  };
+  CHECK(refusal("oktopk+dgx").find("unknown sparsifier 'dgx'; did you mean 'dgc'?") !=
+        std::string::npos);
+  CHECK(refusal("oktop+dgc").find("did you mean 'oktopk'?") != std::string::npos);
+  CHECK(refusal("gtopk+dragonn_hash").find("slots in no order") != std::string::npos);
+  CHECK(refusal("topka+exdyna").find("each rank selects for all") != std::string::npos);
+  CHECK(refusal("dense_ring+dgc").find("sends everything") != std::string::npos);
+  CHECK(refusal("qsgd --set options.bits=3").find("must be one of 2, 4, 8") != std::string::npos);
+}
+
+TEST_CASE("list names every scheme with its costs") {
+  const Ended ended = run_program("list");
+  for (const char* name :
+       {"dense_rabenseifner", "dense_ring", "dense_recursive_doubling", "dense_double_tree",
+        "dense_ovlp", "hierarchical_ring", "exdyna", "dragonn", "topka", "oktopk", "alphabeta",
+        "counting", "[2k (P-1)/P, 6k (P-1)/P]", "tau_prime"}) {
+    CHECK(ended.out.find(name) != std::string::npos);
+  }
+  const auto schemes = nlohmann::json::parse(run_program("list schemes --format json").out);
+  CHECK(schemes.size() == 28);
+}

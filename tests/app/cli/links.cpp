@@ -1,0 +1,83 @@
+// Network links as a user runs it.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "sim/app/experiment/row.hpp"
+#include "tests/app/cli/program.hpp"
+
+using thinwire::testing::check_refused;
+using thinwire::testing::Ended;
+using thinwire::testing::run_program;
+using thinwire::testing::TemporaryFolder;
+
+TEST_CASE("settings that network links cannot take are refused in one line") {
+  const std::array<std::pair<const char*, const char*>, 14> cases{{
+      {"--set links.routing=shortest", "/links/routing: \"shortest\" is not right"},
+      {"--set links.routing=3", "/links/routing: 3 is not right"},
+      {"--set links.background_share=1", "/links/background_share: 1 is not right"},
+      {"--set links.background_share=-0.1", "/links/background_share"},
+      {"--set links.background_share=nan", "/links/background_share"},
+      {"--set links.background_flows=1.5", "/links/background_flows: 1.5 is not right"},
+      {"--set links.background_flows=-1", "/links/background_flows"},
+      {"--set links.eager_bytes=-1", "/links/eager_bytes: -1 is not right"},
+      {"--set links.eager_bytes=0.5", "/links/eager_bytes"},
+      {"--set links.eager=1", "/links/eager: unknown key 'eager'; did you mean 'eager_bytes'?"},
+      {"--set packets=true", "/packets: the network links knows no packets; smpi does"},
+      {"--set flows_per_port=1", "/flows_per_port: the network links knows no flows; smpi does"},
+      {"--set time_resolution_s=1e-6", "the network links knows no resolution of time; smpi does"},
+      {"--platform no_such", "no_such"},
+  }};
+  for (const auto& [arguments, what] : cases) {
+    CAPTURE(std::string(arguments));
+    check_refused(run_program(std::string("run -n 1000 -P 4 --network links ") + arguments), what);
+  }
+}
+
+TEST_CASE("settings of network links are refused on any other network") {
+  for (const std::string network : {"alphabeta", "smpi", "counting"}) {
+    CAPTURE(network);
+    check_refused(
+        run_program("run -n 1000 -P 4 --network " + network + " --set links.routing=ugal"),
+        "/links: the network " + network + " does not read it; links does");
+  }
+}
+
+TEST_CASE("background flows without two free hosts are refused in one line") {
+  const TemporaryFolder folder;
+  const std::string platform = folder.path("star.xml");
+  REQUIRE(run_program("topo make star --hosts 5 -o " + platform).exit_code == 0);
+  const std::string run = "run -n 1000 --network links --platform " + platform +
+                          " --set links.background_flows=0.5 --format jsonl -P ";
+  CHECK(run_program(run + "3").exit_code == 0);
+  check_refused(run_program(run + "4"), "background_flows: 1 of 5 hosts have no rank");
+}
+
+TEST_CASE("a point on network links gives the same row twice, with what it was told") {
+  const TemporaryFolder folder;
+  const std::string platform = folder.path("tree.xml");
+  REQUIRE(run_program("topo make fat_tree --children 4,4 -o " + platform).exit_code == 0);
+  const std::string run = "run -n 20000 -P 12 --network links --links --format jsonl --platform " +
+                          platform +
+                          " --set links.routing=ecmp --set links.background_share=0.25 --seed 7";
+  const auto row = [&](const Ended& ended) {
+    return thinwire::Json::parse(ended.out).at("result");
+  };
+  const Ended first = run_program(run);
+  REQUIRE(first.exit_code == 0);
+  const thinwire::Json json = thinwire::Json::parse(first.out);
+  CHECK(row(first) == row(run_program(run)));
+  CHECK(json.at("point").at("links").at("routing") == "ecmp");
+  CHECK(json.at("point").at("links").at("background_share") == 0.25);
+  CHECK_FALSE(json.at("result").at("links").empty());
+}
+
+TEST_CASE("a point on network links without shared links has a congestion factor of one") {
+  const Ended ended =
+      run_program("run -n 20000 -P 12 --network links --platform alphabeta --format jsonl");
+  REQUIRE(ended.exit_code == 0);
+  const thinwire::Json json = thinwire::Json::parse(ended.out);
+  CHECK(json.at("result").at("congestion_factor") == doctest::Approx(1).epsilon(1e-12));
+}

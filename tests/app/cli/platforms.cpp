@@ -1,0 +1,411 @@
+// Platforms as a user gives them to the program: good ones, bad ones, and what a run tells of them.
+#include <doctest/doctest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/app/cli/program.hpp"
+#include "tests/support/platforms.hpp"
+#include "tests/support/sanitizers.hpp"
+
+namespace {
+
+using namespace thinwire;
+using testing::Ended;
+using testing::lines_in;
+using testing::run_program;
+using testing::TemporaryFolder;
+using testing::text_of;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Sees to it that the program leaves no process and no file behind.
+class Cleanly {
+ public:
+  Cleanly() {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of the program become ours
+    const char* before = std::getenv("TMPDIR");
+    if (before != nullptr) before_ = before;
+    setenv("TMPDIR", folder_.path("").c_str(), 1);
+  }
+  Cleanly(const Cleanly&) = delete;
+  Cleanly& operator=(const Cleanly&) = delete;
+  Cleanly(Cleanly&&) = delete;
+  Cleanly& operator=(Cleanly&&) = delete;
+  ~Cleanly() {
+    CHECK(std::filesystem::is_empty(folder_.path("")));
+    CHECK(waitpid(-1, nullptr, WNOHANG) == -1);
+    CHECK(errno == ECHILD);
+    before_.empty() ? unsetenv("TMPDIR") : setenv("TMPDIR", before_.c_str(), 1);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+  }
+
+ private:
+  TemporaryFolder folder_;
+  std::string before_;
+};
+
+/// One line on stderr, nothing on stdout, exit code 2.
+std::string refusal(const std::string& arguments) {
+  Ended ended;
+  {
+    const Cleanly cleanly;
+    ended = run_program(arguments);
+  }
+  CAPTURE(arguments);
+  CAPTURE(ended.err);
+  CHECK(ended.exit_code == 2);
+  CHECK(ended.out.empty());
+  CHECK(lines_in(ended.err) == 1);
+  CHECK(ended.err.size() < 1000);
+  return ended.err;
+}
+
+std::string run_on(const std::string& platform, int ranks, const std::string& more = "") {
+  return "run --scheme topka --network smpi -n 1000 --platform " + platform + " -P " +
+         std::to_string(ranks) + " " + more;
+}
+
+std::string zone(const std::string& body) {
+  return test::platform_xml("<zone id=\"world\" routing=\"Full\">" + body + "</zone>");
+}
+
+std::string cluster(const std::string& attributes) {
+  return test::platform_xml(
+      "<cluster id=\"c\" prefix=\"h-\" radical=\"0-7\" suffix=\"\" speed=\"1Gf\" " + attributes +
+      "/>");
+}
+
+constexpr const char* kHosts = "<host id=\"a\" speed=\"1Gf\"/><host id=\"b\" speed=\"1Gf\"/>";
+
+}  // namespace
+
+TEST_CASE("a platform that is no XML is refused with file and line") {
+  const TemporaryFolder folder;
+  const std::string path =
+      folder.write("bad.xml", test::platform_xml("<zone id=\"w\" routing=\"Full\">\n</zon>"));
+  CHECK(contains(refusal(run_on(path, 2)), path + ":5: "));
+  const std::string empty = folder.write("empty.xml", "");
+  CHECK(contains(refusal(run_on(empty, 2)), empty + ":1: "));
+  const std::string attribute = folder.write(
+      "attribute.xml", cluster("bw=\"fast\" lat=\"1us\" sharing_policy=\"SPLITDUPLEX\""));
+  CHECK(contains(refusal(run_on(attribute, 2)), attribute + ":4: cannot parse number:fast"));
+}
+
+TEST_CASE("a platform that is not there, or no file, is refused") {
+  const TemporaryFolder folder;
+  CHECK(contains(refusal(run_on("no-such.xml", 2)), "no-such.xml: cannot be read; is there such"));
+  CHECK(contains(refusal(run_on(folder.path("."), 2)), "is no file; name a platform XML"));
+  CHECK(contains(refusal(run_on("alphabetta", 2)),
+                 "/platform: unknown platform 'alphabetta'; did you mean 'alphabeta'?"));
+}
+
+TEST_CASE("fewer hosts than ranks are refused with both numbers, on either network") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("star.xml", test::star_xml(4));
+  const std::string what = "has 4 hosts, fewer than the 5 ranks";
+  CHECK(contains(refusal(run_on(path, 5)), what));
+  CHECK(contains(refusal("run --network alphabeta -P 5 --platform " + path), what));
+}
+
+TEST_CASE("a platform on which SimGrid aborts is refused with SimGrid's reason") {
+  const TemporaryFolder folder;
+  const std::string path =
+      folder.write("dragonfly.xml", cluster("bw=\"1GBps\" lat=\"1us\" topology=\"DRAGONFLY\" "
+                                            "topo_parameters=\"3,4;3,2;3,1;2\""));
+  const std::string error = refusal(run_on(path, 2));
+  CHECK(contains(error, path + ": cannot be used: "));
+  CHECK(contains(error, "Insufficient number of radicals available"));
+  CHECK(contains(refusal("run --network alphabeta -P 2 --platform " + path), "radicals"));
+}
+
+TEST_CASE("a pair of hosts without a route is named") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("apart.xml", zone(kHosts));
+  CHECK(contains(refusal(run_on(path, 2)), path + ": there is no route from a to b"));
+  std::string floyd = zone(kHosts);
+  floyd.replace(floyd.find("Full"), 4, "Floyd");
+  const std::string throws = folder.write("floyd.xml", floyd);
+  CHECK(contains(refusal(run_on(throws, 2)), throws + ": there is no route from a to b"));
+  const std::string one_way = folder.write(
+      "one-way.xml",
+      zone(std::string(kHosts) +
+           "<link id=\"l\" bandwidth=\"1GBps\" latency=\"1us\"/>"
+           "<route src=\"a\" dst=\"b\" symmetrical=\"NO\"><link_ctn id=\"l\"/></route>"));
+  CHECK(contains(refusal(run_on(one_way, 2)), one_way + ": there is no route from b to a"));
+}
+
+TEST_CASE("what a platform says to Thinwire and makes no sense is named") {
+  const TemporaryFolder folder;
+  const auto refused = [&](const std::string& key, const std::string& value) {
+    return refusal(
+        run_on(folder.write("p.xml", test::two_hosts_xml({}, test::property(key, value))), 2));
+  };
+  CHECK(contains(refused("thinwire.mesage_gap", "1us"),
+                 "p.xml: unknown property 'thinwire.mesage_gap'; known are thinwire.message_gap"));
+  for (const char* value : {"long", "-1us", "", "inf"}) {
+    CHECK(contains(refused("thinwire.message_gap", value), "property thinwire.message_gap: '"));
+  }
+  for (const char* value : {"", "1GBps", "1GBps 1parsec", "fast 1us", "0 1us", "1GBps -1us"}) {
+    CHECK(contains(refused("thinwire.link.cable", value), "property thinwire.link.cable: '"));
+  }
+  CHECK(contains(refused("thinwire.link.rope", "1GBps 1us"), "no link has a name that starts so"));
+  const std::string inner = test::property("thinwire.message_gap", "1us");
+  CHECK(contains(
+      refusal(run_on(folder.write("inner.xml", zone("<zone id=\"inner\" routing=\"Full\">" + inner +
+                                                    kHosts + "</zone>")),
+                     2)),
+      "zone inner: property 'thinwire.message_gap' is read on the outermost zone alone"));
+}
+
+TEST_CASE("links that can carry nothing are named") {
+  const TemporaryFolder folder;
+  for (const test::Cable& cable :
+       {test::Cable{"0", "1us"}, test::Cable{"1GBps", "-1us"}, test::Cable{"-1GBps", "0"}}) {
+    const std::string path = folder.write("p.xml", test::two_hosts_xml(cable));
+    CHECK(contains(refusal(run_on(path, 2)), "p.xml: link cable_UP: "));
+    CHECK(contains(refusal("run -P 2 --platform " + path), "p.xml: link cable_UP: "));
+  }
+}
+
+TEST_CASE("a wrong configuration in a platform is refused, in a line of bounded length") {
+  const TemporaryFolder folder;
+  const auto configured = [&](const std::string& key, const std::string& value) {
+    return folder.write("p.xml", test::platform_xml("<config>" + test::property(key, value) +
+                                                    "</config><zone id=\"w\" routing=\"Full\"/>"));
+  };
+  CHECK(contains(refusal(run_on(configured("network/modell", "CM02"), 2)),
+                 "Bad config key: network/modell"));
+  CHECK(
+      contains(refusal(run_on(configured("network/model", "CM03"), 2)), "Model 'CM03' is invalid"));
+}
+
+TEST_CASE("in a sweep a bad platform fails its point, a small one skips it, others are kept") {
+  const TemporaryFolder folder;
+  const std::string good = folder.write("good.xml", test::star_xml(4));
+  const std::string bad = folder.write("bad.xml", "<platform>");
+  const std::string small = folder.write("small.xml", test::star_xml(2));
+  const std::string abort = folder.write(
+      "abort.xml",
+      cluster("bw=\"1GBps\" lat=\"1us\" topology=\"TORUS\" topo_parameters=\"3,3,3\""));
+  const nlohmann::json config{
+      {"name", "mixed"},
+      {"base", {{"network", "smpi"}, {"scheme", "topka"}, {"components", 1000}, {"ranks", 4}}},
+      {"grid", {{"platform", {bad, good, small, abort, folder.path("none.xml"), "alphabeta"}}}}};
+  const std::string out = folder.path("out.jsonl");
+  const std::string command =
+      "sweep " + folder.write("mixed.json", config.dump()) + " --format json -o " + out;
+  Ended ended;
+  {
+    const Cleanly cleanly;
+    ended = run_program(command);
+  }
+  CHECK(ended.exit_code == 1);
+  const auto records = nlohmann::json::parse(ended.out);
+  REQUIRE(records.size() == 6);
+  CHECK(lines_in(text_of(out)) == 6);
+  const std::vector<std::string> reasons{"bad.xml:1: ",
+                                         "",
+                                         "has 2 hosts, fewer than the 4 ranks",
+                                         "abort.xml: cannot be used: ",
+                                         "none.xml: cannot be read",
+                                         ""};
+  for (std::size_t i = 0; i < reasons.size(); ++i) {
+    CAPTURE(i);
+    const bool fine = reasons[i].empty();
+    const bool small_one = contains(reasons[i], "fewer");
+    CHECK(records[i]["status"] == (fine ? "ok" : small_one ? "skipped" : "failed"));
+    if (!fine) CHECK(contains(records[i]["reason"].get<std::string>(), reasons[i]));
+    if (!fine) CHECK(contains(ended.err, reasons[i]));
+  }
+}
+
+TEST_CASE("SimGrid's log is on stderr when asked for, and nowhere else") {
+  const TemporaryFolder folder;
+  const std::string command = run_on(folder.write("p.xml", test::star_xml(4)), 4);
+  const Ended quiet = run_program(command);
+  CHECK(quiet.exit_code == 0);
+  CHECK(quiet.err.empty());
+  const Ended verbose = run_program(command + "--verbose");
+  CHECK(verbose.exit_code == 0);
+  CHECK(contains(verbose.err, "smpi"));
+  CHECK(verbose.out == quiet.out);
+}
+
+TEST_CASE("a run on a platform tells of it, and of the links, phases and ranks when asked") {
+  const TemporaryFolder folder;
+  const std::string command = run_on(folder.write("p.xml", test::star_xml(8)), 8);
+  const std::string plain = run_program(command).out;
+  CHECK(lines_in(plain) == 2);
+  for (const char* heading : {"network", "platform", "congestion"}) {
+    CHECK(contains(plain, heading));
+  }
+  CHECK_FALSE(contains(plain, "placement"));
+  CHECK(contains(run_program(command + "--placement random:3").out, "random:3"));
+
+  const std::string phases = run_program(command + "--phases").out;
+  CHECK(phases.starts_with(plain));
+  CHECK(contains(phases, "messages_received_max"));
+
+  const std::string ranks = run_program(command + "--by-rank").out;
+  CHECK(ranks.starts_with(plain));
+  CHECK(lines_in(ranks) == 2 + 2 + 8);  // the table, a blank line and headings, one phase a rank
+
+  const std::string links = run_program(command + "--links").out;
+  CHECK(links.starts_with(plain));
+  CHECK(lines_in(links) == 2 + 2 + 10 + 1);  // ten of the 16 ports, and how many more there are
+  CHECK(contains(links, "star_link_0_UP"));
+  CHECK(contains(links, "(6 more links carried something"));
+}
+
+TEST_CASE("the data of a run on a platform hold what was recorded") {
+  const TemporaryFolder folder;
+  const std::string command =
+      run_on(folder.write("p.xml", test::star_xml(8)), 8, "-k 10 --format jsonl ");
+  const auto bare = nlohmann::json::parse(run_program(command).out)["result"];
+  CHECK(bare["links"].is_null());
+  CHECK(bare["by_rank"].is_null());
+  CHECK(bare["alpha_s"].get<double>() == doctest::Approx(2e-6).epsilon(1e-12));
+  CHECK(bare["beta_s_per_word"].get<double>() == doctest::Approx(4e-9).epsilon(1e-12));
+  CHECK(bare["congestion_factor"].get<double>() ==
+        doctest::Approx(bare["time_s"].get<double>() / bare["alphabeta_time_s"].get<double>()));
+
+  const auto full = nlohmann::json::parse(run_program(command + "--links --by-rank").out)["result"];
+  CHECK(full["time_s"] == bare["time_s"]);
+  REQUIRE(full["links"].size() == 16);
+  CHECK(full["by_rank"].size() == 8);
+  // topka by recursive doubling: 10, 20 and 40 entries of 2 words, out and in.
+  for (const auto& link : full["links"]) {
+    CHECK(link["bytes"] == 4 * 140);
+    CHECK(link["utilisation_peak"].get<double>() == doctest::Approx(1));
+    CHECK(link["utilisation_mean"].get<double>() ==
+          doctest::Approx(560 / (1e9 * full["time_s"].get<double>())));
+  }
+  for (const auto& rank : full["by_rank"]) {
+    CHECK(rank["words_sent"] == 140);
+    CHECK(rank["messages_received"] == 3);
+  }
+}
+
+TEST_CASE("what a network or a platform cannot mean is refused") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("p.xml", test::star_xml(4));
+  CHECK(contains(refusal(run_on(path, 4, "--alpha 1e-6")),
+                 "/machine: 'alpha_s' comes from the platform"));
+  CHECK(contains(refusal("run --network alphabeta --beta 1e-9 -P 4 --platform " + path),
+                 "/machine: 'beta_s_per_word' comes from the platform"));
+  CHECK(contains(refusal("run --network smpi --alpha 1e-6"), "comes from the platform"));
+  CHECK(contains(refusal("run --network counting -P 4 --platform " + path),
+                 "/platform: the network counting knows no platform"));
+  CHECK(contains(refusal("run --packet"), "/packets: the network alphabeta knows no packets"));
+  CHECK(contains(refusal("run --network counting --packet"), "knows no packets; smpi does"));
+  const std::string packets = "run --network smpi --platform gige_star -P 4 --packet ";
+  CHECK(contains(refusal(packets + "--links"), "/record/links: packets are not counted by link"));
+  CHECK(contains(refusal(packets + "--time-resolution 1e-6"), "packets have a clock"));
+  CHECK(contains(refusal("run --flows-per-port 1"), "knows no flows; smpi does"));
+  CHECK(
+      contains(refusal("run --time-resolution 1e-6"), "/time_resolution_s: the network alphabeta"));
+  CHECK(contains(refusal("run --links"), "/record/links: the network alphabeta knows no links"));
+  CHECK(contains(refusal("run --placement round_robin"),
+                 "/placement: there is no platform on which to place ranks"));
+  CHECK(contains(refusal(run_on(path, 4, "--placement roundrobin")),
+                 "/placement: unknown placement 'roundrobin'; did you mean 'round_robin'?"));
+  CHECK(contains(refusal(run_on(path, 4, "--placement ./no-such")), "./no-such: cannot be read"));
+}
+
+TEST_CASE("packets take a little longer than flows, also in messages above ns-3's buffers") {
+  if (test::kSanitized) return;  // ns-3 leaks
+  const auto time_of = [](const std::string& more) {
+    const Ended ended = run_program(
+        "run --network smpi --scheme dense_ring -n 500000 -P 4 --iterations 1 --format jsonl " +
+        more);
+    CAPTURE(ended.err);
+    REQUIRE(ended.exit_code == 0);
+    return nlohmann::json::parse(ended.out)["result"]["time_s"].get<double>();
+  };
+  const double flows = time_of("--platform gige_star");
+  const double packets = time_of("--platform gige_star --packet");
+  CHECK(packets > flows);
+  CHECK(packets < 1.5 * flows);
+  CHECK(time_of("--platform gige_star --packet") == packets);
+  CHECK(contains(refusal("run --network smpi --platform alphabeta -P 4 --packet"),
+                 "ns-3 takes one zone of hosts"));
+}
+
+TEST_CASE("alphabeta takes its machine from a platform, end to end") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write(
+      "p.xml", test::star_xml(4, {"2GBps", "3us"}, test::property("thinwire.message_gap", "4us")));
+  const auto row = nlohmann::json::parse(
+      run_program("run --scheme topka -n 1000 -k 10 -P 4 --format jsonl --platform " + path).out);
+  CHECK(row["result"]["alpha_s"].get<double>() == doctest::Approx(10e-6).epsilon(1e-12));
+  CHECK(row["result"]["beta_s_per_word"].get<double>() == doctest::Approx(2e-9).epsilon(1e-12));
+  CHECK(row["result"]["time_s"].get<double>() ==
+        doctest::Approx(2 * 10e-6 + 60 * 2e-9).epsilon(1e-9));
+}
+
+TEST_CASE("list names the platforms, and the network that takes them") {
+  const Ended table = run_program("list platforms");
+  CHECK(table.exit_code == 0);
+  for (const char* name :
+       {"alphabeta", "aries_8192", "aries_daint", "dragonn_v100", "exdyna_v100", "fat_tree",
+        "fat_tree_4to1", "fat_tree_8192", "gige_star", "nvlink_ib"}) {
+    CHECK(contains(table.out, std::string(name) + " "));
+    CHECK(contains(table.out, std::string(name) + ".xml"));
+  }
+  const auto records = nlohmann::json::parse(run_program("list platforms --format json").out);
+  for (const auto& record : records) CHECK(record["kind"] == "platform");
+  CHECK(contains(run_program("list networks").out, "smpi"));
+}
+
+TEST_CASE("a point's key follows what is in the files that it names") {
+  const TemporaryFolder folder;
+  const std::string platform = folder.write("p.xml", test::star_xml(4));
+  const std::string hosts = folder.write("hosts.txt", "h-0\nh-1\nh-2\nh-3\n");
+  const auto key = [&] {
+    const std::string command = run_on(platform, 4, "--format jsonl --placement " + hosts);
+    return nlohmann::json::parse(run_program(command).out)["key"].get<std::string>();
+  };
+  const std::string before = key();
+  CHECK(key() == before);
+  (void)folder.write("p.xml", test::star_xml(4, {"2GBps", "1us"}));
+  const std::string faster = key();
+  CHECK(faster != before);
+  (void)folder.write("hosts.txt", "h-3\nh-1\nh-2\nh-0\n");
+  CHECK(key() != faster);
+  (void)folder.write("hosts.txt", "h-0\nh-1\nh-2\nh-3\n");
+  (void)folder.write("p.xml", test::star_xml(4));
+  CHECK(key() == before);
+}
+
+TEST_CASE("a sweep runs a point again when its platform has changed") {
+  const TemporaryFolder folder;
+  const std::string platform = folder.write("p.xml", test::star_xml(4));
+  const nlohmann::json config{{"name", "s"},
+                              {"base",
+                               {{"network", "smpi"},
+                                {"scheme", "topka"},
+                                {"components", 1000},
+                                {"ranks", 4},
+                                {"platform", platform}}}};
+  const std::string out = folder.path("out.jsonl");
+  const std::string command = "sweep " + folder.write("s.json", config.dump()) + " -o " + out;
+  const Ended first = run_program(command);
+  CHECK(first.exit_code == 0);
+  const bool uncertain = contains(run_program("--version").out, "-dirty");
+  if (!uncertain) CHECK(contains(run_program(command).err, "1 of them were there already"));
+  (void)folder.write("p.xml", test::star_xml(4, {"2GBps", "1us"}));
+  const Ended changed = run_program(command);
+  CHECK(contains(changed.err, "0 of them were there already"));
+  CHECK(changed.out != first.out);
+  CHECK(lines_in(text_of(out)) == 1);
+}

@@ -1,0 +1,151 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/cli/program.hpp"
+
+namespace {
+
+using thinwire::testing::check_refused;
+using thinwire::testing::Ended;
+using thinwire::testing::run_program;
+using thinwire::testing::TemporaryFolder;
+using thinwire::testing::text_of;
+
+std::string results(const std::string& name) {
+  return std::string(THINWIRE_SOURCE_DIR) + "/results/" + name + "/" + name + ".jsonl";
+}
+
+/// Whether this program was built with its page.
+bool has_page() {
+  return run_program("report " + results("table1")).err.find("THINWIRE_REPORT_PAGE") ==
+         std::string::npos;
+}
+
+nlohmann::json data_of(const std::string& page) {
+  const std::string begin = R"(<script type="application/json" id="data">)";
+  const std::size_t from = page.find(begin) + begin.size();
+  return nlohmann::json::parse(page.substr(from, page.find("</script>", from) - from));
+}
+
+std::string links_of(const TemporaryFolder& folder, const std::string& platform) {
+  const Ended ended = run_program(
+      "run --scheme topka -P 12 -n 20000 --network smpi --links --format jsonl --platform " +
+      platform);
+  CHECK(ended.exit_code == 0);
+  return folder.write(platform + ".jsonl", ended.out);
+}
+
+}  // namespace
+
+TEST_CASE("report writes a page of results, of claims, and of both") {
+  if (!has_page()) return;
+  const TemporaryFolder folder;
+  const std::string path = folder.path("r.html");
+  const Ended ended =
+      run_program("report " + results("platforms") + " " + results("claims") + " -o " + path);
+  CHECK(ended.exit_code == 0);
+  CHECK(ended.out.empty());
+  CHECK(ended.err.empty());
+  const nlohmann::json data = data_of(text_of(path));
+  CHECK(data.at("rows") == 280);
+  CHECK(data.at("claims").size() == 128);
+  std::size_t results_in = data.at("troubles").size();
+  for (const auto& curve : data.at("curves")) results_in += curve.at("points").size();
+  CHECK(results_in == 280);
+  CHECK(std::filesystem::file_size(path) < 3'000'000);
+  CHECK(data_of(run_program("report " + results("claims")).out).at("rows") == 0);
+}
+
+TEST_CASE("every figure is written as SVG and as PNG, by the output's name or --format") {
+  const TemporaryFolder folder;
+  const std::string links = links_of(folder, "fat_tree");
+  for (const char* figure : {"time", "volume", "breakdown", "congestion", "crossover", "links"}) {
+    CAPTURE(figure);
+    const std::string given = "report " + links + " --figure " + figure;
+    CHECK(run_program(given + " -o " + folder.path("f.svg")).exit_code == 0);
+    const std::string svg = text_of(folder.path("f.svg"));
+    CHECK(svg.starts_with("<svg "));
+    CHECK(svg.find("nan") == std::string::npos);
+    CHECK(run_program(given).out == svg);
+    CHECK(run_program(given + " --format png").out.starts_with("\x89PNG"));
+  }
+}
+
+TEST_CASE("link maps are drawn of every kind of platform") {
+  const TemporaryFolder folder;
+  for (const char* platform : {"fat_tree", "nvlink_ib", "gige_star", "aries_daint"}) {
+    CAPTURE(platform);
+    const Ended ended =
+        run_program("report " + links_of(folder, platform) + " --figure links --format svg");
+    CHECK(ended.exit_code == 0);
+    CHECK(std::ranges::count(ended.out, '\n') > 24);
+  }
+}
+
+TEST_CASE("a platform that is gone costs its map, not the report") {
+  if (!has_page()) return;
+  const TemporaryFolder folder;
+  auto row = nlohmann::ordered_json::parse(text_of(links_of(folder, "gige_star")));
+  row["point"]["platform"] = folder.path("gone.xml");
+  const std::string path = folder.write("gone.jsonl", row.dump() + "\n");
+  const Ended page = run_program("report " + path);
+  CHECK(page.exit_code == 0);
+  const std::string note = data_of(page.out).at("links").at(0).at("note");
+  CHECK(note.find("gone.xml") != std::string::npos);
+  CHECK(data_of(page.out).at("links").at(0).at("hottest").size() == 10);
+  check_refused(run_program("report " + path + " --figure links"), "gone.xml");
+}
+
+TEST_CASE("a last line that is not complete is noted and left out") {
+  const TemporaryFolder folder;
+  const std::string whole = text_of(results("table1"));
+  const std::string rows = folder.write("cut.jsonl", whole.substr(0, whole.size() - 100));
+  const Ended ended = run_program("report --figure time " + rows);
+  CHECK(ended.exit_code == 0);
+  CHECK(ended.err == rows + ": the last line is not complete and is left out\n");
+  CHECK(ended.out.starts_with("<svg "));
+  if (!has_page()) return;
+  const std::string all = text_of(results("claims"));
+  const std::string claims = folder.write("claims.jsonl", all.substr(0, all.size() - 10));
+  const Ended cut = run_program("report " + claims);
+  CHECK(cut.exit_code == 0);
+  CHECK(cut.err == claims + ": the last line is not complete and is left out\n");
+  CHECK(data_of(cut.out).at("claims").size() == 127);
+}
+
+TEST_CASE("report refuses what it cannot draw in one line") {
+  const TemporaryFolder folder;
+  const std::string good = results("table1");
+  std::string text = text_of(good);
+  const std::string newer =
+      folder.write("newer.jsonl", text.replace(text.find("\"schema\":2"), 10, "\"schema\":9"));
+  const std::string empty = folder.write("empty.jsonl", "");
+  check_refused(run_program("report --figure time " + newer), "newer.jsonl:1: /schema: ");
+  check_refused(run_program("report --figure time " + folder.write("x.jsonl", "{\n{}\n")),
+                "x.jsonl:1: not JSON");
+  check_refused(run_program("report --figure time " + folder.path("none.jsonl")), "none.jsonl");
+  check_refused(run_program("report --figure time " + folder.path("")), "cannot be read");
+  check_refused(run_program("report --figure time " + folder.write("c.jsonl", "{\"claim\":1}\n")),
+                "c.jsonl:1: not a line of");
+  check_refused(run_program("report --figure tiem " + good), "did you mean 'time'?");
+  check_refused(run_program("report --figure congestion " + good), "congestion factor");
+  check_refused(run_program("report --figure links " + good), "--links");
+  check_refused(run_program("report --figure time " + results("claims")), "hold no results");
+  check_refused(run_program("report --format svg " + good), "which figure?");
+  check_refused(run_program("report --format html --figure time " + good), "--figure");
+  check_refused(run_program("report --format pdf " + good), "--format");
+  check_refused(run_program("report"), "results");
+  check_refused(run_program("report --where scheme=none --figure time " + good), "no result has");
+  check_refused(run_program("report --where rank=16 --figure time " + good), "'ranks'");
+  for (const char* output : {"/nowhere/r.svg", "/dev/full", "/tmp"}) {
+    CAPTURE(output);
+    check_refused(run_program("report --format svg --figure time " + good + " -o " + output),
+                  "cannot be written");
+  }
+  const Ended ended = run_program("report --figure time " + empty);
+  CHECK(ended.exit_code == 2);
+  CHECK(ended.err.find("hold no results") != std::string::npos);
+}

@@ -1,0 +1,233 @@
+// Points with a workload, as a user gives them.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "sim/app/experiment/compare.hpp"
+#include "sim/app/experiment/row.hpp"
+#include "sim/app/report/tables/training.hpp"
+#include "sim/app/studies/recommend.hpp"
+#include "sim/core/base/errors.hpp"
+#include "tests/support/errors.hpp"
+
+namespace thinwire::experiment {
+
+namespace {
+
+using test::contains;
+using test::error_of;
+
+Row run(const Json& point) {
+  Row row = make_row("test", point_from(point, "test"));
+  CAPTURE(row.reason);
+  REQUIRE(row.outcome);
+  return row;
+}
+
+Json bert(const std::string& scheme, int ranks) {
+  return {{"scheme", scheme}, {"ranks", ranks}, {"workload", {{"model", "bert"}}}};
+}
+
+std::string complaint(const Json& point) {
+  return error_of<InputError>([&] { static_cast<void>(point_from(point, "test")); });
+}
+
+}  // namespace
+
+TEST_CASE("A model brings the size, the density, the profile and the device") {
+  const Point point = point_from(bert("oktopk", 64), "test");
+  CHECK(point.space.components == 133'547'324);
+  CHECK(point.k == 1'335'473);
+  CHECK(point.input.profile == "bert");
+  CHECK(point.input.statistical);
+  CHECK(point.workload.device == "p100");
+  CHECK(point.iterations == 0);
+  // It comes back as it went.
+  const Point again = point_from(to_json(point), "test");
+  CHECK(to_json(again) == to_json(point));
+  CHECK(key_of(again) == key_of(point));
+  Json other = bert("oktopk", 64);
+  other["workload"]["device"] = "h100";
+  CHECK(key_of(point_from(other, "test")) != key_of(point));
+}
+
+TEST_CASE("A row with a workload comes back from JSON as it was") {
+  const Row row = run(bert("oktopk", 8));
+  const Row again = row_from(to_json(row), "test");
+  CHECK(to_json(again) == to_json(row));
+  REQUIRE(again.outcome->training);
+  CHECK(again.outcome->training->kinds.size() == 3);
+}
+
+TEST_CASE("The weighted kinds of iterations cost what running a whole period costs") {
+  Json point = {{"scheme", "oktopk"},
+                {"ranks", 8},
+                {"options", {{"tau", 8}, {"tau_prime", 16}}},
+                {"workload", {{"model", "vgg16"}}}};
+  const double kinds = run(point).outcome->training->mean.total().value();
+  point["iterations"] = 16;
+  const double period = run(point).outcome->training->mean.total().value();
+  CHECK(kinds == doctest::Approx(period).epsilon(0.01));
+  // Whatever the periods have in common, and where they have little.
+  for (const auto& [tau, tau_prime] : {std::pair{6, 4}, {3, 8}, {12, 4}, {4, 10}}) {
+    CAPTURE(tau);
+    Json other = point;
+    other["options"] = {{"tau", tau}, {"tau_prime", tau_prime}};
+    other["iterations"] = 0;
+    const double weighted = run(other).outcome->training->mean.total().value();
+    other["iterations"] = std::lcm(tau, tau_prime);
+    CHECK(weighted ==
+          doctest::Approx(run(other).outcome->training->mean.total().value()).epsilon(0.01));
+  }
+  // One of them alone does not: exact thresholds take many times the others' selection.
+  point["iterations"] = 1;
+  CHECK(run(point).outcome->training->mean.sparsification.value() >
+        3 * run({{"scheme", "oktopk"},
+                 {"ranks", 8},
+                 {"options", {{"tau", 8}, {"tau_prime", 16}}},
+                 {"workload", {{"model", "vgg16"}}}})
+                .outcome->training->mean.sparsification.value());
+}
+
+TEST_CASE("A training on SMPI takes what it takes on the machine that it is alike") {
+  for (const char* scheme : {"dense_rabenseifner", "dense_ovlp", "topka"}) {
+    CAPTURE(scheme);
+    Json point = bert(scheme, 8);
+    point["platform"] = "alphabeta";
+    const double machine = run(point).outcome->training->mean.total().value();
+    point["network"] = "smpi";
+    CHECK(run(point).outcome->training->mean.total().value() ==
+          doctest::Approx(machine).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("Samples a second and efficiency follow from the iteration") {
+  const std::vector<Row> rows{run(bert("topka", 8)), run(bert("topka", 32))};
+  const std::vector<Json> records = report::training_records(rows);
+  REQUIRE(records.size() == 2);
+  const double small = records[0].at("iteration_s").get<double>();
+  const double large = records[1].at("iteration_s").get<double>();
+  CHECK(records[0].at("efficiency") == 1);
+  CHECK(records[1].at("efficiency").get<double>() == doctest::Approx(small / large));
+  CHECK(records[1].at("samples_per_s").get<double>() == doctest::Approx(8 * 32 / large));
+  CHECK(records[1].at("hours_per_100k_iterations").get<double>() ==
+        doctest::Approx(large * 1e5 / 3600));
+  // No formula is of the whole iteration, so none judges it.
+  CHECK(!compare(rows[0], 1e-9).comparable);
+}
+
+TEST_CASE("A workload that does not go together is refused with what to do") {
+  Json point = bert("oktopk", 8);
+  point["workload"]["model"] = "brt";
+  CHECK(contains(complaint(point), "/workload/model: unknown model 'brt'; did you mean 'bert'?"));
+  point = bert("oktopk", 8);
+  point["workload"]["device"] = "v100";
+  CHECK(contains(complaint(point),
+                 "/workload/device: the model bert has no computing time on "
+                 "'v100', only on p100, h100"));
+  point = bert("oktopk", 8);
+  point["components"] = 1000;
+  CHECK(contains(complaint(point), "/components: the model bert has 133547324"));
+  point = bert("oktopk", 8);
+  point["network"] = "counting";
+  CHECK(contains(complaint(point), "/network: counting has no clock"));
+  point = bert("oktopk", 8);
+  point["workload"].erase("model");
+  point["workload"]["batch"] = 4;
+  CHECK(contains(complaint(point), "/workload: the key 'model' is missing"));
+  point = bert("oktopk", 8);
+  point["machine"]["gamma_s_per_word"] = 1e-9;
+  CHECK(contains(complaint(point), "/machine/gamma_s_per_word: in a training the device says"));
+  point = bert("oktopk", 8);
+  point["error_feedback"] = true;
+  point["input"]["overlap"] = 0.2;
+  CHECK(contains(complaint(point), "/error_feedback: kinds of iterations do not follow"));
+  point = bert("oktopk", 8);
+  point["input"]["trace"] = "cnn_all";
+  CHECK(contains(complaint(point), "/components: 133547324, but the trace cnn_all has 105994"));
+  CHECK(contains(complaint({{"iterations", 0}}), "/iterations: 0 is for a workload"));
+  point = bert("oktopk", 8);
+  point["options"] = {{"tau", 100'003}, {"tau_prime", 99'991}};
+  CHECK(contains(
+      error_of<InputError>([&] { static_cast<void>(make_row("test", point_from(point, "test"))); }),
+      "/options: oktopk goes through more than 1000000 kinds"));
+}
+
+TEST_CASE("A model's profile is taken where the input says only how to draw from it") {
+  Json point = bert("topka", 4);
+  point["input"] = {{"statistical", true}, {"reach", 4}};
+  CHECK(point_from(point, "test").input.profile == "bert");
+}
+
+TEST_CASE("Where no density is left there is none to look for, and P stays whole") {
+  const studies::RecommendSettings settings{
+      .point = {{"ranks", 10}, {"density", 0}, {"workload", {{"model", "vgg16"}}}},
+      .schemes = {"topka", "dense_ovlp"},
+      .most_ranks = 20};
+  const studies::Recommendation none = recommend(settings);
+  CHECK(none.lower_density.looked_to == 0);
+  CHECK(none.higher_density.looked_to == 0);
+  CHECK(none.more_ranks.looked_to == 20);
+  CHECK(none.fewer_ranks.looked_to == std::round(none.fewer_ranks.looked_to));
+}
+
+TEST_CASE("What is recommended is the fastest of all that were simulated") {
+  const studies::RecommendSettings settings{
+      .point = {{"ranks", 16}, {"workload", {{"model", "vgg16"}}}, {"platform", "aries_daint"}},
+      .schemes = {"topka", "dense_ovlp", "oktopk"},
+      .most_ranks = 32};
+  const studies::Recommendation result = recommend(settings);
+  REQUIRE(result.ranked.size() == 3);
+  double last = 0;
+  for (const studies::Candidate& candidate : result.ranked) {
+    const double time = run({{"scheme", candidate.row.point.scheme},
+                             {"ranks", 16},
+                             {"platform", "aries_daint"},
+                             {"workload", {{"model", "vgg16"}}}})
+                            .outcome->training->mean.total()
+                            .value();
+    CHECK(candidate.row.outcome->training->mean.total().value() == time);
+    CHECK(time >= last);
+    last = time;
+    CHECK(candidate.dominant);
+  }
+  // Where a crossover is told of, its winner wins, and just before it does not.
+  if (!result.higher_density.winner.empty()) {
+    const auto time = [&](const std::string& scheme, double density) {
+      return run({{"scheme", scheme},
+                  {"ranks", 16},
+                  {"density", density},
+                  {"platform", "aries_daint"},
+                  {"workload", {{"model", "vgg16"}}}})
+          .outcome->training->mean.total()
+          .value();
+    };
+    const std::string first = result.ranked.front().row.point.scheme;
+    const studies::Crossover& crossover = result.higher_density;
+    CHECK(time(crossover.winner, crossover.at) < time(first, crossover.at));
+    CHECK(time(crossover.winner, crossover.at / 2) >= time(first, crossover.at / 2));
+  }
+}
+
+TEST_CASE("A recommendation knows what dominates") {
+  const auto dominant = [](const Json& more) {
+    Json point = {{"ranks", 16}, {"workload", {{"model", "vgg16"}}}};
+    point.update(more);
+    return *studies::recommend(
+                {.point = point, .schemes = {more.at("scheme")}, .crossovers = false})
+                .ranked.front()
+                .dominant;
+  };
+  CHECK(dominant({{"scheme", "topka"}}) ==
+        studies::Dominant::sparsification);  // exact top-k on a P100
+  CHECK(dominant({{"scheme", "oktopk"}}) == studies::Dominant::computation);
+  CHECK(dominant({{"scheme", "dense_ring"}, {"machine", {{"beta_s_per_word", 1e-7}}}}) ==
+        studies::Dominant::bandwidth);
+  CHECK(dominant({{"scheme", "dense_ring"}, {"machine", {{"alpha_s", 0.1}}}}) ==
+        studies::Dominant::latency);
+}
+
+}  // namespace thinwire::experiment

@@ -1,0 +1,193 @@
+#include "sim/app/report/charts/figures.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "sim/app/report/charts/figure_svg.hpp"
+#include "sim/app/report/charts/png.hpp"
+#include "sim/core/base/errors.hpp"
+
+using namespace thinwire;
+
+namespace {
+
+experiment::Row row_of(const Json& point, double seconds) {
+  experiment::Row row;
+  row.sweep = "made up";
+  row.version = "1";
+  row.point = experiment::point_from(point, "test");
+  experiment::Outcome outcome;
+  outcome.iteration = 1;
+  outcome.iteration_times = {Seconds(seconds)};
+  outcome.machine = row.point.machine;
+  outcome.words_sent = {.max = 100, .mean = 100};
+  outcome.phases.push_back({"allreduce", Seconds(seconds), Words(100), 1});
+  outcome.ranks_agree = true;
+  row.outcome = outcome;
+  return row;
+}
+
+Json small(const char* scheme, int ranks) {
+  return {{"scheme", scheme}, {"ranks", ranks}, {"components", 10'000}, {"density", 0.01}};
+}
+
+Json with(Json point, const std::string& key, const Json& value) {
+  experiment::set_by_path(point, key, value);
+  return point;
+}
+
+}  // namespace
+
+TEST_CASE("a density is the shortest decimal that comes to its k") {
+  const GradientSpace bert{.components = 133'547'324, .granule = 1};
+  CHECK(report::given_density(1'335'473, bert) == 0.01);
+  CHECK(report::given_density(1'335'473 * 2, bert) == 0.02);
+  CHECK(report::given_density(1'327'104, {.components = 133'547'324, .granule = 16'384}) == 0.01);
+  CHECK(report::given_density(551'391, {.components = 27'569'568, .granule = 1}) == 0.02);
+  // Neighbours are told apart.
+  const GradientSpace thousand{.components = 1000, .granule = 1};
+  std::set<double> found;
+  for (int k = 0; k <= 1000; ++k) found.insert(report::given_density(k, thousand));
+  CHECK(found.size() == 1001);
+  CHECK(report::given_density(0, thousand) == 0);
+  CHECK(report::given_density(1000, thousand) == 1);
+  CHECK(report::given_density(1, {.components = 3, .granule = 1}) ==
+        doctest::Approx(1.0 / 3).epsilon(0.1));
+}
+
+TEST_CASE("one curve runs over the ranks alone") {
+  std::vector<experiment::Row> rows;
+  for (const int p : {7, 1, 3}) rows.push_back(row_of(small("topka", p), p));
+  report::Figures figures = report::figures_of(rows);
+  REQUIRE(figures.curves.size() == 1);
+  CHECK(figures.labels == std::vector<std::string>{"topka"});
+  CHECK(figures.settings == std::vector<std::string>{""});
+  REQUIRE(figures.curves[0].points.size() == 3);
+  CHECK(figures.curves[0].points[0].ranks == 1);
+  CHECK(figures.curves[0].points[2].ranks == 7);
+
+  // What differs otherwise is never on the same curve.
+  const std::vector<std::pair<std::string, Json>> others{
+      {"density", 0.02},
+      {"components", 20'000},
+      {"seed", 2},
+      {"iterations", 3},
+      {"input.overlap", 0.5},
+      {"machine.alpha_s", 1e-6},
+      {"network", "counting"},
+      {"platform", "fat_tree"},
+      {"error_feedback", true},
+      {"workload", {{"model", "vgg16"}, {"device", "p100"}}}};
+  for (const auto& [key, value] : others) {
+    CAPTURE(key);
+    std::vector<experiment::Row> both(rows);
+    Json other = with(small("topka", 3), key, value);
+    if (key == "workload") other.erase("components");
+    experiment::Row added = row_of(other, 3);
+    if (!added.point.workload.model.empty()) added.outcome->training.emplace();
+    both.push_back(added);
+    figures = report::figures_of(both);
+    CHECK(figures.curves.size() == 2);
+    CHECK(figures.curves.back().points.size() == 1);
+    const bool told = figures.settings.size() == 2 || figures.places.size() == 2 ||
+                      figures.curves[0].density != figures.curves[1].density;
+    CHECK(told);
+  }
+}
+
+TEST_CASE("options that differ within a scheme are in its labels, others are not") {
+  const std::vector<experiment::Row> rows{row_of(with(small("oktopk", 4), "options.bucket", 1), 1),
+                                          row_of(with(small("oktopk", 4), "options.bucket", 4), 1),
+                                          row_of(small("topka", 4), 1)};
+  CHECK(report::figures_of(rows).labels ==
+        std::vector<std::string>{"oktopk bucket=1", "oktopk bucket=4", "topka"});
+}
+
+TEST_CASE("granules and versions tell curves apart only where they must") {
+  std::vector<experiment::Row> rows{row_of(with(small("topka", 4), "granule", 1), 1),
+                                    row_of(with(small("topka", 8), "granule", 2), 2)};
+  rows[1].version = "2";
+  CHECK(report::figures_of(rows).curves.size() == 1);
+  rows.push_back(row_of(with(small("topka", 8), "granule", 1), 3));
+  CHECK(report::figures_of(rows).curves.size() == 2);
+  rows.pop_back();
+  rows.push_back(rows[0]);
+  rows.back().version = "3";
+  const Figures figures = figures_of(rows);
+  CHECK(figures.settings.size() == 3);
+  // The same result twice is once there, the later one.
+  rows.back().version = rows[0].version;
+  rows.back().outcome->iteration_times = {Seconds(5)};
+  const Figures again = figures_of(rows);
+  REQUIRE(again.curves.size() == 1);
+  CHECK(again.curves[0].points[0].time_s == 5);
+}
+
+TEST_CASE("the crossover map knows the fastest, and dense schemes at every density") {
+  std::vector<experiment::Row> rows{row_of(small("dense_ring", 4), 2), row_of(small("topka", 4), 1),
+                                    row_of(with(small("topka", 4), "density", 0.1), 3)};
+  const Figures figures = figures_of(rows);
+  REQUIRE(figures.cells.size() == 2);
+  CHECK(figures.cells[0].density == 0.01);
+  CHECK(figures.labels[figures.cells[0].candidates[0].label] == "topka");
+  CHECK(figures.cells[1].density == 0.1);
+  CHECK(figures.labels[figures.cells[1].candidates[0].label] == "dense_ring");
+  CHECK(figures.cells[1].candidates.size() == 2);
+  rows.erase(rows.begin() + 1, rows.end());
+  const Figures dense = figures_of(rows);
+  REQUIRE(dense.cells.size() == 1);
+  CHECK(!dense.cells[0].density);
+}
+
+TEST_CASE("what failed or was skipped is no curve, and keeps its reason") {
+  std::vector<experiment::Row> rows{row_of(small("topka", 4), 1)};
+  rows[0].outcome.reset();
+  rows[0].status = experiment::Status::failed;
+  rows[0].reason = "out of memory";
+  const Figures figures = figures_of(rows);
+  CHECK(figures.curves.empty());
+  REQUIRE(figures.troubles.size() == 1);
+  CHECK(figures.troubles[0].reason == "out of memory");
+  CHECK(to_json(figures).at("troubles").at(0).at("status") == "failed");
+  for (const std::string& name : report::figure_names()) {
+    CAPTURE(name);
+    CHECK_THROWS_AS(static_cast<void>(report::figure_svg(report::figure_named(name), figures, {})),
+                    InputError);
+  }
+  CHECK(report::figures_of({}).curves.empty());
+}
+
+TEST_CASE("times that are 0 or not finite spoil no figure") {
+  std::vector<experiment::Row> rows;
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  for (const double time : {0.0, kNone, kInfinite}) {
+    rows.push_back(row_of(small("topka", static_cast<int>(rows.size()) + 1), time));
+  }
+  rows.push_back(row_of(small("topka", 7), 1));
+  rows.push_back(row_of(small("dense_ring", 1), 0));
+  const Figures figures = figures_of(rows);
+  for (const char* name : {"time", "volume", "breakdown", "crossover"}) {
+    CAPTURE(name);
+    const std::string svg = report::figure_svg(report::figure_named(name), figures, {});
+    CHECK(svg.starts_with("<svg "));
+    CHECK(svg.ends_with("</svg>\n"));
+    CHECK(svg.find("nan") == std::string::npos);
+    CHECK(svg.find("inf") == std::string::npos);
+  }
+}
+
+TEST_CASE("names in a drawing are text, and a PNG of it is a PNG") {
+  std::vector<experiment::Row> rows{row_of(small("topka", 4), 1)};
+  report::Figures figures = report::figures_of(rows);
+  figures.labels[0] = "<b>&\"α";
+  const std::string svg = report::figure_svg(FigureKind::time, figures, {});
+  CHECK(svg.find("&lt;b&gt;&amp;&quot;α") != std::string::npos);
+  const std::string png = report::png_of(svg);
+  CHECK(png.starts_with("\x89PNG\r\n"));
+  CHECK(png.size() > 1000);
+  CHECK_THROWS_AS(static_cast<void>(report::png_of("<svg")), SimulationError);
+}

@@ -1,0 +1,110 @@
+#include "sim/machine/networks/common/event_queue.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <queue>
+#include <tuple>
+#include <vector>
+
+#include "tests/support/sparse.hpp"
+
+namespace thinwire::networks {
+
+using test::below;
+using test::Generator;
+
+namespace {
+
+struct Later {
+  bool operator()(const Event& a, const Event& b) const {
+    return std::tie(a.time, a.who) > std::tie(b.time, b.who);
+  }
+};
+
+/// The same queue with the heap of the standard library.
+class Oracle {
+ public:
+  void push(double time, std::uint32_t who) { heap_.push({time, who}); }
+  [[nodiscard]] bool empty() const { return heap_.empty(); }
+  bool pop_earliest(double latest, std::vector<Event>& batch) {
+    if (heap_.empty() || heap_.top().time > latest) return false;
+    const double earliest = heap_.top().time;
+    while (!heap_.empty() && heap_.top().time == earliest) {
+      batch.push_back(heap_.top());
+      heap_.pop();
+    }
+    return true;
+  }
+
+ private:
+  std::priority_queue<Event, std::vector<Event>, Later> heap_;
+};
+
+bool same(const std::vector<Event>& a, const std::vector<Event>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+    return x.time == y.time && x.who == y.who;
+  });
+}
+
+/// Random pushes, never before what came out last, and random pops; `step` draws how far ahead.
+template <class Step>
+bool agrees(std::uint64_t seed, Step step) {
+  Generator generator(seed);
+  EventQueue queue;
+  Oracle oracle;
+  double now = 0;
+  for (int turn = 0; turn < 3000; ++turn) {
+    const std::int64_t pushes = below(generator, turn < 2000 ? 4 : 2);
+    for (std::int64_t i = 0; i < pushes; ++i) {
+      const double time = now + step(generator);
+      const auto who = static_cast<std::uint32_t>(below(generator, 64));
+      queue.push(time, who);
+      oracle.push(time, who);
+    }
+    const double latest =
+        below(generator, 3) == 0 ? now + step(generator) : std::numeric_limits<double>::infinity();
+    std::vector<Event> batch{{-1, 0}};  // what is there already stays
+    std::vector<Event> expected = batch;
+    if (queue.pop_earliest(latest, batch) != oracle.pop_earliest(latest, expected)) return false;
+    if (!same(batch, expected) || queue.empty() != oracle.empty()) return false;
+    if (batch.size() > 1) now = batch.back().time;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("EventQueue come out in the order of a heap of the standard library") {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    CHECK(agrees(seed, [](Generator& g) { return static_cast<double>(below(g, 5)); }));
+    CHECK(agrees(seed,
+                 [](Generator& g) { return 1e-6 + static_cast<double>(below(g, 100)) * 1e-9; }));
+    CHECK(agrees(
+        seed, [](Generator& g) { return std::ldexp(1.0, static_cast<int>(below(g, 100)) - 90); }));
+    CHECK(agrees(seed, [](Generator&) { return 0.0; }));
+  }
+}
+
+TEST_CASE("Events at one time come out together, by who they happen to") {
+  EventQueue queue;
+  CHECK(queue.empty());
+  for (const std::uint32_t who : {5U, 3U, 9U, 0U}) queue.push(2.5, who);
+  queue.push(1.5, 7);
+  std::vector<Event> batch;
+  CHECK_FALSE(queue.pop_earliest(1.0, batch));
+  CHECK(queue.pop_earliest(1.5, batch));
+  CHECK(same(batch, {{1.5, 7}}));
+  CHECK_FALSE(queue.pop_earliest(2.0, batch));
+  queue.push(1.5, 1);  // at the very time that came out last
+  batch.clear();
+  CHECK(queue.pop_earliest(100, batch));
+  CHECK(same(batch, {{1.5, 1}}));
+  batch.clear();
+  CHECK(queue.pop_earliest(100, batch));
+  CHECK(same(batch, {{2.5, 0}, {2.5, 3}, {2.5, 5}, {2.5, 9}}));
+  CHECK(queue.empty());
+  CHECK_FALSE(queue.pop_earliest(100, batch));
+}
+
+}  // namespace thinwire::networks

@@ -1,0 +1,138 @@
+// Every scheme gives on links what a serial program gives, with every routing and background, and
+// takes the same time twice.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "algorithms/registry.hpp"
+#include "tests/support/conformance.hpp"
+#include "tests/support/links.hpp"
+#include "tests/support/sanitizers.hpp"
+#include "topologies/loading/shipped.hpp"
+
+namespace thinwire::networks {
+
+using test::Case;
+using test::Numbers;
+using test::Shape;
+using test::Timed;
+
+namespace {
+
+/// Number of wrong results, and the times of all runs.
+struct Outcome {
+  int wrong = 0;
+  Numbers times;
+
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+Outcome outcome_of(Network& network, int ranks) {
+  Timed timed(network);
+  Outcome outcome;
+  const GradientSpace coarse{.components = 1602, .granule = 4};
+  const std::vector<Case> cases{
+      {.ranks = ranks, .space = {.components = 400, .granule = 1}, .k = 24},
+      {.ranks = ranks, .space = coarse, .k = 96, .shape = Shape::skewed}};
+  for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
+    if (info.dense) {
+      if (info.quantised) continue;
+      if (!test::dense_conforms(timed, info, ranks, {997, 4})) ++outcome.wrong;
+      continue;
+    }
+    for (const Case& c : cases) {
+      const test::GivenOptions options = test::short_periods_of(info);
+      if (!test::sparse_conforms(timed, info.name, c, options, 2)) ++outcome.wrong;
+    }
+  }
+  outcome.times = timed.times();
+  return outcome;
+}
+
+/// Wrong results over all P; times that differ when all is run again; the latest of all times.
+struct Verdict {
+  double wrong;
+  double differ;
+  double latest;
+};
+
+Verdict verdict_on(const std::string& platform, const LinksSettings& settings,
+                   const std::vector<int>& all_ranks) {
+  const Numbers numbers = test::on_links(
+      {.platform = platform, .ranks = 2, .settings = settings}, [&](LinksNetwork& network) {
+        Numbers sums{0, 0, 0};
+        for (const int ranks : all_ranks) {
+          if (test::kSanitized && ranks > 3) continue;
+          // Every third host, so that there are several switches.
+          std::vector<topologies::HostIndex> hosts;
+          for (int rank = 0; rank < ranks; ++rank)
+            hosts.push_back(static_cast<topologies::HostIndex>(3 * rank));
+          network.place(hosts);
+          const Outcome once = outcome_of(network, ranks);
+          sums[0] += once.wrong;
+          sums[1] += outcome_of(network, ranks) == once ? 0 : 1;
+          sums[2] = std::max(sums[2], std::ranges::max(once.times));
+        }
+        return sums;
+      });
+  return {numbers[0], numbers[1], numbers[2]};
+}
+
+void check_on(const std::string& platform) {
+  for (const LinkRouting routing :
+       {LinkRouting::minimal, LinkRouting::valiant, LinkRouting::ugal, LinkRouting::ecmp}) {
+    for (const bool background : {false, true}) {
+      CAPTURE(platform);
+      CAPTURE(static_cast<int>(routing));
+      CAPTURE(background);
+      const bool plain = routing == LinkRouting::minimal && !background;
+      const Verdict verdict = verdict_on(platform,
+                                         {.routing = routing,
+                                          .background_share = background ? 0.3 : 0.0,
+                                          .background_flows = background ? 0.5 : 0.0},
+                                         plain ? std::vector{2, 3, 8, 12} : std::vector{3, 8});
+      CHECK(verdict.wrong == 0);
+      CHECK(verdict.differ == 0);
+      CHECK(verdict.latest > 0);
+    }
+  }
+}
+
+void check_family(const std::string& name, const std::map<std::string, std::string>& parameters) {
+  const test::PlatformFile file = test::made_platform(name, parameters);
+  check_on(file.path());
+}
+
+}  // namespace
+
+// Of the shipped platforms SimGrid's routes; of small ones of the same families all ways.
+
+TEST_CASE("Every scheme on links gives what a serial program gives, on the shipped platforms") {
+  for (const char* platform : {"aries_daint", "fat_tree", "nvlink_ib", "gige_star"}) {
+    CAPTURE(std::string(platform));
+    const Verdict verdict = verdict_on(topologies::platform_file(platform), {}, {3});
+    CHECK(verdict.wrong == 0);
+    CHECK(verdict.differ == 0);
+    CHECK(verdict.latest > 0);
+  }
+}
+
+TEST_CASE("Every scheme on a dragonfly gives what a serial program gives, whatever the routing") {
+  check_family("dragonfly", {{"groups", "3"}, {"chassis", "2"}, {"routers", "3"}, {"nodes", "3"}});
+}
+
+TEST_CASE("Every scheme on a fat tree gives what a serial program gives, whatever the routing") {
+  check_family("fat_tree", {{"children", "4,3,4"}});
+}
+
+TEST_CASE("Every scheme on nodes of GPUs gives what a serial program gives, whatever the routing") {
+  check_family("nvlink_ib", {{"nodes", "10"}, {"gpus", "4"}, {"nics", "2"}, {"leaf-nodes", "5"}});
+}
+
+TEST_CASE("Every scheme on gige_star gives what a serial program gives, whatever the routing") {
+  check_on(topologies::platform_file("gige_star"));
+}
+
+}  // namespace thinwire::networks

@@ -1,0 +1,206 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <set>
+
+#include "sim/core/base/errors.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/topologies/loading.hpp"
+#include "topologies/generators/dragonfly.hpp"
+#include "topologies/generators/family.hpp"
+#include "topologies/generators/fat_tree.hpp"
+#include "topologies/generators/nvlink_ib.hpp"
+#include "topologies/generators/quantities.hpp"
+#include "topologies/generators/star.hpp"
+
+namespace thinwire::topologies {
+
+namespace {
+
+using test::contains;
+using test::error_of;
+using test::on_platform;
+
+using Given = std::map<std::string, std::string>;
+
+/// "hosts/nodes/links": SimGrid's own loopback link is one of them.
+std::string counts_of(const std::string& name, const Given& given) {
+  const test::TemporaryFolder folder;
+  return on_platform(folder.write("p.xml", make_platform(family(name), given)),
+                     [](const Platform& platform) {
+                       std::set<std::string> nodes;
+                       for (const PlatformHost& host : platform.hosts()) nodes.insert(host.node);
+                       return fmt::format("{}/{}/{}", platform.hosts().size(), nodes.size(),
+                                          platform.links().size());
+                     });
+}
+
+std::string refusal(const std::string& name, const Given& given) {
+  return error_of<InputError>([&] { (void)make_platform(family(name), given); });
+}
+
+int choose_two(int n) { return n * (n - 1) / 2; }
+
+}  // namespace
+
+TEST_CASE("bandwidths and times are read in every unit and written in the largest") {
+  CHECK(parse_bandwidth("5.25GBps", "x") == 5.25e9);
+  CHECK(parse_bandwidth("25Gbps", "x") == 3.125e9);
+  CHECK(parse_bandwidth("8bps", "x") == 1);
+  CHECK(parse_bandwidth("1e3MBps", "x") == 1e9);
+  CHECK(bandwidth_text(3.125e9) == "3.125GBps");
+  CHECK(bandwidth_text(118.2e6) == "118.2MBps");
+  CHECK(bandwidth_text(73 * 4.7e9) == "343.1GBps");
+  CHECK(bandwidth_text(1e12) == "1TBps");
+  CHECK(bandwidth_text(0.5) == "0.5Bps");
+  CHECK(parse_time("100ns", "x") == Seconds(1e-7));
+  CHECK(parse_time("0s", "x") == Seconds(0));
+  CHECK(parse_time("2us", "x") == Seconds(2e-6));
+  CHECK(time_text(Seconds(2e-6)) == "2us");
+  CHECK(time_text(Seconds(0)) == "0s");
+  CHECK(time_text(Seconds(1.115e-6)) == "1.115us");
+  CHECK(time_text(Seconds(1e-7)) == "100ns");
+  CHECK(time_text(Seconds(1.5)) == "1.5s");
+  for (const char* text : {"", "5", "GBps", "5 GBps", "-5GBps", "0GBps", "nanGBps", "5Gbit"}) {
+    CAPTURE(std::string(text));
+    CHECK(contains(error_of<InputError>([&] { (void)parse_bandwidth(text, "it"); }),
+                   "it: '" + std::string(text) + "' is not right; wanted is a bandwidth"));
+  }
+  for (const char* text : {"", "5", "us", "-1us", "1 us", "1sec", "infs"}) {
+    CHECK(
+        contains(error_of<InputError>([&] { (void)parse_time(text, "it"); }), "wanted is a time"));
+  }
+}
+
+TEST_CASE("a dragonfly has the hosts and cables that its parameters say") {
+  for (const auto& [g, c, r, n] : std::array<std::array<int, 4>, 6>{
+           {{1, 1, 1, 1}, {1, 1, 1, 5}, {2, 1, 2, 3}, {3, 2, 4, 2}, {4, 3, 4, 1}, {1, 6, 16, 4}}}) {
+    CAPTURE(g);
+    CAPTURE(c);
+    const int hosts = g * c * r * n;
+    const int cables = hosts + g * c * choose_two(r) + g * choose_two(c) * r + choose_two(g);
+    CHECK(counts_of("dragonfly", {{"groups", std::to_string(g)},
+                                  {"chassis", std::to_string(c)},
+                                  {"routers", std::to_string(r)},
+                                  {"nodes", std::to_string(n)}}) ==
+          fmt::format("{0}/{0}/{1}", hosts, 2 * cables + 1));
+  }
+}
+
+TEST_CASE("a fat tree has the hosts and cables that its parameters say") {
+  // Level by level: elements below x parents x cables.
+  CHECK(counts_of("fat_tree", {{"children", "4"}, {"oversubscription", "1"}}) == "4/4/9");
+  CHECK(counts_of("fat_tree", {{"children", "8,4"}, {"oversubscription", "4"}}) ==
+        fmt::format("32/32/{}", 2 * (32 + 4 * 2) + 1));
+  CHECK(
+      counts_of("fat_tree", {{"children", "8,4"}, {"oversubscription", "2"}, {"cables", "1,2"}}) ==
+      fmt::format("32/32/{}", 2 * (32 + 4 * 2 * 2) + 1));
+  CHECK(counts_of("fat_tree", {{"children", "4,4,2"}, {"oversubscription", "2,1"}}) ==
+        fmt::format("32/32/{}", 2 * (32 + 8 * 2 + 4 * 4) + 1));
+}
+
+TEST_CASE(
+    "NVLink nodes have the hosts and cables that their parameters say, and name their nodes") {
+  const auto counts = [](int nodes, int gpus, int nics, int leaf, const char* wiring) {
+    return counts_of("nvlink_ib", {{"nodes", std::to_string(nodes)},
+                                   {"gpus", std::to_string(gpus)},
+                                   {"nics", std::to_string(nics)},
+                                   {"wiring", wiring},
+                                   {"leaf-nodes", std::to_string(leaf)}});
+  };
+  const auto expected = [](int nodes, int gpus, int cables, int weights) {
+    return fmt::format("{}/{}/{}", nodes * gpus, nodes, 2 * cables + weights + 1);
+  };
+  // GPUs, NICs, uplinks; one leaf needs no core.
+  CHECK(counts(4, 8, 1, 2, "rails") == expected(4, 8, 32 + 4 + 2, 0));
+  CHECK(counts(2, 8, 1, 2, "rails") == expected(2, 8, 16 + 2, 0));
+  CHECK(counts(1, 1, 1, 1, "rails") == expected(1, 1, 1 + 1, 0));
+  CHECK(counts(4, 8, 8, 2, "rails") == expected(4, 8, 32 + 32 + 16, 32));
+  CHECK(counts(4, 8, 8, 2, "nodes") == expected(4, 8, 32 + 32 + 2, 32));
+  CHECK(counts(4, 8, 8, 4, "nodes") == expected(4, 8, 32 + 32, 32));
+  // Shared NICs: PCIe links from the GPUs.
+  CHECK(counts(3, 8, 2, 2, "rails") == expected(3, 8, 24 + 24 + 6 + 4, 24));
+}
+
+TEST_CASE("a star has a cable for each host") {
+  CHECK(counts_of("star", {{"hosts", "1"}}) == "1/1/3");
+  CHECK(counts_of("star", {{"hosts", "5"}}) == "5/5/11");
+  CHECK(counts_of("star", {{"hosts", "5"}, {"flat", "1"}}) == "5/5/11");
+}
+
+TEST_CASE("hosts asked for are the least size that holds them") {
+  CHECK(counts_of("dragonfly", {{"hosts", "1"}}).starts_with("384/"));
+  CHECK(counts_of("dragonfly", {{"hosts", "384"}}).starts_with("384/"));
+  CHECK(counts_of("dragonfly", {{"hosts", "385"}}).starts_with("768/"));
+  CHECK(counts_of("fat_tree", {{"hosts", "1024"}}).starts_with("1024/"));
+  CHECK(counts_of("fat_tree", {{"hosts", "1025"}}).starts_with("1280/"));
+  CHECK(counts_of("nvlink_ib", {{"hosts", "17"}}).starts_with("24/3/"));
+  CHECK(counts_of("star", {{"hosts", "17"}}).starts_with("17/"));
+}
+
+TEST_CASE("parameters that make no platform are refused with the reason") {
+  CHECK(
+      contains(refusal("dragonfly", {{"groups", "17"}}), "no more groups than routers a chassis"));
+  CHECK(contains(refusal("dragonfly", {{"hosts", "7000"}}), "at most 6144"));
+  CHECK(contains(refusal("dragonfly", {{"hosts", "7000"}, {"groups", "2"}}), "hosts sets groups"));
+  CHECK(contains(refusal("dragonfly", {{"chassis", "0"}}), "chassis: '0' is not right"));
+  CHECK(contains(refusal("dragonfly", {{"chassis", "6.5"}}), "a whole number from 1"));
+  CHECK(contains(refusal("dragonfly", {{"chassis", "99999"}, {"nodes", "99"}}), "more than the"));
+  CHECK(contains(refusal("dragonfly", {{"blue-latency", "5"}}),
+                 "dragonfly: blue-latency: '5' is not right"));
+  CHECK(contains(refusal("dragonfly", {{"group", "3"}}), "did you mean 'groups'?"));
+  CHECK(contains(refusal("fat_tree", {{"children", "16,16"}, {"oversubscription", "3"}}),
+                 "5.33333 parents"));
+  CHECK(contains(refusal("fat_tree", {{"children", "4,4"}, {"oversubscription", "8"}}),
+                 "0.5 parents"));
+  CHECK(contains(refusal("fat_tree", {{"children", "4,4"}, {"oversubscription", "0.5"}}),
+                 "numbers from 1"));
+  CHECK(contains(refusal("fat_tree", {{"children", "4,4"}, {"oversubscription", "1,1"}}),
+                 "2 levels have 1 oversubscriptions"));
+  CHECK(contains(refusal("fat_tree", {{"children", "4,,4"}}), "as in 16,16"));
+  CHECK(contains(refusal("fat_tree", {{"children", "9999,9999"}}), "more hosts than"));
+  CHECK(contains(refusal("fat_tree", {{"cables", "1,2"}}), "cables for 2"));
+  CHECK(contains(refusal("star", {{"flat", "1"}, {"hosts", "1025"}}), "more than 1024"));
+  CHECK(contains(refusal("star", {{"hosts", "2147483647"}}), "from 1 to 1048576"));
+  CHECK(contains(refusal("nvlink_ib", {{"leaf-nodes", "2147483647"}}), "from 1 to 1048576"));
+  CHECK(contains(
+      refusal("dragonfly", {{"chassis", "1000000"}, {"routers", "1000000"}, {"nodes", "1000000"}}),
+      "more than the 1048576"));
+  CHECK(contains(refusal("star", {{"flat", "2"}}), "flat: '2' is not right; wanted is 0 or 1"));
+  CHECK(contains(refusal("nvlink_ib", {{"nics", "3"}}), "wanted is a divisor of 8"));
+  CHECK(contains(refusal("nvlink_ib", {{"wiring", "star"}}), "wanted is rails or nodes"));
+  CHECK(contains(refusal("nvlink_ib", {{"oversubscription", "0"}}), "is not above 0"));
+  CHECK(contains(refusal("nvlink_ib", {{"nodes", "-1"}}), "a whole number from 1"));
+  CHECK(contains(refusal("star", {{"hosts", ""}}), "star: hosts: ''"));
+  CHECK(contains(refusal("star", {{"bandwidth", "0GBps"}}), "a bandwidth above 0"));
+  CHECK(contains(error_of<InputError>([] { (void)family("dragonfli"); }),
+                 "did you mean 'dragonfly'?"));
+  CHECK(contains(
+      error_of<InputError>([] { (void)make_platform(family("star"), {}, "./no-such-notes"); }),
+      "./no-such-notes: cannot be read"));
+}
+
+TEST_CASE("the defaults of the texts are those of the structs") {
+  const std::vector<std::string> none;
+  CHECK(dragonfly_xml(Settings("dragonfly", dragonfly_parameters(), {}), none) ==
+        dragonfly_xml(DragonflyParameters{}, none));
+  CHECK(fat_tree_xml(Settings("fat_tree", fat_tree_parameters(), {}), none) ==
+        fat_tree_xml(FatTreeParameters{}, none));
+  CHECK(nvlink_ib_xml(Settings("nvlink_ib", nvlink_ib_parameters(), {}), none) ==
+        nvlink_ib_xml(NvlinkIbParameters{}, none));
+}
+
+TEST_CASE("the comment of a platform cannot break its XML") {
+  const test::TemporaryFolder folder;
+  const std::string notes = folder.write("notes", "a -- b --> c\n\n---");
+  const std::string xml = make_platform(family("star"), {{"hosts", "2"}}, notes);
+  CHECK(contains(xml, "a - - b - -> c"));
+  CHECK(on_platform(folder.write("p.xml", xml), [](const Platform& platform) {
+          return std::to_string(platform.hosts().size());
+        }) == "2");
+}
+
+}  // namespace thinwire::topologies

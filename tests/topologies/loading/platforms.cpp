@@ -1,0 +1,252 @@
+// The shipped platforms: made by the command in their comment, and with the figures that a hand
+// works out from the sources which the comment names.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "sim/core/base/errors.hpp"
+#include "tests/topologies/loading.hpp"
+#include "topologies/analysis/graph.hpp"
+#include "topologies/generators/family.hpp"
+#include "topologies/loading/routes.hpp"
+#include "topologies/loading/shipped.hpp"
+
+namespace thinwire::topologies {
+
+namespace {
+
+using test::host_of;
+using test::on_platform;
+
+/// The commands of tests may not depend on where they run.
+class InSourceFolder {
+ public:
+  InSourceFolder() : before_(std::filesystem::current_path()) {
+    std::filesystem::current_path(THINWIRE_SOURCE_DIR);
+  }
+  InSourceFolder(const InSourceFolder&) = delete;
+  InSourceFolder& operator=(const InSourceFolder&) = delete;
+  InSourceFolder(InSourceFolder&&) = delete;
+  InSourceFolder& operator=(InSourceFolder&&) = delete;
+  ~InSourceFolder() { std::filesystem::current_path(before_); }
+
+ private:
+  std::filesystem::path before_;
+};
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// The platform that the command in a comment makes: "thinwire topo make FAMILY KEY=VALUE ...".
+std::string made_again(const std::string& xml) {
+  const std::string opening = "Made by: thinwire topo make ";
+  const std::size_t begin = xml.find(opening) + opening.size();
+  std::istringstream words(xml.substr(begin, xml.find("\n\n", begin) - begin));
+  std::string name;
+  words >> name;
+  std::map<std::string, std::string> given;
+  std::string notes;
+  for (std::string word; words >> word;) {
+    if (word == "\\") continue;
+    const std::size_t equals = word.find('=');
+    const std::string value = word.substr(equals + 1);
+    if (word.starts_with("notes=")) {
+      notes = value;
+    } else {
+      given[word.substr(0, equals)] = value;
+    }
+  }
+  return make_platform(family(name), given, notes);
+}
+
+struct Expected {
+  std::string from;
+  std::string to;
+  double latency_s;
+  double bandwidth;   ///< the least on the route
+  std::string kinds;  ///< of the links of the route, by the part of their names before a digit
+};
+
+std::string kind_of(const std::string& link) {
+  return link.substr(0, std::min(link.find_first_of("0123456789"), link.find("_link_")));
+}
+
+/// "latency bandwidth kinds" of a route.
+void check_routes(const std::string& platform_name, const std::vector<Expected>& all) {
+  CAPTURE(platform_name);
+  const std::string found =
+      on_platform(platform_file(platform_name), [&](const Platform& platform) {
+        std::string text;
+        for (const Expected& expected : all) {
+          const auto route =
+              routes_of(platform)
+                  .route(host_of(platform, expected.from), host_of(platform, expected.to))
+                  .value();
+          double least = 1e300;
+          std::string kinds;
+          for (const LinkIndex link : route.links) {
+            least = std::min(least, platform.links()[link].bandwidth);
+            kinds += (kinds.empty() ? "" : "-") + kind_of(platform.links()[link].name);
+          }
+          text += fmt::format("{} {} {}\n", route.latency.value(), least, kinds);
+        }
+        return text;
+      });
+  std::istringstream lines(found);
+  for (const Expected& expected : all) {
+    CAPTURE(expected.from);
+    CAPTURE(expected.to);
+    double latency = 0;
+    double bandwidth = 0;
+    std::string kinds;
+    lines >> latency >> bandwidth >> kinds;
+    CHECK(latency == doctest::Approx(expected.latency_s).epsilon(1e-12));
+    CHECK(bandwidth == doctest::Approx(expected.bandwidth).epsilon(1e-12));
+    CHECK(kinds == expected.kinds);
+  }
+}
+
+std::string gap_and_hosts(const std::string& name) {
+  return on_platform(platform_file(name), [](const Platform& platform) {
+    return fmt::format("{:.12g} {}", platform.message_gap().value(), platform.hosts().size());
+  });
+}
+
+}  // namespace
+
+TEST_CASE("every shipped platform is made again, byte for byte, by the command in its comment") {
+  const InSourceFolder folder;
+  const std::vector<std::string> names = shipped_platforms();
+  CHECK(names.size() >= 10);
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    const std::string xml = text_of(platform_file(name));
+    CHECK(xml.find("notes=platforms/notes/" + name + ".txt") != std::string::npos);
+    CHECK((made_again(xml) == xml));
+  }
+}
+
+TEST_CASE("the commands of the README make the shipped platforms, comments aside") {
+  const InSourceFolder folder;
+  const auto without_comment = [](const std::string& xml) { return xml.substr(xml.find("-->")); };
+  const std::string readme = text_of("platforms/README.md");
+  std::size_t made = 0;
+  for (std::size_t at = readme.find("\nthinwire topo make "); at != std::string::npos;
+       at = readme.find("\nthinwire topo make ", at + 1)) {
+    // As a comment has it: up to the line that goes on nowhere.
+    std::size_t end = readme.find('\n', at + 1);
+    while (readme[end - 1] == '\\') end = readme.find('\n', end + 1);
+    const std::string command = readme.substr(at + 1, end - at - 1);
+    const std::string notes = command.substr(command.find("platforms/notes/") + 16);
+    const std::string name = notes.substr(0, notes.find(".txt"));
+    CAPTURE(name);
+    CHECK((without_comment(made_again("Made by: " + command + "\n\n")) ==
+           without_comment(text_of(platform_file(name)))));
+    ++made;
+  }
+  CHECK(made == shipped_platforms().size());
+}
+
+TEST_CASE("shipped platforms have the hosts and the message gaps that their notes say") {
+  CHECK(gap_and_hosts("alphabeta") == "2e-06 4096");
+  CHECK(gap_and_hosts("aries_daint") == "3e-07 5376");
+  CHECK(gap_and_hosts("aries_8192") == "3e-07 8192");
+  CHECK(gap_and_hosts("fat_tree") == "3e-07 4096");
+  CHECK(gap_and_hosts("fat_tree_4to1") == "3e-07 4096");
+  CHECK(gap_and_hosts("fat_tree_8192") == "3e-07 8192");
+  CHECK(gap_and_hosts("nvlink_ib") == "3e-07 512");
+  CHECK(gap_and_hosts("gige_star") == "5e-06 64");
+  CHECK(gap_and_hosts("exdyna_v100") == "3e-07 16");
+  CHECK(gap_and_hosts("dragonn_v100") == "5e-07 16");
+}
+
+TEST_CASE("aries_daint: blade, chassis, group and machine") {
+  // 4 nodes a router, 64 a chassis, 384 a group. 0.5 us to and from the router, 0.1 us a green or
+  // black hop, 0.5 us a blue one.
+  check_routes(
+      "aries_daint",
+      {{"nid-0", "nid-3", 1.0e-6, 10.2e9, "local-local"},
+       {"nid-0", "nid-4", 1.1e-6, 5.25e9, "local-green-local"},
+       {"nid-0", "nid-64", 1.1e-6, 10.2e9, "local-black-local"},
+       {"nid-0", "nid-68", 1.2e-6, 5.25e9, "local-green-black-local"},
+       {"nid-68", "nid-0", 1.2e-6, 5.25e9, "local-green-black-local"},
+       {"nid-383", "nid-130", 1.2e-6, 5.25e9, "local-green-black-local"},
+       // Router 1 of group 0 holds the link to group 1, router 0 of group 1 the one to group 0.
+       {"nid-4", "nid-384", 1.5e-6, 10.2e9, "local-blue-local"},
+       {"nid-0", "nid-384", 1.6e-6, 5.25e9, "local-green-blue-local"},
+       {"nid-383", "nid-5375", 1.9e-6, 5.25e9, "local-green-black-blue-green-black-local"}});
+}
+
+TEST_CASE("aries_daint: the cables of a bundle add up") {
+  const std::string bandwidths =
+      on_platform(platform_file("aries_daint"), [](const Platform& platform) {
+        std::map<std::string, double> by_kind;
+        for (const PlatformLink& link : platform.links())
+          by_kind[kind_of(link.name)] = link.bandwidth;
+        return fmt::format("{} {} {} {}", by_kind["local"], by_kind["green"], by_kind["black"],
+                           by_kind["blue"]);
+      });
+  CHECK(bandwidths == fmt::format("{} {} {} {}", 10.2e9, 5.25e9, 15.75e9, 343.1e9));
+}
+
+TEST_CASE("fat_tree: under one leaf, in one pod, across") {
+  check_routes("fat_tree",
+               {{"host-0", "host-15", 0.6e-6, 25e9, "link_from_-link_from_"},
+                {"host-0", "host-16", 1.2e-6, 25e9, "link_from_-link_from_-link_from_-link_from_"},
+                {"host-0", "host-4095", 1.8e-6, 25e9,
+                 "link_from_-link_from_-link_from_-link_from_-link_from_-link_from_"}});
+}
+
+TEST_CASE("aries_8192 and the other fat trees: the figures of their families, further out") {
+  check_routes("aries_8192",
+               {{"nid-0", "nid-3", 1.0e-6, 10.2e9, "local-local"},
+                {"nid-508", "nid-0", 1.2e-6, 5.25e9, "local-green-black-local"},
+                {"nid-511", "nid-8191", 1.8e-6, 5.25e9, "local-black-blue-green-black-local"}});
+  const std::string up_and_down =
+      "link_from_-link_from_-link_from_-link_from_-link_from_-link_from_";
+  check_routes("fat_tree_8192", {{"host-0", "host-15", 0.6e-6, 25e9, "link_from_-link_from_"},
+                                 {"host-0", "host-8191", 1.8e-6, 25e9, up_and_down}});
+  check_routes("fat_tree_4to1", {{"host-0", "host-15", 0.6e-6, 25e9, "link_from_-link_from_"},
+                                 {"host-0", "host-4095", 1.8e-6, 25e9, up_and_down}});
+}
+
+TEST_CASE("fat_tree_4to1 has four cables up for sixteen down") {
+  const std::string ways =
+      on_platform(platform_file("fat_tree_4to1"), [](const Platform& platform) {
+        std::set<LinkIndex> up;
+        for (HostIndex to = 16; to < 4096; ++to) up.insert(platform.route(0, to).links.at(1));
+        return std::to_string(up.size());
+      });
+  CHECK(ways == "4");
+}
+
+TEST_CASE("nvlink_ib: in a node over NVLink, on a rail over one leaf, else over the core") {
+  check_routes("nvlink_ib", {{"gpu-0", "gpu-7", 0.17e-6, 300e9, "nvlink-nvlink"},
+                             {"gpu-0", "gpu-8", 2.17e-6, 25e9, "nic-nic"},
+                             {"gpu-0", "gpu-9", 2.4e-6, 25e9, "nic-uplink-uplink-nic"},
+                             {"gpu-3", "gpu-507", 2.4e-6, 25e9, "nic-uplink-uplink-nic"}});
+}
+
+TEST_CASE("gige_star and alphabeta: two cables") {
+  check_routes("gige_star", {{"host-0", "host-63", 24.6e-6, 118.2e6, "cable--cable-"}});
+  check_routes("alphabeta", {{"host-0", "host-4095", 0, 10e9, "star-star"}});
+}
+
+TEST_CASE("exdyna_v100 and dragonn_v100: within a node, and over one NIC a node") {
+  check_routes("exdyna_v100", {{"gpu-0", "gpu-7", 0.17e-6, 150e9, "node-node"},
+                               {"gpu-0", "gpu-8", 2.4e-6, 12.5e9, "node-nic-nic-node"}});
+  check_routes("dragonn_v100", {{"gpu-0", "gpu-7", 0.5e-6, 12e9, "node-node"},
+                                {"gpu-0", "gpu-8", 20.5e-6, 3.125e9, "node-nic-nic-node"}});
+}
+
+}  // namespace thinwire::topologies

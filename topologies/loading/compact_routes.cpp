@@ -1,0 +1,497 @@
+#include "topologies/loading/compact_routes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/random.hpp"
+#include "topologies/loading/routes.hpp"
+
+namespace thinwire::topologies {
+
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+constexpr std::size_t kProbes = 32;      ///< of each of the two sets
+constexpr std::size_t kMostOfNode = 64;  ///< sites; the pairs of a larger node are like any other
+constexpr std::uint32_t kMostHops = std::numeric_limits<std::uint8_t>::max();
+constexpr std::size_t kMostKinds = std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1;
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+/// Sequences of up to kMostHops links one after the other, equal ones once.
+class LinkPool {
+ public:
+  explicit LinkPool(std::vector<LinkIndex>& links) : links_(links), slots_(1024) {}
+
+  /// Where `sequence` begins.
+  std::uint32_t place_of(std::span<const LinkIndex> sequence) {
+    if (sequence.empty()) return 0;
+    if (2 * (used_ + 1) > slots_.size()) grow();
+    const std::uint64_t hash = hash_of(sequence);
+    Slot& slot = slot_of(sequence, hash);
+    if (slot.length == 0) {
+      if (links_.size() + sequence.size() > kNone) {
+        throw InputError("the routes between so many hosts are too many to be held");
+      }
+      slot.begin = static_cast<std::uint32_t>(links_.size());
+      slot.length = static_cast<std::uint32_t>(sequence.size()) & kMostHops;
+      slot.hash = part_of(hash) & 0xffffffU;
+      links_.insert(links_.end(), sequence.begin(), sequence.end());
+      ++used_;
+    }
+    return slot.begin;
+  }
+
+ private:
+  struct Slot {
+    std::uint32_t begin = 0;
+    std::uint32_t length : 8 = 0;  ///< 0: free
+    std::uint32_t hash : 24 = 0;   ///< a part of it, so that few slots need a look at their links
+  };
+
+  [[nodiscard]] static std::uint64_t hash_of(std::span<const LinkIndex> sequence) {
+    std::uint64_t hash = sequence.size();
+    for (const LinkIndex link : sequence) hash = mix(hash ^ link);
+    return hash;
+  }
+  static constexpr std::uint32_t part_of(std::uint64_t hash) {
+    return static_cast<std::uint32_t>(hash >> 40U);
+  }
+
+  /// The slot that holds `sequence`, or the one to put it in.
+  [[nodiscard]] Slot& slot_of(std::span<const LinkIndex> sequence, std::uint64_t hash) {
+    for (std::size_t i = hash;; ++i) {
+      Slot& slot = slots_[i & (slots_.size() - 1)];
+      if (slot.length == 0) return slot;
+      if (slot.hash == part_of(hash) && std::ranges::equal(at(slot), sequence)) return slot;
+    }
+  }
+  [[nodiscard]] std::span<const LinkIndex> at(const Slot& slot) const {
+    return {links_.data() + slot.begin, slot.length};
+  }
+
+  void grow() {
+    std::vector<Slot> before(4 * slots_.size());
+    before.swap(slots_);
+    for (const Slot& slot : before) {
+      if (slot.length == 0) continue;
+      const std::uint64_t hash = hash_of(at(slot));
+      for (std::size_t i = hash;; ++i) {  // all are different
+        Slot& free = slots_[i & (slots_.size() - 1)];
+        if (free.length > 0) continue;
+        free = slot;
+        break;
+      }
+    }
+  }
+
+  std::vector<LinkIndex>& links_;
+  std::vector<Slot> slots_;  ///< a power of two of them
+  std::size_t used_ = 0;
+};
+
+/// Which class each site is in.
+struct Classes {
+  std::vector<std::uint32_t> of;  ///< by site
+  std::size_t count = 0;
+};
+
+}  // namespace
+
+class CompactRoutes::Maker {
+ public:
+  Maker(const Platform& platform, const CompactRoutesLimits& limits, CompactRoutes& made)
+      : platform_(platform), limits_(limits), made_(made), pool_(made.middles_) {
+    for (const PlatformLink& link : platform.links()) {
+      weight_.push_back(is_weight(link));
+      bandwidth_.push_back(link.bandwidth);
+      latency_.push_back(link.latency.value());
+    }
+    find_nodes();
+  }
+
+  void make() {
+    if (sites() > limits_.all_pairs_up_to && make_classes()) return;
+    make_all_pairs();
+  }
+
+ private:
+  enum class End : std::uint8_t { source, destination };
+
+  [[nodiscard]] std::size_t sites() const { return made_.hosts_.size(); }
+
+  /// Where a node has too many sites, each is a node of its own.
+  void find_nodes() {
+    std::unordered_map<std::string_view, std::vector<SiteIndex>> nodes;
+    for (SiteIndex site = 0; site < sites(); ++site) {
+      nodes[platform_.hosts()[made_.hosts_[site]].node].push_back(site);
+    }
+    node_.resize(sites());
+    std::uint32_t next = 0;
+    for (const auto& [name, members] : nodes) {
+      const bool apart = members.size() > kMostOfNode;
+      for (const SiteIndex site : members) node_[site] = apart ? next++ : next;
+      if (!apart) ++next;
+    }
+  }
+
+  // --- routes, asked of SimGrid
+
+  /// Without weights; valid until the next call.
+  const std::vector<LinkIndex>& ask(SiteIndex from, SiteIndex to) {
+    platform_.route_into(made_.hosts_[from], made_.hosts_[to], links_);
+    std::erase_if(links_, [&](LinkIndex link) { return weight_[link]; });
+    return links_;
+  }
+
+  /// The number of a port of a site; kNoPort where it is one too many.
+  static std::uint8_t port_of(std::vector<LinkIndex>& ports, LinkIndex link) {
+    const auto found = std::ranges::find(ports, link);
+    if (found == ports.end()) {
+      if (ports.size() == Way::kNoPort) return Way::kNoPort;
+      ports.push_back(link);
+      return static_cast<std::uint8_t>(ports.size() - 1);
+    }
+    return static_cast<std::uint8_t>(found - ports.begin());
+  }
+
+  std::uint16_t kind_index(const WayKind& kind) {
+    const auto [at, is_new] = kind_indexes_.try_emplace(
+        {kind.bandwidth, kind.latency}, static_cast<std::uint16_t>(made_.kinds_.size()));
+    if (is_new) {
+      if (made_.kinds_.size() == kMostKinds) {
+        throw InputError(
+            fmt::format("{}: its routes have more than {} different pairs of bandwidth and latency",
+                        platform_.path(), kMostKinds));
+      }
+      made_.kinds_.push_back(kind);
+    }
+    return at->second;
+  }
+
+  Way asked_way(SiteIndex from, SiteIndex to) {
+    std::span<const LinkIndex> rest = ask(from, to);
+    Way way;
+    double slowest = std::numeric_limits<double>::infinity();
+    for (const LinkIndex link : rest) {
+      slowest = std::min(slowest, bandwidth_[link]);
+    }
+    if (rest.size() >= 2) {
+      way.up = port_of(up_[from], rest.front()) & Way::kNoPort;  // as 4 bits
+      way.down = port_of(down_[to], rest.back()) & Way::kNoPort;
+      if (way.up != Way::kNoPort) rest = rest.subspan(1);
+      if (way.down != Way::kNoPort) rest = rest.first(rest.size() - 1);
+    }
+    if (rest.size() > kMostHops) {
+      throw InputError(fmt::format("{}: the route from {} to {} has more than {} links",
+                                   platform_.path(), name_of(from), name_of(to), kMostHops));
+    }
+    way.middle = pool_.place_of(rest);
+    way.hops = static_cast<std::uint8_t>(rest.size());
+    double latency = 0;
+    for (const LinkIndex link : rest) latency += latency_[link];
+    way.kind = kind_index({.bandwidth = slowest, .latency = latency});
+    return way;
+  }
+
+  [[nodiscard]] const std::string& name_of(SiteIndex site) const {
+    return platform_.hosts()[made_.hosts_[site]].name;
+  }
+
+  void forget() {
+    up_.assign(sites(), {});
+    down_.assign(sites(), {});
+    made_.sites_.assign(sites(), {});
+    made_.near_.clear();
+  }
+
+  // --- every pair
+
+  void make_all_pairs() {
+    forget();
+    made_.complete_ = true;
+    made_.rows_ = made_.columns_ = sites();
+    made_.table_.assign(sites() * sites(), {});
+    made_.near_.resize(sites());
+    for (SiteIndex from = 0; from < sites(); ++from) {
+      for (SiteIndex to = 0; to < sites(); ++to) {
+        made_.table_[from * sites() + to] = asked_way(from, to);
+      }
+      made_.near_[from] = made_.table_[from * sites() + from];
+      made_.sites_[from] = {.node = from, .near = from, .place = 0, .row = from, .column = from};
+    }
+    store_ports();
+    find_switches();
+  }
+
+  /// Whether two sources have the same ways to all sites that are in no node of theirs. Where there
+  /// are none of those, whether nothing is between the two.
+  [[nodiscard]] bool same_switch(SiteIndex a, SiteIndex b) const {
+    bool any = false;
+    for (SiteIndex to = 0; to < sites(); ++to) {
+      if (node_[to] == node_[a] || node_[to] == node_[b]) continue;
+      any = true;
+      const Way x = made_.way(a, to);
+      const Way y = made_.way(b, to);
+      if (x.middle != y.middle || x.hops != y.hops || x.up != y.up || x.down != y.down) {
+        return false;
+      }
+    }
+    return any || (made_.way(a, b).hops == 0 && made_.way(b, a).hops == 0);
+  }
+
+  /// Sources of one row are behind one switch, those of different rows may be.
+  void find_switches() {
+    std::vector<SiteIndex> firsts;  // of each switch
+    std::vector<std::uint32_t> of_row(made_.rows_, kNone);
+    made_.switches_.clear();
+    for (SiteIndex site = 0; site < sites(); ++site) {
+      std::uint32_t& found = of_row[made_.sites_[site].row];
+      if (found == kNone) {
+        const auto at =
+            std::ranges::find_if(firsts, [&](SiteIndex first) { return same_switch(first, site); });
+        found = static_cast<std::uint32_t>(at - firsts.begin());
+        if (at == firsts.end()) firsts.push_back(site);
+      }
+      made_.switches_.push_back(found);
+    }
+  }
+
+  // --- classes
+
+  /// False where classes do not hold what SimGrid routes.
+  bool make_classes() {
+    forget();
+    choose_probes();
+    const Classes sources = classes_of(End::source);
+    const Classes destinations = classes_of(End::destination);
+    fill_table(sources, destinations);
+    if (!same_ports(sources, up_) || !same_ports(destinations, down_)) return false;
+    fill_near();
+    store_ports();
+    if (!as_asked()) return false;
+    find_switches();
+    return true;
+  }
+
+  /// Two sets in different nodes: sites in the nodes of the first are matched by the second.
+  void choose_probes() {
+    for (std::vector<SiteIndex>& set : probes_) set.clear();
+    const std::size_t wanted = std::clamp<std::size_t>(sites() / 4, 1, kProbes);
+    for (std::size_t set = 0; set < probes_.size(); ++set) {
+      probed_[set].assign(sites(), false);  // by node
+      for (std::size_t i = 0; i < wanted; ++i) {
+        // One of each part of the platform.
+        const std::size_t begin = i * sites() / wanted;
+        const std::size_t size = (i + 1) * sites() / wanted - begin;
+        const auto probe = static_cast<SiteIndex>(begin + random_bits(kSeed, set, i) % size);
+        if (set == 1 && probed_[0][node_[probe]]) continue;
+        probes_[set].push_back(probe);
+        probed_[set][node_[probe]] = true;
+      }
+    }
+  }
+
+  /// Of a site's routes to or from the probes of a set.
+  std::uint64_t signature(End end, SiteIndex site, std::size_t set) {
+    std::uint64_t hash = kSeed;
+    for (const SiteIndex probe : probes_[set]) {
+      const bool source = end == End::source;
+      const Way way = source ? asked_way(site, probe) : asked_way(probe, site);
+      const std::uint8_t port = source ? way.up : way.down;
+      double bandwidth = 0;
+      if (port != Way::kNoPort) {
+        bandwidth = bandwidth_[source ? up_[site][port] : down_[site][port]];
+      }
+      hash = random_bits(hash, way.middle, way.hops, port, std::bit_cast<std::uint64_t>(bandwidth));
+    }
+    return hash;
+  }
+
+  Classes classes_of(End end) {
+    Classes classes{.of = std::vector<std::uint32_t>(sites(), kNone), .count = 0};
+    const auto next = [&] { return static_cast<std::uint32_t>(classes.count++); };
+    std::unordered_map<std::uint64_t, std::uint32_t> by_first;
+    std::vector<SiteIndex> members;  // of each class one that the second set can tell
+    for (SiteIndex site = 0; site < sites(); ++site) {
+      if (probed_[0][node_[site]]) continue;
+      const auto [at, is_new] = by_first.try_emplace(signature(end, site, 0), 0);
+      if (is_new) {
+        at->second = next();
+        members.push_back(kNone);
+      }
+      classes.of[site] = at->second;
+      SiteIndex& member = members[at->second];
+      if (member == kNone && !probed_[1][node_[site]]) member = site;
+    }
+    std::unordered_map<std::uint64_t, std::uint32_t> by_second;
+    for (std::uint32_t i = 0; i < members.size(); ++i) {
+      if (members[i] == kNone) continue;
+      const auto [at, is_new] = by_second.try_emplace(signature(end, members[i], 1), i);
+      if (!is_new) at->second = kNone;  // the second set does not tell the two
+    }
+    for (SiteIndex site = 0; site < sites(); ++site) {
+      if (classes.of[site] != kNone) continue;
+      const auto at = by_second.find(signature(end, site, 1));
+      classes.of[site] =
+          probes_[1].empty() || at == by_second.end() || at->second == kNone ? next() : at->second;
+    }
+    return classes;
+  }
+
+  /// Of each class one site, and where there is one, another that is in a different node.
+  struct Representatives {
+    SiteIndex first = kNone;
+    SiteIndex second = kNone;
+  };
+  [[nodiscard]] std::vector<Representatives> representatives_of(const Classes& classes) const {
+    std::vector<Representatives> all(classes.count);
+    for (SiteIndex site = 0; site < sites(); ++site) {
+      Representatives& those = all[classes.of[site]];
+      if (those.first == kNone) {
+        those.first = site;
+      } else if (those.second == kNone && node_[site] != node_[those.first]) {
+        those.second = site;
+      }
+    }
+    return all;
+  }
+
+  void fill_table(const Classes& sources, const Classes& destinations) {
+    made_.complete_ = false;
+    made_.rows_ = sources.count;
+    made_.columns_ = destinations.count;
+    made_.table_.assign(sources.count * destinations.count, {});
+    for (SiteIndex site = 0; site < sites(); ++site) {
+      made_.sites_[site].row = sources.of[site];
+      made_.sites_[site].column = destinations.of[site];
+    }
+    const std::vector<Representatives> from = representatives_of(sources);
+    const std::vector<Representatives> to = representatives_of(destinations);
+    Way* entry = made_.table_.data();
+    for (const Representatives& source : from) {
+      for (const Representatives& destination : to) {
+        SiteIndex a = source.first;
+        SiteIndex b = destination.first;
+        if (node_[a] == node_[b]) {
+          if (destination.second != kNone) {
+            b = destination.second;
+          } else {
+            a = source.second;
+          }
+        }
+        // Where all pairs of the two are within a node, nobody looks the entry up.
+        if (a != kNone) *entry = asked_way(a, b);
+        ++entry;
+      }
+    }
+  }
+
+  /// Whether all sites of a class have as many ports as the one that was asked for.
+  [[nodiscard]] static bool same_ports(const Classes& classes,
+                                       const std::vector<std::vector<LinkIndex>>& ports) {
+    std::vector<std::size_t> count(classes.count, kNone);
+    for (SiteIndex site = 0; site < ports.size(); ++site) {
+      std::size_t& wanted = count[classes.of[site]];
+      if (wanted == kNone) wanted = ports[site].size();
+      if (wanted != ports[site].size()) return false;
+    }
+    return true;
+  }
+
+  void fill_near() {
+    std::vector<std::vector<SiteIndex>> nodes(sites());
+    for (SiteIndex site = 0; site < sites(); ++site) nodes[node_[site]].push_back(site);
+    for (const std::vector<SiteIndex>& node : nodes) {
+      for (std::uint32_t place = 0; place < node.size(); ++place) {
+        Site& site = made_.sites_[node[place]];
+        site.node = node_[node[place]];
+        site.place = place;
+        site.near = static_cast<std::uint32_t>(made_.near_.size());
+        for (const SiteIndex to : node) made_.near_.push_back(asked_way(node[place], to));
+      }
+    }
+  }
+
+  void store_ports() {
+    const auto store = [](const std::vector<std::vector<LinkIndex>>& of_sites, Ports& into) {
+      into = {};
+      into.begin.push_back(0);
+      for (const std::vector<LinkIndex>& ports : of_sites) {
+        into.links.insert(into.links.end(), ports.begin(), ports.end());
+        into.begin.push_back(static_cast<std::uint32_t>(into.links.size()));
+      }
+    };
+    store(up_, made_.up_);
+    store(down_, made_.down_);
+  }
+
+  /// Whether random pairs have SimGrid's own routes; all pairs, where they are no more.
+  [[nodiscard]] bool as_asked() {
+    const std::uint64_t all = std::uint64_t{sites()} * sites();
+    const bool random = all > limits_.pairs_compared;
+    for (std::uint64_t i = 0; i < (random ? limits_.pairs_compared : all); ++i) {
+      const std::uint64_t pair = random ? random_bits(kSeed, i) % all : i;
+      const auto from = static_cast<SiteIndex>(pair / sites());
+      const auto to = static_cast<SiteIndex>(pair % sites());
+      if (made_.links(from, to) != ask(from, to)) return false;
+    }
+    return true;
+  }
+
+  const Platform& platform_;
+  const CompactRoutesLimits& limits_;
+  CompactRoutes& made_;
+  LinkPool pool_;
+  std::vector<bool> weight_;         ///< by link
+  std::vector<double> bandwidth_;    ///< by link
+  std::vector<double> latency_;      ///< by link
+  std::vector<std::uint32_t> node_;  ///< by site
+  std::map<std::pair<double, double>, std::uint16_t> kind_indexes_;
+  std::vector<LinkIndex> links_;
+  std::vector<std::vector<LinkIndex>> up_;  ///< by site
+  std::vector<std::vector<LinkIndex>> down_;
+  std::array<std::vector<SiteIndex>, 2> probes_;
+  std::array<std::vector<bool>, 2> probed_;  ///< by node
+};
+
+CompactRoutes::CompactRoutes(const Platform& platform, std::span<const HostIndex> hosts,
+                             const CompactRoutesLimits& limits)
+    : hosts_(hosts.begin(), hosts.end()) {
+  std::ranges::sort(hosts_);
+  hosts_.erase(std::unique(hosts_.begin(), hosts_.end()), hosts_.end());
+  for (const HostIndex host : hosts) {
+    site_of_.push_back(
+        static_cast<SiteIndex>(std::ranges::lower_bound(hosts_, host) - hosts_.begin()));
+  }
+  Maker(platform, limits, *this).make();
+  middles_.shrink_to_fit();
+}
+
+std::size_t CompactRoutes::bytes() const {
+  const auto of = [](const auto& all) { return all.capacity() * sizeof(all[0]); };
+  return sizeof(*this) + of(site_of_) + of(hosts_) + of(sites_) + of(table_) + of(near_) +
+         of(middles_) + of(up_.links) + of(up_.begin) + of(down_.links) + of(down_.begin) +
+         of(kinds_) + of(switches_);
+}
+
+std::vector<LinkIndex> CompactRoutes::links(SiteIndex from, SiteIndex to) const {
+  const Way way = this->way(from, to);
+  const std::span<const LinkIndex> between = middle(way);
+  std::vector<LinkIndex> all;
+  if (way.up != Way::kNoPort) all.push_back(up_ports(from)[way.up]);
+  all.insert(all.end(), between.begin(), between.end());
+  if (way.down != Way::kNoPort) all.push_back(down_ports(to)[way.down]);
+  return all;
+}
+
+}  // namespace thinwire::topologies

@@ -1,0 +1,145 @@
+// The routes between the hosts of a job, compact enough for thousands of ranks and looked up in
+// tens of nanoseconds: what a network of our own asks for with every message.
+//
+// A route is a port of the sender, links in the middle, and a port of the receiver. Hosts behind
+// one switch have the middles of their routes in common, so middles are held for classes of hosts:
+// sources whose routes to some probes are the same but for the first link, and destinations whose
+// routes from some probes are the same but for the last. Every pair of classes is asked of SimGrid
+// once. Pairs within a node are held apart, each asked. Random pairs are then compared with
+// SimGrid's own routes; where one differs, every host becomes a class of its own, which takes long
+// and is right. On few hosts each is its own from the start.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/core/base/prefetch.hpp"
+#include "topologies/loading/platform.hpp"
+
+namespace thinwire::topologies {
+
+/// A host that ranks are on: an index in CompactRoutes' own list of distinct hosts.
+using SiteIndex = std::uint32_t;
+
+/// How a message goes from one site to another: its first link (a port of the sender), links in the
+/// middle, its last link (a port of the receiver). A route of fewer than two links has no ports.
+struct Way {
+  static constexpr std::uint8_t kNoPort = 15;
+
+  std::uint32_t middle = 0;         ///< where the middle's links begin
+  std::uint8_t hops = 0;            ///< links of the middle
+  std::uint8_t up : 4 = kNoPort;    ///< index in the sender's up_ports(), or kNoPort
+  std::uint8_t down : 4 = kNoPort;  ///< index in the receiver's down_ports(), or kNoPort
+  std::uint16_t kind = 0;           ///< index in kinds()
+};
+static_assert(sizeof(Way) == 8);
+
+/// What many ways have in common.
+struct WayKind {
+  double bandwidth;  ///< the smallest of the whole route, in bytes a second
+  double latency;    ///< of the middle's links, in seconds
+};
+
+struct CompactRoutesLimits {
+  std::size_t all_pairs_up_to = 512;     ///< sites; on more, classes
+  std::size_t pairs_compared = 100'000;  ///< with SimGrid's own routes, where there are classes
+};
+
+class CompactRoutes {
+ public:
+  /// `hosts` is indexed by rank; hosts may repeat. Throws InputError naming both hosts where there
+  /// is no route, and for routes of more than 255 links.
+  CompactRoutes(const Platform& platform, std::span<const HostIndex> hosts,
+                const CompactRoutesLimits& limits = {});
+
+  /// In the order of hosts, whatever the order of ranks.
+  [[nodiscard]] std::size_t sites() const { return hosts_.size(); }
+  [[nodiscard]] SiteIndex site_of(std::size_t rank) const { return site_of_[rank]; }
+  [[nodiscard]] HostIndex host_of(SiteIndex site) const { return hosts_[site]; }
+
+  /// A site's way to itself is what SimGrid says: a loopback, ports, or no link at all; the last
+  /// is as fast as infinity.
+  [[nodiscard]] Way way(SiteIndex from, SiteIndex to) const {
+    const Site& a = sites_[from];
+    const Site& b = sites_[to];
+    if (a.node == b.node) [[unlikely]]
+      return near_[a.near + b.place];
+    return table_[std::size_t{a.row} * columns_ + b.column];
+  }
+  /// What way() reads of the table.
+  void prefetch(SiteIndex from, SiteIndex to) const {
+    prefetch_line(table_.data() + std::size_t{sites_[from].row} * columns_ + sites_[to].column);
+  }
+  [[nodiscard]] std::span<const LinkIndex> middle(Way way) const {
+    return {middles_.data() + way.middle, way.hops};
+  }
+  /// Those of all ways, one after the other.
+  [[nodiscard]] std::span<const LinkIndex> all_middles() const { return middles_; }
+  /// Calls `visit` for every way that there is, of whichever sites.
+  template <class Visit>
+  void for_each_way(const Visit& visit) const {
+    for (const Way way : table_) visit(way);
+    for (const Way way : near_) visit(way);
+  }
+  void prefetch_middle(Way way) const { prefetch_line(middles_.data() + way.middle); }
+
+  /// First links of a site's routes, at most 15; where there are more, the rest are in the middles
+  /// of their routes.
+  [[nodiscard]] std::span<const LinkIndex> up_ports(SiteIndex site) const {
+    return ports_of(up_, site);
+  }
+  /// Last links of the routes to a site, likewise.
+  [[nodiscard]] std::span<const LinkIndex> down_ports(SiteIndex site) const {
+    return ports_of(down_, site);
+  }
+  [[nodiscard]] const WayKind& kind(Way way) const { return kinds_[way.kind]; }
+
+  /// Whether every pair was asked of SimGrid; else see above.
+  [[nodiscard]] bool complete() const { return complete_; }
+  /// The same for sites whose routes are the same but for their first links: they are behind the
+  /// same access switch.
+  [[nodiscard]] std::uint32_t switch_of(SiteIndex site) const { return switches_[site]; }
+  /// Entries of the table: source classes and destination classes.
+  [[nodiscard]] std::size_t rows() const { return rows_; }
+  [[nodiscard]] std::size_t columns() const { return columns_; }
+  /// Of memory held.
+  [[nodiscard]] std::size_t bytes() const;
+
+  /// A whole route, for tests and tools.
+  [[nodiscard]] std::vector<LinkIndex> links(SiteIndex from, SiteIndex to) const;
+
+ private:
+  class Maker;
+
+  struct Site {
+    std::uint32_t node = 0;  ///< sites of the same node find their ways in near_
+    std::uint32_t near = 0;  ///< where this site's ways begin there
+    std::uint32_t place = 0;
+    std::uint32_t row = 0;
+    std::uint32_t column = 0;
+  };
+  struct Ports {
+    std::vector<LinkIndex> links = {};
+    std::vector<std::uint32_t> begin = {};  ///< by site, and one more
+  };
+  [[nodiscard]] static std::span<const LinkIndex> ports_of(const Ports& ports, SiteIndex site) {
+    return {ports.links.data() + ports.begin[site], ports.begin[site + 1] - ports.begin[site]};
+  }
+
+  std::vector<SiteIndex> site_of_;  ///< by rank
+  std::vector<HostIndex> hosts_;    ///< by site
+  std::vector<Site> sites_;
+  std::vector<Way> table_;  ///< by row and column
+  std::size_t rows_ = 0;
+  std::size_t columns_ = 0;
+  std::vector<Way> near_;
+  std::vector<LinkIndex> middles_;
+  Ports up_;
+  Ports down_;
+  std::vector<WayKind> kinds_;
+  std::vector<std::uint32_t> switches_;
+  bool complete_ = false;
+};
+
+}  // namespace thinwire::topologies

@@ -1,0 +1,153 @@
+#include "topologies/loading/placement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/nearest.hpp"
+#include "sim/core/base/random.hpp"
+
+namespace thinwire::topologies {
+
+namespace {
+
+constexpr std::string_view kRandom = "random:";
+
+bool is_file(const std::string& placement) {
+  return placement.find_first_of("/.") != std::string::npos;
+}
+
+/// The seed of "random:SEED".
+std::uint64_t seed_of(const std::string& placement) {
+  const std::string_view text = std::string_view(placement).substr(kRandom.size());
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw InputError(fmt::format(
+        "placement '{}': wanted is random:SEED with a whole number from 0, as in random:1",
+        placement));
+  }
+  return seed;
+}
+
+std::vector<HostIndex> in_order(std::size_t hosts) {
+  std::vector<HostIndex> order(hosts);
+  std::iota(order.begin(), order.end(), HostIndex{0});
+  return order;
+}
+
+std::vector<HostIndex> round_robin(std::span<const PlatformHost> hosts) {
+  std::unordered_map<std::string_view, std::size_t> node_of_name;
+  std::unordered_map<std::size_t, std::size_t> hosts_of_node;
+  struct Seat {
+    std::size_t turn;  ///< how many hosts of the same node come before
+    std::size_t node;
+    HostIndex host;
+  };
+  std::vector<Seat> seats;
+  for (HostIndex host = 0; host < hosts.size(); ++host) {
+    const std::size_t node =
+        node_of_name.try_emplace(hosts[host].node, node_of_name.size()).first->second;
+    seats.push_back({hosts_of_node[node]++, node, host});
+  }
+  std::ranges::stable_sort(seats, [](const Seat& a, const Seat& b) {
+    return std::pair(a.turn, a.node) < std::pair(b.turn, b.node);
+  });
+  std::vector<HostIndex> order;
+  for (const Seat& seat : seats) order.push_back(seat.host);
+  return order;
+}
+
+std::vector<HostIndex> shuffled(std::size_t hosts, std::uint64_t seed) {
+  std::vector<HostIndex> order = in_order(hosts);
+  for (std::size_t left = hosts; left > 1; --left) {
+    std::swap(order[left - 1], order[random_bits(seed, left) % left]);
+  }
+  return order;
+}
+
+std::string without_comment(std::string line) {
+  line.erase(std::min(line.find('#'), line.size()));
+  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  line.erase(line.begin(), std::ranges::find_if_not(line, is_space));
+  while (!line.empty() && is_space(line.back())) line.pop_back();
+  return line;
+}
+
+std::vector<HostIndex> from_file(std::span<const PlatformHost> hosts, const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw InputError(fmt::format("{}: cannot be read as a placement file", path));
+  std::unordered_map<std::string_view, HostIndex> by_name;
+  for (HostIndex host = 0; host < hosts.size(); ++host) by_name.emplace(hosts[host].name, host);
+  std::vector<HostIndex> order;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const std::string name = without_comment(line);
+    if (name.empty()) continue;
+    const auto found = by_name.find(name);
+    if (found == by_name.end()) {
+      // Thousands of names help nobody: the nearest, or the range.
+      std::vector<std::string> names;
+      for (const PlatformHost& host : hosts) names.push_back(host.name);
+      std::string hint = did_you_mean(name, names);
+      if (names.size() > 8 && hint.starts_with("; known")) {
+        hint = fmt::format("; the {} hosts run from '{}' to '{}'", names.size(), names.front(),
+                           names.back());
+      }
+      throw InputError(fmt::format("{}:{}: unknown host '{}'{}", path, number, name, hint));
+    }
+    order.push_back(found->second);
+  }
+  if (file.bad()) throw InputError(fmt::format("{}: cannot be read as a placement file", path));
+  return order;
+}
+
+}  // namespace
+
+void check_placement(const std::string& placement) {
+  if (placement == "block" || placement == "round_robin" || is_file(placement)) return;
+  if (placement.starts_with(kRandom)) {
+    static_cast<void>(seed_of(placement));
+    return;
+  }
+  const std::vector<std::string> known{"block", "round_robin", "random:SEED", "a file (./hosts)"};
+  throw InputError(
+      fmt::format("unknown placement '{}'{}", placement, did_you_mean(placement, known)));
+}
+
+std::vector<HostIndex> place(std::span<const PlatformHost> hosts, int ranks,
+                             const std::string& placement) {
+  check_placement(placement);
+  if (ranks < 0) throw InputError(fmt::format("{} ranks cannot be placed", ranks));
+  const auto wanted = static_cast<std::size_t>(ranks);
+  const bool file = is_file(placement);
+  std::vector<HostIndex> order;
+  if (file) {
+    order = from_file(hosts, placement);
+  } else if (placement == "round_robin") {
+    order = round_robin(hosts);
+  } else if (placement == "block") {
+    order = in_order(hosts.size());
+  } else {
+    order = shuffled(hosts.size(), seed_of(placement));
+  }
+  if (order.size() < wanted) {
+    throw TooFewHostsError(file ? fmt::format("{}: names {} hosts, fewer than the {} ranks",
+                                              placement, order.size(), wanted)
+                                : fmt::format("the platform has {} hosts, fewer than the {} ranks",
+                                              order.size(), wanted));
+  }
+  order.resize(wanted);
+  return order;
+}
+
+}  // namespace thinwire::topologies

@@ -1,0 +1,26 @@
+// Which host each rank runs on.
+//
+//   block         rank r on host r
+//   round_robin   the first host of every node, then the second of every node, and so on
+//   random:SEED   a shuffle of the hosts, the same for the same seed
+//   a file        one host a line, rank 0 first; '#' starts a comment. A host may come several
+//                 times: its ranks share its port. What has a '/' or a '.' is taken for a file.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "topologies/loading/platform.hpp"
+
+namespace thinwire::topologies {
+
+/// The host of each of `ranks` ranks. Throws TooFewHostsError where there are fewer hosts than
+/// ranks, and InputError for a placement or a host that nobody knows.
+[[nodiscard]] std::vector<HostIndex> place(std::span<const PlatformHost> hosts, int ranks,
+                                           const std::string& placement);
+
+/// Throws InputError for what is none of the above; a file is not opened.
+void check_placement(const std::string& placement);
+
+}  // namespace thinwire::topologies

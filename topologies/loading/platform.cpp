@@ -1,0 +1,323 @@
+#include "topologies/loading/platform.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <xbt/log.h>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <exception>
+#include <fstream>
+#include <map>
+#include <new>
+#include <simgrid/Exception.hpp>
+#include <simgrid/kernel/routing/NetPoint.hpp>
+#include <simgrid/s4u.hpp>
+#include <string_view>
+#include <unordered_map>
+#include <xbt/config.hpp>
+
+#include "sim/core/base/errors.hpp"
+#include "topologies/loading/dragonfly_routes.hpp"
+#include "topologies/loading/shortest_paths.hpp"
+
+// SimGrid's headers for these are internal, or bring all of MPI along.
+extern "C" void smpi_init_options();
+double xbt_parse_get_time(const std::string&, int, const std::string&, const std::string&);
+double xbt_parse_get_bandwidth(const std::string&, int, const std::string&, const std::string&);
+
+namespace thinwire::topologies {
+
+namespace {
+
+namespace sg4 = simgrid::s4u;
+using LinkImpl = simgrid::kernel::resource::StandardLinkImpl;
+constexpr std::string_view kOurs = "thinwire.";
+constexpr std::string_view kGapProperty = "thinwire.message_gap";
+constexpr std::string_view kLinkProperty = "thinwire.link.";
+constexpr const char* kNodeProperty = "thinwire.node";  // of hosts
+
+/// "gpu-9" before "gpu-10": runs of digits compare as numbers.
+bool natural_less(const std::string& a, const std::string& b) {
+  const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  const auto number_end = [&](const std::string& text, std::size_t i) {
+    while (i < text.size() && digit(text[i])) ++i;
+    return i;
+  };
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!digit(a[i]) || !digit(b[j])) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i;
+      ++j;
+      continue;
+    }
+    const auto significant = [](const std::string& text, std::size_t from, std::size_t end) {
+      while (from + 1 < end && text[from] == '0') ++from;
+      return std::string_view(text).substr(from, end - from);
+    };
+    const std::size_t i_end = number_end(a, i);
+    const std::size_t j_end = number_end(b, j);
+    const std::string_view x = significant(a, i, i_end);
+    const std::string_view y = significant(b, j, j_end);
+    if (x.size() != y.size()) return x.size() < y.size();
+    if (x != y) return x < y;
+    i = i_end;
+    j = j_end;
+  }
+  return a.size() - i == b.size() - j ? a < b : a.size() - i < b.size() - j;
+}
+
+/// What a platform may overrule in its <config>, and what nobody may.
+void configure(const Platform::Loading& loading) {
+  using simgrid::config::set_default;
+  set_default<std::string>("host/model", "compound");  // the default one ignores network/model
+  set_default<std::string>("network/model", loading.packets ? "ns-3" : "CM02");
+  set_default<double>("network/TCP-gamma", 1e30);  // no TCP window caps a flow
+  set_default<bool>("network/crosstraffic", false);
+  set_default<double>("surf/precision", 1e-12);  // 1e-9 s would lump events together
+  // In bytes a second. What hundreds of flows on a link of 1e11 round to is more than the 1e-5 that
+  // SimGrid takes for 0, and it aborts then; at 0.1 it does too.
+  set_default<double>("maxmin/precision", 1e-3);
+}
+
+/// What SimGrid says goes on for pages where it lists all that would be right.
+std::string one_line(std::string text) {
+  constexpr std::size_t kMost = 400;
+  std::ranges::replace(text, '\n', ' ');
+  const std::size_t end = text.find_last_not_of(' ') + 1;
+  return end > kMost ? text.substr(0, kMost) + " ..." : text.substr(0, end);
+}
+
+/// A figure of a property as SimGrid reads it; no number where it cannot be.
+double figure(double (*read)(const std::string&, int, const std::string&, const std::string&),
+              const std::string& path, std::string text) {
+  text.erase(0, text.find_first_not_of(' '));
+  try {
+    const double value = text.empty() ? NAN : read(path, 0, text, "");
+    return std::isfinite(value) ? value : NAN;
+  } catch (const simgrid::ParseError&) {
+    return NAN;
+  }
+}
+
+void require_readable(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) {
+    throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw InputError(fmt::format("{}: is no file; name a platform XML", path));
+  }
+  if (!std::ifstream(path)) throw InputError(fmt::format("{}: cannot be read", path));
+}
+
+/// Ways around the routing, which SimGrid does not tell of.
+bool has_bypasses(const std::string& path) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.find("<bypass") != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+struct Platform::Loaded {
+  std::string path;
+  std::array<char, 9> program{'t', 'h', 'i', 'n', 'w', 'i', 'r', 'e', '\0'};
+  std::array<char*, 2> arguments{program.data(), nullptr};
+  int count = 1;
+  char** values = arguments.data();
+  std::unique_ptr<sg4::Engine> engine;
+  std::vector<PlatformHost> hosts;
+  std::vector<sg4::Host*> simgrid_hosts;
+  std::vector<PlatformLink> links;
+  std::unordered_map<const LinkImpl*, LinkIndex> index_of;
+  std::vector<LinkImpl*> passed;  ///< of the route that was asked last
+  Seconds message_gap;
+
+  void load(const Platform::Loading& loading);
+  void tune(const std::string& key, const std::string& figures);
+  void read_zone_properties();
+  void refuse_zone_properties(const sg4::NetZone& zone) const;
+  void list_hosts();
+  void list_links();
+  void route(HostIndex from, HostIndex to, std::vector<LinkIndex>& into, double* latency);
+};
+
+void Platform::Loaded::load(const Platform::Loading& loading) {
+  try {
+    ShortestPaths paths;
+    engine->load_platform(path);
+    read_zone_properties();
+    mend_dragonfly(*engine);
+    if (!has_bypasses(path)) paths.replace_dijkstra(*engine, loading.own_paths_from);
+    engine->seal_platform();
+  } catch (const simgrid::ParseError& error) {
+    throw InputError(one_line(error.what()));
+  } catch (const InputError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw InputError(fmt::format("{}: {}", path, one_line(error.what())));
+  }
+  list_hosts();
+  list_links();
+}
+
+void Platform::Loaded::tune(const std::string& key, const std::string& figures) {
+  const std::string prefix = key.substr(kLinkProperty.size());
+  const std::size_t space = std::min(figures.find(' '), figures.size());
+  const double bandwidth = figure(xbt_parse_get_bandwidth, path, figures.substr(0, space));
+  const double latency = figure(xbt_parse_get_time, path, figures.substr(space));
+  if (!(bandwidth > 0) || !(latency >= 0)) {
+    throw InputError(
+        fmt::format("{}: property {}: '{}' is not right; wanted is 'BANDWIDTH LATENCY', as in "
+                    "'5.25GBps 100ns'",
+                    path, key, figures));
+  }
+  bool found = false;
+  for (sg4::Link* link : engine->get_all_links()) {
+    if (!link->get_name().starts_with(prefix)) continue;
+    link->set_bandwidth(bandwidth);
+    link->set_latency(latency);
+    found = true;
+  }
+  if (!found) {
+    throw InputError(fmt::format("{}: property {}: no link has a name that starts so", path, key));
+  }
+}
+
+void Platform::Loaded::read_zone_properties() {
+  if (engine->get_netzone_root() == nullptr) {
+    throw InputError(fmt::format("{}: holds no zone and no cluster", path));
+  }
+  const sg4::NetZone* root = engine->get_netzone_root();
+  const auto* properties = root->get_properties();
+  // In order: the longer of two prefixes has the last word.
+  for (const auto& [key, value] : std::map(properties->begin(), properties->end())) {
+    if (key.starts_with(kLinkProperty)) {
+      tune(key, value);
+    } else if (key == kGapProperty) {
+      message_gap = Seconds(figure(xbt_parse_get_time, path, value));
+      if (!(message_gap >= Seconds(0))) {
+        throw InputError(
+            fmt::format("{}: property {}: '{}' is not right; wanted is a time, as in "
+                        "'2us'",
+                        path, key, value));
+      }
+    } else if (key.starts_with(kOurs) && key != kNodeProperty) {
+      throw InputError(fmt::format("{}: unknown property '{}'; known are {} and {}PREFIX", path,
+                                   key, kGapProperty, kLinkProperty));
+    }
+  }
+  for (const sg4::NetZone* child : root->get_children()) refuse_zone_properties(*child);
+}
+
+/// Inside the outermost zone there are none but the node, which a cluster hands on to its hosts.
+void Platform::Loaded::refuse_zone_properties(const sg4::NetZone& zone) const {
+  for (const auto& [key, value] : *zone.get_properties()) {
+    if (!key.starts_with(kOurs) || key == kNodeProperty) continue;
+    throw InputError(fmt::format("{}: zone {}: property '{}' is read on the outermost zone alone",
+                                 path, zone.get_name(), key));
+  }
+  for (const sg4::NetZone* child : zone.get_children()) refuse_zone_properties(*child);
+}
+
+void Platform::Loaded::list_hosts() {
+  simgrid_hosts = engine->get_all_hosts();
+  std::ranges::sort(simgrid_hosts, [](const sg4::Host* a, const sg4::Host* b) {
+    return natural_less(std::string(a->get_name()), std::string(b->get_name()));
+  });
+  for (const sg4::Host* host : simgrid_hosts) {
+    const char* node = host->get_property(kNodeProperty);
+    const std::string name(host->get_name());
+    hosts.push_back({.name = name, .node = node == nullptr ? name : node});
+  }
+}
+
+void Platform::Loaded::list_links() {
+  std::vector<sg4::Link*> all = engine->get_all_links();
+  std::ranges::sort(all, [](const sg4::Link* a, const sg4::Link* b) {
+    return natural_less(a->get_name(), b->get_name());
+  });
+  for (const sg4::Link* link : all) {
+    index_of[link->get_impl()] = static_cast<LinkIndex>(links.size());
+    links.push_back({.name = link->get_name(),
+                     .bandwidth = link->get_bandwidth(),
+                     .latency = Seconds(link->get_latency()),
+                     .fat_pipe = !link->is_shared()});
+  }
+}
+
+void Platform::Loaded::route(HostIndex from, HostIndex to, std::vector<LinkIndex>& into,
+                             double* latency) {
+  passed.clear();
+  try {
+    simgrid_hosts.at(from)->route_to(simgrid_hosts.at(to), passed, latency);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception&) {
+    passed.clear();  // a Floyd zone throws where a Full zone has no links
+  }
+  if (passed.empty() && from != to) {
+    throw InputError(
+        fmt::format("{}: there is no route from {} to {}", path, hosts[from].name, hosts[to].name));
+  }
+  into.clear();
+  for (const LinkImpl* link : passed) into.push_back(index_of.at(link));
+}
+
+Platform::Platform(const std::string& path, const Loading& loading)
+    : loaded_(std::make_unique<Loaded>()) {
+  require_readable(path);
+  if (sg4::Engine::has_instance()) {
+    throw SimulationError("a process can load one platform; load the next in a child process");
+  }
+  loaded_->path = path;
+  xbt_log_control_set(loading.verbose ? "root.thres:info" : "root.thres:critical");
+  if (!loading.verbose) xbt_log_control_set("root.fmt:%m%n");
+  smpi_init_options();
+  loaded_->engine = std::make_unique<sg4::Engine>(&loaded_->count, loaded_->values);
+  configure(loading);
+  if (loading.before) loading.before();
+  loaded_->load(loading);
+}
+
+Platform::Platform(const std::string& path) : Platform(path, Loading{}) {}
+
+Platform::~Platform() {
+  // The engine ends with the process: SimGrid's own end of an engine is not safe under SMPI.
+  (void)loaded_->engine.release();
+}
+
+const std::string& Platform::path() const { return loaded_->path; }
+std::span<const PlatformHost> Platform::hosts() const { return loaded_->hosts; }
+std::span<const PlatformLink> Platform::links() const { return loaded_->links; }
+Seconds Platform::message_gap() const { return loaded_->message_gap; }
+
+std::vector<std::string> Platform::routers() const {
+  std::vector<std::string> names;
+  for (const auto* point : loaded_->engine->get_all_netpoints()) {
+    if (point->is_router()) names.push_back(point->get_name());
+  }
+  std::ranges::sort(names, natural_less);
+  return names;
+}
+
+Route Platform::route(HostIndex from, HostIndex to) const {
+  Route route;
+  double latency = 0;
+  loaded_->route(from, to, route.links, &latency);
+  route.latency = Seconds(latency);
+  return route;
+}
+
+void Platform::route_into(HostIndex from, HostIndex to, std::vector<LinkIndex>& links) const {
+  loaded_->route(from, to, links, nullptr);
+}
+
+}  // namespace thinwire::topologies

@@ -1,0 +1,88 @@
+// A platform XML, loaded by SimGrid: hosts, links, and the routes between hosts.
+//
+// SimGrid allows one engine in a process, and on some errors it ends the process: load a platform
+// in a child (sim/core/base/child_process.hpp), in its `prepare`.
+//
+// What Thinwire reads from a platform beyond SimGrid, as properties:
+//   host  thinwire.node       name of the node that the host is part of (GPUs of one machine);
+//                             without it a host is a node of its own
+//   zone  thinwire.message_gap      on the outermost zone: seconds that a message occupies the
+//                             ports of its hosts beyond its bytes (LogGP's g; α of the α-β machine)
+//   zone  thinwire.link.PREFIX      on the outermost zone: "BANDWIDTH LATENCY" of all links whose
+//                             names start with PREFIX, as in "5.25GBps 100ns": SimGrid's clusters
+//                             know one figure for all their links
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/core/base/units.hpp"
+
+namespace thinwire::topologies {
+
+struct PlatformHost {
+  std::string name;
+  std::string node;
+};
+
+struct PlatformLink {
+  std::string name;
+  double bandwidth = 0;  ///< bytes a second
+  Seconds latency;
+  bool fat_pipe = false;  ///< every flow has the whole bandwidth to itself
+};
+
+/// Indexes of hosts and links in the lists of their Platform.
+using HostIndex = std::uint32_t;
+using LinkIndex = std::uint32_t;
+
+struct Route {
+  std::vector<LinkIndex> links;  ///< in the order of travel
+  Seconds latency;               ///< of all of them
+};
+
+class Platform {
+ public:
+  struct Loading {
+    bool packets = false;  ///< SimGrid's ns-3 model instead of flows
+    bool verbose = false;  ///< SimGrid's log goes to stderr
+    /// Dijkstra zones of so many hosts and routers are routed by shortest_paths.hpp.
+    std::size_t own_paths_from = 1024;
+    std::function<void()> before = {};  ///< called between the making of the engine and the XML
+  };
+
+  /// Throws InputError naming the file, and the line of what is no XML or no platform; where
+  /// SimGrid aborts instead, its reason is on stderr.
+  Platform(const std::string& path, const Loading& loading);
+  explicit Platform(const std::string& path);
+  Platform(const Platform&) = delete;
+  Platform& operator=(const Platform&) = delete;
+  Platform(Platform&&) = delete;
+  Platform& operator=(Platform&&) = delete;
+  ~Platform();
+
+  [[nodiscard]] const std::string& path() const;
+  /// By name, numbers in names as numbers: "gpu-9" is before "gpu-10".
+  [[nodiscard]] std::span<const PlatformHost> hosts() const;
+  /// By name. The two directions of a split-duplex link are two links, NAME_UP and NAME_DOWN.
+  [[nodiscard]] std::span<const PlatformLink> links() const;
+  /// Names of routers, by name.
+  [[nodiscard]] std::vector<std::string> routers() const;
+  /// What SimGrid takes from one host to another. Throws InputError naming both where there is
+  /// none.
+  [[nodiscard]] Route route(HostIndex from, HostIndex to) const;
+  /// The same into a list that is used again, without the latency: for millions of pairs.
+  void route_into(HostIndex from, HostIndex to, std::vector<LinkIndex>& links) const;
+  /// LogGP's g of the hosts' ports; 0 where the platform says nothing.
+  [[nodiscard]] Seconds message_gap() const;
+
+ private:
+  struct Loaded;
+  std::unique_ptr<Loaded> loaded_;
+};
+
+}  // namespace thinwire::topologies

@@ -1,0 +1,29 @@
+// The routes of a platform, as graphs and metrics ask for them: by pair, and without a complaint
+// where there is none.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "topologies/loading/platform.hpp"
+
+namespace thinwire::topologies {
+
+struct RouteTable {
+  std::span<const PlatformHost> hosts;
+  std::span<const PlatformLink> links;
+  /// The links on the way from one host to another, weights left out; nothing where there is no
+  /// way.
+  std::function<std::optional<Route>(HostIndex from, HostIndex to)> route;
+};
+
+/// Of a loaded platform, which must outlive it.
+[[nodiscard]] RouteTable routes_of(const Platform& platform);
+
+/// A link that carries everything at once for nothing: it only steers SimGrid's choice of ways
+/// (generators/nvlink_ib.cpp), and is no part of a route.
+[[nodiscard]] bool is_weight(const PlatformLink& link);
+
+}  // namespace thinwire::topologies
