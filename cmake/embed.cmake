@@ -5,9 +5,9 @@ file(WRITE ${OUTPUT}
 
 #include <string_view>
 
-namespace thinwire {
+namespace thinwire::experiment {
 
 inline constexpr std::string_view ${NAME} = R\"__(${CONTENT})__\";
 
-}  // namespace thinwire
+}  // namespace thinwire::experiment
 ")
