@@ -1,8 +1,5 @@
-// Includes run one way. The picture of docs/architecture.md:
-//   core <- gradient <- {algorithms, traces} <- experiment <- {report, cli}
-//   core <- topologies <- networks <- experiment
-//   core <- devices <- workloads <- experiment; algorithms <- workloads
-// The networks know nothing of gradients: to them a message is a length.
+// The floors of docs/architecture.md, held by the sources: what each room may include, and that no
+// two files define the same name. The arrows are read from the drawing of that page.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -10,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -21,50 +19,53 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Rooms = std::set<std::string>;
+/// A line of the drawing: a room, and the rooms that it stands on.
+struct Room {
+  std::string folder;
+  std::set<std::string> stands_on;
+};
 
-/// What each room may include, beside itself and what is not ours.
-const std::map<std::string, Rooms>& allowed() {
-  static const Rooms models{"sim/core",
-                            "sim/core/gradient",
-                            "sim/machine/networks",
-                            "sim/machine/workloads/devices",
-                            "algorithms",
-                            "traces",
-                            "topologies",
-                            "sim/machine/workloads"};
-  static const Rooms experiments = [] {
-    Rooms rooms = models;
-    rooms.insert("sim/app/experiment");
-    return rooms;
-  }();
-  static const Rooms reports = [] {
-    Rooms rooms = experiments;
-    rooms.insert("sim/app/report");
-    return rooms;
-  }();
-  static const std::map<std::string, Rooms> rooms{
-      {"sim/core", {}},
-      {"sim/core/gradient", {"sim/core"}},
-      {"algorithms", {"sim/core", "sim/core/gradient"}},
-      {"sim/machine/networks", {"sim/core", "topologies"}},
-      {"traces", {"sim/core", "sim/core/gradient"}},
-      {"topologies", {"sim/core"}},
-      {"sim/machine/workloads/devices", {"sim/core"}},
-      {"sim/machine/workloads", {"sim/core", "sim/machine/workloads/devices", "algorithms"}},
-      {"sim/app/experiment", models},
-      {"sim/app/report", experiments},
-      {"sim/app/cli", reports},
-  };
+/// The drawing is the first block of code of the page: a folder a line, the lowest first, then the
+/// folders that it may include, each named by the end of its path.
+std::vector<Room> rooms_of(std::istream& page) {
+  std::vector<Room> rooms;
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("```")) {
+      if (inside) break;
+      inside = true;
+      continue;
+    }
+    if (!inside) continue;
+    std::istringstream words(line);
+    Room room;
+    words >> room.folder;
+    for (std::string word; words >> word;) {
+      const auto named = [&](const Room& lower) {
+        return ("/" + lower.folder).ends_with("/" + word);
+      };
+      const auto found = std::ranges::find_if(rooms, named);
+      CHECK_MESSAGE(found != rooms.end(),
+                    room.folder << " stands on " << word << ", which is no lower room");
+      if (found != rooms.end()) room.stands_on.insert(found->folder);
+    }
+    rooms.push_back(room);
+  }
   return rooms;
 }
 
-/// The room of a path that is relative to the source tree, or nothing.
-std::string room_of(const std::string& path) {
-  for (const auto& [room, others] : allowed()) {
-    if (path.rfind(room + "/", 0) == 0) return room;
-  }
-  return {};
+const std::vector<Room>& all_rooms() {
+  static const std::vector<Room> rooms = [] {
+    std::ifstream page(fs::path(THINWIRE_SOURCE_DIR) / "docs/architecture.md");
+    return rooms_of(page);
+  }();
+  return rooms;
+}
+
+const Room* room_of(const std::string& path) {
+  const auto found = std::ranges::find_if(
+      all_rooms(), [&](const Room& room) { return path.starts_with(room.folder + "/"); });
+  return found == all_rooms().end() ? nullptr : &*found;
 }
 
 /// What is included in quotes: our own files. Others' are in angle brackets.
@@ -83,14 +84,14 @@ std::vector<std::string> own_includes(std::istream& text) {
 
 /// What is wrong with the includes of a file, one text each.
 std::vector<std::string> violations(const std::string& path, std::istream& text) {
-  const std::string room = room_of(path);
-  if (room.empty()) return {path + " lies in no room of the picture"};
+  const Room* const room = room_of(path);
+  if (room == nullptr) return {path + " lies in no room of the drawing"};
   std::vector<std::string> found;
   for (const std::string& include : own_includes(text)) {
-    const std::string other = room_of(include);
-    if (other.empty()) {
+    const Room* const other = room_of(include);
+    if (other == nullptr) {
       found.push_back(path + " includes \"" + include + "\", which is no path from the root");
-    } else if (other != room && allowed().at(room).count(other) == 0) {
+    } else if (other != room && !room->stands_on.contains(other->folder)) {
       found.push_back(path + " includes \"" + include + "\", against the arrows");
     }
   }
@@ -102,24 +103,61 @@ std::vector<std::string> violations_in(const std::string& path, const std::strin
   return violations(path, stream);
 }
 
-}  // namespace
-
-TEST_CASE("Includes run one way") {
+/// Calls `visit` with the path from the root and the text of every source below some folders.
+template <class Visit>
+int for_each_source(const std::vector<std::string>& trees, Visit visit) {
   const fs::path root(THINWIRE_SOURCE_DIR);
   int files = 0;
-  for (const char* tree : {"sim", "algorithms", "traces", "topologies"}) {
-    if (!fs::exists(root / tree)) continue;
+  for (const std::string& tree : trees) {
     for (const auto& entry : fs::recursive_directory_iterator(root / tree)) {
       const std::string extension = entry.path().extension().string();
       if (!entry.is_regular_file() || (extension != ".hpp" && extension != ".cpp")) continue;
       ++files;
       std::ifstream text(entry.path());
-      for (const std::string& violation :
-           violations(fs::relative(entry.path(), root).generic_string(), text)) {
-        FAIL_CHECK(violation);
-      }
+      visit(fs::relative(entry.path(), root).generic_string(), text);
     }
   }
+  return files;
+}
+
+/// Types that a file defines where the linker sees them: in a namespace that has a name. By
+/// clang-format such a definition begins a line.
+std::set<std::string> types_defined(std::istream& text) {
+  static const std::regex opening(R"(^namespace ([\w:]*(?:inline )?[\w:]*) ?\{$)");
+  static const std::regex type(
+      R"(^(?:template <.*> )?(?:struct|class|union|enum|enum class) (?:\[\[\w+\]\] |alignas\(\w+\) )?(\w+)\b(?!.*;$))");
+  std::set<std::string> types;
+  std::vector<std::string> spaces;
+  for (std::string line; std::getline(text, line);) {
+    std::smatch match;
+    if (std::regex_match(line, match, opening)) {
+      spaces.push_back(std::regex_replace(match[1].str(), std::regex("inline "), ""));
+    } else if (line.starts_with("}  // namespace") && !spaces.empty()) {
+      spaces.pop_back();
+    } else if (std::regex_search(line, match, type)) {
+      std::string name;
+      for (const std::string& space : spaces) name += space + "::";
+      const bool unnamed = std::ranges::find(spaces, "") != spaces.end();
+      if (!unnamed) types.insert(name + match[1].str());
+    }
+  }
+  return types;
+}
+
+std::set<std::string> types_defined_in(const std::string& text) {
+  std::istringstream stream(text);
+  return types_defined(stream);
+}
+
+}  // namespace
+
+TEST_CASE("Includes run one way, down the drawing of docs/architecture.md") {
+  const int files = for_each_source({"sim", "algorithms", "traces", "topologies"},
+                                    [](const std::string& path, std::istream& text) {
+                                      for (const std::string& violation : violations(path, text)) {
+                                        FAIL_CHECK(violation);
+                                      }
+                                    });
   CHECK(files > 50);
 }
 
@@ -129,7 +167,8 @@ TEST_CASE("An include against the arrows would be found") {
     const char* include;
   };
   constexpr std::array kWrong{
-      Wrong{"sim/core/base/units.hpp", "sim/core/gradient/space.hpp"},
+      Wrong{"sim/core/base/units.hpp", "sim/core/kernel/task.hpp"},
+      Wrong{"sim/core/kernel/ledger.hpp", "sim/core/gradient/space.hpp"},
       Wrong{"sim/core/gradient/space.hpp", "algorithms/scheme.hpp"},
       Wrong{"sim/core/gradient/space.hpp", "traces/source.hpp"},
       Wrong{"sim/machine/networks/alphabeta/alphabeta.cpp", "algorithms/scheme.hpp"},
@@ -139,6 +178,8 @@ TEST_CASE("An include against the arrows would be found") {
       Wrong{"algorithms/schemes/topka.cpp", "sim/app/experiment/config.hpp"},
       Wrong{"traces/synthetic.cpp", "algorithms/scheme.hpp"},
       Wrong{"topologies/analysis/graph.cpp", "sim/core/gradient/space.hpp"},
+      Wrong{"topologies/loading/platform.cpp", "topologies/analysis/graph.hpp"},
+      Wrong{"sim/app/experiment/run.cpp", "sim/app/studies/recommend.hpp"},
       Wrong{"sim/app/experiment/run.cpp", "sim/app/report/tables/formats.hpp"},
       Wrong{"sim/app/report/tables/csv.cpp", "sim/app/cli/command.hpp"},
       Wrong{"sim/core/kernel/ledger.cpp", "ledger.hpp"},
@@ -152,11 +193,37 @@ TEST_CASE("An include against the arrows would be found") {
     CHECK(violations_in(wrong.path, "// text\n#include " + quoted + "\n").size() == 1);
     CHECK(violations_in(wrong.path, "#include <vector>\n  #  include " + quoted).size() == 1);
   }
-  CHECK(violations_in(
-            "sim/app/cli/run.cpp",
-            "#include \"sim/app/report/tables/formats.hpp\"\n#include \"sim/core/base/units.hpp\"\n"
-            "#include <CLI/CLI.hpp>\n// #include \"nothing\"\n")
+  CHECK(violations_in("sim/app/cli/run.cpp",
+                      "#include \"sim/app/report/tables/formats.hpp\"\n"
+                      "#include \"sim/core/base/units.hpp\"\n"
+                      "#include <CLI/CLI.hpp>\n// #include \"nothing\"\n")
             .empty());
+}
+
+TEST_CASE("No two files define a type of the same name, which the linker would take for one") {
+  std::map<std::string, std::string> first;
+  for_each_source({"sim", "algorithms", "traces", "topologies", "tools", "tests"},
+                  [&](const std::string& path, std::istream& text) {
+                    for (const std::string& type : types_defined(text)) {
+                      const auto [known, added] = first.emplace(type, path);
+                      CHECK_MESSAGE(
+                          added, type << " is defined in " << known->second << " and in " << path);
+                    }
+                  });
+  CHECK(first.size() > 300);
+  CHECK(first.contains("thinwire::topologies::Finding"));
+}
+
+TEST_CASE("Twins are found whatever kind of type they are, and only where they have a name") {
+  const std::set<std::string> found = types_defined_in(
+      "namespace thinwire::inline base {\n\nstruct Finding {\n  struct Inner {};\n};\n"
+      "class Known;\ntemplate <class T>\nclass Cell final : public Other {\n};\n"
+      "enum class Kind : std::uint8_t { a, b };\n"
+      "\nnamespace {\n\nstruct Hidden {};\n\n}  // namespace\n"
+      "\nnamespace detail {\nunion Model {\n};\n}  // namespace detail\n"
+      "}  // namespace thinwire::inline base\n");
+  CHECK(found == std::set<std::string>{"thinwire::base::Finding", "thinwire::base::Cell",
+                                       "thinwire::base::Kind", "thinwire::base::detail::Model"});
 }
 
 TEST_CASE("docs/architecture.md has a line for every folder, and none for a folder that is gone") {
@@ -173,13 +240,19 @@ TEST_CASE("docs/architecture.md has a line for every folder, and none for a fold
     for (const auto& entry : fs::directory_iterator(parent)) {
       const std::string name = fs::relative(entry.path(), root).generic_string();
       if (!entry.is_directory() || name.front() == '.' || name == "build") continue;
-      if (name == "sim" || name == "algorithms") continue;  // their folders have lines of their own
+      if (name == "sim" || name == "sim/core" || name == "sim/machine" || name == "sim/app" ||
+          name == "algorithms" || name == "topologies") {
+        continue;  // their folders have lines of their own
+      }
       CHECK_MESSAGE(named.contains(name + "/"), name);
     }
   };
-  check_folders(root);
-  check_folders(root / "sim");
-  check_folders(root / "algorithms");
+  for (const char* parent :
+       {"", "sim", "sim/core", "sim/machine", "sim/app", "algorithms", "topologies"}) {
+    check_folders(root / parent);
+  }
+  for (const Room& room : all_rooms())
+    CHECK_MESSAGE(fs::is_directory(root / room.folder), room.folder);
 }
 
 }  // namespace thinwire

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -372,7 +373,7 @@ double beta_union(double a, double density, double ranks) {
 }  // namespace
 
 Profile read_profile(const std::string& path) {
-  const Json json = read_json_document(path);
+  const Json json = read_json(path);
   const JsonNode root(path, json);
   root.be_object(std::array<std::string_view, 12>{
       "format", "version", "name", "source", "components", "density", "layers", "regions",

@@ -343,8 +343,8 @@ TEST_CASE("what is no JSON is refused with the line, and what is no file by its 
   const auto refusal = [](const std::string& path) {
     return error_of<InputError>([&] { (void)read_profile(path); });
   };
-  CHECK(contains(refusal(folder.write("x.json", "{\n\"name\": ?}")), "x.json: line 2 is not JSON"));
-  CHECK(contains(refusal(folder.write("empty.json", "")), "empty.json: line 1 is not JSON"));
+  CHECK(contains(refusal(folder.write("x.json", "{\n\"name\": ?}")), "x.json:2:9: not JSON"));
+  CHECK(contains(refusal(folder.write("empty.json", "")), "empty.json:1:1: not JSON"));
   CHECK(contains(refusal(folder.write("list.json", "[1]")), "/: [1] is not right; wanted is an o"));
   CHECK(contains(refusal(folder.path("none.json")), "none.json: cannot be read"));
   CHECK(contains(refusal(folder.path(".")), "cannot be read"));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/estimate.hpp"

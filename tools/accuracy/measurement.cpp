@@ -5,6 +5,7 @@
 #include <array>
 #include <fstream>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
 #include <utility>

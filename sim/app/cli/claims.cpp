@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -78,18 +79,18 @@ int run(const ClaimsFlags& flags) {
 
 }  // namespace
 
-void add_claims(CLI::App& app, int& exit_code) {
+void add_claims(Command& app) {
   auto flags = std::make_shared<ClaimsFlags>();
-  CLI::App& command =
-      *app.add_subcommand("claims", "Simulate what the papers report, and print both side by side");
+  Command command =
+      app.add_subcommand("claims", "Simulate what the papers report, and print both side by side");
   command
       .add_option("id", flags->wanted,
                   "claims whose id begins so (oktopk.bert, dragonn ...); default all")
-      ->option_text("ID ...");
+      .value_text("ID ...");
   command.add_flag("--list", flags->list, "print the ids and end");
   command.add_flag("--quick", flags->quick, "some of each paper, in less than a minute");
   command.add_option("-o,--output", flags->output, "write claims.txt and claims.jsonl there too")
-      ->option_text("FOLDER");
+      .value_text("FOLDER");
   add_format(command, flags->format);
   command.footer(
       "A number holds within 25% of the paper's, an order where the statement is true. What was\n"
@@ -98,7 +99,7 @@ void add_claims(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  thinwire claims oktopk.bert\n"
       "  thinwire claims -o results/claims");
-  command.callback([flags, &exit_code] { exit_code = run(*flags); });
+  command.callback([flags] { return run(*flags); });
 }
 
 }  // namespace thinwire::cli

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
@@ -100,32 +101,19 @@ std::vector<report::Column> comparison_columns(Detail detail, const std::vector<
       })) {
     columns.push_back({"placement", text("placement"), true});
   }
-  const auto any_above_0 = [&](const char* key) {
-    return any([key](const Json& r) { return r.at(key) > 0; });
-  };
-  if (any([](const Json& r) { return r.at("packets") == true; })) {
-    columns.push_back({"packets", [](const Json& r) { return r.at("packets").dump(); }, true});
-  }
-  for (const char* key : {"flows_per_port", "time_resolution_s"}) {
-    if (any_above_0(key)) columns.push_back({key, field(key)});
-  }
-  for (const std::string key :
-       {"routing", "eager_bytes", "fair_ports", "background_share", "background_flows"}) {
-    const std::string full = "links." + key;
-    const auto usual = [](const Json& value) {
-      return value == "minimal" || value == 0 || value == false;
-    };
-    if (!any([&](const Json& r) { return r.contains(full) && !usual(r.at(full)); })) continue;
-    columns.push_back({key, [full](const Json& r) -> std::string {
-                         if (!r.contains(full)) return "-";
-                         const Json& value = r.at(full);
-                         return value.is_string() ? value.get<std::string>()
-                                                  : report::number_text(value);
+  // Settings that not every network reads are shown where one of them is not the default.
+  for (const experiment::Setting& setting : experiment::point_settings()) {
+    if (setting.readers != "smpi" && setting.readers != "links") continue;
+    const std::string& key = setting.path;
+    const auto usual = [&](const Json& value) { return experiment::is_default(setting, value); };
+    if (!any([&](const Json& r) { return r.contains(key) && !usual(r.at(key)); })) continue;
+    columns.push_back({setting.name(), [key](const Json& r) {
+                         return r.contains(key) ? report::plain_text(r.at(key)) : std::string("-");
                        }});
   }
   const auto input = [](const Json& r) -> std::string {
     if (r.contains("input.trace")) return r.at("input.trace").get<std::string>();
-    if (!r.contains("input.profile")) return "made up";
+    if (!r.contains("input.profile")) return "synthetic";
     return r.at("input.profile").get<std::string>() + "/" +
            r.at("input.family").get<std::string>() +
            (r.at("input.statistical") == true ? "" : "/exact");
@@ -197,14 +185,53 @@ std::string name_of(const experiment::Point& point) {
       (point.platform.empty() ? "" : ", " + point.platform) + (point.packets ? ", packets" : ""));
 }
 
-void add_format(CLI::App& command, report::Format& format) {
-  const std::map<std::string, report::Format> formats{{"table", report::Format::table},
-                                                      {"csv", report::Format::csv},
-                                                      {"json", report::Format::json},
-                                                      {"jsonl", report::Format::jsonl}};
-  command.add_option("--format", format, "table, csv, json or jsonl")
-      ->transform(CLI::CheckedTransformer(formats).description("{table,csv,json,jsonl}"))
-      ->option_text("FORMAT [table]");
+void add_setting_flag(Command& command, Json& given, const experiment::Setting& setting,
+                      const std::string& help) {
+  using experiment::SettingKind;
+  std::string text = help.empty() ? setting.help : help;
+  if (help.empty() && !setting.readers.empty()) text += fmt::format(" ({})", setting.readers);
+  if (setting.kind == SettingKind::boolean) {
+    command.add_flag(
+        setting.flag, [&given, path = setting.path] { given[path] = true; }, text);
+    return;
+  }
+  Option option = command.add_taker(
+      setting.flag,
+      [&given, &setting](const std::string& word) {
+        const Json value = experiment::value_of(word, setting);
+        if (setting.kind != SettingKind::text && value.is_string()) {
+          throw InputError(fmt::format("{}: '{}' is not right; wanted is {}",
+                                       setting.flag.substr(setting.flag.find("--")), word,
+                                       setting.wanted()));
+        }
+        given[setting.path] = value;
+      },
+      text);
+  if (!setting.choices.empty()) option.choices(setting.choices);
+  const std::string standard = setting.default_text();
+  option.value_text(fmt::format("{}{}",
+                                !setting.unit.empty()                  ? setting.unit
+                                : setting.kind == SettingKind::integer ? "N"
+                                : setting.kind == SettingKind::number  ? "X"
+                                                                       : "NAME",
+                                standard.empty() ? "" : fmt::format(" [{}]", standard)));
+}
+
+void add_setting_flags(Command& command, Json& given, const experiment::Settings& settings) {
+  for (const experiment::Setting& setting : settings) {
+    if (!setting.flag.empty()) add_setting_flag(command, given, setting);
+  }
+}
+
+void add_format(Command& command, report::Format& format) {
+  command
+      .add_choice<report::Format>("--format", format,
+                                  {{"table", report::Format::table},
+                                   {"csv", report::Format::csv},
+                                   {"json", report::Format::json},
+                                   {"jsonl", report::Format::jsonl}},
+                                  "table, csv, json or jsonl")
+      .value_text("FORMAT [table]");
 }
 
 std::string comparison_text(const std::vector<experiment::Row>& rows, double tolerance,

@@ -1,10 +1,11 @@
 // What the subcommands share. Each one is a file of its own that adds itself to the parser.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "sim/app/cli/flags.hpp"
+#include "sim/app/experiment/config.hpp"
 #include "sim/app/experiment/row.hpp"
 #include "sim/app/report/tables/formats.hpp"
 
@@ -16,23 +17,30 @@ inline constexpr int kFailed = 1;
 inline constexpr int kBadInput = 2;
 inline constexpr int kInterrupted = 130;
 
-/// Adds the subcommand; its callback does the work and sets `exit_code`.
-void add_report(CLI::App& app, int& exit_code);
-void add_run(CLI::App& app, int& exit_code);
-void add_sweep(CLI::App& app, int& exit_code);
-void add_compare(CLI::App& app, int& exit_code);
-void add_claims(CLI::App& app, int& exit_code);
-void add_list(CLI::App& app, int& exit_code);
-void add_merge(CLI::App& app, int& exit_code);
-void add_recommend(CLI::App& app, int& exit_code);
-void add_topo(CLI::App& app, int& exit_code);
-void add_trace(CLI::App& app, int& exit_code);
+/// Each adds a subcommand, whose callback does the work.
+void add_report(Command& app);
+void add_run(Command& app);
+void add_sweep(Command& app);
+void add_compare(Command& app);
+void add_claims(Command& app);
+void add_list(Command& app);
+void add_merge(Command& app);
+void add_recommend(Command& app);
+void add_topo(Command& app);
+void add_trace(Command& app);
 /// Not in the help: what bash's completion and the man page are made from.
-void add_complete(CLI::App& app, int& exit_code);
-void add_manual(CLI::App& app, int& exit_code);
+void add_complete(Command& app);
+void add_manual(Command& app);
 
+/// The flags of the settings of a point. What they are given goes into `given`, by dotted path. It
+/// has to outlive the command.
+void add_setting_flags(Command& command, Json& given,
+                       const experiment::Settings& settings = experiment::point_settings());
+/// One of them, with a help of its own where it means something else than in 'run'.
+void add_setting_flag(Command& command, Json& given, const experiment::Setting& setting,
+                      const std::string& help = {});
 /// --format table|csv|json|jsonl.
-void add_format(CLI::App& command, report::Format& format);
+void add_format(Command& command, report::Format& format);
 /// How much a table shows; the other formats hold everything.
 enum class Detail : std::uint8_t { brief, full };
 /// The rows beside their formulas, as the commands print them. The network is named where it is

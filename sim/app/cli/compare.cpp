@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -141,32 +142,31 @@ int run(const CompareFlags& flags) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, int& exit_code) {
+void add_compare(Command& app) {
   auto flags = std::make_shared<CompareFlags>();
-  CLI::App& command =
-      *app.add_subcommand("compare", "Compare results with the formulas of their schemes");
+  Command command =
+      app.add_subcommand("compare", "Compare results with the formulas of their schemes");
   command
       .add_option("results", flags->results,
                   "results of sweeps, or of run --format jsonl; the same point twice counts once")
-      ->required()
-      ->option_text("RESULTS.jsonl...");
+      .required()
+      .value_text("RESULTS.jsonl...");
   command
       .add_option("--where", flags->where,
                   "results of these only: a column and its values; may be given several times")
-      ->option_text("KEY=VALUE[,VALUE]");
+      .value_text("KEY=VALUE[,VALUE]");
   command
       .add_option("--group-by", flags->group_by,
                   "a row a group of results that agree in these columns: how many, and median, "
                   "least and most of their times, ratios and congestion factors")
-      ->option_text("COLUMN[,COLUMN]");
-  command.add_option("--sort-by", flags->sort_by, "ascending by this column")
-      ->option_text("COLUMN");
+      .value_text("COLUMN[,COLUMN]");
+  command.add_option("--sort-by", flags->sort_by, "ascending by this column").value_text("COLUMN");
   command
       .add_option(
           "--tolerance", flags->tolerance,
           "gate: exit with 1 where a result misses an exact formula, or leaves an interval, by "
           "more than this share")
-      ->option_text("SHARE");
+      .value_text("SHARE");
   add_format(command, flags->format);
   command.footer(
       "formula_s counts messages and adds the lower-order terms that the papers leave out (size\n"
@@ -177,7 +177,7 @@ void add_compare(CLI::App& app, int& exit_code) {
       "  thinwire compare platforms.jsonl --where network=smpi --where "
       "platform=fat_tree,nvlink_ib\n"
       "  thinwire compare a.jsonl b.jsonl --group-by scheme,ranks --sort-by time_s_median");
-  command.callback([flags, &exit_code] { exit_code = run(*flags); });
+  command.callback([flags] { return run(*flags); });
 }
 
 }  // namespace thinwire::cli

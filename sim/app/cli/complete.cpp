@@ -3,9 +3,11 @@
 // date.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,25 +66,8 @@ Names shipped_inputs() {
   return names;
 }
 
-/// The choices of an option that has a fixed set of them: its validator describes it as {a,b,c}.
-Names choices_of(CLI::Option& option) {
-  Names choices;
-  try {
-    for (int i = 0;; ++i) {
-      const std::string text = option.get_validator(i)->get_description();
-      const std::size_t open = text.find('{');
-      const std::size_t close = text.find('}');
-      if (open == std::string::npos || close == std::string::npos) continue;
-      const std::string inside = text.substr(open + 1, close - open - 1);
-      for (std::string& choice : CLI::detail::split(inside, ',')) choices.push_back(choice);
-    }
-  } catch (const CLI::OptionNotFound&) {  // there are no more
-  }
-  return choices;
-}
-
 /// What an option or a positional argument takes, by its name.
-Names values_of(CLI::Option& option, const std::string& begun) {
+Names values_of(const OptionInfo& option, const std::string& begun) {
   using Maker = std::function<Names(const std::string&)>;
   static const std::map<std::string, Maker> makers{
       {"scheme", scheme_names},
@@ -99,85 +84,93 @@ Names values_of(CLI::Option& option, const std::string& begun) {
       {"id", [](const std::string&) { return studies::claim_ids(); }},
       {"sweep", [](const std::string&) { return experiment::shipped_sweeps(); }},
   };
-  Names choices = choices_of(option);
-  if (!choices.empty()) return choices;
+  if (!option.choices.empty()) return option.choices;
   const std::string name =
-      option.get_lnames().empty() ? option.get_name(true) : option.get_lnames().front();
+      option.names.empty() ? option.argument
+                           : option.names.back().substr(option.names.back().find_first_not_of('-'));
   const auto found = makers.find(name);
   return found == makers.end() ? Names() : found->second(begun);
 }
 
-Names subcommands_of(CLI::App& app) {
+Names subcommands_of(const Command& command) {
   Names names;
-  for (const CLI::App* sub : app.get_subcommands([](CLI::App* /*sub*/) { return true; })) {
-    if (!sub->get_group().empty()) names.push_back(sub->get_name());
+  for (const Command& sub : command.subcommands()) {
+    if (!sub.hidden()) names.push_back(sub.name());
   }
   return names;
 }
 
-Names options_of(CLI::App& app) {
+Names options_of(const Command& command) {
   Names names;
-  for (const CLI::Option* option : app.get_options([](CLI::Option* /*option*/) { return true; })) {
-    if (option->get_group().empty()) continue;
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  for (const OptionInfo& option : command.options()) {
+    for (const std::string& name : option.names) {
+      if (name.starts_with("--")) names.push_back(name);
+    }
   }
   return names;
 }
 
-CLI::App* subcommand(CLI::App& app, const std::string& name) {
-  const auto found = app.get_subcommands([&](CLI::App* sub) { return sub->get_name() == name; });
-  return found.empty() ? nullptr : found.front();
+std::optional<OptionInfo> option_named(const Command& command, const std::string& name) {
+  for (OptionInfo& option : command.options()) {
+    if (std::ranges::find(option.names, name) != option.names.end()) return std::move(option);
+  }
+  return std::nullopt;
 }
 
 /// The positional argument that comes after `before` others; the last one may be a list.
-CLI::Option* positional(CLI::App& app, std::size_t before) {
-  const auto all = app.get_options([](CLI::Option* option) { return option->get_positional(); });
-  if (all.empty()) return nullptr;
+std::optional<OptionInfo> positional(const Command& command, std::size_t before) {
+  std::vector<OptionInfo> all = command.options();
+  std::erase_if(all, [](const OptionInfo& option) { return option.argument.empty(); });
   if (before < all.size()) return all[before];
-  return all.back()->get_items_expected_max() > 1 ? all.back() : nullptr;
+  if (all.empty() || !all.back().takes_many) return std::nullopt;
+  return all.back();
 }
 
 /// All that may stand in place of the last word. Bash makes a word of '=' and of what is around it.
-Names candidates(CLI::App& program, const Names& words) {
-  CLI::App* app = &program;
-  CLI::Option* waiting = nullptr;  // for its value
+Names candidates(const Command& program, const Names& words) {
+  Command command = program;
+  std::optional<OptionInfo> waiting;  // for its value
   std::size_t positionals = 0;
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string& word = words[i];
-    if (waiting != nullptr) {
-      if (word != "=") waiting = nullptr;
+    const std::vector<Command> subs = command.subcommands();
+    const auto sub =
+        std::ranges::find_if(subs, [&](const Command& one) { return one.name() == word; });
+    if (waiting) {
+      if (word != "=") waiting.reset();
     } else if (word.size() > 1 && word.front() == '-') {
-      waiting = app->get_option_no_throw(word);
-      if (waiting != nullptr && waiting->get_items_expected_max() == 0) waiting = nullptr;
-    } else if (CLI::App* sub = subcommand(*app, word); sub != nullptr) {
-      app = sub;
+      waiting = option_named(command, word);
+      if (waiting && !waiting->takes_value) waiting.reset();
+    } else if (sub != subs.end()) {
+      command = *sub;
     } else {
       ++positionals;
     }
   }
   const std::string begun = words.empty() || words.back() == "=" ? "" : words.back();
-  if (waiting != nullptr) return values_of(*waiting, begun);
-  if (begun.starts_with("-")) return options_of(*app);
-  Names names = positionals == 0 ? subcommands_of(*app) : Names();
-  CLI::Option* argument = positional(*app, positionals);
-  if (argument == nullptr) return names;
+  if (waiting) return values_of(*waiting, begun);
+  if (begun.starts_with("-")) return options_of(command);
+  Names names = positionals == 0 ? subcommands_of(command) : Names();
+  const std::optional<OptionInfo> argument = positional(command, positionals);
+  if (!argument) return names;
   for (std::string& value : values_of(*argument, begun)) names.push_back(std::move(value));
   return names;
 }
 
 }  // namespace
 
-void add_complete(CLI::App& app, int& /*exit_code*/) {
+void add_complete(Command& app) {
   auto words = std::make_shared<Names>();
-  CLI::App& command =
-      *app.add_subcommand("complete", "What may stand in place of the last word, a line each");
-  command.group("");
+  Command command =
+      app.add_subcommand("complete", "What may stand in place of the last word, a line each");
+  command.hide();
   command.add_option("words", *words, "the command line so far, without the program's name");
-  command.callback([words, &app] {
+  command.callback([words, app] {
     const std::string begun = words->empty() || words->back() == "=" ? "" : words->back();
     for (const std::string& name : candidates(app, *words)) {
       if (name.starts_with(begun)) fmt::print("{}\n", name);
     }
+    return 0;
   });
 }
 

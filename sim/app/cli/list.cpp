@@ -4,10 +4,13 @@
 #include <cmath>
 #include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
 #include "sim/app/experiment/networks.hpp"
+#include "sim/app/experiment/schema.hpp"
+#include "sim/app/experiment/sweep.hpp"
 #include "sim/app/report/tables/costs.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/machine/workloads/device.hpp"
@@ -23,6 +26,7 @@ struct ListFlags {
   std::string what = "all";
   bool costs = false;
   bool markdown = false;
+  bool schema = false;
   report::CostPoint point;
   double density = 0.01;
   report::Format format = report::Format::table;
@@ -108,24 +112,47 @@ std::vector<Json> network_records() {
     records.push_back({{"kind", "network"},
                        {"name", network.name},
                        {"summary", network.summary},
-                       {"parameters", network.parameters}});
+                       {"parameters", experiment::settings_read_on(network.name)}});
+  }
+  return records;
+}
+
+std::vector<Json> file_records(const char* kind, const std::vector<std::string>& names,
+                               std::string (*file_of)(const std::string&)) {
+  std::vector<Json> records;
+  for (const std::string& name : names) {
+    records.push_back({{"kind", kind}, {"name", name}, {"file", file_of(name)}});
   }
   return records;
 }
 
 std::vector<Json> platform_records() {
-  std::vector<Json> records;
-  for (const std::string& name : topologies::shipped_platforms()) {
-    records.push_back(
-        {{"kind", "platform"}, {"name", name}, {"file", topologies::platform_file(name)}});
-  }
-  return records;
+  return file_records("platform", topologies::shipped_platforms(), topologies::platform_file);
 }
 
 std::vector<Json> trace_records() {
+  return file_records("trace", traces::shipped_traces(), traces::trace_file);
+}
+
+std::vector<Json> profile_records() {
+  return file_records("profile", traces::shipped_profiles(), traces::profile_file);
+}
+
+std::vector<Json> sweep_records() {
+  return file_records("sweep", experiment::shipped_sweeps(), experiment::sweep_file);
+}
+
+std::vector<Json> setting_records() {
   std::vector<Json> records;
-  for (const std::string& name : traces::shipped_traces()) {
-    records.push_back({{"kind", "trace"}, {"name", name}, {"file", traces::trace_file(name)}});
+  for (const experiment::Setting& setting : experiment::point_settings()) {
+    records.push_back({{"kind", "setting"},
+                       {"name", setting.path},
+                       {"flag", setting.flag},
+                       {"value", setting.wanted()},
+                       {"unit", setting.unit},
+                       {"default", setting.default_text()},
+                       {"readers", setting.readers.empty() ? "every run" : setting.readers},
+                       {"summary", setting.help}});
   }
   return records;
 }
@@ -175,112 +202,130 @@ void print_options(const std::vector<algorithms::OptionInfo>& options) {
   }
 }
 
+void print_scheme_options() {
+  for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
+    const std::vector<algorithms::OptionInfo>& options =
+        scheme.sparsifier.empty() ? scheme.options : scheme.collective_options;
+    if (options.empty() && scheme.sparsifier.empty()) continue;
+    fmt::print(
+        "\noptions of {}{}:\n", scheme.name,
+        scheme.sparsifier.empty() ? "" : fmt::format(", and those of {}", scheme.sparsifier));
+    print_options(options);
+  }
+}
+
+void print_sparsifier_options() {
+  for (const algorithms::SparsifierInfo& sparsifier : algorithms::all_sparsifiers()) {
+    if (sparsifier.options.empty()) continue;
+    fmt::print("\noptions of {}:\n", sparsifier.name);
+    print_options(sparsifier.options);
+  }
+  fmt::print("\nSCHEME+SPARSIFIER is a sparse scheme with another sparsifier: topka+dgc\n");
+}
+
+/// What can be listed.
+struct Listing {
+  std::string name;
+  std::vector<Json> (*records)();
+  std::vector<std::pair<std::string, std::string>> headings;  ///< of the table, by key
+  void (*more)() = nullptr;                                   ///< what follows the table
+};
+
+std::vector<Listing> all_listings() {
+  return {{"schemes",
+           scheme_records,
+           {{"name", "scheme"},
+            {"input", "input"},
+            {"latency", "latency (alpha)"},
+            {"bandwidth", "bandwidth (beta)"},
+            {"source", "source"}},
+           print_scheme_options},
+          {"sparsifiers",
+           sparsifier_records,
+           {{"name", "sparsifier"}, {"summary", "selects"}, {"source", "source"}},
+           print_sparsifier_options},
+          {"networks",
+           network_records,
+           {{"name", "network"}, {"summary", "what it is"}, {"parameters", "parameters"}}},
+          {"platforms", platform_records, {{"name", "platform"}, {"file", "file"}}},
+          {"traces", trace_records, {{"name", "trace"}, {"file", "file"}}},
+          {"profiles", profile_records, {{"name", "profile"}, {"file", "file"}}},
+          {"models",
+           model_records,
+           {{"name", "model"},
+            {"summary", "what it is"},
+            {"components", "components"},
+            {"density", "density"},
+            {"devices", "times on"},
+            {"source", "source"}}},
+          {"devices", device_records, {{"name", "device"}, {"summary", "what it is"}}},
+          {"sweeps", sweep_records, {{"name", "sweep"}, {"file", "file"}}},
+          {"settings",
+           setting_records,
+           {{"name", "setting"},
+            {"flag", "flag"},
+            {"value", "value"},
+            {"default", "default"},
+            {"readers", "read by"},
+            {"summary", "what it is"}}}};
+}
+
 int run(const ListFlags& flags) {
-  const auto wants = [&](const char* what) { return flags.what == "all" || flags.what == what; };
-  if (flags.costs || flags.markdown) return run_costs(flags);
-  const bool schemes = wants("schemes");
-  if (flags.format != report::Format::table) {
-    std::vector<Json> records;
-    const auto add = [&](std::vector<Json> more) {
-      std::ranges::move(more, std::back_inserter(records));
-    };
-    if (schemes) add(scheme_records());
-    if (wants("sparsifiers")) add(sparsifier_records());
-    if (wants("networks")) add(network_records());
-    if (wants("platforms")) add(platform_records());
-    if (wants("traces")) add(trace_records());
-    if (wants("models")) add(model_records());
-    if (wants("devices")) add(device_records());
-    fmt::print("{}", render(flags.format, records, {}));
+  if (flags.schema) {
+    fmt::print("{}\n", experiment::sweep_schema().dump(2));
     return 0;
   }
-  if (schemes) {
-    fmt::print("{}", to_table(scheme_records(), columns_of({{"name", "scheme"},
-                                                            {"input", "input"},
-                                                            {"latency", "latency (alpha)"},
-                                                            {"bandwidth", "bandwidth (beta)"},
-                                                            {"source", "source"}})));
-    for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
-      const std::vector<algorithms::OptionInfo>& options =
-          scheme.sparsifier.empty() ? scheme.options : scheme.collective_options;
-      if (options.empty() && scheme.sparsifier.empty()) continue;
-      fmt::print(
-          "\noptions of {}{}:\n", scheme.name,
-          scheme.sparsifier.empty() ? "" : fmt::format(", and those of {}", scheme.sparsifier));
-      print_options(options);
+  if (flags.markdown && flags.what == "settings") {
+    fmt::print("{}", experiment::settings_page());
+    return 0;
+  }
+  if (flags.costs || flags.markdown) return run_costs(flags);
+  std::vector<Json> records;
+  bool first = true;
+  for (const Listing& listing : all_listings()) {
+    if (flags.what != "all" && flags.what != listing.name) continue;
+    std::vector<Json> own = listing.records();
+    if (flags.format == report::Format::table) {
+      fmt::print("{}{}", first ? "" : "\n", report::to_table(own, columns_of(listing.headings)));
+      if (listing.more != nullptr) listing.more();
     }
+    std::ranges::move(own, std::back_inserter(records));
+    first = false;
   }
-  if (wants("sparsifiers")) {
-    if (schemes) fmt::print("\n");
-    fmt::print("{}", to_table(sparsifier_records(), columns_of({{"name", "sparsifier"},
-                                                                {"summary", "selects"},
-                                                                {"source", "source"}})));
-    for (const algorithms::SparsifierInfo& sparsifier : algorithms::all_sparsifiers()) {
-      if (sparsifier.options.empty()) continue;
-      fmt::print("\noptions of {}:\n", sparsifier.name);
-      print_options(sparsifier.options);
-    }
-    fmt::print("\nSCHEME+SPARSIFIER is a sparse scheme with another sparsifier: topka+dgc\n");
-  }
-  if (wants("networks")) {
-    if (schemes) fmt::print("\n");
-    fmt::print("{}", to_table(network_records(), columns_of({{"name", "network"},
-                                                             {"summary", "what it is"},
-                                                             {"parameters", "parameters"}})));
-  }
-  if (wants("platforms")) {
-    if (schemes) fmt::print("\n");
-    fmt::print("{}",
-               to_table(platform_records(), columns_of({{"name", "platform"}, {"file", "file"}})));
-  }
-  if (wants("traces")) {
-    if (schemes) fmt::print("\n");
-    fmt::print("{}", to_table(trace_records(), columns_of({{"name", "trace"}, {"file", "file"}})));
-  }
-  if (wants("models")) {
-    if (schemes) fmt::print("\n");
-    fmt::print("{}", to_table(model_records(), columns_of({{"name", "model"},
-                                                           {"summary", "what it is"},
-                                                           {"components", "components"},
-                                                           {"density", "density"},
-                                                           {"devices", "times on"},
-                                                           {"source", "source"}})));
-  }
-  if (wants("devices")) {
-    if (schemes) fmt::print("\n");
-    fmt::print("{}", to_table(device_records(),
-                              columns_of({{"name", "device"}, {"summary", "what it is"}})));
+  if (flags.format != report::Format::table) {
+    fmt::print("{}", report::render(flags.format, records, {}));
   }
   return 0;
 }
 
 }  // namespace
 
-void add_list(CLI::App& app, int& exit_code) {
+void add_list(Command& app) {
   auto flags = std::make_shared<ListFlags>();
-  CLI::App& command = *app.add_subcommand(
+  Command command = app.add_subcommand(
       "list",
-      "List schemes with their costs, sparsifiers, networks, platforms, traces, models, devices");
-  command
-      .add_option("what", flags->what,
-                  "schemes, sparsifiers, networks, platforms, traces, models, devices or all")
-      ->check(CLI::IsMember({"schemes", "sparsifiers", "networks", "platforms", "traces", "models",
-                             "devices", "all"}))
-      ->option_text("[all]");
+      "List schemes with their costs, settings of a point, networks, platforms, models, ...");
+  std::vector<std::string> names{"all"};
+  for (const Listing& listing : all_listings()) names.push_back(listing.name);
+  command.add_option("what", flags->what, fmt::format("{}", fmt::join(names, ", ")))
+      .choices(names)
+      .value_text("[all]");
   command.add_flag("--costs", flags->costs,
                    "the schemes' cost models: formulas, and what they come to at -P, -n, -d");
   command.add_option("-P,--ranks", flags->point.ranks, "for --costs: ranks [64]")
-      ->check(CLI::Range(1, 1 << 20))
-      ->option_text("P");
+      .range(1, 1 << 20)
+      .value_text("P");
   command.add_option("-n,--components", flags->point.n, "for --costs: components [133547324]")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
-      ->option_text("N");
+      .range(std::int64_t{1}, std::int64_t{1} << 40)
+      .value_text("N");
   command.add_option("-d,--density", flags->density, "for --costs: k/n [0.01]")
-      ->check(CLI::Range(0.0, 1.0))
-      ->option_text("D");
-  command.add_flag("--markdown", flags->markdown, "for --costs: docs/cost-models.md");
+      .range(0.0, 1.0)
+      .value_text("D");
+  command.add_flag("--markdown", flags->markdown,
+                   "docs/cost-models.md; of settings: docs/settings.md");
+  command.add_flag("--schema", flags->schema, "of settings: the JSON Schema of sweep configs");
   add_format(command, flags->format);
-  command.callback([flags, &exit_code] { exit_code = run(*flags); });
+  command.callback([flags] { return run(*flags); });
 }
 
 }  // namespace thinwire::cli

@@ -44,49 +44,39 @@ std::string as_typed(const std::string& text) {
   return text.empty() ? "" : fmt::format(".PP\n.nf\n{}\n.fi\n", roff(trimmed(text)));
 }
 
-/// What an option takes, as --help has it.
-std::string value_of(const CLI::Option& option) {
-  if (!option.get_option_text().empty()) return option.get_option_text();
-  return option.nonpositional() && option.get_items_expected_max() > 0 ? option.get_type_name()
-                                                                       : "";
+std::string option_entry(const OptionInfo& option) {
+  const std::string name =
+      option.names.empty() ? option.argument : fmt::format("{}", fmt::join(option.names, ","));
+  return fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(name),
+                     option.value.empty() ? "" : " " + roff(option.value), roff(option.help));
 }
 
-std::string option_entry(const CLI::Option& option) {
-  const bool named = option.nonpositional();
-  const std::string name = named ? option.get_name(false, true) : option.get_name(true);
-  const std::string value = value_of(option);
-  return fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(name), value.empty() ? "" : " " + roff(value),
-                     roff(option.get_description()));
-}
-
-std::string options_of(const CLI::App& app) {
+std::string options_of(const Command& command) {
   std::string text;
-  for (const CLI::Option* option : app.get_options()) {
-    if (!option->get_group().empty()) text += option_entry(*option);
-  }
+  for (const OptionInfo& option : command.options()) text += option_entry(option);
   return text;
 }
 
-/// The subcommands below `app`, each with what comes before its name.
-std::string commands_of(const CLI::App& app, const std::string& path) {
+/// The subcommands below `command`, each with what comes before its name.
+std::string commands_of(const Command& command, const std::string& path) {
   std::string text;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App* /*sub*/) { return true; })) {
-    if (sub->get_group().empty()) continue;
-    const std::string name = path + sub->get_name();
-    text += fmt::format(".SS {}\n{}\n", roff(name), roff(sub->get_description()));
-    text += options_of(*sub) + as_typed(sub->get_footer());
-    text += commands_of(*sub, name + " ");
+  for (const Command& sub : command.subcommands()) {
+    if (sub.hidden()) continue;
+    const std::string name = path + sub.name();
+    text += fmt::format(".SS {}\n{}\n", roff(name), roff(sub.description()));
+    text += options_of(sub) + as_typed(sub.footer());
+    text += commands_of(sub, name + " ");
   }
   return text;
 }
 
 }  // namespace
 
-void add_manual(CLI::App& app, int& /*exit_code*/) {
-  CLI::App& command = *app.add_subcommand("manual", "The man page, for man(1)");
-  command.group("");
-  command.callback([&app] {
-    const std::string& name = app.get_name();
+void add_manual(Command& app) {
+  Command command = app.add_subcommand("manual", "The man page, for man(1)");
+  command.hide();
+  command.callback([app] {
+    const std::string name = app.name();
     fmt::print(
         ".TH {} 1 \"\" \"{}\" \"User Commands\"\n"
         ".SH NAME\n{} \\- simulate sparse and dense allreduce collectives\n"
@@ -94,14 +84,15 @@ void add_manual(CLI::App& app, int& /*exit_code*/) {
         ".SH DESCRIPTION\n{}\n"
         ".SH OPTIONS\n{}"
         ".SH COMMANDS\n{}",
-        upper(name), roff(version()), name, name, roff(app.get_description()), options_of(app),
+        upper(name), roff(version()), name, name, roff(app.description()), options_of(app),
         commands_of(app, ""));
     fmt::print(
         ".SH ENVIRONMENT\n.TP\n\\fBTHINWIRE_SHARE\\fR\n"
         "The folder of the platforms, traces, profiles, models, devices, claims and sweeps that "
         "come with Thinwire,\nwhere it is not beside the program in ../share/thinwire.\n"
         ".SH EXAMPLES AND EXIT STATUS\n.nf\n{}\n.fi\n",
-        roff(trimmed(app.get_footer())));
+        roff(trimmed(app.footer())));
+    return 0;
   });
 }
 

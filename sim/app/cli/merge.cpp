@@ -39,20 +39,20 @@ int run(const MergeFlags& flags) {
 
 }  // namespace
 
-void add_merge(CLI::App& app, int& exit_code) {
+void add_merge(Command& app) {
   auto flags = std::make_shared<MergeFlags>();
-  CLI::App& command = *app.add_subcommand("merge", "Put the results of a sweep's parts together");
+  Command command = app.add_subcommand("merge", "Put the results of a sweep's parts together");
   command.add_option("results", flags->results, "results of 'thinwire sweep --shard'")
-      ->required()
-      ->option_text("RESULTS.jsonl...");
+      .required()
+      .value_text("RESULTS.jsonl...");
   command.add_option("-o,--output", flags->output, "file for all results; stdout without it")
-      ->option_text("FILE");
+      .value_text("FILE");
   command.footer(
       "Of a point that several files hold, the result that succeeded is kept. To see that nothing\n"
       "is missing, and to run what is, run the sweep on what was merged:\n"
       "  thinwire merge part*.jsonl -o big.jsonl\n"
       "  thinwire sweep big.json -o big.jsonl");
-  command.callback([flags, &exit_code] { exit_code = run(*flags); });
+  command.callback([flags] { return run(*flags); });
 }
 
 }  // namespace thinwire::cli

@@ -53,33 +53,22 @@ int Program::run_command(int argc, char** argv) {
     algorithms::register_sparsifier(std::move(sparsifier));
   for (algorithms::SchemeInfo& scheme : schemes_) algorithms::register_scheme(std::move(scheme));
 
-  CLI::App app(kDescription, name_);
+  CommandLine line(name_, kDescription, version());
+  Command& app = line.root();
   app.footer(kFooter);
-  app.set_version_flag("--version", version());
-  app.require_subcommand(1);
-  app.get_formatter()->column_width(40);
-  int exit_code = 0;
-  add_run(app, exit_code);
-  add_sweep(app, exit_code);
-  add_merge(app, exit_code);
-  add_compare(app, exit_code);
-  add_report(app, exit_code);
-  add_recommend(app, exit_code);
-  add_claims(app, exit_code);
-  add_list(app, exit_code);
-  add_topo(app, exit_code);
-  add_trace(app, exit_code);
-  add_complete(app, exit_code);
-  add_manual(app, exit_code);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "{}: {} (see '{} --help')\n", name_, error.what(), name_);
-    return kBadInput;
-  }
-  return exit_code;
+  add_run(app);
+  add_sweep(app);
+  add_merge(app);
+  add_compare(app);
+  add_report(app);
+  add_recommend(app);
+  add_claims(app);
+  add_list(app);
+  add_topo(app);
+  add_trace(app);
+  add_complete(app);
+  add_manual(app);
+  return line.run(argc, argv);
 }
 
 int Program::run(int argc, char** argv) {

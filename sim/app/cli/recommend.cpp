@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,8 @@ namespace thinwire::cli {
 namespace {
 
 struct RecommendFlags {
-  Json point = Json::object();
+  Json given = Json::object();  // settings of a point by dotted path
   std::string model;
-  bool staging = false;
   std::string schemes;
   bool fast = false;
   int most_ranks = 1024;
@@ -79,14 +79,15 @@ std::string crossover_text(const Json& record, const std::string& winner) {
 }
 
 int run(RecommendFlags flags) {
-  flags.point["workload"]["model"] = flags.model;
-  if (flags.staging) flags.point["workload"]["staging"] = true;
-  studies::RecommendSettings settings{.point = flags.point,
-                                      .schemes = flags.schemes.empty()
-                                                     ? studies::default_candidates(flags.point)
-                                                     : split(flags.schemes),
-                                      .crossovers = !flags.fast,
-                                      .most_ranks = flags.most_ranks};
+  Json point = {{"workload", {{"model", flags.model}}}};
+  for (const auto& item : flags.given.items()) {
+    experiment::set_by_path(point, item.key(), item.value());
+  }
+  studies::RecommendSettings settings{
+      .point = point,
+      .schemes = flags.schemes.empty() ? studies::default_candidates(point) : split(flags.schemes),
+      .crossovers = !flags.fast,
+      .most_ranks = flags.most_ranks};
   const bool terminal = isatty(STDERR_FILENO) == 1;
   if (terminal) {
     settings.progress = [](const std::string& what) { fmt::print(stderr, "\r\033[K{}", what); };
@@ -136,44 +137,34 @@ int run(RecommendFlags flags) {
 
 }  // namespace
 
-void add_recommend(CLI::App& app, int& exit_code) {
+void add_recommend(Command& app) {
   auto flags = std::make_shared<RecommendFlags>();
-  CLI::App& command = *app.add_subcommand(
+  Command command = app.add_subcommand(
       "recommend",
       "Rank schemes by the simulated iteration of a training, and say where that "
       "changes");
-  const auto take = [&](auto type, const char* names, const char* path, const char* help) {
-    using Value = decltype(type);
-    command.add_option_function<Value>(
-        names,
-        [flags, path](const Value& value) { experiment::set_by_path(flags->point, path, value); },
-        help);
+  const auto add = [&](const char* path, const char* help = "") {
+    add_setting_flag(command, flags->given, experiment::setting_at(path), help);
   };
   command.add_option("--model", flags->model, "what is trained, see 'thinwire list models'")
-      ->required()
-      ->option_text("MODEL");
-  take(std::string(), "--platform", "platform",
-       "a shipped platform or a platform XML; without it alpha and beta");
-  take(int(), "-P,--ranks", "ranks", "ranks [16]");
-  take(double(), "-d,--density", "density", "share that each rank selects [the model's]");
-  take(std::string(), "--device", "workload.device", "GPU [the model's first]");
-  take(std::int64_t(), "--batch", "workload.batch", "samples a rank [the model's own]");
-  take(std::string(), "--network", "network",
-       "alphabeta (end to end, no congestion), links (congestion) or smpi (SimGrid's, far slower) "
-       "[alphabeta]");
-  take(double(), "--alpha", "machine.alpha_s", "without platform: seconds a message [2e-6]");
-  take(double(), "--beta", "machine.beta_s_per_word", "without platform: seconds a word [4e-10]");
-  command.add_flag("--staging", flags->staging,
-                   "messages are sent from the host's memory, not the GPU's");
+      .required()
+      .value_text("MODEL");
+  add("platform", "a shipped platform or a platform XML; without it alpha and beta");
+  for (const char* path : {"ranks", "density", "workload.device", "workload.batch"}) add(path);
+  add("network",
+      "alphabeta (end to end, no congestion), links (congestion) or smpi (SimGrid's, far slower)");
+  for (const char* path : {"machine.alpha_s", "machine.beta_s_per_word", "workload.staging"}) {
+    add(path);
+  }
   command.add_option("--schemes", flags->schemes, "candidates, SCHEME or SCHEME+SPARSIFIER")
-      ->option_text("SCHEME,...");
+      .value_text("SCHEME,...");
   command.add_flag("--fast", flags->fast, "rank only; do not look for crossovers");
   command
       .add_option(
           "--most-ranks", flags->most_ranks,
           "how far to look for crossovers, and to twice --ranks at least; thousands take minutes")
-      ->capture_default_str()
-      ->check(CLI::Range(2, 1 << 20));
+      .show_default()
+      .range(2, 1 << 20);
   add_format(command, flags->format);
   command.footer(
       "dominant is what takes most of an iteration: computation, sparsification, and of the\n"
@@ -183,7 +174,7 @@ void add_recommend(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  thinwire recommend --platform aries_daint --model bert --ranks 256\n"
       "  thinwire recommend --platform nvlink_ib --network links --model bert --device h100 -P 64");
-  command.callback([flags, &exit_code] { exit_code = run(*flags); });
+  command.callback([flags] { return run(*flags); });
 }
 
 }  // namespace thinwire::cli

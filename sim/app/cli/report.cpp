@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -141,30 +142,29 @@ int run(const ReportFlags& flags) {
 
 }  // namespace
 
-void add_report(CLI::App& app, int& exit_code) {
+void add_report(Command& app) {
   auto flags = std::make_shared<ReportFlags>();
-  CLI::App& command = *app.add_subcommand(
+  Command command = app.add_subcommand(
       "report", "Draw results: a page with all figures, or one figure as SVG or PNG");
   command
       .add_option("results", flags->results,
                   "results of sweeps, of run --format jsonl, and of claims --format jsonl")
-      ->required()
-      ->option_text("RESULTS.jsonl ...");
-  command.add_option("-o,--output", flags->output, "the file to write")
-      ->option_text("FILE [stdout]");
+      .required()
+      .value_text("RESULTS.jsonl ...");
+  command.add_option("-o,--output", flags->output, "the file to write").value_text("FILE [stdout]");
   command
       .add_option("--format", flags->format,
                   "html, svg or png; default what the output's name ends in, else html")
-      ->check(CLI::IsMember({"html", "svg", "png"}))
-      ->option_text("FORMAT");
+      .choices({"html", "svg", "png"})
+      .value_text("FORMAT");
   command
       .add_option("--figure", flags->figure,
                   "for svg and png: time, volume, breakdown, congestion, crossover or links")
-      ->option_text("FIGURE");
+      .value_text("FIGURE");
   command
       .add_option("--where", flags->where,
                   "results of these only: a column and its values; may be given several times")
-      ->option_text("KEY=VALUE[,VALUE]");
+      .value_text("KEY=VALUE[,VALUE]");
   command.footer(
       "The page is one file that needs no network: schemes and platforms are chosen in it, and so\n"
       "are settings and densities, where results differ in those. Link maps are of results that\n"
@@ -173,7 +173,7 @@ void add_report(CLI::App& app, int& exit_code) {
       "  thinwire report table1.jsonl -o report.html\n"
       "  thinwire report platforms.jsonl claims.jsonl -o report.html\n"
       "  thinwire report platforms.jsonl --where platform=fat_tree --figure time -o time.svg");
-  command.callback([flags, &exit_code] { exit_code = run(*flags); });
+  command.callback([flags] { return run(*flags); });
 }
 
 }  // namespace thinwire::cli

@@ -4,7 +4,9 @@
 #include <charconv>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "sim/app/cli/command.hpp"
@@ -21,6 +23,7 @@ struct SweepFlags {
   std::string output;
   std::string shard;
   bool dry_run = false;
+  std::optional<std::int64_t> memory_mebibytes;
   experiment::SweepOptions options;
   report::Format format = report::Format::table;
 };
@@ -85,8 +88,8 @@ int print_plan(const experiment::Sweep& sweep, const std::string& output, const 
 
 int run(SweepFlags& flags) {
   flags.config = experiment::sweep_file(flags.config);
-  const experiment::Sweep sweep =
-      experiment::sweep_from(experiment::read_json(flags.config), flags.config);
+  const experiment::Sweep sweep = experiment::sweep_from(read_json(flags.config), flags.config);
+  if (flags.memory_mebibytes) flags.options.limits.memory_bytes = *flags.memory_mebibytes << 20;
   if (!flags.shard.empty()) flags.options.shard = shard_from(flags.shard);
   const std::string output =
       flags.output.empty() ? default_output(sweep.name, flags.options.shard) : flags.output;
@@ -111,21 +114,21 @@ int run(SweepFlags& flags) {
 
 }  // namespace
 
-void add_sweep(CLI::App& app, int& exit_code) {
+void add_sweep(Command& app) {
   auto flags = std::make_shared<SweepFlags>();
   flags->options.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  CLI::App& command = *app.add_subcommand(
+  Command command = app.add_subcommand(
       "sweep", "Simulate every point of a grid and compare them with their formulas");
   command
       .add_option("sweep", flags->config,
                   "JSON file with the sweep, or the name of a shipped one: table1")
-      ->required()
-      ->option_text("CONFIG.json");
+      .required()
+      .value_text("CONFIG.json");
   command.add_option("-o,--output", flags->output, "results, one JSON object a line")
-      ->option_text("FILE [results/local/NAME.jsonl]");
+      .value_text("FILE [results/local/NAME.jsonl]");
   command.add_option("-j,--jobs", flags->options.jobs, "points that run at once")
-      ->check(CLI::PositiveNumber)
-      ->option_text(fmt::format("N [{}]", flags->options.jobs));
+      .positive()
+      .value_text(fmt::format("N [{}]", flags->options.jobs));
   command.add_flag("--force", flags->options.force,
                    "run all points, also those that the results hold");
   command.add_flag("--dry-run", flags->dry_run,
@@ -133,19 +136,17 @@ void add_sweep(CLI::App& app, int& exit_code) {
   command
       .add_option("--shard", flags->shard,
                   "run the I-th of N parts of the sweep; 'thinwire merge' puts them together")
-      ->option_text("I/N");
+      .value_text("I/N");
   command
       .add_option("--time-limit", flags->options.limits.seconds,
                   "wall-clock seconds for a point; beyond them it fails")
-      ->check(CLI::PositiveNumber)
-      ->option_text("SECONDS");
+      .positive()
+      .value_text("SECONDS");
   command
-      .add_option_function<std::int64_t>(
-          "--memory-limit",
-          [flags](std::int64_t mebibytes) { flags->options.limits.memory_bytes = mebibytes << 20; },
-          "memory for a point; beyond it it fails")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
-      ->option_text("MiB");
+      .add_option("--memory-limit", flags->memory_mebibytes,
+                  "memory for a point; beyond it it fails")
+      .range(std::int64_t{1}, std::int64_t{1} << 40)
+      .value_text("MiB");
   add_format(command, flags->format);
   command.footer(
       "A point is written as soon as it ends, the longest points run first. Killed at any moment,\n"
@@ -155,7 +156,7 @@ void add_sweep(CLI::App& app, int& exit_code) {
       "  thinwire sweep big.json --shard 2/8 -o part2.jsonl\n"
       "  thinwire merge part*.jsonl -o big.jsonl\n"
       "Example: thinwire sweep sweeps/table1.json -o table1.jsonl");
-  command.callback([flags, &exit_code] { exit_code = run(*flags); });
+  command.callback([flags] { return run(*flags); });
 }
 
 }  // namespace thinwire::cli

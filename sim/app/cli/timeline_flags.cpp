@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "sim/app/report/tables/timeline.hpp"
@@ -98,25 +99,25 @@ void remove_empty(const std::string& path) {
 
 }  // namespace
 
-void add_timeline_flags(CLI::App& command, TimelineFlags& flags) {
+void add_timeline_flags(Command& command, TimelineFlags& flags) {
   command
       .add_option("--timeline", flags.file,
                   "write what each rank did, and every message, as a trace that Perfetto and "
                   "chrome://tracing open")
-      ->option_text("FILE.json");
+      .value_text("FILE.json");
   command
-      .add_option_function<std::string>(
+      .add_taker(
           "--timeline-ranks",
           [&flags](const std::string& ranks) {
             flags.ranks = ranks;
             flags.ranks_given = true;
           },
           "ranks to show; 'last' is the one that ends last, for which the point may run twice")
-      ->option_text("RANKS [0-15,last]");
+      .value_text("RANKS [0-15,last]");
   command
       .add_option("--timeline-events", flags.most_events,
                   "leave out what comes after so many events")
-      ->option_text(fmt::format("N [{}]", experiment::TimelineSettings{}.most_events));
+      .value_text(fmt::format("N [{}]", experiment::TimelineSettings{}.most_events));
 }
 
 experiment::Row row_with_timeline(const TimelineFlags& flags, const experiment::Point& point,

@@ -15,7 +15,7 @@ struct TimelineFlags {
   bool ranks_given = false;
 };
 
-void add_timeline_flags(CLI::App& command, TimelineFlags& flags);
+void add_timeline_flags(Command& command, TimelineFlags& flags);
 
 /// As make_row, and writes the timeline and tells on stderr what is in it. Throws InputError where
 /// the file cannot be written, or the point has no such ranks or no clock: before anything is

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
@@ -66,41 +67,42 @@ int make(const topologies::Family& family, MakeFlags& flags) {
   return 0;
 }
 
-void add_make(CLI::App& topo, int& exit_code) {
-  CLI::App& command = *topo.add_subcommand("make", "Write the XML of a platform of a family");
+void add_make(Command& topo) {
+  Command command = topo.add_subcommand("make", "Write the XML of a platform of a family");
   // A family that is none is refused here, with the nearest that is one.
   command.require_subcommand(0, 1);
   command.allow_extras();
-  command.callback([&command] {
-    if (!command.get_subcommands().empty()) return;
+  command.callback([command] {
+    if (command.any_subcommand_given()) return 0;
     const std::vector<std::string> given = command.remaining();
     static_cast<void>(topologies::family(given.empty() ? "" : given.front()));
+    return kBadInput;
   });
   for (const topologies::Family& family : topologies::all_families()) {
     auto flags = std::make_shared<MakeFlags>();
-    CLI::App& made = *command.add_subcommand(family.name, family.summary);
+    Command made = command.add_subcommand(family.name, family.summary);
     for (const topologies::ParameterInfo& parameter : family.parameters) {
-      made.add_option_function<std::string>(
+      made.add_taker(
               "--" + parameter.name,
               [flags, name = parameter.name](const std::string& value) {
                 flags->given[name] = value;
               },
               parameter.help)
-          ->option_text(parameter.fallback.empty() ? "" : fmt::format("[{}]", parameter.fallback));
+          .value_text(parameter.fallback.empty() ? "" : fmt::format("[{}]", parameter.fallback));
     }
     made.add_option("--notes", flags->notes,
                     "file with what the figures are from, for the comment of the XML")
-        ->option_text("FILE");
-    made.add_option("-o,--output", flags->output, "the XML file")->option_text("FILE [stdout]");
+        .value_text("FILE");
+    made.add_option("-o,--output", flags->output, "the XML file").value_text("FILE [stdout]");
     made.add_option("settings", flags->settings,
                     "the same as KEY=VALUE, as the comment of a platform has them")
-        ->option_text("KEY=VALUE ...");
+        .value_text("KEY=VALUE ...");
     made.footer(
         fmt::format("Bandwidths are per direction: GBps are bytes, Gbps bits.\n"
                     "Example: thinwire topo make {} --hosts 64 -o my.xml\n"
                     "         thinwire topo show my.xml",
                     family.name));
-    made.callback([&family, flags, &exit_code] { exit_code = make(family, *flags); });
+    made.callback([&family, flags] { return make(family, *flags); });
   }
   command.footer(
       "Examples:\n"
@@ -277,52 +279,52 @@ int show(const ShowFlags& flags) {
   return 0;
 }
 
-void add_show(CLI::App& topo, int& exit_code) {
+void add_show(Command& topo) {
   auto flags = std::make_shared<ShowFlags>();
-  CLI::App& command = *topo.add_subcommand(
+  Command command = topo.add_subcommand(
       "show", "Hosts, links, distances, bisection bandwidth and link loads of a platform");
   command.add_option("platform", flags->platform, "XML file, or the name of a shipped platform")
-      ->required()
-      ->option_text("PLATFORM");
-  CLI::Option* route =
+      .required()
+      .value_text("PLATFORM");
+  Option route =
       command.add_option("--route", flags->route, "the links from one host to another, instead")
-          ->expected(2)
-          ->option_text("HOST HOST");
-  CLI::Option* traffic =
+          .words(2)
+          .value_text("HOST HOST");
+  Option traffic =
       command
           .add_option("--traffic", flags->traffic,
                       "what the links carry, instead: all_to_all, ring, rotation:S, or a CSV file "
                       "of from,to,bytes")
-          ->excludes(route)
-          ->option_text("MATRIX");
+          .excludes(route)
+          .value_text("MATRIX");
   command.add_option("--bytes", flags->bytes, "bytes of a message of the traffic")
-      ->check(CLI::Range(0.0, 1e18))
-      ->needs(traffic)
-      ->option_text("BYTES [1e6]");
+      .range(0.0, 1e18)
+      .needs(traffic)
+      .value_text("BYTES [1e6]");
   command.add_option("-P,--ranks", flags->ranks, "ranks that send")
-      ->check(CLI::PositiveNumber)
-      ->needs(traffic)
-      ->option_text("RANKS [all hosts]");
+      .positive()
+      .needs(traffic)
+      .value_text("RANKS [all hosts]");
   command
       .add_option("--placement", flags->placement,
                   "where the ranks are: block, round_robin, random:SEED or a file")
-      ->needs(traffic)
-      ->option_text("PLACEMENT [block]");
+      .needs(traffic)
+      .value_text("PLACEMENT [block]");
   command.add_option("--top", flags->top, "links of the traffic's table, the hottest")
-      ->check(CLI::PositiveNumber)
-      ->needs(traffic)
-      ->option_text("LINKS [10]");
-  const auto instead_of_tables = [&](CLI::Option* option) {
-    return option->excludes(route)->excludes(traffic);
+      .positive()
+      .needs(traffic)
+      .value_text("LINKS [10]");
+  const auto instead_of_tables = [&](Option option) {
+    return option.excludes(route).excludes(traffic);
   };
   instead_of_tables(command.add_option("--export", flags->graph_format,
                                        "print the graph instead: dot or graphml"))
-      ->check(CLI::IsMember({"dot", "graphml"}))
-      ->option_text("FORMAT");
+      .choices({"dot", "graphml"})
+      .value_text("FORMAT");
   instead_of_tables(command.add_option("--dot", flags->dot, "write the graph for Graphviz"))
-      ->option_text("FILE");
+      .value_text("FILE");
   instead_of_tables(command.add_option("--graphml", flags->graphml, "write the graph as GraphML"))
-      ->option_text("FILE");
+      .value_text("FILE");
   command.add_flag("--verbose", flags->verbose, "let SimGrid talk on stderr");
   add_format(command, flags->format);
   command.footer(
@@ -335,7 +337,7 @@ void add_show(CLI::App& topo, int& exit_code) {
       "  thinwire topo show nvlink_ib --route gpu-0 gpu-9\n"
       "  thinwire topo show aries_daint --traffic rotation:384 -P 1024\n"
       "  thinwire topo show exdyna_v100 --export dot | dot -Tsvg -o nodes.svg");
-  command.callback([flags, &exit_code] { exit_code = show(*flags); });
+  command.callback([flags] { return show(*flags); });
 }
 
 // --- check
@@ -383,16 +385,16 @@ int check(const CheckFlags& flags) {
   return problems ? kFailed : 0;
 }
 
-void add_check(CLI::App& topo, int& exit_code) {
+void add_check(Command& topo) {
   auto flags = std::make_shared<CheckFlags>();
-  CLI::App& command = *topo.add_subcommand(
+  Command command = topo.add_subcommand(
       "check", "Find unreachable hosts, absurd bandwidths and the like in a platform");
   command.add_option("platform", flags->platform, "XML file, or the name of a shipped platform")
-      ->required()
-      ->option_text("PLATFORM");
+      .required()
+      .value_text("PLATFORM");
   command.add_option("--hosts", flags->wishes.hosts, "hosts that it has to have at least")
-      ->check(CLI::PositiveNumber)
-      ->option_text("HOSTS");
+      .positive()
+      .value_text("HOSTS");
   command.add_flag("--routes", flags->wishes.compact_routes,
                    "compare the compact routes that network links uses with SimGrid's, on every "
                    "pair of hosts: a minute for thousands of them");
@@ -403,17 +405,17 @@ void add_check(CLI::App& topo, int& exit_code) {
       "Examples:\n"
       "  thinwire topo check my.xml --hosts 64\n"
       "  thinwire topo check gige_star --routes");
-  command.callback([flags, &exit_code] { exit_code = check(*flags); });
+  command.callback([flags] { return check(*flags); });
 }
 
 }  // namespace
 
-void add_topo(CLI::App& app, int& exit_code) {
-  CLI::App& command = *app.add_subcommand("topo", "Make, look at and check platforms");
-  command.require_subcommand(1);
-  add_show(command, exit_code);
-  add_make(command, exit_code);
-  add_check(command, exit_code);
+void add_topo(Command& app) {
+  Command command = app.add_subcommand("topo", "Make, look at and check platforms");
+  command.require_subcommand(1, 1);
+  add_show(command);
+  add_make(command);
+  add_check(command);
   command.footer(
       "Examples:\n"
       "  thinwire topo show aries_daint\n"

@@ -3,17 +3,16 @@
 
 namespace thinwire::cli {
 
-void add_trace(CLI::App& app, int& exit_code) {
-  CLI::App& command =
-      *app.add_subcommand("trace", "Look at and check what real trainings selected");
-  command.require_subcommand(1);
-  add_trace_show(command, exit_code);
-  add_trace_check(command, exit_code);
-  add_trace_fit(command, exit_code);
-  add_trace_profile(command, exit_code);
-  add_trace_fill_in(command, exit_code);
-  add_trace_selection(command, exit_code);
-  add_trace_synth(command, exit_code);
+void add_trace(Command& app) {
+  Command command = app.add_subcommand("trace", "Look at and check what real trainings selected");
+  command.require_subcommand(1, 1);
+  add_trace_show(command);
+  add_trace_check(command);
+  add_trace_fit(command);
+  add_trace_profile(command);
+  add_trace_fill_in(command);
+  add_trace_selection(command);
+  add_trace_synth(command);
   command.footer(
       "A trace is one HDF5 file, described in docs/traces.md. Simulations take one as their "
       "input:\n"

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "sim/app/cli/command.hpp"
@@ -75,13 +76,13 @@ int check(const CheckFlags& flags) {
 
 }  // namespace
 
-void add_trace_check(CLI::App& trace, int& exit_code) {
+void add_trace_check(Command& trace) {
   auto flags = std::make_shared<CheckFlags>();
-  CLI::App& command =
-      *trace.add_subcommand("check", "Read traces to their end and say what is wrong with them");
+  Command command =
+      trace.add_subcommand("check", "Read traces to their end and say what is wrong with them");
   command.add_option("traces", flags->traces, "HDF5 files, or names of shipped traces")
-      ->required()
-      ->option_text("TRACE ...");
+      .required()
+      .value_text("TRACE ...");
   add_format(command, flags->format);
   command.footer(
       "Read is every selection and every gradient: that components increase and lie in range, "
@@ -89,7 +90,7 @@ void add_trace_check(CLI::App& trace, int& exit_code) {
       "values are finite, that shapes fit one another and the header.\n"
       "Exit codes: 0 all are right, 2 one or more are not; all are reported.\n"
       "Example: thinwire trace check training.h5");
-  command.callback([flags, &exit_code] { exit_code = check(*flags); });
+  command.callback([flags] { return check(*flags); });
 }
 
 }  // namespace thinwire::cli

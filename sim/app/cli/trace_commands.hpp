@@ -1,16 +1,16 @@
 // The subcommands of `thinwire trace`, one file each.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "sim/app/cli/flags.hpp"
 
 namespace thinwire::cli {
 
-void add_trace_show(CLI::App& trace, int& exit_code);
-void add_trace_check(CLI::App& trace, int& exit_code);
-void add_trace_fit(CLI::App& trace, int& exit_code);
-void add_trace_profile(CLI::App& trace, int& exit_code);
-void add_trace_fill_in(CLI::App& trace, int& exit_code);
-void add_trace_selection(CLI::App& trace, int& exit_code);
-void add_trace_synth(CLI::App& trace, int& exit_code);
+void add_trace_show(Command& trace);
+void add_trace_check(Command& trace);
+void add_trace_fit(Command& trace);
+void add_trace_profile(Command& trace);
+void add_trace_fill_in(Command& trace);
+void add_trace_selection(Command& trace);
+void add_trace_synth(Command& trace);
 
 }  // namespace thinwire::cli

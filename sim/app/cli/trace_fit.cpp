@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/trace_commands.hpp"
@@ -53,27 +54,27 @@ int fit(const FitFlags& flags) {
 
 }  // namespace
 
-void add_trace_fit(CLI::App& trace, int& exit_code) {
+void add_trace_fit(Command& trace) {
   auto flags = std::make_shared<FitFlags>();
-  CLI::App& command =
-      *trace.add_subcommand("fit", "Fit a profile to a trace, and say how well it fits");
+  Command command =
+      trace.add_subcommand("fit", "Fit a profile to a trace, and say how well it fits");
   command.add_option("trace", flags->trace, "HDF5 file, or the name of a shipped trace")
-      ->required()
-      ->option_text("TRACE");
+      .required()
+      .value_text("TRACE");
   command.add_option("-o,--output", flags->output, "where the profile goes")
-      ->option_text("PROFILE.json");
-  command.add_option("--name", flags->name, "of the profile")->option_text("NAME [the file's]");
+      .value_text("PROFILE.json");
+  command.add_option("--name", flags->name, "of the profile").value_text("NAME [the file's]");
   command
       .add_option("--parts", flags->parts,
                   "regions end where layers do, and where one of so many equal parts does")
-      ->option_text("N [64]");
+      .value_text("N [64]");
   add_format(command, flags->format);
   command.footer(
       "docs/profiles.md has the model and what each entry is fitted to.\n"
       "Examples:\n"
       "  thinwire trace fit training.h5 -o training.json\n"
       "  thinwire trace fit training.h5 --format json");
-  command.callback([flags, &exit_code] { exit_code = fit(*flags); });
+  command.callback([flags] { return fit(*flags); });
 }
 
 }  // namespace thinwire::cli

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "sim/app/cli/command.hpp"
@@ -66,18 +67,18 @@ int fill_in(ProfileFlags flags) {
   return 0;
 }
 
-void add_profile_argument(CLI::App& command, ProfileFlags& flags) {
+void add_profile_argument(Command& command, ProfileFlags& flags) {
   command.add_option("profile", flags.profile, "JSON file, or the name of a shipped profile")
-      ->required()
-      ->option_text("PROFILE");
+      .required()
+      .value_text("PROFILE");
 }
 
 }  // namespace
 
-void add_trace_profile(CLI::App& trace, int& exit_code) {
+void add_trace_profile(Command& trace) {
   auto flags = std::make_shared<ProfileFlags>();
-  CLI::App& command =
-      *trace.add_subcommand("profile", "What a profile holds, and where each entry comes from");
+  Command command =
+      trace.add_subcommand("profile", "What a profile holds, and where each entry comes from");
   add_profile_argument(command, *flags);
   add_format(command, flags->format);
   command.footer(
@@ -85,21 +86,21 @@ void add_trace_profile(CLI::App& trace, int& exit_code) {
       "Examples:\n"
       "  thinwire trace profile vgg16\n"
       "  thinwire trace profile fitted.json --format json");
-  command.callback([flags, &exit_code] { exit_code = show(*flags); });
+  command.callback([flags] { return show(*flags); });
 }
 
-void add_trace_fill_in(CLI::App& trace, int& exit_code) {
+void add_trace_fill_in(Command& trace) {
   auto flags = std::make_shared<ProfileFlags>();
-  CLI::App& command = *trace.add_subcommand(
+  Command command = trace.add_subcommand(
       "fill-in", "Density of the union of what P ranks select, as a profile has it");
   add_profile_argument(command, *flags);
   command.add_option("-d,--density", flags->density, "that each rank selects")
-      ->option_text("D [the profile's]");
+      .value_text("D [the profile's]");
   command.add_option("-P,--ranks", flags->ranks, "numbers of ranks")
-      ->delimiter(',')
-      ->option_text("P,P,.. [1,2,4,..,8192]");
+      .commas()
+      .value_text("P,P,.. [1,2,4,..,8192]");
   command.add_option("--never", flags->never, "share of the components that is never selected")
-      ->option_text("SHARE [the profile's]");
+      .value_text("SHARE [the profile's]");
   add_format(command, flags->format);
   command.footer(
       "The two families agree where they are fitted or calibrated, and part beyond it: their "
@@ -109,7 +110,7 @@ void add_trace_fill_in(CLI::App& trace, int& exit_code) {
       "Examples:\n"
       "  thinwire trace fill-in vgg16\n"
       "  thinwire trace fill-in lstm --density 0.001 --ranks 64,1024 --format csv");
-  command.callback([flags, &exit_code] { exit_code = fill_in(*flags); });
+  command.callback([flags] { return fill_in(*flags); });
 }
 
 }  // namespace thinwire::cli

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "sim/app/cli/command.hpp"
@@ -134,32 +135,30 @@ int selection(const SelectionFlags& flags) {
 
 }  // namespace
 
-void add_trace_selection(CLI::App& trace, int& exit_code) {
+void add_trace_selection(Command& trace) {
   auto flags = std::make_shared<SelectionFlags>();
-  CLI::App& command = *trace.add_subcommand(
+  Command command = trace.add_subcommand(
       "selection", "How many entries sparsifiers select over the iterations of a training");
   command
       .add_option("input", flags->input,
                   "trace with gradients, or profile: a file, or the name of a shipped one")
-      ->required()
-      ->option_text("TRACE|PROFILE");
+      .required()
+      .value_text("TRACE|PROFILE");
   command
       .add_option("--sparsifier", flags->sparsifiers,
                   "NAME or NAME:OPTION=VALUE,...; several; default those of the papers' figures")
-      ->option_text("NAME ...");
+      .value_text("NAME ...");
   command.add_option("--from", flags->from, "iteration that ends the start-up; default 1/density")
-      ->check(CLI::PositiveNumber);
+      .positive();
   command
       .add_option("--residual-rule", flags->rule,
                   "of a trace: what a rank forgets once it was sent; default as it was recorded")
-      ->check(CLI::IsMember({"all", "oktopk"}));
-  command.add_option("--ranks", flags->ranks, "of a profile")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 65536));
+      .choices({"all", "oktopk"});
+  command.add_option("--ranks", flags->ranks, "of a profile").show_default().range(1, 65536);
   command.add_option("--iterations", flags->iterations, "of a profile")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
-  command.add_option("--seed", flags->seed, "of a profile")->capture_default_str();
+      .show_default()
+      .range(1, 1000000);
+  command.add_option("--seed", flags->seed, "of a profile").show_default();
   command.add_flag("--series", flags->series, "every rank in every iteration instead of a summary");
   add_format(command, flags->format);
   command.footer(
@@ -175,7 +174,7 @@ void add_trace_selection(CLI::App& trace, int& exit_code) {
       "  thinwire trace selection cnn_oktopk\n"
       "  thinwire trace selection bert --sparsifier threshold_reuse:tau_prime=128,nudge=true\n"
       "  thinwire trace selection lstm_all --series --format csv > lstm.csv");
-  command.callback([flags, &exit_code] { exit_code = selection(*flags); });
+  command.callback([flags] { return selection(*flags); });
 }
 
 }  // namespace thinwire::cli

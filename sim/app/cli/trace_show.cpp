@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/trace_commands.hpp"
@@ -48,15 +49,15 @@ int show(const ShowFlags& flags) {
 
 }  // namespace
 
-void add_trace_show(CLI::App& trace, int& exit_code) {
+void add_trace_show(Command& trace) {
   auto flags = std::make_shared<ShowFlags>();
-  CLI::App& command = *trace.add_subcommand(
+  Command command = trace.add_subcommand(
       "show", "Layers, densities, unions, imbalance and thresholds of a trace");
   command.add_option("trace", flags->trace, "HDF5 file, or the name of a shipped trace")
-      ->required()
-      ->option_text("TRACE");
+      .required()
+      .value_text("TRACE");
   command.add_option("--svg", flags->svg, "draw the unions and the thresholds as well")
-      ->option_text("FILE");
+      .value_text("FILE");
   add_format(command, flags->format);
   command.footer(
       "selected/k      entries of a rank by k, over ranks and iterations\n"
@@ -73,7 +74,7 @@ void add_trace_show(CLI::App& trace, int& exit_code) {
       "  thinwire trace show training.h5\n"
       "  thinwire trace show training.h5 --svg training.svg\n"
       "  thinwire trace show training.h5 --format csv");
-  command.callback([flags, &exit_code] { exit_code = show(*flags); });
+  command.callback([flags] { return show(*flags); });
 }
 
 }  // namespace thinwire::cli

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <map>
 #include <memory>
 #include <optional>
 
@@ -34,28 +33,29 @@ int synth(const SynthFlags& flags) {
 
 }  // namespace
 
-void add_trace_synth(CLI::App& trace, int& exit_code) {
+void add_trace_synth(Command& trace) {
   auto flags = std::make_shared<SynthFlags>();
   traces::SynthSettings& settings = flags->settings;
-  CLI::App& command = *trace.add_subcommand("synth", "Draw a trace from a profile");
+  Command command = trace.add_subcommand("synth", "Draw a trace from a profile");
   command.add_option("profile", flags->profile, "JSON file, or the name of a shipped profile")
-      ->required()
-      ->option_text("PROFILE");
+      .required()
+      .value_text("PROFILE");
   command.add_option("-o,--output", flags->output, "where the trace goes")
-      ->required()
-      ->option_text("TRACE.h5");
+      .required()
+      .value_text("TRACE.h5");
   command.add_option("-n,--components", flags->components, "of the gradient")
-      ->option_text("N [the profile's]");
-  command.add_option("-P,--ranks", settings.ranks, "data-parallel workers")->option_text("P [16]");
+      .value_text("N [the profile's]");
+  command.add_option("-P,--ranks", settings.ranks, "data-parallel workers").value_text("P [16]");
   command.add_option("-d,--density", flags->density, "that each rank selects")
-      ->option_text("D [the profile's]");
-  command.add_option("--iterations", settings.iterations, "to record")->option_text("T [32]");
-  const std::map<std::string, traces::PopularityFamily> families{
-      {"copula", traces::PopularityFamily::copula}, {"beta", traces::PopularityFamily::beta}};
-  command.add_option("--family", settings.family, "copula or beta")
-      ->transform(CLI::CheckedTransformer(families).description("{copula,beta}"))
-      ->option_text("FAMILY [copula]");
-  command.add_option("--seed", settings.seed, "of all draws")->option_text("SEED [1]");
+      .value_text("D [the profile's]");
+  command.add_option("--iterations", settings.iterations, "to record").value_text("T [32]");
+  command
+      .add_choice<traces::PopularityFamily>(
+          "--family", settings.family,
+          {{"copula", traces::PopularityFamily::copula}, {"beta", traces::PopularityFamily::beta}},
+          "copula or beta")
+      .value_text("FAMILY [copula]");
+  command.add_option("--seed", settings.seed, "of all draws").value_text("SEED [1]");
   command.add_flag("--start-up", settings.start_up,
                    "from iteration 1 on, while residuals are filling");
   command.footer(
@@ -63,7 +63,7 @@ void add_trace_synth(CLI::App& trace, int& exit_code) {
       "Examples:\n"
       "  thinwire trace synth vgg16 --components 1000000 --ranks 64 -o vgg.h5\n"
       "  thinwire trace synth fitted.json --family beta -o again.h5");
-  command.callback([flags, &exit_code] { exit_code = synth(*flags); });
+  command.callback([flags] { return synth(*flags); });
 }
 
 }  // namespace thinwire::cli

@@ -3,187 +3,231 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <optional>
-#include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/schema.hpp>
-#include <valijson/schema_parser.hpp>
-#include <valijson/validation_results.hpp>
-#include <valijson/validator.hpp>
-#include <vector>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <string_view>
 
-#include "sim/app/experiment/schema_text.hpp"
 #include "sim/core/base/errors.hpp"
-#include "sim/core/base/nearest.hpp"
+#include "sim/core/base/json_node.hpp"
 
 namespace thinwire::experiment {
 
 namespace {
 
-using Plain = nlohmann::json;  // what the validator's adapter takes
-
-Plain sweep_schema() { return Plain::parse(kSweepSchemaText); }
-
-/// The part of the schema that describes points, with the definitions that it needs.
-Plain point_schema() {
-  Plain schema = sweep_schema();
-  return schema.at("definitions").at("point");
-}
-
-const Plain& resolved(const Plain& node, const Plain& root) {
-  if (!node.contains("$ref")) return node;
-  const auto reference = node.at("$ref").get<std::string>();
-  return root.at(Plain::json_pointer(reference.substr(1)));
-}
-
-/// The schema of the value to which `path` leads, where the schema says something about it.
-const Plain* schema_at(const std::vector<std::string>& path, const Plain& root) {
-  const Plain* node = &resolved(root, root);
-  for (const std::string& key : path) {
-    const auto properties = node->find("properties");
-    if (properties != node->end() && properties->contains(key)) {
-      node = &resolved(properties->at(key), root);
-    } else if (node->contains("additionalProperties") &&
-               node->at("additionalProperties").is_object()) {
-      node = &node->at("additionalProperties");
-    } else if (node->contains("items") && node->at("items").is_object()) {
-      node = &resolved(node->at("items"), root);
-    } else {
-      return nullptr;
-    }
-  }
-  return node;
-}
-
-std::string type_text(const Plain& type) {
-  if (!type.is_array()) return type.get<std::string>();
-  std::vector<std::string> names;
-  for (const Plain& one : type) names.push_back(one.get<std::string>());
-  return fmt::format("{}", fmt::join(names, " or "));
-}
-
-/// What the schema wants, in words.
-std::string wanted(const Plain& schema) {
-  std::string text = schema.contains("type") ? type_text(schema.at("type")) : "something else";
-  if (schema.contains("enum")) text = fmt::format("one of {}", schema.at("enum").dump());
-  if (schema.contains("minimum")) text += fmt::format(", at least {}", schema.at("minimum").dump());
-  if (schema.contains("maximum")) text += fmt::format(", at most {}", schema.at("maximum").dump());
-  if (schema.contains("pattern")) {
-    text += fmt::format(" (text must match {})", schema.at("pattern").get<std::string>());
-  }
-  if (schema.contains("minItems")) text += ", not empty";
-  if (schema.contains("description")) {
-    text += fmt::format(": {}", schema.at("description").get<std::string>());
-  }
-  return text;
-}
-
-std::string pointer_of(const std::vector<std::string>& path) {
-  std::string pointer;
-  for (const std::string& key : path) pointer += "/" + key;
-  return pointer.empty() ? "/" : pointer;
-}
-
-/// "<root>", "[machine]", "[alpha_s]" as keys.
-std::vector<std::string> keys_of(const std::vector<std::string>& context) {
-  std::vector<std::string> keys;
-  for (const std::string& part : context) {
-    if (part.size() > 2 && part.front() == '[') keys.push_back(part.substr(1, part.size() - 2));
+/// Keys of each object of a config, by the object's name; of the config itself by the empty name.
+std::map<std::string, std::vector<std::string>> keys_by_group(const Settings& settings) {
+  std::map<std::string, std::vector<std::string>> keys;
+  for (const Setting& setting : settings) {
+    std::vector<std::string>& outermost = keys[""];
+    const std::string group = setting.group();
+    if (!group.empty()) keys[group].push_back(setting.name());
+    const std::string& first = group.empty() ? setting.name() : group;
+    if (std::ranges::find(outermost, first) == outermost.end()) outermost.push_back(first);
   }
   return keys;
 }
 
-std::optional<std::string> unknown_key(const Plain& object, const Plain& schema,
-                                       std::vector<std::string> path) {
-  if (!object.is_object() || !schema.contains("properties")) return std::nullopt;
-  std::vector<std::string> known;
-  for (const auto& item : schema.at("properties").items()) {
-    if (item.key() != "$schema") known.push_back(item.key());
+[[noreturn]] void wrong(const JsonNode& node, const Setting& setting) {
+  node.wrong(setting.wanted() + (setting.help.empty() ? "" : ": " + setting.help));
+}
+
+void check_number(const JsonNode& node, const Setting& setting, bool whole) {
+  const Json& value = node.json();
+  if (whole ? !value.is_number_integer() : !value.is_number()) wrong(node, setting);
+  const auto number = value.get<double>();
+  if (!std::isfinite(number)) {
+    refuse(node.path(), node.pointer(), fmt::format("{} is not a finite number", number));
   }
-  for (const auto& item : object.items()) {
-    if (schema.at("properties").contains(item.key())) continue;
-    path.push_back(item.key());
-    return fmt::format("{}: unknown key '{}'{}", pointer_of(path), item.key(),
-                       did_you_mean(item.key(), known));
+  if (setting.least && number < *setting.least) wrong(node, setting);
+  if (setting.most && number > *setting.most) wrong(node, setting);
+}
+
+void check_value(const JsonNode& node, const Setting& setting) {
+  const Json& value = node.json();
+  const auto is_choice = [&] {
+    return value.is_string() &&
+           std::ranges::find(setting.choices, value.get<std::string>()) != setting.choices.end();
+  };
+  switch (setting.kind) {
+    case SettingKind::boolean:
+      if (!value.is_boolean()) wrong(node, setting);
+      return;
+    case SettingKind::integer:
+      if (!is_choice()) check_number(node, setting, true);
+      return;
+    case SettingKind::number:
+      check_number(node, setting, false);
+      return;
+    case SettingKind::text:
+      if (!value.is_string() || (!setting.choices.empty() && !is_choice())) wrong(node, setting);
+      return;
+    case SettingKind::integers:
+      if (!value.is_array()) wrong(node, setting);
+      for (const JsonNode& element : node.elements()) check_number(element, setting, true);
+      return;
+    case SettingKind::options:
+      if (!value.is_object()) wrong(node, setting);
+      for (const auto& item : value.items()) {
+        const JsonNode option = node.at(item.key());
+        if (item.value().is_number_float()) check_number(option, setting, false);
+        if (!item.value().is_boolean() && !item.value().is_number()) {
+          option.wrong("boolean or number");
+        }
+      }
+      return;
+  }
+}
+
+void be_object(const JsonNode& node, std::vector<std::string> keys, bool names_schema) {
+  if (!node.json().is_object()) node.wrong("object");
+  if (names_schema && node.has("$schema")) keys.emplace_back("$schema");
+  node.be_object(std::vector<std::string_view>(keys.begin(), keys.end()));
+}
+
+void check_node(const JsonNode& root, const Settings& settings) {
+  const auto keys = keys_by_group(settings);
+  be_object(root, keys.at(""), true);
+  for (const auto& [group, names] : keys) {
+    if (!group.empty() && root.has(group)) be_object(root.at(group), names, false);
+  }
+  for (const Setting& setting : settings) {
+    const std::string group = setting.group();
+    if (!group.empty() && !root.has(group)) continue;
+    const JsonNode object = group.empty() ? root : root.at(group);
+    if (object.has(setting.name())) check_value(object.at(setting.name()), setting);
+  }
+}
+
+/// Lists of values by key, none of them empty.
+void check_lists(const JsonNode& node) {
+  if (!node.json().is_object()) node.wrong("object");
+  for (const auto& item : node.json().items()) {
+    if (item.value().is_array() && !item.value().empty()) continue;
+    node.at(item.key()).wrong("array, not empty: the values to go through");
+  }
+}
+
+/// The number at the beginning of a word, and what follows it.
+template <class T>
+std::optional<std::pair<T, std::string_view>> number_in(std::string_view word) {
+  T value{};
+  const auto [end, failed] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (failed != std::errc()) return std::nullopt;
+  return std::pair(value, word.substr(static_cast<std::size_t>(end - word.data())));
+}
+
+struct Suffix {
+  std::string_view text;
+  std::string_view unit;  ///< of settings that it is for; empty: of those that have none, or bytes
+  double factor;
+};
+
+constexpr std::array kSuffixes{
+    Suffix{"K", "", 1e3},    Suffix{"k", "", 1e3},    Suffix{"M", "", 1e6},
+    Suffix{"G", "", 1e9},    Suffix{"T", "", 1e12},   Suffix{"%", "", 0.01},
+    Suffix{"s", "s", 1},     Suffix{"ms", "s", 1e-3}, Suffix{"us", "s", 1e-6},
+    Suffix{"µs", "s", 1e-6}, Suffix{"ns", "s", 1e-9}};
+
+std::optional<double> quantity(std::string_view word, const std::string& unit) {
+  const auto number = number_in<double>(word);
+  if (!number || number->second.empty()) {
+    return number ? std::optional(number->first) : std::nullopt;
+  }
+  for (const Suffix& suffix : kSuffixes) {
+    const bool fits = suffix.unit.empty() ? unit.empty() || unit == "bytes" : suffix.unit == unit;
+    if (fits && suffix.text == number->second) return number->first * suffix.factor;
   }
   return std::nullopt;
 }
 
-std::string explain(const Plain& document, const Plain& schema_root,
-                    const std::vector<std::string>& path) {
-  Plain::json_pointer pointer;
-  for (const std::string& key : path) pointer /= key;
-  const Plain* schema = schema_at(path, schema_root);
-  if (schema == nullptr) return fmt::format("{}: is not allowed here", pointer_of(path));
-  const Plain& value = document.contains(pointer) ? document.at(pointer) : document;
-  if (const auto text = unknown_key(value, *schema, path)) return *text;
-  if (value.is_object() && schema->contains("required")) {
-    for (const Plain& key : schema->at("required")) {
-      if (!value.contains(key.get<std::string>())) {
-        return fmt::format("{}: the key '{}' is missing", pointer_of(path), key.get<std::string>());
-      }
-    }
-  }
-  return fmt::format("{}: {} is not right; wanted is {}", pointer_of(path), value.dump(),
-                     wanted(*schema));
-}
-
-void check(const Json& document, const Plain& schema_json, const std::string& origin) {
-  const Plain plain = Plain::parse(document.dump());
-  valijson::Schema schema;
-  valijson::SchemaParser parser;
-  parser.populateSchema(valijson::adapters::NlohmannJsonAdapter(schema_json), schema);
-  valijson::Validator validator;
-  valijson::ValidationResults results;
-  if (validator.validate(schema, valijson::adapters::NlohmannJsonAdapter(plain), &results)) return;
-
-  // The innermost complaint says most.
-  std::vector<std::string> innermost;
-  valijson::ValidationResults::Error error;
-  while (results.popError(error)) {
-    const std::vector<std::string> keys = keys_of(error.context);
-    if (keys.size() >= innermost.size()) innermost = keys;
-  }
-  throw InputError(fmt::format("{}: {}", origin, explain(plain, schema_json, innermost)));
-}
-
 }  // namespace
 
-Json read_json(const std::string& path) {
-  std::ifstream file(path);
-  if (!file || std::filesystem::is_directory(path))
-    throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad()) throw InputError(fmt::format("{}: cannot be read to its end", path));
-  try {
-    return Json::parse(text, nullptr, true, true);
-  } catch (const Json::parse_error& error) {
-    const std::size_t at = std::min(text.size(), error.byte == 0 ? 0 : error.byte - 1);
-    const auto line =
-        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-    const std::size_t line_start = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
-    throw InputError(fmt::format("{}:{}:{}: not JSON: {}", path, line, at - line_start + 1,
-                                 std::string(error.what()).substr(0, 160)));
-  }
-}
-
-void check_point(const Json& point, const std::string& origin) {
-  check(point, point_schema(), origin);
+void check_point(const Json& point, const std::string& origin, const Settings& settings) {
+  check_node(JsonNode(origin, point), settings);
 }
 
 void check_sweep(const Json& sweep, const std::string& origin) {
-  check(sweep, sweep_schema(), origin);
+  const JsonNode root(origin, sweep);
+  be_object(root, {"name", "description", "base", "grid", "except"}, true);
+  static const std::regex name_pattern("[A-Za-z0-9][A-Za-z0-9_.-]*");
+  constexpr std::size_t kLongest = 200;  // the file of the results has it in its name
+  const std::string name = root.at("name").text();
+  if (name.size() > kLongest || !std::regex_match(name, name_pattern)) {
+    root.at("name").wrong("a text of letters, digits, '_', '.' and '-': names the results");
+  }
+  if (root.has("description")) static_cast<void>(root.at("description").text());
+  if (root.has("base")) check_node(root.at("base"), point_settings());
+  if (root.has("grid")) check_lists(root.at("grid"));
+  if (!root.has("except")) return;
+  for (const JsonNode& entry : root.at("except").elements()) {
+    check_lists(entry);
+    if (entry.json().empty()) entry.wrong("object, not empty");
+  }
+}
+
+void assign(Point& point, const Json& given, const Settings& settings) {
+  for (const Setting& setting : settings) {
+    const Json* const value = find_by_path(given, setting.path);
+    const bool word = value != nullptr && value->is_string() && setting.kind != SettingKind::text;
+    if (value != nullptr && !word && setting.set) setting.set(point, *value);
+  }
+}
+
+Json config_of(const Point& point, const Settings& settings) {
+  Json config = Json::object();
+  for (const Setting& setting : settings) {
+    if (!setting.get) continue;
+    if (const std::optional<Json> value = setting.get(point)) {
+      set_by_path(config, setting.path, *value);
+    }
+  }
+  return config;
+}
+
+Json value_of(const std::string& word, const Setting& setting) {
+  if (setting.kind == SettingKind::number) {
+    const std::optional<double> value = quantity(word, setting.unit);
+    return value ? Json(*value) : Json(word);
+  }
+  if (setting.kind != SettingKind::integer) return word;
+  if (const auto whole = number_in<std::int64_t>(word); whole && whole->second.empty()) {
+    return whole->first;
+  }
+  if (const auto large = number_in<std::uint64_t>(word); large && large->second.empty()) {
+    return large->first;
+  }
+  constexpr double kExact = 9007199254740992;  // 2^53: above it a double skips whole numbers
+  const std::optional<double> value = quantity(word, setting.unit);
+  const bool whole = value && std::abs(*value) <= kExact && *value == std::round(*value);
+  return whole ? Json(static_cast<std::int64_t>(*value)) : Json(word);
 }
 
 void set_by_path(Json& target, const std::string& path, const Json& value) {
   Json* node = &target;
   std::size_t begin = 0;
+  const auto below = [&](const std::string& key) -> Json& {
+    if (!node->is_object() && !node->is_null()) {
+      throw InputError(fmt::format("{}: '{}' is no object, so it has no '{}'", path,
+                                   path.substr(0, begin == 0 ? 0 : begin - 1), key));
+    }
+    return (*node)[key];
+  };
   for (std::size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', begin)) {
-    node = &(*node)[path.substr(begin, dot - begin)];
+    node = &below(path.substr(begin, dot - begin));
     begin = dot + 1;
   }
-  (*node)[path.substr(begin)] = value;
+  below(path.substr(begin)) = value;
+}
+
+const Json* find_by_path(const Json& json, const std::string& path) {
+  const std::size_t dot = path.find('.');
+  const auto found = json.find(path.substr(0, dot));
+  if (found == json.end()) return nullptr;
+  return dot == std::string::npos ? &*found : find_by_path(*found, path.substr(dot + 1));
 }
 
 }  // namespace thinwire::experiment

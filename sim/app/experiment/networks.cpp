@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/app/experiment/point.hpp"
+#include "sim/app/experiment/settings.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
@@ -79,31 +80,33 @@ std::unique_ptr<Network> alphabeta_of(const Machine& machine) {
                       .gap_per_word = machine.beta_per_word});
 }
 
+std::string settings_read_on(const std::string& network) {
+  std::vector<std::string> paths;
+  for (const Setting& setting : point_settings()) {
+    const bool of_networks = !setting.readers.empty() && !setting.readers.starts_with("runs ");
+    if (of_networks && setting.read_on(network)) paths.push_back(setting.path);
+  }
+  return paths.empty() ? "none" : fmt::format("{}", fmt::join(paths, ", "));
+}
+
 std::vector<NetworkInfo> all_networks() {
   return {
       {.name = "alphabeta",
        .summary = "the papers' machine, T(L) = alpha + beta L, ports full duplex; LogGP in general",
-       .parameters = "machine.alpha_s, .beta_s_per_word, .latency_s, .overhead_s; or platform, "
-                     "placement",
        .platform = PlatformUse::possible,
        .make = make_alphabeta},
       {.name = "smpi",
        .summary = "SimGrid's MPI emulation: flows share the links of a platform XML",
-       .parameters =
-           "platform, placement, time_resolution_s, flows_per_port, packets, record.links",
        .congests = true,
        .platform = PlatformUse::needed,
        .make = make_smpi},
       {.name = "links",
        .summary = "links of a platform XML that messages share: smpi's congestion, far faster",
-       .parameters = "platform, placement, links.eager_bytes, .fair_ports, .routing, "
-                     ".background_share, .background_flows; record.links",
        .congests = true,
        .platform = PlatformUse::needed,
        .make = make_links},
       {.name = "counting",
        .summary = "no clock: steps, messages and words of a schedule",
-       .parameters = "none",
        .has_clock = false,
        .make = make_counting}};
 }

@@ -26,7 +26,6 @@ struct ReadyNetwork {
 struct NetworkInfo {
   std::string name;
   std::string summary;
-  std::string parameters;  ///< the keys of a point that it reads
   bool has_clock = true;
   /// Flows share links, so that a run may stray from the formula, and none is judged by it.
   bool congests = false;
@@ -38,6 +37,8 @@ struct NetworkInfo {
 
 [[nodiscard]] std::unique_ptr<Network> alphabeta_of(const Machine& machine);
 
+/// The settings that not every network reads and this one does: "platform, placement, ...".
+[[nodiscard]] std::string settings_read_on(const std::string& network);
 [[nodiscard]] std::vector<NetworkInfo> all_networks();
 /// Throws InputError with the nearest name where there is no such network.
 [[nodiscard]] NetworkInfo find_network(std::string_view name);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "algorithms/scheme.hpp"
-#include "sim/app/experiment/config.hpp"
+#include "sim/core/base/json.hpp"
 #include "sim/core/base/units.hpp"
 #include "sim/core/gradient/space.hpp"
 #include "sim/machine/networks/links/settings.hpp"

@@ -1,5 +1,7 @@
 #include "sim/app/experiment/results_file.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace thinwire::experiment {
 
 std::string lines_of(const std::vector<Row>& rows) {

@@ -7,10 +7,12 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "algorithms/registry.hpp"
+#include "sim/app/experiment/config.hpp"
 #include "sim/app/experiment/estimate.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/results_file.hpp"

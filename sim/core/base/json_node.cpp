@@ -25,21 +25,28 @@ std::string excerpt(const Json& value) {
 
 }  // namespace
 
-Json read_json_document(const std::string& path) {
+Json read_json(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path)) {
     throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
   }
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (file.bad()) throw InputError(fmt::format("{}: cannot be read to its end", path));
+  constexpr int kDeepest = 100;
+  const auto limit = [&](int depth, Json::parse_event_t /*event*/, Json& /*parsed*/) {
+    if (depth <= kDeepest) return true;
+    throw InputError(fmt::format("{}: is nested deeper than {} levels", path, kDeepest));
+  };
   try {
-    return Json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
-    const std::size_t end = std::min(error.byte, text.size());
+    return Json::parse(text, limit, true, true);
+  } catch (const Json::parse_error& error) {
+    const std::size_t at = std::min(text.size(), error.byte == 0 ? 0 : error.byte - 1);
     const auto line =
-        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
-    throw InputError(fmt::format("{}: line {} is not JSON", path, line));
-  } catch (const nlohmann::json::exception&) {
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    const std::size_t line_start = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+    throw InputError(fmt::format("{}:{}:{}: not JSON: {}", path, line, at - line_start + 1,
+                                 std::string(error.what()).substr(0, 160)));
+  } catch (const Json::exception&) {
     throw InputError(fmt::format("{}: a number is too large", path));
   }
 }

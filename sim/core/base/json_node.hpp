@@ -13,8 +13,9 @@
 
 namespace thinwire::inline base {
 
-/// Throws InputError naming the file, and the line of what is no JSON.
-[[nodiscard]] Json read_json_document(const std::string& path);
+/// Reads a JSON file, which may have comments. Throws InputError naming the file, and line and
+/// column of what is no JSON; a document nested deeper than 100 levels is refused.
+[[nodiscard]] Json read_json(const std::string& path);
 
 /// Throw InputError: "PATH: POINTER: ...".
 [[noreturn]] void refuse(const std::string& path, const std::string& pointer,
@@ -33,6 +34,7 @@ class JsonNode {
       : path_(&path), value_(&value), pointer_(std::move(pointer)) {}
 
   [[nodiscard]] const Json& json() const { return *value_; }
+  [[nodiscard]] const std::string& path() const { return *path_; }
   [[nodiscard]] std::string pointer() const { return pointer_.empty() ? "/" : pointer_; }
 
   /// An object whose keys are all known.

@@ -1,6 +1,7 @@
 #include "sim/machine/workloads/device.hpp"
 
 #include <array>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
@@ -91,7 +92,7 @@ WorkPrices Device::prices(bool staging) const {
 }
 
 Device read_device(const std::string& path) {
-  const Json json = read_json_document(path);
+  const Json json = read_json(path);
   const JsonNode root(path, json);
   root.be_object(std::array<std::string_view, 5>{"format", "name", "summary", "gpu", "host"});
   if (root.at("format").whole() != kFormat) root.at("format").wrong(std::to_string(kFormat));

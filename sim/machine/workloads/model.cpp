@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string_view>
 
@@ -57,7 +58,7 @@ std::vector<std::int64_t> Model::tensors() const {
 }
 
 Model read_model(const std::string& path) {
-  const Json json = read_json_document(path);
+  const Json json = read_json(path);
   const JsonNode root(path, json);
   root.be_object(std::array<std::string_view, 11>{"format", "name", "summary", "source",
                                                   "components", "gradients", "density", "sample",

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
@@ -25,9 +26,9 @@ TEST_CASE("settings that network links cannot take are refused in one line") {
       {"--set links.eager_bytes=-1", "/links/eager_bytes: -1 is not right"},
       {"--set links.eager_bytes=0.5", "/links/eager_bytes"},
       {"--set links.eager=1", "/links/eager: unknown key 'eager'; did you mean 'eager_bytes'?"},
-      {"--set packets=true", "/packets: the network links knows no packets; smpi does"},
-      {"--set flows_per_port=1", "/flows_per_port: the network links knows no flows; smpi does"},
-      {"--set time_resolution_s=1e-6", "the network links knows no resolution of time; smpi does"},
+      {"--set packets=true", "/packets: the network links does not read it; smpi does"},
+      {"--set flows_per_port=1", "/flows_per_port: the network links does not read it; smpi does"},
+      {"--set time_resolution_s=1e-6", "the network links does not read it; smpi does"},
       {"--platform no_such", "no_such"},
   }};
   for (const auto& [arguments, what] : cases) {
@@ -41,7 +42,7 @@ TEST_CASE("settings of network links are refused on any other network") {
     CAPTURE(network);
     check_refused(
         run_program("run -n 1000 -P 4 --network " + network + " --set links.routing=ugal"),
-        "/links: the network " + network + " does not read it; links does");
+        "/links/routing: the network " + network + " does not read it; links does");
   }
 }
 

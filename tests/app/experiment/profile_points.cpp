@@ -1,6 +1,7 @@
 // Points whose gradients a profile describes.
 #include <doctest/doctest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 

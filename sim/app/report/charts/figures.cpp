@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/compare.hpp"
 #include "sim/app/experiment/networks.hpp"
+#include "sim/app/experiment/settings.hpp"
 #include "sim/app/report/tables/records.hpp"
 
 namespace thinwire::report {
@@ -24,34 +26,30 @@ struct Identity {
   std::optional<double> density;
 };
 
-void take_flat(Json& target, const std::string& prefix, const Json& group) {
-  for (const auto& item : group.items()) target[prefix + item.key()] = item.value();
-}
-
 Identity identity_of(const experiment::Row& row) {
   const experiment::Point& point = row.point;
-  const Json json = to_json(point);
   Identity identity;
-  identity.label = {{"scheme", point.scheme}};
-  take_flat(identity.label, "", json.at("options"));
   identity.place = {{"platform", point.platform}, {"network", point.network}};
-  for (const char* key : {"placement", "packets", "time_resolution_s", "flows_per_port"}) {
-    identity.place[key] = json.at(key);
-  }
-  take_flat(identity.place, "", json.at("machine"));
-  if (json.contains("links")) take_flat(identity.place, "", json.at("links"));
-  // What kind of input and training there is comes first: their parameters are of one kind only.
+  // What kind of input and training there is comes first: their settings are of one kind only.
   identity.setting = {
       {"model", point.workload.model.empty() ? Json("none") : Json(point.workload.model)},
       {"components", point.space.components},
       {"input", !point.input.trace.empty()     ? "trace"
                 : !point.input.profile.empty() ? "profile"
                                                : "synthetic"}};
-  for (const char* key : {"tensors", "iterations", "error_feedback", "seed"}) {
-    identity.setting[key] = json.at(key);
+  for (const experiment::Setting& setting : experiment::point_settings()) {
+    const std::optional<Json> value = setting.get ? setting.get(point) : std::nullopt;
+    if (!value) continue;
+    if (setting.aspect == experiment::Aspect::place) {
+      identity.place[setting.name()] = *value;
+    } else if (setting.aspect == experiment::Aspect::input) {
+      identity.setting[setting.name()] = *value;
+    } else if (setting.kind == experiment::SettingKind::options) {
+      identity.label.update(*value);
+    } else if (setting.aspect == experiment::Aspect::scheme) {
+      identity.label[setting.name()] = *value;
+    }
   }
-  take_flat(identity.setting, "", json.at("input"));
-  if (json.contains("workload")) take_flat(identity.setting, "", json.at("workload"));
   if (!algorithms::find_scheme(point.scheme).dense)
     identity.density = given_density(point.k, point.space);
   return identity;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "algorithms/registry.hpp"
 #include "sim/core/base/child_process.hpp"

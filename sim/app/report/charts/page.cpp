@@ -1,5 +1,6 @@
 #include "sim/app/report/charts/page.hpp"
 
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "sim/core/base/errors.hpp"
@@ -16,8 +17,8 @@ thinwire_page_begin:
 thinwire_page_end:
 .byte 0
 .popsection)");
-extern "C" const char thinwire_page_begin;  // NOLINT(readability-identifier-naming)
-extern "C" const char thinwire_page_end;    // NOLINT(readability-identifier-naming)
+extern "C" const char thinwire_page_begin[];  // NOLINT(readability-identifier-naming)
+extern "C" const char thinwire_page_end[];    // NOLINT(readability-identifier-naming)
 #endif
 
 namespace thinwire::report {
@@ -26,8 +27,8 @@ namespace {
 
 std::string_view page_template() {
 #ifdef THINWIRE_PAGE_FILE
-  const char* const begin = &thinwire_page_begin;
-  const char* const end = &thinwire_page_end;
+  const char* const begin = thinwire_page_begin;
+  const char* const end = thinwire_page_end;
   return {begin, static_cast<std::size_t>(end - begin)};
 #else
   throw InputError(

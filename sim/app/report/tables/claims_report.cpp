@@ -1,6 +1,7 @@
 #include "sim/app/report/tables/claims_report.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace thinwire::report {
 

@@ -1,6 +1,7 @@
 #include "sim/app/report/tables/costs.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/point.hpp"

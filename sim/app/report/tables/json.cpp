@@ -1,5 +1,7 @@
 #include "sim/app/report/tables/formats.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace thinwire::report {
 
 std::string to_json_array(const std::vector<Json>& records) { return Json(records).dump(2) + '\n'; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "sim/app/report/tables/trace_report.hpp"

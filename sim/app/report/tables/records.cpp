@@ -1,10 +1,12 @@
 #include "sim/app/report/tables/records.hpp"
 
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "algorithms/registry.hpp"
 #include "algorithms/schemes/exdyna.hpp"
 #include "sim/app/experiment/networks.hpp"
+#include "sim/app/experiment/settings.hpp"
 
 namespace thinwire::report {
 
@@ -29,6 +31,7 @@ double bus_factor(int ranks) { return 2.0 * (ranks - 1) / ranks; }
 }  // namespace
 
 Json record_of(const experiment::Row& row, const experiment::Comparison& comparison) {
+  using experiment::SettingKind;
   const experiment::Point& point = row.point;
   const bool has_clock = experiment::find_network(point.network).has_clock;
   const algorithms::SchemeInfo scheme = algorithms::find_scheme(point.scheme);
@@ -50,41 +53,28 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
     return row.outcome && comparison.comparable ? Json(value) : Json();
   };
   const std::optional<double> bandwidth = algorithm_bandwidth(row);
-  Json record = {{"schema", "comparison/1"},
-                 {"scheme", point.scheme},
-                 {"network", point.network},
-                 {"platform", point.platform.empty() ? Json() : Json(point.platform)},
-                 {"placement", point.platform.empty() ? Json() : Json(point.placement)},
-                 {"packets", point.packets},
-                 {"time_resolution_s", point.time_resolution.value()},
-                 {"flows_per_port", point.flows_per_port},
-                 {"ranks", point.ranks},
-                 {"components", point.space.components},
-                 {"size_bytes", dense_bytes(point)},
-                 {"k", dense ? Json() : Json(point.k)},
-                 {"density", dense ? Json() : Json(static_cast<double>(point.k) / n)},
-                 {"granule", point.space.granule},
-                 {"iteration", row.outcome ? row.outcome->iteration : point.iterations},
-                 {"error_feedback", point.error_feedback},
-                 {"seed", point.seed}};
-  // Input and machine, option by option, as a grid names them.
-  Json full = to_json(point);
-  full["machine"]["alpha_s"] =
+  Json record = {{"schema", "comparison/1"}};
+  for (const experiment::Setting& setting : experiment::point_settings()) {
+    const bool listed = setting.group() != "record" && setting.kind != SettingKind::integers;
+    const std::optional<Json> value = setting.get && listed ? setting.get(point) : std::nullopt;
+    if (!value) continue;
+    if (setting.kind != SettingKind::options) {
+      record[setting.path] = *value;
+      continue;
+    }
+    for (const auto& item : value->items()) record["options." + item.key()] = item.value();
+  }
+  if (point.platform.empty()) record["platform"] = record["placement"] = nullptr;
+  record["size_bytes"] = dense_bytes(point);
+  record["density"] = dense ? Json() : Json(static_cast<double>(point.k) / n);
+  if (dense) record["k"] = nullptr;
+  record["iteration"] = row.outcome ? row.outcome->iteration : point.iterations;
+  // The machine of the formulas; on a platform it is known once the point has run.
+  record["machine.alpha_s"] =
       if_run([](const experiment::Outcome& o) { return o.machine.alpha.value(); });
-  full["machine"]["beta_s_per_word"] =
+  record["machine.beta_s_per_word"] =
       if_run([](const experiment::Outcome& o) { return o.machine.beta_per_word.value(); });
-  for (const char* group : {"options", "machine", "input"}) {
-    for (const auto& item : full.at(group).items()) {
-      record[std::string(group) + "." + item.key()] = item.value();
-    }
-  }
-  if (full.contains("links")) {
-    for (const auto& item : full.at("links").items()) record["links." + item.key()] = item.value();
-  }
-  if (full.contains("workload")) {
-    for (const auto& item : full.at("workload").items()) {
-      record["workload." + item.key()] = item.value();
-    }
+  if (!point.workload.model.empty()) {
     const Json training = row.outcome ? to_json(row).at("result").at("training") : Json();
     for (const char* key :
          {"time_s", "computation_s", "sparsification_s", "communication_s", "samples_per_s"}) {

@@ -1,6 +1,7 @@
 #include "sim/app/report/tables/training.hpp"
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 
 namespace thinwire::report {

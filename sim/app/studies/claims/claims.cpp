@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <ranges>
 #include <string_view>
 #include <utility>
@@ -93,11 +94,11 @@ std::string claims_file() {
       .file("claims");
 }
 
-std::vector<std::string> claim_ids() { return Trials(read_json_document(claims_file())).ids(); }
+std::vector<std::string> claim_ids() { return Trials(read_json(claims_file())).ids(); }
 
 std::vector<Finding> check_claims(const std::vector<std::string>& wanted,
                                   const std::function<void(const std::string&)>& progress) {
-  Trials trials(read_json_document(claims_file()));
+  Trials trials(read_json(claims_file()));
   const std::vector<std::string> ids = trials.ids();
   for (const std::string& begin : wanted) {
     if (std::ranges::none_of(ids, [&](const std::string& id) { return id.starts_with(begin); })) {

@@ -1,6 +1,7 @@
 #include "sim/app/report/tables/groups.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include "sim/core/base/errors.hpp"
 

@@ -1,0 +1,193 @@
+#include "sim/app/cli/flags.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <type_traits>
+#include <utility>
+
+#include "sim/app/cli/command.hpp"
+
+namespace thinwire::cli {
+
+Option& Option::required() {
+  option_->required();
+  return *this;
+}
+
+Option& Option::value_text(const std::string& text) {
+  option_->option_text(text);
+  return *this;
+}
+
+Option& Option::choices(const std::vector<std::string>& all) {
+  option_->check(CLI::IsMember(all).description(
+      fmt::format("{{{}}}", fmt::join(all, ","))));  // choices_of() reads it
+  return *this;
+}
+
+Option& Option::range(std::int64_t least, std::int64_t most) {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+
+Option& Option::range(double least, double most) {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+
+Option& Option::positive() {
+  option_->check(CLI::PositiveNumber);
+  return *this;
+}
+
+Option& Option::commas() {
+  option_->delimiter(',');
+  return *this;
+}
+
+Option& Option::words(int count) {
+  option_->expected(count);
+  return *this;
+}
+
+Option& Option::needs(const Option& other) {
+  option_->needs(other.option_);
+  return *this;
+}
+
+Option& Option::excludes(const Option& other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+Option& Option::show_default() {
+  option_->capture_default_str();
+  return *this;
+}
+
+namespace {
+
+/// The choices of an option that has a closed set of them.
+std::vector<std::string> choices_of(CLI::Option& option) {
+  try {
+    for (int i = 0;; ++i) {
+      const std::string text = option.get_validator(i)->get_description();
+      if (!text.starts_with('{')) continue;
+      return CLI::detail::split(text.substr(1, text.size() - 2), ',');
+    }
+  } catch (const CLI::OptionNotFound&) {  // there are no more validators
+  }
+  return {};
+}
+
+OptionInfo info_of(CLI::Option& option) {
+  OptionInfo info;
+  for (const std::string& name : option.get_snames()) info.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) info.names.push_back("--" + name);
+  if (option.get_positional()) info.argument = option.get_name(true);
+  info.takes_value = option.get_items_expected_max() > 0;
+  info.takes_many = option.get_items_expected_max() > 1;
+  info.value = option.get_option_text();
+  if (info.value.empty() && option.nonpositional() && info.takes_value) {
+    info.value = option.get_type_name();
+  }
+  info.help = option.get_description();
+  info.choices = choices_of(option);
+  return info;
+}
+
+}  // namespace
+
+Command Command::add_subcommand(const std::string& name, const std::string& description) {
+  return {app_->add_subcommand(name, description), exit_code_};
+}
+
+Option Command::bind(const std::string& names, Target target, const std::string& help) {
+  return std::visit(
+      [&](auto&& to) {
+        if constexpr (std::is_pointer_v<std::remove_reference_t<decltype(to)>>) {
+          return Option(app_->add_option(names, *to, help));
+        } else {
+          return Option(app_->add_option_function<std::string>(names, to, help));
+        }
+      },
+      std::move(target));
+}
+
+Option Command::add_flag(const std::string& names, bool& value, const std::string& help) {
+  return Option(app_->add_flag(names, value, help));
+}
+
+Option Command::add_flag(const std::string& names, std::function<void()> take,
+                         const std::string& help) {
+  return Option(app_->add_flag_callback(names, std::move(take), help));
+}
+
+void Command::footer(const std::string& text) { app_->footer(text); }
+
+void Command::callback(std::function<int()> run) {
+  app_->callback([exit_code = exit_code_, run = std::move(run)] { *exit_code = run(); });
+}
+
+void Command::require_subcommand(int least, int most) {
+  app_->require_subcommand(static_cast<std::size_t>(least), static_cast<std::size_t>(most));
+}
+
+void Command::hide() { app_->group(""); }
+
+void Command::allow_extras() { app_->allow_extras(); }
+
+std::string Command::name() const { return app_->get_name(); }
+
+std::string Command::description() const { return app_->get_description(); }
+
+std::string Command::footer() const { return app_->get_footer(); }
+
+bool Command::hidden() const { return app_->get_group().empty(); }
+
+std::vector<OptionInfo> Command::options() const {
+  std::vector<OptionInfo> infos;
+  for (CLI::Option* option : app_->get_options([](CLI::Option* /*option*/) { return true; })) {
+    if (!option->get_group().empty()) infos.push_back(info_of(*option));
+  }
+  return infos;
+}
+
+std::vector<Command> Command::subcommands() const {
+  std::vector<Command> commands;
+  for (CLI::App* sub : app_->get_subcommands([](CLI::App* /*sub*/) { return true; })) {
+    commands.push_back({sub, exit_code_});
+  }
+  return commands;
+}
+
+bool Command::any_subcommand_given() const { return !app_->get_subcommands().empty(); }
+
+std::vector<std::string> Command::remaining() const { return app_->remaining(); }
+
+CommandLine::CommandLine(const std::string& name, const std::string& description,
+                         const std::string& version)
+    : app_(std::make_unique<CLI::App>(description, name)), root_(app_.get(), &exit_code_) {
+  app_->set_version_flag("--version", version);
+  app_->require_subcommand(1);
+  app_->get_formatter()->column_width(40);
+}
+
+CommandLine::~CommandLine() = default;
+
+int CommandLine::run(int argc, char** argv) {
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app_->exit(help);
+  } catch (const CLI::ParseError& error) {
+    const std::string name = app_->get_name();
+    fmt::print(stderr, "{}: {} (see '{} --help')\n", name, error.what(), name);
+    return kBadInput;
+  }
+  return exit_code_;
+}
+
+}  // namespace thinwire::cli

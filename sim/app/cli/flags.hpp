@@ -1,0 +1,146 @@
+// Commands, options and arguments of the program. Only flags.cpp knows the library that parses them
+// (CLI11): it takes longer to compile than the rest of this room.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace thinwire::cli {
+
+/// Where the value of an option goes. A vector takes several values, or an option given several
+/// times.
+using Target =
+    std::variant<std::string*, int*, std::int64_t*, std::uint64_t*, double*, std::optional<int>*,
+                 std::optional<std::int64_t>*, std::optional<double>*, std::vector<std::string>*,
+                 std::vector<double>*, std::function<void(const std::string&)>>;
+
+/// What --help, completion and the man page say of an option or a positional argument.
+struct OptionInfo {
+  std::vector<std::string> names;    ///< "-P", "--ranks"; none of a positional argument
+  std::string argument;              ///< the name of a positional argument, else empty
+  std::string value;                 ///< what it takes, as --help shows it; empty for a switch
+  std::string help;                  ///< what it is for
+  std::vector<std::string> choices;  ///< all values that it takes, where the set is closed
+  bool takes_value = false;
+  bool takes_many = false;
+};
+
+/// An option of a command, to be described further.
+class Option {
+ public:
+  Option& required();
+  /// What --help shows in place of the value, "FILE [stdout]".
+  Option& value_text(const std::string& text);
+  Option& choices(const std::vector<std::string>& all);
+  Option& range(std::int64_t least, std::int64_t most);
+  Option& range(double least, double most);
+  Option& positive();
+  /// The values of one word are parted by commas.
+  Option& commas();
+  /// The option takes so many words.
+  Option& words(int count);
+  Option& needs(const Option& other);
+  Option& excludes(const Option& other);
+  /// --help shows the value that the target has now.
+  Option& show_default();
+
+ private:
+  friend class Command;
+  explicit Option(CLI::Option* option) : option_(option) {}
+  CLI::Option* option_;
+};
+
+/// A command with its options and subcommands.
+class Command {
+ public:
+  Command add_subcommand(const std::string& name, const std::string& description);
+
+  template <class T>
+  Option add_option(const std::string& names, T& value, const std::string& help) {
+    return bind(names, &value, help);
+  }
+  /// `take` gets the value as it was typed.
+  Option add_taker(const std::string& names, std::function<void(const std::string&)> take,
+                   const std::string& help) {
+    return bind(names, std::move(take), help);
+  }
+  /// An option that takes one of some names, each of which stands for a value.
+  template <class T>
+  Option add_choice(const std::string& names, T& value,
+                    const std::vector<std::pair<std::string, T>>& choices,
+                    const std::string& help) {
+    std::vector<std::string> all;
+    for (const auto& choice : choices) all.push_back(choice.first);
+    Option option = add_taker(
+        names,
+        [&value, choices](const std::string& given) {
+          for (const auto& [name, meant] : choices) {
+            if (name == given) value = meant;
+          }
+        },
+        help);
+    return option.choices(all);
+  }
+  Option add_flag(const std::string& names, bool& value, const std::string& help);
+  Option add_flag(const std::string& names, std::function<void()> take, const std::string& help);
+
+  void footer(const std::string& text);
+  /// `run` does the work of the command and returns the exit code.
+  void callback(std::function<int()> run);
+  void require_subcommand(int least, int most);
+  /// Neither --help nor completion shows the command.
+  void hide();
+  /// Words that no option and no argument took are kept, see remaining().
+  void allow_extras();
+
+  [[nodiscard]] std::string name() const;
+  [[nodiscard]] std::string description() const;
+  [[nodiscard]] std::string footer() const;
+  [[nodiscard]] bool hidden() const;
+  [[nodiscard]] std::vector<OptionInfo> options() const;
+  [[nodiscard]] std::vector<Command> subcommands() const;
+  [[nodiscard]] bool any_subcommand_given() const;
+  [[nodiscard]] std::vector<std::string> remaining() const;
+
+ private:
+  friend class CommandLine;
+  Command(CLI::App* app, int* exit_code) : app_(app), exit_code_(exit_code) {}
+  Option bind(const std::string& names, Target target, const std::string& help);
+
+  CLI::App* app_;
+  int* exit_code_;
+};
+
+/// The whole command line.
+class CommandLine {
+ public:
+  CommandLine(const std::string& name, const std::string& description, const std::string& version);
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+  CommandLine(CommandLine&&) = delete;
+  CommandLine& operator=(CommandLine&&) = delete;
+  ~CommandLine();
+
+  [[nodiscard]] Command& root() { return root_; }
+  /// Runs the command that was given and returns its exit code; 2 after a complaint on stderr where
+  /// the arguments are wrong.
+  [[nodiscard]] int run(int argc, char** argv);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+  int exit_code_ = 0;
+  Command root_;
+};
+
+}  // namespace thinwire::cli

@@ -1,0 +1,16 @@
+// What the table of settings says, for others: the JSON Schema that editors read, and the page of
+// the docs.
+#pragma once
+
+#include <string>
+
+#include "sim/app/experiment/settings.hpp"
+
+namespace thinwire::experiment {
+
+/// The JSON Schema (draft 07) of sweeps; its definition `point` is that of points.
+[[nodiscard]] Json sweep_schema(const Settings& settings = point_settings());
+/// docs/settings.md.
+[[nodiscard]] std::string settings_page(const Settings& settings = point_settings());
+
+}  // namespace thinwire::experiment

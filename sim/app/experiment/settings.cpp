@@ -1,0 +1,484 @@
+#include "sim/app/experiment/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+#include <utility>
+
+#include "sim/app/experiment/networks.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/nearest.hpp"
+
+namespace thinwire::experiment {
+
+namespace {
+
+// How a member of a Point is written as JSON and read from it.
+
+template <class T>
+Json json_of(const T& value) {
+  return value;
+}
+Json json_of(const Seconds& value) { return value.value(); }
+Json json_of(const Bytes& value) { return value.value(); }
+Json json_of(const networks::LinkRouting& value) {
+  return networks::kLinkRoutings.at(static_cast<std::size_t>(value));
+}
+Json json_of(const traces::PopularityFamily& value) {
+  return value == traces::PopularityFamily::beta ? "beta" : "copula";
+}
+
+template <class T>
+void take(const Json& json, T& value) {
+  value = json.get<T>();
+}
+void take(const Json& json, Seconds& value) { value = Seconds(json.get<double>()); }
+void take(const Json& json, Bytes& value) { value = Bytes(json.get<std::int64_t>()); }
+void take(const Json& json, networks::LinkRouting& value) {
+  const auto* const found = std::ranges::find(networks::kLinkRoutings, json.get<std::string>());
+  value = static_cast<networks::LinkRouting>(found - networks::kLinkRoutings.begin());
+}
+void take(const Json& json, traces::PopularityFamily& value) {
+  value = json == "beta" ? traces::PopularityFamily::beta : traces::PopularityFamily::copula;
+}
+
+template <class T>
+constexpr SettingKind kind_of() {
+  if (std::is_same_v<T, bool>) return SettingKind::boolean;
+  if (std::is_integral_v<T> || std::is_same_v<T, Bytes>) return SettingKind::integer;
+  if (std::is_same_v<T, double> || std::is_same_v<T, Seconds>) return SettingKind::number;
+  if (std::is_same_v<T, std::vector<std::int64_t>>) return SettingKind::integers;
+  return SettingKind::text;
+}
+
+using When = bool (*)(const Point&);
+
+bool always(const Point& /*point*/) { return true; }
+bool on_links(const Point& point) { return point.network == "links"; }
+bool without_platform(const Point& point) { return point.platform.empty(); }
+bool of_trace(const Point& point) { return !point.input.trace.empty(); }
+bool of_profile(const Point& point) { return !of_trace(point) && !point.input.profile.empty(); }
+bool made_up(const Point& point) { return !of_trace(point) && !of_profile(point); }
+bool of_training(const Point& point) { return !point.workload.model.empty(); }
+
+/// The setting of the member that `member` gives of a point, written where `when` holds.
+template <class Member>
+Setting with(Setting setting, Member member, When when = always) {
+  using Value = std::remove_cvref_t<decltype(member(std::declval<Point&>()))>;
+  setting.kind = kind_of<Value>();
+  setting.get = [member, when](const Point& point) {
+    return when(point) ? std::optional<Json>(json_of(member(point))) : std::nullopt;
+  };
+  setting.set = [member](Point& point, const Json& value) { take(value, member(point)); };
+  return setting;
+}
+
+algorithms::OptionValue option_from(const Json& value) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  return value.get<double>();
+}
+
+Json options_of(const Point& point) {
+  Json options = Json::object();
+  for (const auto& [name, value] : point.options) {
+    std::visit([&, &key = name](auto v) { options[key] = v; }, value);
+  }
+  return options;
+}
+
+/// Declares a member of a point: THINWIRE_MEMBER(machine.alpha).
+#define THINWIRE_MEMBER(member) \
+  [](auto& point) -> auto& { return point.member; }
+
+Settings declared() {
+  using A = Aspect;
+  return {
+      with({.path = "scheme",
+            .aspect = A::scheme,
+            .flag = "--scheme",
+            .help = "a scheme, or SCHEME+SPARSIFIER, see 'thinwire list schemes'",
+            .names = "scheme"},
+           THINWIRE_MEMBER(scheme)),
+      {.path = "options",
+       .kind = SettingKind::options,
+       .aspect = A::scheme,
+       .help = "options of the scheme, see 'thinwire list schemes'",
+       .names = "options",
+       .get = options_of,
+       .set =
+           [](Point& point, const Json& value) {
+             for (const auto& item : value.items())
+               point.options[item.key()] = option_from(item.value());
+           }},
+      with({.path = "network",
+            .aspect = A::place,
+            .flag = "--network",
+            .help = "alphabeta, links, smpi or counting, see 'thinwire list networks'",
+            .names = "network"},
+           THINWIRE_MEMBER(network)),
+      with({.path = "platform",
+            .aspect = A::place,
+            .flag = "--platform",
+            .readers = "links, smpi, alphabeta",
+            .standard = std::string(kDefaultPlatform) + " for links and smpi, none for alphabeta",
+            .help = "a shipped platform, see 'thinwire list platforms', or the path of a platform "
+                    "XML; alphabeta takes its end-to-end α and β from it",
+            .names = "platform"},
+           THINWIRE_MEMBER(platform)),
+      with({.path = "placement",
+            .aspect = A::place,
+            .flag = "--placement",
+            .readers = "links, smpi, alphabeta",
+            .help = "placement of ranks on hosts: block, round_robin, random:SEED, or a file with "
+                    "one host per line",
+            .names = "placement"},
+           THINWIRE_MEMBER(placement)),
+      with({.path = "packets",
+            .aspect = A::place,
+            .flag = "--packet",
+            .readers = "smpi",
+            .help = "ns-3's packets instead of flows; for small P on flat platforms"},
+           THINWIRE_MEMBER(packets)),
+      with({.path = "time_resolution_s",
+            .aspect = A::place,
+            .flag = "--time-resolution",
+            .unit = "s",
+            .least = 0,
+            .most = 0.001,
+            .readers = "smpi",
+            .help = "events that are no further apart than this happen together; 0 is exact, 1e-6 "
+                    "is several times faster on congested platforms"},
+           THINWIRE_MEMBER(time_resolution)),
+      with({.path = "flows_per_port",
+            .aspect = A::place,
+            .flag = "--flows-per-port",
+            .least = 0,
+            .most = 1'000'000,
+            .readers = "smpi",
+            .help = "messages that the port of a host serves at once while others wait; 0: all "
+                    "share it. 1 is faster with many messages in flight, and moves times"},
+           THINWIRE_MEMBER(flows_per_port)),
+      with({.path = "machine.gamma_s_per_word",
+            .aspect = A::place,
+            .flag = "--gamma",
+            .unit = "s/word",
+            .least = 0,
+            .help = "γ: time per word that is reduced"},
+           THINWIRE_MEMBER(machine.gamma_per_word)),
+      with({.path = "machine.alpha_s",
+            .aspect = A::place,
+            .flag = "--alpha",
+            .unit = "s",
+            .least = 0,
+            .readers = "alphabeta without a platform",
+            .help = "α (LogGP's g): time that a message keeps a port busy"},
+           THINWIRE_MEMBER(machine.alpha), without_platform),
+      with({.path = "machine.beta_s_per_word",
+            .aspect = A::place,
+            .flag = "--beta",
+            .unit = "s/word",
+            .least = 0,
+            .readers = "alphabeta without a platform",
+            .help = "β (LogGP's G): time per word of 4 bytes"},
+           THINWIRE_MEMBER(machine.beta_per_word), without_platform),
+      with({.path = "machine.latency_s",
+            .aspect = A::place,
+            .unit = "s",
+            .least = 0,
+            .readers = "alphabeta without a platform",
+            .help = "LogGP's L: time from port to port"},
+           THINWIRE_MEMBER(machine.latency), without_platform),
+      with({.path = "machine.overhead_s",
+            .aspect = A::place,
+            .unit = "s",
+            .least = 0,
+            .readers = "alphabeta without a platform",
+            .help = "LogGP's o: processor time per message, on each side"},
+           THINWIRE_MEMBER(machine.overhead), without_platform),
+      with({.path = "record.links",
+            .aspect = A::record,
+            .flag = "--links",
+            .readers = "links, smpi",
+            .help = "record what crosses each link of the platform; 'run' prints the ten hottest"},
+           THINWIRE_MEMBER(record.links)),
+      with({.path = "record.ranks",
+            .aspect = A::record,
+            .flag = "--by-rank",
+            .help = "record what each phase cost every rank; 'run' prints it"},
+           THINWIRE_MEMBER(record.ranks)),
+      with({.path = "ranks",
+            .aspect = A::size,
+            .flag = "-P,--ranks",
+            .least = 1,
+            .most = 1 << 20,
+            .help = "ranks P, any number from 1"},
+           THINWIRE_MEMBER(ranks)),
+      with({.path = "components",
+            .flag = "-n,--components",
+            .least = 1,
+            .most = 1e12,
+            .help = "components n of the gradient"},
+           THINWIRE_MEMBER(space.components)),
+      with({.path = "tensors",
+            .least = 1,
+            .standard = "one tensor",
+            .help = "components of each of the model's tensors, which make up the gradient"},
+           THINWIRE_MEMBER(tensors)),
+      {.path = "density",
+       .kind = SettingKind::number,
+       .aspect = A::size,
+       .flag = "-d,--density",
+       .least = 0,
+       .most = 1,
+       .standard = "0.01, or the profile's",
+       .help = "k/n, the share of the components that each rank selects"},
+      with({.path = "k",
+            .aspect = A::size,
+            .flag = "-k",
+            .least = 0,
+            .standard = "by density",
+            .help = "components that each rank selects, instead of density"},
+           THINWIRE_MEMBER(k)),
+      with({.path = "granule",
+            .aspect = A::record,
+            .least = 1,
+            .choices = {"auto"},
+            .standard = "auto",
+            .help = "components that a carried coordinate stands for, or \"auto\""},
+           THINWIRE_MEMBER(space.granule)),
+      with({.path = "iterations",
+            .flag = "--iterations",
+            .least = 0,
+            .most = 1'000'000,
+            .standard = "2; with a model 0",
+            .help = "iterations to run; the last one is reported. With a model all count alike, "
+                    "and 0 runs each kind of iteration that the scheme goes through and weights "
+                    "them"},
+           THINWIRE_MEMBER(iterations)),
+      with(
+          {.path = "error_feedback", .help = "carry what did not contribute to the next iteration"},
+          THINWIRE_MEMBER(error_feedback)),
+      with({.path = "seed", .flag = "--seed", .least = 0, .help = "seed of all random draws"},
+           THINWIRE_MEMBER(seed)),
+      with({.path = "input.trace",
+            .flag = "--trace",
+            .standard = "synthetic gradients",
+            .help = "a shipped trace of a real training or the path of one (.h5); ranks, "
+                    "components and k are its own. Iteration i takes its i-th recorded iteration, "
+                    "and starts over at its end",
+            .names = "trace"},
+           THINWIRE_MEMBER(input.trace), of_trace),
+      with({.path = "input.profile",
+            .flag = "--profile",
+            .standard = "synthetic gradients",
+            .help = "gradients as a profile describes them: vgg16, lstm, bert or the path of one; "
+                    "components and density are its own by default",
+            .names = "profile"},
+           THINWIRE_MEMBER(input.profile), of_profile),
+      with({.path = "input.family",
+            .choices = {"copula", "beta"},
+            .readers = kProfileRuns,
+            .help = "how the profile's popularity is spread"},
+           THINWIRE_MEMBER(input.family), of_profile),
+      with({.path = "input.statistical",
+            .flag = "--statistical",
+            .readers = kProfileRuns,
+            .help = "counts instead of entries, for thousands of ranks"},
+           THINWIRE_MEMBER(input.statistical), of_profile),
+      with({.path = "input.start_up",
+            .readers = kProfileRuns,
+            .help = "iterations are the first ones of a training"},
+           THINWIRE_MEMBER(input.start_up), of_profile),
+      with({.path = "input.reach",
+            .least = 0,
+            .readers = kProfileRuns,
+            .help = "an accumulator holds as many entries as this times k; 0: all coordinates"},
+           THINWIRE_MEMBER(input.reach), of_profile),
+      with({.path = "input.overlap",
+            .flag = "--overlap",
+            .least = 0,
+            .most = 1,
+            .readers = kSyntheticRuns,
+            .help = "share of the selection that all ranks have in common"},
+           THINWIRE_MEMBER(input.overlap), made_up),
+      with({.path = "input.skew",
+            .flag = "--skew",
+            .least = 0,
+            .most = 64,
+            .readers = kSyntheticRuns,
+            .help = "0: selected entries are spread evenly; s: stratum j of k ends at (j/k)^(1+s) "
+                    "of the space"},
+           THINWIRE_MEMBER(input.skew), made_up),
+      with({.path = "input.drift",
+            .least = 0,
+            .most = 1,
+            .readers = kSyntheticRuns,
+            .help = "share of the selection that moves from one iteration to the next"},
+           THINWIRE_MEMBER(input.drift), made_up),
+      with({.path = "input.tail",
+            .least = 0,
+            .most = 4,
+            .readers = kSyntheticRuns,
+            .help = "magnitudes above the threshold are exp(tail * Exponential)"},
+           THINWIRE_MEMBER(input.tail), made_up),
+      with({.path = "input.scale_drift",
+            .least = 0,
+            .most = 2,
+            .readers = kSyntheticRuns,
+            .help = "standard deviation of ln(scale of the magnitudes) over iterations"},
+           THINWIRE_MEMBER(input.scale_drift), made_up),
+      with({.path = "links.eager_bytes",
+            .aspect = A::place,
+            .flag = "--eager",
+            .unit = "bytes",
+            .least = 0,
+            .readers = "links",
+            .help = "messages up to this size do not wait for their receiver; with 0 all wait "
+                    "that share links with others, as on smpi"},
+           THINWIRE_MEMBER(links.eager), on_links),
+      with({.path = "links.fair_ports",
+            .aspect = A::place,
+            .flag = "--fair-ports",
+            .readers = "links",
+            .help = "ports share their bandwidth among messages, as on smpi, even where no other "
+                    "link is shared; without it such a network is alphabeta"},
+           THINWIRE_MEMBER(links.fair_ports), on_links),
+      with({.path = "links.routing",
+            .aspect = A::place,
+            .flag = "--routing",
+            .choices = {networks::kLinkRoutings.begin(), networks::kLinkRoutings.end()},
+            .readers = "links",
+            .help = "minimal: SimGrid's routes; valiant and ugal are for dragonflies, ecmp is for "
+                    "fat trees"},
+           THINWIRE_MEMBER(links.routing), on_links),
+      with({.path = "links.background_share",
+            .aspect = A::place,
+            .flag = "--background-share",
+            .least = 0,
+            .most = 0.99,
+            .readers = "links",
+            .help = "share of every link between the ports that others use"},
+           THINWIRE_MEMBER(links.background_share), on_links),
+      with({.path = "links.background_flows",
+            .aspect = A::place,
+            .flag = "--background-flows",
+            .least = 0,
+            .most = 1,
+            .readers = "links",
+            .help = "every host without a rank sends to another one, at random, with this share of "
+                    "its port"},
+           THINWIRE_MEMBER(links.background_flows), on_links),
+      with({.path = "workload.model",
+            .flag = "--model",
+            .standard = "the allreduce alone",
+            .help = "simulate a whole iteration of the training of a shipped model, see 'thinwire "
+                    "list models', or of the path of one; brings components, density and profile",
+            .names = "model"},
+           THINWIRE_MEMBER(workload.model), of_training),
+      with({.path = "workload.device",
+            .flag = "--device",
+            .readers = kModelRuns,
+            .standard = "the model's first",
+            .help = "a shipped device (p100, v100, h100) or the path of one",
+            .names = "device"},
+           THINWIRE_MEMBER(workload.device), of_training),
+      with({.path = "workload.batch",
+            .flag = "--batch",
+            .least = 0,
+            .most = 1e9,
+            .readers = kModelRuns,
+            .standard = "the model's own on the device",
+            .help = "samples per rank; computing takes time in proportion"},
+           THINWIRE_MEMBER(workload.batch), of_training),
+      with({.path = "workload.staging",
+            .flag = "--staging",
+            .readers = kModelRuns,
+            .help = "messages are sent from the host's memory, so that gradients are copied and "
+                    "sums made there"},
+           THINWIRE_MEMBER(workload.staging), of_training),
+  };
+}
+
+#undef THINWIRE_MEMBER
+
+/// A point for which the setting means something, with the defaults of everything else.
+Point fresh_point_for(const Setting& setting) {
+  Point point;
+  if (setting.path.starts_with("links.")) point.network = "links";
+  if (setting.readers == kProfileRuns) point.input.profile = "-";
+  if (setting.path.starts_with("workload.")) point.workload.model = "-";
+  return point;
+}
+
+}  // namespace
+
+std::string Setting::name() const { return path.substr(path.rfind('.') + 1); }
+
+std::string Setting::group() const {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string::npos ? "" : path.substr(0, dot);
+}
+
+bool Setting::read_on(const std::string& network) const {
+  if (readers.empty() || readers.starts_with("runs ")) return true;
+  // "links, smpi", "alphabeta without a platform"
+  const std::string words = ", " + readers + " ";
+  return words.find(", " + network + " ") != std::string::npos ||
+         words.find(", " + network + ",") != std::string::npos;
+}
+
+std::string Setting::wanted() const {
+  std::string text;
+  switch (kind) {
+    case SettingKind::boolean:
+      return "true or false";
+    case SettingKind::integer:
+      text = "integer";
+      break;
+    case SettingKind::number:
+      text = "number";
+      break;
+    case SettingKind::text:
+      return choices.empty() ? "text" : fmt::format("one of {}", fmt::join(choices, ", "));
+    case SettingKind::integers:
+      text = "list of integers";
+      break;
+    case SettingKind::options:
+      return "object of numbers and booleans";
+  }
+  if (least) text += fmt::format(", at least {}", *least);
+  if (most) text += fmt::format(", at most {}", *most);
+  for (const std::string& word : choices) text += fmt::format(", or {}", word);
+  return text;
+}
+
+std::string Setting::default_text() const {
+  if (!standard.empty() || !get) return standard;
+  const std::optional<Json> value = get(fresh_point_for(*this));
+  if (!value || value->is_object() || value->is_array()) return "";
+  if (value->is_boolean()) return *value == true ? "on" : "off";
+  return value->is_string() ? value->get<std::string>() : fmt::format("{}", value->get<double>());
+}
+
+const Settings& point_settings() {
+  static const Settings all = declared();
+  return all;
+}
+
+bool is_default(const Setting& setting, const Json& value) {
+  return setting.get && setting.get(fresh_point_for(setting)) == value;
+}
+
+const Setting& setting_at(const std::string& path, const Settings& settings) {
+  std::vector<std::string> paths;
+  for (const Setting& setting : settings) {
+    if (setting.path == path) return setting;
+    paths.push_back(setting.path);
+  }
+  throw InputError(fmt::format("unknown setting '{}'{}", path, did_you_mean(path, paths)));
+}
+
+}  // namespace thinwire::experiment
