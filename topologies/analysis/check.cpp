@@ -1,14 +1,12 @@
 #include "topologies/analysis/check.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
+#include <boost/interprocess/anonymous_shared_memory.hpp>
 #include <chrono>
 #include <cmath>
-#include <cstring>
-#include <map>
 #include <numeric>
 #include <set>
 #include <span>
@@ -133,17 +131,9 @@ void check_use(const RouteTable& table, const PlatformGraph& graph,
 /// Where the child was when it died, in memory that both processes see.
 class LastRoute {
  public:
-  LastRoute() {
-    void* memory =
-        mmap(nullptr, sizeof(Names), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw SimulationError("no memory to share with a child process");
-    names_ = new (memory) Names{};
-  }
-  LastRoute(const LastRoute&) = delete;
-  LastRoute& operator=(const LastRoute&) = delete;
-  LastRoute(LastRoute&&) = delete;
-  LastRoute& operator=(LastRoute&&) = delete;
-  ~LastRoute() { munmap(names_, sizeof(Names)); }
+  LastRoute()
+      : memory_(boost::interprocess::anonymous_shared_memory(sizeof(Names))),
+        names_(new (memory_.get_address()) Names{}) {}
 
   void begin(const std::string& from, const std::string& to) {
     copy(names_->from, from);
@@ -163,11 +153,10 @@ class LastRoute {
     Name to{};
   };
   static void copy(Name& into, const std::string& name) {
-    const std::size_t length = std::min(name.size(), into.size() - 1);
-    std::memcpy(into.data(), name.data(), length);
-    into[length] = '\0';
+    into[name.copy(into.data(), into.size() - 1)] = '\0';
   }
-  Names* names_ = nullptr;
+  boost::interprocess::mapped_region memory_;
+  Names* names_;
 };
 
 // From the child to its parent: a line of figures, then a line for each finding.
