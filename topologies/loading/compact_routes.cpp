@@ -24,6 +24,7 @@ namespace {
 constexpr std::uint64_t kSeed = 1;
 constexpr std::size_t kProbes = 32;      ///< of each of the two sets
 constexpr std::size_t kMostOfNode = 64;  ///< sites; the pairs of a larger node are like any other
+constexpr std::uint32_t kMostHops = std::numeric_limits<std::uint8_t>::max();
 constexpr std::size_t kMostKinds = std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1;
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
@@ -119,10 +120,9 @@ class CompactRoutes::Maker {
       if (way.up != Way::kNoPort) rest = rest.subspan(1);
       if (way.down != Way::kNoPort) rest = rest.first(rest.size() - 1);
     }
-    if (rest.size() > LinkPool::kLongest) {
+    if (rest.size() > kMostHops) {
       throw InputError(fmt::format("{}: the route from {} to {} has more than {} links",
-                                   platform_.path(), name_of(from), name_of(to),
-                                   LinkPool::kLongest));
+                                   platform_.path(), name_of(from), name_of(to), kMostHops));
     }
     way.middle = pool_.place_of(rest);
     way.hops = static_cast<std::uint8_t>(rest.size());
