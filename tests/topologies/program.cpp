@@ -1,5 +1,6 @@
 // thinwire topo, as a user runs it.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -149,6 +150,32 @@ TEST_CASE("topo check compares the compact routes of every pair when asked to") 
   CHECK(ended.out.starts_with("64 hosts, 4032 routes (all): no problems\ncompact routes: 4096 "));
   CHECK(contains(ended.out, " s, all as SimGrid's; 64 x 64 classes, "));
   CHECK(lines_in(ended.out) == 2);
+}
+
+TEST_CASE("topo check names a route that network links cannot hold beside what else it finds") {
+  constexpr int kOnRoute = 300;
+  std::string links;
+  std::string route;
+  for (int i = 0; i < kOnRoute + 2; ++i) {
+    links += fmt::format("<link id=\"l{}\" bandwidth=\"1GBps\" latency=\"1us\"/>", i);
+    if (i < kOnRoute) route += fmt::format("<link_ctn id=\"l{}\"/>", i);
+  }
+  const TemporaryFolder folder;
+  const std::string path = folder.write(
+      "long.xml", thinwire::test::platform_xml(
+                      "<zone id=\"z\" routing=\"Full\"><host id=\"a\" speed=\"1Gf\"/>"
+                      "<host id=\"b\" speed=\"1Gf\"/>" +
+                      links + "<route src=\"a\" dst=\"b\">" + route + "</route></zone>"));
+  // One of the 303 is the loopback that SimGrid adds.
+  const std::string unused = "warning: 2 of 303 links are on no route: l300, l301\n";
+  const Ended compared = run_program("topo check " + path + " --routes");
+  CHECK(compared.exit_code == 1);
+  CHECK(compared.err.empty());
+  CHECK(compared.out == "problem: network links cannot use them: " + path +
+                            ": the route from a to b has more than 255 links\n" + unused);
+  const Ended plain = run_program("topo check " + path);
+  CHECK(plain.exit_code == 0);
+  CHECK(plain.out == unused + "2 hosts, 2 routes (all): no problems\n");
 }
 
 TEST_CASE("bad input of topo is refused in one line") {

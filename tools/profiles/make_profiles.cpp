@@ -9,11 +9,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <exception>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "sim/core/base/random.hpp"
+#include "traces/fitting/numeric.hpp"
 #include "traces/normal.hpp"
 #include "traces/profile.hpp"
 
@@ -24,17 +24,6 @@ namespace {
 /// Few digits: what is assumed or calibrated is not known better, and machines agree on them.
 double rounded(double value, int digits = 4) {
   return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
-}
-
-/// Where the increasing or decreasing `function` is `wanted`.
-double solved(const std::function<double(double)>& function, double wanted, double low,
-              double high) {
-  const bool increasing = function(high) > function(low);
-  for (int i = 0; i < 100; ++i) {
-    const double middle = (low + high) / 2;
-    ((function(middle) < wanted) == increasing ? low : high) = middle;
-  }
-  return (low + high) / 2;
 }
 
 void add(traces::Profile& profile, const std::string& name, std::int64_t size) {
@@ -85,7 +74,7 @@ void set_densities(traces::Profile& profile, const std::vector<double>& logs, do
     }
     return sum / static_cast<double>(profile.components);
   };
-  const double shift = solved(mean, 1, -40, 40);
+  const double shift = traces::solved(mean, 1, -40, 40);
   for (std::size_t i = 0; i < logs.size(); ++i) {
     profile.regions[i].density = rounded(std::min(most, std::exp(logs[i] + shift)), 6);
   }
@@ -115,13 +104,13 @@ double imbalance(const traces::Profile& profile, int parts) {
 void calibrate_popularity(traces::Profile& profile, int ranks, double wanted,
                           const traces::Provenance& from) {
   traces::Popularity& popularity = profile.popularity;
-  popularity.rho = rounded(solved(
+  popularity.rho = rounded(traces::solved(
       [&](double rho) {
         popularity.rho = rho;
         return union_density(profile, traces::PopularityFamily::copula, profile.density, ranks);
       },
       wanted, 0, 0.95));
-  popularity.beta_a = rounded(std::exp(solved(
+  popularity.beta_a = rounded(std::exp(traces::solved(
       [&](double log_a) {
         popularity.beta_a = std::exp(log_a);
         return union_density(profile, traces::PopularityFamily::beta, profile.density, ranks);
@@ -147,7 +136,7 @@ void calibrate_clustering(traces::Profile& profile, double wanted, const std::st
     return both / (d * d) - 1 + counting;
   };
   constexpr double kMost = 0.8;  // coordinates of a block are not all alike
-  popularity.clustering = rounded(solved(squared_variation, wanted, 0, kMost));
+  popularity.clustering = rounded(traces::solved(squared_variation, wanted, 0, kMost));
   profile.provenance["popularity.clustering"] = {
       "assumed",
       fmt::format(
@@ -175,7 +164,7 @@ void calibrate_magnitudes(traces::Profile& profile, double share, const std::str
     const double smaller = d * below / (below - 2) * (std::pow(d, (2 - below) / below) - 1);
     return std::sqrt(smaller + d / (1 - 2 * std::min(m.scale, 0.4)));
   };
-  m.below = rounded(solved(rms_of, m.rms, 2.01, 50), 3);
+  m.below = rounded(traces::solved(rms_of, m.rms, 2.01, 50), 3);
   profile.provenance["magnitudes.rms"] = {kind, from};
   profile.provenance["magnitudes.mean"] = {
       "assumed", "0.75 of rms, between a Laplace distribution's 0.71 and a Gaussian's 0.80"};
@@ -193,7 +182,7 @@ void calibrate_drift(traces::Profile& profile, double lag1, double lag8, double 
     return (std::exp(-8 / memory) - std::exp(-32 / memory)) /
            (std::exp(-1 / memory) - std::exp(-8 / memory));
   };
-  t.memory = rounded(solved(ratio, far / near, 1, 1000), 3);
+  t.memory = rounded(traces::solved(ratio, far / near, 1, 1000), 3);
   const double walk = near / (std::exp(-1 / t.memory) - std::exp(-8 / t.memory)) / 2;
   const double noise = lag1 * lag1 / 2 - walk * (1 - std::exp(-1 / t.memory));
   t.walk = rounded(std::sqrt(walk), 3);

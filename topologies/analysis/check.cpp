@@ -1,18 +1,18 @@
 #include "topologies/analysis/check.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
+#include <boost/interprocess/anonymous_shared_memory.hpp>
 #include <chrono>
 #include <cmath>
-#include <cstring>
-#include <map>
 #include <numeric>
 #include <set>
 #include <span>
 #include <sstream>
+#include <stdexcept>
+#include <utility>
 
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
@@ -131,17 +131,9 @@ void check_use(const RouteTable& table, const PlatformGraph& graph,
 /// Where the child was when it died, in memory that both processes see.
 class LastRoute {
  public:
-  LastRoute() {
-    void* memory =
-        mmap(nullptr, sizeof(Names), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw SimulationError("no memory to share with a child process");
-    names_ = new (memory) Names{};
-  }
-  LastRoute(const LastRoute&) = delete;
-  LastRoute& operator=(const LastRoute&) = delete;
-  LastRoute(LastRoute&&) = delete;
-  LastRoute& operator=(LastRoute&&) = delete;
-  ~LastRoute() { munmap(names_, sizeof(Names)); }
+  LastRoute()
+      : memory_(boost::interprocess::anonymous_shared_memory(sizeof(Names))),
+        names_(new (memory_.get_address()) Names{}) {}
 
   void begin(const std::string& from, const std::string& to) {
     copy(names_->from, from);
@@ -161,11 +153,10 @@ class LastRoute {
     Name to{};
   };
   static void copy(Name& into, const std::string& name) {
-    const std::size_t length = std::min(name.size(), into.size() - 1);
-    std::memcpy(into.data(), name.data(), length);
-    into[length] = '\0';
+    into[name.copy(into.data(), into.size() - 1)] = '\0';
   }
-  Names* names_ = nullptr;
+  boost::interprocess::mapped_region memory_;
+  Names* names_;
 };
 
 // From the child to its parent: a line of figures, then a line for each finding.
@@ -210,6 +201,10 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+void add_routes_problem(PlatformCheck& check, std::string text) {
+  check.findings.insert(check.findings.begin(), {Severity::problem, "routes", std::move(text)});
+}
+
 /// Up to the first pair that differs.
 void check_compact_routes(const Platform& platform, PlatformCheck& check) {
   std::vector<HostIndex> hosts(platform.hosts().size());
@@ -236,11 +231,9 @@ void check_compact_routes(const Platform& platform, PlatformCheck& check) {
           compact.kind(compact.way(from, to)).bandwidth == slowest) {
         continue;
       }
-      check.findings.insert(
-          check.findings.begin(),
-          {Severity::problem, "routes",
-           fmt::format("the compact route from {} to {} is not SimGrid's; please report this",
-                       platform.hosts()[from].name, platform.hosts()[to].name)});
+      add_routes_problem(
+          check, fmt::format("the compact route from {} to {} is not SimGrid's; please report this",
+                             platform.hosts()[from].name, platform.hosts()[to].name));
       return;
     }
   }
@@ -263,7 +256,11 @@ PlatformCheck check_loaded(const Platform& platform, const PlatformCheckWishes& 
                       .all_pairs = graph.survey.all_pairs};
   // Where a route is missing there are none to hold, and a problem has been found.
   if (wishes.compact_routes && graph.survey.unreachable.empty()) {
-    check_compact_routes(platform, check);
+    try {
+      check_compact_routes(platform, check);
+    } catch (const InputError& error) {
+      add_routes_problem(check, fmt::format("network links cannot use them: {}", error.what()));
+    }
   }
   return check;
 }
@@ -290,19 +287,17 @@ std::vector<Finding> findings_of(const RouteTable& table, const PlatformGraph& g
 
 PlatformCheck check_platform(const std::string& path, const PlatformCheckWishes& wishes) {
   LastRoute last;
-  std::string text;
+  std::optional<Platform> platform;
   try {
-    const ChildOutcome outcome =
-        in_child_process({.subject = path,
-                          .prepare =
-                              [&] {
-                                const Platform platform(path, {.verbose = wishes.verbose});
-                                text = serialised(check_loaded(platform, wishes, last));
-                              },
-                          .run = [&] { return text; }},
-                         wishes.verbose);
-    return parsed(outcome.text);
-  } catch (const InputError& error) {
+    return parsed(
+        in_child_process(
+            {.subject = path,
+             .prepare =
+                 [&] { platform.emplace(path, Platform::Loading{.verbose = wishes.verbose}); },
+             .run = [&] { return serialised(check_loaded(*platform, wishes, last)); }},
+            wishes.verbose)
+            .text);
+  } catch (const std::runtime_error& error) {
     if (!last.open()) throw;
     PlatformCheck check;
     check.findings.push_back(

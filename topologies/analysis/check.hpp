@@ -23,7 +23,7 @@ struct Finding {
 [[nodiscard]] std::vector<Finding> findings_of(const RouteTable& table, const PlatformGraph& graph,
                                                std::optional<int> hosts_wanted);
 
-/// Of the compact routes between all hosts (compact_routes.hpp), beside SimGrid's own.
+/// The compact routes between all hosts (compact_routes.hpp), compared with SimGrid's own.
 struct CompactRoutesCheck {
   std::size_t pairs = 0;    ///< that were compared: all, unless one differed
   std::size_t rows = 0;     ///< classes of sources

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/pending/disjoint_sets.hpp>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -17,27 +18,24 @@ namespace {
 /// A point where links end; points are merged as routes show them to be one.
 using Point = std::size_t;
 
+/// The points that routes have shown to be one, each set named by its smallest: a host stays the
+/// name of its point.
 class Points {
  public:
-  explicit Points(std::size_t count) : parent_(count) {
-    std::iota(parent_.begin(), parent_.end(), Point{0});
+  explicit Points(std::size_t count) : smallest_(count), sets_(count) {
+    std::iota(smallest_.begin(), smallest_.end(), Point{0});
   }
-  Point find(Point point) {
-    while (parent_[point] != point) {
-      parent_[point] = parent_[parent_[point]];
-      point = parent_[point];
-    }
-    return point;
-  }
+  Point find(Point point) { return smallest_[sets_.find_set(point)]; }
   void merge(Point a, Point b) {
-    a = find(a);
-    b = find(b);
-    parent_[std::max(a, b)] = std::min(a, b);  // a host stays the name of its point
+    const Point smallest = std::min(find(a), find(b));
+    sets_.union_set(a, b);
+    smallest_[sets_.find_set(a)] = smallest;
   }
-  bool same(Point a, Point b) { return find(a) == find(b); }
+  bool same(Point a, Point b) { return sets_.find_set(a) == sets_.find_set(b); }
 
  private:
-  std::vector<Point> parent_;
+  std::vector<Point> smallest_;  ///< by the set's representative
+  boost::disjoint_sets_with_storage<> sets_;
 };
 
 /// Boost's own add_vertex with a property makes GCC 12 warn under sanitizers.

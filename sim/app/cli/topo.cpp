@@ -1,21 +1,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 
 #include "sim/app/cli/command.hpp"
+#include "sim/app/report/tables/platform_report.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
 #include "topologies/analysis/check.hpp"
 #include "topologies/analysis/export.hpp"
 #include "topologies/analysis/graph.hpp"
-#include "topologies/analysis/metrics.hpp"
 #include "topologies/analysis/traffic.hpp"
 #include "topologies/generators/family.hpp"
 #include "topologies/loading/placement.hpp"
@@ -128,67 +126,6 @@ struct ShowFlags {
   bool verbose = false;
 };
 
-Json optional_json(const std::optional<double>& value) {
-  if (!value) return nullptr;
-  return *value;
-}
-
-/// One record, its fields below each other.
-std::string render_record(report::Format format, const Json& record) {
-  if (format != report::Format::table) return render(format, {record}, {});
-  std::vector<Json> lines;
-  for (const auto& [key, value] : record.items()) lines.push_back({{"key", key}, {"value", value}});
-  const std::string table = report::to_table(
-      lines, {{"", [](const Json& r) { return r.at("key").get<std::string>(); }, true},
-              {"",
-               [](const Json& r) {
-                 const Json& value = r.at("value");
-                 return value.is_string()    ? value.get<std::string>()
-                        : value.is_boolean() ? std::string(value.get<bool>() ? "yes" : "no")
-                                             : report::number_text(value);
-               },
-               true}});
-  return table.substr(table.find('\n') + 1);  // without headings
-}
-
-std::size_t nodes_of(std::span<const topologies::PlatformHost> hosts) {
-  std::set<std::string_view> nodes;
-  for (const topologies::PlatformHost& host : hosts) nodes.insert(host.node);
-  return nodes.size();
-}
-
-Json summary_record(const topologies::Platform& platform, const topologies::PlatformGraph& graph) {
-  const topologies::Distances distances = topologies::distances_of(graph);
-  const topologies::Bisection bisection = topologies::bisection_of(graph, platform.hosts());
-  const double half = std::floor(static_cast<double>(platform.hosts().size()) / 2);
-  const Json per_host = bisection.in_order ? Json(*bisection.in_order / half) : Json(nullptr);
-  return {{"platform", platform.path()},
-          {"hosts", platform.hosts().size()},
-          {"nodes", nodes_of(platform.hosts())},
-          {"switches", graph.junctions()},
-          {"links", platform.links().size()},
-          {"message_gap_s", platform.message_gap().value()},
-          {"diameter_hops", distances.diameter_hops},
-          {"diameter_latency_s", distances.diameter_latency.value()},
-          {"route_hops_mean", distances.route_hops_mean},
-          {"route_hops_max", distances.route_hops_max},
-          {"route_latency_s_min", distances.route_latency_min.value()},
-          {"route_latency_s_mean", distances.route_latency_mean.value()},
-          {"route_latency_s_max", distances.route_latency_max.value()},
-          {"routes", distances.routes},
-          {"routes_all", graph.survey.all_pairs},
-          {"routes_longer", distances.longer_routes},
-          {"extra_hops_max", distances.extra_hops_max},
-          {"routes_slower", distances.slower_routes},
-          {"extra_latency_s_max", distances.extra_latency_max.value()},
-          {"latencies_all", distances.all_latency_sources},
-          {"bisection_Bps", optional_json(bisection.in_order)},
-          {"bisection_per_host_Bps", per_host},
-          {"bisection_random_least_Bps", optional_json(bisection.random_least)},
-          {"unreachable_pairs", graph.survey.unreachable.size()},
-          {"unused_links", graph.never_used.size()}};
-}
-
 topologies::HostIndex host_named(const topologies::Platform& platform, const std::string& name) {
   const std::span<const topologies::PlatformHost> hosts = platform.hosts();
   const auto found = std::ranges::find(hosts, name, &topologies::PlatformHost::name);
@@ -199,68 +136,36 @@ topologies::HostIndex host_named(const topologies::Platform& platform, const std
                                hosts.back().name));
 }
 
-std::string route_text(const topologies::Platform& platform, const ShowFlags& flags) {
+std::string shown_route(const topologies::Platform& platform, const ShowFlags& flags) {
   const std::optional<topologies::Route> route = topologies::routes_of(platform).route(
       host_named(platform, flags.route[0]), host_named(platform, flags.route[1]));
   if (!route) {
     throw InputError(fmt::format("{}: there is no route from {} to {}", platform.path(),
                                  flags.route[0], flags.route[1]));
   }
-  std::vector<Json> records;
-  double latency = 0;
-  for (const topologies::LinkIndex index : route->links) {
-    const topologies::PlatformLink& link = platform.links()[index];
-    latency += link.latency.value();
-    records.push_back({{"link", link.name},
-                       {"bandwidth_Bps", link.bandwidth},
-                       {"latency_s", link.latency.value()},
-                       {"latency_s_sum", latency}});
-  }
-  std::vector<report::Column> columns{
-      {"link", [](const Json& r) { return r.at("link").get<std::string>(); }, true}};
-  for (const char* key : {"bandwidth_Bps", "latency_s", "latency_s_sum"}) {
-    columns.push_back({key, [key](const Json& r) { return report::number_text(r.at(key)); }});
-  }
-  return render(flags.format, records, columns);
+  return report::route_text(flags.format, platform, *route);
 }
 
-std::string traffic_text(const topologies::Platform& platform, const ShowFlags& flags) {
+std::string shown_traffic(const topologies::Platform& platform, const ShowFlags& flags) {
   const int ranks = flags.ranks.value_or(static_cast<int>(platform.hosts().size()));
   const std::vector<topologies::HostIndex> hosts = place(platform.hosts(), ranks, flags.placement);
-  const topologies::Loads loads =
-      topologies::link_loads(topologies::routes_of(platform), flags.traffic, hosts, flags.bytes);
-  std::vector<Json> records;
-  for (const topologies::LinkLoad& load : loads.links) {
-    if (flags.format == report::Format::table && records.size() == flags.top) break;
-    const topologies::PlatformLink& link = platform.links()[load.link];
-    records.push_back({{"link", link.name},
-                       {"messages", load.messages},
-                       {"bytes", load.bytes},
-                       {"bandwidth_Bps", link.bandwidth},
-                       {"time_s", load.time.value()}});
-  }
-  if (flags.format != report::Format::table) return render(flags.format, records, {});
-  std::vector<report::Column> columns{
-      {"link", [](const Json& r) { return r.at("link").get<std::string>(); }, true}};
-  for (const char* key : {"messages", "bytes", "bandwidth_Bps", "time_s"}) {
-    columns.push_back({key, [key](const Json& r) { return report::number_text(r.at(key)); }});
-  }
-  return to_table(records, columns) +
-         fmt::format("\n{} messages of {:g} bytes in all; {} of {} links carry some\n",
-                     loads.messages, loads.bytes, loads.links.size(), platform.links().size());
+  return report::loads_text(
+      flags.format, platform,
+      topologies::link_loads(topologies::routes_of(platform), flags.traffic, hosts, flags.bytes),
+      flags.top);
 }
 
 /// What the child finds out: the text for stdout, and what goes to files.
 std::string show_text(const topologies::Platform& platform, const ShowFlags& flags) {
-  if (!flags.route.empty()) return route_text(platform, flags);
-  if (!flags.traffic.empty()) return traffic_text(platform, flags);
+  if (!flags.route.empty()) return shown_route(platform, flags);
+  if (!flags.traffic.empty()) return shown_traffic(platform, flags);
   const topologies::PlatformGraph graph = topologies::graph_of(topologies::routes_of(platform));
   if (!flags.dot.empty()) write_text(flags.dot, topologies::to_dot(graph));
   if (!flags.graphml.empty()) write_text(flags.graphml, topologies::to_graphml(graph));
   if (flags.graph_format == "dot") return topologies::to_dot(graph);
   if (flags.graph_format == "graphml") return topologies::to_graphml(graph);
   if (!flags.dot.empty() || !flags.graphml.empty()) return {};
-  return render_record(flags.format, summary_record(platform, graph));
+  return report::platform_text(flags.format, platform, graph);
 }
 
 int show(const ShowFlags& flags) {

@@ -5,9 +5,9 @@
 
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/trace_commands.hpp"
+#include "traces/drawn_trace.hpp"
 #include "traces/profile.hpp"
 #include "traces/shipped.hpp"
-#include "traces/synth.hpp"
 
 namespace thinwire::cli {
 
@@ -18,15 +18,15 @@ struct SynthFlags {
   std::string output;
   std::optional<std::int64_t> components;
   std::optional<double> density;
-  traces::SynthSettings settings;
+  traces::DrawnTraceSettings settings;
 };
 
 int synth(const SynthFlags& flags) {
   const traces::Profile profile = traces::read_profile(traces::profile_file(flags.profile));
-  traces::SynthSettings settings = flags.settings;
+  traces::DrawnTraceSettings settings = flags.settings;
   settings.components = flags.components.value_or(profile.components);
   settings.density = flags.density.value_or(profile.density);
-  synthesise(profile, settings, flags.output);
+  write_drawn_trace(profile, settings, flags.output);
   fmt::print(stderr, "{} written\n", flags.output);
   return 0;
 }
@@ -35,7 +35,7 @@ int synth(const SynthFlags& flags) {
 
 void add_trace_synth(Command& trace) {
   auto flags = std::make_shared<SynthFlags>();
-  traces::SynthSettings& settings = flags->settings;
+  traces::DrawnTraceSettings& settings = flags->settings;
   Command command = trace.add_subcommand("synth", "Draw a trace from a profile");
   command.add_option("profile", flags->profile, "JSON file, or the name of a shipped profile")
       .required()

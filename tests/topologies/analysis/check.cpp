@@ -124,6 +124,8 @@ TEST_CASE("a missing route is found in every zone of SimGrid, even where SimGrid
     REQUIRE(check.findings.size() == 1);
     CHECK(check.findings[0].kind == "crash");
     CHECK(contains(check.findings[0].text, "SimGrid crashes on the route from a to c"));
+    // The platform was loaded: it is not refused as one that cannot be.
+    CHECK(!contains(check.findings[0].text, "cannot be used"));
   }
 }
 

@@ -1,4 +1,4 @@
-// A trace from a profile.
+// A trace file whose selections are drawn from a profile instead of recorded in a training.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace thinwire::traces {
 
-struct SynthSettings {
+struct DrawnTraceSettings {
   PopularityFamily family = PopularityFamily::copula;
   std::int64_t components = 0;  ///< layers and regions are stretched or shrunk to fill them
   int ranks = 16;
@@ -21,6 +21,7 @@ struct SynthSettings {
 
 /// Writes each rank's exact top-k, with the profile's thresholds and bursts. Throws InputError
 /// where the settings cannot be met.
-void synthesise(const Profile& profile, const SynthSettings& settings, const std::string& path);
+void write_drawn_trace(const Profile& profile, const DrawnTraceSettings& settings,
+                       const std::string& path);
 
 }  // namespace thinwire::traces

@@ -1,4 +1,4 @@
-#include "traces/synth.hpp"
+#include "traces/drawn_trace.hpp"
 
 #include <doctest/doctest.h>
 
@@ -33,7 +33,8 @@ TEST_CASE("a drawn trace holds exact top-k selections at the profile's threshold
   Profile profile = small_profile();
   profile.popularity.bursts = 0.3;
   const std::string path = folder.path("made.h5");
-  synthesise(profile, {.components = 20'000, .ranks = 3, .density = 0.01, .iterations = 4}, path);
+  write_drawn_trace(profile, {.components = 20'000, .ranks = 3, .density = 0.01, .iterations = 4},
+                    path);
   const TraceReader trace(path);
   CHECK(trace.header().components == 20'000);
   CHECK(trace.header().layers.size() == 3);
@@ -52,12 +53,13 @@ TEST_CASE("a drawn trace holds exact top-k selections at the profile's threshold
 TEST_CASE("one seed gives one trace") {
   const TemporaryFolder folder;
   const Profile profile = small_profile();
-  const SynthSettings settings{.components = 10'000, .ranks = 2, .density = 0.02, .iterations = 2};
-  synthesise(profile, settings, folder.path("a.h5"));
-  synthesise(profile, settings, folder.path("b.h5"));
-  SynthSettings other = settings;
+  const DrawnTraceSettings settings{
+      .components = 10'000, .ranks = 2, .density = 0.02, .iterations = 2};
+  write_drawn_trace(profile, settings, folder.path("a.h5"));
+  write_drawn_trace(profile, settings, folder.path("b.h5"));
+  DrawnTraceSettings other = settings;
   other.seed = 2;
-  synthesise(profile, other, folder.path("c.h5"));
+  write_drawn_trace(profile, other, folder.path("c.h5"));
   CHECK(TraceReader(folder.path("a.h5")).selected(1, Rank(1)).size() == 200);
   const SparseVector a = TraceReader(folder.path("a.h5")).selected(1, Rank(1));
   const SparseVector b = TraceReader(folder.path("b.h5")).selected(1, Rank(1));
@@ -73,13 +75,13 @@ TEST_CASE("a trace drawn from a recorded one's profile has its unions and its im
     const TraceReader recorded(trace_file(name));
     const ProfileFit fit = fit_profile(recorded, {.name = name});
     for (const PopularityFamily family : {PopularityFamily::copula, PopularityFamily::beta}) {
-      synthesise(fit.profile,
-                 {.family = family,
-                  .components = fit.profile.components,
-                  .ranks = recorded.header().ranks,
-                  .density = fit.profile.density,
-                  .iterations = 8},
-                 folder.path("made.h5"));
+      write_drawn_trace(fit.profile,
+                        {.family = family,
+                         .components = fit.profile.components,
+                         .ranks = recorded.header().ranks,
+                         .density = fit.profile.density,
+                         .iterations = 8},
+                        folder.path("made.h5"));
       const ProfileFit again = fit_of(folder.path("made.h5"));
       REQUIRE(again.unions.size() == fit.unions.size());
       for (std::size_t i = 0; i < fit.unions.size(); ++i) {
@@ -104,7 +106,7 @@ TEST_CASE("a trace that starts with the training shows its start-up") {
   Profile profile = small_profile(10'000);
   profile.thresholds = {
       .ranks = 0.01, .noise = 0.01, .walk = 0.01, .memory = 20, .start = 0.3, .filling = 15};
-  synthesise(
+  write_drawn_trace(
       profile,
       {.components = 10'000, .ranks = 4, .density = 0.02, .iterations = 100, .start_up = true},
       folder.path("made.h5"));
@@ -115,9 +117,9 @@ TEST_CASE("a trace that starts with the training shows its start-up") {
 
 TEST_CASE("what no trace can be drawn with is refused") {
   const TemporaryFolder folder;
-  const auto refusal = [&](const SynthSettings& settings) {
+  const auto refusal = [&](const DrawnTraceSettings& settings) {
     return error_of<InputError>(
-        [&] { synthesise(small_profile(), settings, folder.path("made.h5")); });
+        [&] { write_drawn_trace(small_profile(), settings, folder.path("made.h5")); });
   };
   CHECK(contains(refusal({.components = 0, .density = 0.01}), "components: 0 is not right"));
   CHECK(contains(refusal({.components = 100, .ranks = 0, .density = 0.01}), "ranks: 0 is not"));

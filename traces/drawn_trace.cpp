@@ -1,4 +1,4 @@
-#include "traces/synth.hpp"
+#include "traces/drawn_trace.hpp"
 
 #include <fmt/format.h>
 
@@ -95,7 +95,7 @@ SparseVector largest(std::vector<Rarity> entries, std::int64_t k, const Magnitud
   return SparseVector::trusted(std::move(selected));
 }
 
-void check(const SynthSettings& settings) {
+void check(const DrawnTraceSettings& settings) {
   const auto wrong = [](const char* name, const auto& value, const std::string& wanted) {
     throw InputError(fmt::format("{}: {} is not right; wanted is {}", name, value, wanted));
   };
@@ -115,7 +115,8 @@ void check(const SynthSettings& settings) {
 
 }  // namespace
 
-void synthesise(const Profile& profile, const SynthSettings& settings, const std::string& path) {
+void write_drawn_trace(const Profile& profile, const DrawnTraceSettings& settings,
+                       const std::string& path) {
   check(settings);
   const TraceHeader header{
       .components = settings.components,

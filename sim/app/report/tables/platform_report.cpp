@@ -1,0 +1,133 @@
+#include "sim/app/report/tables/platform_report.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "topologies/analysis/metrics.hpp"
+
+namespace thinwire::report {
+
+namespace {
+
+Json optional_json(const std::optional<double>& value) {
+  if (!value) return nullptr;
+  return *value;
+}
+
+/// A column of names.
+Column name_column(std::string heading, std::string key) {
+  return {std::move(heading),
+          [key = std::move(key)](const Json& record) { return record.at(key).get<std::string>(); },
+          true};
+}
+
+/// One record, its fields below each other.
+std::string render_record(Format format, const Json& record) {
+  if (format != Format::table) return render(format, {record}, {});
+  std::vector<Json> lines;
+  for (const auto& [key, value] : record.items()) lines.push_back({{"key", key}, {"value", value}});
+  const std::string table = to_table(
+      lines, {name_column("", "key"),
+              {"",
+               [](const Json& r) {
+                 const Json& value = r.at("value");
+                 return value.is_string()    ? value.get<std::string>()
+                        : value.is_boolean() ? std::string(value.get<bool>() ? "yes" : "no")
+                                             : number_text(value);
+               },
+               true}});
+  return table.substr(table.find('\n') + 1);  // without headings
+}
+
+std::size_t nodes_of(std::span<const topologies::PlatformHost> hosts) {
+  std::set<std::string_view> nodes;
+  for (const topologies::PlatformHost& host : hosts) nodes.insert(host.node);
+  return nodes.size();
+}
+
+}  // namespace
+
+std::string platform_text(Format format, const topologies::Platform& platform,
+                          const topologies::PlatformGraph& graph) {
+  const topologies::Distances distances = topologies::distances_of(graph);
+  const topologies::Bisection bisection = topologies::bisection_of(graph, platform.hosts());
+  const double half = std::floor(static_cast<double>(platform.hosts().size()) / 2);
+  const Json per_host = bisection.in_order ? Json(*bisection.in_order / half) : Json(nullptr);
+  return render_record(format,
+                       {{"platform", platform.path()},
+                        {"hosts", platform.hosts().size()},
+                        {"nodes", nodes_of(platform.hosts())},
+                        {"switches", graph.junctions()},
+                        {"links", platform.links().size()},
+                        {"message_gap_s", platform.message_gap().value()},
+                        {"diameter_hops", distances.diameter_hops},
+                        {"diameter_latency_s", distances.diameter_latency.value()},
+                        {"route_hops_mean", distances.route_hops_mean},
+                        {"route_hops_max", distances.route_hops_max},
+                        {"route_latency_s_min", distances.route_latency_min.value()},
+                        {"route_latency_s_mean", distances.route_latency_mean.value()},
+                        {"route_latency_s_max", distances.route_latency_max.value()},
+                        {"routes", distances.routes},
+                        {"routes_all", graph.survey.all_pairs},
+                        {"routes_longer", distances.longer_routes},
+                        {"extra_hops_max", distances.extra_hops_max},
+                        {"routes_slower", distances.slower_routes},
+                        {"extra_latency_s_max", distances.extra_latency_max.value()},
+                        {"latencies_all", distances.all_latency_sources},
+                        {"bisection_Bps", optional_json(bisection.in_order)},
+                        {"bisection_per_host_Bps", per_host},
+                        {"bisection_random_least_Bps", optional_json(bisection.random_least)},
+                        {"unreachable_pairs", graph.survey.unreachable.size()},
+                        {"unused_links", graph.never_used.size()}});
+}
+
+std::string route_text(Format format, const topologies::Platform& platform,
+                       const topologies::Route& route) {
+  std::vector<Json> records;
+  double latency = 0;
+  for (const topologies::LinkIndex index : route.links) {
+    const topologies::PlatformLink& link = platform.links()[index];
+    latency += link.latency.value();
+    records.push_back({{"link", link.name},
+                       {"bandwidth_Bps", link.bandwidth},
+                       {"latency_s", link.latency.value()},
+                       {"latency_s_sum", latency}});
+  }
+  return render(
+      format, records,
+      {name_column("link", "link"), number_column("bandwidth_Bps", "bandwidth_Bps"),
+       number_column("latency_s", "latency_s"), number_column("latency_s_sum", "latency_s_sum")});
+}
+
+std::string loads_text(Format format, const topologies::Platform& platform,
+                       const topologies::Loads& loads, std::size_t top) {
+  std::vector<Json> records;
+  for (const topologies::LinkLoad& load : loads.links) {
+    if (format == Format::table && records.size() == top) break;
+    const topologies::PlatformLink& link = platform.links()[load.link];
+    records.push_back({{"link", link.name},
+                       {"messages", load.messages},
+                       {"bytes", load.bytes},
+                       {"bandwidth_Bps", link.bandwidth},
+                       {"time_s", load.time.value()}});
+  }
+  const std::string text =
+      render(format, records,
+             {name_column("link", "link"), number_column("messages", "messages"),
+              number_column("bytes", "bytes"), number_column("bandwidth_Bps", "bandwidth_Bps"),
+              number_column("time_s", "time_s")});
+  if (format != Format::table) return text;
+  return text + fmt::format("\n{} messages of {:g} bytes in all; {} of {} links carry some\n",
+                            loads.messages, loads.bytes, loads.links.size(),
+                            platform.links().size());
+}
+
+}  // namespace thinwire::report

@@ -1,0 +1,23 @@
+// What a platform is like, and what its links carry, as text in every format.
+#pragma once
+
+#include <string>
+
+#include "sim/app/report/tables/formats.hpp"
+#include "topologies/analysis/graph.hpp"
+#include "topologies/analysis/traffic.hpp"
+#include "topologies/loading/platform.hpp"
+
+namespace thinwire::report {
+
+/// Hosts, links, distances and bisection bandwidth.
+[[nodiscard]] std::string platform_text(Format format, const topologies::Platform& platform,
+                                        const topologies::PlatformGraph& graph);
+/// The links of a route, with the sum of the latencies up to each.
+[[nodiscard]] std::string route_text(Format format, const topologies::Platform& platform,
+                                     const topologies::Route& route);
+/// What each link carries; a table has the `top` hottest of them.
+[[nodiscard]] std::string loads_text(Format format, const topologies::Platform& platform,
+                                     const topologies::Loads& loads, std::size_t top);
+
+}  // namespace thinwire::report
