@@ -162,7 +162,7 @@ TEST_CASE("Quantised results are unbiased, and off by no more than the quantiser
         test::Networks networks;
         SchemeRanks scheme(info, kRanks, space, 64, {{"bits", bits}}, Seconds(0),
                            static_cast<std::uint64_t>(seed));
-        const auto gradient = [&](int rank) -> LocalGradient {
+        const auto gradient = [&](int rank) -> algorithms::LocalGradient {
           if (info.dense) return dense(rank);
           return sparse(rank);
         };

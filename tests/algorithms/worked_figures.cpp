@@ -194,7 +194,7 @@ TEST_CASE("SparCML: sparsity alone gains at most 2/kappa over dense where the re
   const auto time = [&](const char* name, std::int64_t k) {
     test::Networks networks;
     SchemeRanks scheme(find_scheme(name), kRanks, space, k);
-    const auto gradient = [&](int rank) -> LocalGradient {
+    const auto gradient = [&](int rank) -> algorithms::LocalGradient {
       if (k > 0) return entries_from(rank, 32'000 * 100 / k, k / 100);
       return DenseBlock(0, std::vector<float>(32'000));
     };

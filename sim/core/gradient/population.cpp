@@ -183,21 +183,21 @@ const CellCounts& Population::counts(double level) const {
 
 namespace {
 
-/// Of what is given at the ends of cells, in cells from the first one on.
-double interpolated(const std::vector<double>& prefix, double place) {
+/// Interpolates sums up to the ends of cells, at a number of cells from the first one on.
+double interpolated(const std::vector<double>& prefix, double cells) {
   const auto last = static_cast<double>(prefix.size() - 1);
-  place = std::clamp(place, 0.0, last);
-  const auto cell = std::min(static_cast<std::size_t>(place), prefix.size() - 2);
-  return std::lerp(prefix[cell], prefix[cell + 1], place - static_cast<double>(cell));
+  cells = std::clamp(cells, 0.0, last);
+  const auto cell = std::min(static_cast<std::size_t>(cells), prefix.size() - 2);
+  return std::lerp(prefix[cell], prefix[cell + 1], cells - static_cast<double>(cell));
 }
 
 }  // namespace
 
 double Population::before(const CellCounts& counts, double coordinate) const {
-  return interpolated(counts.united, place_of(coordinate));
+  return interpolated(counts.united, cells_before(coordinate));
 }
 
-double Population::place_of(double coordinate) const {
+double Population::cells_before(double coordinate) const {
   // The last cell may be narrower than the others.
   const double width = settings_.cell_width;
   const double cells = std::ceil(settings_.coordinates / width);
@@ -216,7 +216,8 @@ double Population::united(double first, double last, double level) const {
 
 double Population::slope(double first, double last, double level) const {
   const CellCounts& near = counts(level);
-  return interpolated(near.slope, place_of(last)) - interpolated(near.slope, place_of(first));
+  return interpolated(near.slope, cells_before(last)) -
+         interpolated(near.slope, cells_before(first));
 }
 
 const Population::Sums& Population::sums(int ranks) const {

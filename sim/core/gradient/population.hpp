@@ -100,8 +100,8 @@ class Population final : public Body {
 
   [[nodiscard]] CellCounts counts_of(const std::vector<std::vector<double>>& weight,
                                      const std::vector<std::vector<double>>& slope) const;
-  /// In cells from the first one on.
-  [[nodiscard]] double place_of(double coordinate) const;
+  /// How many cells, and which part of one, lie before a coordinate.
+  [[nodiscard]] double cells_before(double coordinate) const;
   [[nodiscard]] const Sums& sums(int ranks) const;
   /// [region][class]: probability that the sum reaches `ratio`.
   [[nodiscard]] std::vector<std::vector<double>> reach(int ranks, double ratio) const;

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/core/gradient/space.hpp"
+#include "sim/core/gradient/sparse_body.hpp"
 #include "sim/core/gradient/statistical.hpp"
 #include "sim/core/kernel/message.hpp"
 
@@ -33,10 +35,14 @@ class SparseVector {
   [[nodiscard]] static SparseVector from(const Payload& payload);
 
   [[nodiscard]] std::size_t size() const { return payload_.last - payload_.first; }
-  [[nodiscard]] bool is_statistical() const { return statistical(payload_) != nullptr; }
+  [[nodiscard]] bool is_statistical() const { return payload_.body && body().is_statistical(); }
   /// Of the exact model; throws SimulationError in the statistical one, which has none.
   [[nodiscard]] std::span<const Entry> entries() const;
   [[nodiscard]] const Payload& payload() const { return payload_; }
+  /// The body of its model; the exact one where it is empty.
+  [[nodiscard]] const SparseBody& body() const {
+    return payload_.body ? static_cast<const SparseBody&>(*payload_.body) : no_entries();
+  }
 
   /// Entries [first, last) by position.
   [[nodiscard]] SparseVector slice(std::size_t first, std::size_t last) const;
@@ -55,6 +61,7 @@ class SparseVector {
   }
 
  private:
+  [[nodiscard]] static const SparseBody& no_entries();
   explicit SparseVector(Payload payload) : payload_(std::move(payload)) {}
 
   Payload payload_;

@@ -1,19 +1,23 @@
 #include "sim/core/gradient/statistical.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <typeinfo>
+#include <optional>
+#include <tuple>
 #include <utility>
 
+#include "sim/core/base/errors.hpp"
 #include "sim/core/base/random.hpp"
+#include "sim/core/gradient/sparse_vector.hpp"
 
 namespace thinwire::inline gradient {
 
 namespace {
 
-using Kind = StatisticalBody::Kind;
+using Kind = Statistics::Kind;
 
 /// Levels and logarithms are summed as integers, so that the order does not matter.
 constexpr double kUnit = 0x1p-24;
@@ -32,10 +36,10 @@ double rough_normal(std::uint64_t bits) {
 }
 
 /// Walks down the halves of a vector's range. How many entries lie in the left half is drawn by the
-/// vector's key and the place of the half, so that everybody who asks finds the same.
+/// vector's key and the number of the half, so that everybody who asks finds the same.
 class Halving {
  public:
-  explicit Halving(const StatisticalBody& body) : body_(body) {}
+  explicit Halving(const Statistics& body) : body_(body) {}
 
   struct Node {
     std::uint32_t first;
@@ -44,7 +48,7 @@ class Halving {
     std::uint32_t size;
     double before;  ///< expected entries before it, and before its end
     double until;
-    std::uint64_t place = 1;
+    std::uint64_t number = 1;  ///< node i has the halves 2i and 2i + 1
   };
 
   [[nodiscard]] Node root() const {
@@ -63,13 +67,13 @@ class Halving {
     const double variance =
         mean * (1 - share) * (body_.counts != nullptr ? body_.counts->dispersion : 1);
     const double drawn =
-        mean + std::sqrt(std::max(0.0, variance)) * rough_normal(mix(body_.key ^ mix(node.place)));
+        mean + std::sqrt(std::max(0.0, variance)) * rough_normal(mix(body_.key ^ mix(node.number)));
     const double least = std::max(0.0, static_cast<double>(node.size) - (node.last - middle));
     const double most = std::min<double>(node.size, middle - node.first);
     const auto left = static_cast<std::uint32_t>(std::clamp(std::floor(drawn + 0.5), least, most));
-    return {{node.first, middle, node.begin, left, node.before, there, 2 * node.place},
+    return {{node.first, middle, node.begin, left, node.before, there, 2 * node.number},
             {middle, node.last, node.begin + left, node.size - left, there, node.until,
-             2 * node.place + 1}};
+             2 * node.number + 1}};
   }
   /// Within a node that is not halved any more entries lie evenly.
   static std::uint32_t position_in(const Node& node, std::int64_t coordinate) {
@@ -95,10 +99,10 @@ class Halving {
                                    : coordinate;
   }
 
-  const StatisticalBody& body_;
+  const Statistics& body_;
 };
 
-std::uint32_t position_of(const StatisticalBody& body, std::int64_t coordinate) {
+std::uint32_t position_in(const Statistics& body, std::int64_t coordinate) {
   const Halving halving(body);
   Halving::Node node = halving.root();
   while (coordinate > node.first && coordinate < node.last && !halving.whole(node)) {
@@ -108,7 +112,7 @@ std::uint32_t position_of(const StatisticalBody& body, std::int64_t coordinate) 
   return Halving::position_in(node, coordinate);
 }
 
-std::uint32_t coordinate_of(const StatisticalBody& body, std::uint32_t position) {
+std::uint32_t coordinate_of(const Statistics& body, std::uint32_t position) {
   const Halving halving(body);
   Halving::Node node = halving.root();
   if (position >= body.size) return body.last;
@@ -121,237 +125,106 @@ std::uint32_t coordinate_of(const StatisticalBody& body, std::uint32_t position)
 
 std::uint32_t length(const Payload& payload) { return payload.last - payload.first; }
 
-bool is_slice(const Payload& payload, const StatisticalBody& body) {
+bool is_slice(const Payload& payload, const Statistics& body) {
   return length(payload) != body.size;
 }
 
 /// The range in which the entries of a payload lie: of a slice where they end.
-std::pair<std::uint32_t, std::uint32_t> range_of(const Payload& payload,
-                                                 const StatisticalBody& body) {
+std::pair<std::uint32_t, std::uint32_t> range_of(const Payload& payload, const Statistics& body) {
   return {payload.first == 0 ? body.first : coordinate_of(body, payload.first),
           payload.last == body.size ? body.last : coordinate_of(body, payload.last)};
 }
 
-Payload whole(Ref<const StatisticalBody> body) {
-  const std::uint32_t size = body->size;
-  if (size == 0) return {};
-  return {Ref<const Body>(std::move(body)), 0, size};
-}
+Payload whole(Statistics body);
+const Statistics& body_of(const Payload& payload);
 
 /// A body like that of the payload, with the payload's range alone.
-Ref<StatisticalBody> like(const Payload& payload, const StatisticalBody& body) {
-  auto result = make_ref<StatisticalBody>();
-  result->population = body.population;
-  result->kind = body.kind;
-  std::tie(result->first, result->last) = range_of(payload, body);
-  result->moved = body.moved;
-  result->size = length(payload);
-  result->gross = is_slice(payload, body)
-                      ? std::llround(static_cast<double>(body.gross) * result->size / body.size)
-                      : body.gross;
-  result->level = body.level;
-  result->sources = body.sources;
-  result->key = body.key;
-  result->log_scale = body.log_scale;
-  result->common = body.common;
-  result->counts = body.counts;
+Statistics like(const Payload& payload, const Statistics& body) {
+  Statistics result;
+  result.population = body.population;
+  result.kind = body.kind;
+  std::tie(result.first, result.last) = range_of(payload, body);
+  result.offset = body.offset;
+  result.size = length(payload);
+  result.gross = is_slice(payload, body)
+                     ? std::llround(static_cast<double>(body.gross) * result.size / body.size)
+                     : body.gross;
+  result.level = body.level;
+  result.sources = body.sources;
+  result.key = body.key;
+  result.log_scale = body.log_scale;
+  result.common = body.common;
+  result.counts = body.counts;
   return result;
 }
 
 /// Entries of the payload with another number of them.
-Payload shrunk(const Payload& payload, const StatisticalBody& body, double size,
+Payload shrunk(const Payload& payload, const Statistics& body, double size,
                const CellCounts* counts, Kind kind) {
   auto result = like(payload, body);
-  const auto before = static_cast<double>(result->size);
-  result->size = static_cast<std::uint32_t>(std::clamp(std::round(size), 0.0, before));
+  const auto before = static_cast<double>(result.size);
+  result.size = static_cast<std::uint32_t>(std::clamp(std::round(size), 0.0, before));
   if (before > 0) {
-    result->gross = std::llround(static_cast<double>(result->gross) * result->size / before);
+    result.gross = std::llround(static_cast<double>(result.gross) * result.size / before);
   }
-  result->kind = kind;
-  result->counts = counts;
+  result.kind = kind;
+  result.counts = counts;
   return whole(std::move(result));
 }
 
 /// The magnitude at level 1.
-double scale_of(const StatisticalBody& body) {
+double scale_of(const Statistics& body) {
   return std::exp(static_cast<double>(body.log_scale) * kUnit / body.sources);
 }
 
-const StatisticalBody& body_of(const Payload& payload) {
-  return static_cast<const StatisticalBody&>(*payload.body);
-}
-
-}  // namespace
-
-const StatisticalBody* statistical(const Payload& payload) {
-  const Body* body = payload.body.get();
-  if (body == nullptr || typeid(*body) != typeid(StatisticalBody)) return nullptr;
-  return static_cast<const StatisticalBody*>(body);
-}
-
-Payload statistical_accumulator(Ref<const Population> population, float scale, std::uint64_t key) {
-  auto body = make_ref<StatisticalBody>();
-  body->last = population->coordinates();
-  body->size = population->coordinates();
-  body->gross = body->size;
-  body->population = std::move(population);
-  body->log_scale = fixed(std::log(static_cast<double>(scale)));
-  body->key = key;
-  return whole(std::move(body));
-}
-
-Payload statistical_draw(std::uint32_t count, std::uint32_t end, std::uint64_t key, bool common) {
-  auto body = make_ref<StatisticalBody>();
-  body->kind = Kind::selected;
-  body->last = end;
-  body->size = count;
-  body->gross = count;
-  body->key = key;
-  body->common = common;
-  return whole(std::move(body));
-}
-
-Payload statistical_all(std::uint32_t first, std::uint32_t last) {
-  auto body = make_ref<StatisticalBody>();
-  body->first = first;
-  body->last = last;
-  body->size = last - first;
-  body->gross = body->size;
-  return whole(std::move(body));
-}
-
-std::uint32_t statistical_position(const Payload& payload, std::uint32_t coordinate) {
-  const StatisticalBody& body = body_of(payload);
-  const std::uint32_t position = position_of(body, std::int64_t{coordinate} - body.moved);
-  return std::clamp(position, payload.first, payload.last) - payload.first;
-}
-
-std::vector<std::uint32_t> statistical_positions(const Payload& payload,
-                                                 std::span<const std::int64_t> cuts) {
-  const StatisticalBody& body = body_of(payload);
-  const Halving halving(body);
-  std::vector<std::uint32_t> positions(cuts.size());
-  const auto walk = [&](const auto& self, const Halving::Node& node, std::size_t begin,
-                        std::size_t end) -> void {
-    if (begin == end) return;
-    if (halving.whole(node)) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const std::uint32_t position = Halving::position_in(node, cuts[i] - body.moved);
-        positions[i] = std::clamp(position, payload.first, payload.last) - payload.first;
-      }
-      return;
-    }
-    const auto [left, right] = halving.halves(node);
-    const auto from = cuts.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto to = cuts.begin() + static_cast<std::ptrdiff_t>(end);
-    const auto middle = static_cast<std::size_t>(
-        std::lower_bound(from, to, std::int64_t{right.first} + body.moved) - cuts.begin());
-    self(self, left, begin, middle);
-    self(self, right, middle, end);
-  };
-  walk(walk, halving.root(), 0, cuts.size());
-  return positions;
-}
-
-std::vector<std::int64_t> statistical_coordinates(const Payload& payload,
-                                                  std::span<const std::size_t> positions) {
-  const StatisticalBody& body = body_of(payload);
-  const Halving halving(body);
-  std::vector<std::int64_t> coordinates(positions.size());
-  const auto walk = [&](const auto& self, const Halving::Node& node, std::size_t begin,
-                        std::size_t end) -> void {
-    if (begin == end) return;
-    if (halving.whole(node)) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const auto position = static_cast<std::uint32_t>(positions[i]) + payload.first;
-        coordinates[i] =
-            body.moved +
-            (position >= body.size ? body.last : Halving::coordinate_in(node, position));
-      }
-      return;
-    }
-    const auto [left, right] = halving.halves(node);
-    const auto from = positions.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto to = positions.begin() + static_cast<std::ptrdiff_t>(end);
-    const std::size_t cut = right.size == 0 ? std::numeric_limits<std::size_t>::max()
-                            : right.begin < payload.first
-                                ? 0
-                                : std::size_t{right.begin} - payload.first;
-    const auto middle =
-        static_cast<std::size_t>(std::lower_bound(from, to, cut) - positions.begin());
-    self(self, left, begin, middle);
-    self(self, right, middle, end);
-  };
-  walk(walk, halving.root(), 0, positions.size());
-  return coordinates;
-}
-
-void StatisticalUnion::add(const Payload& payload) {
-  const StatisticalBody& body = body_of(payload);
-  const std::uint32_t size = length(payload);
-  if (sources_ == 0) {
-    population_ = body.population;
-    kind_ = body.kind;
-    moved_ = body.moved;
-    common_ = body.common;
-  } else {
-    kind_ = std::max(kind_, body.kind);
-    common_ = common_ && body.common;
+std::vector<Payload> payloads_of(std::span<const SparseVector> vectors) {
+  std::vector<Payload> payloads;
+  for (const SparseVector& vector : vectors) {
+    if (vector.size() > 0) payloads.push_back(vector.payload());
   }
-  gross_ += size == body.size ? body.gross
-                              : std::llround(static_cast<double>(body.gross) * size / body.size);
-  level_ += body.level;
-  log_scale_ += body.log_scale;
-  sources_ += body.sources;
-  key_ += body.key;
-  most_ = std::max(most_, size);
+  return payloads;
 }
 
-Payload StatisticalUnion::finish(std::int64_t first, std::int64_t last) {
-  if (sources_ == 0) return {};
-  auto result = make_ref<StatisticalBody>();
-  result->first = static_cast<std::uint32_t>(first - moved_);
-  result->last = static_cast<std::uint32_t>(last - moved_);
-  const double range = result->last - result->first;
-  const auto gross = static_cast<double>(gross_);
-  double size = 0;
-  if (common_) {
-    size = most_;
-  } else if (!population_) {
-    // Drawn evenly: a coordinate stays out with the product of the sources' probabilities.
-    const auto sources = static_cast<double>(sources_);
-    const double share = range > 0 ? std::min(1.0, gross / sources / range) : 0;
-    size = share >= 1 ? range : range * -std::expm1(sources * std::log1p(-share));
-  } else {
-    // What the entries that came say of the level there.
-    const double level = static_cast<double>(level_) * kUnit;
-    const double each = level / static_cast<double>(sources_);
-    const double expected =
-        population_->united(result->first, result->last, each) * static_cast<double>(sources_);
-    const double slope = population_->slope(result->first, result->last, each);
-    // Where hardly any coordinate is left out, they say nothing of it.
-    const bool telling = slope * level > 1e-3 * expected;
-    const double here = telling ? std::max(0.0, level + (gross - expected) / slope) : level;
-    size = sources_ == 1 ? gross : population_->united(result->first, result->last, here);
-    result->counts = &population_->counts(level);
+/// Counts the entries of `vector` at which `other` has one too.
+std::uint32_t common(const Payload& vector, const Payload& other) {
+  const Statistics& a = body_of(vector);
+  const Statistics& b = body_of(other);
+  if (b.kind == Kind::all) return length(vector);
+  if (a.kind == Kind::all) return length(other);
+  // Of the selections in `other`, the share that is this one's.
+  const double gross = static_cast<double>(b.gross) * length(other) / b.size;
+  const double mine = gross / b.sources;
+  return static_cast<std::uint32_t>(std::min(
+      {std::round(mine), static_cast<double>(length(vector)), static_cast<double>(length(other))}));
+}
+
+Payload concatenated(std::span<const Payload> parts) {
+  std::optional<Statistics> result;
+  for (const Payload& part : parts) {
+    const Statistics next = like(part, body_of(part));
+    if (!result) {
+      result = next;
+      continue;
+    }
+    if (!result->population) result->population = next.population;
+    if (result->counts == nullptr) result->counts = next.counts;
+    result->last = static_cast<std::uint32_t>(next.last + next.offset - result->offset);
+    result->size += next.size;
+    result->gross += next.gross;
+    result->level = std::max(result->level, next.level);
+    if (next.sources > result->sources) {
+      result->sources = next.sources;
+      result->log_scale = next.log_scale;
+    }
+    result->key = mix(result->key) ^ next.key;
+    if (result->kind != next.kind) result->kind = Kind::selected;
   }
-  result->population = std::exchange(population_, {});
-  result->kind = kind_ == Kind::all ? Kind::all : Kind::selected;
-  result->moved = moved_;
-  result->size =
-      static_cast<std::uint32_t>(std::clamp(std::round(size), 0.0, std::min(gross, range)));
-  result->gross = std::exchange(gross_, 0);
-  result->level = std::exchange(level_, 0);
-  result->sources = static_cast<int>(std::exchange(sources_, 0));
-  result->key = std::exchange(key_, 0);
-  result->log_scale = std::exchange(log_scale_, 0);
-  result->common = common_;
-  if (result->kind == Kind::all) result->size = result->last - result->first;
-  most_ = 0;
-  return whole(std::move(result));
+  if (!result) return {};
+  return whole(std::move(*result));
 }
 
-Payload statistical_sum(std::span<const Payload> vectors) {
+/// Vectors in one range unite, those in different ones follow one another.
+Payload united(std::span<const Payload> vectors) {
   if (vectors.empty()) return {};
   if (vectors.size() == 1) return vectors.front();
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges;
@@ -373,152 +246,323 @@ Payload statistical_sum(std::span<const Payload> vectors) {
   if (apart) {
     std::vector<Payload> parts;
     for (const std::size_t i : order) parts.push_back(vectors[i]);
-    return statistical_concatenation(parts);
+    return concatenated(parts);
   }
   StatisticalUnion all;
   for (const Payload& vector : vectors) all.add(vector);
-  const std::int64_t moved = body_of(vectors.front()).moved;
-  return all.finish(first + moved, last + moved);
+  const std::int64_t offset = body_of(vectors.front()).offset;
+  return all.finish(first + offset, last + offset);
 }
 
-Payload statistical_concatenation(std::span<const Payload> parts) {
-  Ref<StatisticalBody> result;
-  for (const Payload& part : parts) {
-    const StatisticalBody* body = statistical(part);
-    if (body == nullptr || length(part) == 0) continue;
-    const auto next = like(part, *body);
-    if (!result) {
-      result = next;
-      continue;
-    }
-    if (!result->population) result->population = next->population;
-    if (result->counts == nullptr) result->counts = next->counts;
-    result->last = static_cast<std::uint32_t>(next->last + next->moved - result->moved);
-    result->size += next->size;
-    result->gross += next->gross;
-    result->level = std::max(result->level, next->level);
-    if (next->sources > result->sources) {
-      result->sources = next->sources;
-      result->log_scale = next->log_scale;
-    }
-    result->key = mix(result->key) ^ next->key;
-    if (result->kind != next->kind) result->kind = Kind::selected;
+/// The statistical model of a sparse vector.
+class StatisticalBody final : public SparseBody {
+ public:
+  explicit StatisticalBody(Statistics statistics)
+      : SparseBody(true), statistics_(std::move(statistics)) {}
+
+  [[nodiscard]] const Statistics& statistics() const { return statistics_; }
+
+  [[nodiscard]] std::size_t position_of(const Payload& payload, std::uint32_t coordinate,
+                                        std::size_t /*from*/) const override {
+    const Statistics& body = statistics_;
+    const std::uint32_t position = position_in(body, std::int64_t{coordinate} - body.offset);
+    return std::clamp(position, payload.first, payload.last) - payload.first;
   }
-  if (!result) return {};
-  return whole(std::move(result));
-}
-
-float statistical_kth_magnitude(const Payload& payload, std::int64_t k) {
-  const StatisticalBody& body = body_of(payload);
-  if (k <= 0) return std::numeric_limits<float>::infinity();
-  if (std::cmp_less(length(payload), k)) return 0;
-  if (!body.population) return 0;
-  const Population& population = *body.population;
-  const auto range = range_of(payload, body);
-  const std::uint32_t first =
-      range.first;  // a lambda cannot capture structured bindings in clang 14
-  const std::uint32_t last = range.second;
-  const auto entries = static_cast<double>(k);
-  if (body.kind == Kind::all) {
-    // As many are above it as selecting by it will find.
-    const double draw = rough_normal(mix(body.key));
-    const bool everywhere = first == 0 && last == population.coordinates();
-    const auto level_of = [&](double wanted) {
-      return everywhere ? population.level_of(wanted) : population.level_of(first, last, wanted);
+  [[nodiscard]] std::vector<std::uint32_t> positions_of(
+      const Payload& payload, std::span<const std::int64_t> cuts) const override {
+    const Statistics& body = statistics_;
+    const Halving halving(body);
+    std::vector<std::uint32_t> positions(cuts.size());
+    const auto walk = [&](const auto& self, const Halving::Node& node, std::size_t begin,
+                          std::size_t end) -> void {
+      if (begin == end) return;
+      if (halving.whole(node)) {
+        for (std::size_t i = begin; i < end; ++i) {
+          const std::uint32_t position = Halving::position_in(node, cuts[i] - body.offset);
+          positions[i] = std::clamp(position, payload.first, payload.last) - payload.first;
+        }
+        return;
+      }
+      const auto [left, right] = halving.halves(node);
+      const auto from = cuts.begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto to = cuts.begin() + static_cast<std::ptrdiff_t>(end);
+      const auto middle = static_cast<std::size_t>(
+          std::lower_bound(from, to, std::int64_t{right.first} + body.offset) - cuts.begin());
+      self(self, left, begin, middle);
+      self(self, right, middle, end);
     };
-    double level = level_of(entries);
-    for (int step = 0; step < 4; ++step) {
-      const double mean = population.united(first, last, level);
-      const double dispersion = population.counts(level).dispersion;
-      level = level_of(std::max(0.5, entries - draw * std::sqrt(mean * dispersion)));
-    }
-    return static_cast<float>(scale_of(body) * population.ratio_of_level(level));
+    walk(walk, halving.root(), 0, cuts.size());
+    return positions;
   }
-  // Sums: in proportion to what they are expected to have.
-  const double expected = population.united(static_cast<double>(body.level) * kUnit);
-  const double share = entries / length(payload);
-  const double ratio = population.ratio_reached_by(body.sources, share * expected);
-  return static_cast<float>(scale_of(body) * ratio);
-}
-
-Payload statistical_at_least(const Payload& payload, float threshold) {
-  const StatisticalBody& body = body_of(payload);
-  if (!(threshold > 0)) return payload;
-  if (std::isinf(threshold) || !body.population) return {};
-  const Population& population = *body.population;
-  const double ratio = static_cast<double>(threshold) / scale_of(body);
-  const auto [first, last] = range_of(payload, body);
-  if (body.kind == Kind::all) {
-    const double level = population.level_of_ratio(ratio);
-    const double mean = population.united(first, last, level);
-    if (mean <= 0) return {};
-    const CellCounts& counts = population.counts(level);
-    const double drawn = mean + std::sqrt(mean * counts.dispersion) * rough_normal(mix(body.key));
+  [[nodiscard]] std::vector<std::int64_t> coordinates_at(
+      const Payload& payload, std::span<const std::size_t> positions) const override {
+    const Statistics& body = statistics_;
+    const Halving halving(body);
+    std::vector<std::int64_t> coordinates(positions.size());
+    const auto walk = [&](const auto& self, const Halving::Node& node, std::size_t begin,
+                          std::size_t end) -> void {
+      if (begin == end) return;
+      if (halving.whole(node)) {
+        for (std::size_t i = begin; i < end; ++i) {
+          const auto position = static_cast<std::uint32_t>(positions[i]) + payload.first;
+          coordinates[i] =
+              body.offset +
+              (position >= body.size ? body.last : Halving::coordinate_in(node, position));
+        }
+        return;
+      }
+      const auto [left, right] = halving.halves(node);
+      const auto from = positions.begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto to = positions.begin() + static_cast<std::ptrdiff_t>(end);
+      const std::size_t cut = right.size == 0 ? std::numeric_limits<std::size_t>::max()
+                              : right.begin < payload.first
+                                  ? 0
+                                  : std::size_t{right.begin} - payload.first;
+      const auto middle =
+          static_cast<std::size_t>(std::lower_bound(from, to, cut) - positions.begin());
+      self(self, left, begin, middle);
+      self(self, right, middle, end);
+    };
+    walk(walk, halving.root(), 0, positions.size());
+    return coordinates;
+  }
+  [[nodiscard]] Payload sum(const Payload& a, const Payload& b) const override {
+    return united(std::array{a, b});
+  }
+  [[nodiscard]] Payload sum_within(const Payload& a, const Payload& b, std::uint32_t first,
+                                   std::uint32_t last) const override {
+    StatisticalUnion both;
+    both.add(a);
+    both.add(b);
+    return both.finish(first, last);
+  }
+  [[nodiscard]] Payload sum(std::span<const SparseVector> vectors) const override {
+    return united(payloads_of(vectors));
+  }
+  [[nodiscard]] Payload concatenation(std::span<const SparseVector> parts) const override {
+    return concatenated(payloads_of(parts));
+  }
+  [[nodiscard]] float kth_magnitude(const Payload& payload, std::int64_t k) const override {
+    const Statistics& body = statistics_;
+    if (k <= 0) return std::numeric_limits<float>::infinity();
+    if (std::cmp_less(length(payload), k)) return 0;
+    if (!body.population) return 0;
+    const Population& population = *body.population;
+    const auto range = range_of(payload, body);
+    const std::uint32_t first =
+        range.first;  // a lambda cannot capture structured bindings in clang 14
+    const std::uint32_t last = range.second;
+    const auto entries = static_cast<double>(k);
+    if (body.kind == Kind::all) {
+      // As many are above it as selecting by it will find.
+      const double draw = rough_normal(mix(body.key));
+      const bool everywhere = first == 0 && last == population.coordinates();
+      const auto level_of = [&](double wanted) {
+        return everywhere ? population.level_of(wanted) : population.level_of(first, last, wanted);
+      };
+      double level = level_of(entries);
+      for (int step = 0; step < 4; ++step) {
+        const double mean = population.united(first, last, level);
+        const double dispersion = population.counts(level).dispersion;
+        level = level_of(std::max(0.5, entries - draw * std::sqrt(mean * dispersion)));
+      }
+      return static_cast<float>(scale_of(body) * population.ratio_of_level(level));
+    }
+    // Sums: in proportion to what they are expected to have.
+    const double expected = population.united(static_cast<double>(body.level) * kUnit);
+    const double share = entries / length(payload);
+    const double ratio = population.ratio_reached_by(body.sources, share * expected);
+    return static_cast<float>(scale_of(body) * ratio);
+  }
+  [[nodiscard]] Payload at_least(const Payload& payload, float threshold) const override {
+    const Statistics& body = statistics_;
+    if (!(threshold > 0)) return payload;
+    if (std::isinf(threshold) || !body.population) return {};
+    const Population& population = *body.population;
+    const double ratio = static_cast<double>(threshold) / scale_of(body);
+    const auto [first, last] = range_of(payload, body);
+    if (body.kind == Kind::all) {
+      const double level = population.level_of_ratio(ratio);
+      const double mean = population.united(first, last, level);
+      if (mean <= 0) return {};
+      const CellCounts& counts = population.counts(level);
+      const double drawn = mean + std::sqrt(mean * counts.dispersion) * rough_normal(mix(body.key));
+      auto result = like(payload, body);
+      result.kind = Kind::selected;
+      result.size = static_cast<std::uint32_t>(
+          std::clamp(std::round(drawn), 0.0, static_cast<double>(last - first)));
+      result.gross = result.size;
+      result.level = fixed(level);
+      result.counts = &counts;
+      return whole(std::move(result));
+    }
+    const CellCounts& reaching = population.reaching(body.sources, ratio);
+    const double there = population.before(reaching, last) - population.before(reaching, first);
+    const double level = static_cast<double>(body.level) * kUnit;
+    const double all = population.united(first, last, level);
+    const double share = all > 0 ? std::clamp(there / all, 0.0, 1.0) : 0;
+    const double mean = share * length(payload);
+    const double drawn =
+        mean + std::sqrt(mean * (1 - share)) * rough_normal(mix(body.key ^ mix(first)));
+    return shrunk(payload, body, drawn, &reaching, Kind::kept);
+  }
+  [[nodiscard]] Payload largest(const Payload& payload, std::int64_t k) const override {
+    const Statistics& body = statistics_;
+    const auto size = static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(k, 0, static_cast<std::int64_t>(length(payload))));
+    if (size == 0) return {};
     auto result = like(payload, body);
-    result->kind = Kind::selected;
-    result->size = static_cast<std::uint32_t>(
-        std::clamp(std::round(drawn), 0.0, static_cast<double>(last - first)));
-    result->gross = result->size;
-    result->level = fixed(level);
-    result->counts = &counts;
+    result.kind = Kind::selected;
+    result.size = size;
+    result.gross = size;
+    result.log_scale = body.log_scale / body.sources;
+    result.sources = 1;
+    if (body.population) {
+      const double level = body.population->level_of(result.first, result.last, size);
+      result.level = fixed(level);
+      result.counts = &body.population->counts(level);
+    }
     return whole(std::move(result));
   }
-  const CellCounts& reaching = population.reaching(body.sources, ratio);
-  const double there = population.before(reaching, last) - population.before(reaching, first);
-  const double level = static_cast<double>(body.level) * kUnit;
-  const double all = population.united(first, last, level);
-  const double share = all > 0 ? std::clamp(there / all, 0.0, 1.0) : 0;
-  const double mean = share * length(payload);
-  const double drawn =
-      mean + std::sqrt(mean * (1 - share)) * rough_normal(mix(body.key ^ mix(first)));
-  return shrunk(payload, body, drawn, &reaching, Kind::kept);
+  [[nodiscard]] Payload restricted(const Payload& payload, const Payload& other,
+                                   bool to_common) const override {
+    const std::uint32_t shared = common(payload, other);
+    return statistical_part(payload, to_common ? shared : length(payload) - shared);
+  }
+  [[nodiscard]] Payload moved(const Payload& payload, std::int64_t by) const override {
+    const Statistics& body = statistics_;
+    auto result = like(payload, body);
+    result.offset += by;
+    return whole(std::move(result));
+  }
+  [[nodiscard]] bool equal(const Payload& a, const Payload& b) const override {
+    const Statistics& x = body_of(a);
+    const Statistics& y = body_of(b);
+    return length(a) == length(b) && x.kind == y.kind && range_of(a, x) == range_of(b, y) &&
+           x.gross == y.gross && x.level == y.level && x.sources == y.sources && x.key == y.key;
+  }
+
+ private:
+  Statistics statistics_;
+};
+
+Payload whole(Statistics body) {
+  const std::uint32_t size = body.size;
+  if (size == 0) return {};
+  return {make_ref<const StatisticalBody>(std::move(body)), 0, size};
 }
 
-Payload statistical_largest(const Payload& payload, std::int64_t k) {
-  const StatisticalBody& body = body_of(payload);
-  const auto size = static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(k, 0, static_cast<std::int64_t>(length(payload))));
-  if (size == 0) return {};
-  auto result = like(payload, body);
-  result->kind = Kind::selected;
-  result->size = size;
-  result->gross = size;
-  result->log_scale = body.log_scale / body.sources;
-  result->sources = 1;
-  if (body.population) {
-    const double level = body.population->level_of(result->first, result->last, size);
-    result->level = fixed(level);
-    result->counts = &body.population->counts(level);
+const Statistics& body_of(const Payload& payload) {
+  const auto& body = static_cast<const SparseBody&>(*payload.body);
+  if (!body.is_statistical()) throw SimulationError("a statistical gradient meets an exact one");
+  return static_cast<const StatisticalBody&>(body).statistics();
+}
+
+}  // namespace
+
+Payload statistical_accumulator(Ref<const Population> population, float scale, std::uint64_t key) {
+  Statistics body;
+  body.last = population->coordinates();
+  body.size = population->coordinates();
+  body.gross = body.size;
+  body.population = std::move(population);
+  body.log_scale = fixed(std::log(static_cast<double>(scale)));
+  body.key = key;
+  return whole(std::move(body));
+}
+
+Payload statistical_draw(std::uint32_t count, std::uint32_t end, std::uint64_t key, bool common) {
+  Statistics body;
+  body.kind = Kind::selected;
+  body.last = end;
+  body.size = count;
+  body.gross = count;
+  body.key = key;
+  body.common = common;
+  return whole(std::move(body));
+}
+
+Payload statistical_all(std::uint32_t first, std::uint32_t last) {
+  Statistics body;
+  body.first = first;
+  body.last = last;
+  body.size = last - first;
+  body.gross = body.size;
+  return whole(std::move(body));
+}
+
+void StatisticalUnion::add(const Payload& payload) {
+  const Statistics& body = body_of(payload);
+  const std::uint32_t size = length(payload);
+  if (sources_ == 0) {
+    population_ = body.population;
+    kind_ = body.kind;
+    offset_ = body.offset;
+    common_ = body.common;
+  } else {
+    kind_ = std::max(kind_, body.kind);
+    common_ = common_ && body.common;
   }
+  gross_ += size == body.size ? body.gross
+                              : std::llround(static_cast<double>(body.gross) * size / body.size);
+  level_ += body.level;
+  log_scale_ += body.log_scale;
+  sources_ += body.sources;
+  key_ += body.key;
+  most_ = std::max(most_, size);
+}
+
+Payload StatisticalUnion::finish(std::int64_t first, std::int64_t last) {
+  if (sources_ == 0) return {};
+  Statistics result;
+  result.first = static_cast<std::uint32_t>(first - offset_);
+  result.last = static_cast<std::uint32_t>(last - offset_);
+  const double range = result.last - result.first;
+  const auto gross = static_cast<double>(gross_);
+  double size = 0;
+  if (common_) {
+    size = most_;
+  } else if (!population_) {
+    // Drawn evenly: a coordinate stays out with the product of the sources' probabilities.
+    const auto sources = static_cast<double>(sources_);
+    const double share = range > 0 ? std::min(1.0, gross / sources / range) : 0;
+    size = share >= 1 ? range : range * -std::expm1(sources * std::log1p(-share));
+  } else {
+    // What the entries that came say of the level there.
+    const double level = static_cast<double>(level_) * kUnit;
+    const double each = level / static_cast<double>(sources_);
+    const double expected =
+        population_->united(result.first, result.last, each) * static_cast<double>(sources_);
+    const double slope = population_->slope(result.first, result.last, each);
+    // Where hardly any coordinate is left out, they say nothing of it.
+    const bool telling = slope * level > 1e-3 * expected;
+    const double here = telling ? std::max(0.0, level + (gross - expected) / slope) : level;
+    size = sources_ == 1 ? gross : population_->united(result.first, result.last, here);
+    result.counts = &population_->counts(level);
+  }
+  result.population = std::exchange(population_, {});
+  result.kind = kind_ == Kind::all ? Kind::all : Kind::selected;
+  result.offset = offset_;
+  result.size =
+      static_cast<std::uint32_t>(std::clamp(std::round(size), 0.0, std::min(gross, range)));
+  result.gross = std::exchange(gross_, 0);
+  result.level = std::exchange(level_, 0);
+  result.sources = static_cast<int>(std::exchange(sources_, 0));
+  result.key = std::exchange(key_, 0);
+  result.log_scale = std::exchange(log_scale_, 0);
+  result.common = common_;
+  if (result.kind == Kind::all) result.size = result.last - result.first;
+  most_ = 0;
   return whole(std::move(result));
 }
 
 Payload statistical_part(const Payload& payload, std::uint32_t size) {
-  const StatisticalBody& body = body_of(payload);
+  const Statistics& body = body_of(payload);
   return shrunk(payload, body, size, body.counts, body.kind);
 }
 
-Payload statistical_moved(const Payload& payload, std::int64_t by) {
-  const StatisticalBody& body = body_of(payload);
-  auto result = like(payload, body);
-  result->moved += by;
-  return whole(std::move(result));
-}
-
-std::uint32_t statistical_common(const Payload& vector, const Payload& other) {
-  const StatisticalBody& a = body_of(vector);
-  const StatisticalBody& b = body_of(other);
-  if (b.kind == Kind::all) return length(vector);
-  if (a.kind == Kind::all) return length(other);
-  // Of the selections in `other`, the share that is this one's.
-  const double gross = static_cast<double>(b.gross) * length(other) / b.size;
-  const double mine = gross / b.sources;
-  return static_cast<std::uint32_t>(std::min(
-      {std::round(mine), static_cast<double>(length(vector)), static_cast<double>(length(other))}));
-}
-
 double statistical_squares(const Payload& payload) {
-  const StatisticalBody& body = body_of(payload);
+  const Statistics& body = body_of(payload);
   const double share =
       static_cast<double>(length(payload)) / std::max(1.0, static_cast<double>(body.size));
   const double scale = scale_of(body);
@@ -526,7 +570,7 @@ double statistical_squares(const Payload& payload) {
 }
 
 double statistical_mean_excess(const Payload& payload, double from) {
-  const StatisticalBody& body = body_of(payload);
+  const Statistics& body = body_of(payload);
   const Population& population = *body.population;
   const double ratio = from / scale_of(body);
   const double above = population.united(population.level_of_ratio(ratio));
@@ -537,13 +581,6 @@ double statistical_scatter(double count, std::uint64_t key) {
   // Wilson and Hilferty: the cube root of a gamma variable is nearly normal.
   const double root = 1 - 1 / (9 * count) + rough_normal(mix(key)) / (3 * std::sqrt(count));
   return count * std::max(0.0, root * root * root);
-}
-
-bool statistical_equal(const Payload& a, const Payload& b) {
-  const StatisticalBody& x = body_of(a);
-  const StatisticalBody& y = body_of(b);
-  return length(a) == length(b) && x.kind == y.kind && range_of(a, x) == range_of(b, y) &&
-         x.gross == y.gross && x.level == y.level && x.sources == y.sources && x.key == y.key;
 }
 
 }  // namespace thinwire::inline gradient

@@ -1,7 +1,7 @@
 // The statistical model of a sparse gradient: how many entries it has, and where roughly, instead
-// of which ones. SparseVector holds either model; what is done to one goes on here where it is
-// statistical. Every operation takes constant time or the logarithm of the number of cells, but for
-// those on many cuts at once, which take constant time a cut.
+// of which ones. SparseVector holds either model. Every operation takes constant time or the
+// logarithm of the number of cells, but for those on many cuts at once, which take constant time a
+// cut.
 //
 // Counts are drawn by counters: the same vector has the same number of entries in a part of the
 // space whoever asks, and a union depends on what is in it, not on the order of the additions.
@@ -18,7 +18,7 @@
 namespace thinwire::inline gradient {
 
 /// What a statistical vector stands for.
-struct StatisticalBody final : Body {
+struct Statistics {
   enum class Kind : std::uint8_t {
     all,       ///< every coordinate of the range: an accumulator
     selected,  ///< what ranks selected, united
@@ -28,21 +28,18 @@ struct StatisticalBody final : Body {
   Kind kind = Kind::all;
   std::uint32_t first = 0;  ///< range of the population in which the entries lie
   std::uint32_t last = 0;
-  std::int64_t moved = 0;  ///< coordinates are those of the population and this
-  std::uint32_t size = 0;  ///< entries
-  std::int64_t gross = 0;  ///< entries of the ranks' selections in it
-  std::int64_t level = 0;  ///< sum of the selections' levels, in units of 2^-24
-  int sources = 1;         ///< selections in it
-  std::uint64_t key = 0;   ///< sum of the selections' keys
+  std::int64_t offset = 0;  ///< of the coordinates from those of the population
+  std::uint32_t size = 0;   ///< entries
+  std::int64_t gross = 0;   ///< entries of the ranks' selections in it
+  std::int64_t level = 0;   ///< sum of the selections' levels, in units of 2^-24
+  int sources = 1;          ///< selections in it
+  std::uint64_t key = 0;    ///< sum of the selections' keys
   /// Sum over the selections of the ln of the magnitude at level 1, which is the threshold of an
   /// exact top-k; in units of 2^-24.
   std::int64_t log_scale = 0;
   bool common = false;                 ///< all ranks select the same
   const CellCounts* counts = nullptr;  ///< where the entries lie; null: evenly
 };
-
-/// Of a statistical payload; null for others.
-[[nodiscard]] const StatisticalBody* statistical(const Payload& payload);
 
 /// A rank's accumulator. `scale` is the magnitude that as many entries reach as are expected at
 /// level 1 of the population; `key` names rank and iteration.
@@ -55,33 +52,14 @@ struct StatisticalBody final : Body {
 /// Every coordinate of [first, last).
 [[nodiscard]] Payload statistical_all(std::uint32_t first, std::uint32_t last);
 
-// What SparseVector does, of statistical payloads:
-[[nodiscard]] std::uint32_t statistical_position(const Payload& payload, std::uint32_t coordinate);
-/// Positions relative to the payload's first; cuts increase.
-[[nodiscard]] std::vector<std::uint32_t> statistical_positions(const Payload& payload,
-                                                               std::span<const std::int64_t> cuts);
-/// Coordinates of entries by position, relative to the payload's first; positions increase.
-[[nodiscard]] std::vector<std::int64_t> statistical_coordinates(
-    const Payload& payload, std::span<const std::size_t> positions);
-/// Of vectors that hold entries. Those in one range unite, those in different ones follow one
-/// another.
-[[nodiscard]] Payload statistical_sum(std::span<const Payload> vectors);
-[[nodiscard]] Payload statistical_concatenation(std::span<const Payload> parts);
-[[nodiscard]] float statistical_kth_magnitude(const Payload& payload, std::int64_t k);
-[[nodiscard]] Payload statistical_at_least(const Payload& payload, float threshold);
-[[nodiscard]] Payload statistical_largest(const Payload& payload, std::int64_t k);
 /// A part of the entries, drawn at random.
 [[nodiscard]] Payload statistical_part(const Payload& payload, std::uint32_t size);
-[[nodiscard]] Payload statistical_moved(const Payload& payload, std::int64_t by);
-/// Entries of `vector` at which `other` has one too.
-[[nodiscard]] std::uint32_t statistical_common(const Payload& vector, const Payload& other);
 /// Of an accumulator: the sum of the squares of all magnitudes.
 [[nodiscard]] double statistical_squares(const Payload& payload);
 /// Of an accumulator: by how much magnitudes above `from` exceed it in the mean.
 [[nodiscard]] double statistical_mean_excess(const Payload& payload, double from);
 /// A draw whose mean is `count`, as of a gamma distribution of that shape.
 [[nodiscard]] double statistical_scatter(double count, std::uint64_t key);
-[[nodiscard]] bool statistical_equal(const Payload& a, const Payload& b);
 
 /// Unites vectors in [first, last) that come one by one, in constant time each.
 class StatisticalUnion {
@@ -92,8 +70,8 @@ class StatisticalUnion {
 
  private:
   Ref<const Population> population_;
-  StatisticalBody::Kind kind_ = StatisticalBody::Kind::selected;
-  std::int64_t moved_ = 0;
+  Statistics::Kind kind_ = Statistics::Kind::selected;
+  std::int64_t offset_ = 0;
   std::int64_t gross_ = 0;
   std::int64_t level_ = 0;
   std::int64_t sources_ = 0;

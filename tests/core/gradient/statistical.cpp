@@ -431,6 +431,17 @@ TEST_CASE("A statistical gradient has no entries and no values to look at") {
       "no values"));
 }
 
+TEST_CASE("A statistical gradient and one with entries cannot be added") {
+  const SparseVector statistical = selection(two_regions(), 4);
+  const SparseVector exact = SparseVector::checked({{3, 1.0F}});
+  for (const auto& [a, b] : {std::pair(statistical, exact), std::pair(exact, statistical)}) {
+    CHECK_THROWS_AS(static_cast<void>(sum(a, b)), SimulationError);
+    CHECK_THROWS_AS(static_cast<void>(sum(std::array{a, b})), SimulationError);
+    CHECK_THROWS_AS(static_cast<void>(intersect(a, b)), SimulationError);
+    CHECK_FALSE(equal(a, b));
+  }
+}
+
 TEST_CASE("Dense blocks without values stay so, and cover what they would with values") {
   const DenseBlock block = DenseBlock::valueless(10, 30);
   const auto check = [](const DenseBlock& made, std::uint32_t first, std::uint32_t last) {

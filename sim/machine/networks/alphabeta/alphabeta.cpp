@@ -21,7 +21,7 @@ namespace {
 
 /// A message that was posted and has not departed yet.
 struct Outgoing {
-  double departure;
+  double time;  ///< of its departure; of its posting where two strands share the port
   Rank to;
   Tag tag;
   Message message;
@@ -53,11 +53,7 @@ class OutgoingQueue {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// A message that one of the two strands of a rank has posted at their port.
-struct Posted {
-  double time;
-  Rank to;
-  Tag tag;
-  Message message;
+struct Posted : Outgoing {
   SlotIndex send;
 };
 
@@ -136,20 +132,20 @@ class PortRank final : public PortUser {
   /// From now on there is a second strand. What has been posted keeps its departure.
   void share() {
     shared_ = std::make_unique<SharedSends>();
-    if (!outgoing_.empty()) shared_->scheduled = outgoing_.front().departure;
+    if (!outgoing_.empty()) shared_->scheduled = outgoing_.front().time;
   }
   [[nodiscard]] bool shared() const { return shared_ != nullptr; }
 
   Request post(Strand strand, double time, Rank to, Tag tag, Message&& message) {
     const SlotIndex send = slots().acquire(to, tag, false);
-    shared_->of(strand).push_back({time, to, tag, std::move(message), send});
+    shared_->of(strand).push_back({{time, to, tag, std::move(message)}, send});
     schedule();
     return slot_request(send);
   }
 
   /// Of a shared port: when its next message departs, as things are.
   [[nodiscard]] double next_departure() const {
-    if (!outgoing_.empty()) return outgoing_.front().departure;
+    if (!outgoing_.empty()) return outgoing_.front().time;
     return std::max(shared_->next_posted(), send_free_);
   }
   /// Whether an entry among the departures of a shared port is the one that counts. Takes it out.
@@ -181,14 +177,14 @@ class PortRank final : public PortUser {
   /// the same time (g = 0 and no words): then it is to be taken before any other rank's.
   Outgoing depart() {
     Outgoing message = outgoing_.pop();
-    if (!outgoing_.empty() && !departs_at(message.departure)) {
-      departures_.push(outgoing_.front().departure, static_cast<std::uint32_t>(rank().value()));
+    if (!outgoing_.empty() && !departs_at(message.time)) {
+      departures_.push(outgoing_.front().time, static_cast<std::uint32_t>(rank().value()));
     }
     return message;
   }
 
   [[nodiscard]] bool departs_at(double time) const {
-    return !outgoing_.empty() && outgoing_.front().departure == time;
+    return !outgoing_.empty() && outgoing_.front().time == time;
   }
   /// The next message; none where the port is shared. For fetching ahead.
   [[nodiscard]] const Outgoing* next() const {
@@ -281,7 +277,7 @@ class AlphaBetaLoop final : public EventLoop {
         continue;
       }
       do {
-        hand_over(sender, departure.time, sender.depart());
+        transmit_unshared(sender, departure.time, sender.depart());
       } while (sender.departs_at(departure.time));
     }
     return true;
@@ -322,40 +318,28 @@ class AlphaBetaLoop final : public EventLoop {
     }
   }
 
-  void hand_over(PortRank& sender, double departure, Outgoing&& out) {
+  /// A message of a strand departs: the receive port takes it as soon as it can.
+  void transmit(PortRank& sender, Strand strand, double posted, double departure, Outgoing&& out) {
     PortRank& receiver = port_of(out.to);
     const double start = receiver.receive_start(departure);
     const double delivered = receiver.receive(start, out.message.words);
     if (timeline_ != nullptr) {
-      const Times times{.posted = sender.take_posting_time(),
-                        .departed = departure,
-                        .received_from = start,
-                        .delivered = delivered};
-      tell(sender, Strand::main, out, times);
+      timeline_->add({.from = sender.rank(),
+                      .to = out.to,
+                      .strand = strand,
+                      .tag = out.tag,
+                      .words = out.message.words,
+                      .posted = Seconds(posted),
+                      .send_begin = Seconds(departure),
+                      .send_end = Seconds(departure + sender.occupancy(out.message.words)),
+                      .receive_begin = Seconds(start),
+                      .receive_end = Seconds(delivered)});
     }
-    deliver(sender.rank(), out.to, out.tag, std::move(out.message), delivered);
+    deliver(sender.rank(), out.to, strand, out.tag, std::move(out.message), delivered);
   }
-
-  struct Times {
-    double posted;
-    double departed;
-    double received_from;
-    double delivered;
-  };
-
-  /// Tells the timeline of a message.
-  template <class Sent>
-  void tell(const PortRank& sender, Strand strand, const Sent& out, const Times& times) {
-    timeline_->add({.from = sender.rank(),
-                    .to = out.to,
-                    .strand = strand,
-                    .tag = out.tag,
-                    .words = out.message.words,
-                    .posted = Seconds(times.posted),
-                    .send_begin = Seconds(times.departed),
-                    .send_end = Seconds(times.departed + sender.occupancy(out.message.words)),
-                    .receive_begin = Seconds(times.received_from),
-                    .receive_end = Seconds(times.delivered)});
+  void transmit_unshared(PortRank& sender, double departure, Outgoing&& out) {
+    const double posted = timeline_ != nullptr ? sender.take_posting_time() : 0;
+    transmit(sender, Strand::main, posted, departure, std::move(out));
   }
 
   [[nodiscard]] PortRank& port_of(Rank rank) const {
@@ -366,24 +350,12 @@ class AlphaBetaLoop final : public EventLoop {
     if (!sender.take_entry(time)) return;
     while (sender.next_departure() == time) {
       if (sender.has_unshared()) {
-        hand_over(sender, time, sender.depart_unshared());
+        transmit_unshared(sender, time, sender.depart_unshared());
         continue;
       }
       const Strand strand = sender.next_strand();
       Posted out = sender.depart_posted(time);
-      PortRank& receiver = port_of(out.to);
-      const double start = receiver.receive_start(time);
-      const double delivered = receiver.receive(start, out.message.words);
-      if (timeline_ != nullptr) {
-        const Times times{
-            .posted = out.time, .departed = time, .received_from = start, .delivered = delivered};
-        tell(sender, strand, out, times);
-      }
-      if (strand == Strand::main) {
-        deliver(sender.rank(), out.to, out.tag, std::move(out.message), delivered);
-      } else {
-        deliver_to_second(sender.rank(), out.to, out.tag, std::move(out.message), delivered);
-      }
+      transmit(sender, strand, out.time, time, std::move(out));
       complete(sender.rank(), strand, out.send, sender.send_free());
     }
     sender.schedule();

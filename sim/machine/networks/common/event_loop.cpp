@@ -151,28 +151,24 @@ class EventLoop::NextProgram {
 EventLoop::EventLoop() = default;
 EventLoop::~EventLoop() = default;
 
-void EventLoop::deliver(Rank from, Rank to, Tag tag, Message&& message, double stamp) {
-  const auto receiver = static_cast<std::size_t>(to.value());
-  if (strands_[receiver]->deliver(from, tag, std::move(message), stamp)) {
-    ready_.push_back(receiver);
-  }
+LoopRank& EventLoop::strand_of(Rank rank, Strand strand) {
+  return strand == Strand::main ? *strands_[index_of(rank, strand)] : *second_of(rank).comm;
 }
 
-void EventLoop::deliver_to_second(Rank from, Rank to, Tag tag, Message&& message, double stamp) {
-  if (second_of(to).comm->deliver(from, tag, std::move(message), stamp)) {
-    ready_.push_back(size_ + static_cast<std::size_t>(to.value()));
+void EventLoop::deliver(Rank from, Rank to, Strand strand, Tag tag, Message&& message,
+                        double stamp) {
+  if (strand_of(to, strand).deliver(from, tag, std::move(message), stamp)) {
+    ready_.push_back(index_of(to, strand));
   }
 }
 
 Match EventLoop::match(Rank from, Rank to, Strand strand, Tag tag, Message&& message,
                        TransferIndex transfer) {
-  LoopRank& receiver = strand == Strand::main ? *strands_[static_cast<std::size_t>(to.value())]
-                                              : *second_of(to).comm;
-  return receiver.match(from, tag, std::move(message), transfer);
+  return strand_of(to, strand).match(from, tag, std::move(message), transfer);
 }
 
 void EventLoop::complete(Rank rank, Strand strand, SlotIndex slot, double stamp) {
-  const std::size_t at = place_of(rank, strand);
+  const std::size_t at = index_of(rank, strand);
   if (strands_[at]->complete_slot(slot, stamp)) ready_.push_back(at);
 }
 
@@ -261,7 +257,7 @@ void EventLoop::run_to_end(const RankProgram& program) {
     strands_[rank]->open_books();
     tasks_.push_back(program(*strands_[rank]));
     tasks_[rank].start();
-    settle(rank);
+    end_if_done(rank);
   }
   do {
     run_ready();
@@ -283,13 +279,14 @@ void EventLoop::run_ready() {
       if (i + 2 * kAhead < resumed_.size()) strands_[resumed_[i + 2 * kAhead]]->prefetch();
       if (i + kAhead < resumed_.size()) strands_[resumed_[i + kAhead]]->prefetch_resumed();
       strands_[resumed_[i]]->resume();
-      settle(resumed_[i]);
+      end_if_done(resumed_[i]);
     }
     resumed_.clear();
   }
 }
 
-void EventLoop::settle(std::size_t at) {
+/// Of a rank whose program has ended, the books are closed.
+void EventLoop::end_if_done(std::size_t at) {
   if (at >= size_ || !tasks_[at].done()) return;
   tasks_[at].result();
   strands_[at]->close_books();
@@ -302,9 +299,7 @@ void EventLoop::report_deadlock() const {
   for (std::size_t rank = 0; rank < size_; ++rank) {
     const std::size_t before = waits.size();
     if (!tasks_[rank].done()) strands_[rank]->add_waits(waits, Strand::main);
-    if (!seconds_.empty() && seconds_[rank]) {
-      seconds_[rank]->comm->add_waits(waits, Strand::second);
-    }
+    if (second(rank) != nullptr) second(rank)->add_waits(waits, Strand::second);
     if (waits.size() > before) ++ranks;
   }
   throw_deadlock(ranks, size_, waits);
@@ -321,15 +316,13 @@ void EventLoop::report_unmatched() const {
 
 double EventLoop::end_of(std::size_t rank) const {
   double end = strands_[rank]->clock();
-  if (!seconds_.empty() && seconds_[rank]) end = std::max(end, seconds_[rank]->comm->clock());
+  if (second(rank) != nullptr) end = std::max(end, second(rank)->clock());
   return end;
 }
 
 std::vector<Traffic> EventLoop::traffic_of(std::size_t rank) const {
   std::vector<Traffic> traffic = strands_[rank]->ledger().by_phase();
-  if (!seconds_.empty() && seconds_[rank]) {
-    add_phases(traffic, seconds_[rank]->comm->ledger().by_phase());
-  }
+  if (second(rank) != nullptr) add_phases(traffic, second(rank)->ledger().by_phase());
   return traffic;
 }
 

@@ -22,8 +22,8 @@ namespace thinwire::networks {
 
 class EventLoop;
 
-/// A rank of an event loop, or its second strand. `clock_` is the strand's own: it may run ahead of
-/// the others', because what a strand does depends on nothing but what it waits for.
+/// A strand of a rank in an event loop: the rank's own program, or the second one. Its `clock_` may
+/// run ahead of other strands', because a strand depends on nothing but what it waits for.
 class LoopRank : public Communicator {
  public:
   LoopRank(Rank rank, int size, EventLoop& loop);
@@ -33,17 +33,17 @@ class LoopRank : public Communicator {
     if (!is_timed(request)) slots_.prefetch(slot_of(request));
   }
 
-  /// Takes in a message that is complete at `stamp`; true when it was the last one that the rank
-  /// waited for, so that the rank has to be resumed.
+  /// A message arrives that is complete at `stamp`. Returns whether it was the last one that the
+  /// strand waited for, so that the strand has to be resumed.
   [[nodiscard]] bool deliver(Rank from, Tag tag, Message&& message, double stamp);
-  /// Takes in a message that is on its way: it is matched now and complete later.
+  /// Matches a message that is on its way with its receive, which complete_slot() completes later.
   [[nodiscard]] Match match(Rank from, Tag tag, Message&& message, TransferIndex transfer) {
     return mailbox_.send(slots_, from, tag, std::move(message), transfer);
   }
-  /// The same as deliver() for a slot that is known already, and complete at `stamp`.
+  /// Like deliver(), for a slot that has been matched before.
   [[nodiscard]] bool complete_slot(SlotIndex index, double stamp);
   void resume() const { waiting_.resume(); }
-  /// Fetches what a rank touches that is resumed soon: first itself, then what it points to.
+  /// Fetches ahead what resume() touches: first the strand itself, then what it points to.
   void prefetch() const {
     prefetch_line(&waiting_);
     prefetch_line(&mailbox_);
@@ -56,11 +56,11 @@ class LoopRank : public Communicator {
   void close_books() { ledger_.close(now()); }
   /// Tells `track` what the strand does; nullptr: nobody.
   void follow(TimelineTrack* track) { ledger_.follow(track); }
-  /// Of a second strand that has nothing to do: `waiting` goes on when something is started.
+  /// Parks a second strand that has nothing to do: `waiting` goes on when a program is started.
   void park_idle(std::coroutine_handle<> waiting);
-  /// Of a second strand: what runs next was started at `start`.
+  /// Begins a program of a second strand that was started at `start`.
   void begin(double start);
-  /// Of a rank's own program, which begins at 0.
+  /// Begins a rank's own program, at 0.
   void open_books() { ledger_.open(Seconds(0)); }
 
   [[nodiscard]] double clock() const { return clock_; }
@@ -77,23 +77,24 @@ class LoopRank : public Communicator {
   void enter_phase(std::string_view name) override { ledger_.enter(name, now()); }
   void leave_phase() noexcept override { ledger_.leave(now()); }
 
-  /// Of a send that is complete at a time that is known when it is posted: the token is that time.
+  /// Makes the request of a send that is posted with a known time of completion: the token is that
+  /// time.
   [[nodiscard]] static Request timed_request(double complete_at) {
     return Request{std::bit_cast<std::uint64_t>(complete_at)};
   }
-  /// Of what is no receive, and complete when complete_slot() says so.
+  /// Makes the request of a send or a started program that complete_slot() completes.
   [[nodiscard]] static Request slot_request(SlotIndex slot) {
     return Request{kSlotBit | kNoReceiveBit | slot};
   }
   [[nodiscard]] static bool is_receive(Request request) {
     return (request.token & (kSlotBit | kNoReceiveBit)) == kSlotBit;
   }
-  /// Of a request that is no time.
+  /// The slot of a request whose token is no time.
   [[nodiscard]] static SlotIndex slot_of(Request request) {
     return static_cast<SlotIndex>(request.token);
   }
 
-  /// When the request is complete; where that was not known at first, only once it is.
+  /// The time at which a request is complete. A request with a slot has one once it is complete.
   [[nodiscard]] double stamp_of(Request request) const;
 
   Ledger& books() { return ledger_; }
@@ -108,7 +109,7 @@ class LoopRank : public Communicator {
   static constexpr std::uint64_t kNoReceiveBit = std::uint64_t{1} << 62U;
   [[nodiscard]] static bool is_timed(Request request) { return (request.token & kSlotBit) == 0; }
 
-  /// Whether the rank is to be resumed, now that the slot is complete.
+  /// Returns whether the strand is to be resumed, now that the slot is complete.
   [[nodiscard]] bool wakes(SlotIndex index);
 
   EventLoop& loop_;
@@ -141,19 +142,18 @@ class EventLoop {
   EventLoop& operator=(EventLoop&&) = delete;
   virtual ~EventLoop();
 
-  /// Hands a message to a rank of this loop; the rank runs on when the loop comes to it.
-  void deliver(Rank from, Rank to, Tag tag, Message&& message, double stamp);
-  /// Matches a message that is posted now with its receive, which is complete when complete() says
-  /// so. Returns the slot that the two have in common, and whether the receive is posted already.
+  /// Delivers a message, complete at `stamp`, to the strand of its receiver that its sender is of
+  /// its own rank. A receiver that waited for it is resumed when the loop comes to it.
+  void deliver(Rank from, Rank to, Strand strand, Tag tag, Message&& message, double stamp);
+  /// Matches a message with its receive, which complete() completes later. Returns the slot that
+  /// the two share, and whether the receive has been posted.
   Match match(Rank from, Rank to, Strand strand, Tag tag, Message&& message,
               TransferIndex transfer);
-  /// The same from a second strand to another.
-  void deliver_to_second(Rank from, Rank to, Tag tag, Message&& message, double stamp);
-  /// What a strand may wait for, and is no receive, is complete at `stamp`.
+  /// Completes at `stamp` a send, a started program or a matched receive of a strand.
   void complete(Rank rank, Strand strand, SlotIndex slot, double stamp);
 
-  /// Fetches what complete() touches of a strand.
-  void prefetch(Rank rank, Strand strand) const { strands_[place_of(rank, strand)]->prefetch(); }
+  /// Fetches ahead what complete() touches of a strand.
+  void prefetch(Rank rank, Strand strand) const { strands_[index_of(rank, strand)]->prefetch(); }
 
   SlotPool& slots() { return slots_; }
   [[nodiscard]] const SlotPool& slots() const { return slots_; }
@@ -162,17 +162,17 @@ class EventLoop {
  protected:
   /// Runs the program on all ranks to its end.
   void run(const RankProgram& program, std::span<const std::unique_ptr<LoopRank>> ranks);
-  /// Moves the simulation on when no rank can run: delivers something, or says false.
+  /// Handles the next events once no rank can run. Returns false where there are none.
   virtual bool advance() = 0;
-  /// The Communicator of a rank's second strand: made when the rank first starts something, or is
-  /// sent something by what another one has started.
+  /// Makes the second strand of a rank, when the rank first starts a program or the second strand
+  /// of another rank first sends to it.
   virtual std::unique_ptr<LoopRank> make_second(Rank rank) = 0;
 
   /// The clock of the strand that ended last.
   [[nodiscard]] double end_of(std::size_t rank) const;
-  /// What both strands have booked.
+  /// The traffic of both strands.
   [[nodiscard]] std::vector<Traffic> traffic_of(std::size_t rank) const;
-  /// Of a run that has ended, on a network whose clocks are seconds.
+  /// The report of a run that has ended, on a network whose clocks are seconds.
   [[nodiscard]] RunReport timed_report() const;
 
  private:
@@ -180,16 +180,22 @@ class EventLoop {
   struct Second;
   class NextProgram;
 
-  /// In strands_.
-  [[nodiscard]] std::size_t place_of(Rank rank, Strand strand) const {
+  /// The index of a strand in strands_.
+  [[nodiscard]] std::size_t index_of(Rank rank, Strand strand) const {
     return static_cast<std::size_t>(rank.value()) + (strand == Strand::main ? 0 : size_);
   }
   void run_to_end(const RankProgram& program);
   void run_ready();
-  void settle(std::size_t at);
+  void end_if_done(std::size_t at);
   void end_all();
 
+  /// The second strand of a rank; nullptr where there is none.
+  [[nodiscard]] const LoopRank* second(std::size_t rank) const {
+    return strands_.size() == size_ ? nullptr : strands_[size_ + rank];
+  }
+  /// The same, made where there is none.
   Second& second_of(Rank rank);
+  LoopRank& strand_of(Rank rank, Strand strand);
   SlotIndex start(LoopRank& from, StartedProgram program);
   Task<void> serve(Second& second);
   void rethrow_failure(SlotIndex slot);
@@ -200,12 +206,13 @@ class EventLoop {
 
   SlotPool slots_;
   PhaseNames names_;
-  std::vector<LoopRank*> strands_;  ///< the ranks, and once something is started their second ones
+  std::vector<LoopRank*> strands_;  ///< by rank; then second strands, once there is one
   std::size_t size_ = 0;
   std::vector<Task<void>> tasks_;                 ///< by rank
   std::vector<std::unique_ptr<Second>> seconds_;  ///< by rank; empty as long as nothing is started
-  std::vector<std::pair<SlotIndex, std::exception_ptr>> failures_;  ///< that nobody has heard yet
-  std::vector<std::size_t> ready_;                                  ///< in strands_
+  std::vector<std::pair<SlotIndex, std::exception_ptr>>
+      failures_;                    ///< of started programs, until somebody waits
+  std::vector<std::size_t> ready_;  ///< in strands_
   std::vector<std::size_t> resumed_;
   std::size_t running_ = 0;  ///< programs, of ranks and started ones
 };

@@ -5,11 +5,11 @@
 namespace thinwire::networks {
 
 void EventQueue::push(double time, std::uint32_t who) {
-  place({time, who});
+  insert({time, who});
   ++size_;
 }
 
-void EventQueue::place(const Event& event) {
+void EventQueue::insert(const Event& event) {
   const auto bits = std::bit_cast<std::uint64_t>(event.time);
   const auto bucket = static_cast<std::size_t>(std::bit_width(bits ^ last_));
   buckets_[bucket].push_back(event);
@@ -26,7 +26,7 @@ bool EventQueue::pop_earliest(double latest, std::vector<Event>& batch) {
     if (earliest > latest) return false;
     occupied_ &= occupied_ - 1;
     last_ = std::bit_cast<std::uint64_t>(earliest);
-    for (const Event& event : source) place(event);
+    for (const Event& event : source) insert(event);
     source.clear();
   } else if (now.front().time > latest) {
     return false;

@@ -29,7 +29,7 @@ class EventQueue {
   bool pop_earliest(double latest, std::vector<Event>& batch);
 
  private:
-  void place(const Event& event);
+  void insert(const Event& event);
 
   std::array<std::vector<Event>, 65> buckets_;
   std::uint64_t last_ = 0;      // the bits of the last time that came out

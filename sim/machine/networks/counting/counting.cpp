@@ -20,11 +20,7 @@ class CountingRank final : public LoopRank {
     check_peer(*this, to);
     books().sent(message.words);
     send_steps_ = std::max(clock_, send_steps_) + 1;
-    if (strand_ == Strand::main) {
-      loop().deliver(rank(), to, tag, std::move(message), send_steps_);
-    } else {
-      loop().deliver_to_second(rank(), to, tag, std::move(message), send_steps_);
-    }
+    loop().deliver(rank(), to, strand_, tag, std::move(message), send_steps_);
     return timed_request(send_steps_);
   }
 

@@ -13,10 +13,10 @@ namespace thinwire::networks {
 
 namespace {
 
-/// What flows between hosts without a rank leave of the links.
-void take_flows(const topologies::Platform& platform,
-                const std::vector<topologies::HostIndex>& hosts, const LinksSettings& settings,
-                std::vector<double>& left) {
+/// Takes from the bandwidths that are left what flows between hosts without a rank use.
+void subtract_flows(const topologies::Platform& platform,
+                    const std::vector<topologies::HostIndex>& hosts, const LinksSettings& settings,
+                    std::vector<double>& left) {
   std::vector<bool> used(platform.hosts().size());
   for (const topologies::HostIndex host : hosts) used[host] = true;
   std::vector<topologies::HostIndex> others;
@@ -75,7 +75,7 @@ std::vector<double> max_min_rates(const std::vector<std::vector<topologies::Link
     }
   }
   std::vector<double> rates(routes.size(), -1);
-  const auto settle = [&](std::size_t flow, double rate) {
+  const auto fix_rate = [&](std::size_t flow, double rate) {
     if (rates[flow] >= 0) return;
     rates[flow] = rate;
     for (const topologies::LinkIndex link : routes[flow]) {
@@ -99,9 +99,9 @@ std::vector<double> max_min_rates(const std::vector<std::vector<topologies::Link
       fullest = link;
     }
     if (demands[*next] <= share) {
-      settle(*next, demands[*next]);
+      fix_rate(*next, demands[*next]);
     } else {
-      for (const std::size_t flow : flows_of[fullest]) settle(flow, share);
+      for (const std::size_t flow : flows_of[fullest]) fix_rate(flow, share);
     }
   }
 }
@@ -112,7 +112,7 @@ std::vector<double> bandwidths_left(const topologies::Platform& platform,
                                     const std::function<bool(topologies::LinkIndex)>& is_port) {
   std::vector<double> left;
   for (const topologies::PlatformLink& link : platform.links()) left.push_back(link.bandwidth);
-  if (settings.background_flows > 0) take_flows(platform, hosts, settings, left);
+  if (settings.background_flows > 0) subtract_flows(platform, hosts, settings, left);
   for (topologies::LinkIndex link = 0; link < left.size(); ++link) {
     if (!is_port(link) && !platform.links()[link].fat_pipe) {
       left[link] *= 1 - settings.background_share;

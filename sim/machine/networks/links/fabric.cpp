@@ -11,10 +11,21 @@ namespace thinwire::networks {
 
 namespace {
 
-/// Detours that a message of UGAL considers. Aries has two, and so have Kim et al. one.
+/// How many detours UGAL compares: two as on Aries; Kim et al. have one.
 constexpr int kDetours = 2;
-/// Draws for each, as not every switch is on a way.
+/// How many random switches are tried, as not every one is on a way.
 constexpr std::uint64_t kDraws = 8;
+
+/// The backlog that a message would wait for, as UGAL estimates it: the time of the message at the
+/// slowest link, as it is shared now, times the number of links.
+double backlog(const Fabric::Middle& middle, double bytes, double now, FairLinks& links) {
+  double longest = 0;
+  for (const auto& stretch : middle) {
+    for (const topologies::LinkIndex link : stretch)
+      longest = std::max(longest, links.estimate(now, link, bytes));
+  }
+  return longest * static_cast<double>(middle[0].size() + middle[1].size());
+}
 
 }  // namespace
 
@@ -25,7 +36,7 @@ Fabric::Fabric(const topologies::Platform& platform, const topologies::CompactRo
       settings_(settings),
       gap_(platform.message_gap().value()) {
   for (const topologies::PlatformLink& link : platform.links()) {
-    links_.push_back({.bandwidth = link.bandwidth, .per_word = 4 / link.bandwidth});
+    bandwidths_.push_back(link.bandwidth);
     latencies_.push_back(link.latency.value());
     fat_pipes_.push_back(link.fat_pipe);
   }
@@ -41,19 +52,17 @@ Fabric::Fabric(const topologies::Platform& platform, const topologies::CompactRo
 
 /// A first or last link that anybody else uses too is no port.
 void Fabric::find_ports(std::size_t ranks) {
-  std::vector<std::uint32_t> users(links_.size());
+  std::vector<std::uint32_t> users(links());
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const topologies::SiteIndex at = routes_.site_of(rank);
     for (const topologies::LinkIndex link : routes_.up_ports(at)) ++users[link];
     for (const topologies::LinkIndex link : routes_.down_ports(at)) ++users[link];
   }
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    links_[i].port = users[i] == 1 && !fat_pipes_[i];
-  }
-  for (const topologies::LinkIndex link : routes_.all_middles()) links_[link].port = false;
-  const auto shared = [&](std::size_t link) { return !links_[link].port && !fat_pipes_[link]; };
+  for (std::size_t i = 0; i < links(); ++i) ports_.push_back(users[i] == 1 && !fat_pipes_[i]);
+  for (const topologies::LinkIndex link : routes_.all_middles()) ports_[link] = false;
+  const auto shared = [&](std::size_t link) { return !ports_[link] && !fat_pipes_[link]; };
   serial_ = !settings_.fair_ports && std::ranges::none_of(routes_.all_middles(), shared);
-  for (std::size_t i = 0; i < links_.size(); ++i) {
+  for (std::size_t i = 0; i < links(); ++i) {
     if (users[i] > 0 && shared(i)) serial_ = false;
   }
 }
@@ -77,103 +86,72 @@ void Fabric::find_lookahead() {
   });
 }
 
-Fabric::Path Fabric::path(const Departing& message, FairLinks& links,
-                          std::span<topologies::LinkIndex, FairLinks::kMostLinks> shared) {
+Fabric::Path Fabric::path(const Departure& message, FairLinks& links) const {
   const topologies::Way way = message.way;
-  std::span<const topologies::LinkIndex> middle = routes_.middle(way);
-  double detour = 0;
+  Path path{.middle = minimal(way)};
   if (settings_.routing != LinkRouting::minimal && way.hops > 0) {
-    choose_middle(message, links);
-    middle = middle_;
-    for (const topologies::LinkIndex link : middle) detour += latencies_[link];
-    detour -= routes_.kind(way).latency;
+    path.middle = choose_middle(message, links);
+    for (const auto& stretch : path.middle) {
+      for (const topologies::LinkIndex link : stretch) path.extra_latency += latencies_[link];
+    }
+    path.extra_latency -= routes_.kind(way).latency;
   }
-  if (settings_.record_links) {
-    whole_.clear();
-    follow(message.from, message.to, way, middle,
-           [&](topologies::LinkIndex link) { whole_.push_back(link); });
-  }
-  if (serial_) return {0, detour};
+  if (serial_) return path;
   std::size_t count = 0;
-  follow(message.from, message.to, way, middle, [&](topologies::LinkIndex link) {
+  for_each_link(message.from, message.to, way, path.middle, [&](topologies::LinkIndex link) {
     if (fat_pipes_[link]) return;
-    if (count < shared.size()) shared[count] = link;
-    ++count;
+    if (count++ < path.shared.capacity()) path.shared.push_back(link);
   });
-  if (count > shared.size()) {
+  if (count > path.shared.size()) {
     const auto name = [&](Rank rank) {
       return platform_.hosts()[routes_.host_of(site(rank))].name;
     };
     throw InputError(fmt::format(
         "{}: the route from {} to {} shares {} links with others; the network links follows a "
         "message on at most {}",
-        platform_.path(), name(message.from), name(message.to), count, shared.size()));
+        platform_.path(), name(message.from), name(message.to), count, path.shared.capacity()));
   }
-  return {count, detour};
+  return path;
 }
 
-void Fabric::choose_middle(const Departing& message, FairLinks& links) {
+Fabric::Middle Fabric::choose_middle(const Departure& message, FairLinks& links) const {
   const topologies::Way way = message.way;
   const topologies::SiteIndex from = site(message.from);
   const topologies::SiteIndex to = site(message.to);
-  const std::span<const topologies::LinkIndex> minimal = routes_.middle(way);
-  middle_.assign(minimal.begin(), minimal.end());
+  Middle best = minimal(way);
   if (settings_.routing == LinkRouting::ecmp) {
     const std::vector<topologies::SiteIndex>& mates = behind_[routes_.switch_of(to)];
     const std::uint64_t draw = random_bits(settings_.seed, from, to);
     const topologies::Way other = routes_.way(from, mates[draw % mates.size()]);
-    if (other.up != way.up || other.hops == 0) return;
-    const std::span<const topologies::LinkIndex> links_of_other = routes_.middle(other);
-    middle_.assign(links_of_other.begin(), links_of_other.end());
-    return;
+    return other.up != way.up || other.hops == 0 ? best : minimal(other);
   }
   const bool adaptive = settings_.routing == LinkRouting::ugal;
-  const double bytes = this->bytes(way, message.words);
-  double least = adaptive ? burden(middle_, bytes, message.now, links) : HUGE_VAL;
+  const double bytes = demand(way, message.words);
+  double least = adaptive ? backlog(best, bytes, message.now, links) : HUGE_VAL;
   int found = 0;
   for (std::uint64_t draw = 0; draw < kDraws && found < (adaptive ? kDetours : 1); ++draw) {
     const auto over = static_cast<topologies::SiteIndex>(
         random_bits(settings_.seed, message.number, draw) % routes_.sites());
-    if (!go_over(from, over, to, way, candidate_)) continue;
+    Middle candidate;
+    if (!detour(from, over, to, way, candidate)) continue;
     ++found;
-    const double all = adaptive ? burden(candidate_, bytes, message.now, links) : 0;
+    const double all = adaptive ? backlog(candidate, bytes, message.now, links) : 0;
     if (all >= least) continue;
     least = all;
-    middle_.swap(candidate_);
+    best = candidate;
   }
+  return best;
 }
 
-bool Fabric::go_over(topologies::SiteIndex from, topologies::SiteIndex over,
-                     topologies::SiteIndex to, topologies::Way way,
-                     std::vector<topologies::LinkIndex>& links) const {
+bool Fabric::detour(topologies::SiteIndex from, topologies::SiteIndex over,
+                    topologies::SiteIndex to, topologies::Way way, Middle& middle) const {
   const std::uint32_t at = routes_.switch_of(over);
   if (at == routes_.switch_of(from) || at == routes_.switch_of(to)) return false;
   const topologies::Way there = routes_.way(from, over);
   const topologies::Way on = routes_.way(over, to);
   if (there.up != way.up || on.down != way.down) return false;
-  const std::span<const topologies::LinkIndex> first = routes_.middle(there);
-  const std::span<const topologies::LinkIndex> second = routes_.middle(on);
-  if (first.size() + second.size() + 2 > FairLinks::kMostLinks) return false;
-  links.assign(first.begin(), first.end());
-  links.insert(links.end(), second.begin(), second.end());
-  return true;
-}
-
-double Fabric::burden(std::span<const topologies::LinkIndex> middle, double bytes, double now,
-                      FairLinks& links) {
-  double longest = 0;
-  for (const topologies::LinkIndex link : middle)
-    longest = std::max(longest, links.estimate(now, link, bytes));
-  return longest * static_cast<double>(middle.size());
-}
-
-double Fabric::take_in(Rank to, topologies::Way way, Words words, double head) {
-  if (way.down == topologies::Way::kNoPort) return head;
-  const topologies::LinkIndex index = routes_.down_ports(site(to))[way.down];
-  Link& link = links_[index];
-  const double start = std::max(head, link.free);
-  link.free = start + occupancy(way, index, words);
-  return start;
+  middle = {routes_.middle(there), routes_.middle(on)};
+  return middle[0].size() + middle[1].size() + 2 <= FairLinks::kMostLinks;
 }
 
 }  // namespace thinwire::networks

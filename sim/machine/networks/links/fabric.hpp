@@ -1,8 +1,10 @@
-// The links of a platform as the ranks of one run use them: which way a message takes, which of its
-// links are ports, and what it counts as there.
+// The links of a platform as its ranks use them: which way a message takes, which of its links are
+// ports, and what it demands of them.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <boost/container/static_vector.hpp>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,7 +17,7 @@
 
 namespace thinwire::networks {
 
-/// Ways, ports and lengths of messages on the links of a platform.
+/// Routes, ports and capacities of the links of a platform: the same for all runs, and during them.
 class Fabric {
  public:
   /// The first `ranks` of the routes' hosts are those of the ranks. All must outlive it.
@@ -25,24 +27,20 @@ class Fabric {
   [[nodiscard]] topologies::Way way(Rank from, Rank to) const {
     return routes_.way(site(from), site(to));
   }
-  /// Send ports of a rank: at least one.
+  /// How many send ports a rank has: at least one.
   [[nodiscard]] std::size_t ports(Rank rank) const {
     return std::max<std::size_t>(1, routes_.up_ports(site(rank)).size());
   }
-  /// By which of them a message leaves.
+  /// The send port by which a message leaves.
   [[nodiscard]] static std::uint32_t port(topologies::Way way) {
     return way.up == topologies::Way::kNoPort ? 0 : way.up;
   }
+  [[nodiscard]] std::size_t links() const { return bandwidths_.size(); }
 
-  /// What way() reads.
+  /// Fetches ahead what way() reads.
   void prefetch_way(Rank from, Rank to) const { routes_.prefetch(site(from), site(to)); }
-  /// What path() reads.
+  /// Fetches ahead what path() reads.
   void prefetch_path(topologies::Way way) const { routes_.prefetch_middle(way); }
-  /// Calls `visit` for all links of a minimal route, in order.
-  template <class Visit>
-  void follow(Rank from, Rank to, topologies::Way way, const Visit& visit) const {
-    follow(from, to, way, routes_.middle(way), visit);
-  }
   /// No event has an effect on another one by way of a rank within so many seconds: the smallest
   /// latency of a route, or less. 0 where ports are serial.
   [[nodiscard]] double lookahead() const { return lookahead_; }
@@ -59,8 +57,8 @@ class Fabric {
       sum += latencies_[routes_.down_ports(site(to))[way.down]];
     return sum;
   }
-  /// A message that departs at `now`; `number` is another one for each.
-  struct Departing {
+  /// A message that departs at `now`; each has a `number` of its own.
+  struct Departure {
     Rank from;
     Rank to;
     topologies::Way way;
@@ -68,92 +66,85 @@ class Fabric {
     double now;
     std::uint64_t number;
   };
-  /// What a message takes on its way.
+  /// The links of a path between its ports: one stretch of links, or two by way of a switch.
+  using Middle = std::array<std::span<const topologies::LinkIndex>, 2>;
+  /// The path that a message takes.
   struct Path {
-    std::size_t shared;  ///< links that it shares with others; none where ports are serial
-    double detour;       ///< seconds, of all links beyond a minimal route's
+    Middle middle;
+    double extra_latency = 0;  ///< seconds, of all links beyond those of a minimal route
+    /// The links that are shared with other messages; none where ports are serial.
+    boost::container::static_vector<topologies::LinkIndex, FairLinks::kMostLinks> shared = {};
   };
-  /// Puts the links that a message shares with others into `shared`. Throws InputError where they
-  /// are too many.
-  [[nodiscard]] Path path(const Departing& message, FairLinks& links,
-                          std::span<topologies::LinkIndex, FairLinks::kMostLinks> shared);
-  /// All links of the path that was asked for last, ports too.
-  [[nodiscard]] std::span<const topologies::LinkIndex> whole_path() const { return whole_; }
+  /// `links` says how long adaptive routing would wait. Throws InputError where a path shares too
+  /// many links.
+  [[nodiscard]] Path path(const Departure& message, FairLinks& links) const;
+  /// Calls `visit` for each link, in order, of a path or a minimal route.
+  template <class Visit>
+  void for_each_link(Rank from, Rank to, topologies::Way way, const Middle& middle,
+                     const Visit& visit) const {
+    if (way.up != topologies::Way::kNoPort) visit(routes_.up_ports(site(from))[way.up]);
+    for (const auto& stretch : middle) {
+      for (const topologies::LinkIndex link : stretch) visit(link);
+    }
+    if (way.down != topologies::Way::kNoPort) visit(routes_.down_ports(site(to))[way.down]);
+  }
+  [[nodiscard]] Middle minimal(topologies::Way way) const { return {routes_.middle(way)}; }
 
-  /// What a message counts as, in bytes: the gap comes on top.
-  [[nodiscard]] double bytes(topologies::Way way, Words words) const {
+  /// The bytes that a message demands of its links: the gap comes on top.
+  [[nodiscard]] double demand(topologies::Way way, Words words) const {
     return 4 * static_cast<double>(words.value()) + gap_ * finite(slowest(way));
   }
-  /// Seconds for which it would keep all of its route busy, alone.
-  [[nodiscard]] double alone(topologies::Way way, Words words) const {
+  /// Seconds for which a message would keep all of its route busy if there were no other.
+  [[nodiscard]] double uncontended(topologies::Way way, Words words) const {
     return gap_ + 4 / slowest(way) * static_cast<double>(words.value());
   }
-  /// Seconds for which its sender's port is busy.
+  /// Seconds for which a message keeps its sender's port busy.
   [[nodiscard]] double send_occupancy(Rank from, topologies::Way way, Words words) const {
     return way.up == topologies::Way::kNoPort
-               ? alone(way, words)
+               ? uncontended(way, words)
                : occupancy(way, routes_.up_ports(site(from))[way.up], words);
   }
-  /// A serial port of the receiver takes in a message that could begin at `head`: says when it
-  /// does, and is busy from then on for as long as the message takes there.
-  [[nodiscard]] double take_in(Rank to, topologies::Way way, Words words, double head);
+  /// Seconds for which a message keeps a link busy that serves nothing else meanwhile.
+  [[nodiscard]] double occupancy(topologies::Way way, topologies::LinkIndex link,
+                                 Words words) const {
+    const double bandwidth = bandwidths_[link];
+    return gap_ * (slowest(way) / bandwidth) + 4 / bandwidth * static_cast<double>(words.value());
+  }
+  /// The receiver's port of a way that has one.
+  [[nodiscard]] topologies::LinkIndex receive_port(Rank to, topologies::Way way) const {
+    return routes_.down_ports(site(to))[way.down];
+  }
 
-  /// Whether a link is a port of one rank alone.
-  [[nodiscard]] bool is_port(topologies::LinkIndex link) const { return links_[link].port; }
+  /// Whether a link is a port: the first or last link of one rank, and of nobody else.
+  [[nodiscard]] bool is_port(topologies::LinkIndex link) const { return ports_[link]; }
 
  private:
-  struct Link {
-    double bandwidth;
-    double per_word;    ///< seconds
-    double free = 0;    ///< of a receiver's port: from when on it can take in the next message
-    bool port = false;  ///< it is the first or last link of one rank, and of nobody else
-  };
-
   [[nodiscard]] topologies::SiteIndex site(Rank rank) const {
     return routes_.site_of(static_cast<std::size_t>(rank.value()));
   }
   [[nodiscard]] double slowest(topologies::Way way) const { return routes_.kind(way).bandwidth; }
   [[nodiscard]] static double finite(double bandwidth) {
-    return bandwidth < 1e300 ? bandwidth : 0;  // of no link at all
-  }
-  [[nodiscard]] double occupancy(topologies::Way way, topologies::LinkIndex link,
-                                 Words words) const {
-    return gap_ * (slowest(way) / links_[link].bandwidth) +
-           links_[link].per_word * static_cast<double>(words.value());
+    return bandwidth < 1e300 ? bandwidth : 0;  // a route without links is infinitely fast
   }
   void find_ports(std::size_t ranks);
   void find_lookahead();
-  /// Calls `take` for each link of a way whose links between the ports are `middle`.
-  template <class Take>
-  void follow(Rank from, Rank to, topologies::Way way,
-              std::span<const topologies::LinkIndex> middle, const Take& take) const {
-    if (way.up != topologies::Way::kNoPort) take(routes_.up_ports(site(from))[way.up]);
-    for (const topologies::LinkIndex link : middle) take(link);
-    if (way.down != topologies::Way::kNoPort) take(routes_.down_ports(site(to))[way.down]);
-  }
-  /// middle_ becomes the links of the message between its ports.
-  void choose_middle(const Departing& message, FairLinks& links);
-  /// `links` become those from one site to another by way of the switch of a third one; false where
-  /// that is no way for a message that goes `way`.
-  bool go_over(topologies::SiteIndex from, topologies::SiteIndex over, topologies::SiteIndex to,
-               topologies::Way way, std::vector<topologies::LinkIndex>& links) const;
-  /// What a way has to do: the time of the message at its slowest link, as shared now, a link.
-  static double burden(std::span<const topologies::LinkIndex> middle, double bytes, double now,
-                       FairLinks& links);
+  [[nodiscard]] Middle choose_middle(const Departure& message, FairLinks& links) const;
+  /// Puts the links from one site to another by way of the switch of a third one into `middle`;
+  /// false where a message that goes `way` cannot go there.
+  bool detour(topologies::SiteIndex from, topologies::SiteIndex over, topologies::SiteIndex to,
+              topologies::Way way, Middle& middle) const;
 
   const topologies::Platform& platform_;
   const topologies::CompactRoutes& routes_;
   const LinksSettings& settings_;
   double gap_;
-  std::vector<Link> links_;
-  std::vector<double> latencies_;  ///< by link
-  std::vector<bool> fat_pipes_;    ///< by link, apart: all that most paths read of it
+  std::vector<double> bandwidths_;  ///< by link, as all up to ports_
+  std::vector<double> latencies_;
+  std::vector<bool> fat_pipes_;
+  std::vector<bool> ports_;
   bool serial_ = false;
   double lookahead_ = 0;
   std::vector<std::vector<topologies::SiteIndex>> behind_;  ///< sites by switch; for ecmp
-  std::vector<topologies::LinkIndex> middle_;
-  std::vector<topologies::LinkIndex> candidate_;
-  std::vector<topologies::LinkIndex> whole_;
 };
 
 }  // namespace thinwire::networks

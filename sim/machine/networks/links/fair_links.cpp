@@ -11,10 +11,10 @@ FairLinks::FairLinks(std::span<const double> bandwidths, EventWindow& events) : 
   scheduled_.resize(links_.size(), kNever);
 }
 
-/// Adds a share to others, behind those that end no later.
+/// Adds a share to others, behind those that finish no later.
 void FairLinks::push(topologies::LinkIndex at, Share share) {
   Link& link = links_[at];
-  const auto before = [](const Share& a, const Share& b) { return a.end < b.end; };
+  const auto before = [](const Share& a, const Share& b) { return a.finish < b.finish; };
   if (link.flows == 1) {
     link.first[1] = share;
   } else {
@@ -28,7 +28,7 @@ void FairLinks::push(topologies::LinkIndex at, Share share) {
   if (before(link.first[1], link.first[0])) std::swap(link.first[0], link.first[1]);
 }
 
-/// Takes away the share that ends first.
+/// Takes away the share that finishes first.
 void FairLinks::pop(topologies::LinkIndex at) {
   Link& link = links_[at];
   link.first[0] = link.first[1];
@@ -41,8 +41,8 @@ void FairLinks::pop(topologies::LinkIndex at) {
   later.gone = 0;
 }
 
-/// Brings the link's own time to what it is at `now`, through the ends of those that it has served.
-inline void FairLinks::catch_up(topologies::LinkIndex at, double now) {
+/// Brings a link's virtual time up to `now`; shares that have finished by then leave it.
+inline void FairLinks::update(topologies::LinkIndex at, double now) {
   if (links_[at].flows == 0) {
     links_[at].updated = now;
   } else {
@@ -60,118 +60,120 @@ void FairLinks::serve(topologies::LinkIndex at, double now) {
     const Share first = link.first[0];
     const double seconds =  // for a byte of each
         static_cast<double>(link.flows) * link.seconds_per_byte;
-    const double needed = (first.end - link.served) * seconds;
+    const double needed = (first.finish - link.virtual_time) * seconds;
     if (needed > passed + rounding) {
-      link.served += std::max(passed, 0.0) / seconds;
+      link.virtual_time += std::max(passed, 0.0) / seconds;
       return;
     }
     passed -= needed;
-    link.served = first.end;
+    link.virtual_time = first.finish;
     pop(at);
-    if (first.alone != 0) continue;  // its flow knows
+    if (first.untracked != 0) continue;
     Flow& flow = flows_[first.flow];
-    flow.left &= ~(1U << first.place);
-    if (flow.watching == first.place) {
-      --link.watched;
-      reached_.push_back(first.flow);
+    flow.tracked &= ~(1U << first.position);
+    if (flow.bottleneck == first.position) {
+      --link.bottleneck_of;
+      served_.push_back(first.flow);
     }
   }
-  link.served = 0;  // small numbers are exact ones
+  link.virtual_time = 0;  // small numbers are exact ones
 }
 
-/// A share that was alone is so no longer: whether it is through has to be looked at.
-void FairLinks::meet(Share& share) {
-  share.alone = 0;
-  const std::uint32_t place = 1U << share.place;
-  flows_[share.flow].left |= place;
-  flows_[share.flow].alone &= ~place;
+/// From now on the flow asks this share whether it has finished.
+void FairLinks::track(Share& share) {
+  share.untracked = 0;
+  const std::uint32_t bit = 1U << share.position;
+  flows_[share.flow].tracked |= bit;
+  flows_[share.flow].untracked &= ~bit;
 }
 
 void FairLinks::schedule(topologies::LinkIndex at) {
   const Link& link = links_[at];
-  if (link.watched == 0) return;
-  const double next = link.updated + (link.first[0].end - link.served) *
+  if (link.bottleneck_of == 0) return;
+  const double next = link.updated + (link.first[0].finish - link.virtual_time) *
                                          static_cast<double>(link.flows) * link.seconds_per_byte;
-  if (next >= scheduled_[at]) return;  // what is scheduled comes too early, and looks again
+  if (next >= scheduled_[at])
+    return;  // the event that is scheduled comes first, and schedules this one
   scheduled_[at] = next;
   events_.push(next, at);
 }
 
-void FairLinks::begin(double now, FlowIndex index, std::size_t links, double bytes) {
+void FairLinks::begin(double now, FlowIndex index, std::span<const topologies::LinkIndex> links,
+                      double bytes) {
+  if (index >= flows_.size()) flows_.resize(index + 1);
   Flow& flow = flows_[index];
-  flow.left = 0;
-  flow.alone = 0;
+  std::ranges::copy(links, flow.links.begin());
+  flow.tracked = 0;
+  flow.untracked = 0;
   double longest = -1;
-  double slowest = 0;  // of those where it is alone
-  for (std::size_t place = 0; place < links; ++place) {
-    const topologies::LinkIndex at = flow.at[place];
+  double slowest = 0;  // of the links that serve no other flow
+  for (std::size_t position = 0; position < links.size(); ++position) {
+    const topologies::LinkIndex at = links[position];
     Link& link = links_[at];
-    catch_up(at, now);
-    Share share{.end = link.served + bytes,
+    update(at, now);
+    Share share{.finish = link.virtual_time + bytes,
                 .flow = index,
-                .place = static_cast<std::uint16_t>(place),
-                .alone = 0};
+                .position = static_cast<std::uint16_t>(position),
+                .untracked = 0};
     if (link.flows == 0) {
-      share.alone = 1;
+      share.untracked = 1;
       link.first[0] = share;
       link.flows = 1;
-      flow.alone |= 1U << place;
+      flow.untracked |= 1U << position;
       slowest = std::max(slowest, link.seconds_per_byte);
     } else {
-      if (link.first[0].alone != 0) meet(link.first[0]);
+      if (link.first[0].untracked != 0) track(link.first[0]);
       push(at, share);
-      flow.left |= 1U << place;
+      flow.tracked |= 1U << position;
     }
     const double time = bytes * static_cast<double>(link.flows) * link.seconds_per_byte;
     if (time > longest) {
       longest = time;
-      flow.watching = static_cast<std::uint32_t>(place);
+      flow.bottleneck = static_cast<std::uint32_t>(position);
     }
   }
-  flow.alone_until = now + bytes * slowest;
-  const topologies::LinkIndex watched = flow.at[flow.watching];
-  if (links_[watched].first[0].alone != 0) meet(links_[watched].first[0]);
-  ++links_[watched].watched;
-  schedule(watched);
-  settle(now);
+  flow.untracked_until = now + bytes * slowest;
+  const topologies::LinkIndex bottleneck = links[flow.bottleneck];
+  if (links_[bottleneck].first[0].untracked != 0) track(links_[bottleneck].first[0]);
+  ++links_[bottleneck].bottleneck_of;
+  schedule(bottleneck);
 }
 
 double FairLinks::estimate(double now, topologies::LinkIndex link, double bytes) {
-  catch_up(link, now);
+  update(link, now);
   return bytes * static_cast<double>(links_[link].flows + 1) * links_[link].seconds_per_byte;
 }
 
-void FairLinks::happens(double now, topologies::LinkIndex at) {
+void FairLinks::handle_event(double now, topologies::LinkIndex at) {
   if (scheduled_[at] != now) return;
   scheduled_[at] = kNever;
-  catch_up(at, now);
+  update(at, now);
   schedule(at);
-  settle(now);
 }
 
-/// Flows whose watched link is through with them are through, or watch another link.
-void FairLinks::settle(double now) {
-  while (!reached_.empty()) {
-    const FlowIndex index = reached_.back();
-    reached_.pop_back();
+/// A flow that its bottleneck has served is complete, or has another bottleneck.
+void FairLinks::complete_flows(double now) {
+  while (!served_.empty()) {
+    const FlowIndex index = served_.back();
+    served_.pop_back();
     Flow& flow = flows_[index];
-    if (now < flow.alone_until) {
-      for (std::uint32_t alone = flow.alone; alone != 0; alone &= alone - 1) {
-        Link& link = links_[flow.at[static_cast<std::size_t>(std::countr_zero(alone))]];
-        Share& share = link.first[0];  // or another one's, where it is through
-        if (link.flows == 1 && share.flow == index && share.alone != 0) meet(share);
+    if (now < flow.untracked_until) {
+      for (std::uint32_t left = flow.untracked; left != 0; left &= left - 1) {
+        Link& link = links_[flow.links[static_cast<std::size_t>(std::countr_zero(left))]];
+        Share& share = link.first[0];  // or another flow's, where this one's has finished
+        if (link.flows == 1 && share.flow == index && share.untracked != 0) track(share);
       }
     }
-    for (std::uint32_t left = flow.left; left != 0; left &= left - 1) {
-      catch_up(flow.at[static_cast<std::size_t>(std::countr_zero(left))], now);
+    for (std::uint32_t left = flow.tracked; left != 0; left &= left - 1) {
+      update(flow.links[static_cast<std::size_t>(std::countr_zero(left))], now);
     }
-    if (flow.left == 0) {
-      through_.push_back(index);
+    if (flow.tracked == 0) {
+      completed_.push_back(index);
       continue;
     }
-    flow.watching = static_cast<std::uint32_t>(std::countr_zero(flow.left));
-    const topologies::LinkIndex at = flow.at[flow.watching];
-    ++links_[at].watched;
+    flow.bottleneck = static_cast<std::uint32_t>(std::countr_zero(flow.tracked));
+    const topologies::LinkIndex at = flow.links[flow.bottleneck];
+    ++links_[at].bottleneck_of;
     schedule(at);
   }
 }

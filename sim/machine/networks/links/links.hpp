@@ -51,7 +51,7 @@ class LinksNetwork final : public Network {
   topologies::Platform platform_;
   std::vector<topologies::HostIndex> hosts_;  ///< by rank
   std::unique_ptr<topologies::CompactRoutes> routes_;
-  std::unique_ptr<Fabric> fabric_;  ///< as each run begins with it
+  std::unique_ptr<const Fabric> fabric_;
   std::vector<double> bandwidths_;  ///< that are left to the ranks, by link
 };
 

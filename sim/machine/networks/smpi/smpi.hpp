@@ -53,6 +53,8 @@ struct SmpiSettings {
   std::vector<std::string> more = {};  ///< of SimGrid's own settings, as KEY:VALUE
 };
 
+class SmpiLinks;
+
 /// SimGrid's MPI emulation on a platform.
 class SmpiNetwork final : public Network {
  public:
@@ -73,12 +75,11 @@ class SmpiNetwork final : public Network {
   RunReport run(int ranks, const RankProgram& program) override;
 
  private:
-  class Links;
   void limit_ports();
 
   SmpiSettings settings_;
   topologies::Platform platform_;
-  std::unique_ptr<Links> links_;
+  std::unique_ptr<SmpiLinks> links_;
   std::vector<topologies::HostIndex> hosts_;
   std::function<void()> at_deadlock_;  ///< of the run under way
   int runs_ = 0;

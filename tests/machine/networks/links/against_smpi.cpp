@@ -47,7 +47,7 @@ double time_of(Network& network, const std::string& scheme) {
   const algorithms::SchemeInfo info = algorithms::find_scheme(scheme);
   const GradientSpace space{.components = 100'000, .granule = 1};
   SchemeRanks ranks(info, kRanks, space, 1000);
-  const auto gradient = [&](int rank) -> LocalGradient {
+  const auto gradient = [&](int rank) -> algorithms::LocalGradient {
     if (info.dense) return test::dense_gradient(100'000, rank);
     return test::shaped_gradient(test::Shape::random, 100'000, kRanks, rank, 1, 3000);
   };

@@ -44,7 +44,7 @@ AlphaBetaNetwork machine_of(const topologies::Platform& platform) {
 Numbers times_of(Network& network, const algorithms::SchemeInfo& info, int ranks) {
   const GradientSpace space{.components = 3000, .granule = 1};
   SchemeRanks scheme(info, ranks, space, 150, test::short_periods_of(info), Seconds(3e-9));
-  const auto gradient = [&](int rank) -> LocalGradient {
+  const auto gradient = [&](int rank) -> algorithms::LocalGradient {
     if (info.dense) return test::dense_gradient(3000, rank);
     return test::shaped_gradient(test::Shape::skewed, 3000, ranks, rank, 1, 400);
   };

@@ -33,8 +33,7 @@ struct GivenCase {
 };
 
 void begin(FairLinks& links, double now, FlowIndex flow, const GivenFlow& given) {
-  std::ranges::copy(given.links, links.links_of(flow).begin());
-  links.begin(now, flow, given.links.size(), given.bytes);
+  links.begin(now, flow, given.links, given.bytes);
 }
 
 /// When each flow is through. Events come in windows so many seconds long, and the indexes of flows
@@ -61,13 +60,12 @@ std::vector<double> simulated(const GivenCase& given, double window = 0) {
         given_of[flow] = begun;
         begin(links, event.time, flow, given.flows[begun++]);
       } else {
-        links.happens(event.time, event.who);
+        links.handle_event(event.time, event.who);
       }
-      for (const FlowIndex flow : links.through()) {
+      for (const FlowIndex flow : links.completed(event.time)) {
         ends[given_of[flow]] = event.time;
         free.push_back(flow);
       }
-      links.through().clear();
     }
   }
   return ends;

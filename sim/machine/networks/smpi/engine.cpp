@@ -1,0 +1,64 @@
+#include "sim/machine/networks/smpi/engine.hpp"
+
+#include <fmt/format.h>
+#include <smpi/smpi.h>
+
+#include <simgrid/version.h>
+#include <xbt/xbt_os_time.h>
+#include <simgrid/s4u.hpp>
+#include <xbt/config.hpp>
+
+// SMPI reads the thread's CPU clock twice in each MPI call, two system calls, even where it does
+// not simulate computation and throws the reading away. These take the place of its own two
+// functions: half of the processor time of a message. See
+// docs/decisions/0011-no-thread-timers.md.
+extern "C" {
+void xbt_os_threadtimer_start(xbt_os_timer_t /*timer*/) {}
+void xbt_os_threadtimer_stop(xbt_os_timer_t /*timer*/) {}
+}
+
+namespace thinwire::networks {
+
+namespace {
+
+namespace sg4 = simgrid::s4u;
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr const char* kContexts = "thread";  // AddressSanitizer knows the stacks of threads alone
+constexpr int kStackKiB = 1024;
+#else
+constexpr const char* kContexts = "raw";
+constexpr int kStackKiB = 256;
+#endif
+
+}  // namespace
+
+const SmpiSettings& with_contexts(const SmpiSettings& settings) {
+  simgrid::config::set_value<std::string>("contexts/factory", kContexts);
+  return settings;
+}
+
+void configure_smpi(const SmpiSettings& settings) {
+  using simgrid::config::set_default;
+  // The time that our own code takes is no simulated time.
+  sg4::Engine::set_config("smpi/simulate-computation", false);
+  sg4::Engine::set_config("contexts/stack-size", kStackKiB);
+  if (settings.time_resolution > Seconds(0)) {
+    sg4::Engine::set_config("surf/precision", settings.time_resolution.value());
+  }
+  set_default<double>("smpi/wtime", 0);
+  set_default<double>("smpi/init", 0);
+  for (const std::string& setting : settings.more) sg4::Engine::set_config(setting);
+  SMPI_init();
+  smpi_comm_set_copy_data_callback([](smx_activity_t, void*, size_t) {});
+}
+
+std::string simgrid_version() {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  sg_version_get(&major, &minor, &patch);
+  return fmt::format("{}.{}.{}", major, minor, patch);
+}
+
+}  // namespace thinwire::networks

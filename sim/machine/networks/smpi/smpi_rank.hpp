@@ -1,0 +1,343 @@
+// The Communicator of an actor of SimGrid, and the actors of second strands.
+#pragma once
+
+#include <fmt/format.h>
+#include <smpi/smpi.h>
+
+#include <array>
+#include <climits>
+#include <cmath>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <simgrid/s4u.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/core/base/errors.hpp"
+#include "sim/machine/networks/common/complaints.hpp"
+#include "sim/machine/networks/smpi/shown_messages.hpp"
+
+namespace thinwire::networks {
+
+/// Strands of one kind send to each other alone.
+struct Matching {
+  explicit Matching(std::size_t ranks) : mailboxes(ranks), ended(ranks) {}
+
+  std::vector<Mailbox> mailboxes;  ///< by receiver
+  std::vector<bool> ended;         ///< by rank
+};
+
+/// What was started on a second strand.
+struct Started {
+  StartedProgram program;
+  simgrid::s4u::SemaphorePtr done = simgrid::s4u::Semaphore::create(0);
+  Message message = {};
+  std::exception_ptr error = {};  ///< until somebody hears it
+};
+
+class SecondStrands;
+
+/// All that the ranks of one run have in common.
+struct Shared {
+  Shared(double start, std::size_t ranks) : origin(start), matching{Matching(ranks), Matching(0)} {}
+
+  double origin;  ///< SimGrid's clock when the run began
+  SlotPool slots;
+  PhaseNames names;
+  std::array<Matching, 2> matching;  ///< by strand
+  SecondStrands* seconds = nullptr;
+  ShownMessages* shown = nullptr;  ///< where there is a timeline
+};
+
+/// A length as MPI takes it: bytes, or units of 16 where an int cannot count the bytes. Receives
+/// are posted in units of 16, with which bytes go together too.
+struct MpiLength {
+  int count;
+  MPI_Datatype type;
+};
+
+inline MpiLength mpi_length(Words words) {
+  const std::int64_t bytes = to_bytes(words).value();
+  if (bytes <= INT_MAX) return {static_cast<int>(bytes), MPI_BYTE};
+  const std::int64_t units = (bytes + 15) / 16;
+  if (units > INT_MAX) {
+    throw SimulationError(
+        fmt::format("a message of {} words is more than MPI can send at once ({} words)",
+                    words.value(), 4 * std::int64_t{INT_MAX}));
+  }
+  return {static_cast<int>(units), MPI_LONG_DOUBLE};
+}
+
+class SmpiRank final : public Communicator {
+ public:
+  SmpiRank(Rank rank, int size, Shared& shared, Strand strand)
+      : Communicator(rank, size), shared_(shared), strand_(strand), ledger_(shared.names) {
+    if (shared_.shown == nullptr) return;
+    ledger_.follow(shared_.shown->timeline().track(rank, strand));
+  }
+
+  [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
+    check_peer(*this, to);
+    if (matching().ended[static_cast<std::size_t>(to.value())]) {  // SMPI would abort
+      throw_unreceived(rank(), to, tag, message.words, strand_);
+    }
+    ledger_.sent(message.words);
+    const Words words = message.words;
+    const MpiLength length = mpi_length(words);
+    // Before MPI knows of it: the receiver may run on before this call returns.
+    const SlotIndex slot = matching().mailboxes[static_cast<std::size_t>(to.value())].arrive(
+        shared_.slots, rank(), tag, std::move(message), 0);
+    Address* address = &nowhere_;
+    if (shared_.shown != nullptr && shared_.shown->shows(rank(), to)) {
+      address = shared_.shown->sent({.from = rank(),
+                                     .to = to,
+                                     .strand = strand_,
+                                     .tag = tag,
+                                     .words = words,
+                                     .posted = now()},
+                                    slot);
+    }
+    const std::size_t at = acquire({.peer = to, .tag = tag, .address = address});
+    MPI_Issend(address, length.count, length.type, to.value(), tag.value(), MPI_COMM_WORLD,
+               &posted_[at].mpi);
+    return Request{at};
+  }
+
+  [[nodiscard]] Request irecv(Rank from, Tag tag) override {
+    check_peer(*this, from);
+    Mailbox& mailbox = matching().mailboxes[static_cast<std::size_t>(rank().value())];
+    const SlotIndex slot = mailbox.post(shared_.slots, from, tag, 0);
+    if (shared_.shown != nullptr && shared_.shown->shows(from, rank()) &&
+        shared_.slots[slot].arrived) {
+      shared_.shown->receive_posted(from, rank(), strand_, tag, slot, now());
+    }
+    const std::size_t at = acquire({.peer = from, .tag = tag, .slot = slot});
+    MPI_Irecv(&nowhere_, INT_MAX, MPI_LONG_DOUBLE, from.value(), tag.value(), MPI_COMM_WORLD,
+              &posted_[at].mpi);
+    return Request{at};
+  }
+
+  [[nodiscard]] Seconds now() const override {
+    return Seconds(simgrid::s4u::Engine::get_clock() - shared_.origin);
+  }
+
+  void open_books() { ledger_.open(now()); }
+  void close_books() { ledger_.close(now()); }
+  [[nodiscard]] const Ledger& ledger() const { return ledger_; }
+
+  /// For whom the strand waits at this moment.
+  void add_waits(std::vector<Waiting>& waits) const {
+    if (awaited_ == nullptr) return;
+    auto what = Waiting::For::message;
+    if (awaited_->slot == kNoSlot) what = Waiting::For::taking;
+    if (awaited_->started) what = Waiting::For::started;
+    waits.push_back({.rank = rank(),
+                     .peer = awaited_->peer,
+                     .tag = awaited_->tag,
+                     .what = what,
+                     .strand = strand_});
+  }
+
+ protected:
+  Request start_program(StartedProgram program) override;
+
+  bool complete(std::span<const Request> requests) override {
+    for (const Request request : requests) {
+      Posted& posted = posted_[request.token];
+      awaited_ = &posted;
+      if (posted.started) {
+        posted.started->done->acquire();
+      } else {
+        MPI_Wait(&posted.mpi, MPI_STATUS_IGNORE);
+        if (shared_.shown != nullptr) learn_end(posted);
+      }
+      awaited_ = nullptr;
+    }
+    return true;
+  }
+
+  void park(std::span<const Request> /*requests*/, std::coroutine_handle<> /*waiting*/) override {
+    std::terminate();  // complete() never says no
+  }
+
+  Message finish(Request request) override {
+    const SlotIndex slot = posted_[request.token].slot;
+    const auto started = std::exchange(posted_[request.token].started, nullptr);
+    free_.push_back(request.token);
+    if (started) {
+      if (started->error) std::rethrow_exception(std::exchange(started->error, nullptr));
+      return std::move(started->message);
+    }
+    if (slot == kNoSlot) return {};
+    Message message = std::move(shared_.slots[slot].message);
+    shared_.slots.release(slot);
+    ledger_.received(message.words);
+    return message;
+  }
+
+  void spend(Seconds work) override {
+    if (!(work.value() >= 0) || !std::isfinite(work.value())) {
+      throw SimulationError("local work must take a finite time that is not negative");
+    }
+    const Seconds begin = now();
+    if (work.value() > 0) simgrid::s4u::this_actor::sleep_for(work.value());
+    ledger_.worked(begin, now());
+  }
+
+  void enter_phase(std::string_view name) override { ledger_.enter(name, now()); }
+  void leave_phase() noexcept override { ledger_.leave(now()); }
+
+ private:
+  struct Posted {
+    Rank peer;
+    Tag tag;
+    SlotIndex slot = kNoSlot;    ///< of a receive
+    Address* address = nullptr;  ///< of a send
+    MPI_Request mpi = MPI_REQUEST_NULL;
+    std::shared_ptr<Started> started = {};
+  };
+
+  Matching& matching() { return shared_.matching[static_cast<std::size_t>(strand_)]; }
+
+  void learn_end(Posted& posted) const {
+    const double clock = simgrid::s4u::Engine::get_clock();
+    if (posted.address != nullptr) posted.address->end(clock);
+    if (posted.slot != kNoSlot) shared_.shown->received(posted.slot, clock);
+  }
+
+  std::size_t acquire(Posted posted) {
+    if (free_.empty()) {
+      posted_.push_back(std::move(posted));
+      return posted_.size() - 1;
+    }
+    const std::size_t at = free_.back();
+    free_.pop_back();
+    posted_[at] = std::move(posted);
+    return at;
+  }
+
+  Shared& shared_;
+  Strand strand_;
+  Ledger ledger_;
+  std::deque<Posted> posted_;  // its elements stay where they are while MPI holds on to them
+  std::vector<std::size_t> free_;
+  const Posted* awaited_ = nullptr;
+  Address nowhere_;  // of what no timeline shows
+};
+
+/// The second strands of a run: nothing at all until the first rank starts something. Then there is
+/// an actor for each rank, on the rank's host, and an SMPI instance of them: their MPI_COMM_WORLD.
+class SecondStrands {
+ public:
+  SecondStrands(std::string instance, std::vector<simgrid::s4u::Host*> hosts, Shared& shared)
+      : instance_(std::move(instance)), hosts_(std::move(hosts)), shared_(shared) {}
+
+  /// Called by the actor of the rank.
+  std::shared_ptr<Started> start(Rank rank, StartedProgram program) {
+    if (strands_.empty()) make();
+    One& strand = *strands_[static_cast<std::size_t>(rank.value())];
+    strand.programs.push_back(std::make_shared<Started>(Started{.program = std::move(program)}));
+    auto started = strand.programs.back();
+    strand.work->release();
+    return started;
+  }
+
+  /// Called by the actor of the rank at its end: nothing more will be started.
+  void close(Rank rank) {
+    if (!strands_.empty()) strands_[static_cast<std::size_t>(rank.value())]->work->release();
+  }
+
+  void rethrow_unheard() const {
+    for (const auto& failure : failures_) {
+      if (failure->error) std::rethrow_exception(failure->error);
+    }
+  }
+
+  void add_waits(std::size_t rank, std::vector<Waiting>& waits) const {
+    if (!strands_.empty()) strands_[rank]->comm.add_waits(waits);
+  }
+
+  /// Adds what the strand of a rank has booked.
+  void add_to(std::size_t rank, RankReport& report) const {
+    if (strands_.empty()) return;
+    const One& strand = *strands_[rank];
+    report.finished = std::max(report.finished, strand.ended);
+    add_phases(report.by_phase, strand.comm.ledger().by_phase());
+  }
+
+ private:
+  struct One {
+    One(Rank rank, int size, Shared& shared) : comm(rank, size, shared, Strand::second) {}
+
+    SmpiRank comm;
+    std::deque<std::shared_ptr<Started>> programs = {};
+    simgrid::s4u::SemaphorePtr work =
+        simgrid::s4u::Semaphore::create(0);  ///< for each program, and at the end
+    Seconds ended{};                         ///< of the last program
+  };
+
+  void make() {
+    const auto size = static_cast<int>(hosts_.size());
+    auto& matching = shared_.matching[static_cast<std::size_t>(Strand::second)];
+    matching = Matching(hosts_.size());
+    // All before the first actor starts: meanwhile other ranks may start something.
+    for (int rank = 0; rank < size; ++rank) {
+      strands_.push_back(std::make_unique<One>(Rank(rank), size, shared_));
+    }
+    all_there_ = simgrid::s4u::Barrier::create(static_cast<unsigned>(size));
+    SMPI_app_instance_register(instance_.c_str(), nullptr, size);
+    const auto& main_ended = shared_.matching[static_cast<std::size_t>(Strand::main)].ended;
+    for (std::size_t rank = 0; rank < hosts_.size(); ++rank) {
+      if (main_ended[rank]) strands_[rank]->work->release();
+      const auto actor = simgrid::s4u::Actor::init(fmt::format("second{}", rank), hosts_[rank]);
+      actor->set_property("instance_id", instance_);
+      actor->set_property("rank", fmt::format("{}", rank));
+      actor->start([this, rank] { serve(rank); });
+    }
+  }
+
+  /// What the actor does.
+  void serve(std::size_t rank) {
+    MPI_Init(nullptr, nullptr);
+    all_there_->wait();  // SMPI cannot send to a rank before its MPI_Init
+    One& strand = *strands_[rank];
+    for (strand.work->acquire(); !strand.programs.empty(); strand.work->acquire()) {
+      const std::shared_ptr<Started> started = std::move(strand.programs.front());
+      strand.programs.pop_front();
+      strand.comm.open_books();
+      try {
+        Task<Message> task = started->program(strand.comm);
+        task.start();
+        started->message = task.result();
+      } catch (const simgrid::ForcefulKillException&) {
+        throw;  // a rank failed
+      } catch (...) {
+        started->error = std::current_exception();
+        failures_.push_back(started);
+      }
+      started->program = nullptr;
+      strand.comm.close_books();
+      strand.ended = strand.comm.now();
+      started->done->release();
+    }
+    shared_.matching[static_cast<std::size_t>(Strand::second)].ended[rank] = true;
+    MPI_Finalize();
+  }
+
+  std::string instance_;
+  std::vector<simgrid::s4u::Host*> hosts_;
+  Shared& shared_;
+  std::vector<std::unique_ptr<One>> strands_;  ///< by rank
+  simgrid::s4u::BarrierPtr all_there_;
+  std::vector<std::shared_ptr<Started>> failures_;
+};
+
+inline Request SmpiRank::start_program(StartedProgram program) {
+  if (strand_ == Strand::second) throw_started_by_second(rank());
+  auto started = shared_.seconds->start(rank(), std::move(program));
+  return Request{acquire({.peer = rank(), .tag = Tag(0), .started = std::move(started)})};
+}
+
+}  // namespace thinwire::networks
