@@ -20,6 +20,7 @@
 #include <xbt/config.hpp>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "topologies/loading/dragonfly_routes.hpp"
 #include "topologies/loading/shortest_paths.hpp"
 
@@ -106,9 +107,7 @@ double figure(double (*read)(const std::string&, int, const std::string&, const 
 
 void require_readable(const std::string& path) {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) {
-    throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
-  }
+  if (stat(path.c_str(), &status) != 0) refuse_unreadable(path);
   if (!S_ISREG(status.st_mode)) {
     throw InputError(fmt::format("{}: is no file; name a platform XML", path));
   }

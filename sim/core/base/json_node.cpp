@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "sim/core/base/nearest.hpp"
 
 namespace thinwire::inline base {
@@ -26,12 +24,7 @@ std::string excerpt(const Json& value) {
 }  // namespace
 
 Json read_json_document(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
-    throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
-  }
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad()) throw InputError(fmt::format("{}: cannot be read to its end", path));
+  const std::string text = read_text(path);
   try {
     return Json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {

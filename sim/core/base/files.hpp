@@ -1,0 +1,15 @@
+// Files that users give, as texts.
+#pragma once
+
+#include <string>
+
+namespace thinwire::inline base {
+
+/// Throws InputError, which asks whether there is such a file.
+[[noreturn]] void refuse_unreadable(const std::string& path);
+/// All that a file or a pipe holds. Throws InputError where it cannot be read.
+[[nodiscard]] std::string read_text(const std::string& path);
+/// The same, but empty where the path names no regular file.
+[[nodiscard]] std::string read_text_if_any(const std::string& path);
+
+}  // namespace thinwire::inline base
