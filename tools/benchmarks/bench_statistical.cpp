@@ -33,9 +33,10 @@ void bench(const std::string& scheme, int ranks) {
                               {"iterations", 2},
                               {"input", {{"profile", "bert"}, {"statistical", true}}}},
                              "bench_statistical");
-  experiment::PointRun run(point);
-  run.after_iteration = [&](int) { marks.push_back(seconds_now()); };
-  const experiment::Outcome outcome = run.run();
+  const experiment::Outcome outcome =
+      experiment::Simulation(point,
+                             {.after_iteration = [&](int) { marks.push_back(seconds_now()); }})
+          .run();
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const double steady = marks[2] - marks[1];

@@ -9,9 +9,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string_view>
 
-#include "sim/app/experiment/config.hpp"
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::experiment {
@@ -59,6 +60,22 @@ std::string replace_text(const fs::path& path, std::string_view text) {
 }
 
 }  // namespace
+
+bool for_each_json_line(const std::string& text, const std::string& path,
+                        const std::function<void(const Json& line, const std::string& at)>& take) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    const std::string at = fmt::format("{}:{}", path, number);
+    const Json json = Json::parse(line, nullptr, false);
+    if (json.is_discarded() && lines.eof()) return false;  // a line without its end
+    if (json.is_discarded()) {
+      throw InputError(fmt::format("{}: not JSON; results are one JSON object a line", at));
+    }
+    take(json, at);
+  }
+  return true;
+}
 
 void write_text(const std::string& path, std::string_view text) {
   const fs::path target = linked_file(path);

@@ -186,12 +186,17 @@ void ChildProcess::reap() {
   }
   peak_rss_bytes_ = std::int64_t{usage.ru_maxrss} * 1024;
   pid_ = -1;
+  end_ = std::chrono::steady_clock::now();
+}
+
+double ChildProcess::wall_s() const {
+  const auto end = pid_ < 0 ? end_ : std::chrono::steady_clock::now();
+  return std::chrono::duration<double>(end - begin_).count();
 }
 
 void ChildProcess::hold_to_limits() {
   if (!killed_for_.empty()) return;
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
-  if (limits_.seconds && taken.count() > *limits_.seconds) {
+  if (limits_.seconds && wall_s() > *limits_.seconds) {
     killed_for_ = fmt::format("took longer than the {:g} s that it was given", *limits_.seconds);
   } else if (limits_.memory_bytes && resident_bytes(pid_) > *limits_.memory_bytes) {
     killed_for_ = fmt::format("needs more than the {:g} MiB of memory that it was given",

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "sim/app/experiment/compare.hpp"
-#include "sim/app/experiment/row.hpp"
+#include "sim/app/experiment/simulate.hpp"
 #include "tests/support/sanitizers.hpp"
 
 namespace {
@@ -41,7 +41,7 @@ Row row_of(const Given& given, const char* network = "smpi") {
                   {"platform", "alphabeta"},        {"ranks", given.ranks},
                   {"components", given.components}, {"density", given.density},
                   {"iterations", given.iterations}, {"options", Json::parse(given.options)}};
-  Row row = make_row("test", point_from(json, "test"));
+  Row row = simulate_point("test", point_from(json, "test"));
   REQUIRE(row.status == Status::ok);
   return row;
 }
