@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,30 +23,6 @@ namespace {
 
 using namespace thinwire;
 using namespace thinwire::accuracy;
-
-/// Where the table's platforms are written; removed in the end.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    path_ = (std::filesystem::temp_directory_path() / "links_accuracy-XXXXXX").string();
-    if (mkdtemp(path_.data()) == nullptr) {
-      throw InputError(fmt::format("{}: cannot be made; set TMPDIR to a folder with room", path_));
-    }
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ScratchFolder(ScratchFolder&&) = delete;
-  ScratchFolder& operator=(ScratchFolder&&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 struct Flags {
   Axes axes = all_axes();
@@ -104,8 +81,15 @@ int run(Flags& flags) {
     packets.packets = true;
     cli::prepare_for_packets({packets}, {});
   }
-  const ScratchFolder scratch;
-  table.platforms = write_platforms(scratch.path());
+  std::string folder = (std::filesystem::temp_directory_path() / "links_accuracy-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) {
+    throw InputError(fmt::format("{}: cannot be made; set TMPDIR to a folder with room", folder));
+  }
+  const std::shared_ptr<void> removed_in_the_end(nullptr, [&folder](void* /*nothing*/) {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  });
+  table.platforms = write_platforms(folder);
   if (flags.packets) table.platforms["gige_star"] = topologies::platform_file("gige_star");
   const std::vector<CellComparison> cells = fill_table(table);
   fmt::print("{}", accuracy::report(cells, flags.report));
@@ -180,21 +164,20 @@ int main(int argc, char** argv) {
       "goes on later. SimGrid's times stay when Thinwire changes; the judged network is measured\n"
       "anew by every version of it.\n"
       "Example: links_accuracy -o results/links/accuracy.jsonl --only links --summary");
+  const auto complain = [](const std::exception& error, int exit_code) {
+    fmt::print(stderr, "links_accuracy: {}\n", error.what());
+    return exit_code;
+  };
   try {
     app.parse(argc, argv);
     return run(flags);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    fmt::print(stderr, "links_accuracy: {}\n", error.what());
-    return cli::kBadInput;
+    return error.get_exit_code() == 0 ? app.exit(error) : complain(error, cli::kBadInput);
   } catch (const InputError& error) {
-    fmt::print(stderr, "links_accuracy: {}\n", error.what());
-    return cli::kBadInput;
+    return complain(error, cli::kBadInput);
   } catch (const InterruptedError& error) {
-    fmt::print(stderr, "links_accuracy: {}\n", error.what());
-    return cli::kInterrupted;
+    return complain(error, cli::kInterrupted);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "links_accuracy: {}\n", error.what());
-    return cli::kFailed;
+    return complain(error, cli::kFailed);
   }
 }

@@ -33,11 +33,6 @@ CellStatus status_from(const std::string& name) {
   return static_cast<CellStatus>(found - kStatusNames.begin());
 }
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
 std::optional<double> number_or_null(const Json& value) {
   return value.is_null() ? std::nullopt : std::optional(value.get<double>());
 }
@@ -112,6 +107,10 @@ Measurement measurement_from(const Json& json) {
 
 }  // namespace
 
+const char* name_of(CellStatus status) { return kStatusNames.at(static_cast<std::size_t>(status)); }
+
+Json or_null(std::optional<double> value) { return value ? Json(*value) : Json(); }
+
 Json to_json(const Measurement& m) {
   const bool ok = m.status == CellStatus::ok;
   Json json = {{"schema", kMeasurementSchema}};
@@ -120,7 +119,7 @@ Json to_json(const Measurement& m) {
   json["settings"] = m.side.settings;
   json["platform_hash"] = m.platform_hash;
   json["program"] = m.program;
-  json["status"] = kStatusNames.at(static_cast<std::size_t>(m.status));
+  json["status"] = name_of(m.status);
   json["reason"] = ok ? Json() : Json(m.reason);
   json["time_s"] = ok ? Json(m.time_s) : Json();
   json["alphabeta_s"] = or_null(m.alphabeta_s);

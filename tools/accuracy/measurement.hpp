@@ -34,6 +34,8 @@ struct Measurement {
   std::int64_t peak_rss_bytes = 0;
 };
 
+[[nodiscard]] const char* name_of(CellStatus status);
+[[nodiscard]] Json or_null(std::optional<double> value);
 [[nodiscard]] Json to_json(const Measurement& measurement);
 /// Of JSON Lines, whose last one may be cut off. Throws InputError naming the file and the line of
 /// anything else.

@@ -41,12 +41,10 @@ class Results {
 
   /// What a measurement to come says of itself.
   [[nodiscard]] Measurement blank(const Cell& cell, const Side& side) const {
-    Measurement m;
-    m.cell = cell;
-    m.side = side;
-    m.platform_hash = platforms_.at(cell.platform);
-    m.program = programs_.at(side.network);
-    return m;
+    return {.cell = cell,
+            .side = side,
+            .platform_hash = platforms_.at(cell.platform),
+            .program = programs_.at(side.network)};
   }
   /// Nullptr where there is none, of whatever version.
   [[nodiscard]] const Measurement* before(const Cell& cell, const Side& side) const {

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 
 namespace thinwire::experiment {
 
@@ -28,17 +29,6 @@ fs::path linked_file(fs::path path) {
     path = path.parent_path() / fs::read_symlink(path);
   }
   return path;
-}
-
-/// False, with errno, where not all of it could be written.
-bool write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
 }
 
 /// Nothing, or why `path` does not hold `text` now; then it holds what it held before.

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <utility>
 
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/outcome_json.hpp"
@@ -14,21 +14,12 @@ namespace thinwire::experiment {
 
 namespace {
 
-constexpr std::array<std::pair<Status, const char*>, 3> kStatusNames{
-    {{Status::ok, "ok"}, {Status::skipped, "skipped"}, {Status::failed, "failed"}}};
-
-std::string name_of(Status status) {
-  for (const auto& [value, name] : kStatusNames) {
-    if (value == status) return name;
-  }
-  return {};
-}
+constexpr std::array<const char*, 3> kStatusNames{"ok", "skipped", "failed"};  // as Status
 
 Status status_from(const std::string& text) {
-  for (const auto& [value, name] : kStatusNames) {
-    if (text == name) return value;
-  }
-  throw InputError(fmt::format("unknown status '{}'", text));
+  const auto* const found = std::ranges::find(kStatusNames, text);
+  if (found == kStatusNames.end()) throw InputError(fmt::format("unknown status '{}'", text));
+  return static_cast<Status>(found - kStatusNames.begin());
 }
 
 }  // namespace
@@ -49,7 +40,7 @@ Json to_json(const Row& row) {
           {"sweep", row.sweep},
           {"key", row.key},
           {"version", row.version},
-          {"status", name_of(row.status)},
+          {"status", kStatusNames.at(static_cast<std::size_t>(row.status))},
           {"reason", row.reason.empty() ? Json() : Json(row.reason)},
           {"point", to_json(row.point)},
           {"result", row.outcome ? to_json(*row.outcome, has_clock) : Json()},

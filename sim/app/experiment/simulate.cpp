@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <exception>
 #include <memory>
 #include <new>
 
@@ -29,18 +28,18 @@ std::string subject_of(const Point& point) {
 /// Runs a simulation, with its timeline where there is to be one.
 Json result_of(Simulation& simulation, bool has_clock, const TimelineWish* timeline) {
   if (timeline == nullptr) return to_json(simulation.run(), has_clock);
-  std::exception_ptr failure;
+  const auto write = [&] {
+    const Timeline* const seen = simulation.timeline();
+    return seen == nullptr ? std::string() : timeline->write(*seen);
+  };
   Json result;
   try {
     result = to_json(simulation.run(timeline->settings), has_clock);
   } catch (...) {
-    failure = std::current_exception();
+    (void)write();
+    throw;
   }
-  if (simulation.timeline() != nullptr) {
-    const std::string told = timeline->write(*simulation.timeline());
-    if (!failure) result["timeline"] = told;
-  }
-  if (failure) std::rethrow_exception(failure);
+  result["timeline"] = write();
   return result;
 }
 

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 
 namespace thinwire::inline base {
 
@@ -68,19 +69,9 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
-void write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // the parent is gone
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
 void send(int file, Sent what, std::string_view text = {}) {
   const char tag = static_cast<char>(what);
-  write_all(file, {&tag, 1});
-  write_all(file, text);
+  if (write_all(file, {&tag, 1})) (void)write_all(file, text);  // else the parent is gone
 }
 
 [[noreturn]] void be_the_child(const ChildWork& work, pid_t parent, int results, int messages,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace thinwire::inline base {
 
@@ -11,5 +12,7 @@ namespace thinwire::inline base {
 [[nodiscard]] std::string read_text(const std::string& path);
 /// The same, but empty where the path names no regular file.
 [[nodiscard]] std::string read_text_if_any(const std::string& path);
+/// Writes to a descriptor; false, with errno, where not all of it could be written.
+[[nodiscard]] bool write_all(int file, std::string_view text);
 
 }  // namespace thinwire::inline base

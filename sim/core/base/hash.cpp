@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <system_error>
 #include <vector>
@@ -13,34 +14,26 @@ namespace thinwire::inline base {
 
 namespace {
 
-constexpr std::uint64_t kOffsetBasis = 0xcbf29ce484222325U;
-constexpr std::uint64_t kPrime = 0x100000001b3U;
-
-std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = kOffsetBasis) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
-  return hash;
-}
-
-std::string digits(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
-
-std::string hash_of_stream(std::istream& stream) {
-  std::vector<char> piece(1 << 20);
-  std::uint64_t hash = kOffsetBasis;
-  while (stream.read(piece.data(), static_cast<std::streamsize>(piece.size())) ||
-         stream.gcount() > 0) {
-    hash = fnv1a({piece.data(), static_cast<std::size_t>(stream.gcount())}, hash);
+class Fnv1a {
+ public:
+  Fnv1a& add(std::string_view text) {
+    for (const char c : text) hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    return *this;
   }
-  return digits(hash);
-}
+  [[nodiscard]] std::string digits() const { return fmt::format("{:016x}", hash_); }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325U;
+};
 
 }  // namespace
 
-std::string hash_of_text(std::string_view text) { return digits(fnv1a(text)); }
+std::string hash_of_text(std::string_view text) { return Fnv1a().add(text).digits(); }
 
 std::string hash_of_file(const std::string& path) {
   struct Known {
     std::filesystem::file_time_type changed;
-    std::uintmax_t size;
+    std::uintmax_t size = 0;
     std::string hash;
   };
   static std::map<std::string, Known> all;
@@ -49,12 +42,17 @@ std::string hash_of_file(const std::string& path) {
   const auto changed = std::filesystem::last_write_time(path, failed);
   const std::uintmax_t size = std::filesystem::file_size(path, failed);
   if (failed) return {};
-  auto known = all.find(path);
-  if (known == all.end() || known->second.changed != changed || known->second.size != size) {
+  Known& known = all[path];
+  if (known.hash.empty() || known.changed != changed || known.size != size) {
     std::ifstream file(path, std::ios::binary);
-    known = all.insert_or_assign(path, Known{changed, size, hash_of_stream(file)}).first;
+    std::vector<char> piece(1 << 20);
+    Fnv1a hash;
+    while (file.read(piece.data(), std::ssize(piece)) || file.gcount() > 0) {
+      hash.add({piece.data(), static_cast<std::size_t>(file.gcount())});
+    }
+    known = {changed, size, hash.digits()};
   }
-  return known->second.hash;
+  return known.hash;
 }
 
 }  // namespace thinwire::inline base

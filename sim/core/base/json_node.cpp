@@ -47,17 +47,7 @@ void refuse_value(const std::string& path, const std::string& pointer, const std
 }
 
 std::string escaped_key(const std::string& key) {
-  std::string text;
-  for (const char c : key) {
-    if (c == '~') {
-      text += "~0";
-    } else if (c == '/') {
-      text += "~1";
-    } else {
-      text += c;
-    }
-  }
-  return text;
+  return (Json::json_pointer() / key).to_string().substr(1);
 }
 
 void JsonNode::be_object(std::span<const std::string_view> keys) const {
