@@ -1,5 +1,7 @@
 #include "sim/app/experiment/outcome_json.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::experiment {

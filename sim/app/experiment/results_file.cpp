@@ -1,5 +1,7 @@
 #include "sim/app/experiment/results_file.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "sim/app/experiment/lines_file.hpp"
 #include "sim/core/base/files.hpp"
 

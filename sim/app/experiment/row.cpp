@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/outcome_json.hpp"

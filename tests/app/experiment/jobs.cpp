@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
@@ -55,10 +57,10 @@ TEST_CASE("One at a time, jobs end in their order; one without work has its line
   LinesFile file(folder.path("lines"), accept_all);
   std::vector<Job> jobs;
   jobs.push_back(number(0));
-  jobs.push_back({.line = [](const ChildProcess* ended) {
-    CHECK(ended == nullptr);
-    return std::string("nothing to do");
-  }});
+  jobs.push_back({.work = {}, .line = [](const ChildProcess* ended) {
+                    CHECK(ended == nullptr);
+                    return std::string("nothing to do");
+                  }});
   jobs.push_back(number(2));
   run_jobs(std::move(jobs), file, {}, [](const JobProgress& /*now*/) {});
   CHECK(test::text_of(folder.path("lines")) == "0\nnothing to do\n2\n");

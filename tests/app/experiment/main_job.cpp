@@ -13,6 +13,7 @@
 namespace {
 
 using namespace thinwire;
+using namespace thinwire::experiment;
 
 constexpr double kTolerance = 1e-9;
 

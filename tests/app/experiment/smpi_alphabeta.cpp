@@ -19,6 +19,7 @@
 namespace {
 
 using namespace thinwire;
+using namespace thinwire::experiment;
 
 /// What these inputs were seen to differ by is below, each time, and the bound that is tested is
 /// beyond it by as little as makes a round number.

@@ -11,6 +11,7 @@
 #include "sim/core/base/errors.hpp"
 
 using namespace thinwire;
+using namespace thinwire::report;
 
 namespace {
 
