@@ -109,9 +109,7 @@ TEST_CASE("the time on the alpha-beta machine is the same beside a run as after 
     const Point point = point_from(json, "test");
     const auto told = [&](AlphaBetaTime when) {
       const auto run = [&] {
-        experiment::Simulation ready(point);
-        ready.alphabeta = when;
-        const Outcome outcome = ready.run();
+        const Outcome outcome = Simulation(point, {.alphabeta = when}).run();
         if (!outcome.alphabeta_time) return std::string("none");
         return fmt::format("{}", outcome.alphabeta_time->value());
       };
