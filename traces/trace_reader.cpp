@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "traces/hdf5.hpp"
 #include "traces/trace.hpp"
 
@@ -43,9 +44,7 @@ void for_each(const Dataset& dataset, Position row, hsize_t first, hsize_t last,
 hdf5::Handle open(const std::string& path) {
   hdf5::silence();
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) {
-    throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
-  }
+  if (!std::filesystem::is_regular_file(path, ignored)) refuse_unreadable(path);
   hdf5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (!file.valid()) {
     const std::string why = hdf5::reason();

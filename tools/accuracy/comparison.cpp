@@ -63,10 +63,9 @@ CellComparison compare(const Cell& cell, std::optional<Measurement> reference,
     const char* const which = side == &result.reference ? "the reference" : "the judged network";
     if (!*side) {
       settle("missing", fmt::format("not measured yet on {}", which));
-    } else if ((*side)->status == CellStatus::too_slow) {
-      settle("too_slow", fmt::format("{}: {}", (*side)->side.network, (*side)->reason));
-    } else if ((*side)->status == CellStatus::failed) {
-      settle("failed", fmt::format("{}: {}", (*side)->side.network, (*side)->reason));
+    } else if ((*side)->status != CellStatus::ok) {
+      settle(name_of((*side)->status),
+             fmt::format("{}: {}", (*side)->side.network, (*side)->reason));
     }
   }
   if (result.status.empty() && (result.reference->messages != result.judged->messages ||

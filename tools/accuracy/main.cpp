@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -15,8 +16,8 @@
 #include "sim/app/cli/command.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/core/base/errors.hpp"
-#include "tools/accuracy/measuring.hpp"
 #include "tools/accuracy/report.hpp"
+#include "tools/accuracy/table.hpp"
 #include "topologies/loading/shipped.hpp"
 
 namespace {
@@ -24,33 +25,9 @@ namespace {
 using namespace thinwire;
 using namespace thinwire::accuracy;
 
-/// Where the table's platforms are written; removed in the end.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    path_ = (std::filesystem::temp_directory_path() / "links_accuracy-XXXXXX").string();
-    if (mkdtemp(path_.data()) == nullptr) {
-      throw InputError(fmt::format("{}: cannot be made; set TMPDIR to a folder with room", path_));
-    }
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ScratchFolder(ScratchFolder&&) = delete;
-  ScratchFolder& operator=(ScratchFolder&&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 struct Flags {
   Axes axes = all_axes();
-  Measuring measuring;
+  TableSettings table;
   std::vector<std::string> settings;
   std::string only = "both";
   bool packets = false;
@@ -78,25 +55,25 @@ Json settings_from(const std::vector<std::string>& texts) {
 void choose_packets(Flags& flags) {
   flags.axes.platforms = {"gige_star"};
   flags.axes.ranks = {16};
-  flags.measuring.reference.settings["packets"] = true;
+  flags.table.reference.settings["packets"] = true;
   flags.report.reference = "packets";
 }
 
 int run(Flags& flags) {
-  Measuring& measuring = flags.measuring;
+  TableSettings& table = flags.table;
   if (flags.packets) choose_packets(flags);
   check_axes(flags.axes);
-  measuring.cells = cells_of(flags.axes);
-  measuring.judged.settings = settings_from(flags.settings);
-  flags.report.judged = measuring.judged.network;
-  if (flags.only != "both" && flags.only != "smpi" && flags.only != measuring.judged.network) {
+  table.cells = cells_of(flags.axes);
+  table.judged.settings = settings_from(flags.settings);
+  flags.report.judged = table.judged.network;
+  if (flags.only != "both" && flags.only != "smpi" && flags.only != table.judged.network) {
     throw InputError(fmt::format("--only: '{}' is not right; wanted is smpi or {}", flags.only,
-                                 measuring.judged.network));
+                                 table.judged.network));
   }
-  measuring.run_reference = flags.only == "both" || flags.only == "smpi";
-  measuring.run_judged = flags.only != "smpi";
-  if (measuring.run_judged) static_cast<void>(experiment::find_network(measuring.judged.network));
-  if (measuring.reference == measuring.judged) {
+  table.run_reference = flags.only == "both" || flags.only == "smpi";
+  table.run_judged = flags.only != "smpi";
+  if (table.run_judged) static_cast<void>(experiment::find_network(table.judged.network));
+  if (table.reference == table.judged) {
     throw InputError("--network: smpi would be judged by itself; change it with --set");
   }
 
@@ -105,10 +82,17 @@ int run(Flags& flags) {
     packets.packets = true;
     cli::prepare_for_packets({packets}, {});
   }
-  const ScratchFolder scratch;
-  measuring.platforms = write_platforms(scratch.path());
-  if (flags.packets) measuring.platforms["gige_star"] = topologies::platform_file("gige_star");
-  const std::vector<CellComparison> cells = measure(measuring);
+  std::string folder = (std::filesystem::temp_directory_path() / "links_accuracy-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) {
+    throw InputError(fmt::format("{}: cannot be made; set TMPDIR to a folder with room", folder));
+  }
+  const std::shared_ptr<void> removed_in_the_end(nullptr, [&folder](void* /*nothing*/) {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  });
+  table.platforms = write_platforms(folder);
+  if (flags.packets) table.platforms["gige_star"] = topologies::platform_file("gige_star");
+  const std::vector<CellComparison> cells = fill_table(table);
   fmt::print("{}", accuracy::report(cells, flags.report));
   if (std::fflush(stdout) != 0) throw SimulationError("stdout: cannot be written");
 
@@ -132,16 +116,16 @@ int main(int argc, char** argv) {
       "five "
       "platforms, simulated on both, as a table of simulated times and their ratios.");
   Flags flags;
-  Measuring& measuring = flags.measuring;
-  measuring.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  measuring.output = "results/local/accuracy.jsonl";
-  app.add_option("-o,--output", measuring.output,
+  TableSettings& table = flags.table;
+  table.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  table.output = "results/local/accuracy.jsonl";
+  app.add_option("-o,--output", table.output,
                  "measurements, one JSON object a line; what it holds is not measured again")
       ->capture_default_str();
-  app.add_option("--also", measuring.also,
+  app.add_option("--also", table.also,
                  "further measurements to take from, which are only read: a copy that another run "
                  "is writing, say");
-  app.add_option("--network", measuring.judged.network, "the network that is judged")
+  app.add_option("--network", table.judged.network, "the network that is judged")
       ->capture_default_str();
   app.add_option("--set", flags.settings,
                  "KEY=VALUE of a point, for the judged network: variants are kept side by side");
@@ -156,15 +140,15 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--packets", flags.packets,
                "judge by ns-3's packets instead: 16 ranks on gige_star");
-  app.add_option("-j,--jobs", measuring.jobs, "cells that run at once")
+  app.add_option("-j,--jobs", table.jobs, "cells that run at once")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option(
-         "--time-limit", measuring.limit_s,
+         "--time-limit", table.limit_s,
          "wall-clock seconds for a cell on a network; beyond them it is recorded as too slow")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_flag("--force", measuring.force, "measure also what is there already");
+  app.add_flag("--force", table.force, "measure also what is there already");
   app.add_flag("--summary", flags.report.summary, "leave the cells out of the table");
   app.add_flag("--gate", flags.gate,
                "exit with 1 where the median error is above 3% or the 90th percentile above 10%");
@@ -181,21 +165,20 @@ int main(int argc, char** argv) {
       "goes on later. SimGrid's times stay when Thinwire changes; the judged network is measured\n"
       "anew by every version of it.\n"
       "Example: links_accuracy -o results/links/accuracy.jsonl --only links --summary");
+  const auto complain = [](const std::exception& error, int exit_code) {
+    fmt::print(stderr, "links_accuracy: {}\n", error.what());
+    return exit_code;
+  };
   try {
     app.parse(argc, argv);
     return run(flags);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    fmt::print(stderr, "links_accuracy: {}\n", error.what());
-    return cli::kBadInput;
+    return error.get_exit_code() == 0 ? app.exit(error) : complain(error, cli::kBadInput);
   } catch (const InputError& error) {
-    fmt::print(stderr, "links_accuracy: {}\n", error.what());
-    return cli::kBadInput;
+    return complain(error, cli::kBadInput);
   } catch (const InterruptedError& error) {
-    fmt::print(stderr, "links_accuracy: {}\n", error.what());
-    return cli::kInterrupted;
+    return complain(error, cli::kInterrupted);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "links_accuracy: {}\n", error.what());
-    return cli::kFailed;
+    return complain(error, cli::kFailed);
   }
 }

@@ -2,17 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <fstream>
+#include <cmath>
+#include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <numeric>
-#include <sstream>
+#include <stdexcept>
 #include <utility>
 
+#include "sim/app/experiment/lines_file.hpp"
 #include "sim/app/experiment/networks.hpp"
-#include "sim/app/experiment/run.hpp"
+#include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/hash.hpp"
 #include "sim/core/base/version.hpp"
 #include "sim/machine/networks/smpi/smpi.hpp"
 
@@ -20,31 +23,15 @@ namespace thinwire::accuracy {
 
 namespace {
 
-struct StatusName {
-  CellStatus status;
-  const char* name;
-};
-constexpr std::array kStatusNames{StatusName{CellStatus::ok, "ok"},
-                                  StatusName{CellStatus::failed, "failed"},
-                                  StatusName{CellStatus::too_slow, "too_slow"}};
-
-const char* name_of(CellStatus status) {
-  for (const StatusName& one : kStatusNames) {
-    if (one.status == status) return one.name;
-  }
-  return "";
-}
+constexpr std::array<const char*, 3> kStatusNames{"ok", "failed", "too_slow"};  // as CellStatus
 
 CellStatus status_from(const std::string& name) {
-  for (const StatusName& one : kStatusNames) {
-    if (name == one.name) return one.status;
+  const auto* const found = std::ranges::find(kStatusNames, name);
+  if (found == kStatusNames.end()) {
+    throw InputError(
+        fmt::format("/status: '{}' is none of {}", name, fmt::join(kStatusNames, ", ")));
   }
-  throw InputError(fmt::format("/status: '{}' is none of ok, failed, too_slow", name));
-}
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
+  return static_cast<CellStatus>(found - kStatusNames.begin());
 }
 
 std::optional<double> number_or_null(const Json& value) {
@@ -77,38 +64,24 @@ Json result_of_pattern(const Cell& cell, const experiment::Point& point,
           {"words", total.words_sent.value()}};
 }
 
-Json result_of_scheme(const experiment::Point& point, experiment::PointRun& run) {
-  run.alphabeta =
-      has_alphabeta(point) ? experiment::AlphaBetaTime::after : experiment::AlphaBetaTime::none;
-  const experiment::Outcome outcome = run.run();
-  if (!outcome.ranks_agree) {
-    throw SimulationError("the ranks ended with different reduced gradients");
-  }
-  const auto total = [&](const experiment::Spread& spread) {
-    return std::llround(spread.mean * point.ranks);
-  };
-  return {{"time_s", outcome.time().value()},
-          {"alphabeta_s", outcome.alphabeta_time ? Json(outcome.alphabeta_time->value()) : Json()},
-          {"messages", total(outcome.messages_sent)},
-          {"words", total(outcome.words_sent)}};
+/// Of a measurement's line, and of what a pattern's child gives.
+void take_result(Measurement& m, const Json& json) {
+  m.time_s = json.at("time_s").get<double>();
+  m.alphabeta_s = number_or_null(json.at("alphabeta_s"));
+  m.messages = json.at("messages").get<std::int64_t>();
+  m.words = json.at("words").get<std::int64_t>();
 }
 
-ChildWork work_of(const Cell& cell, const experiment::Point& point,
-                  const std::string& platform_file) {
-  ChildWork work;
-  work.subject = platform_file;
-  if (pattern_named(cell.pattern) != nullptr) {
-    const auto ready = std::make_shared<experiment::ReadyNetwork>();
-    work.prepare = [ready, point] {
-      *ready = experiment::find_network(point.network).make(point, false);
-    };
-    work.run = [ready, point, cell] { return result_of_pattern(cell, point, *ready).dump(); };
-  } else {
-    const auto ready = std::make_shared<std::optional<experiment::PointRun>>();
-    work.prepare = [ready, point] { ready->emplace(point); };
-    work.run = [ready, point] { return result_of_scheme(point, **ready).dump(); };
-  }
-  return work;
+void take_scheme(Measurement& m, const experiment::Row& row) {
+  if (!row.outcome) throw SimulationError(row.reason);
+  const auto total = [&](const experiment::Spread& spread) {
+    return std::llround(spread.mean * row.point.ranks);
+  };
+  m.time_s = row.outcome->time().value();
+  if (row.outcome->alphabeta_time) m.alphabeta_s = row.outcome->alphabeta_time->value();
+  m.messages = total(row.outcome->messages_sent);
+  m.words = total(row.outcome->words_sent);
+  m.peak_rss_bytes = row.peak_rss_bytes;
 }
 
 Measurement measurement_from(const Json& json) {
@@ -128,15 +101,16 @@ Measurement measurement_from(const Json& json) {
     m.reason = json.at("reason").get<std::string>();
     return m;
   }
-  m.time_s = json.at("time_s").get<double>();
-  m.alphabeta_s = number_or_null(json.at("alphabeta_s"));
-  m.messages = json.at("messages").get<std::int64_t>();
-  m.words = json.at("words").get<std::int64_t>();
+  take_result(m, json);
   m.peak_rss_bytes = json.at("peak_rss_bytes").get<std::int64_t>();
   return m;
 }
 
 }  // namespace
+
+const char* name_of(CellStatus status) { return kStatusNames.at(static_cast<std::size_t>(status)); }
+
+Json or_null(std::optional<double> value) { return value ? Json(*value) : Json(); }
 
 Json to_json(const Measurement& m) {
   const bool ok = m.status == CellStatus::ok;
@@ -160,17 +134,13 @@ Json to_json(const Measurement& m) {
 
 std::vector<Measurement> measurements_from(const std::string& text, const std::string& path) {
   std::vector<Measurement> all;
-  std::istringstream lines(text);
-  std::string line;
-  for (int number = 1; std::getline(lines, line); ++number) {
-    const Json json = Json::parse(line, nullptr, false);
-    if (json.is_discarded() && lines.eof()) break;  // it was being written
+  experiment::for_each_json_line(text, path, [&](const Json& line, const std::string& at) {
     try {
-      all.push_back(measurement_from(json));
+      all.push_back(measurement_from(line));
     } catch (const std::exception& error) {
-      throw InputError(fmt::format("{}:{}: {}", path, number, error.what()));
+      throw InputError(fmt::format("{}: {}", at, error.what()));
     }
-  }
+  });
   return all;
 }
 
@@ -181,48 +151,39 @@ std::string program_of(const std::string& network) {
   return program;
 }
 
-std::string hash_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(fmt::format("{}: cannot be read", path));
-  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
-  std::vector<char> piece(1 << 20);
-  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
-    for (std::streamsize i = 0; i < file.gcount(); ++i) {
-      const auto byte = static_cast<unsigned char>(piece[static_cast<std::size_t>(i)]);
-      hash = (hash ^ byte) * 0x100000001b3U;
-    }
+ChildWork work_of(const Cell& cell, const experiment::Point& point) {
+  if (pattern_named(cell.pattern) == nullptr) {
+    using experiment::AlphaBetaTime;
+    const AlphaBetaTime time = has_alphabeta(point) ? AlphaBetaTime::after : AlphaBetaTime::none;
+    return experiment::work_of(point, {.alphabeta = time}).value();
   }
-  return fmt::format("{:016x}", hash);
+  const auto ready = std::make_shared<experiment::ReadyNetwork>();
+  return {
+      .subject = point.platform,
+      .prepare = [ready,
+                  point] { *ready = experiment::find_network(point.network).make(point, false); },
+      .run = [ready, point, cell] { return result_of_pattern(cell, point, *ready).dump(); }};
 }
 
-CellRun::CellRun(Measurement wanted, const std::string& platform_file)
-    : wanted_(std::move(wanted)), begin_(std::chrono::steady_clock::now()) {
-  const experiment::Point point = point_of(wanted_.cell, wanted_.side, platform_file);
-  child_ = std::make_unique<ChildProcess>(work_of(wanted_.cell, point, platform_file),
-                                          ChildLimits{.seconds = wanted_.limit_s});
-}
-
-Measurement CellRun::finish() const {
-  Measurement m = wanted_;
-  m.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  const auto fail = [&](const std::string& reason) {
-    m.status = m.wall_s >= m.limit_s ? CellStatus::too_slow : CellStatus::failed;
-    m.reason = reason;
-  };
+Measurement measured(Measurement wanted, const experiment::Point& point,
+                     const ChildProcess& child) {
+  Measurement m = std::move(wanted);
+  m.wall_s = child.wall_s();
   try {
-    const ChildOutcome child = child_->outcome();
-    const Json result = Json::parse(child.text);
-    m.time_s = result.at("time_s").get<double>();
-    m.alphabeta_s = number_or_null(result.at("alphabeta_s"));
-    m.messages = result.at("messages").get<std::int64_t>();
-    m.words = result.at("words").get<std::int64_t>();
-    m.peak_rss_bytes = child.peak_rss_bytes;
-  } catch (const SimulationError& error) {
-    fail(error.what());
-  } catch (const InputError& error) {
-    fail(error.what());
+    if (pattern_named(m.cell.pattern) != nullptr) {
+      const ChildOutcome ended = child.outcome();
+      take_result(m, Json::parse(ended.text));
+      m.peak_rss_bytes = ended.peak_rss_bytes;
+    } else {
+      take_scheme(m, experiment::row_of("accuracy", point, &child));
+    }
   } catch (const std::bad_alloc&) {
-    fail("out of memory");
+    m.reason = "out of memory";
+  } catch (const std::runtime_error& error) {
+    m.reason = error.what();
+  }
+  if (!m.reason.empty()) {
+    m.status = m.wall_s >= m.limit_s ? CellStatus::too_slow : CellStatus::failed;
   }
   return m;
 }

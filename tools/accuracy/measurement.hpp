@@ -1,9 +1,7 @@
 // One cell on one network: simulated in a child process, and kept as a line of JSON.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +34,8 @@ struct Measurement {
   std::int64_t peak_rss_bytes = 0;
 };
 
+[[nodiscard]] const char* name_of(CellStatus status);
+[[nodiscard]] Json or_null(std::optional<double> value);
 [[nodiscard]] Json to_json(const Measurement& measurement);
 /// Of JSON Lines, whose last one may be cut off. Throws InputError naming the file and the line of
 /// anything else.
@@ -44,25 +44,12 @@ struct Measurement {
 
 /// What results of the network depend on beside cell, settings and platform.
 [[nodiscard]] std::string program_of(const std::string& network);
-/// 16 hexadecimal digits. Throws InputError where the file cannot be read.
-[[nodiscard]] std::string hash_of_file(const std::string& path);
 
-/// A cell that runs on a network in a child process.
-class CellRun {
- public:
-  /// `wanted` says cell, side, platform_hash, program and limit_s. Throws as point_of and
-  /// ChildProcess do.
-  CellRun(Measurement wanted, const std::string& platform_file);
-
-  [[nodiscard]] bool advance() { return child_->advance(); }
-  [[nodiscard]] const ChildProcess* child() const { return child_.get(); }
-  /// Of one that has ended.
-  [[nodiscard]] Measurement finish() const;
-
- private:
-  Measurement wanted_;
-  std::chrono::steady_clock::time_point begin_;
-  std::unique_ptr<ChildProcess> child_;
-};
+/// What a child process has to do to simulate a cell; `point` is the cell's.
+[[nodiscard]] ChildWork work_of(const Cell& cell, const experiment::Point& point);
+/// `wanted` says cell, side, platform_hash, program and limit_s; the rest is of the child, which
+/// has ended.
+[[nodiscard]] Measurement measured(Measurement wanted, const experiment::Point& point,
+                                   const ChildProcess& child);
 
 }  // namespace thinwire::accuracy

@@ -89,9 +89,14 @@ Task<void> rotated(Communicator& comm, const PatternMessages& messages, std::siz
   while (!under_way.empty()) co_await oldest(comm, under_way);
 }
 
-template <int kInFlight>
-RankProgram rotated_program(int /*ranks*/, const PatternMessages& messages) {
-  return [messages](Communicator& comm) { return rotated(comm, messages, kInFlight); };
+template <std::size_t kInFlight>
+Task<void> rotated(Communicator& comm, const PatternMessages& messages) {
+  return rotated(comm, messages, kInFlight);
+}
+
+template <Task<void> (*kRun)(Communicator& comm, const PatternMessages& messages)>
+RankProgram program(int /*ranks*/, const PatternMessages& messages) {
+  return [messages](Communicator& comm) { return kRun(comm, messages); };
 }
 
 /// Who sends to whom, and who receives from whom.
@@ -153,31 +158,27 @@ const std::vector<Pattern>& all_patterns() {
   static const std::vector<Pattern> patterns{
       {.name = "ring",
        .summary = "P-1 rounds to the right neighbour",
-       .program = [](int /*ranks*/, const PatternMessages& messages) -> RankProgram {
-         return [messages](Communicator& comm) { return ring(comm, messages); };
-       },
+       .program = program<ring>,
        .messages = all_pairs},
       {.name = "recursive_doubling",
        .summary = "log2 P exchanges at distances 1, 2, 4 ...",
-       .program = [](int /*ranks*/, const PatternMessages& messages) -> RankProgram {
-         return [messages](Communicator& comm) { return recursive_doubling(comm, messages); };
-       },
+       .program = program<recursive_doubling>,
        .messages =
            [](int ranks) {
              return std::int64_t{ranks} * std::bit_width(static_cast<unsigned>(ranks));
            }},
       {.name = "rotated_1",
        .summary = "all-to-all by rotation, one step under way",
-       .program = rotated_program<1>,
+       .program = program<rotated<1>>,
        .messages = all_pairs},
       {.name = "rotated_4",
        .summary = "the same, 4 steps under way",
-       .program = rotated_program<4>,
+       .program = program<rotated<4>>,
        .messages = all_pairs,
        .in_flight = 4},
       {.name = "rotated_16",
        .summary = "the same, 16 steps under way",
-       .program = rotated_program<16>,
+       .program = program<rotated<16>>,
        .messages = all_pairs,
        .in_flight = 16},
       {.name = "random_permutation",
@@ -192,9 +193,7 @@ const std::vector<Pattern>& all_patterns() {
        .messages = [](int ranks) { return std::int64_t{ranks} * kPermutations; }},
       {.name = "incast",
        .summary = "all ranks to rank 0",
-       .program = [](int /*ranks*/, const PatternMessages& messages) -> RankProgram {
-         return [messages](Communicator& comm) { return incast(comm, messages); };
-       },
+       .program = program<incast>,
        .messages = [](int ranks) { return std::int64_t{ranks} - 1; }}};
   return patterns;
 }

@@ -13,14 +13,8 @@ namespace thinwire::accuracy {
 
 namespace {
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
 Json time_of(const std::optional<Measurement>& measurement) {
-  const bool known = measurement && measurement->status == CellStatus::ok;
-  return known ? Json(measurement->time_s) : Json();
+  return measurement && measurement->status == CellStatus::ok ? Json(measurement->time_s) : Json();
 }
 
 Json record_of(const CellComparison& one) {

@@ -5,8 +5,6 @@
 // steady iteration, messages a second in it, and the process's peak memory.
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -16,6 +14,7 @@
 
 #include "sim/app/experiment/point.hpp"
 #include "sim/app/experiment/run.hpp"
+#include "sim/core/base/child_process.hpp"
 
 namespace {
 
@@ -25,7 +24,7 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void bench(const std::string& scheme, int ranks) {
+std::string bench(const std::string& scheme, int ranks) {
   std::vector<double> marks{seconds_now()};
   const experiment::Point point =
       experiment::point_from({{"scheme", scheme},
@@ -33,15 +32,16 @@ void bench(const std::string& scheme, int ranks) {
                               {"iterations", 2},
                               {"input", {{"profile", "bert"}, {"statistical", true}}}},
                              "bench_statistical");
-  experiment::PointRun run(point);
-  run.after_iteration = [&](int) { marks.push_back(seconds_now()); };
-  const experiment::Outcome outcome = run.run();
+  const experiment::Outcome outcome =
+      experiment::Simulation(point,
+                             {.after_iteration = [&](int) { marks.push_back(seconds_now()); }})
+          .run();
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const double steady = marks[2] - marks[1];
-  fmt::print("{:24} {:6} {:10.2f} {:10.2f} {:12.3g} {:10.0f} {:14.6g}\n", scheme, ranks,
-             marks[1] - marks[0], steady, outcome.messages_sent.mean * ranks / steady,
-             static_cast<double>(usage.ru_maxrss) / 1000, outcome.time().value());
+  return fmt::format("{:24} {:6} {:10.2f} {:10.2f} {:12.3g} {:10.0f} {:14.6g}\n", scheme, ranks,
+                     marks[1] - marks[0], steady, outcome.messages_sent.mean * ranks / steady,
+                     static_cast<double>(usage.ru_maxrss) / 1000, outcome.time().value());
 }
 
 }  // namespace
@@ -61,17 +61,8 @@ int main(int argc, char** argv) {
   fmt::print("{:24} {:>6} {:>10} {:>10} {:>12} {:>10} {:>14}\n", "scheme", "ranks", "first, s",
              "steady, s", "messages/s", "peak, MB", "simulated, s");
   std::fflush(stdout);
-  int failed = 0;
-  for (const auto& [scheme, ranks] : cases) {
-    const pid_t child = fork();
-    if (child == 0) {
-      bench(scheme, ranks);
-      std::fflush(stdout);
-      _exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    failed += status == 0 ? 0 : 1;
+  for (const auto& one : cases) {
+    fmt::print("{}", in_child_process({.run = [&] { return bench(one.first, one.second); }}).text);
+    std::fflush(stdout);
   }
-  return failed == 0 ? 0 : 1;
 }

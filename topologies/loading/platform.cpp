@@ -20,6 +20,7 @@
 #include <xbt/config.hpp>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "topologies/loading/dragonfly_routes.hpp"
 #include "topologies/loading/shortest_paths.hpp"
 
@@ -106,13 +107,10 @@ double figure(double (*read)(const std::string&, int, const std::string&, const 
 
 void require_readable(const std::string& path) {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) {
-    throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
-  }
-  if (!S_ISREG(status.st_mode)) {
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw InputError(fmt::format("{}: is no file; name a platform XML", path));
   }
-  if (!std::ifstream(path)) throw InputError(fmt::format("{}: cannot be read", path));
+  if (!std::ifstream(path)) refuse_unreadable(path);
 }
 
 /// Ways around the routing, which SimGrid does not tell of.

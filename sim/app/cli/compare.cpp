@@ -9,6 +9,7 @@
 
 #include "sim/app/cli/command.hpp"
 #include "sim/app/experiment/compare.hpp"
+#include "sim/app/experiment/results_file.hpp"
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
 #include "sim/core/base/errors.hpp"

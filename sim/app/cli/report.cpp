@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/app/cli/command.hpp"
+#include "sim/app/experiment/results_file.hpp"
 #include "sim/app/report/charts/figure_svg.hpp"
 #include "sim/app/report/charts/page.hpp"
 #include "sim/app/report/charts/png.hpp"

@@ -9,6 +9,7 @@
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/timeline_flags.hpp"
+#include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::cli {
@@ -105,7 +106,7 @@ int run(const RunFlags& flags) {
   const experiment::Point settled = experiment::point_from(point, origin);
   prepare_for_packets({settled}, flags.config);
   const std::vector<experiment::Row> rows{
-      flags.timeline.file.empty() ? experiment::make_row("run", settled, flags.verbose)
+      flags.timeline.file.empty() ? experiment::simulate_point("run", settled, flags.verbose)
                                   : row_with_timeline(flags.timeline, settled, flags.verbose)};
   if (flags.format == report::Format::jsonl) {
     fmt::print("{}\n", to_json(rows.front()).dump());

@@ -11,6 +11,7 @@
 
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/progress.hpp"
+#include "sim/app/experiment/results_file.hpp"
 #include "sim/app/experiment/sweep.hpp"
 #include "sim/core/base/errors.hpp"
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "sim/app/experiment/simulate.hpp"
 #include "sim/app/report/tables/timeline.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/split.hpp"
@@ -61,7 +62,7 @@ Json about(const experiment::Point& point) {
           {"point", to_json(point)}};
 }
 
-/// What make_row takes.
+/// What simulate_point takes.
 experiment::TimelineWish timeline_wish(const TimelineFlags& flags, const experiment::Point& point) {
   experiment::TimelineWish wish{.settings = settings_of(flags, point.ranks)};
   check_timeline(point, wish.settings);
@@ -125,7 +126,7 @@ experiment::Row row_with_timeline(const TimelineFlags& flags, const experiment::
   experiment::TimelineWish wish = timeline_wish(flags, point);
   experiment::Row row;
   try {
-    row = experiment::make_row("run", point, verbose, &wish);
+    row = experiment::simulate_point("run", point, verbose, &wish);
   } catch (...) {
     remove_empty(flags.file);
     throw;

@@ -17,8 +17,8 @@ struct TimelineFlags {
 
 void add_timeline_flags(Command& command, TimelineFlags& flags);
 
-/// As make_row, and writes the timeline and tells on stderr what is in it. Throws InputError where
-/// the file cannot be written, or the point has no such ranks or no clock: before anything is
+/// As simulate_point, and writes the timeline and tells on stderr what is in it. Throws InputError
+/// where the file cannot be written, or the point has no such ranks or no clock: before anything is
 /// simulated. Of a run that fails there is what came before; where nothing ran there is no file.
 [[nodiscard]] experiment::Row row_with_timeline(const TimelineFlags& flags,
                                                 const experiment::Point& point, bool verbose);

@@ -1,5 +1,7 @@
 #include "sim/app/experiment/compare.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "algorithms/registry.hpp"
@@ -32,19 +34,8 @@ algorithms::SelectedCounts selected_in(const Outcome& outcome,
 }  // namespace
 
 std::string name_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::exact:
-      return "exact";
-    case Verdict::inside:
-      return "inside";
-    case Verdict::off:
-      return "OFF";
-    case Verdict::congested:
-      return "congested";
-    case Verdict::no_result:
-      break;
-  }
-  return "-";
+  constexpr std::array kNames{"exact", "inside", "OFF", "congested", "-"};  // as Verdict
+  return kNames.at(static_cast<std::size_t>(verdict));
 }
 
 double Comparison::ratio_low() const { return ratio(simulated, formula_low); }

@@ -10,10 +10,11 @@
 #include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string_view>
 
-#include "sim/app/experiment/config.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 
 namespace thinwire::experiment {
 
@@ -28,17 +29,6 @@ fs::path linked_file(fs::path path) {
     path = path.parent_path() / fs::read_symlink(path);
   }
   return path;
-}
-
-/// False, with errno, where not all of it could be written.
-bool write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
 }
 
 /// Nothing, or why `path` does not hold `text` now; then it holds what it held before.
@@ -60,6 +50,22 @@ std::string replace_text(const fs::path& path, std::string_view text) {
 }
 
 }  // namespace
+
+bool for_each_json_line(const std::string& text, const std::string& path,
+                        const std::function<void(const Json& line, const std::string& at)>& take) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    const std::string at = fmt::format("{}:{}", path, number);
+    const Json json = Json::parse(line, nullptr, false);
+    if (json.is_discarded() && lines.eof()) return false;  // a line without its end
+    if (json.is_discarded()) {
+      throw InputError(fmt::format("{}: not JSON; results are one JSON object a line", at));
+    }
+    take(json, at);
+  }
+  return true;
+}
 
 void write_text(const std::string& path, std::string_view text) {
   const fs::path target = linked_file(path);

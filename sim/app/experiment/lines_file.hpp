@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "sim/core/base/json.hpp"
+
 namespace thinwire::experiment {
 
 /// Open and locked while it lives: no other process writes it through this class, on this machine
@@ -22,6 +24,7 @@ class LinesFile {
   LinesFile& operator=(LinesFile&&) = delete;
   ~LinesFile();
 
+  [[nodiscard]] std::string path() const { return path_.string(); }
   /// Adds lines, whole or not at all. Throws SimulationError where they cannot be written.
   void append(std::string_view lines);
   /// Puts `text` in the place of all that it holds, at once; then the file is closed. Throws
@@ -35,6 +38,11 @@ class LinesFile {
   std::filesystem::path path_;
   int file_ = -1;
 };
+
+/// Hands each line of a text to `take`, with its place ("results.jsonl:3"). False where the last
+/// one is cut off: its writer was killed. Throws InputError for another line that is not JSON.
+bool for_each_json_line(const std::string& text, const std::string& path,
+                        const std::function<void(const Json& line, const std::string& at)>& take);
 
 /// Writes a file, which holds either what it held before or all of the text. Throws InputError
 /// where it cannot be written.

@@ -7,18 +7,17 @@
 #include <bit>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
-#include <string_view>
 #include <system_error>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/config.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
+#include "sim/core/base/hash.hpp"
 #include "sim/core/base/version.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "sim/machine/workloads/model.hpp"
@@ -168,50 +167,6 @@ void settle_selection(Point& point, const Json& json, bool dense, double density
   }
   settle_tensors(point, !json.contains("granule") || json.at("granule").is_string(), origin);
   point.k -= point.k % point.space.granule;
-}
-
-std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = 0xcbf29ce484222325U) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  return hash;
-}
-
-/// What the file holds, or nothing where it cannot be read: then the run will say so.
-std::string content_of(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return {};
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-std::uint64_t fnv1a_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::vector<char> piece(1 << 20);
-  std::uint64_t hash = fnv1a("");
-  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
-    hash = fnv1a({piece.data(), static_cast<std::size_t>(file.gcount())}, hash);
-  }
-  return hash;
-}
-
-/// Stands for what a file holds that may be larger than memory; kept, since all points of a sweep
-/// ask for it. Nothing where it cannot be read.
-std::string hash_of(const std::string& path) {
-  struct Known {
-    std::filesystem::file_time_type changed;
-    std::uintmax_t size;
-    std::uint64_t hash;
-  };
-  static std::map<std::string, Known> all;
-  std::error_code failed;
-  if (!std::filesystem::is_regular_file(path, failed)) return {};
-  const auto changed = std::filesystem::last_write_time(path, failed);
-  const std::uintmax_t size = std::filesystem::file_size(path, failed);
-  if (failed) return {};
-  auto known = all.find(path);
-  if (known == all.end() || known->second.changed != changed || known->second.size != size) {
-    known = all.insert_or_assign(path, Known{changed, size, fnv1a_of_file(path)}).first;
-  }
-  return fmt::format("{:016x}", known->second.hash);
 }
 
 /// A model brings the size of its gradient, its density and its profile, where the config has none.
@@ -409,17 +364,19 @@ Json to_json(const Point& point) { return config_of(point); }
 
 std::string key_of(const Point& point) {
   std::string all = version() + to_json(point).dump();
-  if (version_is_uncertain()) all += hash_of("/proc/self/exe");
+  if (version_is_uncertain()) all += hash_of_file("/proc/self/exe");
   if (!point.platform.empty()) {
-    all += content_of(topologies::platform_file(point.platform)) + content_of(point.placement);
+    all += read_text_if_any(topologies::platform_file(point.platform)) +
+           read_text_if_any(point.placement);
   }
-  if (!point.input.profile.empty()) all += content_of(traces::profile_file(point.input.profile));
+  if (!point.input.profile.empty())
+    all += read_text_if_any(traces::profile_file(point.input.profile));
   if (!point.workload.model.empty()) {
-    all += content_of(workloads::model_file(point.workload.model)) +
-           content_of(workloads::device_file(point.workload.device));
+    all += read_text_if_any(workloads::model_file(point.workload.model)) +
+           read_text_if_any(workloads::device_file(point.workload.device));
   }
-  if (!point.input.trace.empty()) all += hash_of(traces::trace_file(point.input.trace));
-  return fmt::format("{:016x}", fnv1a(all));
+  if (!point.input.trace.empty()) all += hash_of_file(traces::trace_file(point.input.trace));
+  return hash_of_text(all);
 }
 
 }  // namespace thinwire::experiment

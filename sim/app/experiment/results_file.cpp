@@ -2,7 +2,20 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/app/experiment/lines_file.hpp"
+#include "sim/core/base/files.hpp"
+
 namespace thinwire::experiment {
+
+RowsFile rows_from(const std::string& text, const std::string& path) {
+  RowsFile result;
+  result.truncated = !for_each_json_line(text, path, [&](const Json& line, const std::string& at) {
+    result.rows.push_back(row_from(line, at));
+  });
+  return result;
+}
+
+RowsFile read_rows(const std::string& path) { return rows_from(read_text(path), path); }
 
 std::string lines_of(const std::vector<Row>& rows) {
   std::string lines;
@@ -13,12 +26,5 @@ std::string lines_of(const std::vector<Row>& rows) {
 void write_rows(const std::string& path, const std::vector<Row>& rows) {
   write_text(path, lines_of(rows));
 }
-
-ResultsFile::ResultsFile(const std::string& path)
-    : file_(path, [&](const std::string& text) { before_ = rows_from(text, path).rows; }) {}
-
-void ResultsFile::append(const Row& row) { file_.append(lines_of({row})); }
-
-void ResultsFile::replace(const std::vector<Row>& rows) { file_.replace(lines_of(rows)); }
 
 }  // namespace thinwire::experiment

@@ -1,35 +1,24 @@
-// A results file that a sweep writes: rows are added one by one, and none is lost.
+// The rows of a results file, as JSON Lines.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/lines_file.hpp"
 #include "sim/app/experiment/row.hpp"
 
 namespace thinwire::experiment {
 
-/// Open and locked while it lives: no other sweep writes it, on this machine or on others that
-/// share the file system.
-class ResultsFile {
- public:
-  /// Opens the file, or makes it; a line that was cut off is removed from its end. Throws
-  /// InputError where it cannot be written, is being written by another process, or holds no rows
-  /// of results.
-  explicit ResultsFile(const std::string& path);
-
-  /// What it held when it was opened.
-  [[nodiscard]] const std::vector<Row>& rows_before() const { return before_; }
-  /// Adds a line, whole or not at all. Throws SimulationError where it cannot be written.
-  void append(const Row& row);
-  /// Puts `rows` in the place of all that it holds, at once; then the file is closed. Throws
-  /// SimulationError where that cannot be done, and leaves the file as it was.
-  void replace(const std::vector<Row>& rows);
-
- private:
-  std::vector<Row> before_;
-  LinesFile file_;
+/// What a results file holds.
+struct RowsFile {
+  std::vector<Row> rows;
+  bool truncated = false;  ///< the last line is not complete: its writer was killed
 };
+
+/// The rows of JSON Lines. Throws InputError naming the file and line of anything else that is
+/// wrong.
+[[nodiscard]] RowsFile rows_from(const std::string& text, const std::string& path);
+/// Throws InputError where it cannot be read, and as rows_from does.
+[[nodiscard]] RowsFile read_rows(const std::string& path);
 
 /// The rows as lines of a results file.
 [[nodiscard]] std::string lines_of(const std::vector<Row>& rows);

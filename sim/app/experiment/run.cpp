@@ -226,14 +226,9 @@ std::unique_ptr<traces::GradientSource> source_of(const Point& point) {
   return std::make_unique<traces::ExactProfileSource>(profile, settings);
 }
 
-/// Who looks on; may be empty.
-struct Onlookers {
-  std::function<void(int iteration)> after_iteration = {};
-  Timeline* timeline = nullptr;
-};
-
-Outcome run_on(Network& network, const Point& point, const Machine& machine,
-               const Onlookers& onlookers = {}) {
+Outcome run_iterations(Network& network, const Point& point, const Machine& machine,
+                       const std::function<void(int iteration)>& after_iteration = {},
+                       Timeline* timeline = nullptr) {
   const algorithms::SchemeInfo info = algorithms::find_scheme(point.scheme);
   const std::unique_ptr<traces::GradientSource> source = source_of(point);
   SharedWork shared(4 * static_cast<std::size_t>(point.ranks));
@@ -267,13 +262,13 @@ Outcome run_on(Network& network, const Point& point, const Machine& machine,
 
   Outcome outcome;
   RunReport report;
-  network.record(onlookers.timeline);
+  network.record(timeline);
   bool agree = true;
   std::vector<IterationKind> kinds;
   for (const workloads::WeightedIteration which : iterations_of(point, info, options)) {
     const int iteration = which.iteration;
     std::vector<algorithms::LocalGradient> accumulated(point.error_feedback ? ranks.size() : 0);
-    if (onlookers.timeline != nullptr) onlookers.timeline->begin_iteration(iteration);
+    if (timeline != nullptr) timeline->begin_iteration(iteration);
     report = network.run(point.ranks, [&](Communicator& comm) {
       const auto at = static_cast<std::size_t>(comm.rank().value());
       algorithms::LocalGradient gradient =
@@ -283,14 +278,14 @@ Outcome run_on(Network& network, const Point& point, const Machine& machine,
                      training ? &training->training : nullptr);
     });
     outcome.iteration_times.push_back(report.makespan());
-    if (onlookers.timeline != nullptr) onlookers.timeline->end_iteration(report.makespan());
+    if (timeline != nullptr) timeline->end_iteration(report.makespan());
     if (training) kinds.push_back({which, workloads::parts_of(report)});
     outcome.iteration = iteration;
     agree = agree && std::ranges::all_of(ranks, [&](const RankState& rank) {
               return equal(rank.reduced.sum, ranks.front().reduced.sum);
             });
     shared.clear();
-    if (onlookers.after_iteration) onlookers.after_iteration(iteration);
+    if (after_iteration) after_iteration(iteration);
     if (!point.error_feedback) continue;
     for (std::size_t at = 0; at < ranks.size(); ++at) {
       ranks[at].feedback.update(accumulated[at], ranks[at].reduced.contributed);
@@ -344,19 +339,21 @@ std::optional<std::string> restriction_of(const Point& point) {
   return algorithms::find_scheme(point.scheme).restriction(point.ranks, point.space.components);
 }
 
-PointRun::PointRun(const Point& point, bool verbose)
-    : point_(point), ready_(find_network(point.network).make(point, verbose)) {}
+Simulation::Simulation(const Point& point, SimulationSettings settings)
+    : point_(point),
+      settings_(std::move(settings)),
+      ready_(find_network(point.network).make(point, settings_.verbose)) {}
 
-Outcome PointRun::run() { return run(nullptr); }
+Outcome Simulation::run() { return run(nullptr); }
 
-Outcome PointRun::run(const TimelineSettings& settings) {
+Outcome Simulation::run(const TimelineSettings& settings) {
   check_timeline(point_, settings);
   timeline_ = std::make_unique<Timeline>(settings.ranks, settings.most_events);
   Outcome outcome = run(timeline_.get());
   if (!settings.last || timeline_->shows(outcome.last_rank)) return outcome;
   timeline_ = std::make_unique<Timeline>(settings.ranks, settings.most_events);
   timeline_->show(outcome.last_rank);
-  (void)run_on(*ready_.network, point_, ready_.machine, {.timeline = timeline_.get()});
+  (void)run_iterations(*ready_.network, point_, ready_.machine, {}, timeline_.get());
   return outcome;
 }
 
@@ -372,16 +369,18 @@ void check_timeline(const Point& point, const TimelineSettings& settings) {
   }
 }
 
-Outcome PointRun::run(Timeline* timeline) {
+Outcome Simulation::run(Timeline* timeline) {
+  const AlphaBetaTime alphabeta = settings_.alphabeta;
   const bool both = alphabeta != AlphaBetaTime::none && find_network(point_.network).congests;
   const auto on_alphabeta = [this] {
-    return run_on(*alphabeta_of(ready_.machine), point_, ready_.machine).time();
+    return run_iterations(*alphabeta_of(ready_.machine), point_, ready_.machine).time();
   };
   std::optional<ChildProcess> beside;
   if (both && alphabeta == AlphaBetaTime::beside) {
     beside.emplace(ChildWork{.run = [&] { return fmt::format("{}", on_alphabeta().value()); }});
   }
-  Outcome outcome = run_on(*ready_.network, point_, ready_.machine, {after_iteration, timeline});
+  Outcome outcome =
+      run_iterations(*ready_.network, point_, ready_.machine, settings_.after_iteration, timeline);
   if (beside) {
     beside->wait();
     outcome.alphabeta_time = Seconds(std::stod(beside->outcome().text));

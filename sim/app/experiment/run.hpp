@@ -1,4 +1,4 @@
-// Runs one point.
+// Simulates one point, in this process.
 #pragma once
 
 #include <cstdint>
@@ -104,12 +104,17 @@ struct TimelineSettings {
 /// When the second run is made that tells Outcome::alphabeta_time; or that there is none.
 enum class AlphaBetaTime { none, after, beside /** in a process of its own */ };
 
+struct SimulationSettings {
+  bool verbose = false;                                     ///< SimGrid's log goes to stderr
+  AlphaBetaTime alphabeta = AlphaBetaTime::after;           ///< where flows share links
+  std::function<void(int iteration)> after_iteration = {};  ///< for benchmarks
+};
+
 /// A point that is ready to run: its network is made, its platform is loaded.
-class PointRun {
+class Simulation {
  public:
-  /// Throws InputError where network or platform cannot be made. SimGrid's log goes to stderr when
-  /// `verbose`.
-  explicit PointRun(const Point& point, bool verbose = false);
+  /// Throws InputError where network or platform cannot be made.
+  explicit Simulation(const Point& point, SimulationSettings settings = {});
   /// Throws SimulationError where the run fails.
   [[nodiscard]] Outcome run();
   /// The same, and what happens is kept in timeline(). Who ends last is known at the end: where
@@ -119,15 +124,11 @@ class PointRun {
   /// Of the run that was asked to keep it, as far as it came; nullptr before.
   [[nodiscard]] const Timeline* timeline() const { return timeline_.get(); }
 
-  /// Called after each iteration, for benchmarks.
-  std::function<void(int iteration)> after_iteration = {};
-  /// Where flows share links, Outcome::alphabeta_time takes a second run.
-  AlphaBetaTime alphabeta = AlphaBetaTime::after;
-
  private:
   Outcome run(Timeline* timeline);
 
   Point point_;
+  SimulationSettings settings_;
   ReadyNetwork ready_;
   std::unique_ptr<Timeline> timeline_;
 };

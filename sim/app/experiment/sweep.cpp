@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <functional>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -14,10 +13,11 @@
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/config.hpp"
 #include "sim/app/experiment/estimate.hpp"
+#include "sim/app/experiment/jobs.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/results_file.hpp"
+#include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/errors.hpp"
-#include "sim/core/base/interrupt.hpp"
 #include "sim/core/base/shipped_files.hpp"
 
 namespace thinwire::experiment {
@@ -96,89 +96,17 @@ void check_is_of(const Sweep& sweep, const std::vector<Row>& rows, const std::st
 
 /// What became of a point. Of a sweep, a point whose platform cannot be used is one point that
 /// failed; one whose platform is too small for its ranks is skipped.
-Row row_of(const RowRun& run, const std::string& sweep) {
+Row row_in_sweep(const std::string& sweep, const Point& point, const ChildProcess* child) {
   try {
-    return run.finish();
+    return row_of(sweep, point, child);
   } catch (const TooFewHostsError& error) {
-    Row row = failed_row(sweep, run.point(), error.what());
+    Row row = failed_row(sweep, point, error.what());
     row.status = Status::skipped;
     return row;
   } catch (const InputError& error) {
-    return failed_row(sweep, run.point(), error.what());
+    return failed_row(sweep, point, error.what());
   }
 }
-
-/// The points of a sweep that are to run, and those that do.
-class Runs {
- public:
-  Runs(const Sweep& sweep, const SweepOptions& options, std::vector<const PlannedPoint*> missing)
-      : sweep_(sweep), options_(options), waiting_(std::move(missing)) {
-    std::ranges::stable_sort(waiting_, std::greater<>(), &PlannedPoint::expected_s);
-    std::ranges::reverse(waiting_);  // taken from the end
-  }
-
-  [[nodiscard]] bool done() const { return waiting_.empty() && running_.empty(); }
-  [[nodiscard]] std::size_t running() const { return running_.size(); }
-
-  /// Wall-clock seconds until all have ended, judged by how long those took that have.
-  [[nodiscard]] double left_s() const {
-    double expected = 0;
-    for (const PlannedPoint* point : waiting_) expected += point->expected_s;
-    const auto now = std::chrono::steady_clock::now();
-    for (const Running& one : running_) {
-      const std::chrono::duration<double> taken = now - one.begin;
-      expected += std::max(0.0, one.planned->expected_s - taken.count() / pace());
-    }
-    return expected * pace() / options_.jobs;
-  }
-
-  /// Starts what there is room for, waits a moment, and hands what has ended to `ended`.
-  template <class Ended>
-  void advance(const Ended& ended) {
-    while (!waiting_.empty() && running_.size() < static_cast<std::size_t>(options_.jobs)) {
-      const PlannedPoint* const next = waiting_.back();
-      waiting_.pop_back();
-      running_.push_back(
-          {next, std::chrono::steady_clock::now(),
-           std::make_unique<RowRun>(sweep_.name, sweep_.points[next->index], options_.limits)});
-    }
-    std::vector<const ChildProcess*> children;
-    for (const Running& one : running_) {
-      if (one.run->child() != nullptr) children.push_back(one.run->child());
-    }
-    constexpr std::chrono::milliseconds kTick{100};
-    if (children.size() == running_.size()) ChildProcess::wait_for_news(children, kTick);
-    for (std::size_t i = 0; i < running_.size();) {
-      if (!running_[i].run->advance()) {
-        ++i;
-        continue;
-      }
-      const Running one = std::move(running_[i]);
-      running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
-      const Row row = row_of(*one.run, sweep_.name);
-      taken_s_ += row.wall_s;
-      expected_s_ += one.planned->expected_s;
-      ended(*one.planned, row);
-    }
-  }
-
- private:
-  struct Running {
-    const PlannedPoint* planned;
-    std::chrono::steady_clock::time_point begin;
-    std::unique_ptr<RowRun> run;
-  };
-
-  /// How many times longer than expected points have taken.
-  [[nodiscard]] double pace() const { return expected_s_ > 0 ? taken_s_ / expected_s_ : 1; }
-
-  const Sweep& sweep_;
-  const SweepOptions& options_;
-  std::vector<const PlannedPoint*> waiting_;
-  std::vector<Running> running_;
-  double taken_s_ = 0;
-  double expected_s_ = 0;
-};
 
 /// The indexes of the points that are the shard's.
 std::set<std::size_t> dealt_to(const Shard& shard, const Sweep& sweep) {
@@ -264,9 +192,10 @@ std::vector<PlannedPoint> plan_sweep(const Sweep& sweep, const std::vector<Row>&
 
 std::vector<Row> run_sweep(const Sweep& sweep, const std::string& path, const SweepOptions& options,
                            const std::function<void(const SweepProgress&)>& progress) {
-  ResultsFile results(path);
-  check_is_of(sweep, results.rows_before(), path);
-  const std::vector<PlannedPoint> plan = plan_sweep(sweep, results.rows_before(), options);
+  std::vector<Row> before;
+  LinesFile file(path, [&](const std::string& text) { before = rows_from(text, path).rows; });
+  check_is_of(sweep, before, path);
+  const std::vector<PlannedPoint> plan = plan_sweep(sweep, before, options);
 
   std::map<std::size_t, Row> rows;  // by the index of their points
   std::vector<const PlannedPoint*> missing;
@@ -277,27 +206,26 @@ std::vector<Row> run_sweep(const Sweep& sweep, const std::string& path, const Sw
       missing.push_back(&planned);
     }
   }
+  std::ranges::stable_sort(missing, std::greater<>(), &PlannedPoint::expected_s);
+  std::vector<Job> jobs;
+  for (const PlannedPoint* planned : missing) {
+    const std::size_t index = planned->index;
+    const Point& point = sweep.points[index];
+    jobs.push_back(
+        {planned->expected_s, work_of(point), [&rows, &sweep, &point, index](const auto* child) {
+           const Row& row = rows[index] = row_in_sweep(sweep.name, point, child);
+           return to_json(row).dump();
+         }});
+  }
   const std::size_t reused = rows.size();
   std::size_t failed = 0;
-  const InterruptGuard guard;
-  Runs runs(sweep, options, std::move(missing));
-  const auto tell = [&](const Row* ended) {
-    progress({rows.size(), runs.running(), failed, reused, plan.size(), runs.left_s(), ended});
-  };
-  tell(nullptr);
-  while (!runs.done()) {
-    runs.advance([&](const PlannedPoint& planned, const Row& row) {
-      results.append(row);
-      failed += row.status == Status::failed ? 1 : 0;
-      tell(&rows.emplace(planned.index, row).first->second);
-    });
-    if (InterruptGuard::signal() != 0) {
-      throw InterruptedError(
-          fmt::format("interrupted; {} of {} points are in {}, and the same command goes on",
-                      rows.size(), plan.size(), path));
-    }
-    tell(nullptr);
-  }
+  run_jobs(std::move(jobs), file,
+           {.at_once = options.jobs, .limits = options.limits, .done_before = reused},
+           [&](const JobProgress& now) {
+             const Row* const ended = now.ended ? &rows.at(missing[*now.ended]->index) : nullptr;
+             failed += ended != nullptr && ended->status == Status::failed ? 1 : 0;
+             progress({now.done, now.running, failed, reused, plan.size(), now.left_s, ended});
+           });
 
   // All done: now the rows of other grids come first, then these in order, and what they supersede
   // goes.
@@ -308,10 +236,10 @@ std::vector<Row> run_sweep(const Sweep& sweep, const std::string& path, const Sw
     ours.push_back(row);
   }
   std::vector<Row> all;
-  std::ranges::copy_if(results.rows_before(), std::back_inserter(all),
+  std::ranges::copy_if(before, std::back_inserter(all),
                        [&](const Row& row) { return !points.contains(text_of(row.point)); });
   all.insert(all.end(), ours.begin(), ours.end());
-  results.replace(all);
+  file.replace(lines_of(all));
   return ours;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/app/experiment/row.hpp"
+#include "sim/core/base/child_process.hpp"
 
 namespace thinwire::experiment {
 

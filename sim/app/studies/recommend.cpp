@@ -11,6 +11,7 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/networks.hpp"
+#include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::studies {
@@ -54,7 +55,7 @@ Candidate candidate_of(const RecommendSettings& settings, const std::string& sch
     settings.progress(fmt::format("{}, P = {}", scheme, point.value("ranks", 16)));
   }
   Candidate candidate{
-      .row = experiment::make_row("recommend", experiment::point_from(point, "recommend")),
+      .row = experiment::simulate_point("recommend", experiment::point_from(point, "recommend")),
       .dominant = {}};
   if (candidate.row.outcome) candidate.dominant = dominant_in(candidate.row);
   return candidate;

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 
 namespace thinwire::inline base {
 
@@ -68,19 +69,9 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
-void write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // the parent is gone
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
 void send(int file, Sent what, std::string_view text = {}) {
   const char tag = static_cast<char>(what);
-  write_all(file, {&tag, 1});
-  write_all(file, text);
+  if (write_all(file, {&tag, 1})) (void)write_all(file, text);  // else the parent is gone
 }
 
 [[noreturn]] void be_the_child(const ChildWork& work, pid_t parent, int results, int messages,
@@ -186,12 +177,17 @@ void ChildProcess::reap() {
   }
   peak_rss_bytes_ = std::int64_t{usage.ru_maxrss} * 1024;
   pid_ = -1;
+  end_ = std::chrono::steady_clock::now();
+}
+
+double ChildProcess::wall_s() const {
+  const auto end = pid_ < 0 ? end_ : std::chrono::steady_clock::now();
+  return std::chrono::duration<double>(end - begin_).count();
 }
 
 void ChildProcess::hold_to_limits() {
   if (!killed_for_.empty()) return;
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
-  if (limits_.seconds && taken.count() > *limits_.seconds) {
+  if (limits_.seconds && wall_s() > *limits_.seconds) {
     killed_for_ = fmt::format("took longer than the {:g} s that it was given", *limits_.seconds);
   } else if (limits_.memory_bytes && resident_bytes(pid_) > *limits_.memory_bytes) {
     killed_for_ = fmt::format("needs more than the {:g} MiB of memory that it was given",

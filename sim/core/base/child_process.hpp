@@ -54,6 +54,8 @@ class ChildProcess {
   [[nodiscard]] bool advance();
   /// Until advance() is true.
   void wait();
+  /// Wall-clock seconds since its start; of a child that has ended, until then.
+  [[nodiscard]] double wall_s() const;
   /// Of a child that has ended. Throws what the child threw (InputError, DeadlockError,
   /// UnmatchedError, SimulationError, std::bad_alloc), InputError where it died in `prepare`,
   /// SimulationError where it died in `run` or went beyond a limit.
@@ -70,6 +72,7 @@ class ChildProcess {
   ChildWork work_;
   ChildLimits limits_;
   std::chrono::steady_clock::time_point begin_;
+  std::chrono::steady_clock::time_point end_;
   pid_t pid_ = -1;              // -1 once it has been waited for
   std::array<int, 2> files_{};  // results and messages, -1 at their ends
   std::array<std::string, 2> received_;

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "sim/core/base/nearest.hpp"
 
 namespace thinwire::inline base {
@@ -26,12 +24,7 @@ std::string excerpt(const Json& value) {
 }  // namespace
 
 Json read_json(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
-    throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
-  }
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad()) throw InputError(fmt::format("{}: cannot be read to its end", path));
+  const std::string text = read_text(path);
   constexpr int kDeepest = 100;
   const auto limit = [&](int depth, Json::parse_event_t /*event*/, Json& /*parsed*/) {
     if (depth <= kDeepest) return true;
@@ -61,17 +54,7 @@ void refuse_value(const std::string& path, const std::string& pointer, const std
 }
 
 std::string escaped_key(const std::string& key) {
-  std::string text;
-  for (const char c : key) {
-    if (c == '~') {
-      text += "~0";
-    } else if (c == '/') {
-      text += "~1";
-    } else {
-      text += c;
-    }
-  }
-  return text;
+  return (Json::json_pointer() / key).to_string().substr(1);
 }
 
 void JsonNode::be_object(std::span<const std::string_view> keys) const {

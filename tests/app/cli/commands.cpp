@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "sim/app/cli/command.hpp"
+#include "sim/app/experiment/results_file.hpp"
 #include "tests/app/cli/program.hpp"
 
 namespace {

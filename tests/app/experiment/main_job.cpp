@@ -7,12 +7,14 @@
 #include <string>
 
 #include "sim/app/experiment/compare.hpp"
+#include "sim/app/experiment/simulate.hpp"
 #include "sim/app/experiment/sweep.hpp"
 #include "tests/support/sanitizers.hpp"
 
 namespace {
 
 using namespace thinwire;
+using namespace thinwire::experiment;
 
 constexpr double kTolerance = 1e-9;
 
@@ -30,7 +32,7 @@ TEST_CASE("Table 1 for BERT: exact formulas hold to 1e-9 and intervals contain t
     if (test::kSanitized && point.scheme.rfind("dense", 0) == 0) continue;  // minutes
     CAPTURE(point.scheme);
     CAPTURE(point.ranks);
-    const Row row = make_row("test", point);
+    const Row row = simulate_point("test", point);
     REQUIRE(row.status == Status::ok);
     CHECK(row.outcome->ranks_agree);
     const Comparison comparison = compare(row, kTolerance);
@@ -93,7 +95,7 @@ TEST_CASE("error feedback keeps what did not contribute and sends it later") {
     Json config = Json::parse(R"({"scheme":"oktopk","ranks":8,"components":20000,"density":0.01,
         "iterations":6,"options":{"tau_prime":2},"input":{"overlap":0.5,"drift":0.2}})");
     config["error_feedback"] = feedback;
-    return experiment::PointRun(experiment::point_from(config, "test")).run();
+    return experiment::Simulation(experiment::point_from(config, "test")).run();
   };
   const Outcome with = run(true);
   CHECK(with.ranks_agree);
@@ -106,8 +108,8 @@ TEST_CASE("a point runs the same twice, to the last digit") {
   const Point point = point_from(Json::parse(R"({"scheme":"oktopk","ranks":48,"components":200000,
       "input":{"skew":1,"overlap":0.3,"scale_drift":0.02}})"),
                                  "test");
-  const Outcome first = PointRun(point).run();
-  const Outcome second = PointRun(point).run();
+  const Outcome first = Simulation(point).run();
+  const Outcome second = Simulation(point).run();
   CHECK(first.iteration_times == second.iteration_times);
   CHECK(first.words_received.mean == second.words_received.mean);
 }
@@ -122,7 +124,7 @@ TEST_CASE("memory does not grow with the iterations that are over") {
     Json config =
         Json::parse(R"({"scheme":"topka","ranks":64,"components":1000000,"density":0.01})");
     config["iterations"] = iterations;
-    return experiment::PointRun(experiment::point_from(config, "test")).run();
+    return experiment::Simulation(experiment::point_from(config, "test")).run();
   };
   (void)run(3);
   const long before = peak_kb();

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "sim/app/experiment/row.hpp"
+#include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
@@ -16,6 +16,7 @@
 namespace {
 
 using namespace thinwire;
+using namespace thinwire::experiment;
 using test::contains;
 using test::error_of;
 
@@ -65,7 +66,7 @@ TEST_CASE("the row of a run on a platform comes back from its JSON with all that
   const test::TemporaryFolder folder;
   Json json = on(folder.write("p.xml", test::star_xml(4)));
   json["record"] = {{"links", true}, {"ranks", true}};
-  const Row row = make_row("test", point_from(json, "test"));
+  const Row row = simulate_point("test", point_from(json, "test"));
   REQUIRE(row.status == Status::ok);
   REQUIRE(row.outcome->links.size() == 8);
   REQUIRE(row.outcome->by_rank.size() >= 12);
@@ -78,7 +79,7 @@ TEST_CASE("links come hottest first, and ranks in their order") {
   const test::TemporaryFolder folder;
   Json json = on(folder.write("p.xml", test::dumbbell_xml({"10GBps", "1us"}, {"1GBps", "1us"})));
   json["record"] = {{"links", true}, {"ranks", true}};
-  const Row row = make_row("test", point_from(json, "test"));
+  const Row row = simulate_point("test", point_from(json, "test"));
   REQUIRE(row.status == Status::ok);
   CHECK(row.outcome->links.front().name == "middle");
   CHECK(std::ranges::is_sorted(row.outcome->links, std::greater{}, &LinkReport::mean_utilisation));
@@ -92,11 +93,11 @@ TEST_CASE("a link that all share congests what an even machine does not") {
   json["components"] = 100'000;
   // 4 ranks around a ring: two of the four messages of a step cross the middle, and all four share
   // their ports, which are half duplex.
-  const Row shared = make_row("test", point_from(json, "test"));
+  const Row shared = simulate_point("test", point_from(json, "test"));
   REQUIRE(shared.status == Status::ok);
   CHECK(*shared.outcome->congestion_factor() == doctest::Approx(2).epsilon(1e-6));
   json["platform"] = folder.write("star.xml", test::star_xml(4, {"1GBps", "0"}));
-  const Row star = make_row("test", point_from(json, "test"));
+  const Row star = simulate_point("test", point_from(json, "test"));
   REQUIRE(star.status == Status::ok);
   CHECK(*star.outcome->congestion_factor() == doctest::Approx(1).epsilon(1e-9));
 }
@@ -109,9 +110,7 @@ TEST_CASE("the time on the alpha-beta machine is the same beside a run as after 
     const Point point = point_from(json, "test");
     const auto told = [&](AlphaBetaTime when) {
       const auto run = [&] {
-        experiment::PointRun ready(point);
-        ready.alphabeta = when;
-        const Outcome outcome = ready.run();
+        const Outcome outcome = Simulation(point, {.alphabeta = when}).run();
         if (!outcome.alphabeta_time) return std::string("none");
         return fmt::format("{}", outcome.alphabeta_time->value());
       };
@@ -131,7 +130,7 @@ TEST_CASE("placement decides which ranks share a node") {
     json["ranks"] = 16;
     json["components"] = 100'000;
     json["placement"] = placement;
-    const Row row = make_row("test", point_from(json, "test"));
+    const Row row = simulate_point("test", point_from(json, "test"));
     REQUIRE(row.status == Status::ok);
     return row.outcome->time().value();
   };
@@ -142,7 +141,8 @@ TEST_CASE("a platform that cannot be used is the input's fault, not a failed row
   const test::TemporaryFolder folder;
   const std::string path = folder.write("p.xml", "<platform>");
   CHECK(contains(error_of<InputError>([&] {
-                   (void)experiment::make_row("test", experiment::point_from(on(path), "test"));
+                   (void)experiment::simulate_point("test",
+                                                    experiment::point_from(on(path), "test"));
                  }),
                  path + ":1"));
 }

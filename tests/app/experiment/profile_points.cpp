@@ -14,6 +14,7 @@
 namespace {
 
 using namespace thinwire;
+using namespace thinwire::experiment;
 using test::contains;
 using test::error_of;
 

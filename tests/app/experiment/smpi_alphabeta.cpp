@@ -14,12 +14,13 @@
 #include <vector>
 
 #include "sim/app/experiment/compare.hpp"
-#include "sim/app/experiment/row.hpp"
+#include "sim/app/experiment/simulate.hpp"
 #include "tests/support/sanitizers.hpp"
 
 namespace {
 
 using namespace thinwire;
+using namespace thinwire::experiment;
 
 /// What these inputs were seen to differ by is below, each time, and the bound that is tested is
 /// beyond it by as little as makes a round number.
@@ -42,7 +43,7 @@ Row row_of(const Given& given, const char* network = "smpi") {
                   {"platform", "alphabeta"},        {"ranks", given.ranks},
                   {"components", given.components}, {"density", given.density},
                   {"iterations", given.iterations}, {"options", Json::parse(given.options)}};
-  Row row = make_row("test", point_from(json, "test"));
+  Row row = simulate_point("test", point_from(json, "test"));
   REQUIRE(row.status == Status::ok);
   return row;
 }

@@ -50,7 +50,7 @@ Means means_of(const algorithms::SchemeInfo& scheme, int ranks, bool statistical
                        {"iterations", 3},       {"seed", seed},
                        {"machine", machine},    {"input", input}};
     const experiment::Outcome outcome =
-        experiment::PointRun(experiment::point_from(json, "statistical_check")).run();
+        experiment::Simulation(experiment::point_from(json, "statistical_check")).run();
     means.messages += outcome.messages_sent.mean / seeds;
     means.words += outcome.words_sent.mean / seeds;
     means.seconds += outcome.time().value() / seeds;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sim/app/experiment/compare.hpp"
-#include "sim/app/experiment/row.hpp"
+#include "sim/app/experiment/simulate.hpp"
 #include "sim/app/report/tables/training.hpp"
 #include "sim/app/studies/recommend.hpp"
 #include "sim/core/base/errors.hpp"
@@ -22,7 +22,7 @@ using test::contains;
 using test::error_of;
 
 Row run(const Json& point) {
-  Row row = make_row("test", point_from(point, "test"));
+  Row row = simulate_point("test", point_from(point, "test"));
   CAPTURE(row.reason);
   REQUIRE(row.outcome);
   return row;
@@ -152,9 +152,9 @@ TEST_CASE("A workload that does not go together is refused with what to do") {
   CHECK(contains(complaint({{"iterations", 0}}), "/iterations: 0 is for a workload"));
   point = bert("oktopk", 8);
   point["options"] = {{"tau", 100'003}, {"tau_prime", 99'991}};
-  CHECK(contains(
-      error_of<InputError>([&] { static_cast<void>(make_row("test", point_from(point, "test"))); }),
-      "/options: oktopk goes through more than 1000000 kinds"));
+  CHECK(contains(error_of<InputError>(
+                     [&] { static_cast<void>(simulate_point("test", point_from(point, "test"))); }),
+                 "/options: oktopk goes through more than 1000000 kinds"));
 }
 
 TEST_CASE("A model's profile is taken where the input says only how to draw from it") {

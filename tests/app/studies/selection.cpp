@@ -19,6 +19,7 @@
 namespace {
 
 using namespace thinwire;
+using namespace thinwire::studies;
 using test::contains;
 using test::error_of;
 

@@ -21,11 +21,11 @@ namespace {
 constexpr double kAlpha = 2e-6;
 constexpr double kBeta = 1e-9;
 
-AlphaBetaNetwork network_of(double alpha, double beta) {
-  return AlphaBetaNetwork(networks::LogGP{.latency = Seconds(0),
-                                          .overhead = Seconds(0),
-                                          .gap = Seconds(alpha),
-                                          .gap_per_word = Seconds(beta)});
+networks::AlphaBetaNetwork network_of(double alpha, double beta) {
+  return networks::AlphaBetaNetwork(networks::LogGP{.latency = Seconds(0),
+                                                    .overhead = Seconds(0),
+                                                    .gap = Seconds(alpha),
+                                                    .gap_per_word = Seconds(beta)});
 }
 
 /// Eight layers of 1/8 of the gradient and of the backward pass each.

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/app/experiment/simulate.hpp"
 #include "sim/app/studies/claims/trials.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
@@ -134,7 +135,8 @@ const experiment::Row& Trials::run(const Json& point) {
   const std::string key = point.dump();
   const auto known = rows_.find(key);
   if (known != rows_.end()) return known->second;
-  experiment::Row row = experiment::make_row("claims", experiment::point_from(point, "claims"));
+  experiment::Row row =
+      experiment::simulate_point("claims", experiment::point_from(point, "claims"));
   if (row.status != experiment::Status::ok) {
     throw SimulationError(fmt::format("{}: {}", key, row.reason));
   }

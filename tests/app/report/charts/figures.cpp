@@ -12,6 +12,7 @@
 #include "sim/core/base/errors.hpp"
 
 using namespace thinwire;
+using namespace thinwire::report;
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include "sim/app/report/tables/formats.hpp"
 
 using namespace thinwire;
+using namespace thinwire::report;
 
 TEST_CASE("a table is aligned by characters, numbers to the right, without trailing blanks") {
   const std::vector<Json> records{{{"name", "α"}, {"n", 5}}, {{"name", "beta"}, {"n", 1234}}};

@@ -1,7 +1,6 @@
 // Fills the table: runs what the results file does not hold yet, and keeps it there.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,7 +10,7 @@
 namespace thinwire::accuracy {
 
 /// What is measured, and how.
-struct Measuring {
+struct TableSettings {
   std::vector<Cell> cells;
   Side reference = {};
   Side judged = {.network = "links"};
@@ -34,6 +33,6 @@ struct Measuring {
 ///
 /// Throws InputError where the output cannot be written or is no such file, and InterruptedError
 /// after Ctrl-C or SIGTERM.
-[[nodiscard]] std::vector<CellComparison> measure(const Measuring& measuring);
+[[nodiscard]] std::vector<CellComparison> fill_table(const TableSettings& settings);
 
 }  // namespace thinwire::accuracy

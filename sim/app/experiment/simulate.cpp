@@ -1,0 +1,100 @@
+#include "sim/app/experiment/simulate.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <new>
+#include <nlohmann/json.hpp>
+
+#include "sim/app/experiment/networks.hpp"
+#include "sim/app/experiment/outcome_json.hpp"
+#include "sim/core/base/errors.hpp"
+#include "topologies/loading/shipped.hpp"
+
+namespace thinwire::experiment {
+
+namespace {
+
+constexpr const char* kPacketsHint =
+    "(ns-3 takes one zone of hosts with one link each to their switch, as gige_star has)";
+
+/// What a complaint about the network is about.
+std::string subject_of(const Point& point) {
+  if (point.platform.empty()) return point.network;
+  std::string file = topologies::platform_file(point.platform);
+  if (!point.packets) return file;
+  return fmt::format("{}, with packets {}", file, kPacketsHint);
+}
+
+/// Runs a simulation, with its timeline where there is to be one.
+Json result_of(Simulation& simulation, bool has_clock, const TimelineWish* timeline) {
+  if (timeline == nullptr) return to_json(simulation.run(), has_clock);
+  const auto write = [&] {
+    const Timeline* const seen = simulation.timeline();
+    return seen == nullptr ? std::string() : timeline->write(*seen);
+  };
+  Json result;
+  try {
+    result = to_json(simulation.run(timeline->settings), has_clock);
+  } catch (...) {
+    (void)write();
+    throw;
+  }
+  result["timeline"] = write();
+  return result;
+}
+
+}  // namespace
+
+std::optional<ChildWork> work_of(const Point& point, const SimulationSettings& settings,
+                                 const TimelineWish* timeline) {
+  if (restriction_of(point)) return std::nullopt;
+  const auto simulation = std::make_shared<std::optional<Simulation>>();
+  const bool has_clock = find_network(point.network).has_clock;
+  return ChildWork{
+      .subject = subject_of(point),
+      .prepare = [simulation, point, settings] { simulation->emplace(point, settings); },
+      .run = [simulation, has_clock,
+              timeline] { return result_of(**simulation, has_clock, timeline).dump(); }};
+}
+
+Row row_of(const std::string& sweep, const Point& point, const ChildProcess* child,
+           TimelineWish* timeline) {
+  Row row = failed_row(sweep, point, {});
+  if (child == nullptr) {
+    row.status = Status::skipped;
+    row.reason = restriction_of(point).value();
+    return row;
+  }
+  row.wall_s = child->wall_s();
+  try {
+    const ChildOutcome ended = child->outcome();
+    const Json result = Json::parse(ended.text);
+    row.outcome = outcome_from(result, point.machine);
+    if (timeline != nullptr) timeline->told = result.at("timeline").get<std::string>();
+    row.peak_rss_bytes = ended.peak_rss_bytes;
+    if (!row.outcome->ranks_agree) {
+      throw SimulationError("the ranks ended with different reduced gradients");
+    }
+    row.status = Status::ok;
+  } catch (const SimulationError& error) {
+    row.reason = error.what();
+    if (point.packets) row.reason += fmt::format("; with packets {}", kPacketsHint);
+    row.outcome.reset();
+  } catch (const std::bad_alloc&) {
+    row.reason = "out of memory; a larger granule carries less";
+  }
+  return row;
+}
+
+Row simulate_point(const std::string& sweep, const Point& point, bool verbose,
+                   TimelineWish* timeline) {
+  std::optional<ChildWork> work =
+      work_of(point, {.verbose = verbose, .alphabeta = AlphaBetaTime::beside}, timeline);
+  if (!work) return row_of(sweep, point, nullptr);
+  ChildProcess child(std::move(*work), {}, verbose);
+  child.wait();
+  return row_of(sweep, point, &child, timeline);
+}
+
+}  // namespace thinwire::experiment
