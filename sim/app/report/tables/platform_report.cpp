@@ -119,15 +119,16 @@ std::string loads_text(Format format, const topologies::Platform& platform,
                        {"bandwidth_Bps", link.bandwidth},
                        {"time_s", load.time.value()}});
   }
-  const std::string text =
+  std::string text =
       render(format, records,
              {name_column("link", "link"), number_column("messages", "messages"),
               number_column("bytes", "bytes"), number_column("bandwidth_Bps", "bandwidth_Bps"),
               number_column("time_s", "time_s")});
-  if (format != Format::table) return text;
-  return text + fmt::format("\n{} messages of {:g} bytes in all; {} of {} links carry some\n",
-                            loads.messages, loads.bytes, loads.links.size(),
-                            platform.links().size());
+  if (format == Format::table) {
+    text += fmt::format("\n{} messages of {:g} bytes in all; {} of {} links carry some\n",
+                        loads.messages, loads.bytes, loads.links.size(), platform.links().size());
+  }
+  return text;
 }
 
 }  // namespace thinwire::report
