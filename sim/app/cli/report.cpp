@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -12,7 +10,7 @@
 #include "sim/app/cli/command.hpp"
 #include "sim/app/report/charts/figure_svg.hpp"
 #include "sim/app/report/charts/page.hpp"
-#include "sim/app/report/charts/png.hpp"
+#include "sim/app/report/charts/rendering.hpp"
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::cli {
@@ -25,6 +23,7 @@ struct ReportFlags {
   std::string output;
   std::string format;  ///< empty: by the name of the output
   std::string figure;
+  report::FigureStyle style;
 };
 
 /// Rows of all results files, and claims.
@@ -81,23 +80,18 @@ Read read_all(const std::vector<std::string>& paths) {
 }
 
 std::string format_of(const ReportFlags& flags) {
-  constexpr std::array<const char*, 3> kFormats{"html", "svg", "png"};
+  std::vector<std::string> formats(report::image_formats());
+  formats.emplace_back("html");
   std::string format = flags.format;
-  if (format.empty()) {
-    const std::string extension = std::filesystem::path(flags.output).extension().string();
-    const auto* const known = std::ranges::find_if(
-        kFormats, [&](const char* name) { return extension == fmt::format(".{}", name); });
-    if (known != kFormats.end()) {
-      format = *known;
-    } else {
-      format = flags.figure.empty() ? "html" : "svg";
-    }
-  }
+  if (format.empty()) format = report::format_of_name(flags.output, formats);
+  if (format.empty()) format = flags.figure.empty() ? "html" : "svg";
   if (format == "html" && !flags.figure.empty()) {
-    throw InputError("--figure: a page has all figures; --format svg or png writes one");
+    throw InputError(
+        "--figure: a page has all figures; a name that ends in .svg, .png or .pdf has one");
   }
   if (format != "html" && flags.figure.empty()) {
-    throw InputError(fmt::format("--format {}: which figure? --figure {}", format,
+    throw InputError(fmt::format("{}: which figure? --figure {}",
+                                 flags.format.empty() ? flags.output : "--format " + format,
                                  fmt::join(report::figure_names(), "|")));
   }
   return format;
@@ -134,8 +128,9 @@ int run(const ReportFlags& flags) {
     write_out(flags.output, report::report_page(report));
     return 0;
   }
-  const std::string svg = report::figure_svg(kind, report.figures, report.links);
-  write_out(flags.output, format == "png" ? report::png_of(svg) : svg);
+  write_out(flags.output,
+            report::image_of(report::figure_svg(kind, report.figures, report.links, flags.style),
+                             format));
   return 0;
 }
 
@@ -144,7 +139,7 @@ int run(const ReportFlags& flags) {
 void add_report(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<ReportFlags>();
   CLI::App& command = *app.add_subcommand(
-      "report", "Draw results: a page with all figures, or one figure as SVG or PNG");
+      "report", "Draw results: a page with all figures, or one figure as SVG, PNG or PDF");
   command
       .add_option("results", flags->results,
                   "results of sweeps, of run --format jsonl, and of claims --format jsonl")
@@ -154,13 +149,18 @@ void add_report(CLI::App& app, int& exit_code) {
       ->option_text("FILE [stdout]");
   command
       .add_option("--format", flags->format,
-                  "html, svg or png; default what the output's name ends in, else html")
-      ->check(CLI::IsMember({"html", "svg", "png"}))
+                  "html, svg, png or pdf; default what the output's name ends in, else html")
+      ->check(CLI::IsMember({"html", "svg", "png", "pdf"}))
       ->option_text("FORMAT");
   command
       .add_option("--figure", flags->figure,
-                  "for svg and png: time, volume, breakdown, congestion, crossover or links")
+                  "for svg, png and pdf: time, volume, breakdown, congestion, crossover or links")
       ->option_text("FIGURE");
+  command.add_option("--title", flags->style.title, "above the figure")->option_text("TEXT");
+  command
+      .add_option("--width", flags->style.width, "of the figure; a PNG has twice as many pixels")
+      ->check(CLI::Range(200, 4000))
+      ->option_text("PIXELS [952]");
   command
       .add_option("--where", flags->where,
                   "results of these only: a column and its values; may be given several times")
@@ -172,7 +172,7 @@ void add_report(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  thinwire report table1.jsonl -o report.html\n"
       "  thinwire report platforms.jsonl claims.jsonl -o report.html\n"
-      "  thinwire report platforms.jsonl --where platform=fat_tree --figure time -o time.svg");
+      "  thinwire report platforms.jsonl --where platform=fat_tree --figure time -o time.pdf");
   command.callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/app/report/charts/chart.hpp"
 #include "sim/app/report/charts/figures.hpp"
 #include "sim/app/report/charts/link_map.hpp"
 
@@ -20,6 +21,7 @@ enum class FigureKind : std::uint8_t { time, volume, breakdown, congestion, cros
 
 /// Throws InputError where nothing of the results is in such a figure.
 [[nodiscard]] std::string figure_svg(FigureKind kind, const Figures& figures,
-                                     const std::vector<LinkMap>& links);
+                                     const std::vector<LinkMap>& links,
+                                     const FigureStyle& style = {});
 
 }  // namespace thinwire::report

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "algorithms/registry.hpp"
-#include "algorithms/schemes/exdyna.hpp"
 #include "sim/app/experiment/networks.hpp"
 
 namespace thinwire::report {
@@ -40,8 +39,9 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
   const auto if_selected = [&](auto get) {
     return row.outcome && row.outcome->selection ? Json(get(*row.outcome->selection)) : Json();
   };
-  const auto if_shared = [&](auto get) {
-    return scheme.carries_values_of_all ? if_selected(get) : Json();
+  const auto if_padded = [&](const auto& of) {
+    if (!of || !row.outcome || !row.outcome->selection) return Json();
+    return Json(of(point.ranks, row.outcome->selection->most, row.outcome->selection->total));
   };
   const auto if_clock = [&](double seconds) {
     return has_clock && comparison.machine_known ? Json(seconds) : Json();
@@ -141,12 +141,8 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
       {"selection_deviation", if_selected([&](const experiment::SelectionSummary& s) {
          return s.deviation(point.k, scheme.selects_together);
        })},
-      {"padding_factor", if_shared([&](const experiment::SelectionSummary& s) {
-         return algorithms::padding_factor(point.ranks, s.most, s.total);
-       })},
-      {"padded_elements", if_shared([&](const experiment::SelectionSummary& s) {
-         return algorithms::padded_elements(point.ranks, s.most, s.total);
-       })},
+      {"padding_factor", if_padded(scheme.padding_factor)},
+      {"padded_elements", if_padded(scheme.padded_elements)},
       {"scanned_max",
        if_selected([](const experiment::SelectionSummary& s) { return s.work.scanned; })},
       {"compared_max",
