@@ -111,8 +111,6 @@ void write_out(const std::string& path, const std::string& text) {
 int run(const ReportFlags& flags) {
   const std::string format = format_of(flags);
   const bool page = format == "html";
-  const report::FigureKind kind =
-      page ? report::FigureKind::time : report::figure_named(flags.figure);
   Read read = read_all(flags.results);
   if (read.rows.empty() && (read.claims.empty() || !page)) {
     throw InputError(fmt::format("report: {} hold no results", fmt::join(flags.results, ", ")));
@@ -123,14 +121,14 @@ int run(const ReportFlags& flags) {
                         .figures = report::figures_of(read.rows),
                         .links = {},
                         .claims = std::move(read.claims)};
-  if (page || kind == report::FigureKind::links) report.links = report::link_maps(read.rows);
+  if (page || flags.figure == "links") report.links = report::link_maps(read.rows);
   if (page) {
     write_out(flags.output, report::report_page(report));
     return 0;
   }
-  write_out(flags.output,
-            report::image_of(report::figure_svg(kind, report.figures, report.links, flags.style),
-                             format));
+  write_out(flags.output, report::image_of(report::figure_svg(flags.figure, report.figures,
+                                                              report.links, flags.style),
+                                           format));
   return 0;
 }
 

@@ -33,7 +33,7 @@ std::string time_of(const CurvePoint& point) {
 /// As the page colours them; beyond the eighth the colours come again, paler.
 std::string look_of_part(std::size_t index) {
   return fmt::format(R"(fill="{}"{})", colour_of(index),
-                     index < kColours.size() ? "" : R"( fill-opacity="0.55")");
+                     index < kColours[0].size() ? "" : R"( fill-opacity="0.55")");
 }
 
 Drawing bars_of(const std::vector<Bar>& bars, double longest,

@@ -109,28 +109,26 @@ const char* const kPointsAndLines =
 
 Figure time_figure(const Figures& figures) {
   return curves_figure(figures, {.name = "time",
-                                 .value = [](const CurvePoint& p) { return p.time_s; },
-                                 .formula = [](const CurvePoint& p) { return p.formula_s; },
+                                 .value = &CurvePoint::time_s,
+                                 .formula = &CurvePoint::formula_s,
                                  .text = seconds_text,
                                  .note = kPointsAndLines,
                                  .none = "report: no result has a time"});
 }
 
 Figure volume_figure(const Figures& figures) {
-  return curves_figure(
-      figures,
-      {.name = "words of 4 bytes a rank",
-       .value = [](const CurvePoint& p) { return std::optional<double>(p.words); },
-       .formula = [](const CurvePoint& p) { return std::optional<ValueRange>(p.formula_words); },
-       .text = words_text,
-       .note = kPointsAndLines,
-       .none = "report: no result sent anything"});
+  return curves_figure(figures, {.name = "words of 4 bytes a rank",
+                                 .value = &CurvePoint::words,
+                                 .formula = &CurvePoint::formula_words,
+                                 .text = words_text,
+                                 .note = kPointsAndLines,
+                                 .none = "report: no result sent anything"});
 }
 
 Figure congestion_figure(const Figures& figures) {
   return curves_figure(
       figures, {.name = "congestion factor",
-                .value = [](const CurvePoint& p) { return p.congestion_factor; },
+                .value = &CurvePoint::congestion_factor,
                 .formula = [](const CurvePoint&) { return std::optional<ValueRange>(); },
                 .text = number_words,
                 .note = "",

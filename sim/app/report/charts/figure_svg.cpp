@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "sim/app/report/charts/figure_panels.hpp"
@@ -13,53 +15,88 @@ namespace thinwire::report {
 
 namespace {
 
-constexpr std::array<std::pair<FigureKind, const char*>, 6> kNames{
-    {{FigureKind::time, "time"},
-     {FigureKind::volume, "volume"},
-     {FigureKind::breakdown, "breakdown"},
-     {FigureKind::congestion, "congestion"},
-     {FigureKind::crossover, "crossover"},
-     {FigureKind::links, "links"}}};
+using Maps = std::vector<LinkMap>;
 
-Figure figure_of(FigureKind kind, const Figures& figures, const std::vector<LinkMap>& links) {
-  switch (kind) {
-    case FigureKind::time:
-      return time_figure(figures);
-    case FigureKind::volume:
-      return volume_figure(figures);
-    case FigureKind::breakdown:
-      return breakdown_figure(figures);
-    case FigureKind::congestion:
-      return congestion_figure(figures);
-    case FigureKind::crossover:
-      return crossover_figure(figures);
-    case FigureKind::links:
-      break;
-  }
-  return links_figure(links);
-}
+const std::array<std::pair<const char*, Figure (*)(const Figures&, const Maps&)>, 6> kFigures{
+    {{"time", [](const Figures& figures, const Maps&) { return time_figure(figures); }},
+     {"volume", [](const Figures& figures, const Maps&) { return volume_figure(figures); }},
+     {"breakdown", [](const Figures& figures, const Maps&) { return breakdown_figure(figures); }},
+     {"congestion", [](const Figures& figures, const Maps&) { return congestion_figure(figures); }},
+     {"crossover", [](const Figures& figures, const Maps&) { return crossover_figure(figures); }},
+     {"links", [](const Figures&, const Maps& maps) { return links_figure(maps); }}}};
 
 }  // namespace
 
 std::vector<std::string> figure_names() {
   std::vector<std::string> names;
-  for (const auto& [kind, name] : kNames) names.emplace_back(name);
+  for (const auto& [name, draw] : kFigures) names.emplace_back(name);
   return names;
 }
 
-FigureKind figure_named(const std::string& name) {
-  for (const auto& [kind, known] : kNames) {
-    if (name == known) return kind;
+std::string figure_svg(const std::string& name, const Figures& figures,
+                       const std::vector<LinkMap>& links, const FigureStyle& style) {
+  for (const auto& [known, draw] : kFigures) {
+    if (name == known) return svg_of(draw(figures, links), style);
   }
-  throw InputError(
-      fmt::format("--figure: unknown figure '{}'{}; there are time, volume, breakdown, "
-                  "congestion, crossover and links",
-                  name, did_you_mean(name, figure_names())));
+  throw InputError(fmt::format("--figure: unknown figure '{}'{}; there are {}", name,
+                               did_you_mean(name, figure_names()),
+                               fmt::join(figure_names(), ", ")));
 }
 
-std::string figure_svg(FigureKind kind, const Figures& figures, const std::vector<LinkMap>& links,
-                       const FigureStyle& style) {
-  return svg_of(figure_of(kind, figures, links), style);
+std::string title_of(const PanelKey& key, const Figures& figures) {
+  std::set<double> densities;
+  for (const Curve& curve : figures.curves) {
+    if (curve.density) densities.insert(*curve.density);
+  }
+  std::string title = figures.places.at(key.place);
+  const std::string& setting = figures.settings.at(key.setting);
+  if (!setting.empty()) title += "; " + setting;
+  if (densities.size() > 1 && key.density) title += fmt::format("; density {}", *key.density);
+  return title;
 }
+
+Panels by_panel(const Figures& figures, const PointFilter& shown) {
+  std::map<std::pair<std::size_t, std::size_t>, std::set<double>> densities;
+  const auto shows = [&](const Curve& curve) { return std::ranges::any_of(curve.points, shown); };
+  for (const Curve& curve : figures.curves) {
+    if (curve.density && shows(curve)) {
+      densities[{curve.setting, curve.place}].insert(*curve.density);
+    }
+  }
+  Panels panels;
+  for (const Curve& curve : figures.curves) {
+    if (!shows(curve)) continue;
+    const auto found = densities.find({curve.setting, curve.place});
+    if (curve.density || found == densities.end()) {
+      panels[{curve.setting, curve.place, curve.density}].push_back(&curve);
+      continue;
+    }
+    for (const double density : found->second) {
+      panels[{curve.setting, curve.place, density}].push_back(&curve);
+    }
+  }
+  return panels;
+}
+
+std::vector<const CurvePoint*> points_of(const Panels& panels, const PointFilter& shown) {
+  std::vector<const CurvePoint*> points;
+  for (const auto& [key, curves] : panels) {
+    for (const Curve* curve : curves) {
+      for (const CurvePoint& point : curve->points) {
+        if (shown(point)) points.push_back(&point);
+      }
+    }
+  }
+  return points;
+}
+
+std::string seconds_text(double value) {
+  for (const auto& [unit, factor] : {std::pair{"s", 1.0}, {"ms", 1e-3}, {"µs", 1e-6}}) {
+    if (value >= factor * 0.9995) return fmt::format("{:.4g} {}", value / factor, unit);
+  }
+  return value == 0 ? "0 s" : fmt::format("{:.4g} ns", value / 1e-9);
+}
+
+std::string square_mark(const std::string& look) { return rect_at(-5, -5, 10, 10, look); }
 
 }  // namespace thinwire::report

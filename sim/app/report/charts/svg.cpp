@@ -3,27 +3,20 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
 
 namespace thinwire::report {
 
 std::string svg_escaped(const std::string& text) {
+  static const std::map<char, const char*> kNames{
+      {'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&quot;"}};
   std::string safe;
   for (const char c : text) {
-    switch (c) {
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '&':
-        safe += "&amp;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    const auto name = kNames.find(c);
+    if (name != kNames.end()) {
+      safe += name->second;
+    } else {
+      safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
     }
   }
   return safe;

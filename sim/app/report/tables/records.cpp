@@ -35,13 +35,14 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
   const auto n = static_cast<double>(point.space.components);
   const auto [low, high] = comparison.cost.run();
 
-  const auto if_run = [&](auto get) { return row.outcome ? Json(get(*row.outcome)) : Json(); };
-  const auto if_selected = [&](auto get) {
-    return row.outcome && row.outcome->selection ? Json(get(*row.outcome->selection)) : Json();
-  };
+  // Of rows without a result, or without a selection, nothing is taken from these.
+  const experiment::Outcome none;
+  const experiment::Outcome& o = row.outcome ? *row.outcome : none;
+  const experiment::SelectionSummary s = o.selection.value_or(experiment::SelectionSummary{});
+  const auto if_run = [&](auto value) { return row.outcome ? Json(value) : Json(); };
+  const auto if_selected = [&](auto value) { return o.selection ? Json(value) : Json(); };
   const auto if_padded = [&](const auto& of) {
-    if (!of || !row.outcome || !row.outcome->selection) return Json();
-    return Json(of(point.ranks, row.outcome->selection->most, row.outcome->selection->total));
+    return of && o.selection ? Json(of(point.ranks, s.most, s.total)) : Json();
   };
   const auto if_clock = [&](double seconds) {
     return has_clock && comparison.machine_known ? Json(seconds) : Json();
@@ -69,10 +70,8 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
                  {"seed", point.seed}};
   // Input and machine, option by option, as a grid names them.
   Json full = to_json(point);
-  full["machine"]["alpha_s"] =
-      if_run([](const experiment::Outcome& o) { return o.machine.alpha.value(); });
-  full["machine"]["beta_s_per_word"] =
-      if_run([](const experiment::Outcome& o) { return o.machine.beta_per_word.value(); });
+  full["machine"]["alpha_s"] = if_run(o.machine.alpha.value());
+  full["machine"]["beta_s_per_word"] = if_run(o.machine.beta_per_word.value());
   for (const char* group : {"options", "machine", "input"}) {
     for (const auto& item : full.at(group).items()) {
       record[std::string(group) + "." + item.key()] = item.value();
@@ -114,48 +113,32 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
       {"paper_high_s", if_clock(comparison.paper_high)},
       {"lower_order_low_s", if_clock(comparison.lower_order_low)},
       {"lower_order_high_s", if_clock(comparison.lower_order_high)},
-      {"words_sent_max", if_run([](const experiment::Outcome& o) { return o.words_sent.max; })},
-      {"words_sent_mean", if_run([](const experiment::Outcome& o) { return o.words_sent.mean; })},
-      {"words_received_max",
-       if_run([](const experiment::Outcome& o) { return o.words_received.max; })},
-      {"words_received_mean",
-       if_run([](const experiment::Outcome& o) { return o.words_received.mean; })},
+      {"words_sent_max", if_run(o.words_sent.max)},
+      {"words_sent_mean", if_run(o.words_sent.mean)},
+      {"words_received_max", if_run(o.words_received.max)},
+      {"words_received_mean", if_run(o.words_received.mean)},
       {"formula_words_low", low.words},
       {"formula_words_high", high.words},
-      {"messages_sent_max",
-       if_run([](const experiment::Outcome& o) { return o.messages_sent.max; })},
-      {"messages_sent_mean",
-       if_run([](const experiment::Outcome& o) { return o.messages_sent.mean; })},
-      {"messages_received_max",
-       if_run([](const experiment::Outcome& o) { return o.messages_received.max; })},
-      {"messages_received_mean",
-       if_run([](const experiment::Outcome& o) { return o.messages_received.mean; })},
+      {"messages_sent_max", if_run(o.messages_sent.max)},
+      {"messages_sent_mean", if_run(o.messages_sent.mean)},
+      {"messages_received_max", if_run(o.messages_received.max)},
+      {"messages_received_mean", if_run(o.messages_received.mean)},
       {"formula_messages_low", low.messages},
       {"formula_messages_high", high.messages},
-      {"result_components",
-       if_run([](const experiment::Outcome& o) { return o.result_components; })},
-      {"selected_min", if_selected([](const experiment::SelectionSummary& s) { return s.least; })},
-      {"selected_max", if_selected([](const experiment::SelectionSummary& s) { return s.most; })},
-      {"selected_total",
-       if_selected([](const experiment::SelectionSummary& s) { return s.total; })},
-      {"selection_deviation", if_selected([&](const experiment::SelectionSummary& s) {
-         return s.deviation(point.k, scheme.selects_together);
-       })},
+      {"result_components", if_run(o.result_components)},
+      {"selected_min", if_selected(s.least)},
+      {"selected_max", if_selected(s.most)},
+      {"selected_total", if_selected(s.total)},
+      {"selection_deviation", if_selected(s.deviation(point.k, scheme.selects_together))},
       {"padding_factor", if_padded(scheme.padding_factor)},
       {"padded_elements", if_padded(scheme.padded_elements)},
-      {"scanned_max",
-       if_selected([](const experiment::SelectionSummary& s) { return s.work.scanned; })},
-      {"compared_max",
-       if_selected([](const experiment::SelectionSummary& s) { return s.work.compared; })},
-      {"sorted_max",
-       if_selected([](const experiment::SelectionSummary& s) { return s.work.sorted; })},
-      {"hashed_max",
-       if_selected([](const experiment::SelectionSummary& s) { return s.work.hashed; })},
-      {"sampled_max",
-       if_selected([](const experiment::SelectionSummary& s) { return s.work.sampled; })},
-      {"prefix_summed_max",
-       if_selected([](const experiment::SelectionSummary& s) { return s.work.prefix_summed; })},
-      {"ranks_agree", if_run([](const experiment::Outcome& o) { return o.ranks_agree; })},
+      {"scanned_max", if_selected(s.work.scanned)},
+      {"compared_max", if_selected(s.work.compared)},
+      {"sorted_max", if_selected(s.work.sorted)},
+      {"hashed_max", if_selected(s.work.hashed)},
+      {"sampled_max", if_selected(s.work.sampled)},
+      {"prefix_summed_max", if_selected(s.work.prefix_summed)},
+      {"ranks_agree", if_run(o.ranks_agree)},
       {"wall_s", row.wall_s},
       {"peak_rss_bytes", row.peak_rss_bytes},
       {"sweep", row.sweep},

@@ -107,10 +107,9 @@ Figures crowded() {
 
 TEST_CASE("no text of a figure is cut off or stands on another one") {
   const Figures figures = crowded();
-  for (const FigureKind kind : {FigureKind::time, FigureKind::volume, FigureKind::breakdown,
-                                FigureKind::congestion, FigureKind::crossover}) {
+  for (const char* kind : {"time", "volume", "breakdown", "congestion", "crossover"}) {
     for (const double width : {320.0, 420.0, 952.0, 1400.0}) {
-      CAPTURE(static_cast<int>(kind));
+      CAPTURE(kind);
       CAPTURE(width);
       const std::string svg = figure_svg(kind, figures, {}, {.title = "A title", .width = width});
       const std::regex size(R"re(viewBox="0 0 ([\d.]+) ([\d.]+)")re");
@@ -154,7 +153,7 @@ TEST_CASE("a text is as wide as its letters, and what has no room is shortened")
 }
 
 TEST_CASE("a drawing is written as SVG, PNG and PDF, and every other name is refused") {
-  const std::string svg = figure_svg(FigureKind::time, crowded(), {});
+  const std::string svg = figure_svg("time", crowded(), {});
   CHECK(image_of(svg, "svg") == svg);
   CHECK(image_of(svg, "png").starts_with("\x89PNG\r\n"));
   CHECK(image_of(svg, "pdf").starts_with("%PDF-1."));

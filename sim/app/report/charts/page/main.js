@@ -2,8 +2,8 @@ import * as Plot from "@observablehq/plot";
 import { densities, distinct, pointsOf, seconds, shownCurves, text, winners } from "./data.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const kColours = data.palette.series.length;
-/** Polygons of the area of a circle of radius 1; the one without corners is the circle. All of them are filled. */
+const kColours = data.palette.series[0].length;
+/** Polygons, about as large as a circle of radius 1, which is the one without corners. All of them are filled. */
 const kSymbols = data.palette.symbols.map((corners) => ({ draw: (context, size) => {
   const radius = Math.sqrt(size / Math.PI);
   if (corners.length === 0) context.arc(0, 0, radius, 0, 2 * Math.PI);
@@ -25,7 +25,7 @@ const element = (tag, attributes = {}, ...children) => {
 };
 
 const variables = (shade) => [["s", data.palette.series], ["u", data.palette.heat]].map(([name, colours]) =>
-  colours.map((colour, i) => `--${name}${i}:${colour[shade]};`).join("")).join("");
+  colours[shade].map((colour, i) => `--${name}${i}:${colour};`).join("")).join("");
 document.head.append(element("style", {}, `:root{${variables(0)}}@media screen and (prefers-color-scheme:dark){:root{${variables(1)}}}`));
 
 // --- Filters
