@@ -31,8 +31,9 @@ double step_of(double span, int count) {
 std::vector<double> linear_marks(double low, double high) {
   const double step = step_of(high - low, 6);
   std::vector<double> marks;
-  for (double i = std::ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; ++i) {
-    marks.push_back(i * step + 0.0);  // no -0
+  const double first = std::ceil(low / step - 1e-9);
+  for (int i = 0; (first + i) * step <= high + 1e-9 * step; ++i) {
+    marks.push_back((first + i) * step + 0.0);  // no -0
   }
   return marks;
 }
@@ -105,7 +106,8 @@ double Axis::operator()(double value) const {
 }
 
 Axis linear_axis(std::string label, double low, double high, bool whole) {
-  Axis axis{.label = std::move(label), .low = low, .high = high > low ? high : low + 1};
+  const double least = 1e-6 * std::max(1e-9, std::abs(low));  // that marks tell apart
+  Axis axis{.label = std::move(label), .low = low, .high = high > low + least ? high : low + 1};
   if (whole) {
     const double step = step_of(axis.high - low, 6);
     axis.low = std::floor(low / step + 1e-9) * step;
@@ -150,8 +152,8 @@ void add_axes(Drawing& drawing, Axis& x, Axis& y, double width, double height, d
   for (const double mark : y.marks) texts = std::max(texts, text_width(y.text(mark)));
   const double left = (y.label.empty() ? 0 : kLine) + std::min(texts, room) + 7;
   const double bottom = height - kLine * (x.label.empty() ? 1 : 2) - 4;
-  if (!x.log && x.inset == 0 && x.grid) {  // the last mark is at the end
-    right = std::max(right, text_width(x.text(x.marks.back())) / 2);
+  if (!x.marks.empty() && x.marks.back() > x.high - 0.01 * (x.high - x.low)) {
+    right = std::max(right, text_width(x.text(x.marks.back())) / 2 - x.inset);
   }
   x.from = left + x.inset;
   x.to = width - right - x.inset;

@@ -5,9 +5,12 @@
 #include <librsvg/rsvg.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <memory>
+#include <sstream>
 
 #include "sim/app/report/charts/svg.hpp"
 #include "sim/core/base/child_process.hpp"
@@ -75,20 +78,52 @@ std::string drawn(const std::string& svg, bool pdf, double scale) {
   return image;
 }
 
-}  // namespace
+constexpr unsigned kMeasured = 0x400;  // Latin and Greek; "…" and what else is beyond is an em wide
 
-double text_width(const std::string& text, bool bold) {
+/// How far each of the measured characters takes the next one, regular ones first, then bold ones.
+std::string advances() {
   const Owned<cairo_surface_t> surface(cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1));
   const Owned<cairo_t> context(cairo_create(surface.get()));
   const Owned<cairo_font_options_t> options(cairo_font_options_create());
   cairo_font_options_set_hint_metrics(options.get(), CAIRO_HINT_METRICS_OFF);
   cairo_set_font_options(context.get(), options.get());
-  cairo_select_font_face(context.get(), "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL,
-                         bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
   cairo_set_font_size(context.get(), kFontSize);
-  cairo_text_extents_t extents{};
-  cairo_text_extents(context.get(), text.c_str(), &extents);
-  return extents.x_advance;
+  std::string numbers;
+  for (const auto weight : {CAIRO_FONT_WEIGHT_NORMAL, CAIRO_FONT_WEIGHT_BOLD}) {
+    cairo_select_font_face(context.get(), "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL, weight);
+    for (unsigned character = 0; character < kMeasured; ++character) {
+      std::array<char, 3> utf8{static_cast<char>(character)};
+      if (character >= 0x80U) {
+        utf8 = {static_cast<char>(0xC0U | character >> 6U),
+                static_cast<char>(0x80U | (character & 0x3FU))};
+      }
+      cairo_text_extents_t extents{};
+      cairo_text_extents(context.get(), utf8.data(), &extents);
+      numbers += fmt::format("{} ", extents.x_advance);
+    }
+  }
+  return numbers;
+}
+
+}  // namespace
+
+double text_width(const std::string& text, bool bold) {
+  // What fontconfig and its like keep until the end ends with the child.
+  static const std::vector<double> kAdvances = [] {
+    std::istringstream numbers(in_child_process({.run = advances}).text);
+    return std::vector<double>(std::istream_iterator<double>(numbers), {});
+  }();
+  double width = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte & 0xC0U) == 0x80U) continue;  // within a character
+    unsigned character = byte < 0x80U ? byte : kMeasured;
+    if ((byte & 0xE0U) == 0xC0U && i + 1 < text.size()) {
+      character = (byte & 0x1FU) << 6U | (static_cast<unsigned char>(text[i + 1]) & 0x3FU);
+    }
+    width += character < kMeasured ? kAdvances.at(character + (bold ? kMeasured : 0)) : kFontSize;
+  }
+  return width;
 }
 
 std::string shortened(const std::string& text, double room, bool bold) {
@@ -109,7 +144,6 @@ std::string image_of(const std::string& svg, const std::string& format, double s
   if (format == "svg") return svg;
   constexpr double kPoint = 0.75;  // of a pixel of 1/96 inch
   const bool pdf = format == "pdf";
-  // What fontconfig and its like keep until the end ends with the child.
   return in_child_process({.run = [&] { return drawn(svg, pdf, pdf ? kPoint : scale); }}).text;
 }
 

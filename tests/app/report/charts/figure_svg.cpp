@@ -134,6 +134,19 @@ TEST_CASE("no text of a figure is cut off or stands on another one") {
   }
 }
 
+TEST_CASE("values that hardly differ have an axis") {
+  Figures figures = crowded();
+  figures.curves.resize(1);
+  for (CurvePoint& point : figures.curves[0].points) {
+    point.time_s = 1;
+    point.congestion_factor = 1 + 2e-16;
+  }
+  for (const char* kind : {"time", "congestion"}) {
+    CAPTURE(kind);
+    CHECK(texts_of(figure_svg(kind, figures, {})).size() > 10);
+  }
+}
+
 TEST_CASE("64 series differ in their colour or in their symbol, and all symbols are filled") {
   std::set<std::string> different;
   for (std::size_t series = 0; series < 64; ++series) different.insert(symbol_at(series, 0, 0));
