@@ -100,7 +100,7 @@ Figure crossover_figure(const Figures& figures) {
         {square_mark(fmt::format(R"(fill="{}")", colour_of(label))), figures.labels.at(label)});
   }
   for (const auto& [key, cells] : panels) {
-    figure.panels.push_back({title_of(key, figures), [&figures, cells](double width) {
+    figure.panels.push_back({title_of(key, figures), [&figures, cells = cells](double width) {
                                return cells_of(cells, figures.labels, width);
                              }});
   }
