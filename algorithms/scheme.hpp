@@ -195,6 +195,11 @@ struct SchemeInfo {
   std::function<SchemeInfo(SchemeInfo)> decorate = {};
   bool carries_slots = false;
   bool carries_values_of_all = false;
+  /// Traffic over that without padding, and the padded elements, where `ranks` select at most
+  /// `most` each and `total` together; empty where nothing is padded.
+  std::function<double(int ranks, std::int64_t most, std::int64_t total)> padding_factor = {};
+  std::function<std::int64_t(int ranks, std::int64_t most, std::int64_t total)> padded_elements =
+      {};
   bool selects_together = false;  ///< k is what all ranks select, each in its own part
   /// The result is selected anew, so its size is a k of its own.
   bool selects_result = false;

@@ -122,7 +122,9 @@ SchemeInfo shared_indexes_scheme(std::string name) {
             return std::make_unique<SharedIndexes>(setup);
           },
           .decorate = with_costs,
-          .carries_values_of_all = true};
+          .carries_values_of_all = true,
+          .padding_factor = padding_factor,
+          .padded_elements = padded_elements};
 }
 
 double padding_factor(int ranks, std::int64_t most, std::int64_t total) {

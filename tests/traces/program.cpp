@@ -64,6 +64,11 @@ TEST_CASE("trace show draws unions and thresholds") {
   CHECK(contains(svg, "&lt;b&gt; &amp; &quot;c&quot;"));
   CHECK(contains(svg, "ranks P"));
   CHECK(contains(svg, "training iteration"));
+  CHECK(run_program("trace show " + path + " --svg " + folder.path("t.pdf")).exit_code == 0);
+  CHECK(text_of(folder.path("t.pdf")).starts_with("%PDF"));
+  check_refused(run_program("trace show " + path + " --svg " + folder.path("t.jpg") + " > " +
+                            folder.path("ignored")),
+                "t.jpg");
   check_refused(run_program("trace show " + path + " --svg " + folder.path("no/t.svg") + " > " +
                             folder.path("ignored")),
                 "cannot be written");

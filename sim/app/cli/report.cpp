@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -14,7 +12,7 @@
 #include "sim/app/experiment/results_file.hpp"
 #include "sim/app/report/charts/figure_svg.hpp"
 #include "sim/app/report/charts/page.hpp"
-#include "sim/app/report/charts/png.hpp"
+#include "sim/app/report/charts/rendering.hpp"
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::cli {
@@ -27,6 +25,7 @@ struct ReportFlags {
   std::string output;
   std::string format;  ///< empty: by the name of the output
   std::string figure;
+  report::FigureStyle style;
 };
 
 /// Rows of all results files, and claims.
@@ -83,23 +82,18 @@ Read read_all(const std::vector<std::string>& paths) {
 }
 
 std::string format_of(const ReportFlags& flags) {
-  constexpr std::array<const char*, 3> kFormats{"html", "svg", "png"};
+  std::vector<std::string> formats(report::image_formats());
+  formats.emplace_back("html");
   std::string format = flags.format;
-  if (format.empty()) {
-    const std::string extension = std::filesystem::path(flags.output).extension().string();
-    const auto* const known = std::ranges::find_if(
-        kFormats, [&](const char* name) { return extension == fmt::format(".{}", name); });
-    if (known != kFormats.end()) {
-      format = *known;
-    } else {
-      format = flags.figure.empty() ? "html" : "svg";
-    }
-  }
+  if (format.empty()) format = report::format_of_name(flags.output, formats);
+  if (format.empty()) format = flags.figure.empty() ? "html" : "svg";
   if (format == "html" && !flags.figure.empty()) {
-    throw InputError("--figure: a page has all figures; --format svg or png writes one");
+    throw InputError(
+        "--figure: a page has all figures; a name that ends in .svg, .png or .pdf has one");
   }
   if (format != "html" && flags.figure.empty()) {
-    throw InputError(fmt::format("--format {}: which figure? --figure {}", format,
+    throw InputError(fmt::format("{}: which figure? --figure {}",
+                                 flags.format.empty() ? flags.output : "--format " + format,
                                  fmt::join(report::figure_names(), "|")));
   }
   return format;
@@ -119,8 +113,6 @@ void write_out(const std::string& path, const std::string& text) {
 int run(const ReportFlags& flags) {
   const std::string format = format_of(flags);
   const bool page = format == "html";
-  const report::FigureKind kind =
-      page ? report::FigureKind::time : report::figure_named(flags.figure);
   Read read = read_all(flags.results);
   if (read.rows.empty() && (read.claims.empty() || !page)) {
     throw InputError(fmt::format("report: {} hold no results", fmt::join(flags.results, ", ")));
@@ -131,13 +123,14 @@ int run(const ReportFlags& flags) {
                         .figures = report::figures_of(read.rows),
                         .links = {},
                         .claims = std::move(read.claims)};
-  if (page || kind == report::FigureKind::links) report.links = report::link_maps(read.rows);
+  if (page || flags.figure == "links") report.links = report::link_maps(read.rows);
   if (page) {
     write_out(flags.output, report::report_page(report));
     return 0;
   }
-  const std::string svg = report::figure_svg(kind, report.figures, report.links);
-  write_out(flags.output, format == "png" ? report::png_of(svg) : svg);
+  write_out(flags.output, report::image_of(report::figure_svg(flags.figure, report.figures,
+                                                              report.links, flags.style),
+                                           format));
   return 0;
 }
 
@@ -146,7 +139,7 @@ int run(const ReportFlags& flags) {
 void add_report(Command& app) {
   auto flags = std::make_shared<ReportFlags>();
   Command command = app.add_subcommand(
-      "report", "Draw results: a page with all figures, or one figure as SVG or PNG");
+      "report", "Draw results: a page with all figures, or one figure as SVG, PNG or PDF");
   command
       .add_option("results", flags->results,
                   "results of sweeps, of run --format jsonl, and of claims --format jsonl")
@@ -155,13 +148,17 @@ void add_report(Command& app) {
   command.add_option("-o,--output", flags->output, "the file to write").value_text("FILE [stdout]");
   command
       .add_option("--format", flags->format,
-                  "html, svg or png; default what the output's name ends in, else html")
-      .choices({"html", "svg", "png"})
+                  "html, svg, png or pdf; default what the output's name ends in, else html")
+      .choices({"html", "svg", "png", "pdf"})
       .value_text("FORMAT");
   command
       .add_option("--figure", flags->figure,
-                  "for svg and png: time, volume, breakdown, congestion, crossover or links")
+                  "for svg, png and pdf: time, volume, breakdown, congestion, crossover or links")
       .value_text("FIGURE");
+  command.add_option("--title", flags->style.title, "above the figure").value_text("TEXT");
+  command.add_option("--width", flags->style.width, "of the figure; a PNG has twice as many pixels")
+      .range(200, 4000)
+      .value_text("PIXELS [952]");
   command
       .add_option("--where", flags->where,
                   "results of these only: a column and its values; may be given several times")
@@ -173,7 +170,7 @@ void add_report(Command& app) {
       "Examples:\n"
       "  thinwire report table1.jsonl -o report.html\n"
       "  thinwire report platforms.jsonl claims.jsonl -o report.html\n"
-      "  thinwire report platforms.jsonl --where platform=fat_tree --figure time -o time.svg");
+      "  thinwire report platforms.jsonl --where platform=fat_tree --figure time -o time.pdf");
   command.callback([flags] { return run(*flags); });
 }
 

@@ -6,6 +6,8 @@
 
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/trace_commands.hpp"
+#include "sim/app/report/charts/rendering.hpp"
+#include "sim/app/report/charts/trace_chart.hpp"
 #include "sim/app/report/tables/trace_report.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
@@ -27,8 +29,10 @@ std::string shown(const std::string& path, const ShowFlags& flags) {
   const traces::TraceReader reader(path);
   const traces::TraceStatistics statistics = traces::statistics_of(reader);
   if (!flags.svg.empty()) {
+    std::string format = report::format_of_name(flags.svg);
+    if (format.empty()) format = "svg";
     std::ofstream file(flags.svg, std::ios::binary);
-    file << report::trace_svg(reader.header(), statistics);
+    file << report::image_of(report::trace_svg(reader.header(), statistics), format);
     if (!file.flush()) throw InputError(fmt::format("{}: cannot be written", flags.svg));
   }
   const std::vector<Json> records = report::trace_records(path, reader, statistics);
@@ -56,7 +60,9 @@ void add_trace_show(Command& trace) {
   command.add_option("trace", flags->trace, "HDF5 file, or the name of a shipped trace")
       .required()
       .value_text("TRACE");
-  command.add_option("--svg", flags->svg, "draw the unions and the thresholds as well")
+  command
+      .add_option("--svg", flags->svg,
+                  "draw the unions and the thresholds as well: .svg, .png or .pdf")
       .value_text("FILE");
   add_format(command, flags->format);
   command.footer(

@@ -59,7 +59,7 @@ TEST_CASE("report writes a page of results, of claims, and of both") {
   CHECK(data_of(run_program("report " + results("claims")).out).at("rows") == 0);
 }
 
-TEST_CASE("every figure is written as SVG and as PNG, by the output's name or --format") {
+TEST_CASE("every figure is written as SVG, PNG and PDF, by the output's name or --format") {
   const TemporaryFolder folder;
   const std::string links = links_of(folder, "fat_tree");
   for (const char* figure : {"time", "volume", "breakdown", "congestion", "crossover", "links"}) {
@@ -71,7 +71,18 @@ TEST_CASE("every figure is written as SVG and as PNG, by the output's name or --
     CHECK(svg.find("nan") == std::string::npos);
     CHECK(run_program(given).out == svg);
     CHECK(run_program(given + " --format png").out.starts_with("\x89PNG"));
+    CHECK(run_program(given + " -o " + folder.path("f.pdf")).exit_code == 0);
+    CHECK(text_of(folder.path("f.pdf")).starts_with("%PDF"));
   }
+}
+
+TEST_CASE("a figure has the title and the width that the user gives") {
+  const Ended ended = run_program("report " + results("table1") +
+                                  " --figure time --width 420 --title 'Ok-Topk, Table 1'");
+  CHECK(ended.exit_code == 0);
+  CHECK(ended.out.find("viewBox=\"0 0 420 ") != std::string::npos);
+  CHECK(ended.out.find(">Ok-Topk, Table 1</text>") != std::string::npos);
+  CHECK(ended.out.find("components=133547324") != std::string::npos);
 }
 
 TEST_CASE("link maps are drawn of every kind of platform") {
@@ -137,6 +148,11 @@ TEST_CASE("report refuses what it cannot draw in one line") {
   check_refused(run_program("report --format svg " + good), "which figure?");
   check_refused(run_program("report --format html --figure time " + good), "--figure");
   check_refused(run_program("report --format pdf " + good), "--format");
+  check_refused(run_program("report --format jpg " + good), "--format");
+  check_refused(run_program("report " + good + " -o " + folder.path("r.pdf")), "which figure?");
+  check_refused(run_program("report --figure time " + good + " -o " + folder.path("r.jpg")),
+                "ends in .svg, .png, .pdf");
+  check_refused(run_program("report --figure time --width 10 " + good), "--width");
   check_refused(run_program("report"), "results");
   check_refused(run_program("report --where scheme=none --figure time " + good), "no result has");
   check_refused(run_program("report --where rank=16 --figure time " + good), "'ranks'");

@@ -215,6 +215,29 @@ std::vector<std::string> setting_texts(const Names& names) {
   return unique(texts);
 }
 
+/// "components=1000, α 2 µs": what a reader has to know, of that in which all results agree.
+std::string common_text(const std::vector<Json>& settings, const std::vector<Json>& places,
+                        const std::vector<Curve>& curves) {
+  std::vector<std::string> texts;
+  const auto add = [&](const std::vector<Json>& objects, const char* key) {
+    const bool common = std::ranges::all_of(objects, [&](const Json& object) {
+      return object.contains(key) && object.at(key) == objects.front().at(key);
+    });
+    if (!common || objects.empty() || objects.front().at(key) == "none") return;
+    texts.push_back(parameter_text(key, objects.front().at(key)));
+  };
+  add(settings, "model");
+  add(settings, "components");
+  std::set<double> densities;
+  for (const Curve& curve : curves) {
+    if (curve.density) densities.insert(*curve.density);
+  }
+  if (densities.size() == 1) texts.push_back(fmt::format("density {}", *densities.begin()));
+  add(places, "alpha_s");
+  add(places, "beta_s_per_word");
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 std::optional<double> number_at(const Json& record, const char* key) {
   const Json& value = record.at(key);
   if (!value.is_number() || !std::isfinite(value.get<double>())) return std::nullopt;
@@ -362,6 +385,7 @@ Figures figures_of(const std::vector<experiment::Row>& rows) {
     points.push_back(point_of(row));
   }
   for (Curve& curve : figures.curves) std::ranges::sort(curve.points, {}, &CurvePoint::ranks);
+  figures.common = common_text(settings.objects(), places.objects(), figures.curves);
   figures.labels = label_texts(labels);
   figures.places = place_texts(places);
   figures.settings = setting_texts(settings);
@@ -402,8 +426,9 @@ Json to_json(const Figures& figures) {
                         {"ranks", trouble.ranks},
                         {"reason", trouble.reason}});
   }
-  return {{"labels", figures.labels}, {"places", figures.places}, {"settings", figures.settings},
-          {"curves", curves},         {"cells", cells},           {"troubles", troubles}};
+  return {{"labels", figures.labels},     {"common", figures.common}, {"places", figures.places},
+          {"settings", figures.settings}, {"curves", curves},         {"cells", cells},
+          {"troubles", troubles}};
 }
 
 }  // namespace thinwire::report

@@ -77,6 +77,7 @@ struct Figures {
   std::vector<std::string> labels;    ///< schemes, with the options in which they differ
   std::vector<std::string> places;    ///< where they ran
   std::vector<std::string> settings;  ///< in what else results differ; one empty text if in nothing
+  std::string common;                 ///< sizes and machine that all results have
   std::vector<Curve> curves;
   std::vector<Cell> cells;
   std::vector<Trouble> troubles;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "sim/app/report/charts/palette.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/version.hpp"
 
@@ -32,9 +33,8 @@ std::string_view page_template() {
   return {begin, static_cast<std::size_t>(end - begin)};
 #else
   throw InputError(
-      "report: this program was built without the page (THINWIRE_REPORT_PAGE=OFF); --format svg "
-      "and "
-      "png write single figures");
+      "report: this program was built without the page (THINWIRE_REPORT_PAGE=OFF); --figure draws "
+      "single ones");
 #endif
 }
 
@@ -60,6 +60,7 @@ std::string report_page(const Report& report) {
   constexpr std::string_view kPlace = "/*DATA*/";
   const std::string_view page = page_template();
   Json data = to_json(report.figures);
+  data["palette"] = palette_json();
   data["version"] = version();
   data["sources"] = report.sources;
   data["rows"] = report.rows;

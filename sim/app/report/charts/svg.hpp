@@ -1,38 +1,39 @@
-// Line charts as SVG, and what other drawings share with them.
+// Elements of SVG, as text.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace thinwire::report {
 
-struct ChartLine {
-  std::string label;
-  std::string colour;
-  std::vector<double> x;
-  std::vector<double> y;
-  std::vector<double> y_low;  ///< with y_high: a band around the line; or empty
-  std::vector<double> y_high;
-  bool dashed = false;
-  bool dots = false;
-};
+inline constexpr double kFontSize = 11;
 
-enum class Axis : std::uint8_t { linear, doubling };  // doubling: log2, marked at 1, 2, 4 ..
+using Points = std::vector<std::pair<double, double>>;
 
-struct Chart {
-  std::string title;
-  std::string x_label;
-  std::string y_label;
-  Axis x_axis = Axis::linear;
-  std::vector<ChartLine> lines;
+enum class Anchor : std::uint8_t { start, middle, end };
+
+struct TextLook {
+  Anchor anchor = Anchor::start;
+  bool bold = false;
+  bool upwards = false;  ///< turned by a quarter
+  const char* fill = "#222";
 };
 
 /// As a text or an attribute of an SVG; control characters become blanks.
 [[nodiscard]] std::string svg_escaped(const std::string& text);
+
+[[nodiscard]] std::string text_at(double x, double y, const std::string& text,
+                                  const TextLook& look = {});
+// `look`: attributes, as they stand in the element.
+[[nodiscard]] std::string circle_at(double x, double y, double radius, const std::string& look);
+[[nodiscard]] std::string rect_at(double x, double y, double width, double height,
+                                  const std::string& look);
+[[nodiscard]] std::string path_of(const Points& points, const std::string& look,
+                                  bool closed = false);
+
 /// A whole document on white, of a width and height in pixels.
 [[nodiscard]] std::string svg_document(double width, double height, const std::string& body);
-
-/// The charts below one another.
-[[nodiscard]] std::string to_svg(const std::string& title, const std::vector<Chart>& charts);
 
 }  // namespace thinwire::report

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "algorithms/registry.hpp"
-#include "algorithms/schemes/exdyna.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/settings.hpp"
 
@@ -39,12 +38,14 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
   const auto n = static_cast<double>(point.space.components);
   const auto [low, high] = comparison.cost.run();
 
-  const auto if_run = [&](auto get) { return row.outcome ? Json(get(*row.outcome)) : Json(); };
-  const auto if_selected = [&](auto get) {
-    return row.outcome && row.outcome->selection ? Json(get(*row.outcome->selection)) : Json();
-  };
-  const auto if_shared = [&](auto get) {
-    return scheme.carries_values_of_all ? if_selected(get) : Json();
+  // Of rows without a result, or without a selection, nothing is taken from these.
+  const experiment::Outcome none;
+  const experiment::Outcome& o = row.outcome ? *row.outcome : none;
+  const experiment::SelectionSummary s = o.selection.value_or(experiment::SelectionSummary{});
+  const auto if_run = [&](auto value) { return row.outcome ? Json(value) : Json(); };
+  const auto if_selected = [&](auto value) { return o.selection ? Json(value) : Json(); };
+  const auto if_padded = [&](const auto& of) {
+    return of && o.selection ? Json(of(point.ranks, s.most, s.total)) : Json();
   };
   const auto if_clock = [&](double seconds) {
     return has_clock && comparison.machine_known ? Json(seconds) : Json();
@@ -70,10 +71,8 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
   if (dense) record["k"] = nullptr;
   record["iteration"] = row.outcome ? row.outcome->iteration : point.iterations;
   // The machine of the formulas; on a platform it is known once the point has run.
-  record["machine.alpha_s"] =
-      if_run([](const experiment::Outcome& o) { return o.machine.alpha.value(); });
-  record["machine.beta_s_per_word"] =
-      if_run([](const experiment::Outcome& o) { return o.machine.beta_per_word.value(); });
+  record["machine.alpha_s"] = if_run(o.machine.alpha.value());
+  record["machine.beta_s_per_word"] = if_run(o.machine.beta_per_word.value());
   if (!point.workload.model.empty()) {
     const Json training = row.outcome ? to_json(row).at("result").at("training") : Json();
     for (const char* key :
@@ -104,52 +103,32 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
       {"paper_high_s", if_clock(comparison.paper_high)},
       {"lower_order_low_s", if_clock(comparison.lower_order_low)},
       {"lower_order_high_s", if_clock(comparison.lower_order_high)},
-      {"words_sent_max", if_run([](const experiment::Outcome& o) { return o.words_sent.max; })},
-      {"words_sent_mean", if_run([](const experiment::Outcome& o) { return o.words_sent.mean; })},
-      {"words_received_max",
-       if_run([](const experiment::Outcome& o) { return o.words_received.max; })},
-      {"words_received_mean",
-       if_run([](const experiment::Outcome& o) { return o.words_received.mean; })},
+      {"words_sent_max", if_run(o.words_sent.max)},
+      {"words_sent_mean", if_run(o.words_sent.mean)},
+      {"words_received_max", if_run(o.words_received.max)},
+      {"words_received_mean", if_run(o.words_received.mean)},
       {"formula_words_low", low.words},
       {"formula_words_high", high.words},
-      {"messages_sent_max",
-       if_run([](const experiment::Outcome& o) { return o.messages_sent.max; })},
-      {"messages_sent_mean",
-       if_run([](const experiment::Outcome& o) { return o.messages_sent.mean; })},
-      {"messages_received_max",
-       if_run([](const experiment::Outcome& o) { return o.messages_received.max; })},
-      {"messages_received_mean",
-       if_run([](const experiment::Outcome& o) { return o.messages_received.mean; })},
+      {"messages_sent_max", if_run(o.messages_sent.max)},
+      {"messages_sent_mean", if_run(o.messages_sent.mean)},
+      {"messages_received_max", if_run(o.messages_received.max)},
+      {"messages_received_mean", if_run(o.messages_received.mean)},
       {"formula_messages_low", low.messages},
       {"formula_messages_high", high.messages},
-      {"result_components",
-       if_run([](const experiment::Outcome& o) { return o.result_components; })},
-      {"selected_min", if_selected([](const experiment::SelectionSummary& s) { return s.least; })},
-      {"selected_max", if_selected([](const experiment::SelectionSummary& s) { return s.most; })},
-      {"selected_total",
-       if_selected([](const experiment::SelectionSummary& s) { return s.total; })},
-      {"selection_deviation", if_selected([&](const experiment::SelectionSummary& s) {
-         return s.deviation(point.k, scheme.selects_together);
-       })},
-      {"padding_factor", if_shared([&](const experiment::SelectionSummary& s) {
-         return algorithms::padding_factor(point.ranks, s.most, s.total);
-       })},
-      {"padded_elements", if_shared([&](const experiment::SelectionSummary& s) {
-         return algorithms::padded_elements(point.ranks, s.most, s.total);
-       })},
-      {"scanned_max",
-       if_selected([](const experiment::SelectionSummary& s) { return s.work.scanned; })},
-      {"compared_max",
-       if_selected([](const experiment::SelectionSummary& s) { return s.work.compared; })},
-      {"sorted_max",
-       if_selected([](const experiment::SelectionSummary& s) { return s.work.sorted; })},
-      {"hashed_max",
-       if_selected([](const experiment::SelectionSummary& s) { return s.work.hashed; })},
-      {"sampled_max",
-       if_selected([](const experiment::SelectionSummary& s) { return s.work.sampled; })},
-      {"prefix_summed_max",
-       if_selected([](const experiment::SelectionSummary& s) { return s.work.prefix_summed; })},
-      {"ranks_agree", if_run([](const experiment::Outcome& o) { return o.ranks_agree; })},
+      {"result_components", if_run(o.result_components)},
+      {"selected_min", if_selected(s.least)},
+      {"selected_max", if_selected(s.most)},
+      {"selected_total", if_selected(s.total)},
+      {"selection_deviation", if_selected(s.deviation(point.k, scheme.selects_together))},
+      {"padding_factor", if_padded(scheme.padding_factor)},
+      {"padded_elements", if_padded(scheme.padded_elements)},
+      {"scanned_max", if_selected(s.work.scanned)},
+      {"compared_max", if_selected(s.work.compared)},
+      {"sorted_max", if_selected(s.work.sorted)},
+      {"hashed_max", if_selected(s.work.hashed)},
+      {"sampled_max", if_selected(s.work.sampled)},
+      {"prefix_summed_max", if_selected(s.work.prefix_summed)},
+      {"ranks_agree", if_run(o.ranks_agree)},
       {"wall_s", row.wall_s},
       {"peak_rss_bytes", row.peak_rss_bytes},
       {"sweep", row.sweep},

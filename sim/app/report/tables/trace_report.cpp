@@ -7,8 +7,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "sim/app/report/charts/svg.hpp"
-
 namespace thinwire::report {
 
 namespace {
@@ -165,70 +163,6 @@ std::string trace_text(const std::vector<Json>& records,
                     number_column("density", "layer_density"),
                     bar_column(layers, "layer_density")});
   return text;
-}
-
-std::string trace_svg(const traces::TraceHeader& header,
-                      const traces::TraceStatistics& statistics) {
-  Chart unions{.title = "Share of the components that P ranks select together",
-               .x_label = "ranks P",
-               .y_label = "density of the union",
-               .x_axis = Axis::doubling,
-               .lines = {}};
-  ChartLine found{.label = "recorded",
-                  .colour = "#1f6fb4",
-                  .x = {},
-                  .y = {},
-                  .y_low = {},
-                  .y_high = {},
-                  .dots = true};
-  ChartLine independent{.label = "independent ranks",
-                        .colour = "#888",
-                        .x = {},
-                        .y = {},
-                        .y_low = {},
-                        .y_high = {},
-                        .dashed = true};
-  for (const traces::UnionDensity& density : statistics.unions) {
-    found.x.push_back(density.ranks);
-    found.y.push_back(density.density);
-    independent.x.push_back(density.ranks);
-    independent.y.push_back(density.independent);
-  }
-  unions.lines = {found, independent};
-
-  Chart thresholds{.title = "Magnitude from which on ranks select",
-                   .x_label = "training iteration",
-                   .y_label = "threshold",
-                   .lines = {}};
-  ChartLine local{.label = "ranks: mean, least to most",
-                  .colour = "#1f6fb4",
-                  .x = {},
-                  .y = {},
-                  .y_low = {},
-                  .y_high = {}};
-  ChartLine global{
-      .label = "global top-k", .colour = "#c4501b", .x = {}, .y = {}, .y_low = {}, .y_high = {}};
-  for (const traces::Thresholds& one : statistics.thresholds) {
-    local.x.push_back(one.iteration);
-    local.y.push_back(one.local.mean);
-    local.y_low.push_back(one.local.least);
-    local.y_high.push_back(one.local.most);
-    if (!one.global) continue;
-    global.x.push_back(one.iteration);
-    global.y.push_back(*one.global);
-  }
-  thresholds.lines = {local};
-  if (!global.x.empty()) thresholds.lines.push_back(global);
-  constexpr std::size_t kLongest = 96;
-  std::string title = header.source;
-  if (title.size() > kLongest) {
-    title.resize(kLongest);
-    while (!title.empty() && (static_cast<unsigned char>(title.back()) & 0xc0U) == 0x80U) {
-      title.pop_back();  // no part of a character
-    }
-    title += "...";
-  }
-  return to_svg(title, {unions, thresholds});
 }
 
 std::string bar(double share, int width) {

@@ -1,4 +1,4 @@
-// A trace's statistics as records, as tables with plots of characters, and as a drawing.
+// A trace's statistics as records, and as tables with plots of characters.
 #pragma once
 
 #include <string>
@@ -15,9 +15,6 @@ namespace thinwire::report {
                                               const traces::TraceStatistics& statistics);
 [[nodiscard]] std::string trace_text(const std::vector<Json>& records,
                                      const traces::TraceStatistics& statistics);
-/// How unions grow with the ranks, and the thresholds of the iterations.
-[[nodiscard]] std::string trace_svg(const traces::TraceHeader& header,
-                                    const traces::TraceStatistics& statistics);
 
 /// A horizontal bar of up to `width` characters; a part of one in eighths.
 [[nodiscard]] std::string bar(double share, int width);

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "sim/app/report/charts/figure_svg.hpp"
-#include "sim/app/report/charts/png.hpp"
+#include "sim/app/report/charts/rendering.hpp"
 #include "sim/core/base/errors.hpp"
 
 using namespace thinwire;
@@ -156,10 +156,19 @@ TEST_CASE("what failed or was skipped is no curve, and keeps its reason") {
   CHECK(to_json(figures).at("troubles").at(0).at("status") == "failed");
   for (const std::string& name : report::figure_names()) {
     CAPTURE(name);
-    CHECK_THROWS_AS(static_cast<void>(report::figure_svg(report::figure_named(name), figures, {})),
-                    InputError);
+    CHECK_THROWS_AS(static_cast<void>(report::figure_svg(name, figures, {})), InputError);
   }
   CHECK(report::figures_of({}).curves.empty());
+}
+
+TEST_CASE("what all results agree in is said of all of them") {
+  std::vector<experiment::Row> rows{row_of(small("topka", 4), 1),
+                                    row_of(small("dense_ring", 8), 1)};
+  CHECK(report::figures_of(rows).common == "components=10000, density 0.01, α 2 µs, β 0.4 ns");
+  rows.push_back(row_of(with(small("topka", 4), "components", 20'000), 1));
+  rows.push_back(row_of(with(small("topka", 4), "density", 0.02), 1));
+  CHECK(report::figures_of(rows).common == "α 2 µs, β 0.4 ns");
+  CHECK(report::figures_of({}).common.empty());
 }
 
 TEST_CASE("times that are 0 or not finite spoil no figure") {
@@ -174,7 +183,7 @@ TEST_CASE("times that are 0 or not finite spoil no figure") {
   const Figures figures = figures_of(rows);
   for (const char* name : {"time", "volume", "breakdown", "crossover"}) {
     CAPTURE(name);
-    const std::string svg = report::figure_svg(report::figure_named(name), figures, {});
+    const std::string svg = report::figure_svg(name, figures, {});
     CHECK(svg.starts_with("<svg "));
     CHECK(svg.ends_with("</svg>\n"));
     CHECK(svg.find("nan") == std::string::npos);
@@ -186,10 +195,10 @@ TEST_CASE("names in a drawing are text, and a PNG of it is a PNG") {
   std::vector<experiment::Row> rows{row_of(small("topka", 4), 1)};
   report::Figures figures = report::figures_of(rows);
   figures.labels[0] = "<b>&\"α";
-  const std::string svg = report::figure_svg(FigureKind::time, figures, {});
+  const std::string svg = report::figure_svg("time", figures, {});
   CHECK(svg.find("&lt;b&gt;&amp;&quot;α") != std::string::npos);
-  const std::string png = report::png_of(svg);
+  const std::string png = report::image_of(svg, "png");
   CHECK(png.starts_with("\x89PNG\r\n"));
   CHECK(png.size() > 1000);
-  CHECK_THROWS_AS(static_cast<void>(report::png_of("<svg")), SimulationError);
+  CHECK_THROWS_AS(static_cast<void>(report::image_of("<svg", "png")), SimulationError);
 }

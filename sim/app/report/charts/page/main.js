@@ -2,11 +2,17 @@ import * as Plot from "@observablehq/plot";
 import { densities, distinct, pointsOf, seconds, shownCurves, text, winners } from "./data.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const kColours = 8;
-const kSymbols = ["circle", "square", "triangle", "diamond", "cross", "star", "wye", "asterisk"];
-const kShapes = { type: "ordinal", domain: kSymbols, range: kSymbols };
+const kColours = data.palette.series[0].length;
+/** Polygons, about as large as a circle of radius 1, which is the one without corners. All of them are filled. */
+const kSymbols = data.palette.symbols.map((corners) => ({ draw: (context, size) => {
+  const radius = Math.sqrt(size / Math.PI);
+  if (corners.length === 0) context.arc(0, 0, radius, 0, 2 * Math.PI);
+  corners.forEach(([x, y], i) => i === 0 ? context.moveTo(x * radius, y * radius) : context.lineTo(x * radius, y * radius));
+  context.closePath();
+} }));
+const kShapes = { type: "ordinal", domain: kSymbols.map((_, i) => i), range: kSymbols };
 const colourOf = (index) => `var(--s${index % kColours})`;
-const symbolOf = (label) => kSymbols[(label + Math.floor(label / kColours)) % kSymbols.length];
+const symbolOf = (label) => (label + Math.floor(label / kColours)) % kSymbols.length;
 
 const element = (tag, attributes = {}, ...children) => {
   const made = document.createElement(tag);
@@ -17,6 +23,10 @@ const element = (tag, attributes = {}, ...children) => {
   made.append(...children);
   return made;
 };
+
+const variables = (shade) => [["s", data.palette.series], ["u", data.palette.heat]].map(([name, colours]) =>
+  colours[shade].map((colour, i) => `--${name}${i}:${colour};`).join("")).join("");
+document.head.append(element("style", {}, `:root{${variables(0)}}@media screen and (prefers-color-scheme:dark){:root{${variables(1)}}}`));
 
 // --- Filters
 
@@ -282,7 +292,7 @@ function crossoverFigure() {
     }) };
 }
 
-const kSteps = [0.05, 0.2, 0.4, 0.6, 0.8];
+const kSteps = data.palette.heat_steps;
 const heat = (u) => `var(--u${kSteps.filter((s) => u >= s).length})`;
 
 function linksFigure() {
@@ -321,7 +331,7 @@ function table(headings, rows, classOf = () => "") {
   const numeric = headings.map((_, i) => rows.length > 0 && rows.every((r) => number(r[i])));
   return element("table", {},
     element("thead", {}, element("tr", {}, ...headings.map((h, i) => element("th", { class: numeric[i] ? "number" : null }, h)))),
-    element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((cell, i) => element("td", { class: numeric[i] ? "number" : classOf(cell) || null }, typeof cell === "number" ? text(cell) : cell))))));
+    element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((cell, i) => element("td", { "data-heading": headings[i], class: numeric[i] ? "number" : classOf(cell) || null }, typeof cell === "number" ? text(cell) : cell))))));
 }
 
 function claimsFigure() {
@@ -381,7 +391,7 @@ function draw() {
 
 keepDensity();
 document.getElementById("sources").textContent =
-  `${[data.rows > 0 && `${data.rows} results`, data.claims.length > 0 && `${data.claims.length} claims`].filter(Boolean).join(" and ")} of ${data.sources.join(", ")}; page of thinwire ${data.version}.`;
+  `${[data.rows > 0 && `${data.rows} results`, data.claims.length > 0 && `${data.claims.length} claims`].filter(Boolean).join(" and ")} of ${data.sources.join(", ")}; page of thinwire ${data.version}.${data.common && ` In all results: ${data.common}.`}`;
 if (data.curves.length + data.troubles.length > 0) drawControls();
 draw();
 for (const [event, on] of [["beforeprint", true], ["afterprint", false]]) {

@@ -149,6 +149,50 @@ checks["it is readable in the dark, and in print"] = async () => {
   assert.ok((await page.locator("#shown").innerText()).includes("Setting: "));
 };
 
+checks["28 schemes differ in colour or symbol, and every symbol has pixels of its colour"] = async () => {
+  thinwire("report", results("congestion"), "-o", join(folder, "congestion.html"));
+  await open("congestion.html");
+  const kSide = 20;
+  // A mark of each series, drawn once more beside each other, so that none hides another.
+  const series = await page.evaluate((side) => {
+    const row = document.querySelector("#time .panel svg").cloneNode(false);
+    for (const [name, value] of [["width", 40 * side], ["height", side], ["viewBox", `0 0 ${40 * side} ${side}`]]) row.setAttribute(name, value);
+    row.style.cssText += "position:fixed;left:0;top:0;z-index:9;max-width:none;background:var(--panel)";
+    const marks = new Map();
+    for (const mark of document.querySelectorAll("#time g.point path")) marks.set(`${getComputedStyle(mark).fill} ${mark.getAttribute("d")}`, mark);
+    const colours = [...marks.values()].map((mark, i) => {
+      const group = mark.parentNode.cloneNode(false);
+      const copy = mark.cloneNode(true);
+      copy.setAttribute("transform", `translate(${(i + 0.5) * side},${side / 2})`);
+      group.removeAttribute("transform");
+      group.append(copy);
+      row.append(group);
+      return getComputedStyle(mark).fill.match(/\d+/g).slice(0, 3).map(Number);
+    });
+    document.querySelector("#time .panel").append(row);
+    return colours;
+  }, kSide);
+  const labels = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).labels.length);
+  assert.ok(labels >= 27, `${labels} schemes`);
+  assert.equal(series.length, labels);
+  const picture = await page.screenshot({ clip: { x: 0, y: 0, width: kSide * series.length, height: kSide } });
+  const pixels = await page.evaluate(async ([url, colours, side]) => {
+    const image = new Image();
+    image.src = url;
+    await image.decode();
+    const context = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height }).getContext("2d");
+    context.drawImage(image, 0, 0);
+    return colours.map((colour, i) => {
+      const { data } = context.getImageData(i * side, 0, side, side);
+      let count = 0;
+      for (let at = 0; at < data.length; at += 4) count += colour.every((c, j) => Math.abs(c - data[at + j]) <= 4) ? 1 : 0;
+      return count;
+    });
+  }, [`data:image/png;base64,${picture.toString("base64")}`, series, kSide]);
+  assert.ok(pixels.every((n) => n >= 12), `pixels of each series: ${pixels}`);
+  console.log(`  ${labels} schemes, at least ${Math.min(...pixels)} pixels each`);
+};
+
 checks["no request left the page, and nothing complained"] = async () => {
   assert.deepEqual(requests, []);
   assert.deepEqual(problems, []);

@@ -1,0 +1,277 @@
+#include "sim/app/report/charts/chart.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <utility>
+
+#include "sim/app/report/charts/palette.hpp"
+#include "sim/app/report/charts/rendering.hpp"
+
+namespace thinwire::report {
+
+namespace {
+
+constexpr double kGap = 24;
+constexpr double kLine = 18;  // of text
+const TextLook kSoft{.fill = "#555"};
+
+/// 1, 2 or 5 times a power of ten: at most `count` steps in `span`.
+double step_of(double span, int count) {
+  const double least = span / count;
+  const double power = std::pow(10, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= least * (1 - 1e-9)) return factor * power;
+  }
+  return 10 * power;
+}
+
+std::vector<double> linear_marks(double low, double high) {
+  const double step = step_of(high - low, 6);
+  std::vector<double> marks;
+  const double first = std::ceil(low / step - 1e-9);
+  for (int i = 0; (first + i) * step <= high + 1e-9 * step; ++i) {
+    marks.push_back((first + i) * step + 0.0);  // no -0
+  }
+  return marks;
+}
+
+std::vector<double> log_marks(double low, double high) {
+  const double span = std::log10(high / low);
+  if (span < 0.7) return linear_marks(low, high);
+  const std::vector<double> factors =
+      span < 3 ? std::vector<double>{1, 2, 5} : std::vector<double>{1};
+  const int step = std::max(1, static_cast<int>(std::ceil(span / 8)));
+  std::vector<double> marks;
+  for (int power = static_cast<int>(std::floor(std::log10(low))); std::pow(10, power) <= high;
+       power += step) {
+    for (const double factor : factors) {
+      const double mark = factor * std::pow(10, power);
+      if (mark >= low && mark <= high) marks.push_back(mark);
+    }
+  }
+  return marks;
+}
+
+/// Lines of whole words; what is longer than a line is shortened.
+std::vector<std::string> wrapped(const std::string& text, double room, bool bold) {
+  std::vector<std::string> lines;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const std::string longer = lines.empty() ? word : lines.back() + " " + word;
+    if (!lines.empty() && text_width(longer, bold) <= room) {
+      lines.back() = longer;
+    } else {
+      lines.push_back(shortened(word, room, bold));
+    }
+  }
+  return lines;
+}
+
+/// Adds lines from y on, which it moves below them.
+std::string paragraph(double x, double& y, const std::vector<std::string>& lines,
+                      const TextLook& look) {
+  std::string svg;
+  for (const std::string& line : lines) {
+    svg += text_at(x, y + 12, line, look);
+    y += kLine;
+  }
+  return svg;
+}
+
+Points placed(const Points& points, const Axis& x, const Axis& y) {
+  Points all;
+  for (const auto& [at, value] : points) all.emplace_back(x(at), y(value));
+  return all;
+}
+
+std::string line_look(const Series& series) {
+  return fmt::format(R"(fill="none" stroke="{}" {})", colour_of(series.index),
+                     series.look == LineLook::solid ? R"(stroke-width="1.4")"
+                     : series.look == LineLook::faint
+                         ? R"(stroke-opacity="0.5")"
+                         : R"(stroke-opacity="0.6" stroke-dasharray="4 3")");
+}
+
+}  // namespace
+
+std::string number_words(double value) { return fmt::format("{:.4g}", value); }
+
+double Axis::operator()(double value) const {
+  const double share =
+      log ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+  return from + share * (to - from);
+}
+
+Axis linear_axis(std::string label, double low, double high, bool whole) {
+  const double least = 1e-6 * std::max(1e-9, std::abs(low));  // that marks tell apart
+  Axis axis{.label = std::move(label), .low = low, .high = high > low + least ? high : low + 1};
+  if (whole) {
+    const double step = step_of(axis.high - low, 6);
+    axis.low = std::floor(low / step + 1e-9) * step;
+    axis.high = std::ceil(axis.high / step - 1e-9) * step;
+  }
+  axis.marks = linear_marks(axis.low, axis.high);
+  return axis;
+}
+
+Axis log_axis(std::string label, double low, double high) {
+  return {.label = std::move(label),
+          .low = low,
+          .high = high,
+          .log = true,
+          .marks = log_marks(low, high)};
+}
+
+Axis ranks_axis(const std::set<int>& ranks) {
+  const double low = *ranks.begin();
+  const double high = *ranks.rbegin();
+  return {.label = "ranks P",
+          .low = low < high ? low : low / 2,
+          .high = low < high ? high : high * 2,
+          .log = true,
+          .marks = {ranks.begin(), ranks.end()},
+          .text = [](double value) { return fmt::format("{:.0f}", value); },
+          .inset = 10};
+}
+
+Axis bands_axis(std::string label, const std::vector<std::string>& texts) {
+  Axis axis{.label = std::move(label),
+            .low = -0.5,
+            .high = static_cast<double>(texts.size()) - 0.5,
+            .text = [texts](double value) { return texts.at(static_cast<std::size_t>(value)); }};
+  for (std::size_t i = 0; i < texts.size(); ++i) axis.marks.push_back(static_cast<double>(i));
+  return axis;
+}
+
+void add_axes(Drawing& drawing, Axis& x, Axis& y, double width, double height, double right) {
+  const double room = 0.4 * width;  // for the texts of y, at most
+  double texts = 0;
+  for (const double mark : y.marks) texts = std::max(texts, text_width(y.text(mark)));
+  const double left = (y.label.empty() ? 0 : kLine) + std::min(texts, room) + 7;
+  const double bottom = height - kLine * (x.label.empty() ? 1 : 2) - 4;
+  if (!x.marks.empty() && x.marks.back() > x.high - 0.01 * (x.high - x.low)) {
+    right = std::max(right, text_width(x.text(x.marks.back())) / 2 - x.inset);
+  }
+  x.from = left + x.inset;
+  x.to = width - right - x.inset;
+  y.from = bottom - y.inset;
+  y.to = 6 + y.inset;
+  const std::string grid = "stroke=\"#e2e2e2\"";
+  const std::string ink = "stroke=\"#444\"";
+  for (const double mark : y.marks) {
+    if (y.grid) drawing.body += path_of({{left, y(mark)}, {width - right, y(mark)}}, grid);
+    drawing.body +=
+        text_at(left - 6, y(mark) + 4, shortened(y.text(mark), room), {.anchor = Anchor::end});
+  }
+  double free_from = -1e9;
+  for (const double mark : x.marks) {
+    const std::string text = x.text(mark);
+    const double half = text_width(text) / 2;
+    if (x.grid) drawing.body += path_of({{x(mark), y.to}, {x(mark), bottom}}, grid);
+    drawing.body += path_of({{x(mark), bottom}, {x(mark), bottom + 4}}, ink);
+    if (x(mark) - half < free_from) continue;
+    drawing.body += text_at(x(mark), bottom + 16, text, {.anchor = Anchor::middle});
+    free_from = x(mark) + half + 6;
+  }
+  drawing.body += path_of({{left, bottom}, {width - right, bottom}}, ink);
+  if (!x.label.empty()) {
+    drawing.body += text_at((x.from + x.to) / 2, height - 5, x.label, {.anchor = Anchor::middle});
+  }
+  if (!y.label.empty()) {
+    drawing.body +=
+        text_at(12, (y.from + y.to) / 2, y.label, {.anchor = Anchor::middle, .upwards = true});
+  }
+  drawing.height = std::max(drawing.height, height);
+}
+
+void add_series(Drawing& drawing, const Series& series, const Axis& x, const Axis& y) {
+  Points band = placed(series.high, x, y);
+  const Points low = placed(series.low, x, y);
+  band.insert(band.end(), low.rbegin(), low.rend());
+  drawing.body +=
+      path_of(band, fmt::format(R"(fill="{}" fill-opacity="0.16")", colour_of(series.index)), true);
+  drawing.body += path_of(placed(series.line, x, y), line_look(series));
+  for (const auto& [at, value] : series.marks) {
+    drawing.body += symbol_at(series.index, x(at), y(value));
+  }
+}
+
+Panel chart_panel(std::string title, Axis x, Axis y, std::vector<Series> series, double height,
+                  std::optional<double> rule) {
+  y.grid = true;
+  return {std::move(title), [=](double width) {
+            Drawing drawing;
+            Axis across = x;
+            Axis up = y;
+            add_axes(drawing, across, up, width, height);
+            if (rule) {
+              drawing.body += path_of({{across.from - across.inset, up(*rule)}, {width, up(*rule)}},
+                                      R"(stroke="#777" stroke-dasharray="3 3")");
+            }
+            for (const Series& one : series) add_series(drawing, one, across, up);
+            return drawing;
+          }};
+}
+
+LegendEntry legend_of(const Series& series, std::string text) {
+  std::string mark;
+  if (!series.line.empty()) mark += path_of({{-6, 0}, {6, 0}}, line_look(series));
+  if (!series.marks.empty() || mark.empty()) mark += symbol_at(series.index, 0, 0);
+  return {mark, std::move(text)};
+}
+
+std::string svg_of(const Figure& figure, const FigureStyle& style) {
+  const auto panels = static_cast<double>(figure.panels.size());
+  const double given = style.width > 0 ? (style.width - kGap) / (figure.panel_width + kGap) : 2;
+  const double columns = std::clamp(std::round(given), 1.0, std::max(1.0, panels));
+  const double width = style.width > 0 ? style.width : columns * (figure.panel_width + kGap) + kGap;
+  const double panel_width = (width - kGap) / columns - kGap;
+  const double room = width - 2 * kGap;
+  double y = 10;
+  std::string body =
+      paragraph(kGap, y, wrapped(style.title, room, true), {.bold = true, .fill = "#000"});
+  double x = kGap;
+  for (const LegendEntry& entry : figure.legend) {
+    const std::string text = shortened(entry.text, room - kLine);
+    const double needed = kLine + text_width(text);
+    if (x > kGap && x + needed > width - kGap) {
+      x = kGap;
+      y += kLine;
+    }
+    body +=
+        fmt::format("<g transform=\"translate({:.1f} {:.1f})\">{}</g>\n", x + 6, y + 8, entry.mark);
+    body += text_at(x + kLine, y + 12, text);
+    x += needed + 14;
+  }
+  if (!figure.legend.empty()) y += kLine;
+  for (const std::string& note : figure.notes) {
+    body += paragraph(kGap, y, wrapped(note, room, false), kSoft);
+  }
+  y += 4;
+  const auto in_row = static_cast<std::size_t>(columns);
+  for (std::size_t first = 0; first < figure.panels.size(); first += in_row) {
+    const std::size_t end = std::min(figure.panels.size(), first + in_row);
+    double below = y;  // the titles of the row
+    for (std::size_t i = first; i < end; ++i) {
+      double at = y;
+      body += paragraph(kGap + static_cast<double>(i - first) * (panel_width + kGap), at,
+                        wrapped(figure.panels[i].title, panel_width, true), {.bold = true});
+      below = std::max(below, at);
+    }
+    y = below;
+    for (std::size_t i = first; i < end; ++i) {
+      const Drawing drawing = figure.panels[i].draw(panel_width);
+      body += fmt::format("<g transform=\"translate({:.1f} {:.1f})\">\n{}</g>\n",
+                          kGap + static_cast<double>(i - first) * (panel_width + kGap), y,
+                          drawing.body);
+      below = std::max(below, y + drawing.height);
+    }
+    y = below + kGap / 2;
+  }
+  return svg_document(width, y, body);
+}
+
+}  // namespace thinwire::report

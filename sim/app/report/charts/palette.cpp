@@ -1,0 +1,66 @@
+#include "sim/app/report/charts/palette.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace thinwire::report {
+
+namespace {
+
+/// Corners repeated so many times around the origin.
+Points around(const Points& corners, int times, double turn = 0) {
+  Points all;
+  for (int i = 0; i < times; ++i) {
+    const double angle = turn + 2 * std::numbers::pi * i / times;
+    for (const auto& [x, y] : corners) {
+      all.emplace_back(x * std::cos(angle) - y * std::sin(angle),
+                       x * std::sin(angle) + y * std::cos(angle));
+    }
+  }
+  return all;
+}
+
+/// Filled all of them, about as large as a circle of radius 1, which is the one without corners.
+const std::array<Points, 8>& symbols() {
+  constexpr double kHalf = std::numbers::pi / 4;
+  static const Points kArm{{-0.45, -1.2}, {0.45, -1.2}, {0.45, -0.45}};
+  static const std::array<Points, 8> kAll{Points{},
+                                          around({{0, -1.25}}, 4, kHalf),
+                                          around({{0, -1.45}}, 3),
+                                          around({{0, -1.3}}, 4),
+                                          around(kArm, 4),
+                                          around({{0, -1.5}, {0.38, -0.52}}, 5),
+                                          around({{0, 1.45}}, 3),
+                                          around(kArm, 4, kHalf)};
+  return kAll;
+}
+
+}  // namespace
+
+std::string colour_of(std::size_t series) { return kColours[0].at(series % kColours[0].size()); }
+
+std::string heat_of(double share) {
+  const auto step =
+      std::ranges::count_if(kHeatSteps, [share](double least) { return share >= least; });
+  return kHeat[0].at(static_cast<std::size_t>(step));
+}
+
+std::string symbol_at(std::size_t series, double x, double y) {
+  constexpr double kRadius = 3.9;
+  const std::string look =
+      fmt::format(R"(fill="{}" stroke="white" stroke-width="0.7")", colour_of(series));
+  Points corners = symbols().at((series + series / kColours[0].size()) % symbols().size());
+  if (corners.empty()) return circle_at(x, y, kRadius, look);
+  for (auto& corner : corners) corner = {x + kRadius * corner.first, y + kRadius * corner.second};
+  return path_of(corners, look, true);
+}
+
+Json palette_json() {
+  return {
+      {"series", kColours}, {"heat", kHeat}, {"heat_steps", kHeatSteps}, {"symbols", symbols()}};
+}
+
+}  // namespace thinwire::report

@@ -1,0 +1,180 @@
+#include "sim/app/report/charts/figure_svg.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "sim/app/report/charts/palette.hpp"
+#include "sim/app/report/charts/rendering.hpp"
+#include "sim/core/base/errors.hpp"
+
+using namespace thinwire;
+using namespace thinwire::report;
+
+namespace {
+
+struct Box {
+  std::string text;
+  double left;
+  double right;
+  double top;
+  double bottom;
+
+  [[nodiscard]] bool overlaps(const Box& other) const {
+    return left < other.right && other.left < right && top < other.bottom && other.top < bottom;
+  }
+};
+
+std::string unescaped(std::string text) {
+  for (const auto& [from, to] : {std::pair{"&lt;", "<"}, {"&amp;", "&"}}) {
+    text = std::regex_replace(text, std::regex(from), to);
+  }
+  return text;
+}
+
+/// Where the texts of a drawing are.
+std::vector<Box> texts_of(const std::string& svg) {
+  static const std::regex kText(
+      R"re(<text x="([-\d.]+)" y="([-\d.]+)" text-anchor="(\w+)"([^>]*)>(.*)</text>)re");
+  static const std::regex kGroup(R"re(<g transform="translate\(([-\d.]+) ([-\d.]+)\)">)re");
+  std::vector<Box> boxes;
+  double dx = 0;
+  double dy = 0;
+  std::istringstream lines(svg);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (std::regex_match(line, match, kGroup)) {
+      dx = std::stod(match[1]);
+      dy = std::stod(match[2]);
+    } else if (line == "</g>") {
+      dx = dy = 0;
+    } else if (std::regex_match(line, match, kText)) {
+      const std::string look = match[4];
+      const std::string text = unescaped(match[5]);
+      const double width = text_width(text, look.find("bold") != std::string::npos);
+      const double x = dx + std::stod(match[1]);
+      const double y = dy + std::stod(match[2]);
+      const double before = match[3] == "start" ? 0 : match[3] == "end" ? width : width / 2;
+      if (look.find("rotate") == std::string::npos) {
+        boxes.push_back({text, x - before, x - before + width, y - 8, y + 2});
+      } else {
+        boxes.push_back({text, x - 8, x + 2, y + before - width, y + before});
+      }
+    }
+  }
+  return boxes;
+}
+
+/// Many schemes with long names in two places, over ranks from 1 to 2^20.
+Figures crowded() {
+  Figures figures;
+  figures.places = {"a platform of a rather long name with its placement=round_robin and routing",
+                    "b"};
+  figures.settings = {""};
+  figures.common = "components=133547324, density 0.01, α 2 µs, β 0.4 ns";
+  for (std::size_t label = 0; label < 28; ++label) {
+    figures.labels.push_back(
+        fmt::format("scheme_{}_<with>_options buckets={}", label, label * 100));
+    for (std::size_t place = 0; place < 2; ++place) {
+      Curve& curve = figures.curves.emplace_back();
+      curve.label = label;
+      curve.place = place;
+      curve.density = 0.01;
+      for (int ranks = 1; ranks <= 1 << 20; ranks *= 2) {
+        const double time = 1e-6 * ranks * static_cast<double>(label + 1);
+        CurvePoint& point = curve.points.emplace_back();
+        point.ranks = ranks;
+        point.time_s = time;
+        point.words = 1e9 * time;
+        point.congestion_factor = 1 + time;
+        point.parts = {{"selection", time / 3}, {"the rest of the allreduce", time / 2}};
+        if (label > 4) continue;
+        figures.cells.push_back({place,
+                                 0,
+                                 ranks,
+                                 0.01 * static_cast<double>(label + 1),
+                                 {{label, time}, {label + 1, 2 * time}}});
+      }
+    }
+  }
+  return figures;
+}
+
+}  // namespace
+
+TEST_CASE("no text of a figure is cut off or stands on another one") {
+  const Figures figures = crowded();
+  for (const char* kind : {"time", "volume", "breakdown", "congestion", "crossover"}) {
+    for (const double width : {320.0, 420.0, 952.0, 1400.0}) {
+      CAPTURE(kind);
+      CAPTURE(width);
+      const std::string svg = figure_svg(kind, figures, {}, {.title = "A title", .width = width});
+      const std::regex size(R"re(viewBox="0 0 ([\d.]+) ([\d.]+)")re");
+      std::smatch match;
+      REQUIRE(std::regex_search(svg, match, size));
+      CHECK(std::stod(match[1]) == width);
+      const std::vector<Box> boxes = texts_of(svg);
+      REQUIRE(boxes.size() > 40);
+      CHECK(boxes.front().text == "A title");
+      for (std::size_t i = 0; i < boxes.size(); ++i) {
+        CAPTURE(boxes[i].text);
+        CHECK(boxes[i].left >= 0);
+        CHECK(boxes[i].right <= width);
+        CHECK(boxes[i].top >= 0);
+        CHECK(boxes[i].bottom <= std::stod(match[2]));
+        for (std::size_t j = 0; j < i; ++j) {
+          CAPTURE(boxes[j].text);
+          CHECK(!boxes[i].overlaps(boxes[j]));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("values that hardly differ have an axis") {
+  Figures figures = crowded();
+  figures.curves.resize(1);
+  for (CurvePoint& point : figures.curves[0].points) {
+    point.time_s = 1;
+    point.congestion_factor = 1 + 2e-16;
+  }
+  for (const char* kind : {"time", "congestion"}) {
+    CAPTURE(kind);
+    CHECK(texts_of(figure_svg(kind, figures, {})).size() > 10);
+  }
+}
+
+TEST_CASE("64 series differ in their colour or in their symbol, and all symbols are filled") {
+  std::set<std::string> different;
+  for (std::size_t series = 0; series < 64; ++series) different.insert(symbol_at(series, 0, 0));
+  CHECK(different.size() == 64);
+  for (const std::string& symbol : different) CHECK(symbol.find("fill=\"#") != std::string::npos);
+}
+
+TEST_CASE("a text is as wide as its letters, and what has no room is shortened") {
+  CHECK(text_width("") == 0);
+  CHECK(text_width("WWWW") > 2 * text_width("iiii"));
+  CHECK(text_width("time", true) > text_width("time"));
+  CHECK(shortened("scheme", 1000) == "scheme");
+  const std::string cut = shortened("αβγ αβγ αβγ", 40);
+  CHECK(cut.ends_with("…"));
+  CHECK(text_width(cut) <= 40);
+  CHECK(text_width(cut) > 28);
+}
+
+TEST_CASE("a drawing is written as SVG, PNG and PDF, and every other name is refused") {
+  const std::string svg = figure_svg("time", crowded(), {});
+  CHECK(image_of(svg, "svg") == svg);
+  CHECK(image_of(svg, "png").starts_with("\x89PNG\r\n"));
+  CHECK(image_of(svg, "pdf").starts_with("%PDF-1."));
+  CHECK_THROWS_AS(static_cast<void>(image_of("<svg", "pdf")), SimulationError);
+  CHECK(format_of_name("a.b/x.pdf") == "pdf");
+  CHECK(format_of_name("/dev/full").empty());
+  CHECK_THROWS_WITH_AS(static_cast<void>(format_of_name("x.jpg")),
+                       "x.jpg: nothing is drawn as '.jpg'; wanted is a name that ends in .svg, "
+                       ".png, .pdf",
+                       InputError);
+}
