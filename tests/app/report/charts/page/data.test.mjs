@@ -1,7 +1,7 @@
 // What the page makes of its data: node --test.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { densities, pointsOf, seconds, shownCurves, text, winners } from "../../../sim/app/report/charts/page/data.js";
+import { densities, pointsOf, seconds, shownCurves, text, winners } from "../../../../../sim/app/report/charts/page/data.js";
 
 const point = (ranks, time_s) => ({ ranks, time_s });
 const data = {
