@@ -76,10 +76,11 @@ TEST_CASE("What is not simulated says why, and counts for nothing") {
   const std::vector<thinwire::studies::Finding> findings =
       thinwire::studies::check_claims({"oktopk.xi"});
   REQUIRE(findings.size() == 1);
-  CHECK(findings[0].verdict == thinwire::ClaimVerdict::not_simulated);
+  CHECK(findings[0].verdict == thinwire::studies::ClaimVerdict::not_simulated);
   CHECK(!findings[0].note.empty());
-  CHECK(thinwire::count(findings, thinwire::FindingKind::number, thinwire::Basis::predicted).of ==
-        0);
+  CHECK(thinwire::studies::count(findings, thinwire::studies::FindingKind::number,
+                                 thinwire::studies::Basis::predicted)
+            .of == 0);
 }
 
 TEST_CASE("recommend ranks schemes and says what it could not look at") {

@@ -89,8 +89,9 @@ TEST_CASE("the counting network reports steps and no seconds") {
 TEST_CASE("README's table is what the main job prints of the committed results") {
   const std::string source = THINWIRE_SOURCE_DIR;
   const auto rows = thinwire::experiment::read_rows(source + "/results/table1/table1.jsonl").rows;
-  const std::string printed = thinwire::cli::comparison_text(
-      rows, thinwire::cli::kExactTolerance, thinwire::Format::table, thinwire::Detail::brief);
+  const std::string printed =
+      thinwire::cli::comparison_text(rows, thinwire::cli::kExactTolerance,
+                                     thinwire::report::Format::table, thinwire::cli::Detail::brief);
   std::istringstream page(text_of(source + "/README.md"));
   int shown = 0;
   for (std::string line; std::getline(page, line);) {
@@ -138,16 +139,16 @@ TEST_CASE("bandwidths are those of nccl-tests, of the dense gradient") {
   const auto record_of = [](const std::string& flags) {
     return nlohmann::json::parse(run_program("run --format json " + flags).out)[0];
   };
-  const auto one = report::record_of("-P 8 -n 1000 --scheme dense_ring");
+  const auto one = record_of("-P 8 -n 1000 --scheme dense_ring");
   const double time = one["time_s"];
   CHECK(one["schema"] == "comparison/1");
   CHECK(one["size_bytes"] == 4000);
   CHECK(one["algbw_bytes_per_s"].get<double>() == doctest::Approx(4000 / time));
   CHECK(one["busbw_bytes_per_s"].get<double>() == doctest::Approx(4000 / time * 14 / 8));
   // No time, and a time with more in it than the allreduce.
-  CHECK(report::record_of("-P 1 -n 1000")["algbw_bytes_per_s"].is_null());
-  CHECK(report::record_of("-P 3 -n 1000 --network counting")["busbw_bytes_per_s"].is_null());
-  CHECK(report::record_of("-P 2 --model lstm_an4 --statistical")["algbw_bytes_per_s"].is_null());
+  CHECK(record_of("-P 1 -n 1000")["algbw_bytes_per_s"].is_null());
+  CHECK(record_of("-P 3 -n 1000 --network counting")["busbw_bytes_per_s"].is_null());
+  CHECK(record_of("-P 2 --model lstm_an4 --statistical")["algbw_bytes_per_s"].is_null());
 }
 
 TEST_CASE("the tables of run and sweep fit into 160 columns") {
