@@ -19,6 +19,7 @@
 namespace {
 
 using namespace thinwire;
+using namespace thinwire::algorithms;
 
 using Vector = std::vector<double>;
 

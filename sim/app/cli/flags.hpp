@@ -44,6 +44,7 @@ class Option {
   Option& value_text(const std::string& text);
   Option& choices(const std::vector<std::string>& all);
   Option& range(std::int64_t least, std::int64_t most);
+  Option& range(int least, int most) { return range(std::int64_t{least}, std::int64_t{most}); }
   Option& range(double least, double most);
   Option& positive();
   /// The values of one word are parted by commas.

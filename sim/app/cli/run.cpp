@@ -11,6 +11,7 @@
 #include "sim/app/cli/timeline_flags.hpp"
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/json_node.hpp"
 
 namespace thinwire::cli {
 

@@ -14,6 +14,7 @@
 #include "sim/app/experiment/results_file.hpp"
 #include "sim/app/experiment/sweep.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/json_node.hpp"
 
 namespace thinwire::cli {
 

@@ -9,6 +9,7 @@
 #include "sim/app/experiment/compare.hpp"
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/app/experiment/sweep.hpp"
+#include "sim/core/base/json_node.hpp"
 #include "tests/support/sanitizers.hpp"
 
 namespace {

@@ -1,5 +1,7 @@
 #include "sim/app/report/charts/figures.hpp"
 
+#include "sim/app/experiment/config.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,0 +1,56 @@
+// Committed results, simulated again: no change of the code may move a figure unnoticed. A change
+// that means to is listed under Results-affecting in CHANGELOG.md, and the results are made again.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "sim/app/experiment/point.hpp"
+#include "sim/app/experiment/row.hpp"
+#include "sim/app/experiment/simulate.hpp"
+#include "tests/support/sanitizers.hpp"
+
+namespace thinwire::experiment {
+
+namespace {
+
+/// Simulates again the first rows of a results file that took no longer than `most_s`, at most
+/// `most` of them, and compares every number of their results. Gives how many there were.
+int simulate_again(const std::string& results, double most_s, int most) {
+  std::ifstream file(THINWIRE_SOURCE_DIR "/results/" + results);
+  REQUIRE(file);
+  int count = 0;
+  for (std::string line; count < most && std::getline(file, line);) {
+    const Json committed = Json::parse(line);
+    if (committed.at("status") != "ok" || committed.at("wall_s") > most_s) continue;
+    const Point point = point_from(committed.at("point"), results);
+    CAPTURE(point.scheme);
+    CAPTURE(point.ranks);
+    const Json again = to_json(simulate_point("again", point));
+    for (const auto& item : committed.at("result").items()) {
+      CAPTURE(item.key());
+      CHECK(again.at("result").at(item.key()) == item.value());
+    }
+    ++count;
+  }
+  return count;
+}
+
+constexpr int few(int count) { return test::kSanitized ? 2 : count; }
+
+}  // namespace
+
+TEST_CASE("the committed rows of table1 come out again to the last digit") {
+  CHECK(simulate_again("table1/table1.jsonl", 1.2, few(12)) >= 2);
+}
+
+TEST_CASE("the committed rows of recorded trainings come out again to the last digit") {
+  CHECK(simulate_again("recorded/recorded.jsonl", 0.3, few(144)) >= 2);
+}
+
+TEST_CASE("committed rows of congested networks come out again to the last digit") {
+  CHECK(simulate_again("congestion/congestion.jsonl", 1.2, few(8)) >= 2);
+}
+
+}  // namespace thinwire::experiment
