@@ -172,7 +172,7 @@ void settle_selection(Point& point, const Json& json, bool dense, double density
 /// A model brings the size of its gradient, its density and its profile, where the config has none.
 void settle_workload(Json& json, const std::string& network, const std::string& origin) {
   if (!json.contains("workload")) return;
-  Json& given = json.at("workload");
+  const Json given = json.at("workload");
   const auto refuse = [&](const std::string& key, const std::string& why) {
     throw InputError(fmt::format("{}: /{}: {}", origin, key, why));
   };
@@ -198,9 +198,10 @@ void settle_workload(Json& json, const std::string& network, const std::string& 
     refuse("workload/model", error.what());
   }
   if (model.compute.empty()) refuse("workload/model", "it has no computing time on any device");
-  if (!given.contains("device")) given["device"] = model.compute.front().device;
+  const std::string device = given.value("device", model.compute.front().device);
+  json["workload"]["device"] = device;
   try {
-    const std::string file = workloads::device_file(given.at("device").get<std::string>());
+    const std::string file = workloads::device_file(device);
     static_cast<void>(workloads::compute_on(model, workloads::read_device(file).name));
   } catch (const InputError& error) {
     refuse("workload/device", error.what());
