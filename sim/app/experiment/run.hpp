@@ -104,6 +104,7 @@ struct TimelineSettings {
 /// When the second run is made that tells Outcome::alphabeta_time; or that there is none.
 enum class AlphaBetaTime { none, after, beside /** in a process of its own */ };
 
+/// How a point is run; it moves no result.
 struct SimulationSettings {
   bool verbose = false;                                     ///< SimGrid's log goes to stderr
   AlphaBetaTime alphabeta = AlphaBetaTime::after;           ///< where flows share links

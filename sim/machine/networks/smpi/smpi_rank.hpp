@@ -70,6 +70,7 @@ inline MpiLength mpi_length(Words words) {
   return {static_cast<int>(units), MPI_LONG_DOUBLE};
 }
 
+/// The Communicator of a rank that runs as an actor of SMPI.
 class SmpiRank final : public Communicator {
  public:
   SmpiRank(Rank rank, int size, Shared& shared, Strand strand)
