@@ -90,8 +90,7 @@ Json options_of(const Point& point) {
 }
 
 /// Declares a member of a point: THINWIRE_MEMBER(machine.alpha).
-#define THINWIRE_MEMBER(member) \
-  ([](auto& point) -> auto& { return point.member; })
+#define THINWIRE_MEMBER(member) ([](auto& point) -> auto& { return point.member; })
 
 Settings declared() {
   using A = Aspect;
