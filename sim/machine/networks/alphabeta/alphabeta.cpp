@@ -355,8 +355,10 @@ class AlphaBetaLoop final : public EventLoop {
       }
       const Strand strand = sender.next_strand();
       Posted out = sender.depart_posted(time);
-      transmit(sender, strand, out.time, time, std::move(out));
-      complete(sender.rank(), strand, out.send, sender.send_free());
+      const double posted = out.time;
+      const auto send = out.send;
+      transmit(sender, strand, posted, time, std::move(out));
+      complete(sender.rank(), strand, send, sender.send_free());
     }
     sender.schedule();
   }
