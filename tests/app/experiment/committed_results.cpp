@@ -27,10 +27,11 @@ int simulate_again(const std::string& results, double most_s, int most) {
     const Point point = point_from(committed.at("point"), results);
     CAPTURE(point.scheme);
     CAPTURE(point.ranks);
-    const Json again = to_json(simulate_point("again", point));
-    for (const auto& item : committed.at("result").items()) {
+    // Later versions may tell more, but nothing else.
+    const Json again = to_json(simulate_point("again", point)).at("result").flatten();
+    for (const auto& item : committed.at("result").flatten().items()) {
       CAPTURE(item.key());
-      CHECK(again.at("result").at(item.key()) == item.value());
+      CHECK(again.value(item.key(), Json("missing")) == item.value());
     }
     ++count;
   }

@@ -55,21 +55,29 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
   };
   const std::optional<double> bandwidth = algorithm_bandwidth(row);
   Json record = {{"schema", "comparison/1"}};
-  for (const experiment::Setting& setting : experiment::point_settings()) {
-    const bool listed = setting.group() != "record" && setting.kind != SettingKind::integers;
-    const std::optional<Json> value = setting.get && listed ? setting.get(point) : std::nullopt;
-    if (!value) continue;
-    if (setting.kind != SettingKind::options) {
-      record[setting.path] = *value;
-      continue;
+  // Settings at the top of a config first, then those in groups: options.tau, machine.alpha_s ...
+  for (const bool in_groups : {false, true}) {
+    for (const experiment::Setting& setting : experiment::point_settings()) {
+      const bool options = setting.kind == SettingKind::options;
+      const bool listed = setting.group() != "record" && setting.kind != SettingKind::integers;
+      if (!setting.get || !listed || in_groups != (options || !setting.group().empty())) continue;
+      const std::optional<Json> value = setting.get(point);
+      if (!value) continue;
+      if (options) {
+        for (const auto& item : value->items()) record["options." + item.key()] = item.value();
+      } else if (setting.path == "iterations") {
+        record["iteration"] = row.outcome ? Json(row.outcome->iteration) : *value;
+      } else {
+        record[setting.path] = *value;
+      }
+      if (setting.path == "components") record["size_bytes"] = dense_bytes(point);
+      if (setting.path == "k") {
+        record["density"] = dense ? Json() : Json(static_cast<double>(point.k) / n);
+      }
     }
-    for (const auto& item : value->items()) record["options." + item.key()] = item.value();
   }
   if (point.platform.empty()) record["platform"] = record["placement"] = nullptr;
-  record["size_bytes"] = dense_bytes(point);
-  record["density"] = dense ? Json() : Json(static_cast<double>(point.k) / n);
   if (dense) record["k"] = nullptr;
-  record["iteration"] = row.outcome ? row.outcome->iteration : point.iterations;
   // The machine of the formulas; on a platform it is known once the point has run.
   record["machine.alpha_s"] = if_run(o.machine.alpha.value());
   record["machine.beta_s_per_word"] = if_run(o.machine.beta_per_word.value());
