@@ -13,6 +13,6 @@ if [[ -n "$warnings" ]]; then
   exit 1
 fi
 page=$(MANWIDTH=100 LC_ALL=C.UTF-8 man -l "$work/thinwire.1" | col -b 2> /dev/null || true)
-for text in 'topo make dragonfly' '--scheme TEXT' 'THINWIRE_SHARE' '--density' 'Exit codes'; do
+for text in 'topo make dragonfly' '--scheme NAME' 'THINWIRE_SHARE' '--density' 'Exit codes'; do
   grep -qF -e "$text" <<< "$page" || { echo "the man page does not tell of '$text'"; exit 1; }
 done
