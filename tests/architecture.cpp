@@ -125,7 +125,7 @@ int for_each_source(const std::vector<std::string>& trees, Visit visit) {
 std::set<std::string> types_defined(std::istream& text) {
   static const std::regex opening(R"(^namespace ([\w:]*(?:inline )?[\w:]*) ?\{$)");
   static const std::regex type(
-      R"(^(?:template <.*> )?(?:struct|class|union|enum class|enum) (?:\[\[\w+\]\] |alignas\(\w+\) )?(\w+)\b(?!::)(?!.*;$))");
+      R"(^(?:template <.*> )?(?:struct|class|union|enum class|enum) (?:\[\[\w+\]\] |alignas\(\w+\) )?(\w+)\b(?!::)(?![^{]*;$))");
   std::set<std::string> types;
   std::vector<std::string> spaces;
   for (std::string line; std::getline(text, line);) {

@@ -29,7 +29,8 @@ int simulate_again(const std::string& results, double most_s, int most) {
     CAPTURE(point.ranks);
     // Later versions may tell more, but nothing else.
     const Json again = to_json(simulate_point("again", point)).at("result").flatten();
-    for (const auto& item : committed.at("result").flatten().items()) {
+    const Json before = committed.at("result").flatten();
+    for (const auto& item : before.items()) {
       CAPTURE(item.key());
       CHECK(again.value(item.key(), Json("missing")) == item.value());
     }
