@@ -42,8 +42,6 @@ struct Setting {
   std::string readers = {};
   std::string standard = {};  ///< the default in words, where a fresh point does not have it
   std::string help = {};
-  /// Of the value's name, where known names complete it: "scheme", "platform", "trace" ...
-  std::string names = {};
   /// The value that a point has; nothing where the setting means nothing for the point. Of a
   /// setting that only a reader of configs knows (density) it is empty.
   std::function<std::optional<Json>(const Point&)> get = {};
