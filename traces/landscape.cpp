@@ -19,7 +19,7 @@ constexpr double kStepZ = 0.25;
 constexpr int kBlockKinds = 256;
 constexpr std::uint32_t kMostCells = 1U << 14U;
 
-enum class Draw : std::uint8_t { block, coordinate, rank, noise, walk };
+enum class LandscapeDraw : std::uint8_t { block, coordinate, rank, noise, walk };
 
 std::vector<double> class_edges() {
   std::vector<double> edges{-12};
@@ -97,11 +97,11 @@ void Landscape::scale(double factor) {
 }
 
 const std::vector<double>& Landscape::spread(std::uint32_t block) const {
-  return weights_[random_bits(seed_, Draw::block, block) % kBlockKinds];
+  return weights_[random_bits(seed_, LandscapeDraw::block, block) % kBlockKinds];
 }
 
 std::size_t Landscape::class_of(std::uint32_t coordinate) const {
-  double left = to_unit(random_bits(seed_, Draw::coordinate, coordinate));
+  double left = to_unit(random_bits(seed_, LandscapeDraw::coordinate, coordinate));
   const std::vector<double>& weights = spread(coordinate / block_);
   std::size_t c = 0;
   while (c + 1 < weights.size() && left >= weights[c]) left -= weights[c++];
@@ -141,14 +141,15 @@ Ref<const Population> Landscape::population() const {
 }
 
 float ThresholdWalk::threshold(int rank, int iteration) const {
-  double log = drift_.ranks * normal_draw(random_bits(seed_, Draw::rank, rank)) +
-               drift_.noise * normal_draw(random_bits(seed_, Draw::noise, rank, iteration));
+  double log =
+      drift_.ranks * normal_draw(random_bits(seed_, LandscapeDraw::rank, rank)) +
+      drift_.noise * normal_draw(random_bits(seed_, LandscapeDraw::noise, rank, iteration));
   // An autoregressive walk, common to the ranks: what happened long ago is forgotten.
   const double kept = std::exp(-1 / drift_.memory);
   const int steps = std::min(4000, static_cast<int>(std::ceil(8 * drift_.memory)));
   double walk = 0;
   for (int back = steps; back >= 0; --back) {
-    walk = kept * walk + normal_draw(random_bits(seed_, Draw::walk, iteration - back));
+    walk = kept * walk + normal_draw(random_bits(seed_, LandscapeDraw::walk, iteration - back));
   }
   log += drift_.walk * std::sqrt(1 - kept * kept) * walk;
   if (start_up_) log += std::log(1 - (1 - drift_.start) * std::exp(-iteration / drift_.filling));

@@ -19,8 +19,8 @@ namespace thinwire::traces {
 
 namespace {
 
-constexpr std::string_view kFormat = "thinwire-profile";
-constexpr int kVersion = 1;
+constexpr std::string_view kProfileFormat = "thinwire-profile";
+constexpr int kProfileVersion = 1;
 /// How far the mean of the relative densities may be from 1: they are written in a few digits.
 constexpr double kMeanTolerance = 1e-3;
 constexpr std::int64_t kMostComponents = std::numeric_limits<std::uint32_t>::max();
@@ -292,11 +292,11 @@ Profile read_profile(const std::string& path) {
   root.be_object(std::array<std::string_view, 12>{
       "format", "version", "name", "source", "components", "density", "layers", "regions",
       "popularity", "magnitudes", "thresholds", "provenance"});
-  if (root.at("format").text() != kFormat) {
-    root.at("format").wrong(fmt::format("\"{}\"", kFormat));
+  if (root.at("format").text() != kProfileFormat) {
+    root.at("format").wrong(fmt::format("\"{}\"", kProfileFormat));
   }
-  if (root.at("version").whole() != kVersion) {
-    root.at("version").wrong(fmt::format("{}", kVersion));
+  if (root.at("version").whole() != kProfileVersion) {
+    root.at("version").wrong(fmt::format("{}", kProfileVersion));
   }
   Profile profile;
   profile.name = root.at("name").text();
@@ -352,8 +352,8 @@ void write_profile(const Profile& profile, const std::string& path) {
       "  \"components\": {},\n  \"density\": {},\n  \"popularity\": {},\n  \"magnitudes\": {},\n"
       "  \"thresholds\": {},\n  \"provenance\": {{{}}},\n  \"layers\": [{}],\n"
       "  \"regions\": [{}]\n}}\n",
-      kFormat, kVersion, Json(profile.name).dump(), Json(profile.source).dump(), profile.components,
-      Json(profile.density).dump(), popularity.dump(),
+      kProfileFormat, kProfileVersion, Json(profile.name).dump(), Json(profile.source).dump(),
+      profile.components, Json(profile.density).dump(), popularity.dump(),
       group(magnitude_fields(copy.magnitudes)).dump(),
       group(threshold_fields(copy.thresholds)).dump(), lines(provenance), lines(layers),
       lines(regions));

@@ -10,7 +10,7 @@ namespace thinwire::traces {
 
 namespace {
 
-enum class Draw : std::uint8_t { landscape = 16, walk, entries };
+enum class ProfileDraw : std::uint8_t { landscape = 16, walk, entries };
 
 constexpr double kEveryLevel = 0x1p40;
 
@@ -19,9 +19,9 @@ constexpr double kEveryLevel = 0x1p40;
 ProfileSource::ProfileSource(const Profile& profile, const ProfileSettings& settings)
     : settings_(settings),
       landscape_(profile, settings.family, settings.space, settings.k,
-                 random_bits(settings.seed, Draw::landscape)),
+                 random_bits(settings.seed, ProfileDraw::landscape)),
       population_(landscape_.population()),
-      walk_(profile.thresholds, settings.start_up, random_bits(settings.seed, Draw::walk)) {
+      walk_(profile.thresholds, settings.start_up, random_bits(settings.seed, ProfileDraw::walk)) {
   // A small space has few blocks, and what they drew may hold a tenth more or less than k.
   const std::int64_t carried = settings.k / settings.space.granule;
   const auto wanted = static_cast<double>(carried);
@@ -35,7 +35,7 @@ float ProfileSource::threshold(Rank rank, int iteration) const {
 }
 
 std::uint64_t ProfileSource::key(Rank rank, int iteration) const {
-  return random_bits(settings_.seed, Draw::entries, rank.value(), iteration);
+  return random_bits(settings_.seed, ProfileDraw::entries, rank.value(), iteration);
 }
 
 ExactProfileSource::ExactProfileSource(const Profile& profile, const ProfileSettings& settings)

@@ -13,7 +13,7 @@ namespace thinwire::traces {
 namespace {
 
 constexpr int kRegions = 64;
-constexpr std::array kLags{1, 8, 32};
+constexpr std::array kShownLags{1, 8, 32};
 
 /// Least, mean and most of what comes one by one.
 class Spread {
@@ -244,7 +244,7 @@ TraceStatistics statistics_of(const TraceReader& reader) {
   for (UnionDensity& density : statistics.unions) {
     density.independent = independent_union(statistics.unions.front().density, density.ranks);
   }
-  for (const int lag : kLags) {
+  for (const int lag : kShownLags) {
     statistics.drifts.push_back(threshold_drift(reader.iterations(), thresholds, lag));
   }
   statistics.selected = selected_by_k.range();

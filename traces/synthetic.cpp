@@ -14,7 +14,7 @@ namespace thinwire::traces {
 namespace {
 
 // What a draw is for; keeps the sequences apart.
-enum class Draw : std::uint8_t { place, epoch, magnitude, scale, rest };
+enum class SyntheticDraw : std::uint8_t { place, epoch, magnitude, scale, rest };
 
 void require_share(double value, const char* name) {
   if (!(value >= 0 && value <= 1)) {
@@ -83,9 +83,9 @@ const std::vector<std::uint32_t>& SyntheticSource::turns(int iteration) const {
   for (std::size_t i = 0; i < strata_.size(); ++i) {
     // A stratum is drawn anew when its epoch changes: that happens to a share `drift` of the strata
     // in each iteration, at a phase of its own.
-    const double phase = to_unit(random_bits(settings_.seed, Draw::epoch, i));
+    const double phase = to_unit(random_bits(settings_.seed, SyntheticDraw::epoch, i));
     const auto epoch = static_cast<std::uint64_t>(std::floor(settings_.drift * iteration + phase));
-    const std::uint64_t turn = random_bits(settings_.seed, Draw::place, i, epoch);
+    const std::uint64_t turn = random_bits(settings_.seed, SyntheticDraw::place, i, epoch);
     const auto modulus =
         strata_[i].common ? strata_[i].width : static_cast<std::uint32_t>(settings_.ranks);
     turns_[i] = static_cast<std::uint32_t>(turn % modulus);
@@ -95,11 +95,11 @@ const std::vector<std::uint32_t>& SyntheticSource::turns(int iteration) const {
 
 SparseVector SyntheticSource::sparse(Rank rank, int iteration) const {
   const std::uint64_t seed = settings_.seed;
-  const double normal = normal_draw(random_bits(seed, Draw::scale, iteration, 0),
-                                    random_bits(seed, Draw::scale, iteration, 1));
+  const double normal = normal_draw(random_bits(seed, SyntheticDraw::scale, iteration, 0),
+                                    random_bits(seed, SyntheticDraw::scale, iteration, 1));
   const auto scale = static_cast<float>(std::exp(settings_.scale_drift * normal));
   const auto exponent = static_cast<float>(-settings_.tail);
-  const std::uint64_t key = random_bits(seed, Draw::magnitude, rank.value(), iteration);
+  const std::uint64_t key = random_bits(seed, SyntheticDraw::magnitude, rank.value(), iteration);
   const auto ranks = static_cast<std::uint32_t>(settings_.ranks);
   const auto own = static_cast<std::uint32_t>(rank.value());
 
@@ -124,7 +124,8 @@ SparseVector SyntheticSource::sparse(Rank rank, int iteration) const {
 DenseBlock SyntheticSource::dense(Rank rank, int iteration) const {
   std::vector<float> values(static_cast<std::size_t>(settings_.space.coordinates()));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint64_t bits = random_bits(settings_.seed, Draw::rest, rank.value(), iteration, i);
+    const std::uint64_t bits =
+        random_bits(settings_.seed, SyntheticDraw::rest, rank.value(), iteration, i);
     values[i] = static_cast<float>(0.5 * (to_unit(bits) - 0.5));
   }
   const SparseVector large = sparse(rank, iteration);

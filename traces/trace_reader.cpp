@@ -21,7 +21,7 @@ using hdf5::Dataset;
 using hdf5::Kind;
 using Position = std::vector<hsize_t>;
 
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kTraceVersion = 1;
 constexpr std::int64_t kMostRanks = 1 << 20;
 constexpr hsize_t kMostLayers = 1 << 20;
 /// Elements that are read and checked before memory is taken for more.
@@ -78,8 +78,8 @@ void check_format(const std::string& path, hid_t file) {
     format.refuse(fmt::format("is '{:.40}', a trace has 'thinwire-trace'", text));
   }
   const Dataset version = in_header(path, file, "version", Kind::integer);
-  if (whole_number(version) != kVersion) {
-    version.refuse(fmt::format("is {}, readable is {}", whole_number(version), kVersion));
+  if (whole_number(version) != kTraceVersion) {
+    version.refuse(fmt::format("is {}, readable is {}", whole_number(version), kTraceVersion));
   }
 }
 

@@ -31,13 +31,13 @@ class DenseScheme final : public Scheme {
 
 /// The cost of a schedule for powers of two, at any P: `core` at the power of two below, and two
 /// messages of the whole gradient where ranks fold in.
-struct Core {
+struct CoreCost {
   int ranks;
   double log;
   Terms folding;  ///< and one sum of the whole gradient
 };
 
-Core core_of(int ranks, std::int64_t words) {
+CoreCost core_cost(int ranks, std::int64_t words) {
   const auto below = std::bit_floor(static_cast<unsigned>(ranks));
   const bool folds = std::cmp_not_equal(below, ranks);
   const auto n = static_cast<double>(words);
@@ -73,7 +73,7 @@ Cost ring_cost(const CostInput& in) {
 }
 
 Cost recursive_doubling_cost(const CostInput& in) {
-  const Core core = core_of(in.ranks, in.n);
+  const CoreCost core = core_cost(in.ranks, in.n);
   const auto n = static_cast<double>(in.n);
   const double log = std::log2(static_cast<double>(in.ranks));
   return exact_cost({0, n * log, n * log},
@@ -83,7 +83,7 @@ Cost recursive_doubling_cost(const CostInput& in) {
 }  // namespace
 
 Interval rabenseifner_terms(int ranks, std::int64_t words) {
-  const Core core = core_of(ranks, words);
+  const CoreCost core = core_cost(ranks, words);
   std::int64_t path = 0;
   for (int pieces = core.ranks / 2; pieces > 0; pieces /= 2) {
     path += part_begin(words, core.ranks, pieces);

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kMany = 64;  // from here on one case does: others take long, and differ little
 
-std::vector<Case> cases_at(int ranks) {
+std::vector<Case> smpi_cases_at(int ranks) {
   const GradientSpace fine{.components = 400, .granule = 1};
   const GradientSpace coarse{.components = 1602, .granule = 4};
   if (ranks >= kMany) return {{.ranks = ranks, .space = coarse, .k = 96}};
@@ -44,7 +44,7 @@ Numbers verdicts(Network& network, int ranks) {
     }
   }
   const bool many = ranks >= kMany;
-  for (const Case& c : cases_at(ranks)) {
+  for (const Case& c : smpi_cases_at(ranks)) {
     for (const SchemeInfo& info : all_schemes()) {
       if (info.dense) continue;
       const test::GivenOptions options = test::short_periods_of(info);
@@ -52,19 +52,19 @@ Numbers verdicts(Network& network, int ranks) {
       right.push_back(test::sparse_conforms(network, info.name, c, options, iterations) ? 1 : 0);
     }
   }
-  const Case first = cases_at(ranks).front();
+  const Case first = smpi_cases_at(ranks).front();
   const test::GivenOptions naive = test::oktopk_variants().back();
   if (!many) right.push_back(test::sparse_conforms(network, "oktopk", first, naive, 2) ? 1 : 0);
   return right;
 }
 
-struct Outcome {
+struct SmpiOutcome {
   Numbers verdicts;
   Numbers times;
 };
 
 /// All schemes in one child.
-Outcome outcome_on(const std::string& platform, int ranks) {
+SmpiOutcome outcome_on(const std::string& platform, int ranks) {
   Numbers numbers =
       test::on_smpi({.platform = topologies::platform_file(platform), .ranks = ranks},
                     [&](networks::SmpiNetwork& network) {
@@ -83,7 +83,7 @@ void check_ranks(const std::string& platform, const std::vector<int>& all) {
     if (test::kSanitized && ranks > 8) continue;  // a thread a rank
     CAPTURE(platform);
     CAPTURE(ranks);
-    const Outcome once = outcome_on(platform, ranks);
+    const SmpiOutcome once = outcome_on(platform, ranks);
     CHECK(once.verdicts == Numbers(once.verdicts.size(), 1.0));
     CHECK(*std::ranges::max_element(once.times) > 0);
     CHECK(outcome_on(platform, ranks).times == once.times);  // to the last digit

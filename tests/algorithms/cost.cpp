@@ -36,7 +36,7 @@ Interval run_interval(const Cost& cost) {
   return {cost.counted.low + cost.lower_order.low, cost.counted.high + cost.lower_order.high};
 }
 
-DenseBlock zeros(const GradientSpace& space) {
+DenseBlock zero_gradients(const GradientSpace& space) {
   return {0, std::vector<float>(static_cast<std::size_t>(space.coordinates()))};
 }
 
@@ -60,7 +60,7 @@ GivenOptions with(GivenOptions options, const std::string& name, OptionValue val
   return options;
 }
 
-std::string text_of(const GivenOptions& options) {
+std::string cost_text_of(const GivenOptions& options) {
   std::string text;
   for (const auto& [name, value] : options) {
     text += " " + name + "=" + std::visit([](const auto& v) { return std::to_string(v); }, value);
@@ -131,7 +131,7 @@ TEST_CASE("Dense schemes cost their formula at any P whether it divides n or not
         CAPTURE(space.components);
         test::Networks networks;
         SchemeRanks scheme(info, ranks, space, 0);
-        const auto gradient = [&](int) { return zeros(space); };
+        const auto gradient = [&](int) { return zero_gradients(space); };
         const Cost cost = scheme.cost(1);
         CHECK(cost.exact == is_exact(info.name, ranks, space.components));
         const Interval terms = run_interval(cost);
@@ -164,9 +164,10 @@ TEST_CASE(
       const GradientSpace space{n, 1};
       test::Networks networks;
       SchemeRanks scheme(info, ranks, space, 0);
-      const double time = scheme.run(networks.alphabeta, 1, [&](int) { return zeros(space); })
-                              .report.makespan()
-                              .value();
+      const double time =
+          scheme.run(networks.alphabeta, 1, [&](int) { return zero_gradients(space); })
+              .report.makespan()
+              .value();
       const Interval interval = run_interval(scheme.cost(1));
       CHECK(time >= seconds(interval.low) * (1 - 1e-9));
       CHECK(time <= seconds(interval.high) * (1 + 1e-9));
@@ -186,7 +187,7 @@ TEST_CASE("Short dense gradients cost their formula where it is exact, as the ri
         test::Networks networks;
         const GradientSpace space{.components = n, .granule = 1};
         SchemeRanks scheme(info, ranks, space, 0);
-        CHECK(scheme.run(networks.alphabeta, 1, [&](int) { return zeros(space); })
+        CHECK(scheme.run(networks.alphabeta, 1, [&](int) { return zero_gradients(space); })
                   .report.makespan()
                   .value() == exactly(seconds(run_interval(scheme.cost(1)).low)));
       }
@@ -253,7 +254,7 @@ TEST_CASE("The worked examples of the schemes' comments are right") {
     CHECK(cost.lower_order.low.words == 3);
     CHECK(scheme.run(networks.alphabeta, 1,
                      [](int) {
-                       return zeros({10, 1});
+                       return zero_gradients({10, 1});
                      })
               .report.makespan()
               .value() == exactly(formula(4, 18)));
@@ -303,7 +304,7 @@ TEST_CASE("Every rank is charged for reducing though the simulator does it once"
     const auto dense_time = [&](const std::string& name) {
       SchemeRanks scheme(find_scheme(name), ranks, space, 0, {}, Seconds(kGamma));
       const Iteration outcome =
-          scheme.run(networks.alphabeta, 1, [&](int) { return zeros(space); });
+          scheme.run(networks.alphabeta, 1, [&](int) { return zero_gradients(space); });
       const double first = outcome.report.ranks[0].finished.value();
       for (const RankReport& rank : outcome.report.ranks) {
         CHECK(rank.finished.value() == exactly(first));
@@ -380,7 +381,7 @@ TEST_CASE("oktopk stays within its interval in all variants for synthetic gradie
           for (const std::int64_t k : {64, 400, 1600}) {
             const double gamma = k == 400 ? 2 * test::kBeta.value() : 0;
             CAPTURE(ranks);
-            CAPTURE(text_of(options));
+            CAPTURE(cost_text_of(options));
             CAPTURE(overlap);
             CAPTURE(skew);
             CAPTURE(k);
@@ -540,8 +541,9 @@ TEST_CASE("Rabenseifner of few words stays within its interval however short alp
         const auto in_seconds = [&](const Terms& terms) {
           return alpha * terms.messages + test::kBeta.value() * terms.words;
         };
-        const double time =
-            scheme.run(network, 1, [&](int) { return zeros(space); }).report.makespan().value();
+        const double time = scheme.run(network, 1, [&](int) { return zero_gradients(space); })
+                                .report.makespan()
+                                .value();
         CHECK(time >= in_seconds(interval.low) * (1 - 1e-9));
         CHECK(time <= in_seconds(interval.high) * (1 + 1e-9));
       }
@@ -651,9 +653,10 @@ TEST_CASE("Dense schemes stay within their interval with gamma at any P") {
         test::Networks networks;
         SchemeRanks scheme(info, ranks, space, 0, {}, Seconds(gamma));
         const Interval interval = run_interval(scheme.cost(1));
-        const double time = scheme.run(networks.alphabeta, 1, [&](int) { return zeros(space); })
-                                .report.makespan()
-                                .value();
+        const double time =
+            scheme.run(networks.alphabeta, 1, [&](int) { return zero_gradients(space); })
+                .report.makespan()
+                .value();
         CHECK(time >= seconds(interval.low, gamma) * (1 - 1e-9));
         CHECK(time <= seconds(interval.high, gamma) * (1 + 1e-9));
       }

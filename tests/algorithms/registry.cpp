@@ -16,7 +16,7 @@ using test::error_of;
 
 namespace {
 
-std::string refusal(const std::string& name) {
+std::string registry_refusal(const std::string& name) {
   return error_of<InputError>([&] { static_cast<void>(find_scheme(name)); });
 }
 
@@ -75,10 +75,11 @@ TEST_CASE("Every scheme is found by its name and says what it is") {
 }
 
 TEST_CASE("An unknown scheme is refused with the one that was meant") {
-  CHECK(refusal("ok_topk") == "unknown scheme 'ok_topk'; did you mean 'oktopk'?");
-  CHECK(refusal("ring") == "unknown scheme 'ring'; did you mean 'dense_ring'?");
-  CHECK(contains(refusal("topk"), "did you mean 'topka'?"));
-  CHECK(contains(refusal("xyzzyxyzzyxyzzy"), "known are dense_rabenseifner, dense_ring, "));
+  CHECK(registry_refusal("ok_topk") == "unknown scheme 'ok_topk'; did you mean 'oktopk'?");
+  CHECK(registry_refusal("ring") == "unknown scheme 'ring'; did you mean 'dense_ring'?");
+  CHECK(contains(registry_refusal("topk"), "did you mean 'topka'?"));
+  CHECK(
+      contains(registry_refusal("xyzzyxyzzyxyzzy"), "known are dense_rabenseifner, dense_ring, "));
 }
 
 TEST_CASE("The low end of every cost is not above its high end") {

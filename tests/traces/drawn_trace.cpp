@@ -22,7 +22,7 @@ using test::TemporaryFolder;
 
 namespace {
 
-ProfileFit fit_of(const std::string& path) {
+ProfileFit fitted_profile(const std::string& path) {
   return fit_profile(TraceReader(path), {.name = "fit"});
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("a trace drawn from a recorded one's profile has its unions and its im
                          .density = fit.profile.density,
                          .iterations = 8},
                         folder.path("made.h5"));
-      const ProfileFit again = fit_of(folder.path("made.h5"));
+      const ProfileFit again = fitted_profile(folder.path("made.h5"));
       REQUIRE(again.unions.size() == fit.unions.size());
       for (std::size_t i = 0; i < fit.unions.size(); ++i) {
         CHECK(again.unions[i].trace == doctest::Approx(fit.unions[i].trace).epsilon(0.05));
@@ -110,7 +110,7 @@ TEST_CASE("a trace that starts with the training shows its start-up") {
       profile,
       {.components = 10'000, .ranks = 4, .density = 0.02, .iterations = 100, .start_up = true},
       folder.path("made.h5"));
-  const ProfileFit fit = fit_of(folder.path("made.h5"));
+  const ProfileFit fit = fitted_profile(folder.path("made.h5"));
   CHECK(fit.profile.thresholds.start == doctest::Approx(0.3).epsilon(0.15));
   CHECK(fit.profile.thresholds.filling == doctest::Approx(15).epsilon(0.15));
 }

@@ -47,14 +47,6 @@ std::vector<Json> records_of(const std::vector<T>& all) {
   return records;
 }
 
-report::Column text_column(const std::string& heading, const std::string& key) {
-  return {heading,
-          [key](const Json& r) {
-            return r.at(key).is_null() ? std::string() : r.at(key).get<std::string>();
-          },
-          true};
-}
-
 report::Column time_column(const std::string& heading, const std::string& key) {
   return {heading, [key](const Json& r) { return report::number_text(r.at(key), 5); }};
 }
@@ -71,20 +63,20 @@ report::Column percent_column(const std::string& heading, const std::string& key
 }
 
 std::vector<report::Column> cell_columns(const ReportSettings& settings) {
-  return {text_column("pattern", "pattern"),
-          text_column("platform", "platform"),
+  return {report::text_column("pattern", "pattern"),
+          report::text_column("platform", "platform"),
           report::number_column("ranks", "ranks"),
-          text_column("size", "size"),
+          report::text_column("size", "size"),
           time_column(settings.reference + "_s", "reference_s"),
           time_column(settings.judged + "_s", "judged_s"),
           ratio_column("ratio", "ratio"),
           ratio_column("congestion", "congestion"),
-          text_column("status", "status")};
+          report::text_column("status", "status")};
 }
 
 std::vector<report::Column> error_columns() {
-  return {text_column("by", "by"),
-          text_column("value", "value"),
+  return {report::text_column("by", "by"),
+          report::text_column("value", "value"),
           report::number_column("cells", "cells"),
           percent_column("median", "median"),
           percent_column("90th percentile", "percentile_90"),
@@ -171,10 +163,10 @@ std::string pages(const std::vector<CellComparison>& cells, const ReportSettings
   const std::string ratio = fmt::format("{} / {}", settings.judged, settings.reference);
   if (!settings.summary && markdown) {
     const std::vector<std::string> sizes = sizes_of(cells);
-    std::vector<report::Column> columns{text_column("pattern", "pattern"),
-                                        text_column("platform", "platform"),
+    std::vector<report::Column> columns{report::text_column("pattern", "pattern"),
+                                        report::text_column("platform", "platform"),
                                         report::number_column("ranks", "ranks")};
-    for (const std::string& size : sizes) columns.push_back(text_column(size, size));
+    for (const std::string& size : sizes) columns.push_back(report::text_column(size, size));
     add("Simulated time, " + ratio, by_size(cells, sizes), columns);
   } else if (!settings.summary) {
     add("Simulated time, " + ratio, records_of(cells), cell_columns(settings));
@@ -182,8 +174,8 @@ std::string pages(const std::vector<CellComparison>& cells, const ReportSettings
   add(fmt::format("Errors, |{} - 1|", ratio), records_of(error_groups(cells)), error_columns());
   add("Above 10%", records_of(large_errors(cells)), cell_columns(settings));
   add("Without a ratio", without_ratio(cells),
-      {report::number_column("cells", "cells"), text_column("status", "status"),
-       text_column("reason", "reason"), text_column("first", "first")});
+      {report::number_column("cells", "cells"), report::text_column("status", "status"),
+       report::text_column("reason", "reason"), report::text_column("first", "first")});
   return text;
 }
 

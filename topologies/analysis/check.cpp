@@ -28,7 +28,6 @@ constexpr double kLeastBandwidth = 1e3;    ///< a modem of 1990
 constexpr double kMostBandwidth = 100e12;  ///< more than a whole switch
 constexpr double kMostLatency = 1;         ///< beyond the moon
 constexpr std::size_t kNamed = 5;          ///< of one kind, before the rest are only counted
-constexpr double kSameLatency = 1e-12;
 
 /// "a, b, c and 12 more".
 std::string names_of(const std::vector<std::string>& names) {

@@ -45,8 +45,8 @@ Vertex add_vertex(Graph& graph, GraphVertex properties) {
   return vertex;
 }
 
-/// Which way a route takes a link.
-enum class Way : std::uint8_t { unknown, along, against };
+/// The direction in which a route crosses a link.
+enum class Direction : std::uint8_t { unknown, along, against };
 
 class GraphBuilder {
  public:
@@ -120,52 +120,59 @@ class GraphBuilder {
     }
   }
 
-  Point entry(LinkIndex link, Way way) const { return way == Way::along ? tail(link) : head(link); }
-  Point exit(LinkIndex link, Way way) const { return way == Way::along ? head(link) : tail(link); }
-
-  /// How a route that is at `at` takes a link that it enters, or leaves, there.
-  Way way_by(LinkIndex link, Point at, bool entering) {
-    if (points_.same(entering ? tail(link) : head(link), at)) return Way::along;
-    if (points_.same(entering ? head(link) : tail(link), at)) return Way::against;
-    return Way::unknown;
+  Point entry(LinkIndex link, Direction direction) const {
+    return direction == Direction::along ? tail(link) : head(link);
+  }
+  Point exit(LinkIndex link, Direction direction) const {
+    return direction == Direction::along ? head(link) : tail(link);
   }
 
-  /// Learns from a route; false where it is not yet known which way it takes some link.
+  /// How a route that is at `at` takes a link that it enters, or leaves, there.
+  Direction direction_by(LinkIndex link, Point at, bool entering) {
+    if (points_.same(entering ? tail(link) : head(link), at)) return Direction::along;
+    if (points_.same(entering ? head(link) : tail(link), at)) return Direction::against;
+    return Direction::unknown;
+  }
+
+  /// Learns from a route; false where the direction of some link is not yet known.
   bool try_add(HostIndex from, HostIndex to, const std::vector<LinkIndex>& links) {
-    ways_.assign(links.size(), Way::unknown);
+    directions_.assign(links.size(), Direction::unknown);
     for (std::size_t i = 0; i < links.size(); ++i) {
       LinkState& state = links_[links[i]];
-      if (one_way(links[i]) || !state.seen) ways_[i] = Way::along;
+      if (one_way(links[i]) || !state.seen) directions_[i] = Direction::along;
       state.seen = true;
     }
     bool learned = true;
-    while (learned && std::ranges::find(ways_, Way::unknown) != ways_.end()) {
+    while (learned && std::ranges::find(directions_, Direction::unknown) != directions_.end()) {
       learned = false;
       for (std::size_t i = 0; i < links.size(); ++i) {
-        if (ways_[i] != Way::unknown) continue;
-        if (i == 0 || ways_[i - 1] != Way::unknown) {
-          ways_[i] = way_by(links[i], i == 0 ? from : exit(links[i - 1], ways_[i - 1]), true);
+        if (directions_[i] != Direction::unknown) continue;
+        if (i == 0 || directions_[i - 1] != Direction::unknown) {
+          directions_[i] =
+              direction_by(links[i], i == 0 ? from : exit(links[i - 1], directions_[i - 1]), true);
         }
         const bool last = i + 1 == links.size();
-        if (ways_[i] == Way::unknown && (last || ways_[i + 1] != Way::unknown)) {
-          ways_[i] = way_by(links[i], last ? to : entry(links[i + 1], ways_[i + 1]), false);
+        if (directions_[i] == Direction::unknown &&
+            (last || directions_[i + 1] != Direction::unknown)) {
+          directions_[i] =
+              direction_by(links[i], last ? to : entry(links[i + 1], directions_[i + 1]), false);
         }
-        learned = learned || ways_[i] != Way::unknown;
+        learned = learned || directions_[i] != Direction::unknown;
       }
     }
     // What is known of two neighbours holds even if the rest of the route has to wait.
     for (std::size_t i = 0; i <= links.size(); ++i) {
-      if (i > 0 && ways_[i - 1] == Way::unknown) continue;
-      if (i < links.size() && ways_[i] == Way::unknown) continue;
-      points_.merge(i == 0 ? from : exit(links[i - 1], ways_[i - 1]),
-                    i == links.size() ? to : entry(links[i], ways_[i]));
+      if (i > 0 && directions_[i - 1] == Direction::unknown) continue;
+      if (i < links.size() && directions_[i] == Direction::unknown) continue;
+      points_.merge(i == 0 ? from : exit(links[i - 1], directions_[i - 1]),
+                    i == links.size() ? to : entry(links[i], directions_[i]));
     }
     for (std::size_t i = 0; i < links.size(); ++i) {
-      links_[links[i]].along = links_[links[i]].along || ways_[i] == Way::along;
-      links_[links[i]].against = links_[links[i]].against || ways_[i] == Way::against;
-      if (ways_[i] != Way::unknown) remember_neighbours(links, i, ways_[i]);
+      links_[links[i]].along = links_[links[i]].along || directions_[i] == Direction::along;
+      links_[links[i]].against = links_[links[i]].against || directions_[i] == Direction::against;
+      if (directions_[i] != Direction::unknown) remember_neighbours(links, i, directions_[i]);
     }
-    return std::ranges::find(ways_, Way::unknown) == ways_.end();
+    return std::ranges::find(directions_, Direction::unknown) == directions_.end();
   }
 
   /// One name for both directions of a cable.
@@ -173,18 +180,20 @@ class GraphBuilder {
     return std::min(link, links_[link].other_way.value_or(link));
   }
 
-  void remember_neighbours(const std::vector<LinkIndex>& links, std::size_t i, Way way) {
+  void remember_neighbours(const std::vector<LinkIndex>& links, std::size_t i,
+                           Direction direction) {
     constexpr std::size_t kEnough = 64;
     LinkState& state = links_[links[i]];
     if (one_way(links[i])) return;
-    std::set<LinkIndex>& before = way == Way::along ? state.at_tail : state.at_head;
-    std::set<LinkIndex>& after = way == Way::along ? state.at_head : state.at_tail;
+    std::set<LinkIndex>& before = direction == Direction::along ? state.at_tail : state.at_head;
+    std::set<LinkIndex>& after = direction == Direction::along ? state.at_head : state.at_tail;
     if (i > 0 && before.size() < kEnough) before.insert(cable_of(links[i - 1]));
     if (i + 1 < links.size() && after.size() < kEnough) after.insert(cable_of(links[i + 1]));
   }
 
-  /// The way by which its neighbours on this route are at the ends at which they were before.
-  [[nodiscard]] Way way_by_neighbours(const std::vector<LinkIndex>& links, std::size_t i) const {
+  /// The direction by which its neighbours on this route are at the ends at which they were before.
+  [[nodiscard]] Direction direction_by_neighbours(const std::vector<LinkIndex>& links,
+                                                  std::size_t i) const {
     const LinkState& state = links_[links[i]];
     int along = 0;
     if (i > 0) {
@@ -195,7 +204,7 @@ class GraphBuilder {
       along += state.at_head.contains(cable_of(links[i + 1])) ? 1 : 0;
       along -= state.at_tail.contains(cable_of(links[i + 1])) ? 1 : 0;
     }
-    return along > 0 ? Way::along : along < 0 ? Way::against : Way::unknown;
+    return along > 0 ? Direction::along : along < 0 ? Direction::against : Direction::unknown;
   }
 
   void settle_postponed() {
@@ -213,17 +222,17 @@ class GraphBuilder {
   bool settle_one(bool by_neighbours) {
     for (const Postponed& waiting : postponed_) {
       try_add(waiting.from, waiting.to, waiting.links);
-      const auto doubtful =
-          static_cast<std::size_t>(std::ranges::find(ways_, Way::unknown) - ways_.begin());
-      Way way = way_by_neighbours(waiting.links, doubtful);
-      if (way == Way::unknown && by_neighbours) continue;
-      if (way == Way::unknown) {
-        way = Way::along;
+      const auto doubtful = static_cast<std::size_t>(
+          std::ranges::find(directions_, Direction::unknown) - directions_.begin());
+      Direction direction = direction_by_neighbours(waiting.links, doubtful);
+      if (direction == Direction::unknown && by_neighbours) continue;
+      if (direction == Direction::unknown) {
+        direction = Direction::along;
         ++guesses_;
       }
-      points_.merge(
-          doubtful == 0 ? waiting.from : exit(waiting.links[doubtful - 1], ways_[doubtful - 1]),
-          entry(waiting.links[doubtful], way));
+      points_.merge(doubtful == 0 ? waiting.from
+                                  : exit(waiting.links[doubtful - 1], directions_[doubtful - 1]),
+                    entry(waiting.links[doubtful], direction));
       return true;
     }
     return false;
@@ -322,7 +331,7 @@ class GraphBuilder {
   std::vector<LinkState> links_;
   std::vector<std::optional<LinkIndex>> first_link_;  ///< by host
   std::vector<Postponed> postponed_;
-  std::vector<Way> ways_;
+  std::vector<Direction> directions_;
   std::size_t guesses_ = 0;
 };
 

@@ -19,8 +19,6 @@ namespace {
 
 // --- distances
 
-/// Latencies differ by rounding when the same links are added in another order.
-constexpr double kSameLatency = 1e-12;
 constexpr std::size_t kMostLatencySources = 512;
 
 using Flat = boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, double>;

@@ -12,8 +12,8 @@ namespace thinwire::topologies {
 
 namespace {
 
-constexpr std::uint64_t kSeed = 1;
-constexpr std::size_t kProbes = 8;
+constexpr std::uint64_t kSurveySeed = 1;
+constexpr std::size_t kSurveyProbes = 8;
 
 class Surveyor {
  public:
@@ -65,11 +65,11 @@ class Surveyor {
   }
 
   [[nodiscard]] HostIndex random_host(std::uint64_t counter) const {
-    return static_cast<HostIndex>(random_bits(kSeed, counter) % table_.hosts.size());
+    return static_cast<HostIndex>(random_bits(kSurveySeed, counter) % table_.hosts.size());
   }
 
   void ask_probes() {
-    for (std::size_t probe = 0; probe < kProbes; ++probe) {
+    for (std::size_t probe = 0; probe < kSurveyProbes; ++probe) {
       const HostIndex to = random_host(probe);
       for (HostIndex host = 0; host < table_.hosts.size(); ++host) ask_both(host, to);
     }
@@ -105,7 +105,7 @@ class Surveyor {
 
   void ask_at_random() {
     constexpr std::size_t kBatch = 50'000;
-    std::uint64_t counter = kProbes;
+    std::uint64_t counter = kSurveyProbes;
     do {
       if (std::ranges::find(survey_.used, false) == survey_.used.end()) return;
       if (asked_ + 2 * kBatch > limits_.most_pairs) return;

@@ -15,6 +15,9 @@
 
 namespace thinwire::topologies {
 
+/// Latencies in seconds differ by rounding when the same links are added in another order.
+inline constexpr double kSameLatency = 1e-12;
+
 struct SurveyLimits {
   std::size_t all_pairs_up_to = 1000;  ///< hosts
   std::size_t most_pairs = 3'000'000;  ///< on larger platforms

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <optional>
@@ -13,6 +12,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/numbers.hpp"
 
 namespace thinwire::topologies {
 
@@ -21,14 +21,6 @@ namespace {
 constexpr std::string_view kRotation = "rotation:";
 
 using Visit = std::function<void(const Transfer&)>;
-
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 void rotate(std::span<const HostIndex> ranks, std::size_t distance, double bytes,
             const Visit& visit) {

@@ -3,30 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string_view>
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/numbers.hpp"
 #include "sim/core/base/split.hpp"
 #include "topologies/generators/quantities.hpp"
 #include "topologies/generators/xml.hpp"
 
 namespace thinwire::topologies {
 
-namespace {
-
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Settings::Settings(std::string family, const std::vector<ParameterInfo>& known,
                    const std::map<std::string, std::string>& given)

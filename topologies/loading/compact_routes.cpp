@@ -21,12 +21,12 @@ namespace thinwire::topologies {
 
 namespace {
 
-constexpr std::uint64_t kSeed = 1;
-constexpr std::size_t kProbes = 32;      ///< of each of the two sets
+constexpr std::uint64_t kProbeSeed = 1;
+constexpr std::size_t kMostProbes = 32;  ///< of each of the two sets
 constexpr std::size_t kMostOfNode = 64;  ///< sites; the pairs of a larger node are like any other
 constexpr std::uint32_t kMostHops = std::numeric_limits<std::uint8_t>::max();
 constexpr std::size_t kMostKinds = std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1;
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNoSite = std::numeric_limits<std::uint32_t>::max();
 
 /// Which class each site is in.
 struct Classes {
@@ -181,11 +181,11 @@ class CompactRoutes::Maker {
   /// Sources of one row are behind one switch, those of different rows may be.
   void find_switches() {
     std::vector<SiteIndex> firsts;  // of each switch
-    std::vector<std::uint32_t> of_row(made_.rows_, kNone);
+    std::vector<std::uint32_t> of_row(made_.rows_, kNoSite);
     made_.switches_.clear();
     for (SiteIndex site = 0; site < sites(); ++site) {
       std::uint32_t& found = of_row[made_.sites_[site].row];
-      if (found == kNone) {
+      if (found == kNoSite) {
         const auto at =
             std::ranges::find_if(firsts, [&](SiteIndex first) { return same_switch(first, site); });
         found = static_cast<std::uint32_t>(at - firsts.begin());
@@ -215,14 +215,14 @@ class CompactRoutes::Maker {
   /// Two sets in different nodes: sites in the nodes of the first are matched by the second.
   void choose_probes() {
     for (std::vector<SiteIndex>& set : probes_) set.clear();
-    const std::size_t wanted = std::clamp<std::size_t>(sites() / 4, 1, kProbes);
+    const std::size_t wanted = std::clamp<std::size_t>(sites() / 4, 1, kMostProbes);
     for (std::size_t set = 0; set < probes_.size(); ++set) {
       probed_[set].assign(sites(), false);  // by node
       for (std::size_t i = 0; i < wanted; ++i) {
         // One of each part of the platform.
         const std::size_t begin = i * sites() / wanted;
         const std::size_t size = (i + 1) * sites() / wanted - begin;
-        const auto probe = static_cast<SiteIndex>(begin + random_bits(kSeed, set, i) % size);
+        const auto probe = static_cast<SiteIndex>(begin + random_bits(kProbeSeed, set, i) % size);
         if (set == 1 && probed_[0][node_[probe]]) continue;
         probes_[set].push_back(probe);
         probed_[set][node_[probe]] = true;
@@ -232,7 +232,7 @@ class CompactRoutes::Maker {
 
   /// Of a site's routes to or from the probes of a set.
   std::uint64_t signature(End end, SiteIndex site, std::size_t set) {
-    std::uint64_t hash = kSeed;
+    std::uint64_t hash = kProbeSeed;
     for (const SiteIndex probe : probes_[set]) {
       const bool source = end == End::source;
       const Way way = source ? asked_way(site, probe) : asked_way(probe, site);
@@ -247,7 +247,7 @@ class CompactRoutes::Maker {
   }
 
   Classes classes_of(End end) {
-    Classes classes{.of = std::vector<std::uint32_t>(sites(), kNone), .count = 0};
+    Classes classes{.of = std::vector<std::uint32_t>(sites(), kNoSite), .count = 0};
     const auto next = [&] { return static_cast<std::uint32_t>(classes.count++); };
     std::unordered_map<std::uint64_t, std::uint32_t> by_first;
     std::vector<SiteIndex> members;  // of each class one that the second set can tell
@@ -256,39 +256,40 @@ class CompactRoutes::Maker {
       const auto [at, is_new] = by_first.try_emplace(signature(end, site, 0), 0);
       if (is_new) {
         at->second = next();
-        members.push_back(kNone);
+        members.push_back(kNoSite);
       }
       classes.of[site] = at->second;
       SiteIndex& member = members[at->second];
-      if (member == kNone && !probed_[1][node_[site]]) member = site;
+      if (member == kNoSite && !probed_[1][node_[site]]) member = site;
     }
     std::unordered_map<std::uint64_t, std::uint32_t> by_second;
     for (std::uint32_t i = 0; i < members.size(); ++i) {
-      if (members[i] == kNone) continue;
+      if (members[i] == kNoSite) continue;
       const auto [at, is_new] = by_second.try_emplace(signature(end, members[i], 1), i);
-      if (!is_new) at->second = kNone;  // the second set does not tell the two
+      if (!is_new) at->second = kNoSite;  // the second set does not tell the two
     }
     for (SiteIndex site = 0; site < sites(); ++site) {
-      if (classes.of[site] != kNone) continue;
+      if (classes.of[site] != kNoSite) continue;
       const auto at = by_second.find(signature(end, site, 1));
-      classes.of[site] =
-          probes_[1].empty() || at == by_second.end() || at->second == kNone ? next() : at->second;
+      classes.of[site] = probes_[1].empty() || at == by_second.end() || at->second == kNoSite
+                             ? next()
+                             : at->second;
     }
     return classes;
   }
 
   /// Of each class one site, and where there is one, another that is in a different node.
   struct Representatives {
-    SiteIndex first = kNone;
-    SiteIndex second = kNone;
+    SiteIndex first = kNoSite;
+    SiteIndex second = kNoSite;
   };
   [[nodiscard]] std::vector<Representatives> representatives_of(const Classes& classes) const {
     std::vector<Representatives> all(classes.count);
     for (SiteIndex site = 0; site < sites(); ++site) {
       Representatives& those = all[classes.of[site]];
-      if (those.first == kNone) {
+      if (those.first == kNoSite) {
         those.first = site;
-      } else if (those.second == kNone && node_[site] != node_[those.first]) {
+      } else if (those.second == kNoSite && node_[site] != node_[those.first]) {
         those.second = site;
       }
     }
@@ -312,14 +313,14 @@ class CompactRoutes::Maker {
         SiteIndex a = source.first;
         SiteIndex b = destination.first;
         if (node_[a] == node_[b]) {
-          if (destination.second != kNone) {
+          if (destination.second != kNoSite) {
             b = destination.second;
           } else {
             a = source.second;
           }
         }
         // Where all pairs of the two are within a node, nobody looks the entry up.
-        if (a != kNone) *entry = asked_way(a, b);
+        if (a != kNoSite) *entry = asked_way(a, b);
         ++entry;
       }
     }
@@ -328,10 +329,10 @@ class CompactRoutes::Maker {
   /// Whether all sites of a class have as many ports as the one that was asked for.
   [[nodiscard]] static bool same_ports(const Classes& classes,
                                        const std::vector<std::vector<LinkIndex>>& ports) {
-    std::vector<std::size_t> count(classes.count, kNone);
+    std::vector<std::size_t> count(classes.count, kNoSite);
     for (SiteIndex site = 0; site < ports.size(); ++site) {
       std::size_t& wanted = count[classes.of[site]];
-      if (wanted == kNone) wanted = ports[site].size();
+      if (wanted == kNoSite) wanted = ports[site].size();
       if (wanted != ports[site].size()) return false;
     }
     return true;
@@ -369,7 +370,7 @@ class CompactRoutes::Maker {
     const std::uint64_t all = std::uint64_t{sites()} * sites();
     const bool random = all > limits_.pairs_compared;
     for (std::uint64_t i = 0; i < (random ? limits_.pairs_compared : all); ++i) {
-      const std::uint64_t pair = random ? random_bits(kSeed, i) % all : i;
+      const std::uint64_t pair = random ? random_bits(kProbeSeed, i) % all : i;
       const auto from = static_cast<SiteIndex>(pair / sites());
       const auto to = static_cast<SiteIndex>(pair % sites());
       if (made_.links(from, to) != ask(from, to)) return false;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <fstream>
 #include <numeric>
@@ -14,6 +13,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/numbers.hpp"
 #include "sim/core/base/random.hpp"
 
 namespace thinwire::topologies {
@@ -28,15 +28,13 @@ bool is_file(const std::string& placement) {
 
 /// The seed of "random:SEED".
 std::uint64_t seed_of(const std::string& placement) {
-  const std::string_view text = std::string_view(placement).substr(kRandom.size());
-  std::uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc() || end != text.data() + text.size()) {
+  const auto seed = parse_number<std::uint64_t>(std::string_view(placement).substr(kRandom.size()));
+  if (!seed) {
     throw InputError(fmt::format(
         "placement '{}': wanted is random:SEED with a whole number from 0, as in random:1",
         placement));
   }
-  return seed;
+  return *seed;
 }
 
 std::vector<HostIndex> in_order(std::size_t hosts) {

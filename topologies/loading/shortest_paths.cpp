@@ -25,7 +25,7 @@ namespace sg4 = simgrid::s4u;
 namespace routing = simgrid::kernel::routing;
 using LinkImpl = simgrid::kernel::resource::StandardLinkImpl;
 
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNoPath = std::numeric_limits<std::uint32_t>::max();
 
 /// Between two points, as the XML has it.
 struct GivenRoute {
@@ -103,8 +103,8 @@ class Zone final : public routing::NetZoneImpl {
   const std::vector<std::uint32_t>& paths_from(std::uint32_t source) {
     std::vector<std::uint32_t>& came_by = came_by_[source];
     if (!came_by.empty()) return came_by;
-    came_by.assign(leaving_.size(), kNone);
-    cost_.assign(leaving_.size(), kNone);
+    came_by.assign(leaving_.size(), kNoPath);
+    cost_.assign(leaving_.size(), kNoPath);
     cost_[source] = 0;
     using Reached = std::pair<std::uint32_t, std::uint32_t>;  // cost, vertex
     std::priority_queue<Reached, std::vector<Reached>, std::greater<>> open;
@@ -143,7 +143,7 @@ class Zone final : public routing::NetZoneImpl {
       return;
     }
     const bool known = from != vertices_.end() && to != vertices_.end();
-    if (!known || paths_from(from->second)[to->second] == kNone) {
+    if (!known || paths_from(from->second)[to->second] == kNoPath) {
       throw std::invalid_argument("No route from '" + src->get_name() + "' to '" + dst->get_name() +
                                   "'");
     }

@@ -14,7 +14,7 @@ namespace thinwire::traces {
 
 namespace {
 
-constexpr std::array kLags{1, 2, 4, 8, 16, 32};
+constexpr std::array kFittedLags{1, 2, 4, 8, 16, 32};
 
 double start_up(const ThresholdDrift& drift, int iteration) {
   return std::log(1 - (1 - drift.start) * std::exp(-iteration / drift.filling));
@@ -143,7 +143,7 @@ std::vector<FittedIncrement> fit_drift(Profile& profile, const std::vector<int>&
                                        const LogThresholds& logs) {
   ThresholdDrift& drift = profile.thresholds;
   std::vector<FittedIncrement> increments;
-  for (const int lag : kLags) {
+  for (const int lag : kFittedLags) {
     const auto deviation = increment(iterations, logs, lag);
     if (deviation && *deviation > 0) increments.push_back({lag, *deviation, 0});
   }

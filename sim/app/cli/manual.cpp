@@ -51,7 +51,7 @@ std::string option_entry(const OptionInfo& option) {
                      option.value.empty() ? "" : " " + roff(option.value), roff(option.help));
 }
 
-std::string options_of(const Command& command) {
+std::string options_text(const Command& command) {
   std::string text;
   for (const OptionInfo& option : command.options()) text += option_entry(option);
   return text;
@@ -64,7 +64,7 @@ std::string commands_of(const Command& command, const std::string& path) {
     if (sub.hidden()) continue;
     const std::string name = path + sub.name();
     text += fmt::format(".SS {}\n{}\n", roff(name), roff(sub.description()));
-    text += options_of(sub) + as_typed(sub.footer());
+    text += options_text(sub) + as_typed(sub.footer());
     text += commands_of(sub, name + " ");
   }
   return text;
@@ -84,7 +84,7 @@ void add_manual(Command& app) {
         ".SH DESCRIPTION\n{}\n"
         ".SH OPTIONS\n{}"
         ".SH COMMANDS\n{}",
-        upper(name), roff(version()), name, name, roff(app.description()), options_of(app),
+        upper(name), roff(version()), name, name, roff(app.description()), options_text(app),
         commands_of(app, ""));
     fmt::print(
         ".SH ENVIRONMENT\n.TP\n\\fBTHINWIRE_SHARE\\fR\n"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +12,7 @@
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/app/report/tables/timeline.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/numbers.hpp"
 #include "sim/core/base/split.hpp"
 #include "sim/core/base/version.hpp"
 
@@ -23,10 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::optional<int> whole_number(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
+  const auto value = parse_number<int>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 /// "0-7,100,last". Ranks that nobody asked for by name may be more than there are.

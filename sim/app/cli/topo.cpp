@@ -111,7 +111,7 @@ void add_make(Command& topo) {
 
 // --- show
 
-struct ShowFlags {
+struct TopoShowFlags {
   std::string platform;
   std::vector<std::string> route;  // two hosts
   std::string traffic;
@@ -136,7 +136,7 @@ topologies::HostIndex host_named(const topologies::Platform& platform, const std
                                hosts.back().name));
 }
 
-std::string shown_route(const topologies::Platform& platform, const ShowFlags& flags) {
+std::string shown_route(const topologies::Platform& platform, const TopoShowFlags& flags) {
   const std::optional<topologies::Route> route = topologies::routes_of(platform).route(
       host_named(platform, flags.route[0]), host_named(platform, flags.route[1]));
   if (!route) {
@@ -146,7 +146,7 @@ std::string shown_route(const topologies::Platform& platform, const ShowFlags& f
   return report::route_text(flags.format, platform, *route);
 }
 
-std::string shown_traffic(const topologies::Platform& platform, const ShowFlags& flags) {
+std::string shown_traffic(const topologies::Platform& platform, const TopoShowFlags& flags) {
   const int ranks = flags.ranks.value_or(static_cast<int>(platform.hosts().size()));
   const std::vector<topologies::HostIndex> hosts = place(platform.hosts(), ranks, flags.placement);
   return report::loads_text(
@@ -156,7 +156,7 @@ std::string shown_traffic(const topologies::Platform& platform, const ShowFlags&
 }
 
 /// What the child finds out: the text for stdout, and what goes to files.
-std::string show_text(const topologies::Platform& platform, const ShowFlags& flags) {
+std::string show_text(const topologies::Platform& platform, const TopoShowFlags& flags) {
   if (!flags.route.empty()) return shown_route(platform, flags);
   if (!flags.traffic.empty()) return shown_traffic(platform, flags);
   const topologies::PlatformGraph graph = topologies::graph_of(topologies::routes_of(platform));
@@ -168,7 +168,7 @@ std::string show_text(const topologies::Platform& platform, const ShowFlags& fla
   return report::platform_text(flags.format, platform, graph);
 }
 
-int show(const ShowFlags& flags) {
+int show_platform(const TopoShowFlags& flags) {
   const std::string path = topologies::platform_file(flags.platform);
   std::string text;
   const ChildOutcome outcome =
@@ -185,7 +185,7 @@ int show(const ShowFlags& flags) {
 }
 
 void add_show(Command& topo) {
-  auto flags = std::make_shared<ShowFlags>();
+  auto flags = std::make_shared<TopoShowFlags>();
   Command command = topo.add_subcommand(
       "show", "Hosts, links, distances, bisection bandwidth and link loads of a platform");
   command.add_option("platform", flags->platform, "XML file, or the name of a shipped platform")
@@ -242,12 +242,12 @@ void add_show(Command& topo) {
       "  thinwire topo show nvlink_ib --route gpu-0 gpu-9\n"
       "  thinwire topo show aries_daint --traffic rotation:384 -P 1024\n"
       "  thinwire topo show exdyna_v100 --export dot | dot -Tsvg -o nodes.svg");
-  command.callback([flags] { return show(*flags); });
+  command.callback([flags] { return show_platform(*flags); });
 }
 
 // --- check
 
-struct CheckFlags {
+struct TopoCheckFlags {
   std::string platform;
   topologies::PlatformCheckWishes wishes;
   report::Format format = report::Format::table;
@@ -262,7 +262,7 @@ void print_compact_routes(const topologies::CompactRoutesCheck& routes) {
       static_cast<double>(routes.bytes) / 1e6, routes.making_s);
 }
 
-int check(const CheckFlags& flags) {
+int check_platform(const TopoCheckFlags& flags) {
   const topologies::PlatformCheck result =
       topologies::check_platform(topologies::platform_file(flags.platform), flags.wishes);
   std::vector<Json> records;
@@ -291,7 +291,7 @@ int check(const CheckFlags& flags) {
 }
 
 void add_check(Command& topo) {
-  auto flags = std::make_shared<CheckFlags>();
+  auto flags = std::make_shared<TopoCheckFlags>();
   Command command = topo.add_subcommand(
       "check", "Find unreachable hosts, absurd bandwidths and the like in a platform");
   command.add_option("platform", flags->platform, "XML file, or the name of a shipped platform")
@@ -310,7 +310,7 @@ void add_check(Command& topo) {
       "Examples:\n"
       "  thinwire topo check my.xml --hosts 64\n"
       "  thinwire topo check gige_star --routes");
-  command.callback([flags] { return check(*flags); });
+  command.callback([flags] { return check_platform(*flags); });
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace thinwire::cli {
 
 namespace {
 
-struct CheckFlags {
+struct TraceCheckFlags {
   std::vector<std::string> traces;
   report::Format format = report::Format::table;
 };
@@ -52,7 +52,7 @@ std::string sentence(const Json& record) {
   return text;
 }
 
-int check(const CheckFlags& flags) {
+int check_traces(const TraceCheckFlags& flags) {
   std::vector<Json> records;
   bool bad = false;
   for (const std::string& name : flags.traces) {
@@ -77,7 +77,7 @@ int check(const CheckFlags& flags) {
 }  // namespace
 
 void add_trace_check(Command& trace) {
-  auto flags = std::make_shared<CheckFlags>();
+  auto flags = std::make_shared<TraceCheckFlags>();
   Command command =
       trace.add_subcommand("check", "Read traces to their end and say what is wrong with them");
   command.add_option("traces", flags->traces, "HDF5 files, or names of shipped traces")
@@ -90,7 +90,7 @@ void add_trace_check(Command& trace) {
       "values are finite, that shapes fit one another and the header.\n"
       "Exit codes: 0 all are right, 2 one or more are not; all are reported.\n"
       "Example: thinwire trace check training.h5");
-  command.callback([flags] { return check(*flags); });
+  command.callback([flags] { return check_traces(*flags); });
 }
 
 }  // namespace thinwire::cli

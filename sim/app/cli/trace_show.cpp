@@ -19,13 +19,13 @@ namespace thinwire::cli {
 
 namespace {
 
-struct ShowFlags {
+struct TraceShowFlags {
   std::string trace;
   std::string svg;
   report::Format format = report::Format::table;
 };
 
-std::string shown(const std::string& path, const ShowFlags& flags) {
+std::string shown(const std::string& path, const TraceShowFlags& flags) {
   const traces::TraceReader reader(path);
   const traces::TraceStatistics statistics = traces::statistics_of(reader);
   if (!flags.svg.empty()) {
@@ -41,7 +41,7 @@ std::string shown(const std::string& path, const ShowFlags& flags) {
 }
 
 /// In a child process, since HDF5 does not survive every damaged file.
-int show(const ShowFlags& flags) {
+int show_traces(const TraceShowFlags& flags) {
   const std::string path = traces::trace_file(flags.trace);
   std::string text;
   const ChildOutcome outcome = in_child_process({.subject = path,
@@ -54,7 +54,7 @@ int show(const ShowFlags& flags) {
 }  // namespace
 
 void add_trace_show(Command& trace) {
-  auto flags = std::make_shared<ShowFlags>();
+  auto flags = std::make_shared<TraceShowFlags>();
   Command command = trace.add_subcommand(
       "show", "Layers, densities, unions, imbalance and thresholds of a trace");
   command.add_option("trace", flags->trace, "HDF5 file, or the name of a shipped trace")
@@ -80,7 +80,7 @@ void add_trace_show(Command& trace) {
       "  thinwire trace show training.h5\n"
       "  thinwire trace show training.h5 --svg training.svg\n"
       "  thinwire trace show training.h5 --format csv");
-  command.callback([flags] { return show(*flags); });
+  command.callback([flags] { return show_traces(*flags); });
 }
 
 }  // namespace thinwire::cli

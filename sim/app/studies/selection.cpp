@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <system_error>
@@ -12,6 +11,7 @@
 #include "algorithms/error_feedback.hpp"
 #include "algorithms/registry.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/numbers.hpp"
 #include "traces/profile_source.hpp"
 
 namespace thinwire::studies {
@@ -20,15 +20,8 @@ namespace {
 
 algorithms::OptionValue value_from(const std::string& text) {
   if (text == "true" || text == "false") return text == "true";
-  const char* end = text.data() + text.size();
-  const auto read = [&](auto& number) {
-    const std::from_chars_result result = std::from_chars(text.data(), end, number);
-    return result.ec == std::errc() && result.ptr == end;
-  };
-  std::int64_t whole = 0;
-  if (read(whole)) return whole;
-  double number = 0;
-  if (read(number)) return number;
+  if (const auto whole = parse_number<std::int64_t>(text)) return *whole;
+  if (const auto number = parse_number<double>(text)) return *number;
   throw InputError(fmt::format("'{}' is no number and neither true nor false", text));
 }
 

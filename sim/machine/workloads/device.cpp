@@ -12,7 +12,7 @@ namespace thinwire::workloads {
 
 namespace {
 
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kDeviceFormat = 1;
 
 /// A kind of work by its name, and where its price goes.
 struct Work {
@@ -95,7 +95,8 @@ Device read_device(const std::string& path) {
   const Json json = read_json(path);
   const JsonNode root(path, json);
   root.be_object(std::array<std::string_view, 5>{"format", "name", "summary", "gpu", "host"});
-  if (root.at("format").whole() != kFormat) root.at("format").wrong(std::to_string(kFormat));
+  if (root.at("format").whole() != kDeviceFormat)
+    root.at("format").wrong(std::to_string(kDeviceFormat));
   Device device;
   device.name = root.at("name").text();
   device.summary = root.at("summary").text();

@@ -16,7 +16,7 @@ namespace thinwire::workloads {
 
 namespace {
 
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kModelFormat = 1;
 
 ModelLayer read_layer(const JsonNode& node) {
   node.be_object(std::array<std::string_view, 3>{"name", "tensors", "forward_flops"});
@@ -63,7 +63,8 @@ Model read_model(const std::string& path) {
   root.be_object(std::array<std::string_view, 11>{"format", "name", "summary", "source",
                                                   "components", "gradients", "density", "sample",
                                                   "layers_source", "layers", "compute"});
-  if (root.at("format").whole() != kFormat) root.at("format").wrong(std::to_string(kFormat));
+  if (root.at("format").whole() != kModelFormat)
+    root.at("format").wrong(std::to_string(kModelFormat));
   Model model;
   model.name = root.at("name").text();
   model.summary = root.at("summary").text();

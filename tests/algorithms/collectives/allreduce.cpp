@@ -44,15 +44,15 @@ Task<void> reduce(Communicator& comm, Schedule schedule, Message mine, const Red
 
 bool power_of_two(int ranks) { return std::has_single_bit(static_cast<unsigned>(ranks)); }
 
-struct Outcome {
+struct AllreduceOutcome {
   RunReport report;
   std::vector<Message> results;
 };
 
 template <class MessageOf>
-Outcome run(Network& network, int ranks, Schedule schedule, const Reduction& reduction,
-            MessageOf message_of_rank) {
-  Outcome outcome;
+AllreduceOutcome run(Network& network, int ranks, Schedule schedule, const Reduction& reduction,
+                     MessageOf message_of_rank) {
+  AllreduceOutcome outcome;
   outcome.results.resize(static_cast<std::size_t>(ranks));
   outcome.report = network.run(ranks, [&](Communicator& comm) {
     return reduce(comm, schedule, message_of_rank(comm.rank().value()), reduction,
@@ -106,9 +106,9 @@ TEST_CASE("Allreduces of numbers give every rank the sum at any P and length") {
         for (Network* network : std::array<Network*, 2>{&networks.alphabeta, &networks.counting}) {
           SharedWork shared(100);
           const NumbersReduction reduction(shared);
-          const Outcome outcome = run(*network, ranks, named.schedule, reduction, [&](int rank) {
-            return Numbers(numbers_of_rank(rank, length)).message();
-          });
+          const AllreduceOutcome outcome =
+              run(*network, ranks, named.schedule, reduction,
+                  [&](int rank) { return Numbers(numbers_of_rank(rank, length)).message(); });
           CHECK(std::all_of(
               outcome.results.begin(), outcome.results.end(), [&](const Message& message) {
                 const auto all = Numbers::from(message.payload).all();
@@ -146,7 +146,7 @@ TEST_CASE("Allreduces of dense gradients give every rank the same sum to the las
         test::Networks networks;
         SharedWork shared(100);
         const GradientReduction reduction(shared, Seconds(0), space);
-        const Outcome outcome =
+        const AllreduceOutcome outcome =
             run(networks.alphabeta, ranks, named.schedule, reduction,
                 [&](int rank) { return blocks[static_cast<std::size_t>(rank)].message(space); });
         const auto first = DenseBlock::from(outcome.results[0].payload).values();
@@ -185,7 +185,7 @@ TEST_CASE("Recursive doubling of sparse gradients gives the sum, sparse or dense
       test::Networks networks;
       SharedWork shared(100);
       const GradientReduction reduction(shared, Seconds(0), space);
-      const Outcome outcome =
+      const AllreduceOutcome outcome =
           run(networks.alphabeta, ranks, allreduce_recursive_doubling, reduction,
               [&](int rank) { return vectors[static_cast<std::size_t>(rank)].message(space); });
       bool right = true;
@@ -250,7 +250,7 @@ TEST_CASE("Work on shared sums is charged to every rank and made once a pair") {
     for (int rank = 0; rank < ranks; ++rank) {
       blocks.emplace_back(0, std::vector<float>(1000, static_cast<float>(rank)));
     }
-    const Outcome outcome =
+    const AllreduceOutcome outcome =
         run(networks.alphabeta, ranks, allreduce_recursive_doubling, reduction,
             [&](int rank) { return blocks[static_cast<std::size_t>(rank)].message(space); });
     const double log = test::ceil_log2(ranks);

@@ -19,7 +19,7 @@ using test::formula;
 
 namespace {
 
-constexpr std::int64_t kWords = 2000;
+constexpr std::int64_t kExchangedWords = 2000;
 
 /// Notes who sent what, and charges the same for each message.
 class Noting final : public Exchange {
@@ -27,7 +27,7 @@ class Noting final : public Exchange {
   Noting(Rank rank, BodyCount& count, Seconds work) : rank_(rank), count_(count), work_(work) {}
 
   [[nodiscard]] Message outgoing(Rank to) override {
-    return counted_message(count_, Words(kWords), 1000 * rank_.value() + to.value());
+    return counted_message(count_, Words(kExchangedWords), 1000 * rank_.value() + to.value());
   }
   [[nodiscard]] Seconds incoming(Rank from, Message message) override {
     received_.emplace_back(from.value(), test::number_of(message));
@@ -101,7 +101,7 @@ TEST_CASE("In a direct exchange every rank gets from every other what was meant 
       for (const RankReport& rank : counted.ranks) {
         const Traffic total = rank.total();
         even = even && total.messages_sent == ranks - 1 && total.messages_received == ranks - 1 &&
-               total.words_sent == Words((ranks - 1) * kWords);
+               total.words_sent == Words((ranks - 1) * kExchangedWords);
       }
       CHECK(even);
     }
@@ -118,7 +118,7 @@ TEST_CASE("A rotated direct exchange costs P - 1 messages with any bucket") {
       test::Networks networks;
       const double steps = ranks - 1;
       CHECK(run(networks.alphabeta, ranks, order).makespan().value() ==
-            exactly(formula(steps, steps * kWords)));
+            exactly(formula(steps, steps * kExchangedWords)));
       CHECK(static_cast<double>(run(networks.counting, ranks, order).steps()) == steps);
     }
   }
@@ -133,7 +133,7 @@ TEST_CASE("A direct exchange by rank costs up to three times the messages") {
       CAPTURE(order.sliding);
       test::Networks networks;
       const double steps = ranks - 1;
-      const double once = formula(steps, steps * kWords);
+      const double once = formula(steps, steps * kExchangedWords);
       const double time = run(networks.alphabeta, ranks, order).makespan().value();
       CHECK(time >= once * (1 - 1e-9));
       CHECK(time <= 3 * once * (1 + 1e-9));
@@ -145,7 +145,7 @@ TEST_CASE("A direct exchange by rank costs up to three times the messages") {
 }
 
 TEST_CASE("Taking in is hidden behind the exchanges that are under way") {
-  const double message = formula(1, kWords);
+  const double message = formula(1, kExchangedWords);
   for (const int ranks : {2, 3, 8, 12, 17}) {
     for (const double share : {0.25, 0.75, 3.0}) {
       CAPTURE(ranks);

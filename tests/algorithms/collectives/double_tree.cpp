@@ -28,7 +28,7 @@ constexpr int kMost = test::kSanitized ? 40 : 130;
 
 using MessageOf = std::function<Message(int rank)>;
 
-struct Outcome {
+struct DoubleTreeOutcome {
   RunReport report;
   std::vector<Message> results;
 };
@@ -38,9 +38,9 @@ Task<void> take_part(Communicator& comm, Message mine, const Reduction& reductio
   result = co_await allreduce_double_tree(comm, std::move(mine), reduction, chunk_words);
 }
 
-Outcome run(Network& network, int ranks, std::int64_t chunk_words, const Reduction& reduction,
-            const MessageOf& message_of_rank) {
-  Outcome outcome;
+DoubleTreeOutcome run(Network& network, int ranks, std::int64_t chunk_words,
+                      const Reduction& reduction, const MessageOf& message_of_rank) {
+  DoubleTreeOutcome outcome;
   outcome.results.resize(static_cast<std::size_t>(ranks));
   outcome.report = network.run(ranks, [&](Communicator& comm) {
     const int rank = comm.rank().value();
@@ -51,8 +51,8 @@ Outcome run(Network& network, int ranks, std::int64_t chunk_words, const Reducti
 }
 
 /// Only the lengths matter: a granule makes long values cheap.
-Outcome run_zeros(Network& network, int ranks, std::int64_t n, std::int64_t chunk_words,
-                  Seconds gamma = Seconds(0)) {
+DoubleTreeOutcome run_zeros(Network& network, int ranks, std::int64_t n, std::int64_t chunk_words,
+                            Seconds gamma = Seconds(0)) {
   const GradientSpace space{.components = n, .granule = std::max<std::int64_t>(1, n)};
   SharedWork shared(100);
   const GradientReduction reduction(shared, gamma, space);
@@ -62,7 +62,7 @@ Outcome run_zeros(Network& network, int ranks, std::int64_t n, std::int64_t chun
   });
 }
 
-std::vector<std::int64_t> numbers_of_rank(int rank, std::int64_t length) {
+std::vector<std::int64_t> tree_numbers_of_rank(int rank, std::int64_t length) {
   std::vector<std::int64_t> numbers;
   for (std::int64_t i = 0; i < length; ++i) numbers.push_back((rank + 1) * (i + 3) - rank * rank);
   return numbers;
@@ -182,16 +182,16 @@ TEST_CASE("A double tree gives every rank the sum at any P, length and chunk") {
         CAPTURE(chunk_words);
         std::vector<std::int64_t> expected(static_cast<std::size_t>(length));
         for (int rank = 0; rank < ranks; ++rank) {
-          const auto numbers = numbers_of_rank(rank, length);
+          const auto numbers = tree_numbers_of_rank(rank, length);
           for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += numbers[i];
         }
         test::Networks networks;
         for (Network* network : std::array<Network*, 2>{&networks.alphabeta, &networks.counting}) {
           SharedWork shared(100);
           const NumbersReduction reduction(shared);
-          const Outcome outcome = run(*network, ranks, chunk_words, reduction, [&](int rank) {
-            return Numbers(numbers_of_rank(rank, length)).message();
-          });
+          const DoubleTreeOutcome outcome =
+              run(*network, ranks, chunk_words, reduction,
+                  [&](int rank) { return Numbers(tree_numbers_of_rank(rank, length)).message(); });
           CHECK(std::ranges::all_of(outcome.results, [&](const Message& message) {
             return message.words == Words(length) &&
                    std::ranges::equal(Numbers::from(message.payload).all(), expected);
@@ -221,9 +221,9 @@ TEST_CASE("A double tree gives every rank the same sum of floats to the last bit
       test::Networks networks;
       SharedWork shared(100);
       const GradientReduction reduction(shared, Seconds(0), space);
-      const Outcome outcome = run(networks.alphabeta, ranks, 10, reduction, [&](int rank) {
-        return blocks[static_cast<std::size_t>(rank)].message(space);
-      });
+      const DoubleTreeOutcome outcome =
+          run(networks.alphabeta, ranks, 10, reduction,
+              [&](int rank) { return blocks[static_cast<std::size_t>(rank)].message(space); });
       const auto first = DenseBlock::from(outcome.results[0].payload).values();
       REQUIRE(first.size() == size);
       CHECK(std::ranges::all_of(outcome.results, [&](const Message& message) {

@@ -21,11 +21,11 @@ using test::formula;
 
 namespace {
 
-constexpr std::int64_t kWords = 123;
+constexpr std::int64_t kReducedWords = 123;
 
 using MessageOf = std::function<Message(int rank)>;
 
-struct Outcome {
+struct ReduceOutcome {
   RunReport report;
   std::vector<Message> results;
 };
@@ -35,9 +35,9 @@ Task<void> take_part(Communicator& comm, Rank root, Message mine, const Reductio
   result = co_await reduce(comm, root, std::move(mine), reduction);
 }
 
-Outcome run(Network& network, int ranks, int root, const Reduction& reduction,
-            const MessageOf& message_of_rank) {
-  Outcome outcome;
+ReduceOutcome run(Network& network, int ranks, int root, const Reduction& reduction,
+                  const MessageOf& message_of_rank) {
+  ReduceOutcome outcome;
   outcome.results.resize(static_cast<std::size_t>(ranks));
   outcome.report = network.run(ranks, [&](Communicator& comm) {
     const int rank = comm.rank().value();
@@ -49,13 +49,14 @@ Outcome run(Network& network, int ranks, int root, const Reduction& reduction,
 
 Message numbers_of(int rank) {
   std::vector<std::int64_t> numbers;
-  for (std::int64_t i = 0; i < kWords; ++i) numbers.push_back((rank + 1) * (i + 3) - rank * rank);
+  for (std::int64_t i = 0; i < kReducedWords; ++i)
+    numbers.push_back((rank + 1) * (i + 3) - rank * rank);
   return Numbers(std::move(numbers)).message();
 }
 
 /// The root has the sum of all, and nobody else has anything.
-bool sums_numbers(const Outcome& outcome, int root) {
-  std::vector<std::int64_t> expected(kWords);
+bool sums_numbers(const ReduceOutcome& outcome, int root) {
+  std::vector<std::int64_t> expected(kReducedWords);
   const int ranks = static_cast<int>(outcome.results.size());
   for (int rank = 0; rank < ranks; ++rank) {
     const Numbers numbers = Numbers::from(numbers_of(rank).payload);
@@ -82,11 +83,11 @@ TEST_CASE("A reduction to any root gives it the sum in ceil log P messages at an
       CAPTURE(root);
       test::Networks networks;
       const int log = test::ceil_log2(ranks);
-      const Outcome timed = run(networks.alphabeta, ranks, root, reduction, numbers_of);
+      const ReduceOutcome timed = run(networks.alphabeta, ranks, root, reduction, numbers_of);
       CHECK(sums_numbers(timed, root));
       CHECK(timed.report.makespan().value() ==
-            exactly(formula(log, static_cast<double>(log * kWords))));
-      const Outcome counted = run(networks.counting, ranks, root, reduction, numbers_of);
+            exactly(formula(log, static_cast<double>(log * kReducedWords))));
+      const ReduceOutcome counted = run(networks.counting, ranks, root, reduction, numbers_of);
       CHECK(sums_numbers(counted, root));
       CHECK(counted.report.steps() == log);
       std::int64_t messages = 0;
@@ -110,7 +111,7 @@ TEST_CASE("A reduction of dense gradients charges for every sum on the way to th
     SharedWork shared(100);
     const GradientReduction reduction(shared, Seconds(kGamma), space);
     test::Networks networks;
-    const Outcome outcome = run(networks.alphabeta, ranks, 0, reduction, [&](int rank) {
+    const ReduceOutcome outcome = run(networks.alphabeta, ranks, 0, reduction, [&](int rank) {
       const DenseBlock block(0, std::vector<float>(250, static_cast<float>(rank)));
       return block.message(space);
     });
@@ -148,7 +149,7 @@ TEST_CASE("A reduction of sparse gradients gives the root the sum, sparse or den
       const GradientReduction reduction(shared, Seconds(0), space);
       test::Networks networks;
       const int root = ranks / 2;
-      const Outcome outcome = run(networks.alphabeta, ranks, root, reduction, [&](int rank) {
+      const ReduceOutcome outcome = run(networks.alphabeta, ranks, root, reduction, [&](int rank) {
         return vectors[static_cast<std::size_t>(rank)].message(space);
       });
       const Stream sum = stream_from(outcome.results[static_cast<std::size_t>(root)].payload);

@@ -21,14 +21,14 @@ namespace {
 
 double seconds(const Terms& terms) { return formula(terms.messages, terms.words); }
 
-struct Outcome {
+struct DenseTreeOutcome {
   Terms low;
   Terms high;
   double time;
 };
 
-Outcome run(const std::string& name, int ranks, std::int64_t n,
-            const std::map<std::string, OptionValue>& options) {
+DenseTreeOutcome run(const std::string& name, int ranks, std::int64_t n,
+                     const std::map<std::string, OptionValue>& options) {
   const GradientSpace space{.components = n, .granule = n};
   test::Networks networks;
   SchemeRanks scheme(find_scheme(name), ranks, space, 0, options);
@@ -50,7 +50,8 @@ TEST_CASE("dense_double_tree takes a time within its interval at random lengths 
       CAPTURE(ranks);
       CAPTURE(n);
       CAPTURE(chunk_words);
-      const Outcome outcome = run("dense_double_tree", ranks, n, {{"chunk_words", chunk_words}});
+      const DenseTreeOutcome outcome =
+          run("dense_double_tree", ranks, n, {{"chunk_words", chunk_words}});
       CHECK(outcome.time >= seconds(outcome.low) * (1 - 1e-9));
       CHECK(outcome.time <= seconds(outcome.high) * (1 + 1e-9));
     }
@@ -58,7 +59,8 @@ TEST_CASE("dense_double_tree takes a time within its interval at random lengths 
 }
 
 TEST_CASE("The worked example of dense_double_tree is right") {
-  const Outcome outcome = run("dense_double_tree", 7, 8000, {{"chunk_words", std::int64_t{1000}}});
+  const DenseTreeOutcome outcome =
+      run("dense_double_tree", 7, 8000, {{"chunk_words", std::int64_t{1000}}});
   CHECK(outcome.low.messages == 16);
   CHECK(outcome.low.words == 16000);
   CHECK(outcome.high.messages == 22);

@@ -29,14 +29,14 @@ namespace {
 
 GivenOptions buckets_of(std::int64_t words) { return {{"bucket_words", words}}; }
 
-bool power_of_two(int ranks) { return (ranks & (ranks - 1)) == 0; }
+bool is_power_of_two(int ranks) { return (ranks & (ranks - 1)) == 0; }
 
-DenseBlock zeros(const GradientSpace& space) {
+DenseBlock zero_buckets(const GradientSpace& space) {
   return {0, std::vector<float>(static_cast<std::size_t>(space.coordinates()))};
 }
 
 RunReport run_once(Network& network, SchemeRanks& scheme) {
-  const DenseBlock gradient = zeros(scheme.setup().space);
+  const DenseBlock gradient = zero_buckets(scheme.setup().space);
   return scheme.run(network, 1, [&](int) { return gradient; }).report;
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("dense_ovlp costs what its interval allows at any n, bucket, P, α and
       CHECK(time >= seconds(bounds.low) * (1 - 1e-9));
       CHECK(time <= seconds(bounds.high) * (1 + 1e-9));
       if (cost.exact) {
-        CHECK(power_of_two(ranks));
+        CHECK(is_power_of_two(ranks));
         CHECK(time == exactly(seconds(bounds.low)));
       }
     }
@@ -212,7 +212,7 @@ TEST_CASE("Buckets that are started as the backward pass goes hide behind it") {
     std::vector<double> ends(8);
     test::Networks networks;
     networks.alphabeta.run(8, [&](Communicator& comm) {
-      return backward(comm, buckets, setup, message_of(Stream(zeros(space)), space), part,
+      return backward(comm, buckets, setup, message_of(Stream(zero_buckets(space)), space), part,
                       ends[static_cast<std::size_t>(comm.rank().value())]);
     });
     // Either the backward pass, and then its last bucket, or its first part and then all buckets.

@@ -24,13 +24,13 @@ using test::SchemeRanks;
 
 namespace {
 
-double seconds(const Terms& terms) { return formula(terms.messages, terms.words); }
+double seconds_of(const Terms& terms) { return formula(terms.messages, terms.words); }
 
 DenseBlock zeros(const GradientSpace& space) {
   return {0, std::vector<float>(static_cast<std::size_t>(space.coordinates()))};
 }
 
-struct Outcome {
+struct HierarchicalOutcome {
   Cost cost;
   Terms low;
   Terms high;
@@ -38,12 +38,12 @@ struct Outcome {
   double time = 0;
 };
 
-Outcome run(const std::string& name, int ranks, std::int64_t node, std::int64_t n,
-            Seconds gamma = Seconds(0)) {
+HierarchicalOutcome run(const std::string& name, int ranks, std::int64_t node, std::int64_t n,
+                        Seconds gamma = Seconds(0)) {
   const GradientSpace space{.components = n, .granule = std::max<std::int64_t>(1, n / 100)};
   test::Networks networks;
   SchemeRanks scheme(find_scheme(name), ranks, space, 0, {{"node", node}}, gamma);
-  Outcome outcome;
+  HierarchicalOutcome outcome;
   outcome.cost = scheme.cost(1);
   outcome.low = outcome.cost.counted.low + outcome.cost.lower_order.low;
   outcome.high = outcome.cost.counted.high + outcome.cost.lower_order.high;
@@ -80,18 +80,18 @@ TEST_CASE("Hierarchical schemes cost their formula exactly where nodes are alike
         CAPTURE(n);
         const double height = test::ceil_log2(static_cast<int>(node));
         const auto words = static_cast<double>(n);
-        const Outcome ring = run("hierarchical_ring", ranks, node, n);
+        const HierarchicalOutcome ring = run("hierarchical_ring", ranks, node, n);
         const std::int64_t piece = (n + nodes - 1) / nodes;
         CHECK(ring.cost.exact);
-        CHECK(ring.time == exactly(seconds(ring.low)));
+        CHECK(ring.time == exactly(seconds_of(ring.low)));
         CHECK(ring.low.messages == 2 * height + 2 * (nodes - 1));
         CHECK(ring.low.words ==
               doctest::Approx(2 * height * words + static_cast<double>(2 * (nodes - 1) * piece)));
         const bool power_of_two = (nodes & (nodes - 1)) == 0;
-        const Outcome rabenseifner = run("hierarchical_rabenseifner", ranks, node, n);
+        const HierarchicalOutcome rabenseifner = run("hierarchical_rabenseifner", ranks, node, n);
         CHECK(rabenseifner.cost.exact == (power_of_two && (n % nodes == 0 || n >= 4 * nodes)));
         if (power_of_two) {
-          CHECK(rabenseifner.time == exactly(seconds(rabenseifner.low)));
+          CHECK(rabenseifner.time == exactly(seconds_of(rabenseifner.low)));
           CHECK(rabenseifner.low.messages == 2 * height + 2 * test::ceil_log2(nodes));
         }
       }
@@ -112,12 +112,12 @@ TEST_CASE("Hierarchical schemes take a time within their interval at any P, n an
       CAPTURE(ranks);
       CAPTURE(node);
       CAPTURE(n);
-      const Outcome outcome = run(name, ranks, node, n);
-      CHECK(outcome.time >= seconds(outcome.low) * (1 - 1e-9));
-      CHECK(outcome.time <= seconds(outcome.high) * (1 + 1e-9));
+      const HierarchicalOutcome outcome = run(name, ranks, node, n);
+      CHECK(outcome.time >= seconds_of(outcome.low) * (1 - 1e-9));
+      CHECK(outcome.time <= seconds_of(outcome.high) * (1 + 1e-9));
       uneven = uneven || !outcome.cost.exact;
       late = late || (name == "hierarchical_ring" &&
-                      outcome.time > seconds(outcome.low) + 0.5 * test::kAlpha.value());
+                      outcome.time > seconds_of(outcome.low) + 0.5 * test::kAlpha.value());
     }
   }
   CHECK(uneven);
@@ -147,7 +147,7 @@ TEST_CASE("A node of one rank or of all is the flat scheme or a tree") {
 }
 
 TEST_CASE("The phases of a hierarchical scheme cost what its comment says of each") {
-  const Outcome outcome = run("hierarchical_ring", 8, 4, 800);
+  const HierarchicalOutcome outcome = run("hierarchical_ring", 8, 4, 800);
   CHECK(outcome.time == exactly(formula(6, 4000)));  // the worked example
   const auto traffic = [&](std::size_t rank, const std::string& phase) {
     const auto& phases = outcome.report.phases;
@@ -171,8 +171,8 @@ TEST_CASE("Hierarchical schemes charge for the sums inside nodes and among leade
       const double n = 64000;
       const double words = n * test::ceil_log2(node) + n * (nodes - 1) / nodes;
       for (const char* name : {"hierarchical_ring", "hierarchical_rabenseifner"}) {
-        const Outcome outcome = run(name, nodes * node, node, 64000, Seconds(kGamma));
-        CHECK(outcome.time - seconds(outcome.low) ==
+        const HierarchicalOutcome outcome = run(name, nodes * node, node, 64000, Seconds(kGamma));
+        CHECK(outcome.time - seconds_of(outcome.low) ==
               doctest::Approx(kGamma * words).epsilon(1e-6).scale(1e-12));
       }
     }

@@ -16,7 +16,7 @@ using test::SparsifierRanks;
 
 namespace {
 
-constexpr GradientSpace kSpace{.components = 200000, .granule = 1};
+constexpr GradientSpace kGaussianSpace{.components = 200000, .granule = 1};
 
 double share_of_k(const Selection& selection, std::int64_t k) {
   return static_cast<double>(size_of(selection)) / static_cast<double>(k);
@@ -58,27 +58,29 @@ TEST_CASE("gaussian's threshold is mean + deviation * z over all n components") 
 
 TEST_CASE("gaussian selects k of truly Gaussian components within a few percent") {
   const SparseVector accumulated = test::filled(
-      kSpace.components, [](std::int64_t i) { return 0.01 * test::gaussian_value(3, i); });
+      kGaussianSpace.components, [](std::int64_t i) { return 0.01 * test::gaussian_value(3, i); });
   for (const std::int64_t k : {2000, 20000, 100000}) {
     CAPTURE(k);
-    SparsifierRanks ranks(gaussian_sparsifier(), {.space = kSpace, .k = k});
+    SparsifierRanks ranks(gaussian_sparsifier(), {.space = kGaussianSpace, .k = k});
     const Selection selection = ranks.select(accumulated);
     CHECK(share_of_k(selection, k) == doctest::Approx(1).epsilon(0.04));
     const Entries top = test::top(entries_of(accumulated), size_of(selection));
     CHECK(entries_of(selection.selected) == top);  // a threshold: the largest ones
-    CHECK(test::operator==(selection.work, SelectionWork{.scanned = 2 * kSpace.components,
-                                                         .compared = kSpace.components,
-                                                         .prefix_summed = kSpace.components}));
+    CHECK(test::operator==
+          (selection.work, SelectionWork{.scanned = 2 * kGaussianSpace.components,
+                                         .compared = kGaussianSpace.components,
+                                         .prefix_summed = kGaussianSpace.components}));
   }
 }
 
 TEST_CASE("gaussian's misfit on Laplace components is the one that can be calculated") {
   // Laplace of scale 1 has the deviation sqrt(2): the share above sqrt(2) z is exp(-sqrt(2) z).
   const SparseVector accumulated = test::filled(
-      kSpace.components, [](std::int64_t i) { return test::stretched_value(4, i, 1); });
+      kGaussianSpace.components, [](std::int64_t i) { return test::stretched_value(4, i, 1); });
   for (const double density : {0.001, 0.01, 0.1}) {
-    const auto k = static_cast<std::int64_t>(density * static_cast<double>(kSpace.components));
-    SparsifierRanks ranks(gaussian_sparsifier(), {.space = kSpace, .k = k});
+    const auto k =
+        static_cast<std::int64_t>(density * static_cast<double>(kGaussianSpace.components));
+    SparsifierRanks ranks(gaussian_sparsifier(), {.space = kGaussianSpace, .k = k});
     const double expected = std::exp(-std::sqrt(2.0) * two_sided_quantile(density)) / density;
     CHECK(share_of_k(ranks.select(accumulated), k) == doctest::Approx(expected).epsilon(0.05));
   }
@@ -89,21 +91,22 @@ TEST_CASE("gaussian selects far too few where few large components make the devi
   const auto value = [](std::int64_t i) {
     return test::gaussian_value(5, i) * (i % 1000 == 0 ? 100 : 1);
   };
-  const SparseVector accumulated = test::filled(kSpace.components, value);
-  SparsifierRanks ranks(gaussian_sparsifier(), {.space = kSpace, .k = 2000});
+  const SparseVector accumulated = test::filled(kGaussianSpace.components, value);
+  SparsifierRanks ranks(gaussian_sparsifier(), {.space = kGaussianSpace, .k = 2000});
   CHECK(share_of_k(ranks.select(accumulated), 2000) < 0.15);
 }
 
 TEST_CASE("gaussian's correction reaches the band on stretched exponential components") {
   for (const double shape : {0.5, 0.7, 1.0, 2.0}) {
-    const SparseVector accumulated = test::filled(
-        kSpace.components, [&](std::int64_t i) { return test::stretched_value(6, i, shape); });
+    const SparseVector accumulated = test::filled(kGaussianSpace.components, [&](std::int64_t i) {
+      return test::stretched_value(6, i, shape);
+    });
     for (const std::int64_t k : {200, 2000, 20000}) {
       CAPTURE(shape);
       CAPTURE(k);
-      SparsifierRanks plain(gaussian_sparsifier(), {.space = kSpace, .k = k});
+      SparsifierRanks plain(gaussian_sparsifier(), {.space = kGaussianSpace, .k = k});
       SparsifierRanks corrected(gaussian_sparsifier(),
-                                {.space = kSpace,
+                                {.space = kGaussianSpace,
                                  .k = k,
                                  .options = {{"corrected", true}, {"rounds", std::int64_t{50}}}});
       const double before = share_of_k(plain.select(accumulated), k);
@@ -112,7 +115,7 @@ TEST_CASE("gaussian's correction reaches the band on stretched exponential compo
       CHECK(after >= 0.75);
       CHECK(after <= 1.25);
       const bool was_inside = before >= 0.75 && before <= 1.25;
-      CHECK((selection.work.compared == kSpace.components) == was_inside);
+      CHECK((selection.work.compared == kGaussianSpace.components) == was_inside);
     }
   }
 }

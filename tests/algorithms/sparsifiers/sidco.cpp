@@ -14,10 +14,10 @@ using test::SparsifierRanks;
 
 namespace {
 
-constexpr GradientSpace kSpace{.components = 200000, .granule = 1};
+constexpr GradientSpace kSidcoSpace{.components = 200000, .granule = 1};
 
 SparseVector stretched(double shape) {
-  return test::filled(kSpace.components,
+  return test::filled(kSidcoSpace.components,
                       [&](std::int64_t i) { return test::stretched_value(11, i, shape); });
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("sidco selects k of exponential magnitudes, whatever the number of sta
       CAPTURE(k);
       CAPTURE(stages);
       SparsifierRanks ranks(sidco_sparsifier(),
-                            {.space = kSpace, .k = k, .options = fixed(stages)});
+                            {.space = kSidcoSpace, .k = k, .options = fixed(stages)});
       const double share =
           static_cast<double>(size_of(ranks.select(accumulated))) / static_cast<double>(k);
       CHECK(share == doctest::Approx(1).epsilon(0.2));
@@ -116,8 +116,9 @@ TEST_CASE("sidco reads n and then the exceedances of each stage") {
 
 TEST_CASE("sidco with a density above its first ratio fits once") {
   const SparseVector accumulated = stretched(1);
-  SparsifierRanks one(sidco_sparsifier(), {.space = kSpace, .k = 60000, .options = fixed(1)});
-  SparsifierRanks three(sidco_sparsifier(), {.space = kSpace, .k = 60000, .options = fixed(3)});
+  SparsifierRanks one(sidco_sparsifier(), {.space = kSidcoSpace, .k = 60000, .options = fixed(1)});
+  SparsifierRanks three(sidco_sparsifier(),
+                        {.space = kSidcoSpace, .k = 60000, .options = fixed(3)});
   CHECK(entries_of(one.select(accumulated).selected) ==
         entries_of(three.select(accumulated).selected));
 }
@@ -125,7 +126,7 @@ TEST_CASE("sidco with a density above its first ratio fits once") {
 TEST_CASE("sidco adds stages while it selects too few, and takes them away while too many") {
   // Tails lighter than exponential: one stage selects far too few.
   const SparseVector light = stretched(2);
-  SparsifierRanks ranks(sidco_sparsifier(), {.space = kSpace, .k = 2000});
+  SparsifierRanks ranks(sidco_sparsifier(), {.space = kSidcoSpace, .k = 2000});
   std::vector<std::int64_t> counts;
   for (int iteration = 1; iteration <= 60; ++iteration) {
     counts.push_back(size_of(ranks.select(light, iteration)));
@@ -140,9 +141,10 @@ TEST_CASE("sidco adds stages while it selects too few, and takes them away while
 
   // Too many stages for a tail that is too heavy: fewer after 5 iterations, so work falls.
   const SparseVector heavy = stretched(0.5);
-  SparsifierRanks falling(
-      sidco_sparsifier(),
-      {.space = kSpace, .k = 2000, .options = {{"stages", std::int64_t{2}}, {"tolerance", 0.0}}});
+  SparsifierRanks falling(sidco_sparsifier(),
+                          {.space = kSidcoSpace,
+                           .k = 2000,
+                           .options = {{"stages", std::int64_t{2}}, {"tolerance", 0.0}}});
   const std::int64_t before = falling.select(heavy, 1).work.compared;
   for (int iteration = 2; iteration <= 5; ++iteration) {
     CHECK(falling.select(heavy, iteration).work.compared == before);

@@ -14,14 +14,14 @@ using test::empty_message;
 
 namespace {
 
-constexpr Tag kTag(0);
+constexpr Tag kCountingTag(0);
 
 // Schedules written out here, so that the counting network is judged by nothing but itself.
 
 Task<void> recursive_doubling(Communicator& comm, std::int64_t words) {
   for (int distance = 1; distance < comm.size(); distance *= 2) {
     const Rank peer(comm.rank().value() ^ distance);
-    co_await comm.sendrecv(peer, empty_message(words * distance), peer, kTag);
+    co_await comm.sendrecv(peer, empty_message(words * distance), peer, kCountingTag);
   }
 }
 
@@ -30,15 +30,15 @@ Task<void> ring(Communicator& comm, std::int64_t words) {
   const Rank next((rank + 1) % comm.size());
   const Rank previous((rank + comm.size() - 1) % comm.size());
   for (int step = 1; step < comm.size(); ++step) {
-    co_await comm.sendrecv(next, empty_message(words), previous, kTag);
+    co_await comm.sendrecv(next, empty_message(words), previous, kCountingTag);
   }
 }
 
 Task<void> pipeline(Communicator& comm) {
   const int rank = comm.rank().value();
-  if (rank > 0) co_await comm.wait(comm.irecv(Rank(rank - 1), kTag));
+  if (rank > 0) co_await comm.wait(comm.irecv(Rank(rank - 1), kCountingTag));
   if (rank + 1 < comm.size()) {
-    co_await comm.wait(comm.isend(Rank(rank + 1), kTag, empty_message(1)));
+    co_await comm.wait(comm.isend(Rank(rank + 1), kCountingTag, empty_message(1)));
   }
 }
 
@@ -49,8 +49,8 @@ Task<void> all_at_once(Communicator& comm, bool rotated) {
   for (int step = 1; step < size; ++step) {
     const int from = rotated ? (rank - step + size) % size : (step <= rank ? step - 1 : step);
     const int to = rotated ? (rank + step) % size : from;
-    requests.push_back(comm.irecv(Rank(from), kTag));
-    requests.push_back(comm.isend(Rank(to), kTag, empty_message(3)));
+    requests.push_back(comm.irecv(Rank(from), kCountingTag));
+    requests.push_back(comm.isend(Rank(to), kCountingTag, empty_message(3)));
   }
   co_await comm.wait_all(requests);
 }
@@ -59,9 +59,9 @@ Task<void> binomial_broadcast(Communicator& comm) {
   const int rank = comm.rank().value();
   for (int distance = 1; distance < comm.size(); distance *= 2) {
     if (rank < distance && rank + distance < comm.size()) {
-      co_await comm.wait(comm.isend(Rank(rank + distance), kTag, empty_message(5)));
+      co_await comm.wait(comm.isend(Rank(rank + distance), kCountingTag, empty_message(5)));
     } else if (rank >= distance && rank < 2 * distance) {
-      co_await comm.wait(comm.irecv(Rank(rank - distance), kTag));
+      co_await comm.wait(comm.irecv(Rank(rank - distance), kCountingTag));
     }
   }
 }
@@ -69,19 +69,20 @@ Task<void> binomial_broadcast(Communicator& comm) {
 Task<void> fan_in(Communicator& comm) {
   if (comm.rank() == Rank(0)) {
     for (int from = comm.size() - 1; from > 0; --from) {
-      co_await comm.wait(comm.irecv(Rank(from), kTag));
+      co_await comm.wait(comm.irecv(Rank(from), kCountingTag));
     }
   } else {
-    co_await comm.wait(comm.isend(Rank(0), kTag, empty_message(2)));
+    co_await comm.wait(comm.isend(Rank(0), kCountingTag, empty_message(2)));
   }
 }
 
 Task<void> send_without_waiting(Communicator& comm) {
   if (comm.rank() == Rank(0)) {
-    for (int i = 0; i < 3; ++i) static_cast<void>(comm.isend(Rank(1), kTag, empty_message(1)));
+    for (int i = 0; i < 3; ++i)
+      static_cast<void>(comm.isend(Rank(1), kCountingTag, empty_message(1)));
     co_return;
   }
-  for (int i = 0; i < 3; ++i) co_await comm.wait(comm.irecv(Rank(0), kTag));
+  for (int i = 0; i < 3; ++i) co_await comm.wait(comm.irecv(Rank(0), kCountingTag));
 }
 
 Task<void> tells_time(Communicator& comm, bool& always_zero) {

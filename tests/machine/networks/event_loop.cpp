@@ -25,7 +25,7 @@ using test::error_of;
 
 namespace {
 
-constexpr Tag kTag(3);
+constexpr Tag kLoopTag(3);
 
 /// Runs a check on a fresh network of each kind.
 void on_each_network(const std::function<void(Network&)>& check) {
@@ -51,42 +51,42 @@ Task<void> cycle(Communicator& comm, BodyCount& count) {
   // Held in the frame of a coroutine that never ends.
   const Message held = counted_message(count, Words(1));
   const auto phase = comm.phase("cycle");
-  const Message message = co_await comm.wait(comm.irecv(Rank((rank + 1) % comm.size()), kTag));
-  co_await comm.wait(comm.isend(Rank((rank + comm.size() - 1) % comm.size()), kTag, message));
+  const Message message = co_await comm.wait(comm.irecv(Rank((rank + 1) % comm.size()), kLoopTag));
+  co_await comm.wait(comm.isend(Rank((rank + comm.size() - 1) % comm.size()), kLoopTag, message));
 }
 
 Task<void> waits_for_one_that_ended(Communicator& comm) {
-  if (comm.rank() == Rank(1)) co_await comm.wait(comm.irecv(Rank(0), kTag));
+  if (comm.rank() == Rank(1)) co_await comm.wait(comm.irecv(Rank(0), kLoopTag));
 }
 
 Task<void> waits_for_two(Communicator& comm) {
   if (comm.rank() != Rank(0)) {
-    if (comm.rank() == Rank(2)) co_await comm.wait(comm.isend(Rank(0), kTag, empty_message(1)));
+    if (comm.rank() == Rank(2)) co_await comm.wait(comm.isend(Rank(0), kLoopTag, empty_message(1)));
     co_return;
   }
-  const std::array receives{comm.irecv(Rank(1), kTag), comm.irecv(Rank(2), kTag),
+  const std::array receives{comm.irecv(Rank(1), kLoopTag), comm.irecv(Rank(2), kLoopTag),
                             comm.irecv(Rank(3), Tag(8))};
   co_await comm.wait_all(receives);
 }
 
 Task<void> sends_to_nobody(Communicator& comm, BodyCount& count) {
   if (comm.rank() == Rank(2)) {
-    co_await comm.wait(comm.isend(Rank(0), kTag, counted_message(count, Words(17))));
+    co_await comm.wait(comm.isend(Rank(0), kLoopTag, counted_message(count, Words(17))));
   }
 }
 
 Task<void> posts_and_leaves(Communicator& comm) {
-  if (comm.rank() == Rank(1)) static_cast<void>(comm.irecv(Rank(2), kTag));
+  if (comm.rank() == Rank(1)) static_cast<void>(comm.irecv(Rank(2), kLoopTag));
   co_return;
 }
 
 Task<void> receives_and_does_not_wait(Communicator& comm) {
   const int rank = comm.rank().value();
   if (rank == 0) {
-    static_cast<void>(comm.irecv(Rank(1), kTag));
+    static_cast<void>(comm.irecv(Rank(1), kLoopTag));
     co_await comm.wait(comm.irecv(Rank(1), Tag(0)));
   } else {
-    co_await comm.wait(comm.isend(Rank(0), kTag, empty_message(1)));
+    co_await comm.wait(comm.isend(Rank(0), kLoopTag, empty_message(1)));
     co_await comm.wait(comm.isend(Rank(0), Tag(0), empty_message(1)));
   }
 }
@@ -98,7 +98,7 @@ Task<void> throws_on_rank(Communicator& comm, int thrower, int after, BodyCount&
   const auto phase = comm.phase("ring");
   for (int step = 0; step < 10; ++step) {
     if (rank == thrower && step == after) throw std::range_error("this rank has had enough");
-    co_await comm.sendrecv(next, counted_message(count, Words(4)), previous, kTag);
+    co_await comm.sendrecv(next, counted_message(count, Words(4)), previous, kLoopTag);
   }
 }
 
@@ -109,15 +109,17 @@ Task<void> deeper(Communicator& comm, int thrower, int after, BodyCount& count) 
 
 Task<void> sends_to(Communicator& comm, int peer) {
   if (comm.rank() == Rank(1)) {
-    co_await comm.wait(comm.isend(Rank(peer), kTag, empty_message(1)));
+    co_await comm.wait(comm.isend(Rank(peer), kLoopTag, empty_message(1)));
   }
 }
 
 Task<void> receives_from(Communicator& comm, int peer) {
-  if (comm.rank() == Rank(1)) co_await comm.wait(comm.irecv(Rank(peer), kTag));
+  if (comm.rank() == Rank(1)) co_await comm.wait(comm.irecv(Rank(peer), kLoopTag));
 }
 
-Task<void> computes(Communicator& comm, double seconds) { co_await comm.compute(Seconds(seconds)); }
+Task<void> computes_for(Communicator& comm, double seconds) {
+  co_await comm.compute(Seconds(seconds));
+}
 
 Task<void> waits_for_nothing(Communicator& comm) {
   const std::vector<Request> none;
@@ -127,14 +129,14 @@ Task<void> waits_for_nothing(Communicator& comm) {
 Task<void> posts_late(Communicator& comm, std::vector<int>& received, BodyCount& count) {
   if (comm.rank() == Rank(0)) {
     for (int i = 0; i < 5; ++i) {
-      co_await comm.wait(comm.isend(Rank(1), kTag, counted_message(count, Words(1), i)));
+      co_await comm.wait(comm.isend(Rank(1), kLoopTag, counted_message(count, Words(1), i)));
     }
     co_await comm.wait(comm.isend(Rank(1), Tag(0), counted_message(count, Words(1), 99)));
   } else {
     const Message last = co_await comm.wait(comm.irecv(Rank(0), Tag(0)));
     received.push_back(test::number_of(last));
     for (int i = 0; i < 5; ++i) {
-      const Message message = co_await comm.wait(comm.irecv(Rank(0), kTag));
+      const Message message = co_await comm.wait(comm.irecv(Rank(0), kLoopTag));
       received.push_back(test::number_of(message));
     }
   }
@@ -264,7 +266,7 @@ TEST_CASE("Local work that is negative or not finite is refused") {
   for (const double seconds : {-1.0, -1e-300, std::numeric_limits<double>::quiet_NaN(),
                                std::numeric_limits<double>::infinity()}) {
     CHECK(contains(failure<SimulationError>(
-                       network, 2, [&](Communicator& comm) { return computes(comm, seconds); }),
+                       network, 2, [&](Communicator& comm) { return computes_for(comm, seconds); }),
                    "local work must take a finite time"));
   }
 }

@@ -22,8 +22,8 @@ using test::counted_message;
 
 namespace {
 
-constexpr Tag kTag(0);
-constexpr int kRanks = 16;
+constexpr Tag kMemoryTag(0);
+constexpr int kMemoryRanks = 16;
 
 /// Bytes that malloc has handed out, or 0 where that cannot be told.
 std::size_t allocated() {
@@ -58,8 +58,8 @@ Task<void> windowed_ring(Communicator& comm, int rounds, Peak& peak) {
       co_await comm.wait(sends[at]);
     }
     if (round < total) {
-      receives[at] = comm.irecv(previous, kTag);
-      sends[at] = comm.isend(next, kTag, counted_message(peak.bodies, Words(3)));
+      receives[at] = comm.irecv(previous, kMemoryTag);
+      sends[at] = comm.isend(next, kMemoryTag, counted_message(peak.bodies, Words(3)));
     }
     if (round % 16 == 0) peak.look();
   }
@@ -73,7 +73,7 @@ Task<void> all_pairs(Communicator& comm, int rounds, Peak& peak) {
     const int shift = 1 + round % (size - 1);
     const Rank to((rank + shift) % size);
     const Rank from((rank - shift + size) % size);
-    co_await comm.sendrecv(to, counted_message(peak.bodies, Words(3)), from, kTag);
+    co_await comm.sendrecv(to, counted_message(peak.bodies, Words(3)), from, kMemoryTag);
     if (round % 16 == 0) peak.look();
   }
 }
@@ -83,7 +83,7 @@ using Program = Task<void> (*)(Communicator&, int, Peak&);
 Peak peak_of(Network& network, Program program, int rounds) {
   Peak peak;
   const std::size_t before = allocated();
-  network.run(kRanks, [&](Communicator& comm) { return program(comm, rounds, peak); });
+  network.run(kMemoryRanks, [&](Communicator& comm) { return program(comm, rounds, peak); });
   CHECK(peak.bodies.living == 0);
   peak.bytes -= std::min(peak.bytes, before);
   return peak;

@@ -22,7 +22,7 @@ using test::Overlapped;
 
 namespace {
 
-void on_each_network(const std::function<void(Network&)>& check) {
+void with_second_strand_on_each(const std::function<void(Network&)>& check) {
   test::Networks networks;
   check(networks.alphabeta);
   check(networks.counting);
@@ -48,7 +48,7 @@ const Traffic& traffic_in(const RunReport& report, std::size_t rank, const std::
 }  // namespace
 
 TEST_CASE("What is started gives its result to who waits for it, on every network and at any P") {
-  on_each_network([](Network& network) {
+  with_second_strand_on_each([](Network& network) {
     for (const int ranks : test::kRankCounts) {
       for (const int started : {1, 3}) {
         for (const std::int64_t message : {0, 500}) {
@@ -134,7 +134,7 @@ TEST_CASE("An own message that is posted after all of the collective waits for n
 
 TEST_CASE("What nobody waits for comes to its end all the same, and the run ends with it") {
   const Overlap given{.ranks = 8, .words = 6400, .started = 3, .waits = false};
-  on_each_network([&](Network& network) {
+  with_second_strand_on_each([&](Network& network) {
     Overlapped overlapped(given);
     const RunReport report = overlapped.run(network);
     const double end = overlapped.seen()[0].ended[2];
@@ -149,7 +149,7 @@ TEST_CASE("What nobody waits for comes to its end all the same, and the run ends
 }
 
 TEST_CASE("Messages of what is started match those of what others started, and no others") {
-  on_each_network([](Network& network) {
+  with_second_strand_on_each([](Network& network) {
     std::vector<test::Exchanged> got(2);
     network.run(2, [&](Communicator& comm) {
       return test::exchange_on_both(comm, got[static_cast<std::size_t>(comm.rank().value())]);
@@ -179,7 +179,7 @@ TEST_CASE("Both strands of a rank are booked, each phase for the time that it wa
 }
 
 TEST_CASE("What a started program throws comes to who waits for it") {
-  on_each_network([](Network& network) {
+  with_second_strand_on_each([](Network& network) {
     const char* text = "no more of this";
     int caught = 0;
     for (const bool needed : {false, true}) {
@@ -195,7 +195,7 @@ TEST_CASE("What a started program throws comes to who waits for it") {
 }
 
 TEST_CASE("What a started program throws fails the run where nobody waits for it") {
-  on_each_network([](Network& network) {
+  with_second_strand_on_each([](Network& network) {
     const char* text = "nobody listens";
     int caught = 0;
     for (const bool needed : {false, true}) {
@@ -209,7 +209,7 @@ TEST_CASE("What a started program throws fails the run where nobody waits for it
 }
 
 TEST_CASE("A deadlock of what was started names the strands that wait") {
-  on_each_network([](Network& network) {
+  with_second_strand_on_each([](Network& network) {
     const std::string waited = failure<DeadlockError>(
         network, [](Communicator& comm) { return test::starts_deadlock(comm, true); }, 2);
     CHECK(waited ==
@@ -225,7 +225,7 @@ TEST_CASE("A deadlock of what was started names the strands that wait") {
 }
 
 TEST_CASE("What was started cannot start anything") {
-  on_each_network([](Network& network) {
+  with_second_strand_on_each([](Network& network) {
     const std::string text = failure<SimulationError>(network, test::starts_what_starts);
     CHECK(text ==
           "what was started on rank 0 starts something itself: only a rank's own program can");
@@ -233,7 +233,7 @@ TEST_CASE("What was started cannot start anything") {
 }
 
 TEST_CASE("What a started program sent and nobody received is told") {
-  on_each_network([](Network& network) {
+  with_second_strand_on_each([](Network& network) {
     CHECK(failure<UnmatchedError>(network, test::starts_unreceived, 2) ==
           "what was started on rank 0 sent 7 words to rank 1 (tag 4) and nobody received them");
   });

@@ -32,7 +32,7 @@ AlphaBetaNetwork same_machine() {
   return AlphaBetaNetwork(alpha_beta(Seconds(2e-6), Seconds(4e-10)));
 }
 
-double plain_time(const Overlap& given) {
+double plain_smpi_time(const Overlap& given) {
   AlphaBetaNetwork network = same_machine();
   return Overlapped(given).run_plainly(network).makespan().value();
 }
@@ -64,7 +64,7 @@ TEST_CASE(
   for (const int ranks : {1, 2, 4, 8, 16, 64}) {
     if (test::kSanitized && ranks > 8) continue;  // two threads a rank
     Overlap given{.ranks = ranks, .words = 64'000};
-    const double alone = plain_time(given);
+    const double alone = plain_smpi_time(given);
     for (const double share : {0.0, 0.5, 1.5}) {
       CAPTURE(ranks);
       CAPTURE(share);
@@ -89,7 +89,7 @@ TEST_CASE("On SMPI started collectives follow one another, and are right where r
     REQUIRE(seen.size() == 6);
     CHECK(seen[0] == 1);
     CHECK(std::is_sorted(seen.begin() + 2, seen.end()));
-    if ((ranks & (ranks - 1)) == 0) CHECK(seen[1] == exactly(plain_time(given)));
+    if ((ranks & (ranks - 1)) == 0) CHECK(seen[1] == exactly(plain_smpi_time(given)));
     CHECK(overlapped_on(platform, given) == seen);  // to the last digit
   }
 }
@@ -106,7 +106,7 @@ TEST_CASE("On SMPI the messages of both strands share the rank's port") {
 TEST_CASE("On SMPI what nobody waits for comes to its end all the same") {
   const Overlap given{.ranks = 4, .words = 6400, .started = 3, .waits = false};
   const test::Numbers seen = overlapped_on(topologies::platform_file("alphabeta"), given);
-  CHECK(seen[1] == exactly(plain_time(given)));
+  CHECK(seen[1] == exactly(plain_smpi_time(given)));
   CHECK(seen.size() == 5);
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("On SMPI runs that start something follow one another in one simulatio
         return makespans;
       });
   REQUIRE(times.size() == 10);
-  for (const double time : times) CHECK(time == exactly(plain_time(given)));
+  for (const double time : times) CHECK(time == exactly(plain_smpi_time(given)));
 }
 
 TEST_CASE("On SMPI messages of what is started match those of what others started") {
@@ -145,7 +145,7 @@ TEST_CASE("On SMPI messages of what is started match those of what others starte
 }
 
 TEST_CASE("On SMPI both strands of a rank are booked") {
-  const double alone = plain_time({.ranks = 4, .words = 6400});
+  const double alone = plain_smpi_time({.ranks = 4, .words = 6400});
   const test::Numbers numbers = on_smpi(
       {.platform = topologies::platform_file("alphabeta"), .ranks = 4}, [&](SmpiNetwork& network) {
         Overlapped overlapped({.ranks = 4, .words = 6400, .compute = 0.75 * alone});

@@ -28,7 +28,7 @@ using test::times_on_smpi;
 
 namespace {
 
-constexpr Tag kTag(0);
+constexpr Tag kSmpiTag(0);
 constexpr double kBandwidth = 1e9;  // bytes a second
 constexpr double kLatency = 3e-6;
 constexpr double kGap = 2e-6;
@@ -45,16 +45,16 @@ std::string gap_property() { return test::property("thinwire.message_gap", "2us"
 
 Task<void> one_message(Communicator& comm, int from, int to, std::int64_t words) {
   if (comm.rank() == Rank(from)) {
-    co_await comm.wait(comm.isend(Rank(to), kTag, empty_message(words)));
+    co_await comm.wait(comm.isend(Rank(to), kSmpiTag, empty_message(words)));
   } else if (comm.rank() == Rank(to)) {
-    co_await comm.wait(comm.irecv(Rank(from), kTag));
+    co_await comm.wait(comm.irecv(Rank(from), kSmpiTag));
   }
 }
 
-Task<void> both_ways(Communicator& comm, int rounds, std::int64_t words) {
+Task<void> smpi_both_ways(Communicator& comm, int rounds, std::int64_t words) {
   const Rank peer(1 - comm.rank().value());
   for (int round = 0; round < rounds; ++round) {
-    co_await comm.sendrecv(peer, empty_message(words), peer, kTag);
+    co_await comm.sendrecv(peer, empty_message(words), peer, kSmpiTag);
   }
 }
 
@@ -62,20 +62,21 @@ Task<void> both_ways(Communicator& comm, int rounds, std::int64_t words) {
 Task<void> two_flows(Communicator& comm, std::int64_t words) {
   const int rank = comm.rank().value();
   if (rank < 2) {
-    co_await comm.wait(comm.isend(Rank(rank + 2), kTag, empty_message(words)));
+    co_await comm.wait(comm.isend(Rank(rank + 2), kSmpiTag, empty_message(words)));
   } else {
-    co_await comm.wait(comm.irecv(Rank(rank - 2), kTag));
+    co_await comm.wait(comm.irecv(Rank(rank - 2), kSmpiTag));
   }
 }
 
 /// Rank 0 receives from all others at once.
 Task<void> gather(Communicator& comm, std::int64_t words) {
   if (comm.rank() != Rank(0)) {
-    co_await comm.wait(comm.isend(Rank(0), kTag, empty_message(words)));
+    co_await comm.wait(comm.isend(Rank(0), kSmpiTag, empty_message(words)));
     co_return;
   }
   std::vector<Request> receives;
-  for (int from = 1; from < comm.size(); ++from) receives.push_back(comm.irecv(Rank(from), kTag));
+  for (int from = 1; from < comm.size(); ++from)
+    receives.push_back(comm.irecv(Rank(from), kSmpiTag));
   co_await comm.wait_all(receives);
 }
 
@@ -83,10 +84,10 @@ Task<void> gather(Communicator& comm, std::int64_t words) {
 Task<void> gather_from_afar(Communicator& comm, std::int64_t words) {
   std::vector<Request> requests;
   for (int from = 8; from < 16 && comm.rank() == Rank(0); ++from) {
-    requests.push_back(comm.irecv(Rank(from), kTag));
+    requests.push_back(comm.irecv(Rank(from), kSmpiTag));
   }
   if (comm.rank().value() >= 8) {
-    requests.push_back(comm.isend(Rank(0), kTag, empty_message(words)));
+    requests.push_back(comm.isend(Rank(0), kSmpiTag, empty_message(words)));
   }
   co_await comm.wait_all(requests);
 }
@@ -97,12 +98,12 @@ Task<void> in_order(Communicator& comm, int count, Numbers& received, test::Body
   if (comm.rank() == Rank(0)) {
     for (int i = 0; i < count; ++i) {
       const Words words(i % 2 == 0 ? 1'000'000 : i);
-      requests.push_back(comm.isend(Rank(1), kTag, test::counted_message(bodies, words, i)));
+      requests.push_back(comm.isend(Rank(1), kSmpiTag, test::counted_message(bodies, words, i)));
     }
     co_await comm.wait_all(requests);
     co_return;
   }
-  for (int i = 0; i < count; ++i) requests.push_back(comm.irecv(Rank(0), kTag));
+  for (int i = 0; i < count; ++i) requests.push_back(comm.irecv(Rank(0), kSmpiTag));
   received.resize(static_cast<std::size_t>(count));
   for (int i = count - 1; i >= 0; --i) {
     const auto at = static_cast<std::size_t>(i);
@@ -134,53 +135,54 @@ Task<void> mixed(Communicator& comm, int rounds) {
     std::vector<Request> requests;
     for (int shift = 1; shift <= 3; ++shift) {
       const auto words = static_cast<std::int64_t>(random_bits(5, rank, round, shift) % 40'000);
-      requests.push_back(comm.irecv(Rank((rank + size - shift) % size), kTag));
-      requests.push_back(comm.isend(Rank((rank + shift) % size), kTag, empty_message(words)));
+      requests.push_back(comm.irecv(Rank((rank + size - shift) % size), kSmpiTag));
+      requests.push_back(comm.isend(Rank((rank + shift) % size), kSmpiTag, empty_message(words)));
     }
     co_await comm.compute(Seconds(1e-5 * to_unit(random_bits(6, rank, round))));
     co_await comm.wait_all(requests);
   }
 }
 
-Task<void> ring(Communicator& comm, int steps, std::int64_t words) {
+Task<void> smpi_ring(Communicator& comm, int steps, std::int64_t words) {
   const int rank = comm.rank().value();
   const Rank next((rank + 1) % comm.size());
   const Rank previous((rank + comm.size() - 1) % comm.size());
   for (int step = 0; step < steps; ++step) {
-    co_await comm.sendrecv(next, empty_message(words), previous, kTag);
+    co_await comm.sendrecv(next, empty_message(words), previous, kSmpiTag);
   }
 }
 
 Task<void> compute_meanwhile(Communicator& comm, double seconds, std::int64_t words) {
   const Rank peer(1 - comm.rank().value());
-  const std::array requests{comm.irecv(peer, kTag), comm.isend(peer, kTag, empty_message(words))};
+  const std::array requests{comm.irecv(peer, kSmpiTag),
+                            comm.isend(peer, kSmpiTag, empty_message(words))};
   co_await comm.compute(Seconds(seconds));
   co_await comm.wait_all(requests);
 }
 
 Task<void> late_receiver(Communicator& comm, double pause, std::int64_t words) {
   if (comm.rank() == Rank(0)) {
-    co_await comm.wait(comm.isend(Rank(1), kTag, empty_message(words)));
+    co_await comm.wait(comm.isend(Rank(1), kSmpiTag, empty_message(words)));
   } else {
     co_await comm.compute(Seconds(pause));
-    co_await comm.wait(comm.irecv(Rank(0), kTag));
+    co_await comm.wait(comm.irecv(Rank(0), kSmpiTag));
   }
 }
 
-Task<void> phases(Communicator& comm) {
+Task<void> smpi_phases(Communicator& comm) {
   const Rank peer(1 - comm.rank().value());
   co_await comm.compute(Seconds(1));
   const auto outer = comm.phase("outer");
   co_await comm.compute(Seconds(2));
   {
     const auto inner = comm.phase("inner");
-    co_await comm.sendrecv(peer, empty_message(1000), peer, kTag);
-    co_await comm.sendrecv(peer, empty_message(500), peer, kTag);
+    co_await comm.sendrecv(peer, empty_message(1000), peer, kSmpiTag);
+    co_await comm.sendrecv(peer, empty_message(500), peer, kSmpiTag);
   }
   if (comm.rank() == Rank(0)) co_await comm.compute(Seconds(4));
 }
 
-Task<void> nothing(Communicator& comm) {
+Task<void> smpi_nothing(Communicator& comm) {
   static_cast<void>(comm.rank());
   co_return;
 }
@@ -234,7 +236,7 @@ TEST_CASE("Both directions of a cable at once cost nothing more on SMPI") {
   constexpr std::int64_t kWords = 100'000;
   const PlatformFile file(test::two_hosts_xml(kCable, gap_property()));
   const Numbers times = times_on_smpi({.platform = file.path()}, [](Communicator& comm) {
-    return both_ways(comm, kRounds, kWords);
+    return smpi_both_ways(comm, kRounds, kWords);
   });
   for (const double time : times) CHECK(time == exactly(kRounds * alone(kWords, kGap)));
 }
@@ -283,7 +285,7 @@ TEST_CASE("With one flow a port on SMPI, a lone exchange takes what it takes wit
     const PlatformFile file(xml);
     const auto times = [&](int flows) {
       return times_on_smpi({.platform = file.path(), .settings = {.flows_per_port = flows}},
-                           [](Communicator& comm) { return both_ways(comm, 3, kWords); });
+                           [](Communicator& comm) { return smpi_both_ways(comm, 3, kWords); });
     };
     CHECK(times(1) == times(0));
   }
@@ -352,8 +354,8 @@ TEST_CASE("Messages of 40 MB between 1024 ranks on SMPI take no memory") {
   const PlatformFile file(test::star_xml(kRanks, kCable));
   const ChildOutcome outcome =
       test::text_on_smpi({.platform = file.path(), .ranks = kRanks}, [](SmpiNetwork& network) {
-        return test::packed(test::finished_of(
-            network.run(kRanks, [](Communicator& comm) { return ring(comm, kSteps, kWords); })));
+        return test::packed(test::finished_of(network.run(
+            kRanks, [](Communicator& comm) { return smpi_ring(comm, kSteps, kWords); })));
       });
   for (const double time : test::unpacked(outcome.text)) {
     REQUIRE(time == exactly(kSteps * (2 * kLatency + bytes(kWords) / kBandwidth)));
@@ -376,7 +378,7 @@ TEST_CASE("Computing takes its time on SMPI, and messages under way go on meanwh
 TEST_CASE("Time and traffic on SMPI are booked by phase and rank") {
   const PlatformFile file(test::two_hosts_xml(kCable));
   const Numbers numbers = on_smpi({.platform = file.path()}, [](SmpiNetwork& network) {
-    const RunReport report = network.run(2, phases);
+    const RunReport report = network.run(2, smpi_phases);
     Numbers all;
     const bool names = report.phases == std::vector<std::string>{"other", "outer", "inner"};
     all.push_back(names ? 1 : 0);
@@ -441,7 +443,7 @@ TEST_CASE("Time on SMPI passes only where the program says so, however long it c
 TEST_CASE("Programs that do nothing end at time zero on SMPI, one rank or many") {
   const PlatformFile file(test::star_xml(5, kCable));
   for (const int ranks : {1, 5}) {
-    const Numbers times = times_on_smpi({.platform = file.path(), .ranks = ranks}, nothing);
+    const Numbers times = times_on_smpi({.platform = file.path(), .ranks = ranks}, smpi_nothing);
     CHECK(times == Numbers(static_cast<std::size_t>(ranks), 0.0));
   }
 }
@@ -449,7 +451,7 @@ TEST_CASE("Programs that do nothing end at time zero on SMPI, one rank or many")
 TEST_CASE("A rank may send to itself on SMPI") {
   const PlatformFile file(test::star_xml(2, kCable, gap_property()));
   const Numbers times = times_on_smpi({.platform = file.path(), .ranks = 1},
-                                      [](Communicator& comm) { return ring(comm, 3, 1000); });
+                                      [](Communicator& comm) { return smpi_ring(comm, 3, 1000); });
   CHECK(times[0] == exactly(3 * (2 * kLatency + kGap + bytes(1000) / kBandwidth)));
 }
 

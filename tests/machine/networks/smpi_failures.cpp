@@ -57,13 +57,15 @@ Task<void> all_throw(Communicator& comm) {
   throw InputError("of rank " + std::to_string(comm.rank().value()));
 }
 
-Task<void> computes(Communicator& comm, double seconds) { co_await comm.compute(Seconds(seconds)); }
+Task<void> smpi_computes(Communicator& comm, double seconds) {
+  co_await comm.compute(Seconds(seconds));
+}
 
 Task<void> sends_to(Communicator& comm, int peer, std::int64_t words) {
   co_await comm.wait(comm.isend(Rank(peer), Tag(0), empty_message(words)));
 }
 
-Task<void> receives_from(Communicator& comm, int peer) {
+Task<void> smpi_receives_from(Communicator& comm, int peer) {
   co_await comm.wait(comm.irecv(Rank(peer), Tag(0)));
 }
 
@@ -147,7 +149,7 @@ TEST_CASE("Of several ranks on SMPI that throw, the first in time is heard") {
 TEST_CASE("Local work on SMPI must take a finite time that is not negative") {
   for (const double seconds : {-1e-9, std::numeric_limits<double>::quiet_NaN(), HUGE_VAL}) {
     CHECK(contains(error_on_smpi<SimulationError>(
-                       2, [&](Communicator& comm) { return computes(comm, seconds); }),
+                       2, [&](Communicator& comm) { return smpi_computes(comm, seconds); }),
                    "local work must take a finite time"));
   }
 }
@@ -159,7 +161,7 @@ TEST_CASE("A peer on SMPI that is no rank is refused") {
                        2, [&](Communicator& comm) { return sends_to(comm, peer, 1); }),
                    named));
     CHECK(contains(error_on_smpi<SimulationError>(
-                       2, [&](Communicator& comm) { return receives_from(comm, peer); }),
+                       2, [&](Communicator& comm) { return smpi_receives_from(comm, peer); }),
                    named));
   }
 }

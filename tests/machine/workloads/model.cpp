@@ -47,7 +47,7 @@ Model read(const Json& json) {
   return read_model(path);
 }
 
-std::string complaint(const Json& json) {
+std::string model_complaint(const Json& json) {
   return error_of<InputError>([&] { static_cast<void>(read(json)); });
 }
 
@@ -107,20 +107,21 @@ TEST_CASE("A model without counted operations is spread by its components") {
 TEST_CASE("A model that is not right is refused by its JSON pointer") {
   Json json = small();
   json["components"] = 101;
-  CHECK(contains(complaint(json),
+  CHECK(contains(model_complaint(json),
                  "/components: 101 is not right; wanted is 100, what the layers' tensors have"));
   json = small();
   json["layers"][1]["tensors"][0] = 0;
-  CHECK(contains(complaint(json), "/layers/1/tensors/0: 0 is not right"));
+  CHECK(contains(model_complaint(json), "/layers/1/tensors/0: 0 is not right"));
   json = small();
   json["density"]["value"] = 1.5;
-  CHECK(contains(complaint(json), "/density/value"));
+  CHECK(contains(model_complaint(json), "/density/value"));
   json = small();
   json["compute"][0]["seconds"] = "fast";
-  CHECK(contains(complaint(json), "/compute/0/seconds: \"fast\" is not right; wanted is a number"));
+  CHECK(contains(model_complaint(json),
+                 "/compute/0/seconds: \"fast\" is not right; wanted is a number"));
   json = small();
   json.erase("sample");
-  CHECK(contains(complaint(json), "the key 'sample' is missing"));
+  CHECK(contains(model_complaint(json), "the key 'sample' is missing"));
   CHECK(contains(
       error_of<InputError>([] { static_cast<void>(compute_times(read(small()), "h100")); }),
       "no computing time on 'h100', only on p100"));

@@ -20,7 +20,7 @@ using test::all_distances;
 using test::Network;
 using test::random_network;
 
-double one_hop(const GraphArc&) { return 1; }
+double unit_cost(const GraphArc&) { return 1; }
 double latency_of(const GraphArc& arc) { return arc.latency_s; }
 
 /// The least capacity of arcs from a set of vertices with all of `from` to the rest with all of
@@ -78,7 +78,7 @@ TEST_CASE("distances of random networks are those of Floyd and Warshall") {
     const Network network = random_network(seed, 7, 2 + seed % 7, seed % 8, seed % 2 == 0);
     const PlatformGraph graph = graph_of(network.table());
     const Distances distances = distances_of(graph);
-    const auto hops = all_distances(graph.graph, one_hop);
+    const auto hops = all_distances(graph.graph, unit_cost);
     const auto latencies = all_distances(graph.graph, latency_of);
     double most_hops = 0;
     double most_latency = 0;

@@ -12,6 +12,7 @@
 #include "sim/app/experiment/compare.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/settings.hpp"
+#include "sim/app/report/tables/formats.hpp"
 #include "sim/app/report/tables/records.hpp"
 
 namespace thinwire::report {
@@ -305,8 +306,6 @@ void add_cells(Figures& figures) {
     }
   }
 }
-
-Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
 Json interval_json(const ValueRange& interval) {
   return Json::array({interval.first, interval.second});

@@ -78,7 +78,8 @@ std::string drawn(const std::string& svg, bool pdf, double scale) {
   return image;
 }
 
-constexpr unsigned kMeasured = 0x400;  // Latin and Greek; "…" and what else is beyond is an em wide
+constexpr unsigned kMeasuredCharacters =
+    0x400;  // Latin and Greek; "…" and what else is beyond is an em wide
 
 /// How far each of the measured characters takes the next one, regular ones first, then bold ones.
 std::string advances() {
@@ -91,7 +92,7 @@ std::string advances() {
   std::string numbers;
   for (const auto weight : {CAIRO_FONT_WEIGHT_NORMAL, CAIRO_FONT_WEIGHT_BOLD}) {
     cairo_select_font_face(context.get(), "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL, weight);
-    for (unsigned character = 0; character < kMeasured; ++character) {
+    for (unsigned character = 0; character < kMeasuredCharacters; ++character) {
       std::array<char, 3> utf8{static_cast<char>(character)};
       if (character >= 0x80U) {
         utf8 = {static_cast<char>(0xC0U | character >> 6U),
@@ -117,11 +118,13 @@ double text_width(const std::string& text, bool bold) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if ((byte & 0xC0U) == 0x80U) continue;  // within a character
-    unsigned character = byte < 0x80U ? byte : kMeasured;
+    unsigned character = byte < 0x80U ? byte : kMeasuredCharacters;
     if ((byte & 0xE0U) == 0xC0U && i + 1 < text.size()) {
       character = (byte & 0x1FU) << 6U | (static_cast<unsigned char>(text[i + 1]) & 0x3FU);
     }
-    width += character < kMeasured ? kAdvances.at(character + (bold ? kMeasured : 0)) : kFontSize;
+    width += character < kMeasuredCharacters
+                 ? kAdvances.at(character + (bold ? kMeasuredCharacters : 0))
+                 : kFontSize;
   }
   return width;
 }

@@ -7,12 +7,6 @@ namespace thinwire::report {
 
 namespace {
 
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
-Column text_column(const std::string& heading, const std::string& key) {
-  return {heading, [key](const Json& r) { return r.at(key).get<std::string>(); }, true};
-}
-
 std::string share(const std::string& what, studies::ClaimCounts counts) {
   if (counts.of == 0) return {};
   return fmt::format("{}: {} of {} hold ({:.0f}%)\n", what, counts.hold, counts.of,
@@ -30,9 +24,9 @@ std::vector<Json> claim_records(const std::vector<studies::Finding>& findings) {
                        {"source", finding.source},
                        {"kind", name_of(finding.kind)},
                        {"basis", name_of(finding.basis)},
-                       {"paper", or_null(finding.paper)},
-                       {"simulated", or_null(finding.simulated)},
-                       {"ratio", or_null(finding.ratio())},
+                       {"paper", optional_json(finding.paper)},
+                       {"simulated", optional_json(finding.simulated)},
+                       {"ratio", optional_json(finding.ratio())},
                        {"verdict", name_of(finding.verdict)},
                        {"note", finding.note}});
   }

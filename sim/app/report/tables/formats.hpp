@@ -20,6 +20,8 @@ struct Column {
   bool left = false;  ///< numbers stand to the right
 };
 
+/// A column of text to the left: the records' `key`, as number_text shows it where it is no text.
+[[nodiscard]] Column text_column(std::string heading, std::string key);
 /// A column of numbers: what number_text makes of the records' `key`.
 [[nodiscard]] Column number_column(std::string heading, std::string key);
 /// The records whose "kind" is this one, of reports that hold several kinds.
@@ -35,6 +37,8 @@ struct Column {
 [[nodiscard]] std::string render(Format format, const std::vector<Json>& records,
                                  const std::vector<Column>& columns);
 
+/// Null where there is none.
+[[nodiscard]] Json optional_json(const std::optional<double>& value);
 /// A number in at most `digits` significant digits; true and false as they are; "-" for null.
 [[nodiscard]] std::string number_text(const Json& value, int digits = 6);
 /// "low" where both ends are equal, else "low .. high".

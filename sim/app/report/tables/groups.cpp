@@ -16,8 +16,8 @@ namespace thinwire::report {
 
 namespace {
 
-constexpr std::array kMeasured{"time_s",    "steps",      "training.time_s",
-                               "ratio_low", "ratio_high", "congestion_factor"};
+constexpr std::array kMeasuredColumns{"time_s",    "steps",      "training.time_s",
+                                      "ratio_low", "ratio_high", "congestion_factor"};
 
 const Json& value_of(const Json& record, const std::string& column) {
   static const Json kNull;
@@ -45,7 +45,7 @@ double median(const std::vector<double>& ascending) {
 /// The columns that hold a number in any of the records.
 std::vector<const char*> measured_in(const std::vector<Json>& records) {
   std::vector<const char*> measured;
-  for (const char* column : kMeasured) {
+  for (const char* column : kMeasuredColumns) {
     if (std::ranges::any_of(records,
                             [&](const Json& r) { return value_of(r, column).is_number(); })) {
       measured.push_back(column);

@@ -17,33 +17,12 @@ namespace thinwire::report {
 
 namespace {
 
-Json optional_json(const std::optional<double>& value) {
-  if (!value) return nullptr;
-  return *value;
-}
-
-/// A column of names.
-Column name_column(std::string heading, std::string key) {
-  return {std::move(heading),
-          [key = std::move(key)](const Json& record) { return record.at(key).get<std::string>(); },
-          true};
-}
-
 /// One record, its fields below each other.
 std::string render_record(Format format, const Json& record) {
   if (format != Format::table) return render(format, {record}, {});
   std::vector<Json> lines;
   for (const auto& [key, value] : record.items()) lines.push_back({{"key", key}, {"value", value}});
-  const std::string table = to_table(
-      lines, {name_column("", "key"),
-              {"",
-               [](const Json& r) {
-                 const Json& value = r.at("value");
-                 return value.is_string()    ? value.get<std::string>()
-                        : value.is_boolean() ? std::string(value.get<bool>() ? "yes" : "no")
-                                             : number_text(value);
-               },
-               true}});
+  const std::string table = to_table(lines, {text_column("", "key"), text_column("", "value")});
   return table.substr(table.find('\n') + 1);  // without headings
 }
 
@@ -103,7 +82,7 @@ std::string route_text(Format format, const topologies::Platform& platform,
   }
   return render(
       format, records,
-      {name_column("link", "link"), number_column("bandwidth_Bps", "bandwidth_Bps"),
+      {text_column("link", "link"), number_column("bandwidth_Bps", "bandwidth_Bps"),
        number_column("latency_s", "latency_s"), number_column("latency_s_sum", "latency_s_sum")});
 }
 
@@ -121,7 +100,7 @@ std::string loads_text(Format format, const topologies::Platform& platform,
   }
   std::string text =
       render(format, records,
-             {name_column("link", "link"), number_column("messages", "messages"),
+             {text_column("link", "link"), number_column("messages", "messages"),
               number_column("bytes", "bytes"), number_column("bandwidth_Bps", "bandwidth_Bps"),
               number_column("time_s", "time_s")});
   if (format == Format::table) {

@@ -16,15 +16,6 @@ namespace {
 
 constexpr int kPlotWidth = 40;
 
-Column text_column(const char* heading, const char* key) {
-  return {heading,
-          [key](const Json& r) {
-            const Json& value = r.at(key);
-            return value.is_string() ? value.get<std::string>() : number_text(value);
-          },
-          true};
-}
-
 Column percent_column(const char* heading, const char* key) {
   return {heading,
           [key](const Json& r) { return fmt::format("{:.4g} %", 100 * r.at(key).get<double>()); }};

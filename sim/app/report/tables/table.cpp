@@ -19,6 +19,18 @@ std::size_t width_of(const std::string& text) {
 
 }  // namespace
 
+Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Column text_column(std::string heading, std::string key) {
+  return {std::move(heading),
+          [key = std::move(key)](const Json& record) {
+            const Json& value = record.at(key);
+            if (value.is_boolean()) return std::string(value.get<bool>() ? "yes" : "no");
+            return value.is_string() ? value.get<std::string>() : number_text(value);
+          },
+          true};
+}
+
 Column number_column(std::string heading, std::string key) {
   return {std::move(heading),
           [key = std::move(key)](const Json& r) { return number_text(r.at(key)); }};

@@ -20,8 +20,8 @@ namespace thinwire::studies {
 
 namespace {
 
-constexpr int kRanks = 16;
-constexpr std::array kModels{"resnet50", "vit", "mlp_mixer", "xml"};
+constexpr int kDragonnRanks = 16;
+constexpr std::array kDragonnModels{"resnet50", "vit", "mlp_mixer", "xml"};
 constexpr const char* kFull = "full";
 constexpr const char* kDgc = "dgc";
 constexpr const char* kHashing = "hashing alone";
@@ -42,24 +42,24 @@ Json system(const std::string& name) {
           {"options", {{"tensor_selection", false}, {"sparse_decoding", false}}}};
 }
 
-const experiment::Outcome& trained(Trials& trials, const std::string& model,
-                                   const std::string& name) {
+const experiment::Outcome& dragonn_trained(Trials& trials, const std::string& model,
+                                           const std::string& name) {
   Json point = system(name);
-  point["ranks"] = kRanks;
+  point["ranks"] = kDragonnRanks;
   point["machine"] = machine(trials);
   point["workload"] = {{"model", model}, {"device", "v100"}};
   return trials.outcome(point);
 }
 
 double speed(Trials& trials, const std::string& model, const std::string& name) {
-  return trained(trials, model, kFull).training->mean.total().value() /
-         trained(trials, model, name).training->mean.total().value();
+  return dragonn_trained(trials, model, kFull).training->mean.total().value() /
+         dragonn_trained(trials, model, name).training->mean.total().value();
 }
 
 /// Compression and communication, whether they hide behind the backward pass or not.
 double synchronization(Trials& trials, const std::string& model, const std::string& name) {
   double sum = 0;
-  for (const experiment::PhaseCost& phase : trained(trials, model, name).phases) {
+  for (const experiment::PhaseCost& phase : dragonn_trained(trials, model, name).phases) {
     const bool waiting = phase.name == "wait" || phase.name == "other";
     if (waiting || phase.name == "forward" || phase.name == "backward") continue;
     sum += phase.time.value();
@@ -87,7 +87,7 @@ void encode(Trials& trials, ClaimPage& page) {
 }
 
 void speedup(Trials& trials, ClaimPage& page) {
-  for (const std::string model : kModels) {
+  for (const std::string model : kDragonnModels) {
     page.number(model + ", dragonn", fmt::format("/values/{}/dragonn", model),
                 speed(trials, model, kDragonn), Basis::calibrated,
                 model == "xml" ? "sets beta; the paper gives the computing time"
@@ -102,7 +102,7 @@ void speedup(Trials& trials, ClaimPage& page) {
 }
 
 void parts(Trials& trials, ClaimPage& page) {
-  for (const std::string model : kModels) {
+  for (const std::string model : kDragonnModels) {
     const double dgc = synchronization(trials, model, kDgc);
     page.number(model + ", hashing alone", fmt::format("/values/{}/0", model),
                 dgc / synchronization(trials, model, kHashing));
@@ -142,7 +142,7 @@ struct Overheads {
 Overheads overheads(Trials& trials, double bytes) {
   const auto components = static_cast<std::int64_t>(bytes / 4);
   const auto time = [&](Json point, double gamma) {
-    point["ranks"] = kRanks;
+    point["ranks"] = kDragonnRanks;
     point["components"] = components;
     point["density"] = 0.001;
     point["machine"] = machine(trials);
@@ -154,7 +154,7 @@ Overheads overheads(Trials& trials, double bytes) {
   Overheads result{};
   result.full = time({{"scheme", "dense_ring"}}, prices.reduce.element.value());
   const Seconds decoding =
-      algorithms::dense_decoding(prices, prices.reduce.element, components, kRanks);
+      algorithms::dense_decoding(prices, prices.reduce.element, components, kDragonnRanks);
   result.compression = encoding(trials, kDgc, components) + decoding.value();
   result.dgc = time(system(kDgc), 0) + result.compression;
   return result;

@@ -15,28 +15,28 @@ namespace thinwire::studies {
 
 namespace {
 
-constexpr int kRanks = 16;
+constexpr int kExdynaRanks = 16;
 /// What is closer is a tie.
 constexpr double kMargin = 1.01;
 /// The paper's names of the models, and ours.
-constexpr std::array<std::pair<const char*, const char*>, 3> kModels{
+constexpr std::array<std::pair<const char*, const char*>, 3> kExdynaModels{
     {{"resnet152", "resnet152"}, {"inception_v4", "inception_v4"}, {"lstm", "lstm_wikitext2"}}};
 
-const experiment::Row& trained(Trials& trials, const std::string& model,
-                               const std::string& scheme) {
+const experiment::Row& exdyna_trained(Trials& trials, const std::string& model,
+                                      const std::string& scheme) {
   return trials.run({{"scheme", scheme},
-                     {"ranks", kRanks},
+                     {"ranks", kExdynaRanks},
                      {"network", "smpi"},
                      {"platform", "exdyna_v100"},
                      {"workload", {{"model", model}, {"device", "v100"}}}});
 }
 
 double seconds(Trials& trials, const std::string& model, const std::string& scheme) {
-  return trained(trials, model, scheme).outcome->training->mean.total().value();
+  return exdyna_trained(trials, model, scheme).outcome->training->mean.total().value();
 }
 
 void slowdown(Trials& trials, ClaimPage& page, const std::string& scheme, Basis basis) {
-  for (const auto& [reported, model] : kModels) {
+  for (const auto& [reported, model] : kExdynaModels) {
     page.number(reported, fmt::format("/values/{}", reported),
                 seconds(trials, model, scheme) / seconds(trials, model, "exdyna"), basis,
                 basis == Basis::calibrated ? "sets the model's computing time on the V100" : "");
@@ -47,7 +47,7 @@ void clt(Trials& trials, ClaimPage& page) { slowdown(trials, page, "cltk", Basis
 
 void topk(Trials& trials, ClaimPage& page) {
   slowdown(trials, page, "topk_allreduce", Basis::predicted);
-  for (const auto& [reported, model] : kModels) {
+  for (const auto& [reported, model] : kExdynaModels) {
     const double own = seconds(trials, model, "exdyna");
     // The paper's breakdown has no overlap.
     double others = seconds(trials, model, "dense_ring");
@@ -70,12 +70,12 @@ double actual_density(const experiment::Row& row) {
 
 void hard_density(Trials& trials, ClaimPage& page) {
   page.number("inception_v4", "/value",
-              actual_density(trained(trials, "inception_v4", "hard_threshold")), Basis::predicted,
-              "the threshold here is right in the first iteration");
+              actual_density(exdyna_trained(trials, "inception_v4", "hard_threshold")),
+              Basis::predicted, "the threshold here is right in the first iteration");
 }
 
 void density(Trials& trials, ClaimPage& page) {
-  const double found = actual_density(trained(trials, "inception_v4", "exdyna"));
+  const double found = actual_density(exdyna_trained(trials, "inception_v4", "exdyna"));
   page.stated("inception_v4, over what was set", 1, found);
 }
 

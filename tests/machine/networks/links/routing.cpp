@@ -25,7 +25,7 @@ PlatformFile dragonfly() {
 }
 
 /// Leaves of eight hosts and eight ways up.
-PlatformFile fat_tree() {
+PlatformFile small_fat_tree() {
   return test::made_platform("fat_tree", {{"children", "8,16"}, {"oversubscription", "1"}});
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("Adaptive routing stays on the shortest ways where there is little tra
 }
 
 TEST_CASE("Equal cost multi-path spreads what D-mod-k sends up by one switch") {
-  const PlatformFile platform = fat_tree();
+  const PlatformFile platform = small_fat_tree();
   const RecordedRun minimal = run(platform, 128, LinkRouting::minimal, kSameResidues);
   CHECK(minimal.most_bytes() == 8 * 4e6);
   int best = 8;
@@ -124,7 +124,7 @@ TEST_CASE("Equal cost multi-path spreads what D-mod-k sends up by one switch") {
 }
 
 TEST_CASE("Every routing is the same for the same seed, and another for others") {
-  const PlatformFile tree = fat_tree();
+  const PlatformFile tree = small_fat_tree();
   const PlatformFile groups = dragonfly();
   const RankProgram program = group_to_group(10'000);
   for (const LinkRouting routing : {LinkRouting::valiant, LinkRouting::ugal, LinkRouting::ecmp}) {
