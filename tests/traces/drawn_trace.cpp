@@ -88,7 +88,7 @@ TEST_CASE("a trace drawn from a recorded one's profile has its unions and its im
         CHECK(again.unions[i].trace == doctest::Approx(fit.unions[i].trace).epsilon(0.05));
       }
       CHECK(again.imbalance_trace == doctest::Approx(fit.imbalance_trace).epsilon(0.15));
-      // Fit, synth, fit: docs/profiles.md states these errors.
+      // Fit, synth, fit: docs/decisions/0021-fitting-profiles.md states these errors.
       CHECK(again.profile.popularity.rho ==
             doctest::Approx(fit.profile.popularity.rho).epsilon(0.15));
       CHECK(again.profile.popularity.beta_a ==

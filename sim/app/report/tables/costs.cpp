@@ -77,15 +77,14 @@ std::string cost_models_markdown() {
   std::string text = fmt::format(
       "<!-- Made by: thinwire list schemes --costs --markdown > docs/cost-models.md -->\n"
       "# Cost models\n\n"
-      "Symbols: P ranks, n components, k components that each rank selects (in all for exdyna), α "
-      "seconds a\n"
-      "message, β seconds a word of 4 bytes, γ seconds a reduced word; log is to base 2; other "
-      "names are options\n"
-      "of the scheme. `[a, b]` is an interval. The α-β machine and what counts as critical path: "
-      "[architecture](architecture.md).\n"
-      "A comparison takes these formulas with the messages counted instead of rounded, and adds "
-      "what they\n"
-      "leave out. The γ column is ours; the papers have none.\n\n"
+      "This page lists the cost models of all schemes and sparsifiers, for readers who compare\n"
+      "simulations with the papers.\n\n"
+      "- P is the number of ranks, n the number of components, and k the number of components\n"
+      "  that each rank selects (all ranks together for exdyna).\n"
+      "- α is the time in seconds per message, β per word of 4 bytes, and γ per reduced word.\n"
+      "- log is to base 2. Other names are options of the scheme. `[a, b]` is an interval.\n\n"
+      "A comparison evaluates these formulas with the messages counted instead of rounded, and\n"
+      "adds the terms that they leave out. The γ column is ours; the papers have none.\n\n"
       "## Schemes\n\n"
       "| scheme | latency, α | bandwidth, β | reduction, γ | exact when | left out by the formula "
       "| source |\n"
@@ -101,9 +100,9 @@ std::string cost_models_markdown() {
                         cell(field(record, "lower_order")), cell(field(record, "source")));
   }
   text += fmt::format(
-      "\n## What they come to\n\n"
-      "BERT on {} ranks at 1%: n = {}, k = {}; the cost models' code, an iteration without exact "
-      "thresholds.\n\n"
+      "\n## Values for BERT\n\n"
+      "BERT on {} ranks at 1%: n = {}, k = {}. The columns 'run' come from the code\n"
+      "of the cost models, for an iteration without exact thresholds.\n\n"
       "| scheme | messages, paper | words, paper | messages, run | words, run |\n"
       "|---|---|---|---|---|\n",
       point.ranks, point.n, point.k);
@@ -120,7 +119,7 @@ std::string cost_models_markdown() {
   text +=
       "\n## Sparsifiers\n\n"
       "`SCHEME+SPARSIFIER` is a sparse scheme with another sparsifier, such as `oktopk+dgc`.\n\n"
-      "| sparsifier | selects | asks of the collective | source |\n"
+      "| sparsifier | selects | requires of the collective | source |\n"
       "|---|---|---|---|\n";
   for (const algorithms::SparsifierInfo& sparsifier : algorithms::all_sparsifiers()) {
     const char* needs = "-";
