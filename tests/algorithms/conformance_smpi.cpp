@@ -15,7 +15,7 @@
 namespace thinwire::algorithms {
 
 using test::Case;
-using test::Numbers;
+using test::Doubles;
 using test::Shape;
 using test::Timed;
 
@@ -35,8 +35,8 @@ std::vector<Case> smpi_cases_at(int ranks) {
 }
 
 /// 1 where the scheme conforms, for every scheme and case.
-Numbers verdicts(Network& network, int ranks) {
-  Numbers right;
+Doubles verdicts(Network& network, int ranks) {
+  Doubles right;
   for (const SchemeInfo& info : all_schemes()) {
     if (!info.dense || info.quantised) continue;
     for (const GradientSpace space : {GradientSpace{960, 1}, GradientSpace{997, 4}}) {
@@ -59,17 +59,17 @@ Numbers verdicts(Network& network, int ranks) {
 }
 
 struct SmpiOutcome {
-  Numbers verdicts;
-  Numbers times;
+  Doubles verdicts;
+  Doubles times;
 };
 
 /// All schemes in one child.
 SmpiOutcome outcome_on(const std::string& platform, int ranks) {
-  Numbers numbers =
+  Doubles numbers =
       test::on_smpi({.platform = topologies::platform_file(platform), .ranks = ranks},
                     [&](networks::SmpiNetwork& network) {
                       Timed timed(network);
-                      Numbers all = verdicts(timed, ranks);
+                      Doubles all = verdicts(timed, ranks);
                       all.insert(all.begin(), static_cast<double>(all.size()));
                       all.insert(all.end(), timed.times().begin(), timed.times().end());
                       return all;
@@ -84,7 +84,7 @@ void check_ranks(const std::string& platform, const std::vector<int>& all) {
     CAPTURE(platform);
     CAPTURE(ranks);
     const SmpiOutcome once = outcome_on(platform, ranks);
-    CHECK(once.verdicts == Numbers(once.verdicts.size(), 1.0));
+    CHECK(once.verdicts == Doubles(once.verdicts.size(), 1.0));
     CHECK(*std::ranges::max_element(once.times) > 0);
     CHECK(outcome_on(platform, ranks).times == once.times);  // to the last digit
   }

@@ -68,7 +68,7 @@ std::string cost_text_of(const GivenOptions& options) {
   return text;
 }
 
-std::vector<GivenOptions> oktopk_variants() {
+std::vector<GivenOptions> costed_oktopk_variants() {
   std::vector<GivenOptions> variants{{},
                                      with({}, "balanced_split", false),
                                      with({}, "rotation", false),
@@ -375,7 +375,7 @@ TEST_CASE("oktopk reaches its lower end where every rank selects in its own regi
 TEST_CASE("oktopk stays within its interval in all variants for synthetic gradients") {
   for (const int ranks : test::kRankCounts) {
     if (test::kSanitized && ranks > 8) continue;
-    for (const GivenOptions& options : oktopk_variants()) {
+    for (const GivenOptions& options : costed_oktopk_variants()) {
       for (const double overlap : {0.0, 0.5, 1.0}) {
         for (const double skew : {0.0, 1.5}) {
           for (const std::int64_t k : {64, 400, 1600}) {

@@ -44,14 +44,14 @@ struct LinksPlace {
 }
 
 /// Makes the network in a child and does `work` there, which gives back numbers.
-[[nodiscard]] inline Numbers on_links(const LinksPlace& place,
-                                      const std::function<Numbers(networks::LinksNetwork&)>& work) {
+[[nodiscard]] inline Doubles on_links(const LinksPlace& place,
+                                      const std::function<Doubles(networks::LinksNetwork&)>& work) {
   return unpacked(
       text_on_links(place, [&](networks::LinksNetwork& network) { return packed(work(network)); }));
 }
 
 /// When each rank's program ended.
-[[nodiscard]] inline Numbers times_on_links(const LinksPlace& place, const RankProgram& program) {
+[[nodiscard]] inline Doubles times_on_links(const LinksPlace& place, const RankProgram& program) {
   return on_links(place, [&](networks::LinksNetwork& network) {
     return finished_of(network.run(place.ranks, program));
   });
@@ -65,7 +65,7 @@ struct RecordedRun {
     double peak = 0;
   };
 
-  Numbers times;  ///< by rank
+  Doubles times;  ///< by rank
   std::map<std::string, Link> links;
 
   [[nodiscard]] double makespan() const { return *std::ranges::max_element(times); }
@@ -94,7 +94,7 @@ struct RecordedRun {
 
 [[nodiscard]] inline std::string packed(const RunReport& report) {
   std::string names;
-  Numbers numbers{static_cast<double>(report.ranks.size())};
+  Doubles numbers{static_cast<double>(report.ranks.size())};
   for (const RankReport& rank : report.ranks) numbers.push_back(rank.finished.value());
   for (const LinkReport& link : report.links) {
     names += link.name + "\n";
@@ -111,7 +111,7 @@ struct RecordedRun {
     names.push_back(text.substr(0, end));
     text.erase(0, end + 1);
   }
-  const Numbers numbers = unpacked(text.substr(1));
+  const Doubles numbers = unpacked(text.substr(1));
   const auto ranks = static_cast<std::size_t>(numbers.front());
   RecordedRun run;
   run.times.assign(numbers.begin() + 1, numbers.begin() + 1 + static_cast<std::ptrdiff_t>(ranks));

@@ -17,17 +17,17 @@
 
 namespace thinwire::test {
 
-using Numbers = std::vector<double>;
+using Doubles = std::vector<double>;
 
-/// Numbers as bytes: they come back to the last digit.
+/// Doubles as bytes: they come back to the last digit.
 [[nodiscard]] inline std::string packed(std::span<const double> numbers) {
   std::string text(numbers.size_bytes(), '\0');
   if (!numbers.empty()) std::memcpy(text.data(), numbers.data(), text.size());
   return text;
 }
 
-[[nodiscard]] inline Numbers unpacked(const std::string& text) {
-  Numbers numbers(text.size() / sizeof(double));
+[[nodiscard]] inline Doubles unpacked(const std::string& text) {
+  Doubles numbers(text.size() / sizeof(double));
   if (!numbers.empty()) std::memcpy(numbers.data(), text.data(), text.size());
   return numbers;
 }
@@ -59,15 +59,15 @@ struct SmpiPlace {
 }
 
 /// Makes the network in a child and does `work` there, which gives back numbers.
-[[nodiscard]] inline Numbers on_smpi(const SmpiPlace& place,
-                                     const std::function<Numbers(networks::SmpiNetwork&)>& work) {
+[[nodiscard]] inline Doubles on_smpi(const SmpiPlace& place,
+                                     const std::function<Doubles(networks::SmpiNetwork&)>& work) {
   return unpacked(text_on_smpi(place, [&](networks::SmpiNetwork& network) {
                     return packed(work(network));
                   }).text);
 }
 
-[[nodiscard]] inline Numbers finished_of(const RunReport& report) {
-  Numbers finished;
+[[nodiscard]] inline Doubles finished_of(const RunReport& report) {
+  Doubles finished;
   for (const RankReport& rank : report.ranks) finished.push_back(rank.finished.value());
   return finished;
 }
@@ -78,19 +78,19 @@ class Timed final : public Network {
   explicit Timed(Network& network) : network_(network) {}
   RunReport run(int ranks, const RankProgram& program) override {
     RunReport report = network_.run(ranks, program);
-    const Numbers finished = finished_of(report);
+    const Doubles finished = finished_of(report);
     times_.insert(times_.end(), finished.begin(), finished.end());
     return report;
   }
-  [[nodiscard]] const Numbers& times() const { return times_; }
+  [[nodiscard]] const Doubles& times() const { return times_; }
 
  private:
   Network& network_;
-  Numbers times_;
+  Doubles times_;
 };
 
 /// When each rank's program ended.
-[[nodiscard]] inline Numbers times_on_smpi(const SmpiPlace& place, const RankProgram& program) {
+[[nodiscard]] inline Doubles times_on_smpi(const SmpiPlace& place, const RankProgram& program) {
   return on_smpi(place, [&](networks::SmpiNetwork& network) {
     return finished_of(network.run(place.ranks, program));
   });

@@ -30,19 +30,19 @@ struct ReduceOutcome {
   std::vector<Message> results;
 };
 
-Task<void> take_part(Communicator& comm, Rank root, Message mine, const Reduction& reduction,
-                     Message& result) {
-  result = co_await reduce(comm, root, std::move(mine), reduction);
+Task<void> take_part_in_reduce(Communicator& comm, Rank root, Message mine,
+                               const Reduction& reduction, Message& result) {
+  result = co_await algorithms::reduce(comm, root, std::move(mine), reduction);
 }
 
-ReduceOutcome run(Network& network, int ranks, int root, const Reduction& reduction,
-                  const MessageOf& message_of_rank) {
+ReduceOutcome run_reduce(Network& network, int ranks, int root, const Reduction& reduction,
+                         const MessageOf& message_of_rank) {
   ReduceOutcome outcome;
   outcome.results.resize(static_cast<std::size_t>(ranks));
   outcome.report = network.run(ranks, [&](Communicator& comm) {
     const int rank = comm.rank().value();
-    return take_part(comm, Rank(root), message_of_rank(rank), reduction,
-                     outcome.results[static_cast<std::size_t>(rank)]);
+    return take_part_in_reduce(comm, Rank(root), message_of_rank(rank), reduction,
+                               outcome.results[static_cast<std::size_t>(rank)]);
   });
   return outcome;
 }
@@ -83,11 +83,13 @@ TEST_CASE("A reduction to any root gives it the sum in ceil log P messages at an
       CAPTURE(root);
       test::Networks networks;
       const int log = test::ceil_log2(ranks);
-      const ReduceOutcome timed = run(networks.alphabeta, ranks, root, reduction, numbers_of);
+      const ReduceOutcome timed =
+          run_reduce(networks.alphabeta, ranks, root, reduction, numbers_of);
       CHECK(sums_numbers(timed, root));
       CHECK(timed.report.makespan().value() ==
             exactly(formula(log, static_cast<double>(log * kReducedWords))));
-      const ReduceOutcome counted = run(networks.counting, ranks, root, reduction, numbers_of);
+      const ReduceOutcome counted =
+          run_reduce(networks.counting, ranks, root, reduction, numbers_of);
       CHECK(sums_numbers(counted, root));
       CHECK(counted.report.steps() == log);
       std::int64_t messages = 0;
@@ -111,10 +113,11 @@ TEST_CASE("A reduction of dense gradients charges for every sum on the way to th
     SharedWork shared(100);
     const GradientReduction reduction(shared, Seconds(kGamma), space);
     test::Networks networks;
-    const ReduceOutcome outcome = run(networks.alphabeta, ranks, 0, reduction, [&](int rank) {
-      const DenseBlock block(0, std::vector<float>(250, static_cast<float>(rank)));
-      return block.message(space);
-    });
+    const ReduceOutcome outcome =
+        run_reduce(networks.alphabeta, ranks, 0, reduction, [&](int rank) {
+          const DenseBlock block(0, std::vector<float>(250, static_cast<float>(rank)));
+          return block.message(space);
+        });
     const double log = test::ceil_log2(ranks);
     const double most = formula(log, 1000 * log) + kGamma * 1000 * log;
     const double time = outcome.report.makespan().value();
@@ -149,9 +152,9 @@ TEST_CASE("A reduction of sparse gradients gives the root the sum, sparse or den
       const GradientReduction reduction(shared, Seconds(0), space);
       test::Networks networks;
       const int root = ranks / 2;
-      const ReduceOutcome outcome = run(networks.alphabeta, ranks, root, reduction, [&](int rank) {
-        return vectors[static_cast<std::size_t>(rank)].message(space);
-      });
+      const ReduceOutcome outcome = run_reduce(
+          networks.alphabeta, ranks, root, reduction,
+          [&](int rank) { return vectors[static_cast<std::size_t>(rank)].message(space); });
       const Stream sum = stream_from(outcome.results[static_cast<std::size_t>(root)].payload);
       if (const auto* sparse = std::get_if<SparseVector>(&sum)) {
         CHECK(entries_of(*sparse) == entries_of(oracle));

@@ -178,7 +178,7 @@ TEST_CASE("a scheme sends the same messages on SMPI as in the alpha-beta machine
 }
 
 TEST_CASE("a platform's end-to-end figures are those of its XML") {
-  const Machine machine = row_of({"topka", 8}).outcome->machine;
+  const Machine machine = row_of(Given{"topka", 8}).outcome->machine;
   CHECK(machine.alpha.value() == doctest::Approx(2e-6).epsilon(1e-12));
   CHECK(machine.beta_per_word.value() == doctest::Approx(4e-10).epsilon(1e-12));
 }

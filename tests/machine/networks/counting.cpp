@@ -66,7 +66,7 @@ Task<void> binomial_broadcast(Communicator& comm) {
   }
 }
 
-Task<void> fan_in(Communicator& comm) {
+Task<void> counted_fan_in(Communicator& comm) {
   if (comm.rank() == Rank(0)) {
     for (int from = comm.size() - 1; from > 0; --from) {
       co_await comm.wait(comm.irecv(Rank(from), kCountingTag));
@@ -154,7 +154,7 @@ TEST_CASE("Counting finds ceil log P steps in a binomial broadcast") {
 TEST_CASE("Counting lets a port take one message a step") {
   for (const int ranks : {2, 3, 8, 17}) {
     CountingNetwork network;
-    const RunReport report = network.run(ranks, fan_in);
+    const RunReport report = network.run(ranks, counted_fan_in);
     CHECK(report.steps() == ranks - 1);
     CHECK(report.ranks[1].steps == 1);
   }

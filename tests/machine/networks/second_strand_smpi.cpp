@@ -38,11 +38,11 @@ double plain_smpi_time(const Overlap& given) {
 }
 
 /// Whether the sums are right, the makespan, and when what was started ended on rank 0.
-test::Numbers overlapped_on(const std::string& platform, const Overlap& given) {
+test::Doubles overlapped_on(const std::string& platform, const Overlap& given) {
   return on_smpi({.platform = platform, .ranks = given.ranks}, [&](SmpiNetwork& network) {
     Overlapped overlapped(given);
     const RunReport report = overlapped.run(network);
-    test::Numbers numbers{overlapped.right() ? 1.0 : 0.0, report.makespan().value()};
+    test::Doubles numbers{overlapped.right() ? 1.0 : 0.0, report.makespan().value()};
     const std::vector<double>& ended = overlapped.seen()[0].ended;
     numbers.insert(numbers.end(), ended.begin(), ended.end());
     return numbers;
@@ -69,7 +69,7 @@ TEST_CASE(
       CAPTURE(ranks);
       CAPTURE(share);
       given.compute = share * alone;
-      const test::Numbers seen = overlapped_on(platform, given);
+      const test::Doubles seen = overlapped_on(platform, given);
       CHECK(seen[0] == 1);
       CHECK(seen[1] == exactly(std::max(given.compute, alone)));
       CHECK(seen[2] == exactly(alone));
@@ -85,7 +85,7 @@ TEST_CASE("On SMPI started collectives follow one another, and are right where r
     if (test::kSanitized && ranks > 8) continue;
     CAPTURE(ranks);
     const Overlap given{.ranks = ranks, .words = 6400, .started = 4};
-    const test::Numbers seen = overlapped_on(platform, given);
+    const test::Doubles seen = overlapped_on(platform, given);
     REQUIRE(seen.size() == 6);
     CHECK(seen[0] == 1);
     CHECK(std::is_sorted(seen.begin() + 2, seen.end()));
@@ -97,7 +97,7 @@ TEST_CASE("On SMPI started collectives follow one another, and are right where r
 TEST_CASE("On SMPI the messages of both strands share the rank's port") {
   // Two ranks: 2 messages of 320,000 words of the allreduce, and one of 160,000 beside the first.
   const Overlap given{.ranks = 2, .words = 640'000, .message = 160'000};
-  const test::Numbers seen = overlapped_on(topologies::platform_file("alphabeta"), given);
+  const test::Doubles seen = overlapped_on(topologies::platform_file("alphabeta"), given);
   CHECK(seen[0] == 1);
   const double all = 3 * 2e-6 + 800'000 * 4e-10;  // the port is never idle
   CHECK(seen[1] == exactly(all));
@@ -105,16 +105,16 @@ TEST_CASE("On SMPI the messages of both strands share the rank's port") {
 
 TEST_CASE("On SMPI what nobody waits for comes to its end all the same") {
   const Overlap given{.ranks = 4, .words = 6400, .started = 3, .waits = false};
-  const test::Numbers seen = overlapped_on(topologies::platform_file("alphabeta"), given);
+  const test::Doubles seen = overlapped_on(topologies::platform_file("alphabeta"), given);
   CHECK(seen[1] == exactly(plain_smpi_time(given)));
   CHECK(seen.size() == 5);
 }
 
 TEST_CASE("On SMPI runs that start something follow one another in one simulation") {
   const Overlap given{.ranks = 4, .words = 6400, .started = 2, .compute = 1e-6};
-  const test::Numbers times = on_smpi(
+  const test::Doubles times = on_smpi(
       {.platform = topologies::platform_file("alphabeta"), .ranks = 4}, [&](SmpiNetwork& network) {
-        test::Numbers makespans;
+        test::Doubles makespans;
         for (int i = 0; i < 5; ++i) {
           Overlapped overlapped(given);
           makespans.push_back(overlapped.run(network).makespan().value());
@@ -129,28 +129,28 @@ TEST_CASE("On SMPI runs that start something follow one another in one simulatio
 
 TEST_CASE("On SMPI messages of what is started match those of what others started") {
   const PlatformFile file(test::star_xml(2));
-  const test::Numbers numbers = on_smpi({.platform = file.path()}, [](SmpiNetwork& network) {
+  const test::Doubles numbers = on_smpi({.platform = file.path()}, [](SmpiNetwork& network) {
     std::vector<test::Exchanged> got(2);
     network.run(2, [&](Communicator& comm) {
       return test::exchange_on_both(comm, got[static_cast<std::size_t>(comm.rank().value())]);
     });
-    test::Numbers all;
+    test::Doubles all;
     for (const test::Exchanged& one : got) {
       all.insert(all.end(), one.main.begin(), one.main.end());
       all.insert(all.end(), one.second.begin(), one.second.end());
     }
     return all;
   });
-  CHECK(numbers == test::Numbers{0, 1, 2, 100, 101, 102, 0, 1, 2, 100, 101, 102});
+  CHECK(numbers == test::Doubles{0, 1, 2, 100, 101, 102, 0, 1, 2, 100, 101, 102});
 }
 
 TEST_CASE("On SMPI both strands of a rank are booked") {
   const double alone = plain_smpi_time({.ranks = 4, .words = 6400});
-  const test::Numbers numbers = on_smpi(
+  const test::Doubles numbers = on_smpi(
       {.platform = topologies::platform_file("alphabeta"), .ranks = 4}, [&](SmpiNetwork& network) {
         Overlapped overlapped({.ranks = 4, .words = 6400, .compute = 0.75 * alone});
         const RunReport report = overlapped.run(network);
-        test::Numbers all;
+        test::Doubles all;
         for (const char* phase : {"compute", "allreduce", "other"}) {
           const auto at =
               std::ranges::find(report.phases, std::string(phase)) - report.phases.begin();

@@ -18,9 +18,9 @@
 namespace thinwire::networks {
 
 using test::Cable;
+using test::Doubles;
 using test::empty_message;
 using test::exactly;
-using test::Numbers;
 using test::on_smpi;
 using test::PlatformFile;
 using test::SmpiPlace;
@@ -93,7 +93,7 @@ Task<void> gather_from_afar(Communicator& comm, std::int64_t words) {
 }
 
 /// Messages 0, 1, 2 ... of very different lengths; received ones are waited for last first.
-Task<void> in_order(Communicator& comm, int count, Numbers& received, test::BodyCount& bodies) {
+Task<void> in_order(Communicator& comm, int count, Doubles& received, test::BodyCount& bodies) {
   std::vector<Request> requests;
   if (comm.rank() == Rank(0)) {
     for (int i = 0; i < count; ++i) {
@@ -111,7 +111,7 @@ Task<void> in_order(Communicator& comm, int count, Numbers& received, test::Body
   }
 }
 
-Task<void> by_tag(Communicator& comm, Numbers& received, test::BodyCount& bodies) {
+Task<void> by_tag(Communicator& comm, Doubles& received, test::BodyCount& bodies) {
   if (comm.rank() == Rank(0)) {
     std::vector<Request> sends;
     for (int i = 0; i < 4; ++i) {
@@ -196,7 +196,7 @@ TEST_CASE("A lone message on SMPI takes latency, gap and its bytes over the band
     // One word would be lost in the envelope of 16 bytes that SMPI adds, were it not taken off.
     for (const std::int64_t words : {1, 3, 4, 5, 1000, 123'457, 10'000'000}) {
       CAPTURE(words);
-      const Numbers times = times_on_smpi({.platform = file.path()}, [&](Communicator& comm) {
+      const Doubles times = times_on_smpi({.platform = file.path()}, [&](Communicator& comm) {
         return one_message(comm, 0, 1, words);
       });
       CHECK(times[0] == exactly(alone(words, gap)));
@@ -208,7 +208,7 @@ TEST_CASE("A lone message on SMPI takes latency, gap and its bytes over the band
 TEST_CASE("An empty message on SMPI takes the latency and the gap") {
   for (const bool with_gap : {false, true}) {
     const PlatformFile file(test::two_hosts_xml(kCable, with_gap ? gap_property() : ""));
-    const Numbers times = times_on_smpi(
+    const Doubles times = times_on_smpi(
         {.platform = file.path()}, [](Communicator& comm) { return one_message(comm, 0, 1, 0); });
     CHECK(times[1] == exactly(alone(0, with_gap ? kGap : 0)));
   }
@@ -216,7 +216,7 @@ TEST_CASE("An empty message on SMPI takes the latency and the gap") {
 
 TEST_CASE("The narrowest link of a route on SMPI sets the pace, and all latencies add up") {
   const PlatformFile file(test::dumbbell_xml({"10GBps", "1us"}, {"2GBps", "5us"}));
-  const Numbers times =
+  const Doubles times =
       times_on_smpi({.platform = file.path(), .ranks = 4},
                     [](Communicator& comm) { return one_message(comm, 1, 2, 1'000'000); });
   CHECK(times[2] == exactly(7e-6 + 4e6 / 2e9));
@@ -225,7 +225,7 @@ TEST_CASE("The narrowest link of a route on SMPI sets the pace, and all latencie
 
 TEST_CASE("Two flows over one link on SMPI take twice the time each") {
   const PlatformFile file(test::dumbbell_xml({"10GBps", "1us"}, {"2GBps", "5us"}));
-  const Numbers times =
+  const Doubles times =
       times_on_smpi({.platform = file.path(), .ranks = 4},
                     [](Communicator& comm) { return two_flows(comm, 1'000'000); });
   for (const double time : times) CHECK(time == exactly(7e-6 + 2 * 4e6 / 2e9));
@@ -235,7 +235,7 @@ TEST_CASE("Both directions of a cable at once cost nothing more on SMPI") {
   constexpr int kRounds = 5;
   constexpr std::int64_t kWords = 100'000;
   const PlatformFile file(test::two_hosts_xml(kCable, gap_property()));
-  const Numbers times = times_on_smpi({.platform = file.path()}, [](Communicator& comm) {
+  const Doubles times = times_on_smpi({.platform = file.path()}, [](Communicator& comm) {
     return smpi_both_ways(comm, kRounds, kWords);
   });
   for (const double time : times) CHECK(time == exactly(kRounds * alone(kWords, kGap)));
@@ -244,7 +244,7 @@ TEST_CASE("Both directions of a cable at once cost nothing more on SMPI") {
 TEST_CASE("Messages into one host on SMPI share its port, gap and all") {
   const PlatformFile file(test::star_xml(4, kCable, gap_property()));
   constexpr std::int64_t kWords = 50'000;
-  const Numbers times = times_on_smpi({.platform = file.path(), .ranks = 4},
+  const Doubles times = times_on_smpi({.platform = file.path(), .ranks = 4},
                                       [](Communicator& comm) { return gather(comm, kWords); });
   const double one = kGap + bytes(kWords) / kBandwidth;
   for (const double time : times) CHECK(time == exactly(2 * kLatency + 3 * one));
@@ -253,11 +253,11 @@ TEST_CASE("Messages into one host on SMPI share its port, gap and all") {
 TEST_CASE("With one flow a port on SMPI, messages into one host come one after another") {
   const PlatformFile file(test::star_xml(4, kCable, gap_property()));
   constexpr std::int64_t kWords = 50'000;
-  const Numbers times =
+  const Doubles times =
       times_on_smpi({.platform = file.path(), .ranks = 4, .settings = {.flows_per_port = 1}},
                     [](Communicator& comm) { return gather(comm, kWords); });
   const double one = kGap + bytes(kWords) / kBandwidth;
-  Numbers sent(times.begin() + 1, times.end());
+  Doubles sent(times.begin() + 1, times.end());
   std::ranges::sort(sent);
   for (std::size_t i = 0; i < sent.size(); ++i) {
     // Those that wait have their latency behind them by then.
@@ -268,7 +268,7 @@ TEST_CASE("With one flow a port on SMPI, messages into one host come one after a
 
 TEST_CASE("With one flow a port on SMPI, a GPU's NIC serves one as its NVLink does") {
   const auto spread_of = [](int flows) {
-    const Numbers times =
+    const Doubles times =
         times_on_smpi({.platform = topologies::platform_file("nvlink_ib"),
                        .ranks = 16,
                        .settings = {.flows_per_port = flows}},
@@ -293,7 +293,7 @@ TEST_CASE("With one flow a port on SMPI, a lone exchange takes what it takes wit
 
 TEST_CASE("A transfer on SMPI begins when both sides are there") {
   const PlatformFile file(test::two_hosts_xml(kCable));
-  const Numbers times = times_on_smpi({.platform = file.path()}, [](Communicator& comm) {
+  const Doubles times = times_on_smpi({.platform = file.path()}, [](Communicator& comm) {
     return late_receiver(comm, 0.25, 1000);
   });
   for (const double time : times) CHECK(time == exactly(0.25 + alone(1000)));
@@ -302,8 +302,8 @@ TEST_CASE("A transfer on SMPI begins when both sides are there") {
 TEST_CASE("Messages of one pair and tag arrive on SMPI in the order of posting") {
   const PlatformFile file(test::two_hosts_xml(kCable));
   constexpr int kCount = 20;
-  const Numbers received = on_smpi({.platform = file.path()}, [](SmpiNetwork& network) {
-    Numbers numbers;
+  const Doubles received = on_smpi({.platform = file.path()}, [](SmpiNetwork& network) {
+    Doubles numbers;
     test::BodyCount bodies;
     network.run(2, [&](Communicator& comm) { return in_order(comm, kCount, numbers, bodies); });
     numbers.push_back(bodies.living);
@@ -316,13 +316,13 @@ TEST_CASE("Messages of one pair and tag arrive on SMPI in the order of posting")
 
 TEST_CASE("Messages on SMPI match by tag") {
   const PlatformFile file(test::two_hosts_xml(kCable));
-  const Numbers received = on_smpi({.platform = file.path()}, [](SmpiNetwork& network) {
-    Numbers numbers;
+  const Doubles received = on_smpi({.platform = file.path()}, [](SmpiNetwork& network) {
+    Doubles numbers;
     test::BodyCount bodies;
     network.run(2, [&](Communicator& comm) { return by_tag(comm, numbers, bodies); });
     return numbers;
   });
-  CHECK(received == Numbers{1, 0, 2, 3});
+  CHECK(received == Doubles{1, 0, 2, 3});
 }
 
 TEST_CASE("A message of more than 2^31 and 2^32 bytes takes its time on SMPI, and no memory") {
@@ -335,11 +335,11 @@ TEST_CASE("A message of more than 2^31 and 2^32 bytes takes its time on SMPI, an
         test::text_on_smpi({.platform = file.path()}, [&](SmpiNetwork& network) {
           const RunReport report =
               network.run(2, [&](Communicator& comm) { return one_message(comm, 0, 1, words); });
-          Numbers numbers = test::finished_of(report);
+          Doubles numbers = test::finished_of(report);
           numbers.push_back(static_cast<double>(report.ranks[1].total().words_received.value()));
           return test::packed(numbers);
         });
-    const Numbers numbers = test::unpacked(outcome.text);
+    const Doubles numbers = test::unpacked(outcome.text);
     CHECK(numbers[1] == exactly(alone(words, kGap)));
     CHECK(numbers[2] == static_cast<double>(words));
     if (!test::kSanitized) CHECK(outcome.peak_rss_bytes < std::int64_t{200} << 20U);
@@ -368,7 +368,7 @@ TEST_CASE("Computing takes its time on SMPI, and messages under way go on meanwh
   const PlatformFile file(test::two_hosts_xml(kCable));
   for (const double seconds : {0.0, 1e-9, 1e-4, 4.03e-4, 1.0}) {
     CAPTURE(seconds);
-    const Numbers times = times_on_smpi({.platform = file.path()}, [&](Communicator& comm) {
+    const Doubles times = times_on_smpi({.platform = file.path()}, [&](Communicator& comm) {
       return compute_meanwhile(comm, seconds, kWords);
     });
     CHECK(times[0] == exactly(std::max(seconds, alone(kWords))));
@@ -377,9 +377,9 @@ TEST_CASE("Computing takes its time on SMPI, and messages under way go on meanwh
 
 TEST_CASE("Time and traffic on SMPI are booked by phase and rank") {
   const PlatformFile file(test::two_hosts_xml(kCable));
-  const Numbers numbers = on_smpi({.platform = file.path()}, [](SmpiNetwork& network) {
+  const Doubles numbers = on_smpi({.platform = file.path()}, [](SmpiNetwork& network) {
     const RunReport report = network.run(2, smpi_phases);
-    Numbers all;
+    Doubles all;
     const bool names = report.phases == std::vector<std::string>{"other", "outer", "inner"};
     all.push_back(names ? 1 : 0);
     for (const RankReport& rank : report.ranks) {
@@ -395,7 +395,7 @@ TEST_CASE("Time and traffic on SMPI are booked by phase and rank") {
     return all;
   });
   const double inner = alone(1000) + alone(500);
-  const Numbers wanted{1,                                                                 //
+  const Doubles wanted{1,                                                                 //
                        1, 0, 0, 0, 0, 6, 0, 0, 0, 0, inner, 2, 2, 1500, 1500, 7 + inner,  // rank 0
                        1, 0, 0, 0, 0, 2, 0, 0, 0, 0, inner, 2, 2, 1500, 1500, 3 + inner};
   REQUIRE(numbers.size() == wanted.size());
@@ -409,9 +409,9 @@ TEST_CASE("Runs that follow one another on SMPI start at 0 and give the same tim
   const PlatformFile file(test::star_xml(8, kCable, gap_property()));
   const SmpiPlace place{.platform = file.path(), .ranks = 8};
   const auto program = [](Communicator& comm) { return mixed(comm, 10); };
-  const Numbers first = times_on_smpi(place, program);
+  const Doubles first = times_on_smpi(place, program);
   CHECK(*std::ranges::min_element(first) > 1e-4);
-  const Numbers fourth = on_smpi(place, [&](SmpiNetwork& network) {
+  const Doubles fourth = on_smpi(place, [&](SmpiNetwork& network) {
     for (int i = 0; i < 3; ++i) (void)network.run(8, program);
     return test::finished_of(network.run(8, program));
   });
@@ -424,7 +424,7 @@ TEST_CASE("The same simulation on SMPI gives the same times to the last digit") 
   const PlatformFile file(test::star_xml(17, kCable, gap_property()));
   const SmpiPlace place{.platform = file.path(), .ranks = 17};
   const auto program = [](Communicator& comm) { return mixed(comm, 20); };
-  const Numbers once = times_on_smpi(place, program);
+  const Doubles once = times_on_smpi(place, program);
   CHECK(times_on_smpi(place, program) == once);
 }
 
@@ -443,14 +443,14 @@ TEST_CASE("Time on SMPI passes only where the program says so, however long it c
 TEST_CASE("Programs that do nothing end at time zero on SMPI, one rank or many") {
   const PlatformFile file(test::star_xml(5, kCable));
   for (const int ranks : {1, 5}) {
-    const Numbers times = times_on_smpi({.platform = file.path(), .ranks = ranks}, smpi_nothing);
-    CHECK(times == Numbers(static_cast<std::size_t>(ranks), 0.0));
+    const Doubles times = times_on_smpi({.platform = file.path(), .ranks = ranks}, smpi_nothing);
+    CHECK(times == Doubles(static_cast<std::size_t>(ranks), 0.0));
   }
 }
 
 TEST_CASE("A rank may send to itself on SMPI") {
   const PlatformFile file(test::star_xml(2, kCable, gap_property()));
-  const Numbers times = times_on_smpi({.platform = file.path(), .ranks = 1},
+  const Doubles times = times_on_smpi({.platform = file.path(), .ranks = 1},
                                       [](Communicator& comm) { return smpi_ring(comm, 3, 1000); });
   CHECK(times[0] == exactly(3 * (2 * kLatency + kGap + bytes(1000) / kBandwidth)));
 }
@@ -471,7 +471,7 @@ TEST_CASE("Ranks on SMPI are where they are placed, several on a host if asked")
   for (const double time : times({0, 0, 1, 1})) {
     CHECK(time == exactly(2 * kLatency + 2 * bytes(kWords) / kBandwidth));
   }
-  const Numbers apart = times({0, 1, 2, 0});  // 0 to 2, 1 to 3: other hosts, other ports
+  const Doubles apart = times({0, 1, 2, 0});  // 0 to 2, 1 to 3: other hosts, other ports
   for (const double time : apart) CHECK(time == exactly(one));
 }
 

@@ -16,9 +16,9 @@
 namespace thinwire::networks {
 
 using test::contains;
+using test::Doubles;
 using test::empty_message;
 using test::error_of;
-using test::Numbers;
 using test::PlatformFile;
 using test::received_for_nothing;
 using test::ring_of_waits;
@@ -103,7 +103,7 @@ TEST_CASE("A deadlock on SMPI is found in a later run too, and told once") {
     (void)test::on_smpi({.platform = file.path(), .ranks = 4}, [](SmpiNetwork& network) {
       for (int i = 0; i < 3; ++i) (void)network.run(4, exchange);
       (void)network.run(4, ring_of_waits);
-      return Numbers{};
+      return Doubles{};
     });
   });
   CHECK(contains(error, "deadlock: 4 of 4 ranks wait"));
@@ -182,7 +182,7 @@ TEST_CASE("Ranks on SMPI without a place are refused with both numbers") {
   const std::string error = error_of<InputError>([&] {
     (void)test::on_smpi({.platform = file.path(), .ranks = 3}, [](SmpiNetwork& network) {
       (void)network.run(4, exchange);
-      return Numbers{};
+      return Doubles{};
     });
   });
   CHECK(contains(error, "4 ranks are to run and 3 have a place"));

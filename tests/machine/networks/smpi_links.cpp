@@ -59,7 +59,7 @@ Recorded recorded(const test::SmpiPlace& place, const RankProgram& program, int 
     names.push_back(text.substr(0, end));
     text.erase(0, end + 1);
   }
-  const test::Numbers numbers = test::unpacked(text.substr(1));
+  const test::Doubles numbers = test::unpacked(text.substr(1));
   all.makespan = numbers.front();
   for (std::size_t i = 0; i < names.size(); ++i) {
     const double* at = &numbers[1 + 4 * i];
@@ -161,7 +161,7 @@ TEST_CASE("Each run on SMPI has links of its own") {
 TEST_CASE("Recording the links on SMPI does not change a time") {
   const PlatformFile file(test::dumbbell_xml({"10GBps", "1us"}, {"2GBps", "5us"}));
   const test::SmpiPlace place{.platform = file.path(), .ranks = 4};
-  const test::Numbers times = test::times_on_smpi(place, two_flows_and_one);
+  const test::Doubles times = test::times_on_smpi(place, two_flows_and_one);
   CHECK(recorded(place, two_flows_and_one).makespan == *std::ranges::max_element(times));
 }
 

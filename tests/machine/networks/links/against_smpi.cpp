@@ -14,7 +14,7 @@
 
 namespace thinwire::networks {
 
-using test::Numbers;
+using test::Doubles;
 using test::PlatformFile;
 using test::SchemeRanks;
 
@@ -62,13 +62,13 @@ double time_of(Network& network, const std::string& scheme) {
 void check_ratios(const Small& platform, const std::vector<topologies::HostIndex>& hosts,
                   const std::vector<std::string>& schemes, double bound) {
   const auto times = [&](Network& network) {
-    Numbers all;
+    Doubles all;
     for (const std::string& scheme : schemes) all.push_back(time_of(network, scheme));
     return all;
   };
   const std::string path = platform.file.path();
-  const Numbers links = test::on_links({.platform = path, .ranks = kRanks, .hosts = hosts}, times);
-  const Numbers smpi = test::on_smpi({.platform = path, .ranks = kRanks, .hosts = hosts}, times);
+  const Doubles links = test::on_links({.platform = path, .ranks = kRanks, .hosts = hosts}, times);
+  const Doubles smpi = test::on_smpi({.platform = path, .ranks = kRanks, .hosts = hosts}, times);
   for (std::size_t i = 0; i < schemes.size(); ++i) {
     CAPTURE(platform.hosts);
     CAPTURE(schemes[i]);

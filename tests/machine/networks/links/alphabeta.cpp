@@ -20,7 +20,7 @@
 
 namespace thinwire::networks {
 
-using test::Numbers;
+using test::Doubles;
 using test::PlatformFile;
 using test::SchemeRanks;
 
@@ -41,17 +41,17 @@ AlphaBetaNetwork machine_of(const topologies::Platform& platform) {
 
 /// Of a scheme on a network: when each rank ended, in every iteration. Local work takes time, so
 /// that ranks come out of step.
-Numbers times_of(Network& network, const algorithms::SchemeInfo& info, int ranks) {
+Doubles times_of(Network& network, const algorithms::SchemeInfo& info, int ranks) {
   const GradientSpace space{.components = 3000, .granule = 1};
   SchemeRanks scheme(info, ranks, space, 150, test::short_periods_of(info), Seconds(3e-9));
   const auto gradient = [&](int rank) -> algorithms::LocalGradient {
     if (info.dense) return test::dense_gradient(3000, rank);
     return test::shaped_gradient(test::Shape::skewed, 3000, ranks, rank, 1, 400);
   };
-  Numbers all;
+  Doubles all;
   const int iterations = ranks > 16 ? 1 : 2;
   for (int iteration = 1; iteration <= iterations; ++iteration) {
-    const Numbers ended = test::finished_of(scheme.run(network, iteration, gradient).report);
+    const Doubles ended = test::finished_of(scheme.run(network, iteration, gradient).report);
     all.insert(all.end(), ended.begin(), ended.end());
   }
   return all;
@@ -64,13 +64,13 @@ struct Compared {
 };
 
 std::vector<Compared> compared_on(const std::string& platform, int ranks) {
-  const Numbers numbers =
+  const Doubles numbers =
       test::on_links({.platform = platform, .ranks = ranks}, [&](LinksNetwork& network) {
         AlphaBetaNetwork machine = machine_of(network.platform());
-        Numbers all;
+        Doubles all;
         for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
-          const Numbers links = times_of(network, info, ranks);
-          const Numbers wanted = times_of(machine, info, ranks);
+          const Doubles links = times_of(network, info, ranks);
+          const Doubles wanted = times_of(machine, info, ranks);
           double worst = 0;
           for (std::size_t i = 0; i < links.size(); ++i) {
             if (links[i] != wanted[i]) worst = std::max(worst, std::abs(links[i] / wanted[i] - 1));
@@ -102,16 +102,16 @@ void check_equal_on(const std::string& platform, const std::vector<int>& all_ran
 
 /// The times of a program on a star and in the machine that it is.
 struct Both {
-  Numbers links;
-  Numbers machine;
+  Doubles links;
+  Doubles machine;
 };
 
 Both both_of(const std::string& platform, int ranks, const RankProgram& program) {
-  Numbers numbers =
+  Doubles numbers =
       test::on_links({.platform = platform, .ranks = ranks}, [&](LinksNetwork& network) {
         AlphaBetaNetwork machine = machine_of(network.platform());
-        Numbers all = test::finished_of(network.run(ranks, program));
-        const Numbers wanted = test::finished_of(machine.run(ranks, program));
+        Doubles all = test::finished_of(network.run(ranks, program));
+        const Doubles wanted = test::finished_of(machine.run(ranks, program));
         all.insert(all.end(), wanted.begin(), wanted.end());
         return all;
       });
@@ -168,20 +168,20 @@ TEST_CASE("What a rank starts beside its program shares its ports as in the alph
         CAPTURE(message);
         const test::Overlap given{
             .ranks = ranks, .words = 640, .started = started, .compute = 1e-6, .message = message};
-        const Numbers numbers =
+        const Doubles numbers =
             test::on_links({.platform = topologies::platform_file("alphabeta"), .ranks = ranks},
                            [&](LinksNetwork& network) {
                              AlphaBetaNetwork machine = machine_of(network.platform());
                              test::Overlapped here(given);
                              test::Overlapped there(given);
                              double worst = 0;
-                             const Numbers times = test::finished_of(here.run(network));
-                             const Numbers wanted = test::finished_of(there.run(machine));
+                             const Doubles times = test::finished_of(here.run(network));
+                             const Doubles wanted = test::finished_of(there.run(machine));
                              for (std::size_t i = 0; i < times.size(); ++i) {
                                if (times[i] != wanted[i])
                                  worst = std::max(worst, std::abs(times[i] / wanted[i] - 1));
                              }
-                             return Numbers{here.right() ? 1.0 : 0.0, worst};
+                             return Doubles{here.right() ? 1.0 : 0.0, worst};
                            });
         CHECK(numbers[0] == 1);
         CHECK(numbers[1] == 0);

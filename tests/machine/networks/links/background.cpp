@@ -191,7 +191,7 @@ TEST_CASE("Background flows are the same for the same seed, and others for other
                            .settings = flows_of(1, seed)},
                           program);
   };
-  const test::Numbers first = times(1);
+  const test::Doubles first = times(1);
   CHECK(times(1) == first);
   bool others = false;
   for (std::uint64_t seed = 2; seed < 6; ++seed) others = others || times(seed) != first;

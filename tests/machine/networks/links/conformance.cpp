@@ -15,7 +15,7 @@
 namespace thinwire::networks {
 
 using test::Case;
-using test::Numbers;
+using test::Doubles;
 using test::Shape;
 using test::Timed;
 
@@ -24,7 +24,7 @@ namespace {
 /// Number of wrong results, and the times of all runs.
 struct Outcome {
   int wrong = 0;
-  Numbers times;
+  Doubles times;
 
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
@@ -60,9 +60,9 @@ struct Verdict {
 
 Verdict verdict_on(const std::string& platform, const LinksSettings& settings,
                    const std::vector<int>& all_ranks) {
-  const Numbers numbers = test::on_links(
+  const Doubles numbers = test::on_links(
       {.platform = platform, .ranks = 2, .settings = settings}, [&](LinksNetwork& network) {
-        Numbers sums{0, 0, 0};
+        Doubles sums{0, 0, 0};
         for (const int ranks : all_ranks) {
           if (test::kSanitized && ranks > 3) continue;
           // Every third host, so that there are several switches.

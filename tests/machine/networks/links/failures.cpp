@@ -126,7 +126,7 @@ TEST_CASE("Ranks on links without a place are refused with both numbers") {
   const std::string error = error_of<InputError>([&] {
     (void)test::on_links({.platform = file.path(), .ranks = 3}, [](LinksNetwork& network) {
       (void)network.run(4, wait_for_next);
-      return test::Numbers{};
+      return test::Doubles{};
     });
   });
   CHECK(contains(error, "4 ranks are to run and 3 have a place"));
@@ -135,7 +135,7 @@ TEST_CASE("Ranks on links without a place are refused with both numbers") {
 TEST_CASE("No payload is left over on links, whatever happens to a run") {
   for (const bool fails : {false, true}) {
     const PlatformFile file(test::dumbbell_xml({"10GBps", "1us"}, {"2GBps", "5us"}));
-    const test::Numbers numbers =
+    const test::Doubles numbers =
         test::on_links({.platform = file.path(), .ranks = 4}, [&](LinksNetwork& network) {
           test::BodyCount bodies;
           const RankProgram program = [&](Communicator& comm) {
@@ -156,7 +156,7 @@ TEST_CASE("No payload is left over on links, whatever happens to a run") {
           } catch (const UnmatchedError&) {
             failed = 1;
           }
-          return test::Numbers{static_cast<double>(bodies.living), static_cast<double>(bodies.most),
+          return test::Doubles{static_cast<double>(bodies.living), static_cast<double>(bodies.most),
                                failed};
         });
     CHECK(numbers[0] == 0);

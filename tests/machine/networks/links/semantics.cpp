@@ -20,10 +20,10 @@
 namespace thinwire::networks {
 
 using test::contains;
+using test::Doubles;
 using test::empty_message;
 using test::error_of;
 using test::exactly;
-using test::Numbers;
 using test::PlatformFile;
 using test::times_on_links;
 
@@ -124,11 +124,11 @@ struct Told {
   double messages = 0;
   double wrong = 0;
   double bytes = 0;
-  Numbers times;
+  Doubles times;
 };
 
 Told told_on(const test::LinksPlace& place, const RankProgram& program) {
-  const Numbers numbers = test::on_links(place, [&](LinksNetwork& network) {
+  const Doubles numbers = test::on_links(place, [&](LinksNetwork& network) {
     std::vector<Rank> all;
     for (int rank = 0; rank < place.ranks; ++rank) all.emplace_back(rank);
     Timeline timeline(all);
@@ -137,8 +137,8 @@ Told told_on(const test::LinksPlace& place, const RankProgram& program) {
         place.hosts.empty()
             ? thinwire::topologies::place(network.platform().hosts(), place.ranks, "block")
             : place.hosts;
-    const Numbers times = test::finished_of(network.run(place.ranks, program));
-    Numbers said{0, 0, 0};
+    const Doubles times = test::finished_of(network.run(place.ranks, program));
+    Doubles said{0, 0, 0};
     for (const MessageTimes& message : timeline.messages()) {
       said[0] += 1;
       const bool right = message.posted <= message.send_begin &&
@@ -170,11 +170,11 @@ TEST_CASE("A message on links takes gap, latencies and its bytes at the slowest 
     const RankProgram program = [&](Communicator& comm) { return one_message(comm, words); };
     const double bytes = 4 * static_cast<double>(words);
     CAPTURE(words);
-    const Numbers eager = times_on_links({.platform = star.path()}, program);
+    const Doubles eager = times_on_links({.platform = star.path()}, program);
     CHECK(eager[0] == exactly(2e-6 + bytes / 1e9));  // when its port is free
     CHECK(eager[1] == exactly(2e-6 + 6e-6 + bytes / 1e9));
     if (words == 0) continue;  // not more than the eager limit, which is 0
-    const Numbers rendezvous = times_on_links({.platform = cable.path()}, program);
+    const Doubles rendezvous = times_on_links({.platform = cable.path()}, program);
     CHECK(rendezvous[0] == exactly(2e-6 + 3e-6 + bytes / 1e9));
     CHECK(rendezvous[1] == rendezvous[0]);
   }
@@ -183,13 +183,13 @@ TEST_CASE("A message on links takes gap, latencies and its bytes at the slowest 
 TEST_CASE("A message on shared links waits for its receiver; an eager one does not") {
   const PlatformFile file(test::two_hosts_xml({"1GBps", "3us"}));
   const RankProgram program = [](Communicator& comm) { return late_receiver(comm, kWords); };
-  const Numbers rendezvous = times_on_links({.platform = file.path()}, program);
+  const Doubles rendezvous = times_on_links({.platform = file.path()}, program);
   CHECK(rendezvous[0] == exactly(1 + 3e-6 + kBytes / 1e9));
   CHECK(rendezvous[1] == rendezvous[0]);
   const auto with_limit = [&](std::int64_t bytes) {
     return times_on_links({.platform = file.path(), .settings = {.eager = Bytes(bytes)}}, program);
   };
-  const Numbers eager = with_limit(4 * kWords);
+  const Doubles eager = with_limit(4 * kWords);
   CHECK(eager[0] == exactly(kBytes / 1e9));
   CHECK(eager[1] == 1);
   CHECK(with_limit(4 * kWords - 1) == rendezvous);
@@ -199,7 +199,7 @@ TEST_CASE("A receiver that is early waits for the sender, eager or not") {
   const PlatformFile file(test::two_hosts_xml({"1GBps", "3us"}));
   const RankProgram program = [](Communicator& comm) { return late_sender(comm, kWords); };
   for (const std::int64_t limit : {std::int64_t{0}, 4 * kWords}) {
-    const Numbers times =
+    const Doubles times =
         times_on_links({.platform = file.path(), .settings = {.eager = Bytes(limit)}}, program);
     CHECK(times[1] == exactly(1 + 3e-6 + kBytes / 1e9));
   }
@@ -207,7 +207,7 @@ TEST_CASE("A receiver that is early waits for the sender, eager or not") {
 
 TEST_CASE("Where a route has ports alone, senders do not wait for their receivers") {
   const PlatformFile file(test::star_xml(2, {"1GBps", "3us"}));
-  const Numbers times = times_on_links(
+  const Doubles times = times_on_links(
       {.platform = file.path()}, [](Communicator& comm) { return late_receiver(comm, kWords); });
   CHECK(times[0] == exactly(kBytes / 1e9));
   CHECK(times[1] == 1);
@@ -228,7 +228,7 @@ TEST_CASE("Two messages share a link, and the one that stays has all of it") {
 TEST_CASE("A fat pipe is shared by nobody") {
   const PlatformFile file(
       test::with_fat_middle(test::dumbbell_xml({"10GBps", "1us"}, {"2GBps", "5us"})));
-  const Numbers times = times_on_links({.platform = file.path(), .ranks = 4}, two_flows_and_one);
+  const Doubles times = times_on_links({.platform = file.path(), .ranks = 4}, two_flows_and_one);
   CHECK(times[1] == exactly(7e-6 + kBytes / 2e9));
   CHECK(times[0] == exactly(14e-6 + 1.5 * kBytes / 2e9));
 }
@@ -242,11 +242,11 @@ TEST_CASE("A bus is shared by both directions, and a cable's directions are apar
 
 TEST_CASE("A rank alone needs no links") {
   const PlatformFile file(test::star_xml(1));
-  const Numbers times =
+  const Doubles times =
       times_on_links({.platform = file.path(), .ranks = 1}, [](Communicator& comm) {
         return [](Communicator& self) -> Task<void> { co_await self.compute(Seconds(2)); }(comm);
       });
-  CHECK(times == Numbers{2});
+  CHECK(times == Doubles{2});
 }
 
 TEST_CASE("Ranks send to themselves on every kind of platform, also where links are recorded") {
@@ -272,7 +272,7 @@ TEST_CASE("Ranks send to themselves on every kind of platform, also where links 
 
 TEST_CASE("A loopback link is fast, and its host's ports are not in use") {
   const PlatformFile file(loopback_xml(2));
-  const Numbers times =
+  const Doubles times =
       times_on_links({.platform = file.path(), .ranks = 2}, [](Communicator& comm) {
         return [](Communicator& self) -> Task<void> {
           co_await self.sendrecv(self.rank(), empty_message(kWords), self.rank(), Tag(0));
@@ -287,10 +287,10 @@ TEST_CASE("Ranks on the same host share its ports fairly, as on SMPI") {
   const RankProgram program = [](Communicator& comm) {
     return test::to_the_other_half(comm, kWords);
   };
-  const Numbers times =
+  const Doubles times =
       times_on_links({.platform = file.path(), .ranks = 4, .hosts = hosts}, program);
   for (const double time : times) CHECK(time == exactly(2e-6 + 2 * kBytes / 1e9));
-  const Numbers smpi =
+  const Doubles smpi =
       test::times_on_smpi({.platform = file.path(), .ranks = 4, .hosts = hosts}, program);
   for (std::size_t i = 0; i < smpi.size(); ++i) CHECK(times[i] == exactly(smpi[i]));
 }
@@ -301,7 +301,7 @@ TEST_CASE("Ranks on the same host send to one another as SMPI says") {
   for (const PlatformFile* file : {&star, &loopback}) {
     const std::vector<topologies::HostIndex> hosts{1, 1};
     const RankProgram program = [](Communicator& comm) { return one_message(comm, kWords); };
-    const Numbers times = times_on_links({.platform = file->path(), .hosts = hosts}, program);
+    const Doubles times = times_on_links({.platform = file->path(), .hosts = hosts}, program);
     CHECK(times[1] ==
           exactly(test::times_on_smpi({.platform = file->path(), .hosts = hosts}, program)[1]));
   }
@@ -365,12 +365,12 @@ TEST_CASE("A run on links does not depend on those before it") {
   const PlatformFile tree = test::made_platform("fat_tree", {{"children", "4,4"}});
   for (const LinkRouting routing : {LinkRouting::minimal, LinkRouting::ugal}) {
     const RankProgram program = [](Communicator& comm) { return test::all_to_all(comm, 5000, 3); };
-    const Numbers differences =
+    const Doubles differences =
         test::on_links({.platform = tree.path(), .ranks = 12, .settings = {.routing = routing}},
                        [&](LinksNetwork& network) {
-                         const Numbers first = test::finished_of(network.run(12, program));
-                         const Numbers second = test::finished_of(network.run(12, program));
-                         return Numbers{first == second ? 0.0 : 1.0};
+                         const Doubles first = test::finished_of(network.run(12, program));
+                         const Doubles second = test::finished_of(network.run(12, program));
+                         return Doubles{first == second ? 0.0 : 1.0};
                        });
     CHECK(differences[0] == 0);
   }
