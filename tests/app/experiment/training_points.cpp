@@ -177,7 +177,7 @@ TEST_CASE("Where no density is left there is none to look for, and P stays whole
 
 TEST_CASE("What is recommended is the fastest of all that were simulated") {
   const studies::RecommendSettings settings{
-      .point = {{"ranks", 16}, {"workload", {{"model", "vgg16"}}}, {"platform", "aries_daint"}},
+      .point = {{"ranks", 16}, {"workload", {{"model", "resnet50"}}}, {"platform", "aries_daint"}},
       .schemes = {"topka", "dense_ovlp", "oktopk"},
       .most_ranks = 32};
   const studies::Recommendation result = recommend(settings);
@@ -187,7 +187,7 @@ TEST_CASE("What is recommended is the fastest of all that were simulated") {
     const double time = run({{"scheme", candidate.row.point.scheme},
                              {"ranks", 16},
                              {"platform", "aries_daint"},
-                             {"workload", {{"model", "vgg16"}}}})
+                             {"workload", {{"model", "resnet50"}}}})
                             .outcome->training->mean.total()
                             .value();
     CHECK(candidate.row.outcome->training->mean.total().value() == time);
@@ -202,7 +202,7 @@ TEST_CASE("What is recommended is the fastest of all that were simulated") {
                   {"ranks", 16},
                   {"density", density},
                   {"platform", "aries_daint"},
-                  {"workload", {{"model", "vgg16"}}}})
+                  {"workload", {{"model", "resnet50"}}}})
           .outcome->training->mean.total()
           .value();
     };
