@@ -1,5 +1,4 @@
-// What can go wrong, by whom it can be mended. Everything that is thrown on purpose is one of
-// these.
+// The errors, sorted by who can mend them. Everything that is thrown on purpose is one of these.
 #pragma once
 
 #include <stdexcept>
@@ -19,7 +18,7 @@ class TooFewHostsError : public InputError {
   using InputError::InputError;
 };
 
-/// A simulation that was set up well did not come to its end (exit code 1).
+/// A simulation whose input was valid did not complete (exit code 1).
 class SimulationError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -31,13 +30,13 @@ class DeadlockError : public SimulationError {
   using SimulationError::SimulationError;
 };
 
-/// A message was sent, or a receive was posted, and the other side never came.
+/// A message was sent or a receive was posted, and the other side never posted its own part.
 class UnmatchedError : public SimulationError {
  public:
   using SimulationError::SimulationError;
 };
 
-/// Ctrl-C or SIGTERM ended a sweep in good order; nothing that was finished is lost.
+/// Ctrl-C or SIGTERM stopped a sweep in good order; nothing that was finished is lost.
 class InterruptedError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
