@@ -6,9 +6,9 @@
 
 namespace thinwire::algorithms {
 
-/// Every rank ends with the message of `root`; the messages of the others are ignored. Schedule:
-/// ranks are numbered relative to the root; in step s the ranks below 2^s send to rank + 2^s. Cost
-/// for L words: ceil(log P) (α + Lβ), at any P.
+/// Every rank ends with the message of `root`; the messages of the others are ignored.
+/// Schedule: ranks are numbered from the root; in step s the ranks below 2^s send to rank + 2^s.
+/// Cost for L words: ceil(log P) (α + Lβ), at any P.
 [[nodiscard]] Task<Message> broadcast(Communicator& comm, Rank root, Message mine);
 
 }  // namespace thinwire::algorithms

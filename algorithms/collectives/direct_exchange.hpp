@@ -47,9 +47,9 @@ struct ExchangeOrder {
   bool halves = false;
 };
 
-/// Empty messages are sent too, because the receiver cannot know that they are empty. Cost,
-/// rotated, for messages of L words: (P-1) (α + Lβ), plus the part of the time of `incoming` that
-/// the exchanges in flight do not hide.
+/// Empty messages are sent too, because the receiver cannot know that they are empty.
+/// Cost, rotated, for messages of L words: (P-1) (α + Lβ), plus the part of the time of `incoming`
+/// that the exchanges in flight do not hide.
 [[nodiscard]] Task<void> direct_exchange(Communicator& comm, Exchange& exchange,
                                          ExchangeOrder order);
 

@@ -73,7 +73,8 @@ struct DoubleTreeSteps {
 ///     300 with up to 120 chunks, and for powers of two up to 32768.
 /// T_min and T_max replace T when the chunks differ by a word. The cost is thus about 2nβ for large
 /// n and about 4 log P α for small n. γ: two chunks per round for an inner node, hidden if less
-/// than 4 T. Memory: references to 2 C chunks per rank; the sums are shared.
+/// than 4 T.
+/// Memory: references to 2 C chunks per rank; the sums are shared.
 [[nodiscard]] Task<Message> allreduce_double_tree(Communicator& comm, Message mine,
                                                   const Reduction& reduction,
                                                   std::int64_t chunk_words);

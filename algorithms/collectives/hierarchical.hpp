@@ -27,11 +27,11 @@ using AmongLeaders = std::function<Task<Message>(Communicator& leaders, Message 
 
 /// Node i has ranks [i node, (i + 1) node), the last maybe fewer; its first rank is the leader.
 /// Schedule, one phase each: reduce to the leader inside each node (reduce_in_node),
-/// `among_leaders`, broadcast from the leader inside each node (broadcast_in_node). Cost for values
-/// of L words: 2 ceil log(min(node, P)) (α + Lβ) plus that of `among_leaders`, which starts at the
-/// same time on all leaders unless the last node is so small that its tree is lower. All ranks
-/// agree to the last bit if the leaders do. Sparse values fill in inside the node as in any
-/// reduction.
+/// `among_leaders`, broadcast from the leader inside each node (broadcast_in_node).
+/// Cost for values of L words: 2 ceil log(min(node, P)) (α + Lβ) plus that of `among_leaders`,
+/// which starts at the same time on all leaders unless the last node is so small that its tree is
+/// lower. All ranks agree to the last bit if the leaders do. Sparse values fill in inside the node
+/// as in any reduction.
 [[nodiscard]] Task<Message> allreduce_hierarchical(Communicator& comm, int node, Message mine,
                                                    const Reduction& reduction,
                                                    const AmongLeaders& among_leaders);
