@@ -64,7 +64,7 @@ std::vector<Tensor> tensors_of(const std::vector<std::int64_t>& sizes, const Gra
     const double share = static_cast<double>(size) / static_cast<double>(space.components);
     tensor.k = std::llround(share * static_cast<double>(k) / static_cast<double>(space.granule)) *
                space.granule;
-    if (k > 0) tensor.k = std::max(tensor.k, space.granule);  // every tensor is sent in time
+    if (k > 0) tensor.k = std::max(tensor.k, space.granule);  // else it would never be sent
     if (sizes.size() <= 1) tensor.k = k;
     tensor.compressed =
         !options.flag("tensor_selection") ||

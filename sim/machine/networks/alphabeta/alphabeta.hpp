@@ -1,4 +1,4 @@
-// The papers' machine, T(L) = α + βL, made precise, with LogGP as its general form.
+// A precise form of the papers' machine, T(L) = α + βL, generalised to LogGP.
 //
 // Each rank has a send port and a receive port that work at the same time; nothing else is shared.
 // A message of L words
@@ -23,9 +23,9 @@ namespace thinwire::networks {
 /// The machine: times of messages, in seconds.
 struct LogGP {
   Seconds latency;       ///< L, from departure to the receive port
-  Seconds overhead;      ///< o, of the processor, a message, on each side
-  Seconds gap;           ///< g, of the port, a message: α
-  Seconds gap_per_word;  ///< G, of the port, a word of 4 bytes: β
+  Seconds overhead;      ///< o, of the processor, per message, on each side
+  Seconds gap;           ///< g, of the port, per message: α
+  Seconds gap_per_word;  ///< G, of the port, per word of 4 bytes: β
 };
 
 [[nodiscard]] constexpr LogGP alpha_beta(Seconds alpha, Seconds beta_per_word) {
@@ -33,7 +33,7 @@ struct LogGP {
       .latency = Seconds(0), .overhead = Seconds(0), .gap = alpha, .gap_per_word = beta_per_word};
 }
 
-/// Deterministic; one thread; one event a message.
+/// The α-β network: deterministic, single-threaded, with one event per message.
 class AlphaBetaNetwork final : public Network {
  public:
   explicit AlphaBetaNetwork(LogGP machine) : machine_(machine) {}
