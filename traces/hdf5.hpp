@@ -50,7 +50,7 @@ void silence();
 /// Throws "FILE: WHERE: what" as an InputError.
 [[noreturn]] void refuse(const std::string& file, const std::string& where,
                          const std::string& what);
-/// "/name[3]", "/name[3, 5]".
+/// Formats a position as "/name[3]" or "/name[3, 5]".
 [[nodiscard]] std::string place(const std::string& name, const std::vector<hsize_t>& at);
 
 /// The two-byte type of numpy's float16.

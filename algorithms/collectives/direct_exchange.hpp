@@ -19,7 +19,7 @@ class Exchange {
   virtual ~Exchange() = default;
 
   [[nodiscard]] virtual Message outgoing(Rank to) = 0;
-  /// A hint: outgoing(to) is called soon.
+  /// A hint that outgoing(to) will be called soon.
   virtual void expect(std::optional<Rank> /*to*/) const {}
   /// Processes a received message and returns how long that keeps the rank busy.
   [[nodiscard]] virtual Seconds incoming(Rank from, Message message) = 0;

@@ -72,7 +72,7 @@ class Pipe {
 
 void send(int file, Sent what, std::string_view text = {}) {
   const char tag = static_cast<char>(what);
-  if (write_all(file, {&tag, 1})) (void)write_all(file, text);  // else the parent is gone
+  if (write_all(file, {&tag, 1})) (void)write_all(file, text);  // on failure the parent is gone
 }
 
 [[noreturn]] void be_the_child(const ChildWork& work, pid_t parent, int results, int messages,

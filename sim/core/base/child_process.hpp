@@ -52,7 +52,7 @@ class ChildProcess {
   /// Reads what the child has sent, without waiting, and enforces its limits; true when the child
   /// has ended.
   [[nodiscard]] bool advance();
-  /// Until advance() is true.
+  /// Waits until advance() returns true.
   void wait();
   /// Wall-clock seconds from the start of the child to its end, or to now while it runs.
   [[nodiscard]] double wall_s() const;
@@ -74,14 +74,14 @@ class ChildProcess {
   std::chrono::steady_clock::time_point begin_;
   std::chrono::steady_clock::time_point end_;
   pid_t pid_ = -1;              // -1 once it has been waited for
-  std::array<int, 2> files_{};  // results and messages, -1 at their ends
+  std::array<int, 2> files_{};  // results and messages; -1 once at their end
   std::array<std::string, 2> received_;
   std::string killed_for_;
   int status_ = 0;
   std::int64_t peak_rss_bytes_ = 0;
 };
 
-/// Runs a child and waits for it. Throws as ChildProcess::outcome does.
+/// Runs a child process and waits for its end. Throws the errors of ChildProcess::outcome.
 [[nodiscard]] ChildOutcome in_child_process(ChildWork work, bool verbose = false);
 
 }  // namespace thinwire::inline base

@@ -5,14 +5,14 @@
 
 namespace thinwire::inline base {
 
-/// The user gave something that cannot be run: the text says what, where and what would be right.
-/// The command line prints it in one line and exits with 2.
+/// The user gave something that cannot be run. The text says what, where and what would be right;
+/// the command line prints it in one line and exits with 2.
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A platform has fewer hosts than there are ranks. A sweep over sizes and platforms skips it.
+/// A platform has fewer hosts than ranks. A sweep over sizes and platforms skips it.
 class TooFewHostsError : public InputError {
  public:
   using InputError::InputError;
@@ -24,7 +24,7 @@ class SimulationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Ranks wait and nothing is in flight. The text says who waits for whom.
+/// Ranks wait and nothing is in flight. The text says which rank waits for which.
 class DeadlockError : public SimulationError {
  public:
   using SimulationError::SimulationError;

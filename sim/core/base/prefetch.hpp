@@ -3,7 +3,7 @@
 
 namespace thinwire::inline base {
 
-/// Asks for the cache line at `address`, which need not be a valid one.
+/// Prefetches the cache line at `address`, which need not be a valid address.
 inline void prefetch_line(const void* address) {
   __builtin_prefetch(address);
   // GCC 12 sees no effect in a function that only prefetches, and drops calls of it. This statement

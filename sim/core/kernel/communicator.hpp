@@ -84,9 +84,9 @@ class Communicator {
   [[nodiscard]] WaitAwaiter wait(Request request);
   /// co_await gives the Messages in the order of `requests`, which must outlive the expression.
   [[nodiscard]] WaitAllAwaiter wait_all(std::span<const Request> requests);
-  /// Sends and receives at the same time; co_await gives the received Message.
+  /// Sends and receives concurrently; co_await gives the received Message.
   [[nodiscard]] SendrecvAwaiter sendrecv(Rank to, Message message, Rank from, Tag tag);
-  /// Local work that takes `work` simulated seconds; communication under way goes on meanwhile.
+  /// Local work of `work` simulated seconds; communication in flight continues meanwhile.
   [[nodiscard]] ComputeAwaiter compute(Seconds work);
   /// Marks the rest of the enclosing scope as a phase of the scheme.
   [[nodiscard]] PhaseScope phase(std::string_view name);

@@ -21,7 +21,8 @@ struct Members {
 /// so both ranks must use two groups that they share in the same order.
 class Group final : public Communicator {
  public:
-  /// Throws SimulationError where the parent has no such ranks, or its own rank is none of them.
+  /// Throws SimulationError when the parent lacks some of the members, or its own rank is not a
+  /// member.
   Group(Communicator& parent, Members members);
 
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override;

@@ -61,7 +61,7 @@ std::vector<LinkReport> LinkUse::reports(double makespan) const {
     report.bandwidth = bandwidth;
     report.carried = Bytes(std::llround(use.bytes));
     report.mean_utilisation = makespan > 0 ? use.bytes / (bandwidth * makespan) : 0;
-    // Bytes are spread evenly over a message's time, which puts too many into some parts.
+    // Bytes are spread evenly over a message's time, which overestimates some parts.
     if (!links_[i].fat_pipe) peak = std::min(peak, 1.0);
     report.peak_utilisation = std::max(peak, report.mean_utilisation);
   }
