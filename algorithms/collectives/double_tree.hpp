@@ -1,5 +1,4 @@
-// Allreduce over two complementary binary trees, with the bandwidth of a ring and the latency of a
-// tree.
+// Allreduce over two complementary binary trees: the bandwidth of a ring, the latency of a tree.
 //
 // Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan"
 // (Parallel Computing 35, 2009), section 2; NCCL since 2.4 (Jeaugey, "Massively scale your deep

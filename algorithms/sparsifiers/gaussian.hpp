@@ -23,8 +23,7 @@
 
 namespace thinwire::algorithms {
 
-/// The magnitude that a standard Gaussian exceeds with probability `density`: infinity for 0, 0 for
-/// 1.
+/// The magnitude that a standard Gaussian exceeds with probability `density`: ∞ for 0, 0 for 1.
 [[nodiscard]] double two_sided_quantile(double density);
 [[nodiscard]] SparsifierInfo gaussian_sparsifier();
 

@@ -27,7 +27,7 @@ namespace thinwire::inline base {
 [[nodiscard]] std::string escaped_key(const std::string& key);
 
 /// A value of a document together with its position. A node refers to the document and to its path,
-/// which must outlive it. All members throw InputError for a value of another type.
+/// which must outlive it. The members that check the value throw InputError.
 class JsonNode {
  public:
   JsonNode(const std::string& path, const Json& value, std::string pointer = {})

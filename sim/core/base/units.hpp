@@ -7,7 +7,7 @@
 
 namespace thinwire::inline base {
 
-/// A number with a unit: quantities with different tags do not mix.
+/// A strongly typed number: quantities with different tags do not mix.
 template <class Tag, class Rep>
 class Quantity {
  public:
