@@ -1,6 +1,5 @@
 // The parts of a scheme: a schedule for each rank, a cost model, restrictions and a registry entry.
-// A sparse scheme consists of a sparsifier (which entries are selected) and a collective (how they
-// are summed).
+// A sparse scheme is a sparsifier (what is selected) and a collective (how selections are summed).
 #pragma once
 
 #include <cstdint>

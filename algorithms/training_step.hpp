@@ -1,5 +1,4 @@
-// The view of a training iteration that a scheme has: when gradients are ready, and the price of
-// local work.
+// A scheme's view of a training iteration: when gradients are ready, and the price of local work.
 #pragma once
 
 #include <algorithm>

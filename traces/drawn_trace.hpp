@@ -15,8 +15,7 @@ struct DrawnTraceSettings {
   double density = 0;
   int iterations = 32;
   std::uint64_t seed = 1;
-  /// Begins with iteration 1 of a training; otherwise with the first one whose threshold has
-  /// settled.
+  /// Begins with iteration 1 of a training; otherwise with the first one with a settled threshold.
   bool start_up = false;
 };
 

@@ -35,8 +35,7 @@ struct ProfileFit {
   Profile profile;
   std::vector<FittedUnion> unions;  ///< 1, 2, 4 .. ranks and all of them
   std::vector<FittedIncrement> increments;
-  /// The Kolmogorov-Smirnov distance between the magnitudes over the threshold and the stretched
-  /// exponential.
+  /// Kolmogorov-Smirnov distance of magnitudes over the threshold from the stretched exponential.
   double magnitude_distance = 0;
   /// The largest of 64 equal parts over the mean, for one rank's selection in one iteration.
   double imbalance_trace = 0;

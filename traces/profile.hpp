@@ -44,8 +44,8 @@ struct Popularity {
   double never = 0;          ///< π0, [0, 1)
   std::int64_t block = 256;  ///< B, components
   double clustering = 0;     ///< χ, [0, 1]
-  /// Standard deviation of ln density of a region on one rank in one iteration: the preference of a
-  /// rank's batch.
+  /// Standard deviation of ln density of a region on a rank in an iteration: its batch's
+  /// preference.
   double bursts = 0;
 };
 

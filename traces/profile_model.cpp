@@ -99,8 +99,7 @@ double selection_probability(const Popularity& popularity, PopularityFamily fami
   if (never > 0) {
     const double share = normal_cdf(z);
     if (share < never) return 0;
-    // z becomes the popularity among the others. When normal_cdf(-z) is 0, z itself is accurate
-    // enough.
+    // z becomes the popularity among the others. When normal_cdf(-z) is 0, z itself is good enough.
     const double above = normal_cdf(-z) / (1 - never);
     if (above >= 1) return 0;
     if (above > 0) z = -normal_quantile(above);

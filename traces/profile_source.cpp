@@ -65,8 +65,7 @@ SparseVector ExactProfileSource::drawn(Rank rank, int iteration, double level) c
   const auto draw = [&] { return mix(key + ++draws * 0x9e3779b97f4a7c15U); };
   for (const Alike& alike : classes_) {
     // Geometric gaps lead from one drawn coordinate to the next.
-    const double none = -alike.rate * level;  // ln of the probability that a coordinate is not
-                                              // drawn
+    const double none = -alike.rate * level;  // ln of the probability of no draw
     const double probability = -std::expm1(none);
     std::size_t i = 0;
     while (true) {

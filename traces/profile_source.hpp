@@ -17,8 +17,7 @@ struct ProfileSettings {
   std::int64_t k = 0;  ///< components that each rank selects
   std::uint64_t seed = 1;
   bool start_up = false;  ///< iterations are the first ones of a training
-  /// Exact values only: the approximate number of coordinates in an accumulator, in multiples of k;
-  /// 0: all.
+  /// Exact values only: the approximate size of an accumulator, in multiples of k; 0: everything.
   double reach = 8;
 };
 

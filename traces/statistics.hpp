@@ -49,8 +49,7 @@ struct TraceStatistics {
                                       ///< next recorded iteration; 0 if there is only one
   double total_variation = 0;         ///< between the selections of the first and the last window,
                                       ///< by 64 regions: 0 identical, 1 disjoint
-  double total_variation_by_chance = 0;  ///< its approximate expectation for samples of one
-                                         ///< distribution
+  double total_variation_by_chance = 0;  ///< about its expectation for one distribution
   std::vector<ThresholdSteps> drifts;    ///< lags 1, 8, 32
   std::vector<Thresholds> thresholds;    ///< one per iteration
 };

@@ -29,8 +29,7 @@ void require_finite(double value, const char* name) {
   }
 }
 
-/// The number of marked elements among the first `index` when `share` of all are marked, evenly
-/// mixed.
+/// The number of marked elements among the first `index` when `share` of all are marked, evenly.
 std::int64_t marked_before(std::int64_t index, double share) {
   return static_cast<std::int64_t>(std::floor(static_cast<double>(index) * share + 1e-9));
 }

@@ -17,8 +17,7 @@ struct Peers {
   std::optional<Rank> from;
 };
 
-/// A pending step. It is small: thousands of ranks have many steps pending, far more than fit in
-/// cache.
+/// A pending step. It is small: thousands of ranks have many pending steps, which exceed the cache.
 struct Step {
   Request send;
   Request receive;

@@ -21,8 +21,7 @@ struct Nodes {
 [[nodiscard]] Nodes nodes_of(const Options& options, int ranks);
 
 /// The allreduce of the leaders: a coroutine on a communicator of the leaders alone that turns a
-/// node's sum into the result. The result may be of another kind than the sums, as when leaders
-/// select anew.
+/// node's sum into the result, which may be of another kind, as when leaders select anew.
 using AmongLeaders = std::function<Task<Message>(Communicator& leaders, Message sum)>;
 
 /// Node i has ranks [i node, (i + 1) node), the last maybe fewer; its first rank is the leader.

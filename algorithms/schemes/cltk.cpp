@@ -57,8 +57,7 @@ Cost cltk_cost(const CostInput& in) {
   const Interval values = rabenseifner_terms(in.ranks, static_cast<std::int64_t>(k));
   const Terms counted_values{2 * log, 2 * share, share};
   cost.lower_order = values + same((-1.0) * counted_values);
-  // Ranks leave the broadcast one after another, which may hide the time of folding in and
-  // remainders.
+  // Ranks leave the broadcast one after another, which may hide folding in and remainders.
   if (values.low.messages != 2 * log) {
     const auto q = static_cast<double>(std::bit_floor(static_cast<unsigned>(in.ranks)));
     const Terms core{2 * std::log2(q), 2 * std::floor(k / q) * (q - 1),

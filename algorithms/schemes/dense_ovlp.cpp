@@ -90,8 +90,8 @@ namespace {
 Terms own_messages(const CostInput& in) {
   const auto core = static_cast<int>(std::bit_floor(static_cast<unsigned>(in.ranks)));
   Terms own;
-  // A step of the halving sends one half of what the rank holds, the matching step of the doubling
-  // the other.
+  // A step of the halving sends one half of what the rank holds, that of the doubling the other
+  // half.
   for (int held = core; held > 1; held /= 2) {
     const auto sent = static_cast<double>(part_begin(in.n, core, held));
     own = own + Terms{2, sent, 0};

@@ -11,9 +11,8 @@
 //   wait       the part that the rank's own program waits for: here all of it, at the same time
 //   total      2 B log P α + 2n (P-1)/P β
 //
-// Exact if P is a power of two that divides the lengths of all buckets (or there is only one, which
-// is long enough). Otherwise ranks with shorter pieces, or with nothing to receive, get ahead of
-// others:
+// Exact if P is a power of two that divides the lengths of all buckets (or there is only a single
+// long one). Otherwise ranks with shorter pieces, or with nothing to receive, get ahead of others:
 //   - Lower bound: the messages of rank 0 (rank 1 if ranks fold in) follow one another, since it
 //     posts each when the previous one has been sent.
 //   - Upper bound, if P is a power of two: a rank is at most 2 (P-1) words ahead at the end of a

@@ -29,8 +29,7 @@
 // iterations that repartition or set the global threshold those collectives are lower-order terms:
 // ceil(log P) (α + Pβ), and ceil(log P) α + at most 2 min(n, kP) β per step.
 //
-// Options are the paper's parameters and its optimisations; each one switched off is a naive
-// variant:
+// Options are the paper's parameters and optimisations; each one switched off is a naive variant:
 //   balanced_split=false  equal regions: up to 2k (P-1) words into one rank
 //   rotation=false        at step i every rank sends to rank i: up to 4 (P-1) messages one after
 //                         another in our runs, since rank i continues only when it has all; and
@@ -45,8 +44,7 @@
 //   balancing=false       direct allgatherv: up to 2k log P words; also with a trigger above 4
 //
 // Restrictions: none; P = 1 selects and sends nothing.
-// Memory: a rank holds its selection, the window of sums of its region, and its part of the result;
-// the result is shared.
+// Memory: a rank holds its selection, the window of sums of its region, and its part of the result.
 //
 // hierarchical_oktopk is the same for nodes of several ranks: their selections are added inside
 // each node by a binomial tree to its leader, Algorithm 1 runs among the leaders with the node's

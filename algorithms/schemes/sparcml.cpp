@@ -186,8 +186,7 @@ Cost split_allgather_cost(const CostInput& in, Second second) {
     low.words = shortest;
     high.words = 2 * in.most() * share + longest;
   } else {
-    // Concentrated regions may take up to one word per component in COO, and two if agreed on by
-    // sizes.
+    // Concentrated regions may take one word per component in COO, and two if agreed on by sizes.
     const double most = std::min(2 * in.most() * p, (sizes ? 2 : 1) * n);
     const double gathered = std::min(most * std::max(steps, share), (sizes ? 2 : 1) * all_dense);
     high.words = sizes ? (2 * in.most() + n) * share : 2 * in.most() * p;

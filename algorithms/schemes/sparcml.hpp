@@ -29,8 +29,7 @@
 // Any P: recursive doubling folds in (2 more messages), allgathers are disseminations. The
 // published code collapses to a power of two, and does not rotate the destinations of the split,
 // like `rotation=false`.
-// Memory: selections; the sum of each piece, once for all ranks that compute it; the result is
-// shared.
+// Memory: selections; the sum of each piece once for all ranks that compute it; a shared result.
 //
 // Worked example: ssar_recursive_double, P = 8, k = 1000, no common index: messages of 1000, 2000
 // and 4000 pairs: 3 α + 14,000 β.

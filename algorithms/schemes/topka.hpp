@@ -33,9 +33,8 @@ struct GatherStyle {
 /// A scheme that gathers, by name, without a sparsifier.
 [[nodiscard]] SchemeInfo gather_scheme(std::string name, GatherStyle style);
 
-/// The time to decode densely: the entries of each sender are scattered into a vector of its own,
-/// which is added at `word` seconds per component; kernel launches overlap with the previous
-/// kernels.
+/// The time to decode densely: the entries of each sender are scattered into a vector, which is
+/// added at `word` seconds per component; kernel launches overlap with the previous kernels.
 [[nodiscard]] Seconds dense_decoding(const WorkPrices& prices, Seconds word,
                                      std::int64_t components, int senders);
 

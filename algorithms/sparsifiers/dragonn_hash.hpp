@@ -37,8 +37,7 @@ class UniversalHash {
 
 /// The entries that survive when all are written in the order of their coordinates.
 [[nodiscard]] SparseVector hash_survivors(const SparseVector& selected, const UniversalHash& hash);
-/// m, the number of slots sent: `slots` times k, at least one and at most all coordinates; 0 for k
-/// = 0.
+/// m, the number of slots sent: `slots` times k, from 1 to the number of coordinates; 0 for k = 0.
 [[nodiscard]] std::int64_t hash_slots(double slots, std::int64_t k, const GradientSpace& space);
 [[nodiscard]] SparsifierInfo dragonn_hash_sparsifier();
 

@@ -9,8 +9,7 @@ namespace thinwire::algorithms {
 
 namespace {
 
-constexpr std::uint64_t kPlaceDraws = 0x726e646b;  // separates these draws from all others of a
-                                                   // seed
+constexpr std::uint64_t kPlaceDraws = 0x726e646b;  // apart from all other draws of a seed
 
 /// All numbers below `end` except `left_out`, which is sorted.
 std::vector<std::uint32_t> complement(const std::vector<std::uint32_t>& left_out,

@@ -18,8 +18,7 @@
 // selection, n for the first exceedances, and for later ones those of the stage before.
 //
 // Example: mean 1, k/n = 0.01, two stages: η1 = ln 4 = 1.386. If the mean excess is 1, δ2 = 0.04
-// and η2 = 1.386 + 3.219 = 4.605 = ln 100, the same as with one stage: the exponential is
-// memoryless.
+// and η2 = 1.386 + 3.219 = 4.605 = ln 100, as with one stage: the exponential is memoryless.
 #pragma once
 
 #include "algorithms/sparsifiers/sparsifier.hpp"

@@ -27,8 +27,7 @@ struct SelectionWork {
   std::int64_t sorted = 0;         ///< input of an exact top-k selection
   std::int64_t hashed = 0;         ///< written to a slot of a hash table
   std::int64_t sampled = 0;        ///< drawn at random
-  std::int64_t prefix_summed = 0;  ///< input of a compaction, which copies selected entries in
-                                   ///< order
+  std::int64_t prefix_summed = 0;  ///< input of a compaction: selected entries copied in order
 
   friend SelectionWork operator+(SelectionWork a, SelectionWork b) {
     return {a.scanned + b.scanned, a.compared + b.compared, a.sorted + b.sorted,
@@ -41,8 +40,7 @@ struct SelectionWork {
 struct Selection {
   SparseVector selected;
   SelectionWork work = {};
-  /// Coordinates that are sent if those are more than the selected ones (empty slots of a hash
-  /// table).
+  /// Coordinates that are sent, if more than the selected ones (empty slots of a hash table).
   std::int64_t slots = 0;
 
   /// The number of coordinates that are sent.
@@ -75,8 +73,7 @@ class Sparsifier {
   /// Iterations count from 1. Coordinates that `accumulated` does not hold are 0.
   [[nodiscard]] virtual Selection select(const SparseVector& accumulated, Rank rank,
                                          int iteration) = 0;
-  /// Receives the number of coordinates that each rank selected, from a collective that exchanges
-  /// it.
+  /// Receives the number of coordinates that each rank selected, if the collective exchanges it.
   virtual void observe(const Numbers& counts, int iteration);
 };
 

@@ -13,8 +13,7 @@ class ThresholdReuse final : public Sparsifier {
     const std::int64_t n = setup_.space.components;
     const std::int64_t k = setup_.carried_k();
     Selection selection{.selected = {}, .work = {.compared = n, .prefix_summed = n}};
-    // The period counts from its own last time: some collectives let a rank select only now and
-    // then.
+    // The period counts from its own last time: some collectives do not select in every iteration.
     if (exact_at_ == 0 || iteration - exact_at_ >= setup_.options.integer("tau_prime")) {
       exact_at_ = iteration;
       threshold_.set(kth_magnitude(accumulated, k));

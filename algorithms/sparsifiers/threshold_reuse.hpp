@@ -1,6 +1,5 @@
 // threshold_reuse: the exact k-th largest magnitude is computed every τ' iterations and reused as
-// the threshold in between (Ok-Topk, section 3.1.3), either unchanged or nudged as in the published
-// code.
+// the threshold in between (Ok-Topk, section 3.1.3), unchanged or nudged as in the published code.
 #pragma once
 
 #include <cstdint>

@@ -46,8 +46,7 @@ double fit_families(Profile& profile, const std::vector<FittedUnion>& unions) {
          union_misfit(profile, PopularityFamily::beta, unions);
 }
 
-/// The probability that two ranks both select a coordinate, by the copula: 2 d minus that of their
-/// union.
+/// The probability that two ranks both select a coordinate: 2 d minus the union, by the copula.
 double both_select(double rho, double density) {
   Profile uniform;
   uniform.components = 1;

@@ -26,8 +26,7 @@ class Selections {
   /// The mean density of one rank.
   [[nodiscard]] double density() const;
   [[nodiscard]] double region_density(std::size_t region) const;
-  /// The density of the union of the selections of `ranks` ranks, averaged over all subsets of that
-  /// size.
+  /// The density of the union of the selections of `ranks` ranks, averaged over all such subsets.
   [[nodiscard]] double union_density(int ranks) const;
   /// The probability that two different ranks select two given different coordinates of a block.
   [[nodiscard]] double block_pairs() const;
@@ -50,8 +49,7 @@ class Selections {
   std::vector<std::int64_t> ends_;  ///< ends of the regions
   double windows_ = 0;
   std::vector<double> selected_;  ///< by region
-  std::vector<double> by_ranks_;  ///< number of coordinates by the number of ranks that selected
-                                  ///< them
+  std::vector<double> by_ranks_;  ///< coordinates by the number of ranks that selected them
   double pairs_ = 0;
   double imbalance_ = 0;
   std::vector<double> magnitudes_;

@@ -1,5 +1,5 @@
-// The steps of a fit (traces/fit.hpp), one file each. Every step sets a part of the profile and its
-// provenance.
+// The steps of a fit (traces/fit.hpp), one file each. Each sets a part of the profile and its
+// origin.
 #pragma once
 
 #include <string>

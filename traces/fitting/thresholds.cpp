@@ -55,8 +55,7 @@ double increment_of(const ThresholdDrift& drift, int lag) {
                    2 * drift.walk * drift.walk * std::expm1(-lag / drift.memory));
 }
 
-/// Fits noise and walk for a given memory: relative least squares on the variances, both
-/// non-negative.
+/// Fits noise and walk, both non-negative, for a memory: relative least squares on the variances.
 ThresholdDrift noise_and_walk(const std::vector<FittedIncrement>& increments, double memory) {
   std::array<double, 3> a{};  // normal equations: noise², noise·walk, walk²
   std::array<double, 2> b{};

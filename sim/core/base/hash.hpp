@@ -1,5 +1,4 @@
-// The 64-bit FNV-1a hash as 16 hexadecimal digits. It is not cryptographic: it tells apart contents
-// that nobody forges.
+// The 64-bit FNV-1a hash as 16 hexadecimal digits. It distinguishes contents that nobody forges.
 #pragma once
 
 #include <string>

@@ -5,8 +5,7 @@
 
 namespace thinwire::inline base {
 
-/// While a guard lives, the first of either signal is noted instead of ending the process; a second
-/// one ends it.
+/// While a guard lives, the first such signal is noted; only a second one ends the process.
 class InterruptGuard {
  public:
   InterruptGuard();

@@ -6,8 +6,7 @@ namespace thinwire::inline base {
 /// Prefetches the cache line at `address`, which need not be a valid address.
 inline void prefetch_line(const void* address) {
   __builtin_prefetch(address);
-  // GCC 12 sees no effect in a function that only prefetches, and drops calls of it. This statement
-  // is an effect.
+  // GCC 12 drops calls of functions without an effect, such as prefetching. This is an effect.
   asm volatile("");
 }
 

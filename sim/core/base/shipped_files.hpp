@@ -14,8 +14,7 @@ namespace thinwire::inline base {
 [[nodiscard]] std::vector<std::string> shipped_folders(const std::string& in_source,
                                                        const std::string& in_share);
 
-/// Sets the share/thinwire folder of the package with which a user's own program was built. An
-/// empty text removes it.
+/// Sets the share/thinwire folder of the package that a user's program was built with; empty: none.
 void set_share(const std::string& folder);
 
 /// One kind of shipped file.

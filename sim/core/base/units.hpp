@@ -43,8 +43,7 @@ using Bytes = Quantity<struct BytesTag, std::int64_t>;
 using Seconds = Quantity<struct SecondsTag, double>;
 /// One process of the collective, numbered 0 .. P-1.
 using Rank = Quantity<struct RankTag, std::int32_t>;
-/// Distinguishes the messages of one pair of ranks. Tags are few and constant: SMPI keeps a map by
-/// tag.
+/// Distinguishes messages of one pair of ranks. Tags are few and constant: SMPI keeps a map by tag.
 using Tag = Quantity<struct TagTag, std::int32_t>;
 
 [[nodiscard]] constexpr Bytes to_bytes(Words words) { return Bytes(words.value() * 4); }

@@ -12,8 +12,7 @@
 namespace thinwire::inline gradient {
 
 /// Coordinates [first, last) with one value each. Copies and slices share the data. In the
-/// statistical model of gradients a block has no values, and neither has any block computed from
-/// it.
+/// statistical model of gradients a block, and any block computed from it, has no values.
 class DenseBlock {
  public:
   DenseBlock() = default;
@@ -60,8 +59,7 @@ class DenseBlock {
                                   std::uint32_t last);
 /// All coordinates of a block as entries, including those with value 0.
 [[nodiscard]] SparseVector entries_of(const DenseBlock& block);
-/// The value of `vector` at each coordinate of `indexes` (0 if it has none), as a block that begins
-/// at 0.
+/// The values of `vector` at the coordinates of `indexes`, 0 if missing, as a block from 0 on.
 [[nodiscard]] DenseBlock values_at(const SparseVector& indexes, const SparseVector& vector);
 /// The inverse of values_at(): puts the values back at their coordinates.
 [[nodiscard]] SparseVector placed(const SparseVector& indexes, const DenseBlock& values);

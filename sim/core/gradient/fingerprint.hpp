@@ -9,8 +9,7 @@
 namespace thinwire::inline gradient {
 
 /// 128 bits derived from the address of a body and the range of a payload in it. Equal bodies at
-/// different addresses have different fingerprints; an address identifies a body only while it
-/// lives.
+/// different addresses differ in them, and an address identifies a body only while it lives.
 struct Fingerprint {
   std::uint64_t low = 0;
   std::uint64_t high = 0;

@@ -32,8 +32,7 @@ double along(const std::vector<double>& xs, const std::vector<double>& ys, doubl
   return std::lerp(ys[i - 1], ys[i], (x - xs[i - 1]) / (xs[i] - xs[i - 1]));
 }
 
-/// Draws the number of `ranks` ranks that select, each with `probability`, given that at least one
-/// does.
+/// Draws how many of `ranks` select, each with `probability`, given that at least one does.
 int selectors(int ranks, double probability, std::uint64_t key) {
   const double none = std::pow(1 - probability, ranks);
   const double u = none + to_unit(mix(key)) * (1 - none);
@@ -184,8 +183,7 @@ const CellCounts& Population::counts(double level) const {
 
 namespace {
 
-/// Interpolates prefix sums over cells; `cells` is a fractional number of cells from the first one
-/// on.
+/// Interpolates prefix sums over cells at `cells`, a fractional number of cells.
 double interpolated(const std::vector<double>& prefix, double cells) {
   const auto last = static_cast<double>(prefix.size() - 1);
   cells = std::clamp(cells, 0.0, last);

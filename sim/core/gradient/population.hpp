@@ -13,9 +13,8 @@
 
 namespace thinwire::inline gradient {
 
-/// The distribution of a rank's magnitudes: the number that reach x times its threshold is R(x) k,
-/// where k reach the threshold itself. R is a stretched exponential in ln x above it and a power
-/// law below.
+/// A rank's magnitudes: the number that reach x times its threshold is R(x) k, where k reach the
+/// threshold itself. R is a stretched exponential in ln x above it and a power law below.
 struct MagnitudeLaw {
   double shape = 1;  ///< x >= 1: R = exp(-(ln(x)/scale)^shape)
   double scale = 0.1;

@@ -1,5 +1,4 @@
-// QSGD (Alistarh et al., NIPS 2017; SparCML, section 6): values in few bits, with unbiased random
-// rounding.
+// QSGD (Alistarh et al., NIPS 2017; SparCML, section 6): few bits per value, unbiased rounding.
 #pragma once
 
 #include <cstdint>

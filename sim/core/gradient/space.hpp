@@ -40,8 +40,8 @@ struct GradientSpace {
   [[nodiscard]] constexpr Words coo_words(std::int64_t entries) const {
     return Words(2 * granule * entries);
   }
-  /// δ of SparCML in components: more entries than this are longer in COO (4-byte indexes and
-  /// values) than dense.
+  /// δ of SparCML in components: more entries are longer in COO (4-byte indexes, values) than
+  /// dense.
   [[nodiscard]] constexpr std::int64_t dense_above() const { return components / 2; }
 
   friend constexpr bool operator==(const GradientSpace&, const GradientSpace&) = default;

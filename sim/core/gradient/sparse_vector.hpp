@@ -27,8 +27,8 @@ struct Entry {
 class SparseVector {
  public:
   SparseVector() = default;
-  /// The coordinates must increase strictly and the values be finite; throws InputError with the
-  /// first that is not.
+  /// Coordinates must increase strictly and values be finite; throws InputError with the first
+  /// error.
   [[nodiscard]] static SparseVector checked(std::vector<Entry> entries);
   /// Takes a list that is known to be valid, without a check.
   [[nodiscard]] static SparseVector trusted(std::vector<Entry> entries);
@@ -100,8 +100,7 @@ class SparseAccumulator {
  public:
   SparseAccumulator(std::uint32_t first, std::uint32_t last) : first_(first), last_(last) {}
   void add(SparseVector vector);
-  /// The sum: every coordinate that was added to becomes an entry. The accumulator is empty
-  /// afterwards.
+  /// The sum, with an entry at every coordinate that was added to. The accumulator is then empty.
   [[nodiscard]] SparseVector finish();
 
  private:

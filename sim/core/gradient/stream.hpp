@@ -15,8 +15,7 @@ using Stream = std::variant<SparseVector, DenseBlock>;
 [[nodiscard]] Message message_of(const Stream& stream, const GradientSpace& space);
 
 /// The sum of two streams over the components [begin, end). Two sparse ones become dense when the
-/// sum of their lengths, an upper bound of the length of the sum, exceeds δ = (end - begin)/2
-/// components.
+/// sum of their lengths, which bounds that of the result, exceeds δ = (end - begin)/2 components.
 [[nodiscard]] Stream sum(const Stream& a, const Stream& b, const GradientSpace& space,
                          std::int64_t begin, std::int64_t end);
 /// The same over the whole space.

@@ -6,9 +6,9 @@
 // the handle and resumes it when the last of the awaited requests is complete.
 //
 // A rank has a second strand, like a progress thread or NCCL's communication stream: a program
-// started there runs concurrently with the rank's own program, on a Communicator of its own. The
-// two strands share the rank's ports but not its clock, and local work of one takes no time from
-// the other.
+// started there runs concurrently with the rank's own, on a Communicator of its own. The two
+// strands share the rank's ports but not its clock, and local work of one takes no time from the
+// other.
 #pragma once
 
 #include <array>
@@ -96,13 +96,11 @@ class Communicator {
   /// True when all requests are complete; the rank's clock is then at that moment. A network that
   /// blocks its caller returns only then.
   virtual bool complete(std::span<const Request> requests) = 0;
-  /// Called when complete() returned false: resume `waiting` as soon as all of `requests` are
-  /// complete.
+  /// Called when complete() returned false: resume `waiting` once all of `requests` are complete.
   virtual void park(std::span<const Request> requests, std::coroutine_handle<> waiting) = 0;
   /// Ends a complete request and hands over what it received.
   virtual Message finish(Request request) = 0;
-  /// Spends simulated time; true when it has passed (an event loop may only advance the rank's
-  /// clock).
+  /// Spends simulated time; true when it has passed (an event loop may just advance the clock).
   virtual void spend(Seconds work) = 0;
   virtual void enter_phase(std::string_view name) = 0;
   virtual void leave_phase() noexcept = 0;

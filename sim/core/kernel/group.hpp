@@ -21,8 +21,7 @@ struct Members {
 /// so both ranks must use two groups that they share in the same order.
 class Group final : public Communicator {
  public:
-  /// Throws SimulationError when the parent lacks some of the members, or its own rank is not a
-  /// member.
+  /// Throws SimulationError when the parent lacks a member, or its own rank is not a member.
   Group(Communicator& parent, Members members);
 
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override;

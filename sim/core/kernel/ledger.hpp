@@ -27,8 +27,7 @@ struct Traffic {
 /// Adds phase by phase; `sum` grows when it has fewer phases.
 void add_phases(std::vector<Traffic>& sum, std::span<const Traffic> phases);
 
-/// The names of the phases of a run, shared by its ranks. Phase 0 covers everything outside any
-/// mark.
+/// The names of the phases of a run, shared by its ranks. Phase 0 is everything outside any mark.
 class PhaseNames {
  public:
   [[nodiscard]] std::size_t index_of(std::string_view name);

@@ -45,8 +45,7 @@ struct RunReport {
   [[nodiscard]] std::int64_t steps() const;
 };
 
-/// Creates the coroutine of one rank. Called once per rank; the Communicator outlives the
-/// coroutine.
+/// Creates the coroutine of a rank. Called once per rank; the Communicator outlives the coroutine.
 using RankProgram = std::function<Task<void>(Communicator&)>;
 
 /// One simulated machine.

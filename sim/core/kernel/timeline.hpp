@@ -45,8 +45,7 @@ enum class SliceKind : std::uint8_t {
 /// The activity of one strand of a rank.
 class TimelineTrack {
  public:
-  /// The beginning or the end of a slice. The marks of a track nest; a run that fails leaves some
-  /// slices open.
+  /// The beginning or the end of a slice. Slices of a track nest; a failed run leaves some open.
   struct Mark {
     Seconds at;
     bool begins = false;
@@ -123,8 +122,7 @@ class Timeline {
 
  private:
   friend class TimelineTrack;
-  /// Reserves the beginning and the end of a slice; false, and counted as left out, when there is
-  /// no room.
+  /// Reserves the marks of a slice; false, and counted as left out, when there is no room.
   [[nodiscard]] bool take_slice(Seconds at);
 
   std::vector<Rank> shown_;  ///< ascending

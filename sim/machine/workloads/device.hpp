@@ -19,8 +19,8 @@ struct SourcedPrice {
 struct Device {
   std::string name;
   std::string summary;
-  /// By the kind of work, named as in WorkPrices. The GPU has all kinds, the host those of
-  /// summation.
+  /// Indexed by kind of work as in WorkPrices: all kinds on the GPU, those of summation on the
+  /// host.
   std::map<std::string, SourcedPrice> gpu;
   std::map<std::string, SourcedPrice> host;
 
@@ -30,8 +30,7 @@ struct Device {
   [[nodiscard]] WorkPrices prices(bool staging) const;
 };
 
-/// Reads and checks a file. Throws InputError with the file, JSON pointer, value and what would be
-/// right.
+/// Reads and checks. Throws InputError with the file, JSON pointer, value and what would be right.
 [[nodiscard]] Device read_device(const std::string& path);
 
 /// The names of the shipped devices, sorted.

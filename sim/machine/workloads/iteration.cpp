@@ -109,8 +109,7 @@ std::vector<WeightedIteration> kinds_of_iterations(const algorithms::SchemeInfo&
     std::ranges::nth_element(members, middle);
     kinds.push_back({static_cast<int>(middle->iteration), share});
   }
-  // An iteration depends on the last beginning of each period, so that iteration has to run as
-  // well.
+  // An iteration depends on the last beginning of each period, so that has to run as well.
   std::set<int> begun;
   for (const WeightedIteration& kind : kinds) {
     for (const std::int64_t period : periods) {

@@ -45,8 +45,7 @@ struct Model {
   [[nodiscard]] std::vector<std::int64_t> tensors() const;
 };
 
-/// Reads and checks a file. Throws InputError with the file, JSON pointer, value and what would be
-/// right.
+/// Reads and checks. Throws InputError with the file, JSON pointer, value and what would be right.
 [[nodiscard]] Model read_model(const std::string& path);
 
 /// The names of the shipped models, sorted.

@@ -61,8 +61,7 @@ struct Posted : Outgoing {
 /// departure time of a message is known only at its departure.
 struct SharedSends {
   std::array<std::deque<Posted>, 2> posted = {};  ///< by strand, in order of time
-  double scheduled = kNever;  ///< time of the port's valid entry among the departures; all others
-                              ///< are void
+  double scheduled = kNever;                      ///< the port's valid entry among the departures
 
   [[nodiscard]] Strand next() const {
     const auto& [main, second] = posted;

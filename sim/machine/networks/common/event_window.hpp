@@ -19,8 +19,7 @@ class EventWindow {
   /// Opens the window of `length` seconds that begins with the earliest event. To be called after
   /// next() has returned false. Returns false when there are no events.
   bool open(double length);
-  /// Takes out the next event of the window, including events pushed into it meanwhile; false at
-  /// its end.
+  /// Takes out the next event of the window, including those pushed meanwhile; false at its end.
   bool next(Event& event);
   /// The event that is `n` places after the next one, if none is pushed before it; or nullptr.
   [[nodiscard]] const Event* ahead(std::size_t n) const {

@@ -105,8 +105,7 @@ void Mailbox::prefetch(Rank from, Tag tag) const {
 }
 
 void Mailbox::prefetch_waiting(const SlotPool& slots, Rank from, Tag tag) const {
-  const Entry& entry = entries_[home(key_of(from, tag))];  // the home entry is right except after a
-                                                           // collision
+  const Entry& entry = entries_[home(key_of(from, tag))];  // right except after a collision
   if (entry.head != kNoSlot) slots.prefetch(entry.head);
 }
 

@@ -26,8 +26,7 @@ struct alignas(64) Slot {
   Rank from;
   Tag tag;
   TransferIndex transfer = kNoTransfer;  ///< for a message that is matched before it is complete
-  bool sent = false;                     ///< its message has been sent, whether or not it is
-                                         ///< complete
+  bool sent = false;                     ///< its message has been sent, complete or not
   bool arrived = false;
   bool awaited = false;
   bool owed = true;  ///< it must be waited for

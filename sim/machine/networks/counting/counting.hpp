@@ -1,5 +1,4 @@
-// A network without a clock that counts the steps, messages and words of a schedule, to test
-// formulas.
+// A network without a clock that counts steps, messages and words, to test cost formulas.
 //
 // A step is one message through one port. A message that a rank sends after it has seen s steps
 // goes in step s + 1 or, if its port has already sent in that step, in the next free one; a receive

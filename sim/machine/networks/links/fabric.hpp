@@ -20,8 +20,7 @@ namespace thinwire::networks {
 /// Routes, ports and capacities of the links of a platform: constant for all runs.
 class Fabric {
  public:
-  /// The first `ranks` hosts of the routes are those of the ranks. All arguments must outlive the
-  /// fabric.
+  /// The first `ranks` hosts of the routes are those of the ranks. All arguments must outlive this.
   Fabric(const topologies::Platform& platform, const topologies::CompactRoutes& routes,
          std::size_t ranks, const LinksSettings& settings);
 

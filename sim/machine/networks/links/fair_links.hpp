@@ -65,8 +65,7 @@ class FairLinks {
     std::uint16_t position = 0;   ///< index of the link in the flow's list
     std::uint16_t untracked = 0;  ///< 1: the flow does not wait for this share to finish
   };
-  /// The first two shares to finish are in the link's own cache line: most links have no more
-  /// shares.
+  /// The first two shares to finish are in the link's own cache line: most links have no more.
   struct alignas(64) Link {
     double seconds_per_byte;
     double virtual_time = 0;          ///< in bytes
@@ -105,8 +104,7 @@ class FairLinks {
   std::vector<Later> later_;       ///< by link
   std::vector<double> scheduled_;  ///< by link: the time of its event, or kNever
   std::vector<Flow> flows_;
-  std::vector<FlowIndex> served_;  ///< by their bottlenecks; other links may still have to serve
-                                   ///< them
+  std::vector<FlowIndex> served_;  ///< by their bottlenecks, if not yet by all links
   std::vector<FlowIndex> completed_;
 };
 

@@ -44,8 +44,7 @@ class LinksNetwork final : public Network {
   /// or when there are no hosts for background flows.
   void place(std::vector<topologies::HostIndex> hosts);
 
-  /// Deterministic and single-threaded. Throws InputError when no hosts were given for that many
-  /// ranks.
+  /// Deterministic and single-threaded. Throws InputError unless hosts were given for all ranks.
   RunReport run(int ranks, const RankProgram& program) override;
 
  private:

@@ -101,8 +101,7 @@ class LinksLoop final : public EventLoop {
   /// of the events can be prefetched, and many ranks run at a time.
   bool advance() override {
     depart_all();
-    if (!completions_.empty()) {  // eager sends, whose senders continue before anything else
-                                  // happens
+    if (!completions_.empty()) {  // eager sends: their senders continue before other events
       complete_all();
       return true;
     }
@@ -129,8 +128,7 @@ class LinksLoop final : public EventLoop {
   }
 
  private:
-  /// Each stage prefetches what the next one reads: a transfer, the links of its way, the flows on
-  /// them.
+  /// Each stage prefetches what the next one reads: a transfer, the links of its way, their state.
   void fetch_ahead() const {
     constexpr std::size_t kStage = 3;
     const auto entering = [&](std::size_t stages) -> const Transfer* {
@@ -312,8 +310,7 @@ class LinksLoop final : public EventLoop {
   FairLinks links_;
   std::uint32_t first_transfer_;
   std::vector<SendPort> ports_;            ///< only if serial
-  std::vector<double> receive_free_;       ///< by link: when a serial port has received all
-                                           ///< messages so far
+  std::vector<double> receive_free_;       ///< by link: when a serial port has received all so far
   std::vector<std::uint32_t> first_port_;  ///< by rank
   std::vector<Transfer> transfers_;
   std::vector<TransferIndex> departing_;

@@ -5,8 +5,7 @@
 
 namespace thinwire::networks {
 
-/// Chooses how SimGrid switches between actors; it must be called before the engine is created.
-/// Returns the settings.
+/// Chooses how SimGrid switches between actors, before the engine is created. Returns the settings.
 [[nodiscard]] const SmpiSettings& with_contexts(const SmpiSettings& settings);
 
 /// Configures SMPI after the engine is created and before the platform is loaded.

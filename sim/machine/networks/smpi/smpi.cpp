@@ -139,8 +139,7 @@ RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
   sg4::Engine::get_instance()->run();
   if (shown) shown->show();
   if (error) std::rethrow_exception(error);
-  seconds.rethrow_unheard();  // before the deadlock: the others may be waiting for the failed
-                              // program
+  seconds.rethrow_unheard();  // before the deadlock: others may wait for the failed program
   if (deadlock) throw_deadlock(waiting_ranks, hosts_.size(), waits);
 
   std::vector<const Mailbox*> mailboxes;

@@ -1,5 +1,5 @@
-// SimGrid's MPI emulation (SMPI) on a platform XML: flows share the links of their routes, which
-// models congestion.
+// SimGrid's MPI emulation (SMPI) on a platform XML: flows share their links, so there is
+// congestion.
 //
 // Each rank is an actor of SimGrid that calls MPI_Issend, MPI_Irecv and MPI_Wait with the simulated
 // sizes; payloads bypass MPI by reference, and no byte is copied. All sends are rendezvous: a

@@ -283,8 +283,7 @@ class SecondStrands {
     const auto size = static_cast<int>(hosts_.size());
     auto& matching = shared_.matching[static_cast<std::size_t>(Strand::second)];
     matching = Matching(hosts_.size());
-    // All are created before the first actor starts, since other ranks may start programs
-    // meanwhile.
+    // All exist before the first actor starts, since other ranks may start programs meanwhile.
     for (int rank = 0; rank < size; ++rank) {
       strands_.push_back(std::make_unique<One>(Rank(rank), size, shared_));
     }
