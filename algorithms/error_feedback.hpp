@@ -1,12 +1,12 @@
-// Error feedback (Ok-Topk, Algorithm 2): what did not contribute in this iteration is added to the
-// gradient of the next one.
+// Error feedback (Ok-Topk, Algorithm 2): the part of the accumulator that did not contribute in
+// this iteration is added to the next gradient.
 #pragma once
 
 #include "sim/core/gradient/stream.hpp"
 
 namespace thinwire::algorithms {
 
-/// One rank's residual ε.
+/// The residual ε of one rank.
 class ErrorFeedback {
  public:
   /// acc = ε + gradient (line 4).
@@ -17,7 +17,7 @@ class ErrorFeedback {
     if (std::holds_alternative<SparseVector>(residual_)) return gradient;
     return sum(std::get<DenseBlock>(residual_), std::get<DenseBlock>(gradient));
   }
-  /// ε = acc less what contributed (line 6), as Reduced::contributed says it.
+  /// ε = acc minus the part that contributed (line 6), in the form of Reduced::contributed.
   void update(const Stream& accumulated, const Stream& contributed) {
     if (const auto* sparse = std::get_if<SparseVector>(&accumulated)) {
       residual_ = without(*sparse, std::get<SparseVector>(contributed));

@@ -13,7 +13,7 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// Recursive descent, one function for each level of binding.
+/// A recursive descent parser with one function per precedence level.
 class Reader {
  public:
   Reader(const std::string& formula, const Symbols& symbols) : text_(formula), symbols_(symbols) {}
@@ -25,7 +25,7 @@ class Reader {
   }
 
  private:
-  /// The next character that is no space; NUL at the end.
+  /// The next character that is not a space; NUL at the end.
   char next() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';

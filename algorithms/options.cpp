@@ -16,7 +16,7 @@ std::string type_name(const OptionValue& value) {
   return std::holds_alternative<std::int64_t>(value) ? "a whole number" : "a number";
 }
 
-/// `value` as the type of the option; a whole number may stand where a number is wanted.
+/// `value` converted to the type of the option; an integer is accepted for a floating-point number.
 OptionValue converted(const OptionInfo& info, const OptionValue& value) {
   OptionValue result = value;
   if (std::holds_alternative<double>(info.fallback) &&

@@ -1,4 +1,4 @@
-// Options that a scheme understands beside the parameters that all schemes share.
+// The options of a scheme, in addition to the parameters that all schemes share.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@ namespace thinwire::algorithms {
 
 using OptionValue = std::variant<bool, std::int64_t, double>;
 
-/// An option: its name, default and what it may be.
+/// An option: its name, default and range.
 struct OptionInfo {
   std::string name;
   OptionValue fallback;
-  double minimum;  ///< of a number
+  double minimum;  ///< smallest number allowed
   std::string help;
-  std::vector<std::int64_t> choices = {};  ///< of a whole number; empty: any
+  std::vector<std::int64_t> choices = {};  ///< integers allowed; empty: any
 };
 
-/// Values by name. Those that the user did not give have their defaults.
+/// Option values by name. Options that the user did not set have their defaults.
 class Options {
  public:
   Options() = default;

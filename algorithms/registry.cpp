@@ -34,7 +34,7 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// What a named system is: a way to sum and a sparsifier.
+/// A named system: a collective composed with a sparsifier.
 SchemeInfo system(SchemeInfo collective, std::string_view sparsifier, std::string summary,
                   std::string source) {
   collective.summary = std::move(summary);
@@ -42,7 +42,7 @@ SchemeInfo system(SchemeInfo collective, std::string_view sparsifier, std::strin
   return compose(std::move(collective), find_sparsifier(sparsifier));
 }
 
-/// What a program that builds on Thinwire added.
+/// The additions of a program that builds on Thinwire.
 struct Registered {
   std::vector<SparsifierInfo> sparsifiers;
   std::vector<SchemeInfo> schemes;
@@ -53,7 +53,7 @@ Registered& registered() {
   return own;
 }
 
-/// Names stand in files' names, in SCHEME+SPARSIFIER and in lists with commas.
+/// Checks a name, which appears in file names, in SCHEME+SPARSIFIER and in comma-separated lists.
 template <class Info>
 void check_name(const char* what, const std::string& name, const std::vector<Info>& known) {
   const bool plain = std::ranges::all_of(
@@ -70,7 +70,7 @@ void check_name(const char* what, const std::string& name, const std::vector<Inf
   }
 }
 
-/// Throws InputError where a formula has no value.
+/// Throws InputError when a formula cannot be evaluated.
 void check_formulas(const SchemeInfo& scheme) {
   const Options options(scheme.options, {});
   constexpr int kRanks = 4;

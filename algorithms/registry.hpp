@@ -1,6 +1,6 @@
-// All schemes and sparsifiers by name. To add one: a file in algorithms/schemes/ or
-// algorithms/sparsifiers/, and a line in registry.cpp; or, from a program of your own,
-// register_scheme() and register_sparsifier() (docs/tutorial-own-scheme.md).
+// The registry of all schemes and sparsifiers by name. To add one, write a file in
+// algorithms/schemes/ or algorithms/sparsifiers/ and add a line to registry.cpp; from a program of
+// your own call register_scheme() and register_sparsifier() (docs/tutorial-own-scheme.md).
 #pragma once
 
 #include <string_view>
@@ -10,25 +10,24 @@
 
 namespace thinwire::algorithms {
 
-/// Every scheme that a paper names, in the order of the papers, and then what was registered.
+/// All schemes that a paper names, in the order of the papers, followed by the registered ones.
 [[nodiscard]] std::vector<SchemeInfo> all_schemes();
-/// Every sparsifier, and then what was registered.
+/// All sparsifiers, followed by the registered ones.
 [[nodiscard]] std::vector<SparsifierInfo> all_sparsifiers();
-/// Throws InputError with the nearest name where there is no such sparsifier.
+/// Throws InputError with the nearest name when there is no such sparsifier.
 [[nodiscard]] SparsifierInfo find_sparsifier(std::string_view name);
-/// A scheme by its name, or SCHEME+SPARSIFIER: a sparse scheme with another sparsifier. Throws
-/// InputError with the nearest name where there is no such thing, or where the scheme cannot carry
-/// what the sparsifier selects.
+/// Finds a scheme by its name or by SCHEME+SPARSIFIER, a sparse scheme with another sparsifier.
+/// Throws InputError with the nearest name when there is none, or when the scheme cannot carry the
+/// selection of the sparsifier.
 [[nodiscard]] SchemeInfo find_scheme(std::string_view name);
 
-/// Adds a sparsifier that is not Thinwire's, for the rest of the process. To be called before
-/// anything looks one up, and not by two threads at once: sim/app/cli/program.hpp does. Throws
-/// InputError where the name is taken, is not of lower case letters, digits and '_', or `make` is
-/// missing.
+/// Adds a user's sparsifier for the rest of the process. It must be called before any look-up and
+/// from one thread only, as sim/app/cli/program.hpp does. Throws InputError when the name is taken
+/// or contains anything but lower case letters, digits and '_', or when `make` is missing.
 void register_sparsifier(SparsifierInfo sparsifier);
-/// The same for a scheme. A sparse one has a `collective` and needs no `make`: it is composed with
-/// the sparsifier that `scheme.sparsifier` names, exact_topk where that is empty. Throws InputError
-/// also where `run_cost` or a formula of `paper` is missing or wrong.
+/// Does the same for a scheme. A sparse one has a `collective` and needs no `make`: it is composed
+/// with the sparsifier named by `scheme.sparsifier`, or with exact_topk when that is empty. Also
+/// throws InputError when `run_cost` is missing or a formula of `paper` is missing or wrong.
 void register_scheme(SchemeInfo scheme);
 
 }  // namespace thinwire::algorithms

@@ -13,7 +13,7 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// Passes selections on, and keeps what is to be told of the last one.
+/// Forwards selections, and keeps a report of the last one.
 class Watched final : public Sparsifier {
  public:
   Watched(std::unique_ptr<Sparsifier> inner, std::int64_t granule)
@@ -30,7 +30,7 @@ class Watched final : public Sparsifier {
   void observe(const Numbers& counts, int iteration) override {
     inner_->observe(counts, iteration);
   }
-  /// What was selected since the last call.
+  /// Reports the selections since the last call.
   SelectionReport take_report() { return std::exchange(report_, {}); }
 
  private:
@@ -45,7 +45,7 @@ Task<void> finish_allreduce(Communicator& strand, Scheme& scheme, LocalGradient 
   result = co_await std::move(task);
 }
 
-/// Hands on what was selected before, and paid for.
+/// Returns a selection that was made, and paid for, earlier.
 class Preselected final : public Sparsifier {
  public:
   Preselected(Selection selection, Sparsifier& inner)
@@ -102,7 +102,7 @@ class Composed final : public Scheme {
   Watched sparsifier_;
 };
 
-/// P, n, k and the numbers among the options.
+/// The symbols of a formula: P, n, k and the numeric options.
 Symbols symbols_of(const CostInput& in, double k) {
   Symbols symbols{{"P", in.ranks}, {"n", static_cast<double>(in.n)}, {"k", k}};
   if (in.options == nullptr) return symbols;

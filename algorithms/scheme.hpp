@@ -1,5 +1,5 @@
-// What a scheme is: a schedule for each rank, its cost model, its restrictions, its registry entry.
-// A sparse one is a sparsifier (who selects what) and a collective (how that is summed).
+// The parts of a scheme: a schedule for each rank, a cost model, restrictions and a registry entry.
+// A sparse scheme is a sparsifier (what is selected) and a collective (how selections are summed).
 #pragma once
 
 #include <cstdint>
@@ -20,26 +20,26 @@
 
 namespace thinwire::algorithms {
 
-/// What one rank brings to one iteration: its accumulator (gradient and residual), dense for dense
-/// schemes, and for sparse ones the coordinates that can matter (all others count as 0).
+/// The input of one rank in one iteration: its accumulator (gradient plus residual). Dense schemes
+/// take it dense, sparse ones the coordinates that can matter (all others count as 0).
 using LocalGradient = Stream;
 
-/// What one rank has after an allreduce.
+/// The result of an allreduce on one rank.
 struct Reduced {
   Stream sum;  ///< equal on all ranks
-  /// What of the accumulator went into it, for error feedback. Sparse schemes: the coordinates.
-  /// Dense ones that send less than the truth (quantised): the values sent; else empty, for all of
-  /// it.
+  /// The part of the accumulator that went into the sum, for error feedback. Sparse schemes: its
+  /// coordinates. Dense schemes that send approximate values (quantised): the values sent;
+  /// otherwise empty, which means all of it.
   Stream contributed = {};
-  SelectionReport selection = {};  ///< of sparse schemes
-  /// Words that the rank brought together to make the sum, where those are more than the sum's.
+  SelectionReport selection = {};  ///< sparse schemes only
+  /// Words that the rank gathered to compute the sum, if there are more than in the sum.
   Words gathered = {};
-  /// Words of its own that it sent, where that is not its selection, or its whole dense gradient.
+  /// Words of its own that it sent, if they are not its selection or its whole dense gradient.
   Words sent = {};
 };
 
-/// One rank's side of a scheme. Lives through the iterations and keeps what they hand on
-/// (thresholds, boundaries).
+/// The part of a scheme that runs on one rank. It lives through all iterations and keeps state
+/// between them (thresholds, boundaries).
 class Scheme {
  public:
   Scheme() = default;
@@ -52,24 +52,24 @@ class Scheme {
   /// The allreduce of iteration 1, 2, 3 ... All ranks call it with the same iteration.
   [[nodiscard]] virtual Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient,
                                                 int iteration) = 0;
-  /// The same in an iteration whose backward pass is still to be run: here all of it first, and
-  /// what is sent and received is copied between GPU and host where that costs. A scheme that sends
-  /// parts as they become ready has its own.
+  /// The allreduce of an iteration whose backward pass has not run yet. This default runs all of it
+  /// first, and copies sent and received data between GPU and host at their price. A scheme that
+  /// sends parts as they become ready overrides it.
   [[nodiscard]] virtual Task<Reduced> allreduce_in_training(Communicator& comm,
                                                             LocalGradient gradient, int iteration,
                                                             TrainingStep& step);
-  /// Selects now, on the rank's own strand, and goes on beside it. `result` is there when the
+  /// Selects now, on the rank's own strand; the rest runs concurrently. `result` is valid after the
   /// request has been waited for.
   [[nodiscard]] virtual Task<Request> begin(Communicator& comm, LocalGradient gradient,
                                             int iteration, Reduced& result);
 };
 
-/// The backward pass up to where all components from `first` on are ready.
+/// Runs the backward pass until all components from `first` on are ready.
 [[nodiscard]] Task<void> run_backward(Communicator& comm, TrainingStep& step, std::int64_t first);
-/// Seconds to copy to the host what a rank sends, and back what it gets.
+/// The time, in seconds, to copy to the host what a rank sends, and back what it receives.
 [[nodiscard]] Seconds copying(const WorkPrices& prices, Words sent, Words received);
 
-/// One rank's side of the way in which selections are summed.
+/// The part of a collective that runs on one rank and sums selections.
 class SparseCollective {
  public:
   SparseCollective() = default;
@@ -79,14 +79,13 @@ class SparseCollective {
   SparseCollective& operator=(SparseCollective&&) = delete;
   virtual ~SparseCollective() = default;
 
-  /// Lets the sparsifier select on the ranks that have a say, and sums. `accumulated` is let go as
+  /// Lets the sparsifier select on the ranks that take part, and sums. `accumulated` is released as
   /// soon as it is not needed any more.
   [[nodiscard]] virtual Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier,
                                                 SparseVector accumulated, int iteration) = 0;
 };
 
-/// Messages, words and reductions that follow each other on the critical path: α, β and γ are
-/// charged for these.
+/// Messages, words and reductions on the critical path, which are charged with α, β and γ.
 struct Terms {
   double messages = 0;
   double words = 0;
@@ -100,7 +99,7 @@ struct Terms {
   }
 };
 
-/// From `low` to `high`; equal where there is one value.
+/// The interval from `low` to `high`; both are equal for a single value.
 struct Interval {
   Terms low;
   Terms high;
@@ -110,107 +109,108 @@ struct Interval {
 
 [[nodiscard]] inline Interval same(Terms terms) { return {terms, terms}; }
 
-/// What a formula says of one iteration's allreduce.
+/// The predicted cost of the allreduce of one iteration.
 struct Cost {
-  Interval paper;        ///< as the paper's table prints it
-  Interval counted;      ///< the same terms with the messages counted instead of rounded up
-  Interval lower_order;  ///< what the paper leaves out and a run has: sizes, remainders, folding
-  bool exact = false;    ///< a run equals that, given what the scheme's comment asks
+  Interval paper;        ///< as printed in the paper's table
+  Interval counted;      ///< the same, with exact instead of rounded message counts
+  Interval lower_order;  ///< terms that the paper omits: sizes, remainders, folding
+  bool exact = false;    ///< a run equals run(), under the conditions of the scheme's comment
 
-  /// What a run costs.
+  /// The cost of a run.
   [[nodiscard]] Interval run() const { return counted + lower_order; }
 };
 
-/// ceil(log P): the steps in which messages double.
+/// ceil(log P): the number of steps of a doubling schedule.
 [[nodiscard]] double ceil_log2(int ranks);
 
-/// How many components the ranks really selected.
+/// How many components the ranks selected in a run.
 struct SelectedCounts {
   std::int64_t least = 0;
   std::int64_t most = 0;
   std::int64_t total = 0;
 };
 
-/// What a cost model is asked for.
+/// The arguments of a cost model.
 struct CostInput {
   int ranks = 1;
   std::int64_t n = 0;  ///< components
   std::int64_t k = 0;  ///< components that each rank selects
   int iteration = 1;
   const Options* options = nullptr;
-  /// Where a run is known: a threshold selects more or less than k.
+  /// Set when a run is known: a threshold selects more or less than k.
   std::optional<SelectedCounts> selected = {};
   std::optional<std::int64_t> result = {};  ///< components of the reduced gradient, likewise
-  /// As in SchemeSetup:
+  /// The same as in SchemeSetup:
   std::int64_t granule = 1;
   const std::vector<std::int64_t>* tensors = nullptr;
   Seconds alpha = {};
   Seconds beta_per_word = {};
 
-  /// k as it came out, where it was least and most.
+  /// The smallest and the largest selection of a rank: k unless a run is known.
   [[nodiscard]] double least() const { return static_cast<double>(selected ? selected->least : k); }
   [[nodiscard]] double most() const { return static_cast<double>(selected ? selected->most : k); }
   [[nodiscard]] bool even() const { return !selected || selected->least == selected->most; }
 };
 
-/// A row of a paper's cost table, in formulas (algorithms/formula.hpp) of P, n, k, and the numbers
-/// among the scheme's options.
+/// A row of a paper's cost table, as formulas (algorithms/formula.hpp) of P, n, k, and the numeric
+/// options of the scheme.
 struct PaperCost {
-  std::string latency;          ///< in α
-  std::string words;            ///< in β; of an interval the lower end
-  std::string words_high = {};  ///< the upper end; empty: there is one value
+  std::string latency;          ///< factor of α
+  std::string words;            ///< factor of β; the lower end of an interval
+  std::string words_high = {};  ///< the upper end; empty: the same as the lower
   std::string latency_high = {};
-  std::string reduced = "0";  ///< ours, in γ: what the papers leave out
+  std::string reduced = "0";  ///< factor of γ: ours, since the papers leave it out
   std::string reduced_high = {};
 };
 
-/// The registry entry of a scheme: what it is called, costs and cannot do, and how it is made.
+/// The registry entry of a scheme: its name, cost, restrictions and factory.
 struct SchemeInfo {
   std::string name = {};
   std::string summary = {};
   std::string source = {};  ///< paper, table or equation
   PaperCost paper = {};
-  std::string exact_when = {};   ///< a run equals the formula then; empty: it is an interval
-  std::string lower_order = {};  ///< what the paper leaves out, in words
-  bool dense = false;            ///< takes dense gradients; else sparse ones
-  bool quantised = false;        ///< what is sent of values is not all of them
+  std::string exact_when = {};   ///< when a run equals the formula; empty: an interval
+  std::string lower_order = {};  ///< the terms that the paper omits, in words
+  bool dense = false;            ///< takes dense gradients, otherwise sparse ones
+  bool quantised = false;        ///< sends values in reduced precision
   std::vector<OptionInfo> options = {};
-  /// Those options that are periods: every so many iterations the allreduce is another.
+  /// The options that are periods: in every such iteration the allreduce does different work.
   std::vector<std::string> periods = {};
-  int settling = 0;  ///< iterations until it does what it goes on to do
-  /// Why it cannot run at these P and n, or nothing.
+  int settling = 0;  ///< iterations until it reaches its steady state
+  /// The reason why the scheme cannot run at these P and n, or empty.
   std::function<std::optional<std::string>(int ranks, std::int64_t n)> restriction =
       [](int, std::int64_t) { return std::nullopt; };
-  /// The terms of a run; cost() fills in `paper`, and the reduced words of `counted` by the formula
-  /// where it has none.
+  /// The terms of a run; cost() fills in `paper`, and the reduced words of `counted` from the
+  /// formula if there are none.
   std::function<Cost(const CostInput&)> run_cost = {};
   std::function<std::unique_ptr<Scheme>(const SchemeSetup&)> make = {};
 
-  // Of sparse schemes:
-  std::string sparsifier = {};  ///< who selects
+  // Sparse schemes only:
+  std::string sparsifier = {};  ///< the sparsifier's name
   Needs sparsifier_needs = Needs::nothing;
-  std::vector<OptionInfo> collective_options = {};  ///< those that are not the sparsifier's
+  std::vector<OptionInfo> collective_options = {};  ///< without the sparsifier's
   std::function<std::unique_ptr<SparseCollective>(const SchemeSetup&)> collective = {};
-  /// What is put around every scheme that this collective makes with a sparsifier.
+  /// Wraps every scheme composed of this collective and a sparsifier.
   std::function<SchemeInfo(SchemeInfo)> decorate = {};
   bool carries_slots = false;
   bool carries_values_of_all = false;
-  /// Traffic over that without padding, and the padded elements, where `ranks` select at most
-  /// `most` each and `total` together; empty where nothing is padded.
+  /// The traffic relative to that without padding, and the number of padded elements, when `ranks`
+  /// ranks select at most `most` each and `total` together; empty when nothing is padded.
   std::function<double(int ranks, std::int64_t most, std::int64_t total)> padding_factor = {};
   std::function<std::int64_t(int ranks, std::int64_t most, std::int64_t total)> padded_elements =
       {};
-  bool selects_together = false;  ///< k is what all ranks select, each in its own part
-  /// The result is selected anew, so its size is a k of its own.
+  bool selects_together = false;  ///< k is the number selected by all ranks together, each in its
+                                  ///< own part
+  /// The result is a selection too, so its size is itself about k.
   bool selects_result = false;
 
   [[nodiscard]] Cost cost(const CostInput& in) const;
 };
 
-/// Whether a sparse scheme's collective can carry what the sparsifier selects.
+/// Whether the collective of a sparse scheme can carry the selection of the sparsifier.
 [[nodiscard]] bool can_compose(const SchemeInfo& collective, const SparsifierInfo& sparsifier);
-/// A sparse scheme of `collective`, an entry without `make`, and a sparsifier. Throws InputError
-/// where the collective cannot carry what the sparsifier selects.
+/// Composes a sparse scheme of `collective`, an entry without `make`, and a sparsifier. Throws
+/// InputError when the collective cannot carry the selection of the sparsifier.
 [[nodiscard]] SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier);
 
 }  // namespace thinwire::algorithms

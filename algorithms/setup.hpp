@@ -1,4 +1,4 @@
-// What every scheme and its parts need to know of a simulation.
+// The parameters of a simulation that every scheme and its parts use.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 
 namespace thinwire::algorithms {
 
-/// One for each simulation, shared by the ranks' schemes, which it must outlive.
+/// One per simulation, shared by the schemes of all ranks, which it must outlive.
 struct SchemeSetup {
   int ranks = 1;
   GradientSpace space;
-  std::int64_t k = 0;  ///< components that each rank wants to select; a multiple of space.granule
+  std::int64_t k = 0;  ///< components that each rank should select; a multiple of space.granule
   Gamma gamma = {};
-  WorkPrices prices = {};  ///< of local work, where an iteration of a training is simulated
+  WorkPrices prices = {};  ///< of local work, when a training iteration is simulated
   Options options = {};
   SharedWork* shared = nullptr;
-  /// α and β as the network's formulas take them, for schemes that decide by cost.
+  /// α and β as in the network's formulas, for schemes that decide by cost.
   Seconds alpha = {};
   Seconds beta_per_word = {};
-  std::uint64_t seed = 1;  ///< of what schemes draw at random
+  std::uint64_t seed = 1;  ///< for the random draws of schemes
   /// Components of the model's tensors, in the order of the gradient; empty: one tensor.
   std::vector<std::int64_t> tensors = {};
 

@@ -1,5 +1,4 @@
-// What a scheme is told of the training around it: when gradients are ready, and what local work
-// costs.
+// A scheme's view of a training iteration: when gradients are ready, and the price of local work.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +17,16 @@ struct ReadyAt {
   Seconds time;
 };
 
-/// One rank's backward pass, which makes the gradient ready from its end to its beginning.
+/// The backward pass of one rank, which makes the gradient ready from its end to its beginning.
 class TrainingStep {
  public:
-  /// `ready` from the gradient's end to its beginning, its last element at component 0. It and
-  /// `prices` must outlive this.
+  /// `ready` is ordered from the gradient's end to its beginning and ends with component 0. Both
+  /// `ready` and `prices` must outlive this object.
   TrainingStep(std::span<const ReadyAt> ready, const WorkPrices& prices, GradientSpace space)
       : ready_(ready), prices_(prices), space_(space) {}
 
-  /// The seconds of the backward pass that lie between now and the moment when all components from
-  /// `first` on are ready. Whoever asks spends them.
+  /// The seconds of the backward pass that remain until all components from `first` on are ready.
+  /// The caller must spend them.
   [[nodiscard]] Seconds until_ready(std::int64_t first) {
     Seconds reached = spent_;
     for (const ReadyAt& part : ready_) {

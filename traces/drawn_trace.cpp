@@ -17,9 +17,9 @@ namespace thinwire::traces {
 
 namespace {
 
-constexpr std::uint64_t kBursts = 0x6275727374;  // tells these draws from the source's
+constexpr std::uint64_t kBursts = 0x6275727374;  // separates these draws from those of the source
 
-/// Layers of another n, in proportion; those that vanish are left out.
+/// The layers scaled to another n; those that vanish are dropped.
 std::vector<Layer> stretched(const Profile& profile, std::int64_t components) {
   const double factor = static_cast<double>(components) / static_cast<double>(profile.components);
   std::vector<Layer> layers;
@@ -31,14 +31,14 @@ std::vector<Layer> stretched(const Profile& profile, std::int64_t components) {
   return layers;
 }
 
-/// Far enough into a training that the start-up is over.
+/// An iteration at which the start-up is over.
 int settled_iteration(const Profile& profile) {
   return 1 + static_cast<int>(std::ceil(
                  std::min(1e6, std::max(8 * profile.thresholds.filling, 1 / profile.density))));
 }
 
-/// An entry of an accumulator by -ln of the share of k that reaches it. In these terms magnitudes
-/// above any threshold have one distribution, whatever is added to them.
+/// An entry of an accumulator with -ln of the share of k that reaches its magnitude. In these terms
+/// magnitudes above any threshold have one distribution, whatever constant is added.
 struct Rarity {
   double value = 0;
   Entry entry;
@@ -55,7 +55,7 @@ std::vector<Rarity> rarities(const SparseVector& accumulator, const Magnitudes& 
   return found;
 }
 
-/// A burst of a region, as if it were denser or less dense.
+/// Applies a burst to each region, as if its density had changed.
 void burst(std::vector<Rarity>& entries, const std::vector<std::uint32_t>& regions, double bursts,
            std::uint64_t key) {
   std::size_t region = 0;
@@ -71,7 +71,7 @@ void burst(std::vector<Rarity>& entries, const std::vector<std::uint32_t>& regio
   }
 }
 
-/// The k largest, moved so that the least of them is the threshold: an exact top-k.
+/// The k largest, shifted so that the smallest of them is the threshold: an exact top-k.
 SparseVector largest(std::vector<Rarity> entries, std::int64_t k, const Magnitudes& law,
                      float threshold) {
   const auto larger = [](const Rarity& a, const Rarity& b) {
@@ -129,7 +129,7 @@ void write_drawn_trace(const Profile& profile, const DrawnTraceSettings& setting
       .residual_rule = ResidualRule::all,
       .layers = stretched(profile, settings.components)};
   const double bursts = profile.popularity.bursts;
-  // What a burst brings above the threshold must have been drawn; 0 draws everything.
+  // Entries that a burst may lift above the threshold must have been drawn; 0 draws everything.
   const double least_reach = 2 * std::exp(3 * bursts);
   const double reach = least_reach * settings.density < 0.5 ? least_reach : 0;
   const ExactProfileSource source(profile, {.family = settings.family,

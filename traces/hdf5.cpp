@@ -14,10 +14,10 @@ namespace thinwire::traces::hdf5 {
 
 namespace {
 
-/// How much smaller a dataset may be on disk: more than deflate can do (1032), so that a few bytes
-/// do not claim to be an exabyte.
+/// The largest accepted ratio of a dataset's size to its size on disk. It exceeds that of deflate
+/// (1032), and stops a few bytes from claiming to be an exabyte.
 constexpr double kMostCompression = 4096;
-/// HDF5 holds a whole chunk in memory to read a value of it.
+/// HDF5 holds a whole chunk in memory to read one value of it.
 constexpr hsize_t kLargestChunk = hsize_t{1} << 28U;
 constexpr std::size_t kLongestText = std::size_t{1} << 20U;
 
@@ -73,7 +73,7 @@ bool is_kind(hid_t type, Kind kind) {
     case Kind::text:
       break;
   }
-  // Those of variable length are what HDF5 reads by references that it does not check.
+  // HDF5 reads texts of variable length through references that it does not check.
   return H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
 }
 
@@ -83,7 +83,7 @@ void silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
 std::string reason() {
   std::string text;
-  // Upward begins with the innermost, which knows most.
+  // The upward walk begins with the innermost error, which is the most specific.
   H5Ewalk2(
       H5E_DEFAULT, H5E_WALK_UPWARD,
       [](unsigned, const H5E_error2_t* error, void* target) -> herr_t {
@@ -126,7 +126,7 @@ Dataset::Dataset(std::string path, hid_t file, std::string name, Kind kind, std:
     : path_(std::move(path)), name_(std::move(name)) {
   if (!exists(path_, file, name_)) refuse("is missing");
   const Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-  // Ranks that share a chunk should not unpack it once each.
+  // The cache is large enough that ranks which share a chunk do not unpack it once each.
   H5Pset_chunk_cache(access.id(), 1009, std::size_t{1} << 25U, 1);
   dataset_ = Handle(H5Dopen2(file, name_.c_str(), access.id()), H5Dclose);
   if (!dataset_.valid()) refuse("is no dataset" + reason());

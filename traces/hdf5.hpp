@@ -1,5 +1,5 @@
-// What traces need of HDF5's C interface: handles that close themselves, its reasons, and datasets
-// that are checked before anything is read from them.
+// The part of HDF5's C interface that traces need: handles that close themselves, error texts, and
+// datasets that are checked before they are read.
 #pragma once
 
 #include <hdf5.h>
@@ -11,7 +11,7 @@
 
 namespace thinwire::traces::hdf5 {
 
-/// Closes what HDF5 opened.
+/// Owns an HDF5 identifier and closes it.
 class Handle {
  public:
   using Close = herr_t (*)(hid_t);
@@ -29,7 +29,7 @@ class Handle {
   }
   ~Handle() { static_cast<void>(close()); }
 
-  /// Whether that worked: a file is written to its end only now.
+  /// Returns whether closing succeeded: only then is a file completely written.
   bool close() {
     if (!valid()) return true;
     return close_(std::exchange(id_, H5I_INVALID_HID)) >= 0;
@@ -42,42 +42,41 @@ class Handle {
   Close close_ = nullptr;
 };
 
-/// HDF5 prints nothing of its own from here on.
+/// Stops HDF5 from printing errors itself.
 void silence();
-/// Why the last call failed, " (in HDF5's words)", or nothing.
+/// The reason why the last call failed, as " (in HDF5's words)", or empty.
 [[nodiscard]] std::string reason();
 
-/// "FILE: WHERE: what" as an InputError.
+/// Throws "FILE: WHERE: what" as an InputError.
 [[noreturn]] void refuse(const std::string& file, const std::string& where,
                          const std::string& what);
-/// "/name[3]", "/name[3, 5]".
+/// Formats a position as "/name[3]" or "/name[3, 5]".
 [[nodiscard]] std::string place(const std::string& name, const std::vector<hsize_t>& at);
 
-/// Two bytes, as numpy's float16.
+/// The two-byte type of numpy's float16.
 [[nodiscard]] Handle float16();
-/// UTF-8 of `size` bytes.
+/// The type of a UTF-8 text of `size` bytes.
 [[nodiscard]] Handle string_type(std::size_t size);
 
 enum class Kind : std::uint8_t { integer, real, text };
 
 /// A dataset of a trace that is read. Its type, number of dimensions and storage are checked, so
-/// that lengths are not merely claimed.
+/// its length is backed by data.
 class Dataset {
  public:
   Dataset(std::string path, hid_t file, std::string name, Kind kind, std::size_t dimensions);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::vector<hsize_t>& shape() const { return shape_; }
-  /// Refuses another shape; `meaning` says why, as in "[T, P]".
+  /// Refuses another shape; `meaning` explains it, as in "[T, P]".
   void require_shape(const std::vector<hsize_t>& shape, const std::string& meaning) const;
 
-  /// `count` elements, one where there are no dimensions, from `at` on, along the last dimension.
-  /// Integers beyond std::int64_t and reals beyond float come back as the largest of them or
-  /// infinite.
+  /// Reads `count` elements (one without dimensions) from `at` on, along the last dimension.
+  /// Integers beyond std::int64_t and reals beyond float are read as the largest value or infinity.
   void read(const std::vector<hsize_t>& at, std::size_t count, std::int64_t* values) const;
   void read(const std::vector<hsize_t>& at, std::size_t count, float* values) const;
   [[nodiscard]] std::string read_text(const std::vector<hsize_t>& at) const;
-  // Of no dimensions.
+  // For datasets without dimensions.
   [[nodiscard]] double read_double() const;
   [[nodiscard]] std::uint64_t read_unsigned() const;
 
@@ -96,7 +95,7 @@ class Dataset {
   std::vector<hsize_t> shape_;
 };
 
-/// Whether there is such a dataset or group. Refuses links that lead elsewhere.
+/// Whether there is such a dataset or group. Refuses links to other places.
 [[nodiscard]] bool exists(const std::string& path, hid_t file, const std::string& name);
 
 }  // namespace thinwire::traces::hdf5

@@ -12,7 +12,7 @@ namespace thinwire::traces {
 
 namespace {
 
-// Intervals of z: the upper ones matter most, since the popular coordinates are there.
+// Intervals of z: the upper ones matter most, since they hold the popular coordinates.
 constexpr double kLeastZ = -3;
 constexpr double kMostZ = 5;
 constexpr double kStepZ = 0.25;
@@ -116,7 +116,7 @@ Ref<const Population> Landscape::population() const {
   settings.rates = rates_;
   settings.magnitudes = magnitudes_;
 
-  // Pieces end where a cell, a block or a region does.
+  // A piece ends where a cell, a block or a region ends.
   std::uint32_t at = 0;
   std::uint32_t region = 0;
   while (at < coordinates_) {
@@ -144,7 +144,7 @@ float ThresholdWalk::threshold(int rank, int iteration) const {
   double log =
       drift_.ranks * normal_draw(random_bits(seed_, LandscapeDraw::rank, rank)) +
       drift_.noise * normal_draw(random_bits(seed_, LandscapeDraw::noise, rank, iteration));
-  // An autoregressive walk, common to the ranks: what happened long ago is forgotten.
+  // An autoregressive walk, common to all ranks, whose old terms are negligible.
   const double kept = std::exp(-1 / drift_.memory);
   const int steps = std::min(4000, static_cast<int>(std::ceil(8 * drift_.memory)));
   double walk = 0;

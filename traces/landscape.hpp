@@ -1,5 +1,5 @@
-// A profile laid over a space of coordinates: which region, block and popularity class each is in.
-// What the exact and the statistical gradients of a profile have in common.
+// A profile mapped to a space of coordinates: the region, block and popularity class of each. The
+// exact and the statistical gradients of a profile share it.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace thinwire::traces {
 
 class Landscape {
  public:
-  /// Ranks select `k` components each, about. Regions are stretched or shrunk to fill the space.
+  /// Each rank selects about `k` components. Regions are scaled to fill the space.
   Landscape(const Profile& profile, PopularityFamily family, const GradientSpace& space,
             std::int64_t k, std::uint64_t seed);
 
-  /// Popularity classes: intervals of z.
+  /// The number of popularity classes, which are intervals of z.
   [[nodiscard]] std::size_t classes() const { return weights_.front().size(); }
   /// λ by region and class.
   [[nodiscard]] const std::vector<std::vector<double>>& rates() const { return rates_; }
@@ -25,15 +25,15 @@ class Landscape {
   /// The first coordinate of each region, and the end.
   [[nodiscard]] const std::vector<std::uint32_t>& regions() const { return regions_; }
   [[nodiscard]] std::uint32_t block() const { return block_; }
-  /// How the coordinates of a block are spread over the classes.
+  /// The distribution of the coordinates of a block over the classes.
   [[nodiscard]] const std::vector<double>& spread(std::uint32_t block) const;
-  /// The class of a coordinate, drawn by that spread.
+  /// The class of a coordinate, drawn from that distribution.
   [[nodiscard]] std::size_t class_of(std::uint32_t coordinate) const;
 
-  /// All rates times a factor.
+  /// Multiplies all rates by a factor.
   void scale(double factor);
 
-  /// Cells for the statistical model, with expected counts.
+  /// The cells of the statistical model, with expected counts.
   [[nodiscard]] Ref<const Population> population() const;
 
  private:
@@ -46,8 +46,8 @@ class Landscape {
   MagnitudeLaw magnitudes_;
 };
 
-/// The threshold of an exact top-k on a rank in an iteration, as the profile lets it drift. Without
-/// the start-up the training is taken to have gone on for long.
+/// The threshold of an exact top-k on a rank in an iteration, with the profile's drift. Without the
+/// start-up the training is assumed to have run for long.
 class ThresholdWalk {
  public:
   ThresholdWalk(const ThresholdDrift& drift, bool start_up, std::uint64_t seed)

@@ -7,12 +7,12 @@
 
 namespace thinwire::traces {
 
-/// The share of the distribution that lies below z.
+/// The cumulative distribution function at z.
 [[nodiscard]] inline double normal_cdf(double z) {
   return 0.5 * std::erfc(-z / std::numbers::sqrt2);
 }
 
-/// The z below which a share in (0, 1) lies.
+/// The inverse of normal_cdf() at a share in (0, 1).
 [[nodiscard]] inline double normal_quantile(double share) {
   return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * share);
 }

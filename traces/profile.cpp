@@ -21,11 +21,11 @@ namespace {
 
 constexpr std::string_view kProfileFormat = "thinwire-profile";
 constexpr int kProfileVersion = 1;
-/// How far the mean of the relative densities may be from 1: they are written in a few digits.
+/// The tolerance of the mean of the relative densities, which are written in a few digits.
 constexpr double kMeanTolerance = 1e-3;
 constexpr std::int64_t kMostComponents = std::numeric_limits<std::uint32_t>::max();
 
-/// What says where it comes from.
+/// The entries that have a provenance.
 constexpr std::array<std::string_view, 19> kEntries{"layers",
                                                     "regions",
                                                     "popularity.rho",
@@ -47,13 +47,13 @@ constexpr std::array<std::string_view, 19> kEntries{"layers",
                                                     "thresholds.filling"};
 constexpr std::array<std::string_view, 3> kKinds{"fitted", "calibrated", "assumed"};
 
-/// A number of the profile by its name, so that reading, writing and checking agree.
+/// A number of the profile with its name and range, which reading, writing and checking share.
 struct Field {
   std::string_view name;
   double* value;
   double low;
   double high;
-  bool above_low = false;  ///< low itself is out
+  bool above_low = false;  ///< low itself is excluded
   bool below_high = false;
 };
 
@@ -208,7 +208,7 @@ void check_provenance(const Profile& profile, const std::string& path) {
   }
 }
 
-/// The one place that says what a profile is.
+/// Checks all properties of a valid profile.
 void check(const Profile& profile, const std::string& path) {
   if (profile.components < 1 || profile.components > kMostComponents) {
     refuse_value(path, "/components", fmt::format("{}", profile.components),
@@ -218,7 +218,7 @@ void check(const Profile& profile, const std::string& path) {
     refuse_value(path, "/density", fmt::format("{}", profile.density),
                  "a number above 0, at most 1");
   }
-  Profile copy;  // fields are named through pointers that write, too
+  Profile copy;  // fields point to members that can be written
   copy.popularity = profile.popularity;
   copy.magnitudes = profile.magnitudes;
   copy.thresholds = profile.thresholds;
@@ -255,7 +255,7 @@ std::vector<Layer> read_layers(const JsonNode& node) {
     element.be_object(std::array<std::string_view, 2>{"name", "size"});
     const std::int64_t size = element.at("size").whole();
     layers.push_back({element.at("name").text(), first, size});
-    // Sums that are out of range are refused later; until then they must not overflow.
+    // Sums out of range are refused later; until then they must not overflow.
     first += std::clamp<std::int64_t>(size, 0, kMostComponents);
   }
   return layers;
@@ -328,7 +328,7 @@ void write_profile(const Profile& profile, const std::string& path) {
   Json popularity = group(popularity_fields(copy.popularity));
   popularity["block"] = profile.popularity.block;
 
-  // One layer, region or entry a line: nlohmann's indentation would give each number its own.
+  // One layer, region or entry per line: nlohmann's indentation would use a line per number.
   const auto lines = [](const std::vector<std::string>& items) {
     return fmt::format("\n    {}\n  ", fmt::join(items, ",\n    "));
   };

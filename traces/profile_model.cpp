@@ -11,7 +11,7 @@ namespace thinwire::traces {
 
 namespace {
 
-/// What is selected with certainty 0 or 1 needs no distribution.
+/// A probability of 0 or 1 needs no distribution.
 bool is_certain(double density) { return density <= 0 || density >= 1; }
 
 double copula_probability(double rho, double density, double z) {
@@ -19,11 +19,11 @@ double copula_probability(double rho, double density, double z) {
   return normal_cdf((normal_quantile(density) + std::sqrt(rho) * z) / std::sqrt(1 - rho));
 }
 
-/// The quantile of Beta(a, b) where one tail has so much, in double precision. Far out the density
-/// is a power, which is solved at once; between, Newton's steps find it.
+/// The quantile of Beta(a, b) for a given tail probability, in double precision. Far out the
+/// density is a power law, which is inverted directly; elsewhere Newton's method is used.
 double beta_quantile(double a, double b, double tail, bool lower) {
   namespace bm = boost::math;
-  constexpr double kFar = 1e-9;  // relative error of the power
+  constexpr double kFar = 1e-9;  // relative error of the power law
   const double log_beta = std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b);
   if (lower) {
     const double p = std::exp((std::log(tail) + std::log(a) + log_beta) / a);
@@ -43,20 +43,19 @@ double beta_quantile(double a, double b, double tail, bool lower) {
 double beta_probability(double a, double density, double z) {
   if (is_certain(density)) return std::clamp(density, 0.0, 1.0);
   const double b = a * (1 - density) / density;
-  // By the smaller tail, which double precision resolves, up to where it cannot.
+  // The smaller tail is used, which double precision resolves, as far as it can.
   constexpr double kEnd = 37;
   const double tail = normal_cdf(-std::min(std::abs(z), kEnd));
   return beta_quantile(a, b, tail, z < 0);
 }
 
-/// The share that is never selected. Where ranks select more than the others are, some of these
-/// must be selected.
+/// The share that is never selected. It shrinks if ranks select more than the other coordinates.
 double never_selected(const Popularity& popularity, double density) {
   return std::min(popularity.never, 1 - std::clamp(density, 0.0, 1.0));
 }
 
-/// E[1 - (1 - p)^ranks] of the copula. The trapezoid rule is as good as any where a Gaussian weight
-/// has made both ends 0, once its steps are small beside the width of p's rise.
+/// E[1 - (1 - p)^ranks] for the copula. The trapezoid rule is accurate because the Gaussian weight
+/// vanishes at both ends, once the step is small compared with the width of p's rise.
 double copula_union(double rho, double density, double ranks) {
   if (is_certain(density) || rho <= 0) {
     return -std::expm1(ranks * std::log1p(-std::clamp(density, 0.0, 1.0)));
@@ -77,7 +76,7 @@ double copula_union(double rho, double density, double ranks) {
   return sum / weights;
 }
 
-/// ln Γ(x + a) - ln Γ(x), also where both are large and close to one another.
+/// ln Γ(x + a) - ln Γ(x), accurate also when both are large and close to each other.
 double log_gamma_step(double x, double a) {
   if (x < 1000) return std::lgamma(x + a) - std::lgamma(x);
   const double y = x + a;
@@ -85,7 +84,7 @@ double log_gamma_step(double x, double a) {
          (1 / (y * y * y) - 1 / (x * x * x)) / 360;
 }
 
-/// 1 - B(a, b + ranks) / B(a, b): the moments of a Beta distribution are known.
+/// 1 - B(a, b + ranks) / B(a, b), from the known moments of a Beta distribution.
 double beta_union(double a, double density, double ranks) {
   if (is_certain(density)) return std::clamp(density, 0.0, 1.0);
   const double b = a * (1 - density) / density;
@@ -100,7 +99,7 @@ double selection_probability(const Popularity& popularity, PopularityFamily fami
   if (never > 0) {
     const double share = normal_cdf(z);
     if (share < never) return 0;
-    // Of the others, how popular it is. Where normal_cdf(-z) is 0, that is z as well as any.
+    // z becomes the popularity among the others. When normal_cdf(-z) is 0, z itself is good enough.
     const double above = normal_cdf(-z) / (1 - never);
     if (above >= 1) return 0;
     if (above > 0) z = -normal_quantile(above);
@@ -114,7 +113,7 @@ std::vector<double> region_densities(const Profile& profile, double density) {
   std::vector<double> densities(profile.regions.size(), 0.0);
   std::vector<bool> full(profile.regions.size(), false);
   double wanted = density * static_cast<double>(profile.components);
-  // Where the proportion would take a region above 1, it is full, and the others share the rest.
+  // A region whose proportion would exceed 1 is full, and the others share the rest.
   for (bool changed = true; changed;) {
     changed = false;
     double weight = 0;
@@ -138,7 +137,7 @@ std::vector<double> region_densities(const Profile& profile, double density) {
       if (full[i]) wanted -= static_cast<double>(profile.regions[i].size);
     }
   }
-  // All that the profile says is selected is full: the rest falls evenly on the others.
+  // All regions with a positive density are full: the rest is spread evenly over the others.
   double rest = 0;
   for (std::size_t i = 0; i < densities.size(); ++i) {
     if (!full[i]) rest += static_cast<double>(profile.regions[i].size);
@@ -153,7 +152,7 @@ double union_density(const Profile& profile, PopularityFamily family, double den
                      double ranks) {
   if (ranks <= 0) return 0;
   const std::vector<double> densities = region_densities(profile, density);
-  std::map<double, double> components;  // by density: equal regions are worked out once
+  std::map<double, double> components;  // by density: equal regions are computed once
   for (std::size_t i = 0; i < densities.size(); ++i) {
     components[densities[i]] += static_cast<double>(profile.regions[i].size);
   }

@@ -22,7 +22,7 @@ ProfileSource::ProfileSource(const Profile& profile, const ProfileSettings& sett
                  random_bits(settings.seed, ProfileDraw::landscape)),
       population_(landscape_.population()),
       walk_(profile.thresholds, settings.start_up, random_bits(settings.seed, ProfileDraw::walk)) {
-  // A small space has few blocks, and what they drew may hold a tenth more or less than k.
+  // In a small space with few blocks the drawn popularity may be off k by a tenth: rescale.
   const std::int64_t carried = settings.k / settings.space.granule;
   const auto wanted = static_cast<double>(carried);
   if (wanted <= 0 || wanted > 0.5 * population_->present()) return;
@@ -64,8 +64,8 @@ SparseVector ExactProfileSource::drawn(Rank rank, int iteration, double level) c
   std::uint64_t draws = 0;
   const auto draw = [&] { return mix(key + ++draws * 0x9e3779b97f4a7c15U); };
   for (const Alike& alike : classes_) {
-    // From one coordinate that is drawn to the next.
-    const double none = -alike.rate * level;  // ln of the probability that one is not
+    // Geometric gaps lead from one drawn coordinate to the next.
+    const double none = -alike.rate * level;  // ln of the probability of no draw
     const double probability = -std::expm1(none);
     std::size_t i = 0;
     while (true) {

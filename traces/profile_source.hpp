@@ -1,5 +1,5 @@
-// Gradients as a profile describes them: which coordinates each rank's accumulator has large values
-// at, as entries or as counts.
+// Gradients drawn from a profile: the coordinates at which each rank's accumulator has large
+// values, as entries or as counts.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ struct ProfileSettings {
   std::int64_t k = 0;  ///< components that each rank selects
   std::uint64_t seed = 1;
   bool start_up = false;  ///< iterations are the first ones of a training
-  /// Exact values: about how many coordinates an accumulator holds, in multiples of k; 0: all.
+  /// Exact values only: the approximate size of an accumulator, in multiples of k; 0: everything.
   double reach = 8;
 };
 
-/// What both models have in common.
+/// The common part of both models.
 class ProfileSource : public GradientSource {
  public:
   [[nodiscard]] GradientSpace space() const override { return settings_.space; }
   /// The first coordinate of each region, and the end.
   [[nodiscard]] const std::vector<std::uint32_t>& regions() const { return landscape_.regions(); }
-  /// The magnitude that k entries of the rank's accumulator are expected to reach.
+  /// The magnitude that an expected number of k entries of the rank's accumulator reach.
   [[nodiscard]] float threshold(Rank rank, int iteration) const;
 
  protected:
@@ -35,7 +35,7 @@ class ProfileSource : public GradientSource {
   [[nodiscard]] const ProfileSettings& settings() const { return settings_; }
   [[nodiscard]] const Landscape& landscape() const { return landscape_; }
   [[nodiscard]] const Ref<const Population>& population() const { return population_; }
-  /// Of what a rank draws in an iteration.
+  /// The key of a rank's draws in an iteration.
   [[nodiscard]] std::uint64_t key(Rank rank, int iteration) const;
 
  private:
@@ -45,8 +45,8 @@ class ProfileSource : public GradientSource {
   ThresholdWalk walk_;
 };
 
-/// Draws entries. Time and memory follow their number, but for 4 bytes a coordinate and one pass
-/// over all of them at first.
+/// Draws entries. Time and memory are proportional to their number, plus 4 bytes per coordinate and
+/// one initial pass over all of them.
 class ExactProfileSource final : public ProfileSource {
  public:
   ExactProfileSource(const Profile& profile, const ProfileSettings& settings);
@@ -61,15 +61,15 @@ class ExactProfileSource final : public ProfileSource {
   [[nodiscard]] SparseVector drawn(Rank rank, int iteration, double level) const;
 
   std::vector<Alike> classes_;
-  double level_;  // up to which coordinates are drawn
+  double level_;  // coordinates are drawn up to this level
 };
 
-/// Draws counts, in constant time a rank.
+/// Draws counts, in constant time per rank.
 class StatisticalProfileSource final : public ProfileSource {
  public:
-  /// Throws InputError where the space has granules.
+  /// Throws InputError when the granule of the space is not 1.
   StatisticalProfileSource(const Profile& profile, const ProfileSettings& settings);
-  /// All magnitudes times `factor`.
+  /// The accumulator with all magnitudes multiplied by `factor`.
   [[nodiscard]] SparseVector accumulator(Rank rank, int iteration, double factor) const;
   [[nodiscard]] const Population& counts() const { return *population(); }
   [[nodiscard]] SparseVector sparse(Rank rank, int iteration) const override;

@@ -1,4 +1,4 @@
-// Where gradients come from: the seam between schemes and what training looks like.
+// The interface between schemes and the origin of their gradients.
 #pragma once
 
 #include "sim/core/base/units.hpp"
@@ -8,7 +8,7 @@
 
 namespace thinwire::traces {
 
-/// Gives every rank's gradient of every iteration (from 1). A pure function of its arguments, so
+/// Provides every rank's gradient of every iteration (from 1). A pure function of its arguments, so
 /// ranks may ask in any order.
 class GradientSource {
  public:

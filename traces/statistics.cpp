@@ -15,7 +15,7 @@ namespace {
 constexpr int kRegions = 64;
 constexpr std::array kShownLags{1, 8, 32};
 
-/// Least, mean and most of what comes one by one.
+/// Minimum, mean and maximum of a stream of values.
 class Spread {
  public:
   void add(double x) {
@@ -87,8 +87,8 @@ double total_variation(const std::vector<std::int64_t>& a, const std::vector<std
   return distance / 2;
 }
 
-/// Two samples of one law, each entry drawn by itself: the mean of |difference| is √(2/π) of its
-/// deviation, √(p (1 - p) (1/a + 1/b)).
+/// The expected distance of two samples of one distribution with independent entries: the mean of
+/// difference| is √(2/π) of its deviation, √(p (1 - p) (1/a + 1/b)).
 double total_variation_by_chance(const std::vector<std::int64_t>& a,
                                  const std::vector<std::int64_t>& b) {
   const auto sum_a = static_cast<double>(std::accumulate(a.begin(), a.end(), std::int64_t{0}));
@@ -119,7 +119,7 @@ std::vector<UnionDensity> union_densities(const TraceWindow& window, std::int64_
   const auto ranks = static_cast<int>(groups.size());
   std::vector<UnionDensity> densities;
   for (int together = 1; together <= ranks; together *= 2) {
-    const int whole = ranks / together;  // those behind them are of fewer ranks
+    const int whole = ranks / together;  // the groups after these are incomplete
     double sum = 0;
     for (int i = 0; i < whole; ++i) {
       sum += static_cast<double>(groups[static_cast<std::size_t>(i)].size());
@@ -134,7 +134,7 @@ std::vector<UnionDensity> union_densities(const TraceWindow& window, std::int64_
     }
     groups = std::move(pairs);
   }
-  // All have met by now: the last merge joined what was left over.
+  // All groups are merged by now; the last merge included the incomplete ones.
   if (densities.back().ranks < ranks) {
     densities.push_back(
         {.ranks = ranks,

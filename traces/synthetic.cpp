@@ -13,7 +13,7 @@ namespace thinwire::traces {
 
 namespace {
 
-// What a draw is for; keeps the sequences apart.
+// The purpose of a draw, which keeps the sequences apart.
 enum class SyntheticDraw : std::uint8_t { place, epoch, magnitude, scale, rest };
 
 void require_share(double value, const char* name) {
@@ -29,7 +29,7 @@ void require_finite(double value, const char* name) {
   }
 }
 
-/// How many of the first `index` things are marked when `share` of all are, evenly mixed.
+/// The number of marked elements among the first `index` when `share` of all are marked, evenly.
 std::int64_t marked_before(std::int64_t index, double share) {
   return static_cast<std::int64_t>(std::floor(static_cast<double>(index) * share + 1e-9));
 }
@@ -46,8 +46,8 @@ SyntheticSource::SyntheticSource(const SyntheticSettings& settings) : settings_(
   require_finite(settings.skew, "skew");
   require_finite(settings.tail, "tail");
   require_finite(settings.scale_drift, "scale_drift");
-  // A last coordinate that stands for fewer components than the others is never selected, unless
-  // everything is (and then k is n, and granule 1).
+  // A last coordinate with fewer components than the others is never selected, unless everything is
+  // (then k is n, and the granule is 1).
   const std::int64_t places = settings.space.components / settings.space.granule;
   const std::int64_t hot = settings.k / settings.space.granule;
   if (settings.k < 0 || hot > places) {
@@ -57,7 +57,7 @@ SyntheticSource::SyntheticSource(const SyntheticSettings& settings) : settings_(
   const std::int64_t count = std::min(places, hot + hot / 4);
   if (count == 0) return;
 
-  // One coordinate at least for each stratum; room for all ranks where there is that much.
+  // Each stratum has at least one coordinate, and room for all ranks if possible.
   const std::int64_t least = places / count >= settings.ranks ? settings.ranks : 1;
   const double hot_share = static_cast<double>(hot) / static_cast<double>(count);
   strata_.reserve(static_cast<std::size_t>(count));
@@ -81,8 +81,8 @@ const std::vector<std::uint32_t>& SyntheticSource::turns(int iteration) const {
   turns_.resize(strata_.size());
   turns_of_ = iteration;
   for (std::size_t i = 0; i < strata_.size(); ++i) {
-    // A stratum is drawn anew when its epoch changes: that happens to a share `drift` of the strata
-    // in each iteration, at a phase of its own.
+    // A stratum is drawn anew when its epoch changes: each iteration this affects a share `drift`
+    // of the strata, each with its own phase.
     const double phase = to_unit(random_bits(settings_.seed, SyntheticDraw::epoch, i));
     const auto epoch = static_cast<std::uint64_t>(std::floor(settings_.drift * iteration + phase));
     const std::uint64_t turn = random_bits(settings_.seed, SyntheticDraw::place, i, epoch);
@@ -111,7 +111,7 @@ SparseVector SyntheticSource::sparse(Rank rank, int iteration) const {
     const std::uint64_t place = shifted < ranks ? shifted : shifted - ranks;
     const std::uint64_t offset = stratum.common ? turn[i] : place * stratum.width / ranks;
     const std::uint64_t bits = mix(key + i);
-    // In (0, 1), and away from 1 by enough that a hot magnitude exceeds 1.
+    // In (0, 1), and far enough from 1 that a hot magnitude exceeds 1.
     const auto unit = static_cast<float>((static_cast<double>(bits >> 41U) + 0.5) * 0x1p-23);
     const float magnitude = stratum.hot ? 1.000001F * std::pow(unit, exponent) : 0.5F + 0.5F * unit;
     const bool negative = (bits & 1U) != 0;

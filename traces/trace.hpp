@@ -1,5 +1,5 @@
-// A recorded trace: what each rank of a real training selected, in one HDF5 file that h5py opens.
-// The layout is described in docs/traces.md.
+// A recorded trace: the selections of each rank of a real training, in one HDF5 file that h5py can
+// open. docs/traces.md describes the layout.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace thinwire::traces {
 
-/// A tensor of the model; layers follow one another and cover all components.
+/// A tensor of the model; layers are consecutive and cover all components.
 struct Layer {
   std::string name;
   std::int64_t first = 0;
@@ -22,46 +22,46 @@ struct Layer {
   friend bool operator==(const Layer&, const Layer&) = default;
 };
 
-/// What of its accumulator a rank forgets once it has been sent.
+/// The part of its accumulator that a rank clears after sending.
 enum class ResidualRule : std::uint8_t {
   all,    ///< everything that the rank selected
-  oktopk  ///< what the rank selected and the global top-k holds (Ok-Topk, Algorithm 2)
+  oktopk  ///< the selected entries that are in the global top-k (Ok-Topk, Algorithm 2)
 };
 
 struct TraceHeader {
   std::int64_t components = 0;  ///< n
   int ranks = 0;                ///< P
-  double density = 0;           ///< k/n that the exact local top-k aims at
+  double density = 0;           ///< k/n of the exact local top-k
   std::uint64_t seed = 0;
-  std::string source;  ///< which model, data and training, in words
+  std::string source;  ///< model, data and training, in words
   ResidualRule residual_rule = ResidualRule::all;
   std::vector<Layer> layers;
 
-  /// k: the nearest whole number to density · n, 1 at least.
+  /// k: density · n, rounded, and at least 1.
   [[nodiscard]] std::int64_t k() const;
 };
 
-/// All ranks in one iteration.
+/// The selections of all ranks in one iteration.
 struct TraceWindow {
   int iteration = 0;  ///< of the training, from 1
-  /// One a rank: the entries of the accumulator that it selected.
+  /// One per rank: the entries of the accumulator that it selected.
   std::vector<SparseVector> selected;
-  std::vector<float> thresholds;  ///< one a rank: the magnitude from which on it selected
+  std::vector<float> thresholds;  ///< one per rank: the magnitude from which on it selected
   std::optional<float> global_threshold;
 };
 
-/// Gradients, before error feedback, of some or all coordinates and of the first few ranks: what a
-/// sparsifier needs that selects in another way than the recording did.
+/// Gradients before error feedback, for some or all coordinates and the first ranks, for
+/// sparsifiers that select in another way than the recorded training.
 struct GradientSample {
   std::vector<std::uint32_t> coordinates;     ///< increasing
   std::vector<int> iterations;                ///< consecutive
-  int ranks = 0;                              ///< the first so many
+  int ranks = 0;                              ///< the first ranks, up to this number
   std::vector<std::vector<float>> residuals;  ///< [rank][sampled], before the first iteration
 };
 
-/// Reads a trace window by window, so that it may be larger than memory. What it finds is checked
-/// as it is read: order, ranges, finiteness, lengths. Throws InputError that names file, dataset,
-/// position and what would be right.
+/// Reads a trace window by window, so that it may be larger than memory. Data are checked as they
+/// are read: order, ranges, finiteness, lengths. Throws InputError with the file, dataset, position
+/// and what would be right.
 class TraceReader {
  public:
   explicit TraceReader(const std::string& path);
@@ -72,15 +72,15 @@ class TraceReader {
   ~TraceReader();
 
   [[nodiscard]] const TraceHeader& header() const;
-  /// Recorded iterations, increasing.
+  /// The recorded iterations, increasing.
   [[nodiscard]] const std::vector<int>& iterations() const;
-  /// The recorded iteration at position `at` of iterations().
+  /// The recorded iteration at index `at` of iterations().
   [[nodiscard]] TraceWindow window(std::size_t at) const;
-  /// Entries of one rank in it.
+  /// The entries of one rank in it.
   [[nodiscard]] SparseVector selected(std::size_t at, Rank rank) const;
 
   [[nodiscard]] const std::optional<GradientSample>& gradients() const;
-  /// One value for each coordinate of gradients(), in its iteration `at`.
+  /// One value per coordinate of gradients(), in its iteration `at`.
   [[nodiscard]] std::vector<float> gradient(std::size_t at, Rank rank) const;
 
  private:
@@ -89,14 +89,14 @@ class TraceReader {
 };
 
 struct TraceTotals {
-  std::int64_t entries = 0;    ///< selected
-  std::int64_t gradients = 0;  ///< values
+  std::int64_t entries = 0;    ///< selected entries
+  std::int64_t gradients = 0;  ///< gradient values
 };
 
-/// Reads all of it once, and so checks all of it.
+/// Reads, and so checks, the whole trace.
 [[nodiscard]] TraceTotals read_all(const TraceReader& reader);
 
-/// Writes a trace iteration by iteration. Throws InputError where what it is given is no trace.
+/// Writes a trace iteration by iteration. Throws InputError when its input is not a valid trace.
 class TraceWriter {
  public:
   TraceWriter(const std::string& path, const TraceHeader& header);
@@ -107,11 +107,11 @@ class TraceWriter {
   ~TraceWriter();
 
   void append(const TraceWindow& window);
-  /// Before the first gradient; sample.iterations may be empty, it grows.
+  /// To be called before the first gradient; sample.iterations may be empty and grows.
   void sample_gradients(const GradientSample& sample);
-  /// [rank][sampled] of the next iteration; kept in 16 bits each, scaled by rank and iteration.
+  /// [rank][sampled] of the next iteration; stored in 16 bits each, scaled by rank and iteration.
   void append_gradients(int iteration, const std::vector<std::vector<float>>& gradients);
-  /// Writes what is left and closes the file; without it the file is no trace.
+  /// Writes the remaining data and closes the file, which is not a valid trace without it.
   void finish();
 
  private:

@@ -24,10 +24,10 @@ using Position = std::vector<hsize_t>;
 constexpr std::int64_t kTraceVersion = 1;
 constexpr std::int64_t kMostRanks = 1 << 20;
 constexpr hsize_t kMostLayers = 1 << 20;
-/// Elements that are read and checked before memory is taken for more.
+/// The number of elements that are read and checked before memory is allocated for more.
 constexpr hsize_t kPiece = 1 << 16;
 
-/// `visit(position, value)` for [first, last) of a row, which begins with `row`, in order.
+/// Calls `visit(position, value)` for [first, last) of the row with index prefix `row`, in order.
 template <class T, class Visit>
 void for_each(const Dataset& dataset, Position row, hsize_t first, hsize_t last, Visit visit) {
   std::vector<T> piece(static_cast<std::size_t>(std::min(kPiece, last - first)));
@@ -140,7 +140,7 @@ TraceHeader read_header(const std::string& path, hid_t file) {
   return header;
 }
 
-/// Training iterations: from 1, increasing, consecutive where `consecutive`.
+/// Reads training iterations: from 1, increasing, and consecutive if `consecutive`.
 std::vector<int> read_iterations(const Dataset& dataset, bool consecutive) {
   std::vector<int> iterations;
   for_each<std::int64_t>(
@@ -212,7 +212,7 @@ struct TraceReader::File {
     if (hdf5::exists(path, file.id(), "/gradients")) read_sample();
   }
 
-  /// The begin of the first is 0, the end of the last the number of entries.
+  /// The first list begins at 0, and the last ends at the number of entries.
   void check_ends() const {
     const auto entries = static_cast<std::int64_t>(index.shape()[0]);
     const hsize_t last = begin.shape()[0] - 1;

@@ -1,4 +1,4 @@
-// A recorded trace as gradients: what a scheme gets is what the training's ranks had selected.
+// A recorded trace as a source of gradients: the selections of the training's ranks.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace thinwire::traces {
 
-/// Iteration i has the trace's i-th recorded iteration; after the last one the first comes again.
-/// The values are of accumulators, so residuals are in them already.
+/// Iteration i has the trace's i-th recorded iteration; the trace repeats after the last one. The
+/// values are those of accumulators, so they include residuals.
 class TraceSource final : public GradientSource {
  public:
   explicit TraceSource(TraceReader reader) : reader_(std::move(reader)) {}
@@ -18,7 +18,7 @@ class TraceSource final : public GradientSource {
     return {.components = reader_.header().components, .granule = 1};
   }
   [[nodiscard]] SparseVector sparse(Rank rank, int iteration) const override;
-  /// The selected entries, zeros elsewhere.
+  /// The selected entries, with zeros elsewhere.
   [[nodiscard]] DenseBlock dense(Rank rank, int iteration) const override;
 
  private:

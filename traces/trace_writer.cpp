@@ -17,12 +17,12 @@ namespace {
 using hdf5::Handle;
 using Shape = std::vector<hsize_t>;
 
-/// A chunk is packed and unpacked as a whole.
+/// The size of a chunk, which is packed and unpacked as a whole.
 constexpr hsize_t kChunkBytes = 1 << 18;
 constexpr std::size_t kLongestName = 1000;
 constexpr std::size_t kLongestSource = 60'000;
 
-/// Datasets without the time at which they were made: the same trace is the same file.
+/// Properties of datasets without a creation time: equal traces are equal files.
 Handle dataset_creation() {
   Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation.id(), false);
@@ -56,7 +56,7 @@ class Growing {
     if (!dataset_.valid()) fail();
   }
 
-  /// Whole rows.
+  /// Appends whole rows.
   template <class T>
   void append(const std::vector<T>& values) {
     hsize_t row_length = 1;
@@ -103,8 +103,8 @@ class Growing {
   Handle dataset_;
 };
 
-/// The nearest real that 16 bits hold, of one that is no larger than about 1. HDF5 1.10.8 halves
-/// some that it would have to round up to a power of two.
+/// The nearest 16-bit real to a value of magnitude up to about 1. HDF5 1.10.8 halves some values
+/// that it would have to round up to a power of two.
 float rounded_to_half(float value) {
   int exponent = 0;
   std::frexp(value, &exponent);
@@ -376,7 +376,7 @@ void TraceWriter::append_gradients(int iteration,
       if (!std::isfinite(value)) file.refuse(iteration, "a gradient is not finite");
       largest = std::max(largest, std::abs(value));
     }
-    // What is divided by a normal number is no larger than about 1.
+    // A value divided by a normal number is at most about 1.
     scales.push_back(largest < std::numeric_limits<float>::min() ? 1 : largest);
     for (const float value : gradient) values.push_back(rounded_to_half(value / scales.back()));
   }
@@ -392,7 +392,7 @@ void TraceWriter::finish() {
   if (file.gradients && file.gradients->last == 0) {
     hdf5::refuse(file.path, "gradients", "of no iteration were recorded");
   }
-  // What says that this is a trace comes last.
+  // The entry that marks the file as a trace is written last.
   write_text(file.path, file.file.id(), "/header/format", "thinwire-trace");
   bool closed = true;
   const auto close = [&closed](auto& part) { closed = part.close() && closed; };

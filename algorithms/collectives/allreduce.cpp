@@ -11,7 +11,7 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// The power of two of ranks that are left once the others have folded in.
+/// The ranks, a power of two, that remain once the others have folded in.
 class Core {
  public:
   explicit Core(const Communicator& comm)
@@ -20,11 +20,11 @@ class Core {
         folded_(comm.size() - size_) {}
 
   [[nodiscard]] int size() const { return size_; }
-  /// This rank is one of a pair of which one folds in.
+  /// Whether this rank belongs to a pair of which one folds in.
   [[nodiscard]] bool paired() const { return rank_ < 2 * folded_; }
   [[nodiscard]] bool folds_in() const { return paired() && rank_ % 2 == 0; }
   [[nodiscard]] Rank partner() const { return Rank(rank_ ^ 1); }
-  /// Number of this rank within the core, and the rank that has a number.
+  /// The index of this rank within the core, and the rank with a given index.
   [[nodiscard]] int place() const { return paired() ? rank_ / 2 : rank_ - folded_; }
   [[nodiscard]] Rank at(int place) const {
     return Rank(place < folded_ ? 2 * place + 1 : place + folded_);

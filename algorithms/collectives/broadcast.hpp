@@ -6,8 +6,8 @@
 
 namespace thinwire::algorithms {
 
-/// Every rank ends with the message of `root`; what the others pass in is ignored.
-/// Schedule: ranks are counted from the root; in step s those below 2^s send to rank + 2^s.
+/// Every rank ends with the message of `root`; the messages of the others are ignored.
+/// Schedule: ranks are numbered from the root; in step s the ranks below 2^s send to rank + 2^s.
 /// Cost for L words: ceil(log P) (α + Lβ), at any P.
 [[nodiscard]] Task<Message> broadcast(Communicator& comm, Rank root, Message mine);
 

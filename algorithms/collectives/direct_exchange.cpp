@@ -11,13 +11,13 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// With whom a rank speaks in one step.
+/// The peers of a rank in one step.
 struct Peers {
   std::optional<Rank> to;
   std::optional<Rank> from;
 };
 
-/// One step that is under way. Small: thousands of ranks have many under way, and in no cache.
+/// A pending step. It is small: thousands of ranks have many pending steps, which exceed the cache.
 struct Step {
   Request send;
   Request receive;
@@ -28,9 +28,8 @@ struct Arrived {
   Message message;
 };
 
-/// Goes through `count` steps, `order.bucket` of them under way at a time. What has arrived is
-/// taken in while the steps posted after it are under way; with one step at a time nothing
-/// overlaps.
+/// Runs `count` steps with up to `order.bucket` pending at a time. Received messages are processed
+/// while later steps are in flight; with one step at a time nothing overlaps.
 template <class PeersAt>
 Task<void> in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order, int count,
                     PeersAt peers_at) {

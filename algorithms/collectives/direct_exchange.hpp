@@ -8,7 +8,7 @@
 
 namespace thinwire::algorithms {
 
-/// What a rank sends, and what it does with what it receives.
+/// Supplies the messages that a rank sends, and processes those that it receives.
 class Exchange {
  public:
   Exchange() = default;
@@ -19,36 +19,37 @@ class Exchange {
   virtual ~Exchange() = default;
 
   [[nodiscard]] virtual Message outgoing(Rank to) = 0;
-  /// A hint: outgoing(to) is called soon.
+  /// A hint that outgoing(to) will be called soon.
   virtual void expect(std::optional<Rank> /*to*/) const {}
-  /// Takes a message in and says how long that keeps the rank busy.
+  /// Processes a received message and returns how long that keeps the rank busy.
   [[nodiscard]] virtual Seconds incoming(Rank from, Message message) = 0;
 };
 
-/// In which order ranks exchange, and how many exchanges are under way.
+/// The order of the exchanges, and how many are in flight.
 struct ExchangeOrder {
   /// Step s sends to rank + s and receives from rank - s (Ok-Topk, Figure 2b), so that no two ranks
-  /// send to the same one at once. Without it step s is that of rank s: all others send to it.
+  /// send to the same one at once. If false, in step s all other ranks send to rank s.
   bool rotated = true;
-  /// Not rotated, but nobody waits: all messages are posted at once, to rank 0 first (SparCML's
-  /// published code). The last rank's port is behind by those of all others: up to 2 (P-1) (α +
-  /// Lβ).
+  /// If not rotated: all messages are posted at once, to rank 0 first, without waiting (SparCML's
+  /// published code). The last rank's port then queues the messages of all others: up to 2 (P-1) (α
+  /// + Lβ).
   bool all_at_once = false;
-  /// Exchanges under way together (bucketing, Ok-Topk section 3.1.1); what has arrived is taken in
-  /// meanwhile. 1: one exchange at a time, taken in before the next.
+  /// Exchanges in flight together (bucketing, Ok-Topk section 3.1.1); received messages are
+  /// processed meanwhile. 1: one exchange at a time, processed before the next.
   int bucket = 16;
-  /// The next exchange is posted as soon as the oldest is complete; without it, as in the published
-  /// code, a bucket is waited for as a whole. See docs/decisions/0004-sliding-bucket.md.
+  /// The next exchange is posted as soon as the oldest is complete; if false, as in the published
+  /// code, all exchanges of a bucket are awaited together. See
+  /// docs/decisions/0004-sliding-bucket.md.
   bool sliding = true;
-  /// The first bucket has one exchange less, since it counts the rank itself (published code).
+  /// The first bucket has one exchange fewer, since it counts the rank itself (published code).
   bool counts_itself = false;
-  /// Each message goes as two of half its words (indexes and values apart, published code).
+  /// Each message is sent as two of half its words (indexes and values separately, published code).
   bool halves = false;
 };
 
-/// Messages may be empty and are sent all the same: the receiver cannot know.
-/// Cost, rotated, for messages of L words: (P-1) (α + Lβ), and what `incoming` takes beyond what
-/// the exchanges under way hide.
+/// Empty messages are sent too, because the receiver cannot know that they are empty.
+/// Cost, rotated, for messages of L words: (P-1) (α + Lβ), plus the part of the time of `incoming`
+/// that the exchanges in flight do not hide.
 [[nodiscard]] Task<void> direct_exchange(Communicator& comm, Exchange& exchange,
                                          ExchangeOrder order);
 

@@ -11,7 +11,7 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// Rank and position (1 .. size) of each other, in tree 0 or 1.
+/// The position (1 .. size) of a rank in tree 0 or 1; rank_at() is the inverse.
 int position_of(int rank, int size, int tree) {
   if (tree == 0) return rank + 1;
   if (size % 2 == 0) return size - rank;
@@ -24,14 +24,14 @@ Rank rank_at(int position, int size, int tree) {
   return Rank(position % size);
 }
 
-/// 0 above the root.
+/// The position of the parent; 0 above the root.
 int parent_of(int position, int size) {
   const int lowest = position & -position;
   const bool left = (position & (2 * lowest)) == 0;
   return left && position + lowest <= size ? position + lowest : position - lowest;
 }
 
-/// The messages of one neighbour in one tree, in order, with the next receive posted ahead.
+/// The stream of messages from one neighbour in one tree; the next receive is always posted ahead.
 class Inlet {
  public:
   Inlet(Communicator& comm, Rank from, Tag tag, int chunks)
@@ -57,7 +57,7 @@ class Inlet {
   Request posted_;
 };
 
-/// A rank's part in one tree, which carries one half.
+/// The role of a rank in one tree, which carries one half of the value.
 struct Side {
   Side(Communicator& comm, int tree, int chunks)
       : place(place_in_tree(comm.rank(), comm.size(), tree)),
@@ -74,12 +74,13 @@ struct Side {
   std::optional<Inlet> from_parent;
 };
 
-/// When a node can have what needs messages of two others, one `later` than the other.
+/// The earliest step at which a node has messages from two others that arrive in steps `later` and
+/// `earlier`, since each occupies its port for a step.
 std::int64_t after_both(std::int64_t later, std::int64_t earlier) {
   return std::max(later + 1, earlier + 2);
 }
 
-/// S of the header, for a tree over `positions` > 0.
+/// S of the header for a tree over `positions` > 0.
 std::int64_t steps_to_root(int positions, std::int64_t chunks) {
   const auto root = static_cast<int>(std::bit_floor(static_cast<unsigned>(positions)));
   if (positions == 1) return chunks - 1;
@@ -101,7 +102,7 @@ TreePlace place_in_tree(Rank rank, int size, int tree) {
   if (place.level > 0) place.parent = rank_at(parent_of(position, size), size, tree);
   if (lowest == 1) return place;
   place.children.push_back(rank_at(position - lowest / 2, size, tree));
-  // After it there may be fewer positions than a full subtree has: its root then lies nearer.
+  // The right subtree may be incomplete; its root is then nearer.
   const auto after = static_cast<unsigned>(std::min(lowest - 1, size - position));
   if (after > 0) {
     place.children.push_back(

@@ -1,5 +1,5 @@
-// What ranks do with all that an allgather brought. Every rank holds the same then, so the
-// simulator does it once.
+// Reductions of the result of an allgather. All ranks hold the same messages, so the simulator
+// computes each result once.
 #pragma once
 
 #include "sim/core/gradient/concatenation.hpp"
@@ -15,19 +15,19 @@ namespace thinwire::algorithms {
 
 /// The sum of sparse vectors.
 [[nodiscard]] SparseVector sum_of_gathered(const Concatenation& gathered, SharedWork& shared);
-/// Sparse vectors whose coordinates follow one another from rank to rank, as one.
+/// Joins sparse vectors whose coordinates follow one another from rank to rank.
 [[nodiscard]] SparseVector concatenation_of_gathered(const Concatenation& gathered,
                                                      SharedWork& shared);
-/// Lists of numbers one after another, by rank.
+/// Joins lists of numbers in the order of the ranks.
 [[nodiscard]] Numbers numbers_of_gathered(const Concatenation& gathered, SharedWork& shared);
 
 /// The sum of dense blocks of the same coordinates.
 [[nodiscard]] DenseBlock sum_of_gathered_blocks(const Concatenation& gathered, SharedWork& shared);
-/// Piece i of P from rank i, dense ones and sparse ones, as one stream: dense if one of them is.
+/// Joins piece i of P of rank i, dense or sparse, into one stream: dense if any of them is.
 [[nodiscard]] Stream stream_of_gathered(const Concatenation& gathered, const Reduction& reduction,
                                         SharedWork& shared);
 
-/// A number of each rank by an allgather: ceil(log P) α + (P-1) β.
+/// Gathers one number of each rank by an allgather: ceil(log P) α + (P-1) β.
 [[nodiscard]] Task<Numbers> allgather_sizes(Communicator& comm, std::int64_t mine,
                                             SharedWork& shared);
 

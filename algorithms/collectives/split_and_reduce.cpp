@@ -9,15 +9,15 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// Exchanges that tell each rank how much comes: one word each. Nobody has to look at them, since
-/// messages know their lengths here.
+/// An exchange of counts that announces the lengths to come, one word each. The receiver ignores
+/// them, since simulated messages know their lengths.
 class Counts final : public Exchange {
  public:
   [[nodiscard]] Message outgoing(Rank /*to*/) override { return Numbers({0}).message(); }
   [[nodiscard]] Seconds incoming(Rank /*from*/, Message /*message*/) override { return Seconds(0); }
 };
 
-/// One rank's part: cuts its selection by region, sums what comes for its own.
+/// The part of one rank: it cuts its selection by region and sums the messages for its own region.
 class SplitAndReduce final : public Exchange {
  public:
   SplitAndReduce(const SparseVector& selected, const Boundaries& boundaries, Rank own,

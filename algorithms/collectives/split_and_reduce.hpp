@@ -15,17 +15,17 @@ using Boundaries = Numbers;
 /// Regions of equally many components.
 [[nodiscard]] Boundaries equal_regions(const SchemeSetup& setup);
 
-/// How a rank's part of a region travels.
+/// How the parts of the regions are sent.
 struct SplitStyle {
   ExchangeOrder order = {};
-  /// As the published code of Ok-Topk does: counts first, then indexes and values apart.
+  /// As in the published code of Ok-Topk: counts first, then indexes and values separately.
   bool counts_first = false;
 };
 
 /// The sum of this rank's region over all ranks. Each message holds the COO entries of a region.
-/// Cost where each rank has k entries, evenly spread: (P-1) α + 2k (P-1)/P β, and k (P-1)/P γ as
-/// far as the exchanges under way do not hide it. With `counts_first` (P-1) (α + β) for the counts,
-/// and 2 (P-1) α instead.
+/// Cost when each rank has k evenly spread entries: (P-1) α + 2k (P-1)/P β, plus the part of k
+/// (P-1)/P γ that the exchanges in flight do not hide. With `counts_first`: (P-1) (α + β) for the
+/// counts, and 2 (P-1) α instead of (P-1) α.
 [[nodiscard]] Task<SparseVector> split_and_reduce(Communicator& comm, SparseVector selected,
                                                   Boundaries boundaries, const SchemeSetup& setup,
                                                   SplitStyle style);

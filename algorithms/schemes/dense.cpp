@@ -29,12 +29,12 @@ class DenseScheme final : public Scheme {
   AllreduceSchedule schedule_;
 };
 
-/// The cost of a schedule for powers of two, at any P: `core` at the power of two below, and two
-/// messages of the whole gradient where ranks fold in.
+/// The cost of a schedule for powers of two, extended to any P: that of `ranks`, the power of two
+/// below P, and two messages of the whole gradient when ranks fold in.
 struct CoreCost {
   int ranks;
   double log;
-  Terms folding;  ///< and one sum of the whole gradient
+  Terms folding;  ///< including one sum of the whole gradient
 };
 
 CoreCost core_cost(int ranks, std::int64_t words) {
@@ -46,7 +46,7 @@ CoreCost core_cost(int ranks, std::int64_t words) {
           .folding = folds ? Terms{2, 2 * n, n} : Terms{}};
 }
 
-/// What the paper's formula says at P, and what is on the critical path of a run.
+/// The paper's formula at P, and the terms on the critical path of a run.
 Cost exact_cost(Terms paper, Terms run) {
   return {.paper = {},
           .counted = same({run.messages, paper.words, 0}),
@@ -90,11 +90,11 @@ Interval rabenseifner_terms(int ranks, std::int64_t words) {
   }
   const Terms halving{2 * core.log, 2 * static_cast<double>(path), static_cast<double>(path)};
   Interval terms = same(core.folding + halving);
-  // Folding in makes some ranks late. Messages for later steps may come to their ports first, and
+  // Folding in makes some ranks late. Messages for later steps may arrive at their ports first, and
   // all later messages together are no longer than that of the step.
   if (core.ranks != ranks) {
     terms.high = terms.high + halving;
-    // Who folded another in may have the shorter pieces to sum.
+    // The ranks that receive a folded value may have the shorter pieces to sum.
     const std::int64_t shortest = words / core.ranks;
     terms.low.reduced = core.folding.reduced + static_cast<double>(shortest * (core.ranks - 1));
   } else if (!rabenseifner_is_exact(ranks, words)) {

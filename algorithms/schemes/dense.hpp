@@ -1,22 +1,22 @@
-// The dense allreduces: everything is sent, nothing is selected.
+// The dense allreduces, which send everything and select nothing.
 //
 //   dense_rabenseifner        2 log P α + 2n (P-1)/P β     (Ok-Topk, Table 1, row Dense)
 //   dense_ring                2 (P-1) α + 2n (P-1)/P β     (SparCML, section 5.3; NCCL's ring)
 //   dense_recursive_doubling  log P α + n log P β          (Thakur et al., IJHPCA 2005)
 //
-// Exact once the lower-order terms are added, the last two at any P and n, dense_rabenseifner at
-// powers of two where P divides n or n >= 4P. With p the largest power of two ≤ P:
-//   - the pieces of a cut differ by one word where P (p for rabenseifner) does not divide n. In the
-//     ring the longest piece is on the critical path in each step, so a step costs α + ceil(n/P) β;
-//     in recursive halving rank 0's piece is the longest in each step, so the path carries twice
-//     the sum over j >= 1 of the first p/2^j pieces;
-//   - P > p folds in: 2 (α + nβ) more, and p in place of P. The ranks that folded others in are
-//     late then, and in recursive halving messages of others, for later steps, come to their
-//     receive ports before those they wait for: between once and twice the cost at p.
-// Restrictions: none. Memory: n words a rank, the result shared by all ranks of the simulation.
+// Exact once the lower-order terms are added: the last two at any P and n, dense_rabenseifner at
+// powers of two if P divides n or n >= 4P. With p the largest power of two ≤ P:
+//   - The pieces of a cut differ by one word if P (p for rabenseifner) does not divide n. In the
+//     ring the longest piece is on the critical path in each step, so a step costs
+//     α + ceil(n/P) β; in recursive halving rank 0's piece is the longest in each step, so the path
+//     carries twice the sum over j >= 1 of the first p/2^j pieces.
+//   - P > p folds in: 2 (α + nβ) more, and p in place of P. The ranks that received folded values
+//     are then late, and in recursive halving messages for later steps arrive at their ports before
+//     those that they wait for: between once and twice the cost at p.
+// Restrictions: none. Memory: n words per rank; all ranks of the simulation share the result.
 //
 // Worked example: n = 10, P = 4, rabenseifner: pieces 3, 3, 2, 2; path 2 (6 + 3) = 18 words and 4
-// messages; the table says 2 · 10 · 3/4 = 15, so the lower-order term is 3 words.
+// messages; the table gives 2 · 10 · 3/4 = 15, so the lower-order term is 3 words.
 #pragma once
 
 #include <vector>
@@ -27,11 +27,11 @@ namespace thinwire::algorithms {
 
 [[nodiscard]] std::vector<SchemeInfo> dense_schemes();
 
-/// Whether Rabenseifner's allreduce of so many words costs one value: at powers of two, unless
-/// pieces are so few words that one word more makes ranks fall out of step (found: below 3 words a
-/// piece, where α is short).
+/// Whether Rabenseifner's allreduce of `words` words has a single cost: at powers of two, unless
+/// pieces are so short that one more word lets ranks fall out of step (found empirically: below 3
+/// words per piece, when α is small).
 [[nodiscard]] bool rabenseifner_is_exact(int ranks, std::int64_t words);
-/// What it costs, remainders and folding in included.
+/// Its cost, including remainders and folding in.
 [[nodiscard]] Interval rabenseifner_terms(int ranks, std::int64_t words);
 
 }  // namespace thinwire::algorithms

@@ -86,11 +86,12 @@ Message DenseBuckets::join(const SchemeSetup& setup, std::vector<Message> sums) 
 
 namespace {
 
-/// Rank 0's own messages (rank 1's where ranks fold in), one after another.
+/// The messages of rank 0 (rank 1 if ranks fold in), one after another.
 Terms own_messages(const CostInput& in) {
   const auto core = static_cast<int>(std::bit_floor(static_cast<unsigned>(in.ranks)));
   Terms own;
-  // In a step of the halving it sends one half of what it holds, in that of the doubling the other.
+  // A step of the halving sends one half of what the rank holds, that of the doubling the other
+  // half.
   for (int held = core; held > 1; held /= 2) {
     const auto sent = static_cast<double>(part_begin(in.n, core, held));
     own = own + Terms{2, sent, 0};
@@ -101,13 +102,13 @@ Terms own_messages(const CostInput& in) {
 
 bool power_of_two(int ranks) { return std::has_single_bit(static_cast<unsigned>(ranks)); }
 bool even(const CostInput& in) { return in.n % in.ranks == 0; }
-/// Ranks are at most 2 (P-1) words ahead of others at the end of a bucket, where P is a power of
-/// two, and so at most twice that within the next: less than its shortest message.
+/// When P is a power of two, ranks are at most 2 (P-1) words ahead of others at the end of a
+/// bucket, and so at most twice that within the next: less than its shortest message.
 bool in_step(const CostInput& in) { return in.n / in.ranks >= std::int64_t{4} * (in.ranks - 1); }
 
 Cost dense_ovlp_cost(const CostInput& in) {
   const DenseBuckets buckets(in.n, in.options->integer(kBucketWords));
-  // All buckets but the last one are of one length.
+  // All buckets except the last have the same length.
   CostInput first = in;
   first.n = buckets.components(0).length();
   CostInput last = in;

@@ -14,11 +14,11 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// A tensor's place in the gradient, in components.
+/// The range of a tensor in the gradient, in components.
 struct Tensor {
   std::int64_t first = 0;
   std::int64_t size = 0;
-  std::int64_t k = 0;  ///< its share
+  std::int64_t k = 0;  ///< its share of k
   bool compressed = true;
 };
 
@@ -29,12 +29,12 @@ TensorProfile profile_of(const Options& options, Seconds alpha, Seconds beta) {
           .beta_s_per_word = beta.value()};
 }
 
-/// In a training the device has its prices: of a threshold from a sample, a comparison, the hashing
-/// or the prefix sum of what exceeds it, and decoding.
+/// In a training the profile follows from the device's prices: of a threshold from a sample, a
+/// comparison, hashing or compaction of the selection, and decoding.
 TensorProfile profile_of(const SchemeSetup& setup) {
   TensorProfile profile = profile_of(setup.options, setup.alpha, setup.beta_per_word);
   const WorkPrices& prices = setup.prices;
-  if (prices.compare.element == Seconds(0)) return profile;  // the options stand for them
+  if (prices.compare.element == Seconds(0)) return profile;  // the options give them instead
   const bool hashed = setup.options.all().contains("slots");
   const double sample = setup.options.all().contains("sample") ? setup.options.number("sample") : 0;
   const Price& placing = hashed ? prices.hash : prices.prefix_sum;
@@ -47,7 +47,7 @@ TensorProfile profile_of(const SchemeSetup& setup) {
   return profile;
 }
 
-/// Words that travel for k selected components.
+/// The number of words sent for k selected components.
 std::int64_t compressed_words(std::int64_t k, const GradientSpace& space, const Options& options) {
   if (!options.all().contains("slots")) return 2 * k;
   return 2 * space.granule * hash_slots(options.number("slots"), k, space);
@@ -64,7 +64,7 @@ std::vector<Tensor> tensors_of(const std::vector<std::int64_t>& sizes, const Gra
     const double share = static_cast<double>(size) / static_cast<double>(space.components);
     tensor.k = std::llround(share * static_cast<double>(k) / static_cast<double>(space.granule)) *
                space.granule;
-    if (k > 0) tensor.k = std::max(tensor.k, space.granule);  // none is left out for ever
+    if (k > 0) tensor.k = std::max(tensor.k, space.granule);  // else it would never be sent
     if (sizes.size() <= 1) tensor.k = k;
     tensor.compressed =
         !options.flag("tensor_selection") ||
@@ -102,8 +102,8 @@ class TensorWise final : public Scheme {
     co_return together(parts);
   }
 
-  /// The gradient's end is ready first. A tensor is compressed by the device that runs the backward
-  /// pass, and delays it; its communication goes on beside it.
+  /// The gradient's end is ready first. Compressing a tensor delays the backward pass, which runs
+  /// on the same device; its communication overlaps with it.
   Task<Reduced> allreduce_in_training(Communicator& comm, LocalGradient gradient, int iteration,
                                       TrainingStep& step) override {
     const SparseVector all = std::get<SparseVector>(std::move(gradient));
@@ -141,10 +141,10 @@ class TensorWise final : public Scheme {
   struct Part {
     Tensor tensor;
     std::unique_ptr<SchemeSetup> setup;  // outlives the scheme, which refers to it
-    std::unique_ptr<Scheme> scheme;      // none: dense
+    std::unique_ptr<Scheme> scheme;      // null: dense
   };
 
-  /// A rank's gradient in a tensor.
+  /// The part of a rank's gradient that lies in a tensor.
   [[nodiscard]] SparseVector own(const Part& part, const SparseVector& all) const {
     const std::int64_t first = setup_.space.coordinate(part.tensor.first);
     const std::int64_t last = setup_.space.coordinate(part.tensor.first + part.tensor.size);
@@ -178,7 +178,7 @@ class TensorWise final : public Scheme {
     result = co_await dense(strand, std::move(own), *part.setup);
   }
 
-  /// The tensors' sums as one, made once for all ranks.
+  /// Joins the sums of the tensors, once for all ranks.
   [[nodiscard]] SparseVector joined(const std::vector<SparseVector>& sums) const {
     if (sums.size() == 1) return sums.front();
     std::vector<Message> inputs;
@@ -238,7 +238,7 @@ Cost tensor_wise_cost(const CostInput& in) {
       cost.counted = cost.counted + same({2 * (p - 1), 2 * (p - 1) * longest, (p - 1) * longest});
       continue;
     }
-    // A run says what all compressed tensors sent together.
+    // A run reports the words of all compressed tensors together.
     const auto nominal = static_cast<double>(compressed_words(tensor.k, space, options));
     const double low = in.selected ? (first ? 2 * in.least() : 0) : nominal;
     const double high = in.selected ? (first ? 2 * in.most() : 0) : nominal;
@@ -251,11 +251,11 @@ Cost tensor_wise_cost(const CostInput& in) {
   return cost;
 }
 
-/// `gathering`, a scheme around a ring with its sparsifier, for the tensors that Equation 1 picks.
+/// Applies `gathering`, a ring scheme with its sparsifier, to the tensors that Equation 1 selects.
 SchemeInfo with_tensor_selection(SchemeInfo gathering) {
   SchemeInfo info = gathering;
   for (const OptionInfo& option : tensor_options()) {
-    if (has_option(info.options, option.name)) continue;  // it is composed anew
+    if (has_option(info.options, option.name)) continue;  // present when it is composed again
     info.options.push_back(option);
     info.collective_options.push_back(option);
   }

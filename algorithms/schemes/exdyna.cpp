@@ -63,7 +63,7 @@ Cost shared_indexes_cost(const CostInput& in, bool partitioned) {
   const double largest =
       in.selected || !partitioned ? in.most() : std::ceil(static_cast<double>(in.k) / p);
   const double smallest = in.options->flag("padded") ? largest : in.least();
-  // The union, where a run tells it; else what it may be.
+  // The size of the union if a run is known, otherwise its bounds.
   const bool known = in.result.has_value();
   const double union_high =
       known ? static_cast<double>(*in.result) : std::min(total, static_cast<double>(in.n));
@@ -85,7 +85,7 @@ Cost shared_indexes_cost(const CostInput& in, bool partitioned) {
   cost.counted = {indexes_and_values(smallest, union_low), indexes_and_values(largest, union_high)};
   cost.lower_order = {beyond(union_low, run(union_low).low),
                       beyond(union_high, run(union_high).high)};
-  // Ranks leave the allgather one after another, which may make up for a remainder.
+  // Ranks leave the allgather one after another, which may compensate a remainder.
   if (!std::has_single_bit(static_cast<unsigned>(in.ranks))) cost.lower_order.low.words -= 2 * log;
   const bool even = in.options->flag("padded") || in.even();
   cost.exact =
@@ -93,7 +93,7 @@ Cost shared_indexes_cost(const CostInput& in, bool partitioned) {
   return cost;
 }
 
-/// Costs and formulas depend on who selects: each rank in its own part, or all of them anywhere.
+/// Costs and formulas depend on the sparsifier: each rank selects in its own part, or anywhere.
 SchemeInfo with_costs(SchemeInfo info) {
   const bool partitioned = info.sparsifier_needs == Needs::values_of_all;
   info.selects_together = partitioned;

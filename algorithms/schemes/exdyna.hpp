@@ -1,17 +1,17 @@
-// The schemes that share indexes: the indexes that any rank selected are gathered, and then all
+// The schemes that share indexes: all indexes that any rank selected are gathered, and then all
 // ranks add their values there (Yoon and Oh, ExDyna, 2024, Algorithm 1).
 //
-//   exdyna          each rank selects in a partition of its own, so that no index comes twice
+//   exdyna          each rank selects in a partition of its own, so that no index occurs twice
 //   topk_allreduce  exact top-k of each rank: the union grows up to P k (gradient build-up)
 //   hard_threshold, sidco  the same with those thresholds
 //
 // Schedule: sizes (allgather of one number); allgather of the indexes, one word each, padded to the
-// most that a rank selected (`padded`, as NCCL's allgather needs it); union of the indexes;
+// largest selection (`padded`, which NCCL's allgather requires); union of the indexes;
 // Rabenseifner's allreduce of the values there, dense.
-// Cost with m the most that a rank selected and K the union: (log P) α + m (P-1) β for the indexes,
-// 2 log P α + 2K (P-1)/P β for the values; the sizes, ceil(log P) α + (P-1) β, are left out by the
-// paper. K lies between m and the sum of what was selected; with exdyna it is that sum, so the cost
-// is exact at powers of two. With m = k'/P, nothing is padded (Equations 3 to 5).
+// Cost with m the size of the largest selection and K that of the union: (log P) α + m (P-1) β for
+// the indexes, 2 log P α + 2K (P-1)/P β for the values; the paper omits the sizes, ceil(log P) α +
+// (P-1) β. K lies between m and the sum of all selections; with exdyna it equals that sum, so the
+// cost is exact at powers of two. With m = k'/P nothing is padded (Equations 3 to 5).
 // Restrictions: none. Memory: the indexes, and the values of the union at each rank.
 //
 // Worked example: exdyna, P = 4, 250 indexes each: 2 α + 3 β for the sizes, 2 α + 750 β for the
@@ -22,13 +22,13 @@
 
 namespace thinwire::algorithms {
 
-/// A scheme that shares indexes, by name; without a sparsifier.
+/// A scheme that shares indexes, by name, without a sparsifier.
 [[nodiscard]] SchemeInfo shared_indexes_scheme(std::string name);
 
-/// Allgather traffic over that without padding, f(t) of Equation 5, where `ranks` select at most
-/// `most` each and `total` together; 1 where nothing was selected.
+/// Allgather traffic relative to that without padding, f(t) of Equation 5, when `ranks` ranks
+/// select at most `most` each and `total` together; 1 if nothing was selected.
 [[nodiscard]] double padding_factor(int ranks, std::int64_t most, std::int64_t total);
-/// Elements padded by all ranks: P times the sum of m - k_i (Equations 3 and 4).
+/// The number of elements padded by all ranks: P times the sum of m - k_i (Equations 3 and 4).
 [[nodiscard]] std::int64_t padded_elements(int ranks, std::int64_t most, std::int64_t total);
 
 }  // namespace thinwire::algorithms

@@ -12,7 +12,7 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// A sum is the k largest entries of the sum.
+/// Reduces two vectors to the k largest entries of their sum.
 class TopkReduction final : public Reduction {
  public:
   explicit TopkReduction(const SchemeSetup& setup)
@@ -74,7 +74,7 @@ Cost gtopk_cost(const CostInput& in) {
   const double log = std::log2(static_cast<double>(in.ranks));
   const auto counted = [&](double k) { return Terms{2 * steps, 4 * k * steps, 0}; };
   const bool power = steps == log;
-  // At other P sums may hide behind messages that come meanwhile, but for the last.
+  // At other P all sums except the last may overlap with messages that arrive meanwhile.
   const Terms hidden{0, 0, power ? 0 : in.least() * (1 - log)};
   const Terms rounded_up{0, 0, in.most() * (steps - log)};
   return {.paper = {},

@@ -37,11 +37,11 @@ class Hierarchical final : public Scheme {
   AmongLeaders among_leaders_;
 };
 
-/// A flat scheme as the leaders use it.
+/// A flat scheme, as the leaders use it.
 struct Flat {
   SchemeInfo info;
   AllreduceSchedule schedule;
-  /// What a run takes where one leader is ready too early.
+  /// The cost of a run in which one leader is ready too early.
   std::function<Interval(const CostInput&)> early;
 };
 
@@ -61,7 +61,7 @@ Cost hierarchical_cost(const CostInput& in, const Flat& flat) {
     return Terms{2 * messages, 2 * n * words, n * reduced};
   };
   const Interval counted = cost.counted + same(in_nodes(height, log, log));
-  // Sums may hide behind messages where the tree is not full, but for the last.
+  // If the tree is not full, all sums except the last may hide behind messages.
   const double least = height == log ? height : 1;
   const Interval trees{in_nodes(height, height, least), in_nodes(height, height, height)};
   const Interval run = leaders + trees;
@@ -96,8 +96,8 @@ std::vector<SchemeInfo> hierarchical_schemes() {
   };
   Flat ring{named("dense_ring"), allreduce_ring, {}};
   ring.early = [info = ring.info](const CostInput& in) {
-    // The longest piece starts at rank 0 and ends at the last but one, neither of them early. The
-    // early one's first message may come to rank 0 too soon.
+    // The longest piece starts at rank 0 and ends at the last rank but one, neither of them early.
+    // The first message of the early one may arrive at rank 0 too soon.
     Interval run = info.cost(in).run();
     const auto longest = static_cast<double>(part_begin(in.n, in.ranks, 1));
     run.high = run.high + Terms{1, longest, longest};
@@ -106,7 +106,7 @@ std::vector<SchemeInfo> hierarchical_schemes() {
   Flat rabenseifner{named("dense_rabenseifner"), allreduce_rabenseifner, {}};
   rabenseifner.early = [info = rabenseifner.info](const CostInput& in) {
     const Interval run = info.cost(in).run();
-    // The chain that begins at rank 0 and ends there is of the shortest pieces at the least.
+    // The chain that begins and ends at rank 0 consists at least of the shortest pieces.
     CostInput shortest = in;
     shortest.n -= in.n % std::bit_floor(static_cast<unsigned>(in.ranks));
     return Interval{info.cost(shortest).run().low, run.high + run.low};

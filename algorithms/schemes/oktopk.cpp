@@ -19,9 +19,9 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// The P ends of regions that hold equally much of the selection; equal regions where nothing is
-/// selected. An end between two entries lies between their coordinates in proportion, so that
-/// regions of few entries come out balanced once the ranks' ends are averaged.
+/// The P ends of regions that hold equal parts of the selection; equal regions if it is empty. An
+/// end between two entries is interpolated between their coordinates, so that regions of few
+/// entries are balanced once the ranks' ends are averaged.
 Numbers local_ends(const SparseVector& selected, int ranks, const GradientSpace& space) {
   const auto size = static_cast<double>(selected.size());
   std::vector<std::int64_t> ends;
@@ -31,7 +31,7 @@ Numbers local_ends(const SparseVector& selected, int ranks, const GradientSpace&
     }
     return Numbers(std::move(ends));
   }
-  // The entries at both sides of each end, as far as there are such.
+  // The entries on both sides of each end, as far as they exist.
   std::vector<std::size_t> positions;
   for (int i = 1; i <= ranks; ++i) {
     const auto below = static_cast<std::size_t>(size * i / ranks);
@@ -52,8 +52,8 @@ Numbers local_ends(const SparseVector& selected, int ranks, const GradientSpace&
   return Numbers(std::move(ends));
 }
 
-/// The same as the published code does it: end i is the coordinate of selection i * floor(nnz / P),
-/// so that all ends but the last coincide where fewer than P are selected.
+/// The same as in the published code: end i is the coordinate of selection i * floor(nnz / P), so
+/// all ends except the last coincide if fewer than P are selected.
 Numbers published_ends(const SparseVector& selected, int ranks, const GradientSpace& space) {
   const std::size_t share = selected.size() / static_cast<std::size_t>(ranks);
   std::vector<std::size_t> positions;
@@ -90,13 +90,13 @@ class OkTopk final : public SparseCollective {
     co_return Reduced{.sum = result, .contributed = intersect(selected, result)};
   }
 
-  /// The global top-k of the sum of what the ranks selected.
+  /// The global top-k of the sum of the ranks' selections.
   Task<SparseVector> global_topk(Communicator& comm, SparseVector selected, int iteration) {
     if (repartitions(iteration)) co_await repartition(comm, selected);
     const SparseVector reduced = co_await reduce_own_region(comm, selected);
     if (global_.exact_in(iteration)) {
       if (setup_.options.flag("published")) {
-        // Everybody gets all that is reduced, and selects from it.
+        // Every rank gathers all reduced regions and selects from them.
         static_cast<void>(co_await gather_sizes(comm, reduced));
         const SparseVector all = co_await set_global_threshold(comm, reduced);
         co_return selected_of(all);
@@ -139,7 +139,7 @@ class OkTopk final : public SparseCollective {
     co_return co_await std::move(task);
   }
 
-  /// The selection of what all ranks hold, made once.
+  /// The global selection from the gathered regions, computed once for all ranks.
   [[nodiscard]] SparseVector selected_of(const SparseVector& all) const {
     const std::array inputs{all.message(setup_.space)};
     const Message selected = setup_.shared->once(
@@ -147,7 +147,7 @@ class OkTopk final : public SparseCollective {
     return SparseVector::from(selected.payload);
   }
 
-  /// Gives all that is reduced.
+  /// Returns all reduced regions.
   Task<SparseVector> set_global_threshold(Communicator& comm, const SparseVector& reduced) {
     const auto phase = comm.phase("global_threshold");
     const Concatenation all = co_await allgather(comm, reduced.message(setup_.space));
@@ -182,7 +182,7 @@ class OkTopk final : public SparseCollective {
     co_return co_await allgather_sizes(comm, size, *setup_.shared);
   }
 
-  /// What all ranks know of the result moves the global threshold of the next iteration.
+  /// Adapts the next iteration's global threshold to the size of the result, which all ranks know.
   void nudge(std::int64_t selected) {
     const Options& options = setup_.options;
     if (!options.flag("nudge")) return;
@@ -198,8 +198,8 @@ class OkTopk final : public SparseCollective {
            static_cast<double>(largest) > setup_.options.number("trigger") * mean;
   }
 
-  /// Moves entries so that rank i holds part i of all of them in the order of the ranks. Everybody
-  /// knows all sizes, so nothing has to be asked for.
+  /// Moves entries so that rank i holds part i of all of them in the order of the ranks. All ranks
+  /// know all sizes, so no requests are needed.
   Task<SparseVector> balance(Communicator& comm, SparseVector mine, Numbers sizes) {
     const auto phase = comm.phase("balance");
     const int rank = comm.rank().value();
@@ -249,8 +249,8 @@ class OkTopk final : public SparseCollective {
   Boundaries boundaries_;
 };
 
-/// Node by node: the selections are added inside each node, and their leaders find the global top-k
-/// of the sums, so that the result is that of oktopk.
+/// The selections are added inside each node, and the leaders find the global top-k of the sums, so
+/// the result is that of oktopk.
 class HierarchicalOkTopk final : public SparseCollective {
  public:
   explicit HierarchicalOkTopk(const SchemeSetup& setup)
@@ -284,7 +284,7 @@ class HierarchicalOkTopk final : public SparseCollective {
   }
 
   Nodes nodes_;
-  SchemeSetup leaders_setup_;  // what the leaders' oktopk refers to
+  SchemeSetup leaders_setup_;  // the setup that the leaders' oktopk refers to
   GradientReduction reduction_;
   std::optional<OkTopk> among_leaders_;
 };
@@ -299,7 +299,7 @@ Cost oktopk_cost(const CostInput& in) {
   const bool published = options.flag("published");
   const double split_messages = published ? 3 * (p - 1) : p - 1;
 
-  // Upper ends, phase by phase; a variant that switches an optimisation off has a higher one.
+  // Upper ends, phase by phase; a variant without an optimisation has a higher one.
   Terms split{split_messages, 2 * share, 0};
   if (!options.flag("balanced_split")) split.words = 2 * k * (p - 1);
   const Terms split_high =
@@ -325,18 +325,18 @@ Cost oktopk_cost(const CostInput& in) {
     high = high + Terms{rounds, rounds * p, 0};
   }
   if (!alone) {
-    // Regions end at whole entries: one more in each message.
+    // Regions end at whole entries: one more per message.
     high.words += 2 * static_cast<double>(in.granule) * (p - 1);
     // The published boundaries leave the remainder of P regions to the last.
     if (published) high.words += 2 * static_cast<double>(in.granule) * (p - 1) * (p - 1);
-    // Balancing takes one message more where two ranks have parts of one target, and ranks leave it
+    // Balancing takes one more message when two ranks hold parts of one target, and ranks leave it
     // one after another: the allgatherv may take twice as long. Without it ranks with little to
-    // send go ahead.
+    // send get ahead.
     high = high + (balancing ? Terms{1 + steps, 2 * share, 0} : Terms{steps, 0, 0});
   }
   if (!alone && exact_round) {
     const auto all = 2 * std::min(static_cast<double>(in.n), k * p);
-    // The published code is done after it.
+    // The published code ends the iteration there.
     if (!published) low = low + Terms{steps, 2 * least, 0};
     high = high + Terms{steps, all * steps, 0};
   }
@@ -350,7 +350,7 @@ Cost hierarchical_oktopk_cost(const CostInput& in) {
   among.ranks = nodes.count;
   const auto n = static_cast<double>(in.n);
   const double height = ceil_log2(nodes.size);
-  // A node's sum has what one rank selected at the least, and what all did at the most.
+  // The sum of a node has at least the selection of one rank, and at most those of all its ranks.
   const auto sum = std::min<std::int64_t>(in.n, static_cast<std::int64_t>(in.most()) * nodes.size);
   among.selected = SelectedCounts{.least = static_cast<std::int64_t>(in.least()), .most = sum};
   const Cost cost = oktopk_cost(among);
@@ -362,8 +362,8 @@ Cost hierarchical_oktopk_cost(const CostInput& in) {
   result.counted = cost.counted + Interval{low, high};
   result.counted.high.reduced += static_cast<double>(sum) * (among.ranks - 1);
   result.lower_order = cost.lower_order;
-  // Leaders are ready when their nodes are: some are early, and their messages come to ports before
-  // those that others wait for.
+  // Leaders are ready when their nodes are: some are early, and their messages arrive at ports
+  // before those that others wait for.
   if (among.ranks > 1) {
     result.lower_order.high = result.lower_order.high + cost.counted.high;
   }

@@ -1,57 +1,54 @@
-// oktopk: the O(k) sparse allreduce of Ok-Topk (Li and Hoefler, PPoPP 2022), Algorithm 1 complete.
+// oktopk: the O(k) sparse allreduce of Ok-Topk (Li and Hoefler, PPoPP 2022), all of Algorithm 1.
 //
 // Schedule of iteration t, on each rank:
 //   local selection       every τ' iterations the exact k-th largest magnitude becomes the local
-//                         threshold; else it is reused (lines 2-4)
+//                         threshold; otherwise it is reused (lines 2-4)
 //   repartition           every τ iterations: boundaries that balance the local selection over P
 //                         regions, averaged over the ranks by an allreduce of P words (lines 5-7)
 //   split_and_reduce      region i of the selection to rank i by direct exchange, destinations
-//                         rotated, `bucket` of them under way; rank i sums region i (line 8)
+//                         rotated, `bucket` of them in flight; rank i sums region i (line 8)
 //   global_threshold      every τ' iterations: allgatherv of the reduced regions, whose k-th
-//   largest
-//                         magnitude becomes the global threshold (lines 9-12)
-//   sizes                 allgather of how many entries of each region exceed the threshold
-//   balance               only where the largest is more than `trigger` times the mean: entries
-//   move
+//                         largest magnitude becomes the global threshold (lines 9-12)
+//   sizes                 allgather of the number of entries of each region above the threshold
+//   balance               only if the largest is more than `trigger` times the mean: entries move
 //                         point to point until all ranks hold the same number
 //   allgatherv            recursive doubling (line 13)
-// The result is the union of the pieces; what contributed are the local selections among them
-// (line 14).
+// The result is the union of the pieces; the local selections in it are the contribution (line 14).
 //
 // Cost (Equations 1 to 3, Table 1):
 //   split_and_reduce      (P-1) α + 2k (P-1)/P β
-//   sizes                 log P α, and P-1 words that the paper leaves out
+//   sizes                 log P α, and P-1 words that the paper omits
 //   balance               at most (P-1) α + 2k (P-1)/P β
 //   allgatherv            log P α + 2k (P-1)/P β
 //   total                 (2P + 2 log P) α + [2k (P-1)/P, 6k (P-1)/P] β
-// counted: P-1 + 2 ceil(log P) messages, and up to P-1 more where balancing moves entries.
-// Exact at the lower end (Theorem 3.1): every rank selects in its own region, k/P of it global.
-// The upper end is left where balancing has moved entries: ranks start the allgatherv one after
-// another, and messages for its later steps come to a port before those that it waits for; it was
-// seen to take up to twice as long. That is the upper end of the lower-order terms.
-// In iterations that repartition or set the global threshold those collectives are lower-order
-// terms: ceil(log P) (α + Pβ), and ceil(log P) α + at most 2 min(n, kP) β a step.
+// Counted: P-1 + 2 ceil(log P) messages, and up to P-1 more if balancing moves entries.
+// Exact at the lower end (Theorem 3.1): every rank selects in its own region, k/P of it global. The
+// upper end is exceeded if balancing has moved entries: ranks start the allgatherv one after
+// another, and messages for its later steps arrive at a port before those that its rank waits for;
+// it was observed to take up to twice as long, which is the upper end of the lower-order terms. In
+// iterations that repartition or set the global threshold those collectives are lower-order terms:
+// ceil(log P) (α + Pβ), and ceil(log P) α + at most 2 min(n, kP) β per step.
 //
-// Options are the paper's parameters and its optimisations; each switched off is a naive variant:
+// Options are the paper's parameters and optimisations; each one switched off is a naive variant:
 //   balanced_split=false  equal regions: up to 2k (P-1) words into one rank
 //   rotation=false        at step i every rank sends to rank i: up to 4 (P-1) messages one after
-//                         another in what we ran, since rank i goes on only when it has all; and
+//                         another in our runs, since rank i continues only when it has all; and
 //                         one rank reduces after another, k (P-1) γ
 //   bucket=1              no bucketing: one exchange at a time, reduced before the next
-//   sliding=false         a bucket is waited for as a whole, as in the published code
-//   published=true        as the published code: counts first, indexes and values as messages of
-//                         their own (3 (P-1) messages for the split), whole buckets of which the
+//   sliding=false         all exchanges of a bucket are awaited together, as in the published code
+//   published=true        as the published code: counts first, indexes and values as separate
+//                         messages (3 (P-1) messages for the split), whole buckets of which the
 //                         first counts the rank itself, its rule for boundaries; in iterations of
-//                         exact thresholds every rank selects from all that is reduced, and is done
+//                         exact thresholds every rank selects from all reduced regions, and ends
 //   nudge=true            reused thresholds follow the count, as in the published code
-//   balancing=false       direct allgatherv: up to 2k log P words; so does a trigger above 4
+//   balancing=false       direct allgatherv: up to 2k log P words; also with a trigger above 4
 //
-// Restrictions: none; P = 1 selects and sends nothing. Memory: a rank holds its selection, the
-// window of sums of its region, and what it has of the result; the result is shared.
+// Restrictions: none; P = 1 selects and sends nothing.
+// Memory: a rank holds its selection, the window of sums of its region, and its part of the result.
 //
 // hierarchical_oktopk is the same for nodes of several ranks: their selections are added inside
-// each node by a binomial tree to its leader, Algorithm 1 runs among the leaders, with the node's
-// sum as the local selection, and the result is broadcast. The result and what contributes are
+// each node by a binomial tree to its leader, Algorithm 1 runs among the leaders with the node's
+// sum as the local selection, and the result is broadcast. The result and the contributions are
 // those of oktopk. A node sends at most as much as its ranks would, and all of it from one rank: 2
 // log g (α + ..) inside, and Equation 3 with P/g ranks and between k and g k entries.
 //
@@ -64,7 +61,7 @@
 
 namespace thinwire::algorithms {
 
-// Without a sparsifier each.
+// Both are without a sparsifier.
 [[nodiscard]] SchemeInfo oktopk_scheme();
 [[nodiscard]] SchemeInfo hierarchical_oktopk_scheme();
 

@@ -12,7 +12,7 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// What is sent of a gradient, and how long that is.
+/// Compresses a gradient to the message that is sent, and gives its length.
 using Compress = Message (*)(const DenseBlock& gradient, const SchemeSetup& setup,
                              std::uint64_t key);
 using Length = Words (*)(std::int64_t n, const Options& options);

@@ -16,14 +16,14 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// The selection as a stream: dense where COO would be longer.
+/// The selection as a stream: dense if COO would be longer.
 Stream stream_of(const SparseVector& selected, const GradientSpace& space) {
   const auto components = static_cast<std::int64_t>(selected.size()) * space.granule;
   if (components <= space.dense_above()) return selected;
   return to_dense(selected, 0, static_cast<std::uint32_t>(space.coordinates()));
 }
 
-/// A dense allreduce's schedule, on streams.
+/// The schedule of a dense allreduce, applied to streams.
 class StreamAllreduce final : public SparseCollective {
  public:
   StreamAllreduce(const SchemeSetup& setup, AllreduceSchedule schedule)
@@ -47,7 +47,7 @@ class StreamAllreduce final : public SparseCollective {
   AllreduceSchedule schedule_;
 };
 
-/// How the regions travel in the second stage.
+/// The representation of the regions in the second stage.
 enum class Second : std::uint8_t { streams, dense, agreed };
 
 class SplitAllgather final : public SparseCollective {
@@ -119,12 +119,12 @@ Cost recursive_double_cost(const CostInput& in) {
   const bool folds = std::cmp_not_equal(core, in.ranks);
   const double log = std::log2(static_cast<double>(core));
   const double least = std::min(2 * in.least(), n);
-  // As if nothing met: each step has twice as much as the one before, until that is dense.
+  // Without common indexes: each step holds twice as much as the one before, until it is dense.
   double high = 0;
   double held = in.most();
   double held_reduced = 0;
   for (int ranks = 1; ranks < static_cast<int>(core); ranks *= 2) {
-    // Of ranks that fold in, a step may have twice as much already.
+    // When ranks fold in, a step may hold twice as much from the start.
     const double sent = folds ? 2 * held : held;
     high += std::min(2 * sent, n);
     held_reduced += std::min(sent, n);
@@ -136,7 +136,7 @@ Cost recursive_double_cost(const CostInput& in) {
   if (folds) {
     const double all = std::min(2 * in.most() * in.ranks, n);
     cost.lower_order.low = {2, 2 * least, 0};
-    // As of dense_rabenseifner, messages for later steps may come first: the steps twice.
+    // As in dense_rabenseifner, messages for later steps may arrive first: twice the steps.
     cost.lower_order.high = {2 + log, std::min(2 * in.most(), n) + all + high,
                              std::min(in.most(), n) + held_reduced};
   }
@@ -150,14 +150,14 @@ Cost ring_sparse_cost(const CostInput& in) {
   Cost cost;
   cost.counted.low = {2 * (p - 1), std::min(4 * in.least(), n) * (p - 1) / p, 0};
   cost.counted.high = {2 * (p - 1), 2 * n * (p - 1) / p, 0};
-  // The longest piece may be in each step; a piece is COO up to δ, and its first, a selection's own
-  // slice, may be full and COO.
+  // The longest piece may be on the path in each step; a piece is COO up to δ, and the first, a
+  // slice of a selection itself, may be full and still COO.
   const Terms uneven{0, 2 * (p - 1) * longest - 2 * n * (p - 1) / p + longest, 0};
   cost.lower_order.high = in.ranks == 1 ? Terms{} : uneven;
   return cost;
 }
 
-/// Up to how much more than `even` words come where selections crowd.
+/// The most words above `even` that arrive when selections are concentrated.
 Terms uneven_split(const CostInput& in, double even) {
   const double p = in.ranks;
   return {0, std::max(0.0, 2 * in.most() * (p - 1) - even), 0};
@@ -186,7 +186,7 @@ Cost split_allgather_cost(const CostInput& in, Second second) {
     low.words = shortest;
     high.words = 2 * in.most() * share + longest;
   } else {
-    // Regions that crowd may be COO at up to one, agreed on at up to two words a component.
+    // Concentrated regions may take one word per component in COO, and two if agreed on by sizes.
     const double most = std::min(2 * in.most() * p, (sizes ? 2 : 1) * n);
     const double gathered = std::min(most * std::max(steps, share), (sizes ? 2 : 1) * all_dense);
     high.words = sizes ? (2 * in.most() + n) * share : 2 * in.most() * p;

@@ -43,7 +43,7 @@ class Gather final : public SparseCollective {
   }
 
  private:
-  /// Entries are merged, or each sender's scattered into a vector of its own.
+  /// Entries are merged, or those of each sender are scattered into a dense vector.
   [[nodiscard]] Seconds decoding(Words received) const {
     if (style_.sparse_decoding) {
       return setup_.gamma.entry * (static_cast<double>(received.value()) / 2);  // half are indexes

@@ -13,7 +13,7 @@ namespace thinwire::algorithms {
 
 namespace {
 
-constexpr std::uint64_t kSampleDraws = 0x646763;  // apart from all other draws of a seed
+constexpr std::uint64_t kSampleDraws = 0x646763;  // separates these draws from all others of a seed
 
 class Dgc final : public Sparsifier {
  public:
@@ -56,7 +56,7 @@ SampledThreshold sampled_threshold(const SparseVector& accumulated, const Scheme
                            static_cast<std::int64_t>(std::min(wanted, static_cast<double>(k)))));
   const double probability = static_cast<double>(sample_rank) / static_cast<double>(k);
 
-  // Zeros that are not held need no draw: they are never among the largest.
+  // Zeros that are not held need no draw: they are never among the largest values.
   const std::uint64_t key = random_bits(setup.seed, kSampleDraws, rank.value(), iteration);
   const auto sampled = static_cast<std::int64_t>(
       std::llround(probability * static_cast<double>(setup.space.components)));

@@ -12,8 +12,8 @@ namespace thinwire::algorithms {
 
 namespace {
 
-constexpr std::uint64_t kHashDraws = 0x64726167;  // apart from all other draws of a seed
-constexpr std::uint64_t kPrime = 4'294'967'311U;  // the least above 2^32
+constexpr std::uint64_t kHashDraws = 0x64726167;  // separates these draws from all others of a seed
+constexpr std::uint64_t kPrime = 4'294'967'311U;  // the smallest prime above 2^32
 
 class DragonnHash final : public Sparsifier {
  public:
@@ -44,7 +44,7 @@ class DragonnHash final : public Sparsifier {
 std::int64_t hash_slots(double slots, std::int64_t k, const GradientSpace& space) {
   if (k == 0) return 0;
   const std::int64_t carried = k / space.granule;
-  // More slots than there are coordinates would be empty.
+  // More slots than coordinates would stay empty.
   const auto most = static_cast<double>(space.coordinates());
   return std::llround(std::clamp(slots * static_cast<double>(carried), 1.0, most));
 }
@@ -55,7 +55,7 @@ UniversalHash::UniversalHash(std::uint64_t key, std::int64_t slots)
       shift_(random_bits(key, 1) % kPrime) {}
 
 std::uint64_t UniversalHash::operator()(std::uint32_t index) const {
-  // factor · index may be longer than 64 bits, so its upper half is reduced first.
+  // factor · index may exceed 64 bits, so its upper half is reduced first.
   const std::uint64_t upper = (factor_ >> 16U) * index % kPrime;
   const std::uint64_t lower = (factor_ & 0xffffU) * index;
   return ((upper << 16U) + lower + shift_) % kPrime % slots_;

@@ -1,4 +1,4 @@
-// exact_topk: exactly the k entries of largest magnitude; of equal ones those of lower coordinate.
+// exact_topk: exactly the k entries of largest magnitude; the lower coordinate wins a tie.
 #pragma once
 
 #include "algorithms/sparsifiers/sparsifier.hpp"

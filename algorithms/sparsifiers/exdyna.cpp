@@ -12,7 +12,7 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// Of the numbers, not of where they are: each rank may have gathered its own copy.
+/// A fingerprint of the numbers, not of their address: each rank may have gathered its own copy.
 Fingerprint contents(std::span<const std::int64_t> numbers, std::int64_t more) {
   Fingerprint result{random_bits(1, more), random_bits(2, more)};
   for (const std::int64_t number : numbers) {
@@ -76,13 +76,13 @@ class ExDyna final : public Sparsifier {
             .payload);
   }
 
-  /// The first component of a partition, or the end of the last one, which has the remainder.
+  /// The first component of a partition, or the end of the last one, which includes the remainder.
   [[nodiscard]] std::int64_t component(std::size_t partition) const {
     if (std::cmp_equal(partition, setup_.ranks)) return setup_.space.components;
     return partitions_[partition] * grid_.size;
   }
 
-  /// Above 0 as soon as a value is, because a threshold of 0 could not be scaled.
+  /// Positive as soon as any value is nonzero, because a threshold of 0 could not be scaled.
   [[nodiscard]] double warm_start(const SparseVector& accumulated) const {
     const float exact = kth_magnitude(accumulated, setup_.carried_k());
     return exact > 0 ? exact : least_magnitude(accumulated);
@@ -91,7 +91,7 @@ class ExDyna final : public Sparsifier {
   const SchemeSetup& setup_;
   BlockGrid grid_;
   Numbers partitions_;
-  double threshold_;  ///< 0: not known yet
+  double threshold_;  ///< 0: not set yet
 };
 
 }  // namespace

@@ -1,29 +1,34 @@
-// exdyna: each rank selects in a partition of its own, by a threshold that follows the count
-// (ExDyna: Yoon, Oh, 2024, Algorithms 2 to 5).
+// exdyna: each rank selects in a partition of its own, with a threshold that is controlled by the
+// count (ExDyna: Yoon, Oh, 2024, Algorithms 2 to 5).
 //
 // Partitions (Algorithm 2): the n components are cut into blocks of a multiple of 32, and each
-// partition is a run of blocks, as many as the others give or take one; what blocks leave over is
-// in the last partition. There are `blocks` blocks, or 4 P where that is more (ours: with fewer
-// than 4 a partition there is nothing to move, and beyond `blocks` ranks partitions would be
-// empty). Also ours, for n that are small beside that: where the rounding to 32 would leave over
-// more than half a partition, a block is n/blocks components, and there are as many as fit.
-// Allocation (Algorithm 3): in iteration t rank r has partition (t + r) mod P. From the counts of
-// the last iteration: of two neighbours of which one selected more than `imbalance` times the mean
-// and the other less than a 1/imbalance of it, the first gives one block to the other, unless that
-// leaves it fewer than blocks/4P. Counts are corrected by an average block's as blocks move. A
-// partition that is near the mean passes nothing on: where density falls steadily over the space,
-// moving soon comes to a halt and the traffic ratio f (Equation 5) stays high.
-// Selection (Algorithm 4): what reaches the threshold in the own partition.
-// Threshold (Algorithm 5): by e = selected by all / k, it is multiplied by 1 + γ where e > β, by
-// 1 + γ/4 where e > 1/β, else by 1 - γ; β is `tolerance`, γ is `step`. As it rises in the whole
-// band, it comes to rest where e crosses 1/β: at 0.91 k, not at k.
-// Start: `threshold`, or, ours, the k-th largest magnitude of each rank's first accumulator, which
-// stands for a training that is under way; thresholds then differ among ranks and are scaled alike.
-// The published code starts at 1/(2 sqrt(k)).
+// partition is a run of blocks; the numbers of blocks differ by at most one, and the last partition
+// includes the components after the last block. There are `blocks` blocks, or 4 P if that is more
+// (ours: with fewer than 4 per partition there is nothing to move, and beyond `blocks` ranks
+// partitions would be empty). Also ours, for small n: if the rounding to 32 left over more than
+// half a partition, a block is n/blocks components, and there are as many blocks as fit.
 //
-// k is the number that all ranks select together. Work: compared, the components of the own
-// partition; moving blocks costs P steps and is not counted, nor is the warm start.
-// Memory: P + 1 numbers for the partitions, held once for all ranks.
+// Allocation (Algorithm 3): in iteration t rank r has partition (t + r) mod P. Blocks move
+// according to the counts of the last iteration: when one of two neighbours selected more than
+// `imbalance` times the mean and the other less than 1/imbalance of it, the first gives one block
+// to the other, unless that leaves it fewer than blocks/4P. Each move corrects the counts by that
+// of an average block. A partition near the mean passes nothing on: if the density falls steadily
+// over the space, moves soon come to a halt and the traffic ratio f (Equation 5) stays high.
+//
+// Selection (Algorithm 4): the entries of the own partition that reach the threshold.
+//
+// Threshold (Algorithm 5): with e = selected by all / k, it is multiplied by 1 + γ if e > β, by 1 +
+// γ/4 if e > 1/β, else by 1 - γ; β is `tolerance`, γ is `step`. Since it rises within the whole
+// band, the equilibrium is at e = 1/β: at 0.91 k, not at k.
+//
+// Start: `threshold`, or, ours, the k-th largest magnitude of each rank's first accumulator, which
+// represents a training in progress; thresholds then differ among ranks but are scaled alike. The
+// published code starts at 1/(2 sqrt(k)).
+//
+// k is the number that all ranks select together.
+// Work: the components of the own partition are compared; moving blocks costs P steps and is not
+// counted, nor is the warm start.
+// Memory: P + 1 numbers for the partitions, shared by all ranks.
 //
 // Example: P = 2, n = 256, 8 blocks of 32: partitions of 4 and 4 blocks. Iteration 1: rank 0 has
 // partition 1 and selects 1, rank 1 has partition 0 and selects 15. The mean is 8, partition 0 is
@@ -39,7 +44,7 @@
 
 namespace thinwire::algorithms {
 
-/// Blocks of equally many coordinates, of which partitions are made.
+/// The blocks, of equally many coordinates, that make up the partitions.
 struct BlockGrid {
   std::int64_t size = 1;  ///< components of a block
   std::int64_t count = 0;
@@ -47,27 +52,27 @@ struct BlockGrid {
   friend bool operator==(const BlockGrid&, const BlockGrid&) = default;
 };
 
-/// The blocks of n components: `wanted` of them where P and n allow that.
+/// The blocks of n components: `wanted` of them if P and n allow it.
 [[nodiscard]] BlockGrid exdyna_blocks(std::int64_t n, std::int64_t wanted, int ranks);
-/// Algorithm 2: the block with which each partition begins, and the end of the last one.
+/// Algorithm 2: the first block of each partition, and the end of the last one.
 [[nodiscard]] std::vector<std::int64_t> exdyna_partition(std::int64_t blocks, int ranks);
 /// The partition of a rank (Algorithm 3, line 29).
 [[nodiscard]] std::size_t exdyna_allocation(int ranks, int rank, int iteration);
-/// Counts of ranks as counts of partitions (Algorithm 3, lines 3-6).
+/// Rearranges the counts of ranks by partition (Algorithm 3, lines 3-6).
 [[nodiscard]] std::vector<double> exdyna_by_partition(std::span<const std::int64_t> counts,
                                                       int iteration);
 
-/// When and by how much partitions exchange blocks.
+/// When partitions exchange blocks, and how many.
 struct Rebalancing {
   double imbalance = 1.05;      ///< α
-  std::int64_t min_blocks = 1;  ///< of a partition that gives one
-  double share = 0;             ///< of all that was selected, in a block on average
+  std::int64_t min_blocks = 1;  ///< left in a partition that gives one
+  double share = 0;             ///< of the whole selection, in an average block
 };
-/// Algorithm 3, lines 7-28: partitions after blocks have moved. `selected` is by partition.
+/// Algorithm 3, lines 7-28: the partitions after blocks have moved. `selected` is by partition.
 [[nodiscard]] std::vector<std::int64_t> exdyna_rebalance(std::vector<std::int64_t> partitions,
                                                          std::vector<double> selected,
                                                          const Rebalancing& how);
-/// Algorithm 5, lines 1-7: by how much the threshold is multiplied.
+/// Algorithm 5, lines 1-7: the factor by which the threshold changes.
 [[nodiscard]] double exdyna_scaling(std::int64_t selected, std::int64_t wanted, double tolerance,
                                     double step);
 

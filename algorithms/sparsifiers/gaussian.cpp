@@ -43,7 +43,7 @@ class Gaussian final : public Sparsifier {
                               moments.deviation * two_sided_quantile(std::min(density, 1.0)));
   }
 
-  /// Moves the threshold, and says how many others it tried.
+  /// Corrects the threshold and returns the number of further thresholds tried.
   [[nodiscard]] std::int64_t correct(const SparseVector& accumulated, float& threshold) const {
     const auto k = static_cast<double>(setup_.carried_k());
     auto selected = static_cast<double>(count_at_least(accumulated, threshold));

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kPlaceDraws = 0x726e646b;  // apart from all other draws of a seed
 
-/// All numbers below `end` but `left_out`, which is in order.
+/// All numbers below `end` except `left_out`, which is sorted.
 std::vector<std::uint32_t> complement(const std::vector<std::uint32_t>& left_out,
                                       std::int64_t end) {
   std::vector<std::uint32_t> rest;
@@ -52,7 +52,7 @@ class RandomK final : public Sparsifier {
     return random_bits(setup_.seed, kPlaceDraws, rank.value(), iteration);
   }
 
-  /// Zeros at the coordinates that are drawn.
+  /// Zeros at the drawn coordinates.
   [[nodiscard]] SparseVector draw(std::uint64_t key) const {
     std::vector<Entry> entries;
     entries.reserve(static_cast<std::size_t>(setup_.carried_k()));
@@ -81,7 +81,7 @@ std::vector<std::uint32_t> random_coordinates(std::int64_t count, std::int64_t e
                                               std::uint64_t key) {
   count = std::min(count, end);
   if (2 * count > end) return complement(random_coordinates(end - count, end, key), end);
-  // Draws until so many are different; each time as many as are missing, so never too many.
+  // Each round draws as many as are missing and drops duplicates, so there are never too many.
   std::vector<std::uint32_t> drawn;
   drawn.reserve(static_cast<std::size_t>(count));
   std::uint64_t draws = 0;

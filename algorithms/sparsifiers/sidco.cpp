@@ -39,7 +39,7 @@ class Sidco final : public Sparsifier {
     return static_cast<double>(setup_.k) / static_cast<double>(setup_.space.components);
   }
 
-  /// Adds the work of the later stages.
+  /// Computes the threshold, and adds the work of the later stages.
   [[nodiscard]] float fitted(const SparseVector& accumulated, SelectionWork& work) const {
     if (setup_.carried_k() == 0) return std::numeric_limits<float>::infinity();
     const auto n = static_cast<double>(setup_.space.components);

@@ -1,4 +1,4 @@
-// What a sparsifier is: it decides which entries of a rank's accumulator are sent.
+// A sparsifier decides which entries of a rank's accumulator are sent.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +20,14 @@
 
 namespace thinwire::algorithms {
 
-/// What a selection made the device do, in components, so that a device profile can price it.
+/// The device's work for a selection, in components, to be priced by a device profile.
 struct SelectionWork {
-  std::int64_t scanned = 0;        ///< read, to find sums or copy what was selected
-  std::int64_t compared = 0;       ///< held against a threshold
-  std::int64_t sorted = 0;         ///< out of which the largest were found exactly
+  std::int64_t scanned = 0;        ///< read, to compute sums or copy the selection
+  std::int64_t compared = 0;       ///< compared with a threshold
+  std::int64_t sorted = 0;         ///< input of an exact top-k selection
   std::int64_t hashed = 0;         ///< written to a slot of a hash table
   std::int64_t sampled = 0;        ///< drawn at random
-  std::int64_t prefix_summed = 0;  ///< out of which what passed a threshold was copied in order
+  std::int64_t prefix_summed = 0;  ///< input of a compaction: selected entries copied in order
 
   friend SelectionWork operator+(SelectionWork a, SelectionWork b) {
     return {a.scanned + b.scanned, a.compared + b.compared, a.sorted + b.sorted,
@@ -36,31 +36,31 @@ struct SelectionWork {
   [[nodiscard]] Seconds cost(const WorkPrices& prices) const;
 };
 
-/// What a rank selected in one iteration.
+/// The selection of a rank in one iteration.
 struct Selection {
   SparseVector selected;
   SelectionWork work = {};
-  /// Coordinates that travel where that is more than was selected (empty slots of a hash table).
+  /// Coordinates that are sent, if more than the selected ones (empty slots of a hash table).
   std::int64_t slots = 0;
 
-  /// Coordinates that travel.
+  /// The number of coordinates that are sent.
   [[nodiscard]] std::int64_t travelling() const {
     return std::max(slots, static_cast<std::int64_t>(selected.size()));
   }
 };
 
-/// The phase in which selecting is paid for.
+/// The phase that is charged for selecting.
 inline constexpr const char* kSparsification = "sparsification";
 
-/// What is told of a selection.
+/// A summary of a selection.
 struct SelectionReport {
-  bool took_part = false;     ///< this rank had a say in the iteration
+  bool took_part = false;     ///< this rank selected in the iteration
   std::int64_t selected = 0;  ///< components
-  std::int64_t sent = 0;      ///< those and the empty ones that travel with them
+  std::int64_t sent = 0;      ///< those and the empty slots sent with them
   SelectionWork work = {};
 };
 
-/// One rank's sparsifier. Lives through the iterations and keeps what they hand on.
+/// The sparsifier of one rank. It lives through all iterations and keeps state between them.
 class Sparsifier {
  public:
   Sparsifier() = default;
@@ -73,20 +73,20 @@ class Sparsifier {
   /// Iterations count from 1. Coordinates that `accumulated` does not hold are 0.
   [[nodiscard]] virtual Selection select(const SparseVector& accumulated, Rank rank,
                                          int iteration) = 0;
-  /// How many coordinates each rank selected, once a collective that exchanges that knows.
+  /// Receives the number of coordinates that each rank selected, if the collective exchanges it.
   virtual void observe(const Numbers& counts, int iteration);
 };
 
-/// Selects, and spends what that costs this rank's device.
+/// Selects, and spends the time that this costs the rank's device.
 [[nodiscard]] Task<Selection> select_and_pay(Communicator& comm, const SchemeSetup& setup,
                                              Sparsifier& sparsifier,
                                              const SparseVector& accumulated, int iteration);
 
-/// What a sparsifier asks of the collective that carries its selection.
+/// The requirement of a sparsifier on the collective that carries its selection.
 enum class Needs : std::uint8_t {
   nothing,
-  slots,          ///< entries in no order, with empty ones among them
-  values_of_all,  ///< each rank selects in its own part and all ranks add their values there
+  slots,          ///< unordered entries, with empty ones among them
+  values_of_all,  ///< each rank selects in its own part, and all ranks add their values there
 };
 
 /// The registry entry of a sparsifier.
@@ -96,9 +96,9 @@ struct SparsifierInfo {
   std::string source;  ///< paper, section or algorithm
   Needs needs = Needs::nothing;
   std::vector<OptionInfo> options;
-  /// Those options that are periods: every so many iterations selecting is another work.
+  /// The options that are periods: in every such iteration selecting does different work.
   std::vector<std::string> periods = {};
-  /// Iterations until it selects as it goes on to.
+  /// Iterations until it reaches its steady state.
   int settling = 0;
   std::function<std::unique_ptr<Sparsifier>(const SchemeSetup&)> make;
 };

@@ -13,7 +13,7 @@ class ThresholdReuse final : public Sparsifier {
     const std::int64_t n = setup_.space.components;
     const std::int64_t k = setup_.carried_k();
     Selection selection{.selected = {}, .work = {.compared = n, .prefix_summed = n}};
-    // By its own last time: some collectives do not let a rank select in every iteration.
+    // The period counts from its own last time: some collectives do not select in every iteration.
     if (exact_at_ == 0 || iteration - exact_at_ >= setup_.options.integer("tau_prime")) {
       exact_at_ = iteration;
       threshold_.set(kth_magnitude(accumulated, k));
@@ -32,7 +32,7 @@ class ThresholdReuse final : public Sparsifier {
  private:
   const SchemeSetup& setup_;
   ReusedThreshold threshold_;
-  int exact_at_ = 0;  // the iteration of the last exact threshold; 0: none yet
+  int exact_at_ = 0;  // iteration of the last exact threshold; 0: none yet
 };
 
 }  // namespace

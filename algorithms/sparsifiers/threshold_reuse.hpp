@@ -1,5 +1,5 @@
-// threshold_reuse: the exact k-th largest magnitude becomes the threshold every τ' iterations and
-// is reused in between (Ok-Topk, section 3.1.3), plain or nudged as the published code does.
+// threshold_reuse: the exact k-th largest magnitude is computed every τ' iterations and reused as
+// the threshold in between (Ok-Topk, section 3.1.3), unchanged or nudged as in the published code.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ class ReusedThreshold {
  public:
   explicit ReusedThreshold(std::int64_t period) : period_(period) {}
 
-  /// Iterations count from 1; the first one is exact.
+  /// Iterations count from 1; the first is exact.
   [[nodiscard]] bool exact_in(int iteration) const { return (iteration - 1) % period_ == 0; }
   void set(float threshold) { threshold_ = threshold; }
   [[nodiscard]] float value() const { return threshold_; }
   [[nodiscard]] SparseVector select(const SparseVector& vector) const {
     return select_at_least(vector, threshold_);
   }
-  /// Raises the threshold by `raise` where more than `high` times `wanted` was selected, lowers it
-  /// by `lower` where less than `low` times that.
+  /// Multiplies the threshold by `raise` if more than `high` times `wanted` were selected, and
+  /// divides it by `lower` if less than `low` times that.
   void nudge(std::int64_t selected, std::int64_t wanted, double low, double high, double raise,
              double lower);
 
@@ -30,7 +30,7 @@ class ReusedThreshold {
   float threshold_ = 0;
 };
 
-/// τ' and the nudging, which oktopk's global threshold shares.
+/// τ' and the nudging, shared with oktopk's global threshold.
 [[nodiscard]] std::vector<OptionInfo> threshold_reuse_options();
 [[nodiscard]] SparsifierInfo threshold_reuse_sparsifier();
 

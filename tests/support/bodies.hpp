@@ -1,4 +1,4 @@
-// Payloads whose lives are counted: none may be left over, and none may live longer than needed.
+// Payloads that count their instances, to detect leaks and lifetimes that are longer than needed.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class CountedBody final : public Body {
   return static_cast<const CountedBody&>(*message.payload.body).number();
 }
 
-/// A message of which only the length matters.
+/// A message of the given length without a payload.
 [[nodiscard]] inline Message empty_message(std::int64_t words) { return {{}, Words(words)}; }
 
 }  // namespace thinwire::test

@@ -18,7 +18,7 @@ GivenOptions with(GivenOptions options, const std::string& name, algorithms::Opt
   return options;
 }
 
-/// The entries of `vector` at the indexes of `sum`, and zeros where it has none.
+/// The values of `vector` at the indexes of `sum`, zero if it has none.
 Entries values_at(const Entries& sum, const Entries& vector) {
   Entries values;
   for (const Entry& entry : sum) {
@@ -36,7 +36,7 @@ Entries added(const std::vector<Entries>& vectors) {
   return entries_of(sum);
 }
 
-/// Selects with the scheme's sparsifiers, and sums as the subclass says.
+/// Selects with the scheme's sparsifiers; subclasses sum the selections.
 class Selecting : public SerialScheme {
  public:
   Selecting(const algorithms::SchemeInfo& info, const algorithms::SchemeSetup& setup)
@@ -79,7 +79,7 @@ class Selecting : public SerialScheme {
   std::vector<std::unique_ptr<algorithms::Sparsifier>> sparsifiers_;
 };
 
-/// Everything selected is summed.
+/// Sums all selected entries.
 class SumOfSelected final : public Selecting {
   using Selecting::Selecting;
   Expected sum(const std::vector<Entries>& /*all*/, const std::vector<SparseVector>& gradients,
@@ -89,7 +89,7 @@ class SumOfSelected final : public Selecting {
   }
 };
 
-/// All ranks' values where any rank selected.
+/// Sums the values of all ranks at the indexes that any rank selected.
 class SumAtUnion final : public Selecting {
   using Selecting::Selecting;
   Expected sum(const std::vector<Entries>& all, const std::vector<SparseVector>& gradients,
@@ -104,7 +104,7 @@ class SumAtUnion final : public Selecting {
   }
 };
 
-/// All ranks' values where the leader selected.
+/// Sums the values of all ranks at the indexes that the leader selected.
 class SumAtLeader final : public Selecting {
   using Selecting::Selecting;
   Expected sum(const std::vector<Entries>& all, const std::vector<SparseVector>& gradients,
@@ -117,7 +117,7 @@ class SumAtLeader final : public Selecting {
   }
 };
 
-/// The k largest of a sum, pair by pair, the upper half of the ranks into the lower one.
+/// Keeps the k largest of each pairwise sum, the upper half of the ranks into the lower one.
 class TopkOfTree final : public Selecting {
   using Selecting::Selecting;
   Expected sum(const std::vector<Entries>& /*all*/, const std::vector<SparseVector>& gradients,
@@ -177,7 +177,7 @@ Entries without_zeros(const Entries& entries) {
   return kept;
 }
 
-/// As entries, whatever it is.
+/// The entries of a stream, sparse or dense.
 Entries entries_of_stream(const Stream& stream) {
   if (const auto* sparse = std::get_if<SparseVector>(&stream)) return entries_of(*sparse);
   const auto& block = std::get<DenseBlock>(stream);
@@ -224,7 +224,7 @@ bool conforms(const std::vector<algorithms::Reduced>& results, const Expected& e
   const Entries sum = without_zeros(expected.sum);
   for (std::size_t rank = 0; rank < results.size(); ++rank) {
     const Entries got = entries_of_stream(results[rank].sum);
-    // A sparse result has the very entries; a dense one has zeros elsewhere.
+    // A sparse result has exactly the expected entries; a dense one has zeros elsewhere.
     const bool sparse = std::holds_alternative<SparseVector>(results[rank].sum);
     if (sparse ? got != expected.sum : without_zeros(got) != sum) return false;
     const Entries contributed = entries_of_stream(results[rank].contributed);

@@ -1,4 +1,4 @@
-// What every scheme must give, by serial programs, and the inputs on which it must.
+// The required results of every scheme, computed by serial programs, and the inputs of these tests.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ namespace thinwire::test {
 
 using GivenOptions = std::map<std::string, algorithms::OptionValue>;
 
-/// One rank's result as it should be.
+/// The expected result of one iteration.
 struct Expected {
-  Entries sum;  ///< of all ranks
+  Entries sum;  ///< over all ranks
   std::vector<Entries> contributed;
 };
 
-/// A scheme as a serial program, through the iterations.
+/// A scheme as a serial program that keeps its state between iterations.
 class SerialScheme {
  public:
   SerialScheme() = default;
@@ -35,22 +35,22 @@ class SerialScheme {
                                          int iteration) = 0;
 };
 
-/// Of any sparse scheme of the registry, by its name; nothing where there is no oracle yet. The
-/// sparsifiers, which are tested by themselves, are those of the scheme, one a rank.
+/// The oracle of a sparse scheme of the registry, or null if there is none yet. It uses the
+/// scheme's own sparsifiers, one per rank, which have tests of their own.
 [[nodiscard]] std::unique_ptr<SerialScheme> serial_scheme(const algorithms::SchemeInfo& info,
                                                           const algorithms::SchemeSetup& setup);
 
 [[nodiscard]] bool conforms(const std::vector<algorithms::Reduced>& results,
                             const Expected& expected);
 
-/// One column of the matrix: what is fed, at what k.
+/// One column of the test matrix: the gradients and k.
 struct Case {
   int ranks;
   GradientSpace space;
   std::int64_t k;
   Shape shape = Shape::random;
   int wanted = 60;    ///< entries of a rank's gradient
-  bool full = false;  ///< every coordinate instead
+  bool full = false;  ///< the gradient holds every coordinate
 
   [[nodiscard]] SparseVector gradient(int rank, int iteration) const;
   [[nodiscard]] std::vector<SparseVector> gradients(int iteration) const;
@@ -58,19 +58,19 @@ struct Case {
   [[nodiscard]] std::string text() const;
 };
 
-/// Every rank gets the sum within rounding, and the same to the last bit.
+/// Whether every rank gets the sum within rounding, and all get it identical to the last bit.
 [[nodiscard]] bool dense_conforms(Network& network, const algorithms::SchemeInfo& info, int ranks,
                                   GradientSpace space, const GivenOptions& options = {});
-/// Iterations 1 to `iterations` one by one.
+/// Runs iterations 1 to `iterations` one by one.
 [[nodiscard]] bool sparse_conforms(Network& network, const std::string& scheme, const Case& c,
                                    const GivenOptions& options, int iterations);
 
-/// Options with which a scheme goes through all of its parts in a few iterations: short periods,
-/// and small tensors compressed too.
+/// Options that exercise all parts of a scheme within a few iterations: short periods, and
+/// compression of small tensors too.
 [[nodiscard]] GivenOptions short_periods_of(const algorithms::SchemeInfo& info);
-/// Of oktopk: iterations 1 (both), 2 (reuse), 3 (exact thresholds), 4 (repartition).
+/// For oktopk: iterations 1 (both), 2 (reuse), 3 (exact thresholds), 4 (repartition).
 [[nodiscard]] const GivenOptions& short_periods();
-/// Of oktopk: its optimisations switched off one by one, and all at once.
+/// For oktopk: its optimisations switched off one by one, and all at once.
 [[nodiscard]] std::vector<GivenOptions> oktopk_variants();
 
 }  // namespace thinwire::test

@@ -1,4 +1,4 @@
-// Reading what an error says.
+// Captures the text of an error.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace thinwire::test {
 
-/// The text of the Error that `run` throws; anything else that it throws passes through.
+/// Returns the text of the Error that `run` throws; other exceptions propagate.
 template <class Error, class Run>
 [[nodiscard]] std::string error_of(Run run) {
   try {

@@ -1,4 +1,4 @@
-// Programs that come to no good end, on whichever network.
+// Programs that fail on every network.
 #pragma once
 
 #include "sim/core/kernel/communicator.hpp"
@@ -7,7 +7,7 @@
 
 namespace thinwire::test {
 
-/// Everybody waits for the next rank; rank 0 takes the send that nobody receives.
+/// A deadlock: every rank waits for the next one, and rank 0 for a send that no rank receives.
 inline Task<void> ring_of_waits(Communicator& comm) {
   const Rank next((comm.rank().value() + 1) % comm.size());
   if (comm.rank() == Rank(0)) {

@@ -1,5 +1,5 @@
-// Sparse gradients with whole values below 2^18, so that the sums of up to 64 of them are exact in
-// floats in any order, in shapes that are hard on schemes.
+// Sparse gradients with integer values below 2^18, so that sums of up to 64 of them are exact in
+// floats in any order, in shapes that are difficult for schemes.
 #pragma once
 
 #include <array>
@@ -23,13 +23,13 @@ inline constexpr std::array kShapes{Shape::random,     Shape::identical, Shape::
   return kNames[static_cast<std::size_t>(shape)];
 }
 
-/// A whole value, not 0, below 2^18 in magnitude.
+/// A nonzero integer value, below 2^18 in magnitude.
 [[nodiscard]] inline float whole_value(std::uint64_t bits) {
   const auto magnitude = static_cast<float>(1 + (bits >> 8U) % ((std::uint64_t{1} << 18U) - 1));
   return (bits & 1U) != 0 ? magnitude : -magnitude;
 }
 
-/// The gradient of one rank in one iteration, of at most `wanted` entries.
+/// The gradient of one rank in one iteration, with at most `wanted` entries.
 [[nodiscard]] inline SparseVector shaped_gradient(Shape shape, std::uint32_t coordinates, int ranks,
                                                   int rank, int iteration, int wanted) {
   if (shape == Shape::one_rank && rank != ranks / 2) return {};
@@ -52,7 +52,7 @@ inline constexpr std::array kShapes{Shape::random,     Shape::identical, Shape::
   return SparseVector::checked(entries_of(entries));
 }
 
-/// Values at all coordinates.
+/// A dense gradient with nonzero values at all coordinates.
 [[nodiscard]] inline DenseBlock dense_gradient(std::uint32_t coordinates, int rank) {
   std::vector<float> values;
   for (std::uint32_t i = 0; i < coordinates; ++i) {
@@ -61,7 +61,7 @@ inline constexpr std::array kShapes{Shape::random,     Shape::identical, Shape::
   return {0, std::move(values)};
 }
 
-/// The same as a sparse vector that holds every coordinate.
+/// A sparse vector that holds every coordinate.
 [[nodiscard]] inline SparseVector full_gradient(std::uint32_t coordinates, int rank,
                                                 int iteration) {
   Entries entries;

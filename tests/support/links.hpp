@@ -1,4 +1,4 @@
-// Simulations on network links, each in a child process; what is measured comes back as numbers.
+// Simulations on network links, each in a child process that returns its results as numbers.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace thinwire::test {
 
-/// A platform, and how many ranks on which of its hosts (else block).
+/// A platform and the placement of the ranks on its hosts (block if empty).
 struct LinksPlace {
   std::string platform;  ///< path
   int ranks = 2;
@@ -25,7 +25,7 @@ struct LinksPlace {
   networks::LinksSettings settings = {};
 };
 
-/// Makes the network in a child and does `work` there, which gives back a text.
+/// Creates the network in a child process, calls `work` there and returns its text.
 [[nodiscard]] inline std::string text_on_links(
     const LinksPlace& place, const std::function<std::string(networks::LinksNetwork&)>& work) {
   std::optional<networks::LinksNetwork> network;
@@ -43,14 +43,14 @@ struct LinksPlace {
       .text;
 }
 
-/// Makes the network in a child and does `work` there, which gives back numbers.
+/// Creates the network in a child process, calls `work` there and returns its numbers.
 [[nodiscard]] inline Doubles on_links(const LinksPlace& place,
                                       const std::function<Doubles(networks::LinksNetwork&)>& work) {
   return unpacked(
       text_on_links(place, [&](networks::LinksNetwork& network) { return packed(work(network)); }));
 }
 
-/// When each rank's program ended.
+/// The times at which the ranks' programs ended.
 [[nodiscard]] inline Doubles times_on_links(const LinksPlace& place, const RankProgram& program) {
   return on_links(place, [&](networks::LinksNetwork& network) {
     return finished_of(network.run(place.ranks, program));
@@ -69,7 +69,7 @@ struct RecordedRun {
   std::map<std::string, Link> links;
 
   [[nodiscard]] double makespan() const { return *std::ranges::max_element(times); }
-  /// Of all links together.
+  /// The sum over all links.
   [[nodiscard]] double bytes() const {
     double sum = 0;
     for (const auto& [name, link] : links) sum += link.bytes;
@@ -136,7 +136,7 @@ struct RecordedRun {
                       }).text);
 }
 
-/// A platform of a family, in a file.
+/// Writes a platform of a family to a file.
 [[nodiscard]] inline PlatformFile made_platform(
     const std::string& name, const std::map<std::string, std::string>& parameters) {
   return PlatformFile(topologies::make_platform(topologies::family(name), parameters));

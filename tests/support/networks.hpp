@@ -1,4 +1,4 @@
-// The two networks on which schedules are tested, and what the α-β formula says.
+// The two networks on which schedules are tested, and the prediction of the α-β formula.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -20,9 +20,9 @@ struct Networks {
   return kAlpha.value() * messages + kBeta.value() * words;
 }
 
-/// Equal to 1e-9 relative, which is what "exact" means here.
+/// Compares with a relative tolerance of 1e-9, the meaning of "exact" here.
 [[nodiscard]] inline doctest::Approx exactly(double value) {
-  return doctest::Approx(value).epsilon(1e-9).scale(1e-290);  // 0 equals 0, and only that
+  return doctest::Approx(value).epsilon(1e-9).scale(1e-290);  // 0 equals only 0
 }
 
 }  // namespace thinwire::test

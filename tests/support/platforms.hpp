@@ -1,4 +1,4 @@
-// Small platforms as XML texts, whose figures a test can reckon with.
+// Small platforms as XML texts, with figures that are easy to calculate with.
 #pragma once
 
 #include <fmt/format.h>
@@ -7,13 +7,13 @@
 
 namespace thinwire::test {
 
-/// Figures of a link as SimGrid reads them.
+/// The figures of a link in SimGrid's notation.
 struct Cable {
   std::string bandwidth = "1GBps";
   std::string latency = "1us";
 };
 
-/// A platform around `body`, which is one zone or one cluster.
+/// The XML of a platform with `body`, one zone or one cluster.
 [[nodiscard]] inline std::string platform_xml(const std::string& body) {
   return "<?xml version='1.0'?>\n"
          "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
@@ -25,8 +25,8 @@ struct Cable {
   return fmt::format("<prop id=\"{}\" value=\"{}\"/>", key, value);
 }
 
-/// Hosts h-0 ... around a switch without limits: each has a port in both directions, and a message
-/// crosses two links.
+/// Hosts h-0 ... around a switch of unlimited capacity: each has a port in both directions, and a
+/// message crosses two links.
 [[nodiscard]] inline std::string star_xml(int hosts, const Cable& cable = {},
                                           const std::string& properties = "") {
   return platform_xml(
@@ -47,8 +47,8 @@ struct Cable {
       properties, cable.bandwidth, cable.latency));
 }
 
-/// Hosts left-0, left-1, right-0, right-1, each on a link of its own (port-left-0 ...); between the
-/// sides there is one link, `middle`, that all of them share in both directions.
+/// Hosts left-0, left-1, right-0, right-1, each on its own link (port-left-0 ...); all share one
+/// link, `middle`, between the sides in both directions.
 [[nodiscard]] inline std::string dumbbell_xml(const Cable& port, const Cable& middle) {
   std::string hosts;
   std::string routes;

@@ -1,4 +1,4 @@
-// Small profiles that tests make, and a plain serial generator of what they describe.
+// Small profiles for tests, and a serial generator of traces from them.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace thinwire::test {
 
-/// Three layers, four regions; each entry is assumed.
+/// A profile of three layers and four regions, whose entries are all assumed.
 inline traces::Profile small_profile(std::int64_t components = 40'000) {
   traces::Profile profile;
   profile.name = "small";
@@ -56,7 +56,7 @@ inline std::vector<double> draw_popularities(const traces::Profile& profile,
   return z;
 }
 
-/// The probability with which every coordinate is selected at the profile's density.
+/// The probability that a coordinate is selected at the profile's density, for all coordinates.
 inline std::vector<double> draw_probabilities(const traces::Profile& profile,
                                               traces::PopularityFamily family,
                                               std::mt19937_64& random) {
@@ -71,7 +71,7 @@ inline std::vector<double> draw_probabilities(const traces::Profile& profile,
   return probabilities;
 }
 
-/// Writes a trace of iterations 1, 2 .. that follows the profile, entry by entry.
+/// Writes a trace of iterations 1, 2 .., drawn entry by entry from the profile.
 inline void write_trace_of(const traces::Profile& profile, traces::PopularityFamily family,
                            int ranks, int iterations, std::uint64_t seed, const std::string& path) {
   std::mt19937_64 random(seed);

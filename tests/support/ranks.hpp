@@ -1,4 +1,4 @@
-// The numbers of ranks at which everything is tested: powers of two, their neighbours, others.
+// The tested numbers of ranks: powers of two, their neighbours, others.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Whether the build is one in which memory is not what it is otherwise.
+// Tells whether a sanitizer changes the memory use of the build.
 #pragma once
 
 namespace thinwire::test {

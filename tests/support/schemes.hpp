@@ -16,13 +16,13 @@
 
 namespace thinwire::test {
 
-/// One iteration: what each rank got, and what it cost. All ranks start it together at time 0.
+/// One iteration: the result of each rank, and the cost. All ranks start it together at time 0.
 struct Iteration {
   std::vector<algorithms::Reduced> results;
   RunReport report;
 };
 
-/// What the ranks selected, and of a scheme that selects its result anew that too.
+/// The ranks' selections, and the result's if the scheme selects it again.
 [[nodiscard]] inline algorithms::SelectedCounts selected_counts(const Iteration& outcome,
                                                                 const algorithms::SchemeInfo& info,
                                                                 std::int64_t granule) {
@@ -43,13 +43,13 @@ struct Iteration {
   return counts;
 }
 
-/// Of the network, for schemes that decide by cost.
+/// The network's α and β, for schemes that decide by cost.
 struct Figures {
   Seconds alpha = {};
   Seconds beta_per_word = {};
 };
 
-/// The P ranks of a scheme, which live through the iterations.
+/// The P ranks of a scheme, which live through all iterations.
 class SchemeRanks {
  public:
   using GradientOf = std::function<algorithms::LocalGradient(int rank)>;
@@ -89,7 +89,7 @@ class SchemeRanks {
     return outcome;
   }
 
-  /// Iterations 1 .. count in one run, in which ranks need not be in step with one another.
+  /// Runs iterations 1 .. count in one simulation, in which ranks need not be in step.
   [[nodiscard]] std::vector<std::vector<algorithms::Reduced>> run_through(
       Network& network, int count,
       const std::function<algorithms::LocalGradient(int rank, int iteration)>& gradient) {
@@ -105,7 +105,7 @@ class SchemeRanks {
   [[nodiscard]] const algorithms::SchemeSetup& setup() const { return setup_; }
   [[nodiscard]] std::size_t computed() const { return shared_.computed(); }
 
-  /// For k of each rank, or for what the ranks did select.
+  /// The predicted cost for k of each rank, or for the ranks' actual selections.
   [[nodiscard]] algorithms::Cost cost(int iteration,
                                       std::optional<algorithms::SelectedCounts> selected = {},
                                       std::optional<std::int64_t> result = {}) const {

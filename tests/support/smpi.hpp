@@ -1,4 +1,4 @@
-// Simulations on SMPI, each in a child process; what is measured comes back as numbers.
+// Simulations on SMPI, each in a child process that returns its results as numbers.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace thinwire::test {
 
 using Doubles = std::vector<double>;
 
-/// Doubles as bytes: they come back to the last digit.
+/// Converts doubles to bytes and back without loss.
 [[nodiscard]] inline std::string packed(std::span<const double> numbers) {
   std::string text(numbers.size_bytes(), '\0');
   if (!numbers.empty()) std::memcpy(text.data(), numbers.data(), text.size());
@@ -32,7 +32,7 @@ using Doubles = std::vector<double>;
   return numbers;
 }
 
-/// A platform, and how many ranks on which of its hosts (else block).
+/// A platform and the placement of the ranks on its hosts (block if empty).
 struct SmpiPlace {
   std::string platform;  ///< path
   int ranks = 2;
@@ -40,7 +40,7 @@ struct SmpiPlace {
   networks::SmpiSettings settings = {};
 };
 
-/// Makes the network in a child and does `work` there, which gives back a text.
+/// Creates the network in a child process, calls `work` there and returns its text.
 [[nodiscard]] inline ChildOutcome text_on_smpi(
     const SmpiPlace& place, const std::function<std::string(networks::SmpiNetwork&)>& work) {
   std::optional<networks::SmpiNetwork> network;
@@ -58,7 +58,7 @@ struct SmpiPlace {
       place.settings.verbose);
 }
 
-/// Makes the network in a child and does `work` there, which gives back numbers.
+/// Creates the network in a child process, calls `work` there and returns its numbers.
 [[nodiscard]] inline Doubles on_smpi(const SmpiPlace& place,
                                      const std::function<Doubles(networks::SmpiNetwork&)>& work) {
   return unpacked(text_on_smpi(place, [&](networks::SmpiNetwork& network) {
@@ -72,7 +72,7 @@ struct SmpiPlace {
   return finished;
 }
 
-/// Passes runs on, and keeps when each rank of each of them ended.
+/// Forwards runs, and records when each rank of each run ended.
 class Timed final : public Network {
  public:
   explicit Timed(Network& network) : network_(network) {}
@@ -89,14 +89,14 @@ class Timed final : public Network {
   Doubles times_;
 };
 
-/// When each rank's program ended.
+/// The times at which the ranks' programs ended.
 [[nodiscard]] inline Doubles times_on_smpi(const SmpiPlace& place, const RankProgram& program) {
   return on_smpi(place, [&](networks::SmpiNetwork& network) {
     return finished_of(network.run(place.ranks, program));
   });
 }
 
-/// A platform's XML in a file that is removed in the end.
+/// A file with a platform's XML that is removed by the destructor.
 class PlatformFile {
  public:
   explicit PlatformFile(const std::string& xml) : path_(folder_.write("platform.xml", xml)) {}

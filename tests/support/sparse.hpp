@@ -1,4 +1,4 @@
-// Serial oracles of what sparse vectors do: maps in double precision, and plain sorting.
+// Serial oracles of the operations on sparse vectors: maps in double precision, and plain sorting.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ inline void add_to(Oracle& oracle, const SparseVector& vector) {
   return entries;
 }
 
-/// By magnitude, ties by coordinate: the first k of these are the exact top-k.
+/// Sorts by magnitude, ties by coordinate: the first k are the exact top-k.
 [[nodiscard]] inline Entries by_magnitude(Entries entries) {
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     const float ma = std::abs(a.value);
@@ -65,7 +65,7 @@ inline void add_to(Oracle& oracle, const SparseVector& vector) {
   return kept;
 }
 
-/// The entries whose coordinate is among `others`, or is not.
+/// The entries whose coordinate is (`wanted`) or is not among those of `others`.
 [[nodiscard]] inline Entries with_coordinates_in(const Entries& entries, const Entries& others,
                                                  bool wanted = true) {
   Entries kept;
@@ -84,8 +84,8 @@ using Generator = std::mt19937_64;
   return static_cast<std::int64_t>(generator() % static_cast<std::uint64_t>(end));
 }
 
-/// `wanted` random coordinates of [first, last), fewer where they meet, with whole values so that
-/// floats add exactly in any order.
+/// At most `wanted` random coordinates of [first, last), fewer when draws coincide, with integer
+/// values, so that floats add exactly in any order.
 [[nodiscard]] inline SparseVector random_vector(Generator& generator, std::uint32_t first,
                                                 std::uint32_t last, int wanted) {
   Oracle entries;

@@ -1,4 +1,4 @@
-// Sparsifiers without a network, and the distributions that they are tried on.
+// Sparsifiers without a network, and the distributions on which they are tested.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ inline bool operator==(const algorithms::SelectionWork& a, const algorithms::Sel
          a.hashed == b.hashed && a.sampled == b.sampled && a.prefix_summed == b.prefix_summed;
 }
 
-/// The P ranks of a sparsifier, which live through the iterations.
+/// The P ranks of a sparsifier, which live through all iterations.
 class SparsifierRanks {
  public:
   struct Settings {
@@ -57,7 +57,7 @@ class SparsifierRanks {
   void observe(const Numbers& counts, int iteration) {
     for (const auto& sparsifier : sparsifiers_) sparsifier->observe(counts, iteration);
   }
-  /// As between the iterations of a run.
+  /// Clears the shared work, as a run does between iterations.
   void clear_shared() { shared_.clear(); }
   [[nodiscard]] std::size_t computed() const { return shared_.computed(); }
 
@@ -67,7 +67,7 @@ class SparsifierRanks {
   std::vector<std::unique_ptr<algorithms::Sparsifier>> sparsifiers_;
 };
 
-/// Uniform in (0, 1), named by a seed and a position.
+/// A uniform draw in (0, 1), identified by a seed and a position.
 [[nodiscard]] inline double unit(std::uint64_t seed, std::int64_t at) {
   return to_unit(random_bits(seed, 0x74657374, at));
 }
@@ -77,13 +77,14 @@ class SparsifierRanks {
          std::cos(2 * std::numbers::pi * unit(seed, 2 * at + 1));
 }
 
-/// Magnitude E^(1/shape), E exponential, with a random sign: 1 is Laplace, below 1 is heavier.
+/// A value of magnitude E^(1/shape), E exponential, and random sign: shape 1 is Laplace, below 1
+/// heavier.
 [[nodiscard]] inline double stretched_value(std::uint64_t seed, std::int64_t at, double shape) {
   const double magnitude = std::pow(-std::log(unit(seed, 2 * at)), 1 / shape);
   return unit(seed, 2 * at + 1) < 0.5 ? -magnitude : magnitude;
 }
 
-/// value(coordinate) at the first `count` coordinates.
+/// A vector with value(coordinate) at the first `count` coordinates.
 template <class Value>
 [[nodiscard]] SparseVector filled(std::int64_t count, Value value) {
   Entries entries;
@@ -97,8 +98,8 @@ template <class Value>
   return static_cast<std::int64_t>(selection.selected.size());
 }
 
-/// How far the counts of equally likely things are from even: Pearson's statistic. Its mean is one
-/// less than the number of things and its variance twice that.
+/// Pearson's statistic for the counts of equally likely outcomes. Its mean is one less than the
+/// number of outcomes and its variance twice that.
 [[nodiscard]] inline double chi_square(std::span<const std::int64_t> counts) {
   double total = 0;
   for (const std::int64_t count : counts) total += static_cast<double>(count);

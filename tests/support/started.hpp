@@ -1,5 +1,5 @@
-// Programs that start something, for all networks: what they see lies in a Seen, since no test
-// macro may stand in a coroutine.
+// Programs that start others, for all networks. They record their observations in a Seen, since
+// coroutines cannot contain test macros.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace thinwire::test {
 
-/// What each rank computes and starts.
+/// The parameters of a program that computes while its started allreduces run.
 struct Overlap {
   int ranks = 2;
-  std::int64_t words = 64;  ///< of each allreduce
+  std::int64_t words = 64;  ///< per allreduce
   int started = 1;
   double compute = 0;        ///< seconds, after starting
   std::int64_t message = 0;  ///< words that the program itself sends to the next rank, in between
@@ -25,13 +25,13 @@ struct Overlap {
 };
 
 struct Seen {
-  std::vector<Message> sums;       ///< in order of starting
-  double sent = -1;                ///< when the program's own message had arrived
-  double waited = -1;              ///< when it went on after waiting
-  std::vector<double> ended = {};  ///< when what was started ended
+  std::vector<Message> sums;       ///< in the order of starting
+  double sent = -1;                ///< when the program's own message arrived
+  double waited = -1;              ///< when it continued after waiting
+  std::vector<double> ended = {};  ///< when the started programs ended
 };
 
-/// Allreduces of lists of numbers, a rank's program each.
+/// Starts allreduces of lists of numbers, one program each.
 class Overlapped {
  public:
   explicit Overlapped(const Overlap& given)
@@ -42,13 +42,13 @@ class Overlapped {
       return program(comm, seen_[static_cast<std::size_t>(comm.rank().value())]);
     });
   }
-  /// The same allreduces one after another in the ranks' own programs.
+  /// Runs the same allreduces one after another in the ranks' own programs.
   [[nodiscard]] RunReport run_plainly(Network& network) {
     return network.run(given_.ranks, [this](Communicator& comm) { return plain(comm); });
   }
 
   [[nodiscard]] const std::vector<Seen>& seen() const { return seen_; }
-  /// Every rank has every sum, in the order of starting.
+  /// Whether every rank has every sum, in the order of starting.
   [[nodiscard]] bool right() const {
     const std::int64_t p = given_.ranks;
     for (const Seen& seen : seen_) {
@@ -121,7 +121,7 @@ inline Task<void> fails(Communicator& strand, int rank, const char* text) {
   if (strand.rank() == Rank(rank)) throw std::range_error(text);
 }
 
-/// On one rank what is started throws. The other ranks' wait for its messages, or do not.
+/// The started program of one rank throws; those of the others may wait for its messages.
 struct Failing {
   bool waits = true;
   bool catches = false;
@@ -152,7 +152,7 @@ inline Task<void> starts_failing(Communicator& comm, Failing given, const char* 
   co_await comm.wait(next);
 }
 
-/// The ranks start what waits for the next rank's, which sends nothing.
+/// The ranks start programs that wait for the next rank's, which sends nothing.
 inline Task<void> only_receives(Communicator& strand) {
   const Rank next((strand.rank().value() + 1) % strand.size());
   co_await strand.wait(strand.irecv(next, Tag(5)));
@@ -171,7 +171,7 @@ inline Task<void> starts_what_starts(Communicator& comm) {
   co_await comm.wait(comm.start([](Communicator& strand) { return starts_again(strand); }));
 }
 
-/// Sends with the tag that the main programs use too; `first` is the number of the first message.
+/// Uses the same tag as the main programs; `first` is the number of the first message.
 inline Task<void> exchange_numbers(Communicator& comm, int first, std::vector<std::int64_t>& got) {
   const Rank peer(1 - comm.rank().value());
   for (int i = first; i < first + 3; ++i) {
@@ -193,7 +193,7 @@ inline Task<void> exchange_on_both(Communicator& comm, Exchanged& got) {
   co_await comm.wait(started);
 }
 
-/// What is sent on the second strand and never received there, though a main program would.
+/// Sends on the second strand a message that only a main program would receive.
 inline Task<void> sends_only(Communicator& strand) {
   if (strand.rank() != Rank(0)) co_return;
   co_await strand.compute(Seconds(1e-6));

@@ -1,4 +1,4 @@
-// Files that a test needs on the disk.
+// Files on disk for tests.
 #pragma once
 
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 namespace thinwire::test {
 
-/// An empty folder that is removed in the end.
+/// An empty folder that the destructor removes.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -32,7 +32,7 @@ class TemporaryFolder {
   [[nodiscard]] std::string path(const std::string& name) const {
     return (folder_ / name).string();
   }
-  /// Writes a file and gives its path.
+  /// Writes a file and returns its path.
   [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(path(name)) << text;
     return path(name);

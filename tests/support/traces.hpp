@@ -1,4 +1,4 @@
-// Small traces that tests make.
+// Small traces for tests.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ inline traces::TraceHeader small_header(int ranks = 4, std::int64_t components =
           .layers = {{"first.weight", 0, components - 10}, {"first.bias", components - 10, 10}}};
 }
 
-/// Every rank selects about k components, anywhere; all magnitudes are at least 1.
+/// Every rank selects about k components, evenly distributed; all magnitudes are at least 1.
 inline traces::TraceWindow small_window(const traces::TraceHeader& header, int iteration) {
   traces::TraceWindow window{
       .iteration = iteration, .selected = {}, .thresholds = {}, .global_threshold = 2};
@@ -44,7 +44,7 @@ inline traces::GradientSample small_sample() {
           .residuals = {{0, 1, 2}, {-1, -2, -3}}};
 }
 
-/// Iterations 10, 11 ..; with gradients of 5, 6 .. where asked for.
+/// Writes iterations 10, 11 .., with gradients of 5, 6 .. if `gradients`.
 inline void write_small_trace(const std::string& path, int iterations = 3, bool gradients = false,
                               const traces::TraceHeader& header = small_header()) {
   traces::TraceWriter writer(path, header);

@@ -11,8 +11,8 @@ namespace thinwire::traces {
 
 namespace {
 
-/// |accumulator| / threshold of the sampled coordinates, in the later half of the sampled
-/// iterations, as far as the trace holds these iterations.
+/// The ratios |accumulator| / threshold of the sampled coordinates, in the later half of the
+/// sampled iterations, as far as the trace contains these iterations.
 std::vector<double> sampled_accumulators(const TraceReader& trace) {
   const GradientSample& sample = *trace.gradients();
   const ResidualRule rule = trace.header().residual_rule;
@@ -24,7 +24,7 @@ std::vector<double> sampled_accumulators(const TraceReader& trace) {
     if (found == recorded.end() || *found != sample.iterations[at]) break;
     const TraceWindow window = trace.window(static_cast<std::size_t>(found - recorded.begin()));
     if (rule == ResidualRule::oktopk && !window.global_threshold) break;
-    // What was sent for each sampled coordinate, where it matters who forgets.
+    // The sum sent for each sampled coordinate, which the oktopk rule needs.
     std::vector<double> sums(sample.coordinates.size(), 0.0);
     std::vector<std::vector<std::size_t>> chosen(window.selected.size());
     for (std::size_t rank = 0; rank < window.selected.size(); ++rank) {
@@ -57,7 +57,7 @@ std::vector<double> sampled_accumulators(const TraceReader& trace) {
   return magnitudes;
 }
 
-/// How many magnitudes reach x thresholds falls as x^(-below).
+/// The exponent of the power law x^(-below) of the number of magnitudes that reach x thresholds.
 double fit_below(const std::vector<double>& magnitudes) {
   constexpr std::array kLevels{0.5, 0.6, 0.7, 0.8, 0.9};
   const auto reaching = [&](double level) {

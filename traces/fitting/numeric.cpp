@@ -12,7 +12,7 @@
 namespace thinwire::traces {
 
 double least(const std::function<double(double)>& function, double low, double high) {
-  // Closer to a minimum than by half of the digits a function does not change.
+  // Near a minimum a function is constant to within half of the digits.
   constexpr int kBits = std::numeric_limits<double>::digits / 2;
   return boost::math::tools::brent_find_minima(function, low, high, kBits).first;
 }

@@ -1,17 +1,17 @@
-// Numerical methods that fits share, and the digits that a fit has.
+// Numerical methods that fits share, and the rounding of fitted values.
 #pragma once
 
 #include <functional>
 
 namespace thinwire::traces {
 
-/// Where `function`, which has one minimum between `low` and `high`, is least.
+/// The minimum of `function`, which has only one between `low` and `high`.
 [[nodiscard]] double least(const std::function<double(double)>& function, double low, double high);
-/// Where `function`, which rises or falls from `low` to `high`, is `wanted`; the nearer end where
-/// it is that nowhere between them.
+/// The argument at which `function`, monotonic between `low` and `high`, equals `wanted`; the
+/// nearer end if there is none.
 [[nodiscard]] double solved(const std::function<double(double)>& function, double wanted,
                             double low, double high);
-/// `value` in as many digits as a fit has.
+/// `value` rounded to the significant digits of a fit.
 [[nodiscard]] double rounded(double value);
 
 }  // namespace thinwire::traces

@@ -12,10 +12,10 @@ namespace thinwire::traces {
 
 namespace {
 
-/// With fewer ranks, a share that is never selected cannot be told from a larger ρ.
+/// With fewer ranks, a share that is never selected cannot be distinguished from a larger ρ.
 constexpr int kRanksForNever = 64;
 
-/// Sum of squares of the unions' relative errors, of two ranks and more.
+/// Sum of squares of the relative errors of the unions of two ranks and more.
 double union_misfit(const Profile& profile, PopularityFamily family,
                     const std::vector<FittedUnion>& unions) {
   double sum = 0;
@@ -27,7 +27,7 @@ double union_misfit(const Profile& profile, PopularityFamily family,
   return sum;
 }
 
-/// ρ and a for the share that is never selected as it stands; the sum of both misfits.
+/// Fits ρ and a with the current share that is never selected; returns the sum of both misfits.
 double fit_families(Profile& profile, const std::vector<FittedUnion>& unions) {
   Popularity& popularity = profile.popularity;
   popularity.rho = rounded(least(
@@ -46,7 +46,7 @@ double fit_families(Profile& profile, const std::vector<FittedUnion>& unions) {
          union_misfit(profile, PopularityFamily::beta, unions);
 }
 
-/// The probability that two ranks both select a coordinate, by the copula: what their union lacks.
+/// The probability that two ranks both select a coordinate: 2 d minus the union, by the copula.
 double both_select(double rho, double density) {
   Profile uniform;
   uniform.components = 1;
@@ -59,12 +59,12 @@ double normal_of(int draw, std::size_t at, int which) {
   return normal_draw(random_bits(1, draw, at, 2 * which), random_bits(1, draw, at, 2 * which + 1));
 }
 
-/// What a region holds of one of 64 equal parts.
+/// The intersection of a region with one of 64 equal parts.
 struct Piece {
   std::size_t part = 0;
   std::size_t region = 0;
   double mean = 0;
-  double of_blocks = 0;  ///< variance by the popularity of blocks
+  double of_blocks = 0;  ///< variance due to the popularity of blocks
 };
 
 std::vector<Piece> pieces_of(const Profile& profile) {
@@ -90,8 +90,8 @@ std::vector<Piece> pieces_of(const Profile& profile) {
   return pieces;
 }
 
-/// What the profile leads one to expect of the most of 64 equal parts over the mean: counts vary
-/// about what regions hold by chance, with the popularity of blocks and in bursts.
+/// The expected value of the largest of 64 equal parts over the mean: counts vary by chance, with
+/// the popularity of blocks and with bursts.
 double expected_imbalance(const std::vector<Piece>& pieces, double bursts) {
   constexpr int kDraws = 400;
   double total = 0;
@@ -125,7 +125,7 @@ void fit_popularity(Profile& profile, const std::vector<FittedUnion>& unions) {
   const Popularity without = profile.popularity;
   const double wanted = misfit / 4;
   Popularity best = without;
-  double most = 0;  // what a region leaves to be selected
+  double most = 0;  // density of the densest region
   for (const ProfileRegion& region : profile.regions) most = std::max(most, region.density);
   for (const double never : {0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5}) {
     if (profile.density * most > 1 - never) break;

@@ -9,7 +9,7 @@ namespace thinwire::traces {
 
 namespace {
 
-constexpr unsigned kRankBits = 24;  ///< of a key; the coordinate is above them
+constexpr unsigned kRankBits = 24;  ///< bits of the rank in a key; the coordinate is above them
 constexpr std::size_t kMostMagnitudes = 1U << 20U;
 
 }  // namespace
@@ -59,7 +59,7 @@ double Selections::union_density(int ranks) const {
   const auto all = static_cast<double>(ranks_);
   double sum = 0;
   for (std::size_t c = 1; c <= ranks_; ++c) {
-    // None of a subset's ranks is among the c that selected it.
+    // The probability that no rank of a subset is among the c that selected the coordinate.
     double none = 1;
     for (int i = 0; i < ranks && none > 0; ++i) {
       none *= std::max(0.0, all - static_cast<double>(c) - i) / (all - i);
@@ -103,7 +103,7 @@ void Selections::add_imbalance(const SparseVector& selected) {
 void Selections::add_magnitude(float value, float threshold) {
   if (seen_++ % stride_ != 0) return;
   const double over = std::log(std::abs(static_cast<double>(value)) / threshold);
-  // The one that is the threshold says nothing of the others.
+  // The entry that defines the threshold is not a sample of the distribution.
   if (!std::isfinite(over) || over <= 0) return;
   magnitudes_.push_back(over);
   if (magnitudes_.size() < kMostMagnitudes) return;
@@ -115,7 +115,7 @@ void Selections::add_magnitude(float value, float threshold) {
 void Selections::add_keys() {
   std::vector<double> of_rank(ranks_, 0.0);  // in the current block
   double in_block = 0;
-  double alike = 0;  // pairs of ranks with one coordinate
+  double alike = 0;  // pairs of ranks with the same coordinate
   std::size_t region = 0;
   std::int64_t end = 0;
   const auto close_block = [&] {

@@ -1,4 +1,4 @@
-// What a pass over a trace's selections leaves: counts that fits are made to.
+// The counts that a pass over a trace's selections collects, to which fits are made.
 #pragma once
 
 #include <cstddef>
@@ -10,32 +10,31 @@
 
 namespace thinwire::traces {
 
-/// Equal parts of all components in which imbalance is told.
+/// The number of equal parts of all components for which the imbalance is computed.
 inline constexpr int kImbalanceParts = 64;
 
 class Selections {
  public:
-  /// `block` is the size of the blocks in which pairs are counted.
+  /// `block` is the size, in components, of the blocks in which pairs are counted.
   Selections(const TraceHeader& header, const std::vector<ProfileRegion>& regions,
              std::int64_t block);
 
   void add(const TraceWindow& window);
 
-  /// Entries that all ranks selected in all windows.
+  /// The number of entries that all ranks selected in all windows.
   [[nodiscard]] double entries() const;
-  /// Mean density of one rank.
+  /// The mean density of one rank.
   [[nodiscard]] double density() const;
   [[nodiscard]] double region_density(std::size_t region) const;
-  /// Density of the union of what `ranks` ranks select, mean over all subsets of so many.
+  /// The density of the union of the selections of `ranks` ranks, averaged over all such subsets.
   [[nodiscard]] double union_density(int ranks) const;
-  /// The share of the pairs of different ranks and different coordinates of a block that both are
-  /// selected.
+  /// The probability that two different ranks select two given different coordinates of a block.
   [[nodiscard]] double block_pairs() const;
-  /// Pairs of coordinates that share a block, for each region.
+  /// The number of pairs of coordinates that share a block, per region.
   [[nodiscard]] std::vector<double> coordinate_pairs() const;
-  /// The most of the equal parts over their mean, of one rank in one window.
+  /// The mean of the largest of the equal parts over their mean, for one rank in one window.
   [[nodiscard]] double imbalance() const { return imbalance_ / draws(); }
-  /// ln(magnitude / threshold), positive ones.
+  /// The positive values of ln(magnitude / threshold).
   [[nodiscard]] std::vector<double>& magnitudes() { return magnitudes_; }
 
  private:
@@ -47,10 +46,10 @@ class Selections {
   std::int64_t components_;
   std::size_t ranks_;
   std::int64_t block_;
-  std::vector<std::int64_t> ends_;  ///< of the regions
+  std::vector<std::int64_t> ends_;  ///< ends of the regions
   double windows_ = 0;
   std::vector<double> selected_;  ///< by region
-  std::vector<double> by_ranks_;  ///< coordinates that so many ranks selected
+  std::vector<double> by_ranks_;  ///< coordinates by the number of ranks that selected them
   double pairs_ = 0;
   double imbalance_ = 0;
   std::vector<double> magnitudes_;

@@ -29,7 +29,7 @@ std::vector<double> means_of(const LogThresholds& logs) {
   return means;
 }
 
-/// Standard deviation of increments over `lag` iterations, where there are any.
+/// The standard deviation of the increments over `lag` iterations, if there are any.
 std::optional<double> increment(const std::vector<int>& iterations, const LogThresholds& logs,
                                 int lag) {
   double sum = 0;
@@ -55,7 +55,7 @@ double increment_of(const ThresholdDrift& drift, int lag) {
                    2 * drift.walk * drift.walk * std::expm1(-lag / drift.memory));
 }
 
-/// Noise and walk for a memory: least squares on the variances, relative, neither negative.
+/// Fits noise and walk, both non-negative, for a memory: relative least squares on the variances.
 ThresholdDrift noise_and_walk(const std::vector<FittedIncrement>& increments, double memory) {
   std::array<double, 3> a{};  // normal equations: noise², noise·walk, walk²
   std::array<double, 2> b{};
@@ -120,7 +120,7 @@ void fit_start(Profile& profile, const std::vector<int>& iterations, LogThreshol
       found = {.start = start, .filling = filling};
     }
   }
-  // Between the points of the grid.
+  // Refines the best point of the grid.
   const auto start_for = [&](double filling) {
     return least([&](double start) { return misfit(start, filling); },
                  std::max(1e-3, found.start - 2 * kStep), std::min(1.0, found.start + 2 * kStep));
@@ -157,7 +157,7 @@ std::vector<FittedIncrement> fit_drift(Profile& profile, const std::vector<int>&
         {"assumed", "the trace has too few iterations that are 1, 2, 4 .. apart: all is noise"});
   } else {
     double best = std::numeric_limits<double>::infinity();
-    // Of a longer memory only walk² / memory can be told.
+    // For a longer memory only walk² / memory can be determined.
     const double longest = 4.0 * increments.back().lag;
     for (double memory = 1; memory < longest; memory *= 1.03) {
       const ThresholdDrift tried = noise_and_walk(increments, memory);
@@ -179,7 +179,7 @@ std::vector<FittedIncrement> fit_drift(Profile& profile, const std::vector<int>&
   }
   for (FittedIncrement& one : increments) one.profile = increment_of(drift, one.lag);
 
-  // Over ranks, of what each has on average beside the others.
+  // The deviation over ranks is that of each rank's mean difference from the others.
   const std::vector<double> means = means_of(logs);
   double squares = 0;
   const std::size_t ranks = logs.front().size();

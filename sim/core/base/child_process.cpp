@@ -27,7 +27,8 @@ namespace thinwire::inline base {
 
 namespace {
 
-/// What the child sends, one byte before a text: a step that it has reached, or how it ended.
+/// The kinds of message that the child sends: one byte, then a text. Each tells either a step that
+/// the child has reached or how it ended.
 enum class Sent : char {
   prepared = 'p',
   result = 'r',
@@ -55,7 +56,7 @@ class Pipe {
     close_end(1);
   }
   [[nodiscard]] int write_end() const { return ends_[1]; }
-  /// Not closed with this object, and reading from it never waits.
+  /// Hands over the read end, which stays open when this object ends and never blocks.
   [[nodiscard]] int take_read_end() {
     fcntl(ends_[0], F_SETFL, O_NONBLOCK);
     return std::exchange(ends_[0], -1);
@@ -71,16 +72,16 @@ class Pipe {
 
 void send(int file, Sent what, std::string_view text = {}) {
   const char tag = static_cast<char>(what);
-  if (write_all(file, {&tag, 1})) (void)write_all(file, text);  // else the parent is gone
+  if (write_all(file, {&tag, 1})) (void)write_all(file, text);  // on failure the parent is gone
 }
 
 [[noreturn]] void be_the_child(const ChildWork& work, pid_t parent, int results, int messages,
                                bool verbose) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(0);  // it was gone before that
-  std::signal(SIGINT, SIG_IGN);       // a terminal sends it to all: the parent decides
+  if (getppid() != parent) _exit(0);  // the parent was gone before that
+  std::signal(SIGINT, SIG_IGN);       // a terminal sends it to the whole group: the parent decides
   std::signal(SIGTERM, SIG_IGN);
-  // Nothing but results leaves the child: what a library prints on stdout is no data of ours.
+  // Only results leave the child: what a library prints on stdout is no data of ours.
   dup2(verbose ? STDERR_FILENO : messages, STDOUT_FILENO);
   if (!verbose) dup2(messages, STDERR_FILENO);
   const rlimit no_core{.rlim_cur = 0, .rlim_max = 0};
@@ -105,10 +106,10 @@ void send(int file, Sent what, std::string_view text = {}) {
     send(results, Sent::simulation_error, "something unknown was thrown");
   }
   std::fflush(nullptr);
-  _exit(0);  // what the libraries registered for exit is the parent's
+  _exit(0);  // the exit handlers of libraries belong to the parent
 }
 
-/// Takes in what is there; false at the end of the stream.
+/// Appends what can be read without waiting; false at the end of the stream.
 bool read_all(int file, std::string& into) {
   std::array<char, 65536> buffer{};
   while (true) {
@@ -119,7 +120,7 @@ bool read_all(int file, std::string& into) {
   }
 }
 
-/// Resident bytes of a process; 0 where it is gone.
+/// Resident memory of a process in bytes; 0 when the process is gone.
 std::int64_t resident_bytes(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/statm", process));
   std::int64_t total = 0;
@@ -128,7 +129,7 @@ std::int64_t resident_bytes(pid_t process) {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-/// The first line that says something: libraries give the reason first, and a stack after it.
+/// The first line that is not blank: libraries give the reason first and a stack trace after it.
 std::string first_line(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(" \n");
   if (begin == std::string::npos) return {};

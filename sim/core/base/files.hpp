@@ -1,4 +1,4 @@
-// Files that users give, as texts.
+// Reads and writes the files that users name.
 #pragma once
 
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace thinwire::inline base {
 
-/// Throws InputError, which asks whether there is such a file.
+/// Throws InputError, which says that `path` cannot be read and asks whether there is such a file.
 [[noreturn]] void refuse_unreadable(const std::string& path);
-/// All that a file or a pipe holds. Throws InputError where it cannot be read.
+/// Returns the whole content of a file or a pipe. Throws InputError when it cannot be read.
 [[nodiscard]] std::string read_text(const std::string& path);
-/// The same, but empty where the path names no regular file.
+/// Does the same, but returns an empty text when the path names no regular file.
 [[nodiscard]] std::string read_text_if_any(const std::string& path);
-/// Writes to a descriptor; false, with errno, where not all of it could be written.
+/// Writes to a file descriptor; false, with errno, when not all of the text could be written.
 [[nodiscard]] bool write_all(int file, std::string_view text);
 
 }  // namespace thinwire::inline base

@@ -1,4 +1,4 @@
-// FNV-1a in 64 bits, as 16 hexadecimal digits. It tells contents apart that nobody forges.
+// The 64-bit FNV-1a hash as 16 hexadecimal digits. It distinguishes contents that nobody forges.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 namespace thinwire::inline base {
 
 [[nodiscard]] std::string hash_of_text(std::string_view text);
-/// The hash of what a file holds, which may be more than memory does. It is remembered until the
-/// file changes. Empty where the path names no regular file.
+/// The hash of the content of a file, which may be larger than memory. The hash is remembered until
+/// the file changes, and is empty when the path names no regular file.
 [[nodiscard]] std::string hash_of_file(const std::string& path);
 
 }  // namespace thinwire::inline base

@@ -1,12 +1,11 @@
-// Ctrl-C and SIGTERM, for work that has something to put in order before it ends.
+// Catches Ctrl-C and SIGTERM for work that must put something in order before it ends.
 #pragma once
 
 #include <csignal>
 
 namespace thinwire::inline base {
 
-/// While it lives, both signals are noted instead of ending the process; once, so that a second one
-/// ends it.
+/// While a guard lives, the first such signal is noted; only a second one ends the process.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -16,7 +15,7 @@ class InterruptGuard {
   InterruptGuard& operator=(InterruptGuard&&) = delete;
   ~InterruptGuard();
 
-  /// The signal that came, or 0.
+  /// The signal that arrived, or 0.
   [[nodiscard]] static int signal();
 
  private:

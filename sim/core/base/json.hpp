@@ -1,5 +1,5 @@
-// The JSON of the whole program: objects keep the order in which their keys were given. A header
-// that only names the type includes this one; code that looks inside includes <nlohmann/json.hpp>.
+// The JSON type of the whole program: objects keep the order of their keys. A header that only
+// names the type includes this file; code that accesses values includes <nlohmann/json.hpp>.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -14,7 +14,7 @@ namespace thinwire::inline base {
 
 namespace {
 
-/// Of a value, what fits into a line.
+/// The JSON text of a value, cut to 60 characters.
 std::string excerpt(const Json& value) {
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   if (text.size() > 60) text = text.substr(0, 57) + "...";
@@ -97,7 +97,7 @@ double JsonNode::number_from(double least) const {
 }
 
 std::int64_t JsonNode::whole() const {
-  // Larger ones would come out negative.
+  // Larger numbers would come out negative.
   if (!value_->is_number_integer() ||
       (value_->is_number_unsigned() &&
        value_->get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())) {

@@ -1,5 +1,5 @@
-// Reading JSON files that the program ships and users write: what is wrong is named by file, JSON
-// pointer, value, and what would be right.
+// Reads the JSON files that the program ships and users write. Error messages name the file, the
+// JSON pointer, the value, and what would be right.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 
 namespace thinwire::inline base {
 
-/// Reads a JSON file, which may have comments. Throws InputError naming the file, and line and
-/// column of what is no JSON; a document nested deeper than 100 levels is refused.
+/// Reads a JSON file, which may have comments. Throws InputError with the file, the line and the
+/// column of a syntax error, and for a document nested deeper than 100 levels.
 [[nodiscard]] Json read_json(const std::string& path);
 
-/// Throw InputError: "PATH: POINTER: ...".
+/// Both throw InputError: "PATH: POINTER: ...".
 [[noreturn]] void refuse(const std::string& path, const std::string& pointer,
                          const std::string& what);
 [[noreturn]] void refuse_value(const std::string& path, const std::string& pointer,
                                const std::string& value, const std::string& wanted);
 
-/// A key as JSON pointers have it.
+/// Escapes a key for use in a JSON pointer.
 [[nodiscard]] std::string escaped_key(const std::string& key);
 
-/// A value of a document, and where it is. Refers to both, which must outlive it. All throw
-/// InputError.
+/// A value of a document together with its position. A node refers to the document and to its path,
+/// which must outlive it. The members that check the value throw InputError.
 class JsonNode {
  public:
   JsonNode(const std::string& path, const Json& value, std::string pointer = {})
@@ -37,7 +37,7 @@ class JsonNode {
   [[nodiscard]] const std::string& path() const { return *path_; }
   [[nodiscard]] std::string pointer() const { return pointer_.empty() ? "/" : pointer_; }
 
-  /// An object whose keys are all known.
+  /// Checks that the value is an object and that all its keys are among `keys`.
   void be_object(std::span<const std::string_view> keys) const;
   [[nodiscard]] bool has(const std::string& key) const { return value_->contains(key); }
   [[nodiscard]] JsonNode at(const std::string& key) const;

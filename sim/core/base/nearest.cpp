@@ -9,7 +9,7 @@ namespace thinwire::inline base {
 
 namespace {
 
-/// Insertions, deletions, substitutions and swaps of neighbours from one to the other.
+/// Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of neighbours.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
@@ -33,7 +33,7 @@ std::string did_you_mean(std::string_view given, std::span<const std::string> kn
   const auto part_of = [&](const std::string& name) {
     return given.size() >= 3 && name.find(given) != std::string::npos;
   };
-  // A name of which the given one is a part comes before any other.
+  // A name that contains the given one comes before any other.
   const auto nearest =
       std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
         return std::pair(!part_of(a), edit_distance(given, a)) <

@@ -1,4 +1,4 @@
-// The name that somebody probably meant.
+// Suggests the known name that is nearest to a misspelt one.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace thinwire::inline base {
 
-/// "; did you mean 'X'?" with the nearest of `known`, or "; known are A, B, C" where none is near,
-/// or "; there are none".
+/// Returns "; did you mean 'X'?" with the nearest of `known`, "; known are A, B, C" when none is
+/// near, or "; there are none".
 [[nodiscard]] std::string did_you_mean(std::string_view given, std::span<const std::string> known);
 
 }  // namespace thinwire::inline base

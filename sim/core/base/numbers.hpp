@@ -1,4 +1,4 @@
-// Numbers in text.
+// Parses numbers.
 #pragma once
 
 #include <charconv>
@@ -8,7 +8,7 @@
 
 namespace thinwire::inline base {
 
-/// The number that the whole text is; nothing where the text is anything else.
+/// Parses the whole text as one number; empty when the text is anything else.
 template <class Number>
 [[nodiscard]] std::optional<Number> parse_number(std::string_view text) {
   Number value{};

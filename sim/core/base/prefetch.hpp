@@ -1,13 +1,12 @@
-// Cache lines fetched ahead of their use.
+// Fetches cache lines ahead of their use.
 #pragma once
 
 namespace thinwire::inline base {
 
-/// Asks for the cache line at `address`, which need not be a valid one.
+/// Prefetches the cache line at `address`, which need not be a valid address.
 inline void prefetch_line(const void* address) {
   __builtin_prefetch(address);
-  // A function that only fetches has no effect that GCC 12 knows of, so it drops calls of it; this
-  // is one.
+  // GCC 12 drops calls of functions without an effect, such as prefetching. This is an effect.
   asm volatile("");
 }
 

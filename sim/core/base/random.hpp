@@ -1,5 +1,5 @@
-// Counter-based randomness: a draw is a pure function of what names it (seed, rank, iteration,
-// position ...), so it does not depend on the order in which ranks happen to run.
+// Counter-based random numbers: a draw is a pure function of its counters (seed, rank, iteration,
+// position ...), so it does not depend on the order in which the simulator runs the ranks.
 #pragma once
 
 #include <cmath>
@@ -24,13 +24,13 @@ template <class... Counters>
   return state;
 }
 
-/// Uniform in (0, 1): never 0, so that its logarithm is finite, and never 1: half a step beside 52
-/// bits is exact, beside 53 it would be rounded.
+/// A uniform number in the open interval (0, 1). It is never 0, so its logarithm is finite, and
+/// never 1: the added half step is exact with 52 bits and would be rounded with 53.
 [[nodiscard]] constexpr double to_unit(std::uint64_t bits) {
   return (static_cast<double>(bits >> 12U) + 0.5) * 0x1p-52;
 }
 
-/// Standard normal draw from two uniform ones (Box and Muller).
+/// A standard normal draw from two uniform ones (Box and Muller).
 [[nodiscard]] inline double normal_draw(std::uint64_t bits, std::uint64_t more_bits) {
   return std::sqrt(-2 * std::log(to_unit(bits))) *
          std::cos(2 * std::numbers::pi * to_unit(more_bits));

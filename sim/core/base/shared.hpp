@@ -1,5 +1,5 @@
-// Immutable values that many ranks and messages hold at once. A simulation runs in one thread, so
-// the count is a plain integer: cheaper than shared_ptr, and a handle is one pointer.
+// Immutable values that many ranks and messages share. A simulation runs in one thread, so the
+// reference count is a plain integer: cheaper than shared_ptr, and a handle is one pointer.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace thinwire::inline base {
 
-/// Base of everything that travels by reference. Immutable once it is shared.
+/// Base of every value that is passed by reference. It is immutable once it is shared.
 class Body {
  public:
   Body() = default;
@@ -24,7 +24,7 @@ class Body {
   mutable std::uint64_t references_ = 0;
 };
 
-/// Counted reference to a Body.
+/// A counted reference to a Body.
 template <class T>
 class Ref {
  public:
@@ -32,7 +32,7 @@ class Ref {
   explicit Ref(T* body) : body_(body) { retain(); }
   Ref(const Ref& other) : body_(other.body_) { retain(); }
   Ref(Ref&& other) noexcept : body_(std::exchange(other.body_, nullptr)) {}
-  /// A Ref converts where its pointer does.
+  /// A Ref converts wherever its pointer converts.
   template <class U>
   requires std::is_convertible_v<U*, T*> Ref(Ref<U> other)  // NOLINT(google-explicit-constructor)
       : body_(other.release()) {}
@@ -54,7 +54,7 @@ class Ref {
   explicit operator bool() const { return body_ != nullptr; }
   friend bool operator==(const Ref&, const Ref&) = default;
 
-  /// Gives the reference away uncounted; for conversions between Refs.
+  /// Hands over the pointer without changing the count; for conversions between Refs.
   [[nodiscard]] T* release() { return std::exchange(body_, nullptr); }
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Holds no file where none of the folders is there.
+/// The first folder that exists; an empty path, which holds no file, when none does.
 fs::path first_of(const std::vector<std::string>& folders) {
   const auto found = std::ranges::find_if(folders, [](const std::string& folder) {
     std::error_code ignored;

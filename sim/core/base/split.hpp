@@ -5,7 +5,7 @@
 
 namespace thinwire::inline base {
 
-/// The parts between commas; one part, maybe empty, where there is none.
+/// Splits a text at its commas; a text without commas, even an empty one, is one part.
 [[nodiscard]] inline std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts(1);
   for (const char c : text) {

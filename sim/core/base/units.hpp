@@ -1,5 +1,5 @@
-// Strong types for the quantities that a simulation mixes all the time. A Words is never taken for
-// a Bytes, nor a rank for a count; the number inside is reached with value().
+// Strong types for the quantities of a simulation, so that Words are never taken for Bytes, nor a
+// rank for a count. value() returns the number inside.
 #pragma once
 
 #include <compare>
@@ -7,7 +7,7 @@
 
 namespace thinwire::inline base {
 
-/// A number with a meaning: quantities of different tags do not mix.
+/// A strongly typed number: quantities with different tags do not mix.
 template <class Tag, class Rep>
 class Quantity {
  public:
@@ -41,9 +41,9 @@ using Words = Quantity<struct WordsTag, std::int64_t>;
 using Bytes = Quantity<struct BytesTag, std::int64_t>;
 /// Simulated time.
 using Seconds = Quantity<struct SecondsTag, double>;
-/// One process of the collective, 0 .. P-1.
+/// One process of the collective, numbered 0 .. P-1.
 using Rank = Quantity<struct RankTag, std::int32_t>;
-/// Tells apart the messages of one pair of ranks. Few and constant: SMPI keeps a map by tag.
+/// Distinguishes messages of one pair of ranks. Tags are few and constant: SMPI keeps a map by tag.
 using Tag = Quantity<struct TagTag, std::int32_t>;
 
 [[nodiscard]] constexpr Bytes to_bytes(Words words) { return Bytes(words.value() * 4); }

@@ -1,4 +1,4 @@
-// What an allgather builds up: the contributions of many ranks, one after another, uncopied.
+// The value that an allgather builds: the contributions of many ranks, in order, without copying.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace thinwire::inline gradient {
 
-/// An immutable binary tree whose leaves are (rank, message). Joining two costs one node, whatever
-/// they hold, and everybody who received a part shares it.
+/// An immutable binary tree whose leaves are (rank, message). Joining two trees costs one node,
+/// whatever their size, and all ranks that receive a part share it.
 class Concatenation {
  public:
   /// One rank's contribution.
@@ -22,13 +22,13 @@ class Concatenation {
   [[nodiscard]] static Concatenation join(const Concatenation& a, const Concatenation& b);
   [[nodiscard]] static Concatenation from(const Payload& payload);
 
-  /// How many ranks' pieces are in it.
+  /// The number of ranks' pieces in it.
   [[nodiscard]] int pieces() const { return root_->pieces; }
   /// The first `count` pieces, 1 <= count <= pieces().
   [[nodiscard]] Concatenation first(int count) const;
   /// The messages of all pieces, by rank. Ranks without a piece are not listed.
   [[nodiscard]] std::vector<Message> by_rank() const;
-  /// Independent of the order in which the pieces were joined.
+  /// A fingerprint of the pieces, independent of the order in which they were joined.
   [[nodiscard]] Fingerprint contents() const { return root_->contents; }
   [[nodiscard]] Message message() const { return {{root_, 0, 0}, root_->words}; }
 
@@ -36,7 +36,7 @@ class Concatenation {
   struct Node final : Body {
     Ref<const Node> left;
     Ref<const Node> right;
-    Piece piece;  // of a leaf
+    Piece piece;  // used in leaves only
     Words words;
     int pieces = 0;
     Fingerprint contents;

@@ -1,4 +1,4 @@
-// Tells whether two values are the same one, without looking at their data.
+// Tells whether two values are the same object, without looking at their data.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace thinwire::inline gradient {
 
-/// 128 bits drawn from which body, and which part of it. Equal bodies at different addresses have
-/// different fingerprints; an address is only comparable while its body lives.
+/// 128 bits derived from the address of a body and the range of a payload in it. Equal bodies at
+/// different addresses differ in them, and an address identifies a body only while it lives.
 struct Fingerprint {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
 
-  /// Of a set: does not depend on the order.
+  /// Combines fingerprints into that of a set: the order does not matter.
   friend Fingerprint operator+(Fingerprint a, Fingerprint b) {
     return {a.low + b.low, a.high + b.high};
   }

@@ -20,7 +20,7 @@ std::int64_t count_at_least(const SparseVector& vector, float threshold) {
 
 Moments moments_of(const SparseVector& vector, const GradientSpace& space) {
   const auto n = static_cast<double>(space.components);
-  if (vector.is_statistical()) {  // signs are even
+  if (vector.is_statistical()) {  // signs are symmetric
     const double squares = statistical_squares(vector.payload());
     return {.mean = 0, .deviation = std::sqrt(squares / static_cast<double>(vector.size()))};
   }
@@ -31,7 +31,7 @@ Moments moments_of(const SparseVector& vector, const GradientSpace& space) {
     held += components;
     sum += components * entry.value;
   }
-  // Two passes: the sum of squares alone would lose a small deviation.
+  // A second pass is needed: the sum of squares alone would lose a small deviation to rounding.
   const double mean = sum / n;
   double squares = (n - held) * mean * mean;
   for (const Entry& entry : vector.entries()) {
@@ -64,7 +64,7 @@ Exceedances exceedances_of(const SparseVector& vector, double threshold,
 float sampled_kth_magnitude(const SparseVector& vector, double probability, std::int64_t k,
                             std::uint64_t key) {
   if (vector.is_statistical()) {
-    // How many of the whole are above it scatters as the gamma distribution of k draws.
+    // The number of all entries above the sampled k-th has a gamma distribution of shape k.
     const auto drawn = static_cast<double>(k);
     const double wanted = statistical_scatter(drawn, key) / probability;
     return kth_magnitude(vector, std::max<std::int64_t>(1, std::llround(wanted)));

@@ -1,4 +1,4 @@
-// Small lists of whole numbers that schemes agree on: sizes of buffers, boundaries of regions.
+// Short lists of integers that schemes exchange: sizes of buffers, boundaries of regions.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace thinwire::inline gradient {
 
-/// Immutable and shared. On the wire one word a number. A list may be a part of a whole one, and
-/// then knows where in it.
+/// An immutable, shared list; one word per number on the wire. A list may be a part of a whole
+/// list, and then knows its position in it.
 class Numbers {
  public:
   explicit Numbers(std::vector<std::int64_t> numbers)
       : body_(make_ref<const NumbersBody>(std::move(numbers))) {}
-  /// The part of a list of `whole` numbers that begins at position `first`.
+  /// A part, beginning at position `first`, of a list of `whole` numbers.
   Numbers(std::vector<std::int64_t> numbers, std::int64_t first, std::int64_t whole)
       : body_(make_ref<const NumbersBody>(std::move(numbers), first, whole)) {}
   [[nodiscard]] static Numbers from(const Payload& payload) { return Numbers(payload); }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kLevelsAnOctave = 32;
 
-/// The x in [low, high] at which an increasing function reaches `wanted`.
+/// Bisection: the x in [low, high] at which an increasing function reaches `wanted`.
 template <class Function>
 double solve(Function function, double wanted, double low, double high) {
   for (int step = 0; step < 200 && high - low > 1e-12 * std::abs(high); ++step) {
@@ -23,7 +23,7 @@ double solve(Function function, double wanted, double low, double high) {
   return (low + high) / 2;
 }
 
-/// y at an x, of a function that is given at increasing xs; at its ends beyond them.
+/// Piecewise linear interpolation of y at x over increasing xs; constant beyond the ends.
 double along(const std::vector<double>& xs, const std::vector<double>& ys, double x) {
   const auto upper = std::ranges::lower_bound(xs, x);
   if (upper == xs.begin()) return ys.front();
@@ -32,7 +32,7 @@ double along(const std::vector<double>& xs, const std::vector<double>& ys, doubl
   return std::lerp(ys[i - 1], ys[i], (x - xs[i - 1]) / (xs[i] - xs[i - 1]));
 }
 
-/// How many of `ranks` select where each does with `probability`, given that one does at least.
+/// Draws how many of `ranks` select, each with `probability`, given that at least one does.
 int selectors(int ranks, double probability, std::uint64_t key) {
   const double none = std::pow(1 - probability, ranks);
   const double u = none + to_unit(mix(key)) * (1 - none);
@@ -74,7 +74,7 @@ Population::Population(Settings settings) : settings_(std::move(settings)) {
       if (settings_.rates[piece.region][c] > 0) present_ += static_cast<double>(piece.counts[c]);
     }
   }
-  // On a grid between whose points all is nearly a line in logarithms.
+  // The grid is so fine that all functions are nearly linear in logarithms between its points.
   const double k = united(1);
   for (int i = -40 * kLevelsAnOctave; i <= 40 * kLevelsAnOctave; ++i) {
     const double level = std::exp2(static_cast<double>(i) / kLevelsAnOctave);
@@ -183,7 +183,7 @@ const CellCounts& Population::counts(double level) const {
 
 namespace {
 
-/// Interpolates sums up to the ends of cells, at a number of cells from the first one on.
+/// Interpolates prefix sums over cells at `cells`, a fractional number of cells.
 double interpolated(const std::vector<double>& prefix, double cells) {
   const auto last = static_cast<double>(prefix.size() - 1);
   cells = std::clamp(cells, 0.0, last);
@@ -230,7 +230,7 @@ const Population::Sums& Population::sums(int ranks) const {
   for (int i = 0; i <= kGrid; ++i) {
     const double probability = std::min(1 - 1e-9, std::pow(10.0, -7 * (1 - i / double{kGrid})));
     const double rate = -std::log1p(-probability);
-    // A rank's magnitude, given that it selects.
+    // The magnitude of a rank, given that it selects.
     const auto magnitude = [&](std::uint64_t bits) {
       return ratio_of_level(-std::log1p(-to_unit(bits) * probability) / rate);
     };
@@ -261,7 +261,7 @@ const Population::Sums& Population::sums(int ranks) const {
 
 std::vector<std::vector<double>> Population::reach(int ranks, double ratio) const {
   const Sums& table = sums(ranks);
-  std::vector<double> share;  // of the grid's points
+  std::vector<double> share;  // one per point of the grid
   for (const std::vector<float>& sorted : table.sorted) {
     const auto at = std::ranges::lower_bound(sorted, static_cast<float>(ratio));
     share.push_back(static_cast<double>(sorted.end() - at) / static_cast<double>(sorted.size()));
@@ -317,7 +317,7 @@ double Population::ratio_reached_by(int ranks, double entries) const {
 }
 
 double Population::excess(double from, int power) const {
-  // Integrates the number of magnitudes above x, on a grid in ln x that ends where none is left.
+  // Integrates the number of magnitudes above x on a grid in ln x that ends when none are left.
   const double k = united(1);
   const auto count = [&](double x) {
     return std::min(present_, k * settings_.magnitudes.share(x));

@@ -1,5 +1,5 @@
-// How often the coordinates of a gradient are selected, counted instead of listed: what statistical
-// gradient values (statistical.hpp) draw their sizes from.
+// How often the coordinates of a gradient are selected, as counts instead of lists. Statistical
+// gradient values (statistical.hpp) draw their sizes from it.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace thinwire::inline gradient {
 
-/// How many magnitudes of a rank reach x times its threshold, as a multiple R(x) of the k that
-/// reach the threshold itself: a stretched exponential in ln x above it, a power law below.
+/// A rank's magnitudes: the number that reach x times its threshold is R(x) k, where k reach the
+/// threshold itself. R is a stretched exponential in ln x above it and a power law below.
 struct MagnitudeLaw {
   double shape = 1;  ///< x >= 1: R = exp(-(ln(x)/scale)^shape)
   double scale = 0.1;
@@ -22,18 +22,18 @@ struct MagnitudeLaw {
   double most = 100;  ///< n/k
 
   [[nodiscard]] double share(double x) const;
-  /// The x of a share in (0, most].
+  /// The x whose share R(x) is `share`, in (0, most].
   [[nodiscard]] double ratio(double share) const;
 };
 
-/// Coordinates of one cell that lie in one region, by popularity class.
+/// The coordinates of one cell that lie in one region, by popularity class.
 struct PopulationPiece {
   std::uint32_t cell = 0;
   std::uint32_t region = 0;
-  std::vector<float> counts;  ///< coordinates of each class
+  std::vector<float> counts;  ///< number of coordinates per class
 };
 
-/// Expected counts up to each cell, and what they change with the level.
+/// Expected counts up to each cell, and their derivative with respect to the level.
 struct CellCounts {
   double level = 0;
   std::vector<double> united;  ///< [cells + 1]: expected entries before the cell
@@ -41,16 +41,17 @@ struct CellCounts {
   double dispersion = 1;       ///< variance over mean of a rank's count in a part of the space
 };
 
-/// The coordinates lie in cells of equal width. Within a region those of one popularity class have
-/// one rate λ: selections whose levels add up to ℓ hold such a coordinate with probability
-/// 1 - exp(-λℓ). One rank that selects its k largest has level 1, so the union of P ranks level P.
+/// The coordinates are divided into cells of equal width. Within a region all coordinates of one
+/// popularity class have one rate λ: selections whose levels sum to ℓ hold such a coordinate with
+/// probability 1 - exp(-λℓ). A rank that selects its k largest has level 1, so the union of P ranks
+/// has level P.
 class Population final : public Body {
  public:
-  /// What a population is made of.
+  /// The parameters of a population.
   struct Settings {
     std::uint32_t coordinates = 0;
     std::uint32_t cell_width = 1;
-    std::vector<PopulationPiece> pieces;     ///< by cell; those of a cell follow one another
+    std::vector<PopulationPiece> pieces;     ///< sorted by cell
     std::vector<std::vector<double>> rates;  ///< [region][class]: λ, finite
     MagnitudeLaw magnitudes;
   };
@@ -58,58 +59,58 @@ class Population final : public Body {
 
   [[nodiscard]] std::uint32_t coordinates() const { return settings_.coordinates; }
   [[nodiscard]] std::uint32_t cell_width() const { return settings_.cell_width; }
-  /// Coordinates that may be selected at all.
+  /// The number of coordinates with a positive rate.
   [[nodiscard]] double present() const { return present_; }
   [[nodiscard]] const MagnitudeLaw& magnitudes() const { return settings_.magnitudes; }
 
-  /// Expected entries in [first, last) of a union of the level.
+  /// The expected number of entries in [first, last) of a union of the given level.
   [[nodiscard]] double united(double first, double last, double level) const;
-  /// Expected entries in the whole space: exact, and without cells.
+  /// The same in the whole space: exact, and independent of the cells.
   [[nodiscard]] double united(double level) const;
   /// Derivative of the first united() with respect to the level.
   [[nodiscard]] double slope(double first, double last, double level) const;
-  /// The level at which the whole space is expected to have so many entries.
+  /// The inverse: the level at which the whole space has the given expected number of entries.
   [[nodiscard]] double level_of(double entries) const;
-  /// The same in a part of it.
+  /// The same in [first, last).
   [[nodiscard]] double level_of(double first, double last, double entries) const;
-  /// Magnitude, in thresholds, of what is selected from a level on, and back.
+  /// The magnitude, in thresholds, of the smallest entry selected at a level, and the inverse.
   [[nodiscard]] double ratio_of_level(double level) const;
   [[nodiscard]] double level_of_ratio(double ratio) const;
 
-  /// Counts near a level; kept.
+  /// Counts at the nearest level of a grid; cached.
   [[nodiscard]] const CellCounts& counts(double level) const;
-  /// Expected entries before a coordinate.
+  /// The expected number of entries before a coordinate.
   [[nodiscard]] double before(const CellCounts& counts, double coordinate) const;
 
-  /// Counts of the coordinates at which the sum of what `ranks` ranks selected at level 1 reaches
-  /// `ratio` thresholds; kept.
+  /// Counts of the coordinates at which the sum over `ranks` ranks, each selecting at level 1,
+  /// reaches `ratio` thresholds; cached.
   [[nodiscard]] const CellCounts& reaching(int ranks, double ratio) const;
-  /// The ratio that so many sums in the whole space are expected to reach.
+  /// The ratio that the given expected number of sums in the whole space reaches.
   [[nodiscard]] double ratio_reached_by(int ranks, double entries) const;
 
-  /// Sum over all coordinates of x^power, x the magnitude in thresholds, for power 1 or 2, of those
-  /// above `from`; of power 1 what exceeds `from`.
+  /// Over all coordinates whose magnitude x, in thresholds, exceeds `from`: the sum of x - from for
+  /// power 1, and of x² for power 2.
   [[nodiscard]] double excess(double from, int power) const;
 
  private:
-  /// Magnitudes of sums of what many ranks selected, by how probable it is that one does.
+  /// Sampled magnitudes of the sum over many ranks, by the probability that one rank selects.
   struct Sums {
-    std::vector<double> probability;         // of the grid, increasing
-    std::vector<std::vector<float>> sorted;  // magnitudes where one rank at least selects
+    std::vector<double> probability;         // of the grid points, increasing
+    std::vector<std::vector<float>> sorted;  // magnitudes, given that at least one rank selects
   };
 
   [[nodiscard]] CellCounts counts_of(const std::vector<std::vector<double>>& weight,
                                      const std::vector<std::vector<double>>& slope) const;
-  /// How many cells, and which part of one, lie before a coordinate.
+  /// The number of cells before a coordinate, including the fraction of its own cell.
   [[nodiscard]] double cells_before(double coordinate) const;
   [[nodiscard]] const Sums& sums(int ranks) const;
-  /// [region][class]: probability that the sum reaches `ratio`.
+  /// [region][class]: probability that the sum of the ranks reaches `ratio`.
   [[nodiscard]] std::vector<std::vector<double>> reach(int ranks, double ratio) const;
 
   Settings settings_;
   std::vector<std::vector<double>> totals_;  // [region][class]
   double present_ = 0;
-  // ln of levels, of the entries in the whole space there, and of the ratios.
+  // Logarithms of the levels, of the expected entries in the whole space, and of the ratios.
   std::vector<double> grid_levels_;
   std::vector<double> grid_entries_;
   std::vector<double> grid_ratios_;

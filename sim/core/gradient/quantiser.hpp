@@ -1,5 +1,4 @@
-// QSGD (Alistarh et al., NIPS 2017; SparCML, section 6): values in few bits, rounded at random so
-// that their mean is right.
+// QSGD (Alistarh et al., NIPS 2017; SparCML, section 6): few bits per value, unbiased rounding.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +10,21 @@
 
 namespace thinwire::inline gradient {
 
-/// Bits of a value that is not quantised.
+/// The bits of a value that is not quantised.
 inline constexpr std::int64_t kFullBits = 32;
 
 /// Each bucket of consecutive components has a scale of one word, its largest magnitude M; a value
-/// is a sign and one of the levels 0, M/s, 2M/s ... M with s = 2^(bits-1) - 1, so that 2 bits are
-/// -M, 0 and M. Of the two levels beside it a value takes one at random, with the chances that make
-/// the mean the value itself: it moves by less than M/s.
+/// is a sign and one of the levels 0, M/s, 2M/s ... M with s = 2^(bits-1) - 1, so 2 bits encode -M,
+/// 0 and M. A value is rounded to one of the two nearest levels at random with probabilities that
+/// keep its mean: it moves by less than M/s.
 struct Quantiser {
   int bits = 8;                ///< 2, 4 or 8
   std::int64_t bucket = 1024;  ///< components
 
-  /// What values that were quantised and sent become. A pure function of its arguments.
+  /// The values after quantisation and transfer. A pure function of its arguments.
   [[nodiscard]] DenseBlock quantised(const DenseBlock& block, const GradientSpace& space,
                                      std::uint64_t key) const;
-  /// On the wire, for so many components.
+  /// The length on the wire of the given number of components.
   [[nodiscard]] Words words(std::int64_t components) const {
     return Words((components * bits + 31) / 32 + (components + bucket - 1) / bucket);
   }

@@ -48,7 +48,7 @@ Message GradientReduction::compute_sum(const Message& a, const Message& b, Part 
   const Stream result =
       thinwire::sum(stream_from(a.payload), stream_from(b.payload), space_, begin, end);
   Message message = message_of(result, space_);
-  // The pieces of a dense gradient are cut at components, finer than the granules that are carried.
+  // The pieces of a dense gradient are cut between components, finer than the carried granules.
   if (std::holds_alternative<DenseBlock>(result)) {
     const bool both = DenseBlock::holds(a.payload) && DenseBlock::holds(b.payload);
     message.words = both ? a.words : Words(end - begin);

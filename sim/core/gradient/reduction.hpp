@@ -1,5 +1,5 @@
-// How values of one kind are cut, summed and put together again: what an allreduce schedule has to
-// know of what it reduces. One schedule so serves dense blocks, sparse vectors and plain numbers.
+// How values of one kind are cut, summed and joined: all that an allreduce schedule needs to know
+// of its operands. One schedule thus serves dense blocks, sparse vectors and lists of numbers.
 #pragma once
 
 #include <span>
@@ -16,29 +16,29 @@ struct PieceRange {
   int last = 0;
 };
 
-/// Of a value that is cut into `of` pieces those in `range`; by default the whole value.
+/// The pieces in `range` of a value that is cut into `of` pieces; by default the whole value.
 struct Part {
   PieceRange range = {0, 1};
   int of = 1;
 };
 
-/// A sum and what it costs.
+/// A sum and its cost.
 struct Summed {
   Message message;
-  Seconds work;  ///< what the sum costs the rank that makes it
+  Seconds work;  ///< local time of the rank that computes the sum
 };
 
-/// γ: seconds a reduced word, that is, a word of values that is added to others.
+/// γ: seconds per reduced word, that is, per word of values that is added to others.
 struct Gamma {
-  Seconds word;   ///< of dense values
-  Seconds entry;  ///< of sparse ones, which have to be found first
+  Seconds word;   ///< dense values
+  Seconds entry;  ///< sparse values, which have to be found first
 
   Gamma() = default;
   Gamma(Seconds both) : word(both), entry(both) {}  // NOLINT(google-explicit-constructor)
   Gamma(Seconds of_word, Seconds of_entry) : word(of_word), entry(of_entry) {}
 };
 
-/// One kind of values, and how it is summed.
+/// A kind of values, with its sum.
 class Reduction {
  public:
   Reduction(SharedWork& shared, Gamma gamma) : shared_(shared), gamma_(gamma) {}
@@ -51,18 +51,18 @@ class Reduction {
   /// a + b, which both hold `part`. Commutative to the last bit, so that two ranks that sum the
   /// same two values agree.
   [[nodiscard]] Summed sum(const Message& a, const Message& b, Part part = {}) const;
-  /// The same where other ranks make the same sum: the simulator makes it once.
+  /// The same when other ranks compute the same sum: the simulator computes it once.
   [[nodiscard]] Summed shared_sum(const Message& a, const Message& b, Part part = {}) const;
-  /// The pieces `wanted` of a value that was cut into `pieces` and holds at least those.
+  /// The pieces `wanted` of a value that was cut into `pieces` pieces and holds at least those.
   [[nodiscard]] virtual Message cut(const Message& held, PieceRange wanted, int pieces) const = 0;
-  /// Joins values of pieces that follow one another to `whole`. Shared: other ranks join the same.
+  /// Joins values of consecutive pieces to `whole`. Shared: other ranks join the same values.
   [[nodiscard]] Message join(std::span<const Message> parts, Part whole = {}) const;
 
  protected:
   [[nodiscard]] virtual Message compute_sum(const Message& a, const Message& b,
                                             Part part) const = 0;
   [[nodiscard]] virtual Message compute_join(std::span<const Message> parts, Part whole) const = 0;
-  /// What adding `b` to something costs.
+  /// The cost of adding `b` to another value.
   [[nodiscard]] virtual Seconds work(const Message& b) const = 0;
   [[nodiscard]] const Gamma& gamma() const { return gamma_; }
 
@@ -72,8 +72,8 @@ class Reduction {
 };
 
 /// Gradients, dense or sparse, as streams: sums switch to dense at δ of their part. A piece is a
-/// range of components, cut as evenly as they can be, so that the pieces of a dense gradient differ
-/// in length by one word at the most. What is reduced may be a range of a gradient.
+/// range of components. The pieces are as equal as possible, so those of a dense gradient differ in
+/// length by at most one word. The reduced value may be a range of a gradient.
 class GradientReduction final : public Reduction {
  public:
   /// `stays_sparse`: sums of sparse gradients never switch to dense.

@@ -1,5 +1,5 @@
-// Work that many ranks would repeat on equal inputs, done once. The simulator saves the time; each
-// rank is still charged for it by the scheme.
+// Work that many ranks would repeat on equal inputs is done once. Only the simulator saves time:
+// the scheme still charges each rank.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@
 
 namespace thinwire::inline gradient {
 
-/// Remembers results by what was done to what. Two generations: a result that nobody asked for
-/// while `capacity` others came is forgotten, so memory follows what is in use.
+/// A cache of results by operation and inputs. It has two generations: a result that is not used
+/// while `capacity` others are added is dropped, so memory follows the working set.
 class SharedWork {
  public:
   explicit SharedWork(std::size_t capacity) : capacity_(capacity) {}
 
-  /// The result of `operation` on `inputs`, whose order does not matter: computed by `make` the
-  /// first time. Inputs live as long as the result, so that their addresses stay theirs.
+  /// The result of `operation` on `inputs` in any order, computed by `make` the first time. The
+  /// entry keeps the inputs alive, so that their addresses are not reused.
   template <class Make>
   [[nodiscard]] Message once(std::string_view operation, std::span<const Message> inputs,
                              Make make) {
@@ -29,7 +29,7 @@ class SharedWork {
     for (const Message& input : inputs) all = all + fingerprint(input);
     return once(operation, all, inputs, make);
   }
-  /// The same where the fingerprint of what matters in the inputs is known.
+  /// The same when the fingerprint of the relevant part of the inputs is known.
   template <class Make>
   [[nodiscard]] Message once(std::string_view operation, Fingerprint what,
                              std::span<const Message> inputs, Make make) {
@@ -47,13 +47,13 @@ class SharedWork {
     return current_.emplace(key, std::move(entry)).first->second.result;
   }
 
-  /// Forgets everything: between iterations, whose inputs are never equal.
+  /// Drops all results; called between iterations, whose inputs are never equal.
   void clear() {
     current_.clear();
     previous_.clear();
   }
 
-  /// How often something really had to be computed.
+  /// The number of results that had to be computed.
   [[nodiscard]] std::size_t computed() const { return computed_; }
 
  private:

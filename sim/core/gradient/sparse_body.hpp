@@ -1,6 +1,5 @@
-// What a sparse vector refers to: a body of the exact model (sparse_vector.cpp) or of the
-// statistical one (statistical.hpp). It alone knows how the operations on sparse vectors go in its
-// model.
+// The data of a sparse vector: a body of the exact model (sparse_vector.cpp) or of the statistical
+// one (statistical.hpp), which implements the operations on sparse vectors in its model.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@ namespace thinwire::inline gradient {
 class SparseVector;
 
 /// The operations of SparseVector and sparse_vector.hpp on payloads that have this body. Other
-/// operands are of the same model, or SimulationError is thrown.
+/// operands must belong to the same model, or SimulationError is thrown.
 class SparseBody : public Body {
  public:
   [[nodiscard]] bool is_statistical() const { return statistical_; }
@@ -28,13 +27,13 @@ class SparseBody : public Body {
   [[nodiscard]] virtual Payload sum(const Payload& a, const Payload& b) const = 0;
   [[nodiscard]] virtual Payload sum_within(const Payload& a, const Payload& b, std::uint32_t first,
                                            std::uint32_t last) const = 0;
-  /// The sum of all vectors, any of which may be empty, and their concatenation.
+  /// The sum, and the concatenation, of all vectors, any of which may be empty.
   [[nodiscard]] virtual Payload sum(std::span<const SparseVector> vectors) const = 0;
   [[nodiscard]] virtual Payload concatenation(std::span<const SparseVector> parts) const = 0;
   [[nodiscard]] virtual float kth_magnitude(const Payload& payload, std::int64_t k) const = 0;
   [[nodiscard]] virtual Payload at_least(const Payload& payload, float threshold) const = 0;
   [[nodiscard]] virtual Payload largest(const Payload& payload, std::int64_t k) const = 0;
-  /// The entries of `payload` whose coordinates `other` has, or has not.
+  /// The entries of `payload` at coordinates that `other` has (`to_common`) or does not have.
   [[nodiscard]] virtual Payload restricted(const Payload& payload, const Payload& other,
                                            bool to_common) const = 0;
   [[nodiscard]] virtual Payload moved(const Payload& payload, std::int64_t by) const = 0;

@@ -22,7 +22,7 @@ namespace {
 std::span<const Entry> entries_of(const Payload& payload);
 Payload exact(std::vector<Entry> entries);
 
-/// Copies the entries for which `keep` says so.
+/// Copies the entries for which `keep` is true.
 template <class Keep>
 Payload filter(const Payload& payload, Keep keep) {
   const auto all = entries_of(payload);
@@ -33,7 +33,7 @@ Payload filter(const Payload& payload, Keep keep) {
   return exact(std::move(kept));
 }
 
-/// The touched coordinates of a window of sums that begins at `first`.
+/// The touched coordinates of a window of sums that begins at `first`, as entries.
 std::vector<Entry> entries_of_window(std::uint32_t first, std::span<const float> window,
                                      std::span<const std::uint64_t> touched) {
   std::vector<Entry> entries;
@@ -51,7 +51,7 @@ std::vector<Entry> entries_of_window(std::uint32_t first, std::span<const float>
   return entries;
 }
 
-/// The entries themselves.
+/// The exact model: a sorted list of entries.
 class ExactBody final : public SparseBody {
  public:
   explicit ExactBody(std::vector<Entry> entries)
@@ -127,11 +127,11 @@ class ExactBody final : public SparseBody {
     }
     if (count == 0) return {};
 
-    // Window by window, so that the window of sums stays in cache while every vector adds to it.
+    // The sum goes window by window, so that a window stays in cache while all vectors add to it.
     constexpr std::uint32_t kWindow = 1U << 16U;
     const std::size_t windows = (end - first) / kWindow + 1;
     if (windows * vectors.size() > 4 * count) {
-      // So thin that looking for entries would cost more than the entries: halve and merge.
+      // The vectors are so sparse that finding entries would dominate the cost: halve and merge.
       const std::size_t half = vectors.size() / 2;
       if (half == 0) return vectors.front().payload();
       return gradient::sum(gradient::sum(vectors.first(half)), gradient::sum(vectors.subspan(half)))
@@ -233,7 +233,7 @@ Payload exact(std::vector<Entry> entries) {
   return {make_ref<const ExactBody>(std::move(entries)), 0, size};
 }
 
-/// The model of the vectors that are not empty: all have the same.
+/// The model of the vectors that are not empty: they all have the same.
 const SparseBody& model_of(std::span<const SparseVector> vectors) {
   const auto first = std::ranges::find_if(vectors, [](const auto& v) { return v.size() > 0; });
   return first == vectors.end() ? SparseVector().body() : first->body();
@@ -348,7 +348,7 @@ bool equal(const SparseVector& a, const SparseVector& b) {
 
 void SparseAccumulator::add(SparseVector vector) {
   constexpr std::size_t kPutOff = 64;
-  constexpr std::size_t kThin = 64;  // coordinates of the window for each entry
+  constexpr std::size_t kThin = 64;  // coordinates of the window per entry
   if (vector.size() == 0) return;
   if (vector.is_statistical()) {
     statistical_.add(vector.payload());

@@ -1,6 +1,6 @@
-// A sparse gradient, immutable and shared: sorted coordinates and their values in the exact model,
-// and only how many there are and roughly where in the statistical one (statistical.hpp). Schemes
-// use what is below and need not know which.
+// A sparse gradient, immutable and shared: in the exact model sorted coordinates and their values,
+// in the statistical one (statistical.hpp) only their number and approximate location. The
+// interface below hides the model from schemes.
 #pragma once
 
 #include <cstdint>
@@ -27,32 +27,32 @@ struct Entry {
 class SparseVector {
  public:
   SparseVector() = default;
-  /// Coordinates strictly increasing and values finite; throws InputError naming the first that is
-  /// not.
+  /// Coordinates must increase strictly and values be finite; throws InputError with the first
+  /// error.
   [[nodiscard]] static SparseVector checked(std::vector<Entry> entries);
-  /// The same for lists that are known to be in order.
+  /// Takes a list that is known to be valid, without a check.
   [[nodiscard]] static SparseVector trusted(std::vector<Entry> entries);
   [[nodiscard]] static SparseVector from(const Payload& payload);
 
   [[nodiscard]] std::size_t size() const { return payload_.last - payload_.first; }
   [[nodiscard]] bool is_statistical() const { return payload_.body && body().is_statistical(); }
-  /// Of the exact model; throws SimulationError in the statistical one, which has none.
+  /// The entries of the exact model; throws SimulationError in the statistical one, which has none.
   [[nodiscard]] std::span<const Entry> entries() const;
   [[nodiscard]] const Payload& payload() const { return payload_; }
-  /// The body of its model; the exact one where it is empty.
+  /// The body; that of the exact model when the vector is empty.
   [[nodiscard]] const SparseBody& body() const {
     return payload_.body ? static_cast<const SparseBody&>(*payload_.body) : no_entries();
   }
 
-  /// Entries [first, last) by position.
+  /// The entries at positions [first, last).
   [[nodiscard]] SparseVector slice(std::size_t first, std::size_t last) const;
-  /// The position of the first entry, at `from` or after, whose coordinate is at least
-  /// `coordinate`. Fast where that is not far from `from`.
+  /// The position of the first entry, at `from` or later, whose coordinate is at least
+  /// `coordinate`. The search is fast when that is near `from`.
   [[nodiscard]] std::size_t position_of(std::uint32_t coordinate, std::size_t from = 0) const;
 
-  /// The same for many coordinates, which increase.
+  /// The same for many increasing coordinates.
   [[nodiscard]] std::vector<std::uint32_t> positions_of(std::span<const std::int64_t> cuts) const;
-  /// The coordinates of entries by position; positions increase.
+  /// The coordinates of the entries at increasing positions.
   [[nodiscard]] std::vector<std::int64_t> coordinates_at(
       std::span<const std::size_t> positions) const;
 
@@ -67,40 +67,40 @@ class SparseVector {
   Payload payload_;
 };
 
-/// The union of the coordinates, values at shared ones added. An entry stays where values cancel.
+/// The union of the coordinates, with common ones added. An entry stays when values cancel.
 [[nodiscard]] SparseVector sum(const SparseVector& a, const SparseVector& b);
-/// The same of two vectors that lie in [first, last): what the statistical model would have to
-/// guess.
+/// The same for two vectors that lie in [first, last), a range that the statistical model would
+/// otherwise have to guess.
 [[nodiscard]] SparseVector sum_within(const SparseVector& a, const SparseVector& b,
                                       std::uint32_t first, std::uint32_t last);
-/// The sum of any number of vectors; in which order values are added depends on how thin they are.
+/// The sum of any number of vectors; the order of additions depends on their density.
 [[nodiscard]] SparseVector sum(std::span<const SparseVector> vectors);
-/// One vector of parts whose coordinates follow one another.
+/// Joins parts whose coordinates follow one another.
 [[nodiscard]] SparseVector concatenate(std::span<const SparseVector> parts);
 
-/// The k-th largest magnitude: infinity for k = 0, 0 where there are no k entries.
+/// The k-th largest magnitude: infinity for k = 0, and 0 when there are fewer than k entries.
 [[nodiscard]] float kth_magnitude(const SparseVector& vector, std::int64_t k);
 /// The entries whose magnitude is at least `threshold`.
 [[nodiscard]] SparseVector select_at_least(const SparseVector& vector, float threshold);
-/// Exactly min(k, size) entries of largest magnitude; of equal ones those of lower coordinate.
+/// The min(k, size) entries of largest magnitude; the lower coordinate wins a tie.
 [[nodiscard]] SparseVector select_largest(const SparseVector& vector, std::int64_t k);
 /// The entries of `vector` whose coordinate occurs in `other`.
 [[nodiscard]] SparseVector intersect(const SparseVector& vector, const SparseVector& other);
 /// The entries of `vector` whose coordinate does not occur in `other`.
 [[nodiscard]] SparseVector without(const SparseVector& vector, const SparseVector& other);
-/// All coordinates greater by `by`, which may be negative.
+/// The vector with all coordinates shifted by `by`, which may be negative.
 [[nodiscard]] SparseVector moved(const SparseVector& vector, std::int64_t by);
-/// Whether two vectors have the same entries; of statistical ones, the same origin and size.
+/// Whether two vectors have the same entries; for statistical ones, the same origin and size.
 [[nodiscard]] bool equal(const SparseVector& a, const SparseVector& b);
 
-/// Sums vectors that come one by one and lie in [first, last). Short ones are put off and added
-/// some at a time, because thousands of ranks sum in turns and nothing stays in cache meanwhile. A
-/// window of sums is kept only once there is enough to fill a part of it.
+/// Sums vectors in [first, last) that come one by one. Short vectors are deferred and added in
+/// batches, because thousands of ranks take turns and nothing stays in cache in between. A dense
+/// window of sums is allocated only once there are enough entries to fill a part of it.
 class SparseAccumulator {
  public:
   SparseAccumulator(std::uint32_t first, std::uint32_t last) : first_(first), last_(last) {}
   void add(SparseVector vector);
-  /// Every coordinate that was added to becomes an entry; the accumulator is empty afterwards.
+  /// The sum, with an entry at every coordinate that was added to. The accumulator is then empty.
   [[nodiscard]] SparseVector finish();
 
  private:

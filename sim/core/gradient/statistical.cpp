@@ -19,15 +19,15 @@ namespace {
 
 using Kind = Statistics::Kind;
 
-/// Levels and logarithms are summed as integers, so that the order does not matter.
+/// Levels and logarithms are summed as integers, so that the order of additions does not matter.
 constexpr double kUnit = 0x1p-24;
 
-/// Such that 65536 of them can be added.
+/// Converts to fixed point; clamped so that 65536 values can be added.
 std::int64_t fixed(double value) {
   return std::llround(std::clamp(value, -0x1p22, 0x1p22) / kUnit);
 }
 
-/// Nearly a standard normal draw, cheaply: the sum of four uniform ones.
+/// An approximate standard normal draw, cheaper than an exact one: the sum of four uniform draws.
 double rough_normal(std::uint64_t bits) {
   const std::uint64_t sum =
       (bits & 0xffffU) + (bits >> 16U & 0xffffU) + (bits >> 32U & 0xffffU) + (bits >> 48U);
@@ -35,8 +35,8 @@ double rough_normal(std::uint64_t bits) {
   return (static_cast<double>(sum) - 2 * 65535.0) / kDeviation;
 }
 
-/// Walks down the halves of a vector's range. How many entries lie in the left half is drawn by the
-/// vector's key and the number of the half, so that everybody who asks finds the same.
+/// Descends a binary tree over a vector's range. The number of entries in a left half is drawn with
+/// the vector's key and the number of the node, so that every query finds the same.
 class Halving {
  public:
   explicit Halving(const Statistics& body) : body_(body) {}
@@ -44,9 +44,9 @@ class Halving {
   struct Node {
     std::uint32_t first;
     std::uint32_t last;
-    std::uint32_t begin;  ///< entries before it
+    std::uint32_t begin;  ///< entries before the node
     std::uint32_t size;
-    double before;  ///< expected entries before it, and before its end
+    double before;  ///< expected entries before its begin, and before its end
     double until;
     std::uint64_t number = 1;  ///< node i has the halves 2i and 2i + 1
   };
@@ -75,14 +75,14 @@ class Halving {
             {middle, node.last, node.begin + left, node.size - left, there, node.until,
              2 * node.number + 1}};
   }
-  /// Within a node that is not halved any more entries lie evenly.
+  /// Entries are evenly spaced within a node that is not halved further.
   static std::uint32_t position_in(const Node& node, std::int64_t coordinate) {
     if (coordinate <= node.first) return node.begin;
     if (coordinate >= node.last) return node.begin + node.size;
     const auto offset = static_cast<std::uint64_t>(coordinate - node.first);
     return node.begin + static_cast<std::uint32_t>(offset * node.size / (node.last - node.first));
   }
-  /// The least coordinate whose position is at least `position`.
+  /// The smallest coordinate whose position is at least `position`.
   static std::uint32_t coordinate_in(const Node& node, std::uint32_t position) {
     if (position <= node.begin || node.size == 0) return node.first;
     const std::uint64_t offset = position - node.begin;
@@ -129,7 +129,7 @@ bool is_slice(const Payload& payload, const Statistics& body) {
   return length(payload) != body.size;
 }
 
-/// The range in which the entries of a payload lie: of a slice where they end.
+/// The range in which the entries of a payload lie; for a slice, from its first entry to its end.
 std::pair<std::uint32_t, std::uint32_t> range_of(const Payload& payload, const Statistics& body) {
   return {payload.first == 0 ? body.first : coordinate_of(body, payload.first),
           payload.last == body.size ? body.last : coordinate_of(body, payload.last)};
@@ -138,7 +138,7 @@ std::pair<std::uint32_t, std::uint32_t> range_of(const Payload& payload, const S
 Payload whole(Statistics body);
 const Statistics& body_of(const Payload& payload);
 
-/// A body like that of the payload, with the payload's range alone.
+/// The statistics of the payload alone, which may be a slice of the body.
 Statistics like(const Payload& payload, const Statistics& body) {
   Statistics result;
   result.population = body.population;
@@ -158,7 +158,7 @@ Statistics like(const Payload& payload, const Statistics& body) {
   return result;
 }
 
-/// Entries of the payload with another number of them.
+/// The payload with fewer entries.
 Payload shrunk(const Payload& payload, const Statistics& body, double size,
                const CellCounts* counts, Kind kind) {
   auto result = like(payload, body);
@@ -172,7 +172,7 @@ Payload shrunk(const Payload& payload, const Statistics& body, double size,
   return whole(std::move(result));
 }
 
-/// The magnitude at level 1.
+/// The magnitude at level 1: the geometric mean over the selections.
 double scale_of(const Statistics& body) {
   return std::exp(static_cast<double>(body.log_scale) * kUnit / body.sources);
 }
@@ -185,13 +185,13 @@ std::vector<Payload> payloads_of(std::span<const SparseVector> vectors) {
   return payloads;
 }
 
-/// Counts the entries of `vector` at which `other` has one too.
+/// The number of entries of `vector` whose coordinate `other` has too.
 std::uint32_t common(const Payload& vector, const Payload& other) {
   const Statistics& a = body_of(vector);
   const Statistics& b = body_of(other);
   if (b.kind == Kind::all) return length(vector);
   if (a.kind == Kind::all) return length(other);
-  // Of the selections in `other`, the share that is this one's.
+  // The share of the selections in `other` that belongs to this vector.
   const double gross = static_cast<double>(b.gross) * length(other) / b.size;
   const double mine = gross / b.sources;
   return static_cast<std::uint32_t>(std::min(
@@ -223,7 +223,7 @@ Payload concatenated(std::span<const Payload> parts) {
   return whole(std::move(*result));
 }
 
-/// Vectors in one range unite, those in different ones follow one another.
+/// Vectors in the same range are united, those in disjoint ranges concatenated.
 Payload united(std::span<const Payload> vectors) {
   if (vectors.empty()) return {};
   if (vectors.size() == 1) return vectors.front();
@@ -235,7 +235,7 @@ Payload united(std::span<const Payload> vectors) {
     first = std::min(first, ranges.back().first);
     last = std::max(last, ranges.back().second);
   }
-  // Neighbours that were cut apart follow one another; others cover the same range.
+  // Neighbours that were cut apart are disjoint; all others cover the same range.
   std::vector<std::size_t> order(vectors.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::sort(order, {}, [&](std::size_t i) { return ranges[i]; });
@@ -354,7 +354,7 @@ class StatisticalBody final : public SparseBody {
     const std::uint32_t last = range.second;
     const auto entries = static_cast<double>(k);
     if (body.kind == Kind::all) {
-      // As many are above it as selecting by it will find.
+      // The threshold is consistent with the count that a selection by it will draw.
       const double draw = rough_normal(mix(body.key));
       const bool everywhere = first == 0 && last == population.coordinates();
       const auto level_of = [&](double wanted) {
@@ -368,7 +368,7 @@ class StatisticalBody final : public SparseBody {
       }
       return static_cast<float>(scale_of(body) * population.ratio_of_level(level));
     }
-    // Sums: in proportion to what they are expected to have.
+    // For sums: scale the wanted rank by the expected number of entries.
     const double expected = population.united(static_cast<double>(body.level) * kUnit);
     const double share = entries / length(payload);
     const double ratio = population.ratio_reached_by(body.sources, share * expected);
@@ -523,18 +523,18 @@ Payload StatisticalUnion::finish(std::int64_t first, std::int64_t last) {
   if (common_) {
     size = most_;
   } else if (!population_) {
-    // Drawn evenly: a coordinate stays out with the product of the sources' probabilities.
+    // Evenly drawn entries: the probability that no source has a coordinate is a product.
     const auto sources = static_cast<double>(sources_);
     const double share = range > 0 ? std::min(1.0, gross / sources / range) : 0;
     size = share >= 1 ? range : range * -std::expm1(sources * std::log1p(-share));
   } else {
-    // What the entries that came say of the level there.
+    // The local level is estimated from the number of entries that were added.
     const double level = static_cast<double>(level_) * kUnit;
     const double each = level / static_cast<double>(sources_);
     const double expected =
         population_->united(result.first, result.last, each) * static_cast<double>(sources_);
     const double slope = population_->slope(result.first, result.last, each);
-    // Where hardly any coordinate is left out, they say nothing of it.
+    // When hardly any coordinate is left out, that number carries no information.
     const bool telling = slope * level > 1e-3 * expected;
     const double here = telling ? std::max(0.0, level + (gross - expected) / slope) : level;
     size = sources_ == 1 ? gross : population_->united(result.first, result.last, here);

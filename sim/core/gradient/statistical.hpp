@@ -1,10 +1,10 @@
-// The statistical model of a sparse gradient: how many entries it has, and where roughly, instead
-// of which ones. SparseVector holds either model. Every operation takes constant time or the
-// logarithm of the number of cells, but for those on many cuts at once, which take constant time a
-// cut.
+// The statistical model of a sparse gradient: the number of its entries and their approximate
+// location instead of the entries. SparseVector holds either model. Every operation takes constant
+// time or the logarithm of the number of cells, except those on many cuts at once, which take
+// constant time per cut.
 //
-// Counts are drawn by counters: the same vector has the same number of entries in a part of the
-// space whoever asks, and a union depends on what is in it, not on the order of the additions.
+// Counts are drawn by counters: a vector has the same number of entries in a part of the space for
+// every caller, and a union depends on its operands, not on the order of the additions.
 #pragma once
 
 #include <cstdint>
@@ -17,51 +17,51 @@
 
 namespace thinwire::inline gradient {
 
-/// What a statistical vector stands for.
+/// The description of a statistical vector.
 struct Statistics {
   enum class Kind : std::uint8_t {
     all,       ///< every coordinate of the range: an accumulator
-    selected,  ///< what ranks selected, united
-    kept       ///< of such a union what reaches a threshold
+    selected,  ///< the union of ranks' selections
+    kept       ///< the part of such a union that reaches a threshold
   };
   Ref<const Population> population;
   Kind kind = Kind::all;
   std::uint32_t first = 0;  ///< range of the population in which the entries lie
   std::uint32_t last = 0;
-  std::int64_t offset = 0;  ///< of the coordinates from those of the population
+  std::int64_t offset = 0;  ///< coordinate minus that of the population
   std::uint32_t size = 0;   ///< entries
-  std::int64_t gross = 0;   ///< entries of the ranks' selections in it
+  std::int64_t gross = 0;   ///< entries of all selections, before the union
   std::int64_t level = 0;   ///< sum of the selections' levels, in units of 2^-24
-  int sources = 1;          ///< selections in it
+  int sources = 1;          ///< number of selections
   std::uint64_t key = 0;    ///< sum of the selections' keys
   /// Sum over the selections of the ln of the magnitude at level 1, which is the threshold of an
   /// exact top-k; in units of 2^-24.
   std::int64_t log_scale = 0;
-  bool common = false;                 ///< all ranks select the same
-  const CellCounts* counts = nullptr;  ///< where the entries lie; null: evenly
+  bool common = false;                 ///< all ranks select the same coordinates
+  const CellCounts* counts = nullptr;  ///< location of the entries; null: evenly spread
 };
 
-/// A rank's accumulator. `scale` is the magnitude that as many entries reach as are expected at
-/// level 1 of the population; `key` names rank and iteration.
+/// A rank's accumulator. `scale` is the magnitude reached by as many entries as are expected at
+/// level 1 of the population; `key` identifies rank and iteration.
 [[nodiscard]] Payload statistical_accumulator(Ref<const Population> population, float scale,
                                               std::uint64_t key);
-/// So many coordinates drawn evenly from [0, end).
+/// A selection of `count` coordinates drawn evenly from [0, end).
 [[nodiscard]] Payload statistical_draw(std::uint32_t count, std::uint32_t end, std::uint64_t key,
                                        bool common);
 
 /// Every coordinate of [first, last).
 [[nodiscard]] Payload statistical_all(std::uint32_t first, std::uint32_t last);
 
-/// A part of the entries, drawn at random.
+/// A random subset of `size` entries.
 [[nodiscard]] Payload statistical_part(const Payload& payload, std::uint32_t size);
-/// Of an accumulator: the sum of the squares of all magnitudes.
+/// The sum of the squares of all magnitudes of an accumulator.
 [[nodiscard]] double statistical_squares(const Payload& payload);
-/// Of an accumulator: by how much magnitudes above `from` exceed it in the mean.
+/// The mean of magnitude - from over the entries of an accumulator above `from`.
 [[nodiscard]] double statistical_mean_excess(const Payload& payload, double from);
-/// A draw whose mean is `count`, as of a gamma distribution of that shape.
+/// A draw from a gamma distribution of shape and mean `count`.
 [[nodiscard]] double statistical_scatter(double count, std::uint64_t key);
 
-/// Unites vectors in [first, last) that come one by one, in constant time each.
+/// Unites vectors in [first, last) that come one by one, in constant time per vector.
 class StatisticalUnion {
  public:
   void add(const Payload& payload);
@@ -78,7 +78,7 @@ class StatisticalUnion {
   std::uint64_t key_ = 0;
   std::int64_t log_scale_ = 0;
   bool common_ = false;
-  std::uint32_t most_ = 0;  // entries of the largest
+  std::uint32_t most_ = 0;  // entries of the largest operand
 };
 
 }  // namespace thinwire::inline gradient

@@ -1,13 +1,14 @@
-// The Communicator: all that a scheme ever sees of a network.
+// The Communicator: the only view of a network that a scheme has.
 //
-// Posting (isend, irecv) and looking at the clock never wait, so they are plain calls. What may
-// wait (wait, wait_all, sendrecv, compute) is a plain awaiter, no task: a network that can block
-// its caller (SMPI) does so inside await_ready and never suspends; an event loop parks the handle
-// and resumes it when the last of the awaited requests is complete.
+// Posting (isend, irecv) and reading the clock never wait, so they are plain calls. The operations
+// that may wait (wait, wait_all, sendrecv, compute) are plain awaiters, not tasks: a network that
+// can block its caller (SMPI) does so inside await_ready and never suspends; an event loop parks
+// the handle and resumes it when the last of the awaited requests is complete.
 //
-// A rank has a second strand, as a progress thread or NCCL's communication stream: what is started
-// there runs beside the rank's own program, on a Communicator of its own. The two strands share the
-// rank's ports, not its clock, and local work of one takes no time from the other.
+// A rank has a second strand, like a progress thread or NCCL's communication stream: a program
+// started there runs concurrently with the rank's own, on a Communicator of its own. The two
+// strands share the rank's ports but not its clock, and local work of one takes no time from the
+// other.
 #pragma once
 
 #include <array>
@@ -27,19 +28,19 @@
 namespace thinwire::inline kernel {
 
 /// Names a posted send or receive, or a started program, until it is waited for. Only the network
-/// that gave it reads it, and only the strand that posted it waits for it.
+/// that issued it interprets it, and only the strand that posted it waits for it.
 struct Request {
   std::uint64_t token = 0;
 };
 
-/// The strands of a rank: its own program, and what it has started.
+/// The strands of a rank: its own program, and the programs that it has started.
 enum class Strand : std::uint8_t { main, second };
 
 class Communicator;
-/// Makes the coroutine that runs on a rank's second strand, when its turn has come.
+/// Creates the coroutine that runs on a rank's second strand, when its turn has come.
 using StartedProgram = std::function<Task<Message>(Communicator& strand)>;
 
-/// One strand of one rank: what it may do on a network.
+/// The operations of one strand of one rank on a network.
 class Communicator {
  public:
   Communicator(Rank rank, int size) : rank_(rank), size_(size) {}
@@ -57,18 +58,19 @@ class Communicator {
   [[nodiscard]] virtual Request isend(Rank to, Tag tag, Message message) = 0;
   /// Posts a receive from one rank; there is no wildcard.
   [[nodiscard]] virtual Request irecv(Rank from, Tag tag) = 0;
-  /// Starts `program`, which takes the second strand's Communicator and makes a Task<Message> or a
-  /// Task<void>, and goes on at once. The strand runs what was started on it in that order, one at
-  /// a time; its messages meet those of the other ranks' second strands alone. Waiting gives the
-  /// program's Message, and moves the clock to its end where that is later; it rethrows what the
-  /// program threw. Nobody has to wait: a run ends when all that was started has ended, and fails
-  /// with what nobody heard. `program` is kept until then; what it refers to must live as long.
+  /// Starts `program`, which takes the second strand's Communicator and returns a Task<Message> or
+  /// a Task<void>, and continues at once. The strand runs the started programs in order, one at a
+  /// time; its messages match only those of the other ranks' second strands. Waiting returns the
+  /// program's Message, advances the clock to its end if that is later, and rethrows what the
+  /// program threw. A rank need not wait: a run ends when all started programs have ended, and
+  /// fails with any error that no rank has received. `program` is kept until then; whatever it
+  /// refers to must live as long.
   template <class Program>
   [[nodiscard]] Request start(Program program);
   /// Seconds since the ranks started together (0 on a network without a clock).
   [[nodiscard]] virtual Seconds now() const = 0;
-  /// A hint that costs no simulated time: the request will be waited for soon. A network with
-  /// thousands of ranks in one thread fetches what it knows of it.
+  /// A hint, free of simulated time, that the request will be waited for soon. A network with
+  /// thousands of ranks in one thread prefetches its state.
   virtual void expect(Request /*request*/) const {}
 
   class WaitAwaiter;
@@ -78,39 +80,39 @@ class Communicator {
   class PhaseScope;
 
   /// co_await gives the Message of a receive or of a started program, and an empty one for a send.
-  /// Each request once.
+  /// Each request is waited for once.
   [[nodiscard]] WaitAwaiter wait(Request request);
   /// co_await gives the Messages in the order of `requests`, which must outlive the expression.
   [[nodiscard]] WaitAllAwaiter wait_all(std::span<const Request> requests);
-  /// Sends and receives at the same time; co_await gives the received Message.
+  /// Sends and receives concurrently; co_await gives the received Message.
   [[nodiscard]] SendrecvAwaiter sendrecv(Rank to, Message message, Rank from, Tag tag);
-  /// Local work that takes `work` simulated seconds; communication under way goes on meanwhile.
+  /// Local work of `work` simulated seconds; communication in flight continues meanwhile.
   [[nodiscard]] ComputeAwaiter compute(Seconds work);
-  /// Marks what follows, up to the end of the scope, as a phase of the scheme.
+  /// Marks the rest of the enclosing scope as a phase of the scheme.
   [[nodiscard]] PhaseScope phase(std::string_view name);
 
  protected:
   [[nodiscard]] virtual Request start_program(StartedProgram program) = 0;
-  /// True when all are complete, with the rank's clock moved to that moment. A network that blocks
-  /// its caller returns only then.
+  /// True when all requests are complete; the rank's clock is then at that moment. A network that
+  /// blocks its caller returns only then.
   virtual bool complete(std::span<const Request> requests) = 0;
-  /// Called when complete() said no: resume `waiting` as soon as all of `requests` are complete.
+  /// Called when complete() returned false: resume `waiting` once all of `requests` are complete.
   virtual void park(std::span<const Request> requests, std::coroutine_handle<> waiting) = 0;
   /// Ends a complete request and hands over what it received.
   virtual Message finish(Request request) = 0;
-  /// Spends simulated time; true when it has passed (an event loop may just move the rank's clock).
+  /// Spends simulated time; true when it has passed (an event loop may just advance the clock).
   virtual void spend(Seconds work) = 0;
   virtual void enter_phase(std::string_view name) = 0;
   virtual void leave_phase() noexcept = 0;
 
  private:
-  friend class Group;  // passes these on to another communicator
+  friend class Group;  // forwards these calls to another communicator
 
   Rank rank_;
   int size_;
 };
 
-/// What co_await takes for one request.
+/// The awaiter of one request.
 class Communicator::WaitAwaiter {
  public:
   WaitAwaiter(Communicator& comm, Request request) : comm_(comm), request_(request) {}
@@ -123,7 +125,7 @@ class Communicator::WaitAwaiter {
   Request request_;
 };
 
-/// What co_await takes for several requests.
+/// The awaiter of several requests.
 class Communicator::WaitAllAwaiter {
  public:
   WaitAllAwaiter(Communicator& comm, std::span<const Request> requests)
@@ -142,7 +144,7 @@ class Communicator::WaitAllAwaiter {
   std::span<const Request> requests_;
 };
 
-/// What co_await takes for a send and a receive together.
+/// The awaiter of a send and a receive together.
 class Communicator::SendrecvAwaiter {
  public:
   SendrecvAwaiter(Communicator& comm, Request send, Request receive)
@@ -159,7 +161,7 @@ class Communicator::SendrecvAwaiter {
   std::array<Request, 2> requests_;
 };
 
-/// What co_await takes for local work.
+/// The awaiter of local work.
 class Communicator::ComputeAwaiter {
  public:
   ComputeAwaiter(Communicator& comm, Seconds work) : comm_(comm), work_(work) {}
@@ -175,7 +177,7 @@ class Communicator::ComputeAwaiter {
   Seconds work_;
 };
 
-/// A phase, from where it is made to the end of its scope.
+/// A phase that lasts from construction to the end of the scope.
 class Communicator::PhaseScope {
  public:
   PhaseScope(Communicator& comm, std::string_view name) : comm_(comm) { comm_.enter_phase(name); }

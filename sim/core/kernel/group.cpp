@@ -10,7 +10,7 @@ namespace thinwire::inline kernel {
 
 namespace {
 
-/// The number of the parent's own rank among the members.
+/// The index of the parent's own rank among the members.
 Rank place_of(const Communicator& parent, Members members) {
   const int last = members.first + (members.count - 1) * members.stride;
   if (members.first < 0 || members.count < 1 || members.stride < 1 || last >= parent.size()) {
@@ -47,7 +47,7 @@ Request Group::isend(Rank to, Tag tag, Message message) {
 Request Group::irecv(Rank from, Tag tag) { return parent_.irecv(in_parent(from), tag); }
 
 Rank Group::in_parent(Rank member) const {
-  // Beyond the group there may well be a rank of the parent, which would not be asked for this.
+  // The index could still be a valid rank of the parent, which would not report the error.
   if (member.value() < 0 || member.value() >= size()) {
     throw SimulationError(
         fmt::format("rank {} of a group names rank {} as its peer, but ranks are 0 to {}",

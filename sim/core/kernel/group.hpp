@@ -1,4 +1,4 @@
-// Some ranks of a Communicator as a Communicator of their own.
+// A subset of the ranks of a Communicator as a Communicator of its own.
 #pragma once
 
 #include "sim/core/kernel/communicator.hpp"
@@ -12,16 +12,16 @@ struct Members {
   int stride = 1;
 };
 
-/// Rank i of the group is the i-th of the members. Whatever is asked of it is passed on to the
-/// parent, which must outlive it and may be a group too: time, phases and the books stay the
-/// network's. Each member makes its own, and nothing is exchanged for it. A few words of memory,
-/// whatever the count: every rank of a large simulation holds some.
+/// Rank i of the group is the i-th of the members. Every operation is forwarded to the parent,
+/// which must outlive the group and may be a group too: time, phases and accounting stay with the
+/// network. Each member creates its own Group without any communication. A Group takes a few words
+/// of memory, whatever the count: every rank of a large simulation holds some.
 ///
-/// Messages of a pair of ranks and one tag keep one order through the parent and all its groups, so
-/// two groups that share a pair of ranks must be used by both in the same order.
+/// Messages of one pair of ranks and one tag keep one order through the parent and all its groups,
+/// so both ranks must use two groups that they share in the same order.
 class Group final : public Communicator {
  public:
-  /// Throws SimulationError where the parent has no such ranks, or its own rank is none of them.
+  /// Throws SimulationError when the parent lacks a member, or its own rank is not a member.
   Group(Communicator& parent, Members members);
 
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override;
@@ -30,7 +30,7 @@ class Group final : public Communicator {
   [[nodiscard]] Seconds now() const override { return parent_.now(); }
 
  protected:
-  /// Runs on the second strand of the parent, with the group of that strand.
+  /// Runs on the second strand of the parent, within the group on that strand.
   [[nodiscard]] Request start_program(StartedProgram program) override;
   bool complete(std::span<const Request> requests) override { return parent_.complete(requests); }
   void park(std::span<const Request> requests, std::coroutine_handle<> waiting) override {

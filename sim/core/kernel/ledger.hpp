@@ -1,4 +1,4 @@
-// What a rank sent, received and spent, by phase. Every network keeps one ledger a strand.
+// Messages, words and time of a rank, by phase. Every network keeps one ledger per strand.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@ namespace thinwire::inline kernel {
 
 class TimelineTrack;
 
-/// What a phase, or a whole run, cost one rank.
+/// The cost of a phase, or of a whole run, for one rank.
 struct Traffic {
   std::int64_t messages_sent = 0;
   std::int64_t messages_received = 0;
   Words words_sent;
   Words words_received;
-  Seconds time;  ///< simulated seconds inside (0 on a network without a clock)
+  Seconds time;  ///< simulated seconds inside the phase (0 on a network without a clock)
 
   Traffic& operator+=(const Traffic& other);
 };
 
-/// Adds phase by phase; `sum` grows where it has fewer phases.
+/// Adds phase by phase; `sum` grows when it has fewer phases.
 void add_phases(std::vector<Traffic>& sum, std::span<const Traffic> phases);
 
-/// The names of the phases of a run, shared by its ranks. Phase 0 is what lies outside any mark.
+/// The names of the phases of a run, shared by its ranks. Phase 0 is everything outside any mark.
 class PhaseNames {
  public:
   [[nodiscard]] std::size_t index_of(std::string_view name);
@@ -37,7 +37,7 @@ class PhaseNames {
   std::vector<std::string> names_{"other"};
 };
 
-/// The books of one rank: what each phase of each strand cost.
+/// The account of one strand of a rank: the cost of each of its phases.
 class Ledger {
  public:
   explicit Ledger(PhaseNames& names) : names_(&names), phases_(1) {}
@@ -55,13 +55,13 @@ class Ledger {
   /// Phases nest; traffic and time go to the innermost one.
   void enter(std::string_view phase, Seconds now);
   void leave(Seconds now);
-  /// Opens the books of a strand that was idle: no phase spent the time since.
+  /// Reopens the ledger of a strand that was idle: the time since is charged to no phase.
   void open(Seconds now);
-  /// Closes the books at the end of the program.
+  /// Closes the ledger at the end of the program.
   void close(Seconds now);
-  /// Tells `track` too, from now on, what the strand does; nullptr: nobody.
+  /// Also reports the strand's activity to `track` from now on; nullptr ends this.
   void follow(TimelineTrack* track) { track_ = track; }
-  /// Local work that ends: only who follows wants to know.
+  /// Reports local work to the track, if there is one.
   void worked(Seconds begin, Seconds end) {
     if (track_ != nullptr) tell_work(begin, end);
   }

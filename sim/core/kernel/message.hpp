@@ -1,4 +1,4 @@
-// What a message is to a network: a length in words, and a handle that the network passes on
+// A message as a network sees it: a length in words, and a handle that the network passes on
 // without looking inside.
 #pragma once
 
@@ -19,10 +19,10 @@ struct Payload {
   friend bool operator==(const Payload&, const Payload&) = default;
 };
 
-/// What one rank sends another.
+/// A message from one rank to another.
 struct Message {
   Payload payload;
-  Words words;  ///< what it costs on the wire
+  Words words;  ///< length on the wire
 };
 
 }  // namespace thinwire::inline kernel

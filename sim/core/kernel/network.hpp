@@ -1,5 +1,5 @@
-// A network runs one program on P ranks and tells what it cost. Implementations are in
-// sim/machine/networks/, one folder each; nothing else in the tree knows which one runs.
+// A network runs one program on P ranks and reports its cost. Implementations are in
+// sim/machine/networks/, one folder each; no other code depends on which of them runs.
 #pragma once
 
 #include <functional>
@@ -15,37 +15,37 @@ namespace thinwire::inline kernel {
 
 class Timeline;
 
-/// What a run cost one rank.
+/// The cost of a run for one rank.
 struct RankReport {
-  Seconds finished;  ///< when the rank's program, and all it started, ended (0 without a clock)
+  Seconds finished;        ///< when the rank's program and all it started ended (0 without a clock)
   std::int64_t steps = 0;  ///< counting network only: length of the longest chain of messages
-  /// Indexed like RunReport::phases, of both strands. They may be in phases at the same time, so
-  /// the times may add up to more than `finished`.
+  /// Indexed like RunReport::phases; the sum over both strands. The strands may be in phases at the
+  /// same time, so the times may add up to more than `finished`.
   std::vector<Traffic> by_phase;
 
   [[nodiscard]] Traffic total() const;
 };
 
-/// What one link of a platform carried in one run, in one direction.
+/// The load of one link of a platform in one run, in one direction.
 struct LinkReport {
   std::string name;
-  double bandwidth = 0;         ///< bytes a second
+  double bandwidth = 0;         ///< bytes per second
   Bytes carried;                ///< of messages that crossed it
-  double mean_utilisation = 0;  ///< what it carried, over what it could have in the makespan
+  double mean_utilisation = 0;  ///< carried bytes over the capacity during the makespan
   double peak_utilisation = 0;  ///< the largest share of its bandwidth in use at any time
 };
 
-/// What a run cost.
+/// The cost of a run.
 struct RunReport {
   std::vector<std::string> phases;
   std::vector<RankReport> ranks;
-  std::vector<LinkReport> links = {};  ///< that carried something, where it was asked for
+  std::vector<LinkReport> links = {};  ///< those that carried something, if requested
 
   [[nodiscard]] Seconds makespan() const;
   [[nodiscard]] std::int64_t steps() const;
 };
 
-/// Makes the coroutine that one rank runs. Called once for each rank; the Communicator outlives it.
+/// Creates the coroutine of a rank. Called once per rank; the Communicator outlives the coroutine.
 using RankProgram = std::function<Task<void>(Communicator&)>;
 
 /// One simulated machine.
@@ -59,11 +59,11 @@ class Network {
   virtual ~Network() = default;
 
   /// Runs `program` on ranks 0 .. ranks-1, which start together at time 0, and all that they start.
-  /// Rethrows what a rank threw; DeadlockError and UnmatchedError as their names say.
+  /// Rethrows what a rank threw; throws DeadlockError and UnmatchedError.
   virtual RunReport run(int ranks, const RankProgram& program) = 0;
 
-  /// Tells `timeline`, which outlives the runs to come, what happens in them; nullptr: nobody. One
-  /// without a clock has nothing to tell.
+  /// Reports the following runs to `timeline`, which must outlive them; nullptr ends this. A
+  /// network without a clock reports nothing.
   void record(Timeline* timeline) { timeline_ = timeline; }
 
  protected:

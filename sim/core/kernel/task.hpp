@@ -1,11 +1,11 @@
 // Task<T>: the coroutine type in which schemes and collectives are written.
 //
-// Lazy, move-only, awaited in the expression that makes it. A task that is awaited runs on the
-// stack of the awaiting one until it first suspends. If it completes without suspending, the
-// awaiting coroutine just goes on: no symmetric transfer is involved, so a loop over tasks that
-// complete at once needs constant stack, at -O0 and under sanitizers too, where GCC makes no tail
-// calls. Only a task that did suspend hands control to its parent when it ends, and then the depth
-// is that of the nesting of tasks.
+// A task is lazy, move-only, and awaited in the expression that creates it. An awaited task runs on
+// the stack of the awaiting one until it first suspends. If it completes without suspending, the
+// awaiting coroutine continues directly: no symmetric transfer is involved, so a loop over tasks
+// that complete at once needs constant stack, also at -O0 and under sanitizers, where GCC makes no
+// tail calls. Only a task that did suspend transfers control to its parent when it ends, and then
+// the stack depth is that of the nesting of tasks.
 #pragma once
 
 #include <coroutine>
@@ -75,7 +75,7 @@ class TaskPromise<void> : public TaskPromiseBase {
 
 }  // namespace detail
 
-/// The coroutine type of schemes: lazy, move-only, awaited in the expression that makes it.
+/// The coroutine type of schemes: lazy, move-only, awaited in the expression that creates it.
 template <class T>
 class [[nodiscard]] Task {
  public:

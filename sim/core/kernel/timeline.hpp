@@ -1,9 +1,9 @@
-// What happens in a run, event by event, for those who want to look at it. Networks tell it where
-// one is given to them (Network::record); it changes nothing in what they simulate.
+// A record of the events of a run. A network writes it when one is given (Network::record);
+// recording changes nothing in the simulation.
 //
-// A shown rank has a track for each of its strands: slices that nest, in order of time. Messages
-// of which either end is shown are kept beside. Times are seconds since the start of the first
-// iteration; iterations follow one another without a gap.
+// A shown rank has a track per strand: nested slices, in order of time. Messages are kept
+// separately when either end is shown. Times are seconds since the start of the first iteration;
+// iterations follow one another without a gap.
 #pragma once
 
 #include <cstdint>
@@ -26,42 +26,41 @@ class Timeline;
 struct MessageTimes {
   Rank from;
   Rank to;
-  Strand strand = Strand::main;  ///< of both ends
+  Strand strand = Strand::main;  ///< the strand of both ends
   Tag tag;
   Words words;
   Seconds posted = {};         ///< when its sender posted it
-  Seconds send_begin = {};     ///< when its transfer begins: it departs from the sender's port
+  Seconds send_begin = {};     ///< when its transfer begins at the sender's port
   Seconds send_end = {};       ///< when the sender's port is free again
   Seconds receive_begin = {};  ///< when it begins to occupy the receiver's port
   Seconds receive_end = {};    ///< when it has arrived
 };
 
 enum class SliceKind : std::uint8_t {
-  program,  ///< of a rank in an iteration, or what it started on its second strand
+  program,  ///< a rank's program in an iteration, or one that it started on its second strand
   phase,
   work  ///< local work that takes time
 };
 
-/// What one strand of a rank does.
+/// The activity of one strand of a rank.
 class TimelineTrack {
  public:
-  /// The beginning or the end of a slice. In the order of a track they nest; a run that fails
-  /// leaves some open.
+  /// The beginning or the end of a slice. Slices of a track nest; a failed run leaves some open.
   struct Mark {
     Seconds at;
     bool begins = false;
-    SliceKind kind = SliceKind::program;  ///< where it begins
-    std::string name = {};                ///< where it begins
+    SliceKind kind = SliceKind::program;  ///< for a beginning
+    std::string name = {};                ///< for a beginning
   };
 
   TimelineTrack(Timeline& timeline, Strand strand) : timeline_(&timeline), strand_(strand) {}
 
-  // What the strand's ledger tells, in seconds of the run.
+  // The strand's ledger calls these, with times in seconds of the run.
   void open(Seconds at);
   void enter(std::string_view phase, Seconds at);
   void leave(Seconds at);
   void work(Seconds begin, Seconds end);
-  /// Ends all that is open.
+  /// Ends all open slices.
   void close(Seconds at);
 
   [[nodiscard]] const std::vector<Mark>& marks() const { return marks_; }
@@ -74,15 +73,15 @@ class TimelineTrack {
   Timeline* timeline_;
   Strand strand_;
   std::vector<Mark> marks_;
-  std::vector<bool> open_;  ///< slices: whether they are among the marks, or were left out
+  std::vector<bool> open_;  ///< one per open slice: whether it was recorded or left out
 };
 
-/// What the ranks of a run did, and when: phases, local work and messages, of the ranks that are
-/// shown.
+/// The phases, local work and messages of the shown ranks, with their times.
 class Timeline {
  public:
-  /// Of `most_events` beginnings, ends and flows a quarter is kept for the tracks, so that phases
-  /// go on where messages are too many. What comes after that is left out, and counted.
+  /// Records at most `most_events` beginnings, ends and flows. A quarter of them is reserved for
+  /// the tracks, so that phases are still recorded after the room for messages is used up. Later
+  /// events are left out and counted.
   explicit Timeline(std::vector<Rank> shown,
                     std::size_t most_events = std::numeric_limits<std::size_t>::max());
   Timeline(const Timeline&) = delete;
@@ -91,29 +90,29 @@ class Timeline {
   Timeline& operator=(Timeline&&) = delete;
   ~Timeline() = default;
 
-  /// Before anything is recorded.
+  /// To be called before the first event is recorded.
   void show(Rank rank);
   [[nodiscard]] bool shows(Rank rank) const;
   [[nodiscard]] bool shows(Rank from, Rank to) const { return shows(from) || shows(to); }
 
-  // What surrounds the network's runs tells.
+  // The caller of the network's runs calls these.
   void begin_iteration(int iteration);
-  /// The next iteration begins at the end of this one.
+  /// Moves the origin of the next iteration to the end of this one.
   void end_iteration(Seconds makespan);
 
-  // What a network tells.
-  /// Of a strand; nullptr where its rank is not shown.
+  // The network calls these.
+  /// The track of a strand; nullptr when its rank is not shown.
   [[nodiscard]] TimelineTrack* track(Rank rank, Strand strand);
-  /// Keeps it where either end is shown.
+  /// Keeps the message when either end is shown.
   void add(const MessageTimes& message);
 
   using Strands = std::pair<Rank, Strand>;
   [[nodiscard]] const std::map<Strands, TimelineTrack>& tracks() const { return tracks_; }
-  /// In seconds of the timeline, in the order in which they were told.
+  /// Times are in seconds of the timeline; the order is that of recording.
   [[nodiscard]] const std::deque<MessageTimes>& messages() const { return messages_; }
   [[nodiscard]] const std::vector<Rank>& shown() const { return shown_; }
 
-  /// What there was no room for.
+  /// The events that exceeded the limit.
   struct LeftOut {
     std::int64_t messages = 0;
     std::int64_t slices = 0;
@@ -123,14 +122,14 @@ class Timeline {
 
  private:
   friend class TimelineTrack;
-  /// Beginning and end of a slice.
+  /// Reserves the marks of a slice; false, and counted as left out, when there is no room.
   [[nodiscard]] bool take_slice(Seconds at);
 
   std::vector<Rank> shown_;  ///< ascending
   std::size_t most_events_;
   std::size_t events_ = 0;
-  std::string iteration_;  ///< its name
-  Seconds offset_;         ///< where the iteration begins
+  std::string iteration_;  ///< name of the current iteration
+  Seconds offset_;         ///< start of the current iteration
   std::map<Strands, TimelineTrack> tracks_;
   std::deque<MessageTimes> messages_;
   LeftOut left_out_;

@@ -1,4 +1,4 @@
-// What local work costs a rank. All 0 by default: the papers' tables charge for messages alone.
+// Costs of local work. All are 0 by default: the papers' tables charge for messages alone.
 #pragma once
 
 #include <cstdint>
@@ -7,32 +7,32 @@
 
 namespace thinwire::inline kernel {
 
-/// What one kind of work costs.
+/// The cost of one kind of work.
 struct Price {
-  Seconds call;     ///< where there is any of it, whatever the amount: launches of kernels
-  Seconds element;  ///< each component, entry or word
+  Seconds call;     ///< once per operation on a positive amount: kernel launches
+  Seconds element;  ///< per component, entry or word
 
   [[nodiscard]] constexpr Seconds of(std::int64_t amount) const {
     return amount > 0 ? call + element * static_cast<double>(amount) : Seconds(0);
   }
 };
 
-/// What each kind of local work costs a rank.
+/// The costs of all kinds of local work.
 struct WorkPrices {
-  // Of selecting, a component of the gradient:
-  Price scan;        ///< reading it once, for sums and copies
-  Price compare;     ///< holding it against a threshold
-  Price prefix_sum;  ///< finding where what passed goes, so that it can be copied in order
-  Price topk;        ///< selecting the k largest exactly
-  Price sample;      ///< drawing it at random
-  Price hash;        ///< writing it to a slot of a hash table
+  // Selection, per component of the gradient:
+  Price scan;        ///< read it once, for sums and copies
+  Price compare;     ///< compare it with a threshold
+  Price prefix_sum;  ///< compute the output position of a selected component (compaction)
+  Price topk;        ///< select the k largest exactly
+  Price sample;      ///< draw it at random
+  Price hash;        ///< write it to a slot of a hash table
 
-  // Of summing:
-  Price reduce;   ///< a word of a dense sum
-  Price scatter;  ///< an entry that is added to a sum
-  Price sort;     ///< an entry of two sparse vectors of which the k largest are kept (gTopk)
+  // Summation:
+  Price reduce;   ///< per word of a dense sum
+  Price scatter;  ///< per entry that is added to a sum
+  Price sort;     ///< per entry of two sparse vectors of which the k largest are kept (gTopk)
 
-  // A word, between the GPU and the memory from which messages are sent, where that is the host's:
+  // Copies between the GPU and the host memory that messages are sent from, per word:
   Price to_host;
   Price to_device;
 };

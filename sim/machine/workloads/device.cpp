@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kDeviceFormat = 1;
 
-/// A kind of work by its name, and where its price goes.
+/// A kind of work: its name, and the member that takes its price.
 struct Work {
   std::string_view name;
   Price WorkPrices::*price;
@@ -44,7 +44,7 @@ SourcedPrice read_price(const JsonNode& node) {
   return price;
 }
 
-/// An object that has no other works than these.
+/// Checks that an object has only members named by `works`.
 template <class... Works>
 void know_only(const JsonNode& node, const Works&... works) {
   std::vector<std::string_view> names;
@@ -55,7 +55,7 @@ void know_only(const JsonNode& node, const Works&... works) {
   node.be_object(names);
 }
 
-/// Those of `works` that are there; `all` of them where none may be left out.
+/// Reads the prices of `works` that are present; with `all` none may be missing.
 template <class Works>
 void read_prices(const JsonNode& node, const Works& works, bool all,
                  std::map<std::string, SourcedPrice>& prices) {

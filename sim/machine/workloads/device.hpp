@@ -1,5 +1,5 @@
-// What local work costs on a machine's GPU and its host, read from JSON. docs/workloads.md has the
-// format; every figure of a file carries its source.
+// The prices of local work on a machine's GPU and its host, read from JSON. docs/workloads.md
+// describes the format; every figure of a file has its source.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace thinwire::workloads {
 
-/// A price and where it comes from.
+/// A price with its source.
 struct SourcedPrice {
   Price price;
   std::string source;
@@ -19,24 +19,24 @@ struct SourcedPrice {
 struct Device {
   std::string name;
   std::string summary;
-  /// By the kind of work, as WorkPrices names it. On the GPU all of them; on the host those of
-  /// summing.
+  /// Indexed by kind of work as in WorkPrices: all kinds on the GPU, those of summation on the
+  /// host.
   std::map<std::string, SourcedPrice> gpu;
   std::map<std::string, SourcedPrice> host;
 
-  /// `staging`: messages are sent from the host's memory, so that what is sent and received is
-  /// copied, and sums are made there as far as the file prices them for the host. Else the network
-  /// reads and writes the GPU's memory, and all is done on the GPU.
+  /// With `staging`, messages are sent from the host's memory: sent and received data are copied,
+  /// and sums are computed on the host as far as the file prices them there. Otherwise the network
+  /// accesses the GPU's memory, and all work is done on the GPU.
   [[nodiscard]] WorkPrices prices(bool staging) const;
 };
 
-/// Reads and checks. Throws InputError naming file, JSON pointer, value and what would be right.
+/// Reads and checks. Throws InputError with the file, JSON pointer, value and what would be right.
 [[nodiscard]] Device read_device(const std::string& path);
 
-/// Names of the shipped devices, sorted.
+/// The names of the shipped devices, sorted.
 [[nodiscard]] std::vector<std::string> shipped_devices();
-/// The path of a device: a shipped one's name, or a path that ends in ".json" or has a '/'. Throws
-/// InputError with the nearest name.
+/// The path of a device: `name_or_path` is a shipped name, or a path that ends in ".json" or has a
+/// '/'. Throws InputError with the nearest name.
 [[nodiscard]] std::string device_file(const std::string& name_or_path);
 
 }  // namespace thinwire::workloads

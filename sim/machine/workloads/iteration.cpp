@@ -17,10 +17,10 @@ namespace {
 
 constexpr const char* kForward = "forward";
 constexpr const char* kBackward = "backward";
-/// Of a scheme that has settled, the mean is taken over so many iterations.
+/// After a scheme has settled, the mean is taken over this number of iterations.
 constexpr int kSettledIterations = 4;
 
-/// Iterations after which all that is periodic begins anew at once.
+/// The largest period of the whole pattern of iterations.
 constexpr std::int64_t kLongestCycle = 1'000'000;
 
 [[noreturn]] void refuse_cycle(const algorithms::SchemeInfo& scheme) {
@@ -86,8 +86,8 @@ std::vector<WeightedIteration> kinds_of_iterations(const algorithms::SchemeInfo&
     cycle = std::lcm(cycle, periods.back());
     if (cycle > kLongestCycle) refuse_cycle(scheme);
   }
-  // Which of the periods begin anew in an iteration tells its kind, and how long ago the last one
-  // did tells how well it stands for the others of its kind.
+  // The kind of an iteration is the set of periods that begin in it. The time since the last begin
+  // tells how well it represents its kind.
   struct Member {
     std::int64_t age;
     std::int64_t iteration;
@@ -109,7 +109,7 @@ std::vector<WeightedIteration> kinds_of_iterations(const algorithms::SchemeInfo&
     std::ranges::nth_element(members, middle);
     kinds.push_back({static_cast<int>(middle->iteration), share});
   }
-  // An iteration goes on with what was last begun anew before it, so that has to run as well.
+  // An iteration depends on the last beginning of each period, so that has to run as well.
   std::set<int> begun;
   for (const WeightedIteration& kind : kinds) {
     for (const std::int64_t period : periods) {

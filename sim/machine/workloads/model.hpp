@@ -1,5 +1,5 @@
-// A model that is trained: its layers, and how long a device computes for an iteration. Read from
-// JSON; docs/workloads.md has the format, and every figure of a file carries its source.
+// A model to be trained: its layers, and a device's compute time for an iteration. It is read from
+// JSON; docs/workloads.md describes the format, and every figure of a file has its source.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@ namespace thinwire::workloads {
 
 struct ModelLayer {
   std::string name;
-  std::vector<std::int64_t> tensors;  ///< components of each, in the order of the gradient
-  double forward_flops = 0;           ///< of one sample
+  std::vector<std::int64_t> tensors;  ///< components per tensor, in the order of the gradient
+  double forward_flops = 0;           ///< for one sample
 
   [[nodiscard]] std::int64_t components() const;
 };
 
-/// What an iteration takes on a device without any communication: input, forward and backward
+/// The time of an iteration on a device without any communication: input, forward and backward
 /// pass, and update.
 struct ModelCompute {
   std::string device;
-  std::int64_t batch = 1;  ///< samples a rank
+  std::int64_t batch = 1;  ///< samples per rank
   Seconds time;
   std::string source;
 };
@@ -45,29 +45,29 @@ struct Model {
   [[nodiscard]] std::vector<std::int64_t> tensors() const;
 };
 
-/// Reads and checks. Throws InputError naming file, JSON pointer, value and what would be right.
+/// Reads and checks. Throws InputError with the file, JSON pointer, value and what would be right.
 [[nodiscard]] Model read_model(const std::string& path);
 
-/// Names of the shipped models, sorted.
+/// The names of the shipped models, sorted.
 [[nodiscard]] std::vector<std::string> shipped_models();
-/// The path of a model: a shipped one's name, or a path that ends in ".json" or has a '/'. Throws
-/// InputError with the nearest name.
+/// The path of a model: `name_or_path` is a shipped name, or a path that ends in ".json" or has a
+/// '/'. Throws InputError with the nearest name.
 [[nodiscard]] std::string model_file(const std::string& name_or_path);
 
-/// The computation of an iteration in its parts. The forward pass has a third of it, the backward
-/// pass two thirds, spread over the layers as their operations are (evenly over components where
-/// the file counts none).
+/// The compute time of an iteration in its parts. The forward pass takes a third of it and the
+/// backward pass two thirds, distributed over the layers by their operations (evenly over
+/// components if the file does not count operations).
 struct ComputeTimes {
   Seconds forward;
   Seconds backward;
   std::vector<algorithms::ReadyAt> ready;  ///< from the last layer to the first
 };
 
-/// Of `batch` samples on the device; 0 is the file's own batch. Other batches take time in
-/// proportion. Throws InputError where the model has no figure for the device.
+/// The times for `batch` samples on the device; 0 is the file's own batch. The time is proportional
+/// to the batch. Throws InputError when the model has no figure for the device.
 [[nodiscard]] ComputeTimes compute_times(const Model& model, const std::string& device,
                                          std::int64_t batch = 0);
-/// The file's figure for the device. Throws InputError likewise.
+/// The file's figure for the device. Throws InputError if there is none.
 [[nodiscard]] const ModelCompute& compute_on(const Model& model, const std::string& device);
 
 }  // namespace thinwire::workloads

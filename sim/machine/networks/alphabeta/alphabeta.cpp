@@ -19,15 +19,15 @@ namespace thinwire::networks {
 
 namespace {
 
-/// A message that was posted and has not departed yet.
+/// A posted message that has not departed yet.
 struct Outgoing {
-  double time;  ///< of its departure; of its posting where two strands share the port
+  double time;  ///< of departure; of posting if two strands share the port
   Rank to;
   Tag tag;
   Message message;
 };
 
-/// First in, first out, in one block of memory that is used again.
+/// A FIFO queue in one block of memory, which is reused.
 class OutgoingQueue {
  public:
   [[nodiscard]] bool empty() const { return head_ == messages_.size(); }
@@ -52,16 +52,16 @@ class OutgoingQueue {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// A message that one of the two strands of a rank has posted at their port.
+/// A message that one of the two strands of a rank has posted to their port.
 struct Posted : Outgoing {
   SlotIndex send;
 };
 
-/// What waits at a send port that two strands share. A strand may have run ahead of the other, so
-/// when a message departs is known only at its departure.
+/// The queue of a send port that two strands share. One strand may be ahead of the other, so the
+/// departure time of a message is known only at its departure.
 struct SharedSends {
   std::array<std::deque<Posted>, 2> posted = {};  ///< by strand, in order of time
-  double scheduled = kNever;  ///< the port's entry among the departures; all others are void
+  double scheduled = kNever;                      ///< the port's valid entry among the departures
 
   [[nodiscard]] Strand next() const {
     const auto& [main, second] = posted;
@@ -90,7 +90,7 @@ class PortUser : public TimedRank {
     return TimedRank::finish(request);
   }
 
-  /// Takes the processor's time for a message that is sent.
+  /// Charges the processor overhead of a send.
   void prepare(Rank to, Words words) {
     check_peer(*this, to);
     clock_ += machine_.overhead.value();
@@ -103,7 +103,7 @@ class PortUser : public TimedRank {
   const LogGP& machine_;
 };
 
-/// A rank and its ports.
+/// A rank with its ports.
 class PortRank final : public PortUser {
  public:
   PortRank(Rank rank, int size, const LogGP& machine, EventLoop& loop, EventQueue& departures)
@@ -120,16 +120,16 @@ class PortRank final : public PortUser {
     return timed_request(send_free_);
   }
 
-  /// From now on it is kept when each message was posted.
+  /// Records the posting time of each message from now on.
   void keep_posting_times() { posting_times_ = std::make_unique<std::deque<double>>(); }
-  /// Of the message that has departed. The times of a shared port are among what is posted there.
+  /// The posting time of the departed message. For a shared port it is stored with the message.
   double take_posting_time() {
     const double time = posting_times_->front();
     posting_times_->pop_front();
     return time;
   }
 
-  /// From now on there is a second strand. What has been posted keeps its departure.
+  /// Adds the second strand. Messages that are already posted keep their departure.
   void share() {
     shared_ = std::make_unique<SharedSends>();
     if (!outgoing_.empty()) shared_->scheduled = outgoing_.front().time;
@@ -143,12 +143,12 @@ class PortRank final : public PortUser {
     return slot_request(send);
   }
 
-  /// Of a shared port: when its next message departs, as things are.
+  /// The departure time of the next message of a shared port, as far as is known.
   [[nodiscard]] double next_departure() const {
     if (!outgoing_.empty()) return outgoing_.front().time;
     return std::max(shared_->next_posted(), send_free_);
   }
-  /// Whether an entry among the departures of a shared port is the one that counts. Takes it out.
+  /// Whether an entry among the departures of a shared port is the valid one; it is then consumed.
   bool take_entry(double time) {
     if (shared_->scheduled != time) return false;
     shared_->scheduled = kNever;
@@ -160,7 +160,7 @@ class PortRank final : public PortUser {
     departures_.push(next, static_cast<std::uint32_t>(rank().value()));
     shared_->scheduled = next;
   }
-  /// What was posted before the port was shared departs first.
+  /// Messages posted before the port was shared depart first.
   [[nodiscard]] bool has_unshared() const { return !outgoing_.empty(); }
   Outgoing depart_unshared() { return outgoing_.pop(); }
   [[nodiscard]] Strand next_strand() const { return shared_->next(); }
@@ -174,7 +174,7 @@ class PortRank final : public PortUser {
   [[nodiscard]] double send_free() const { return send_free_; }
 
   /// The message at the head of the send port departs. The next one is queued, unless it departs at
-  /// the same time (g = 0 and no words): then it is to be taken before any other rank's.
+  /// the same time (g = 0 and no words): then it must be handled before any other rank's.
   Outgoing depart() {
     Outgoing message = outgoing_.pop();
     if (!outgoing_.empty() && !departs_at(message.time)) {
@@ -186,7 +186,7 @@ class PortRank final : public PortUser {
   [[nodiscard]] bool departs_at(double time) const {
     return !outgoing_.empty() && outgoing_.front().time == time;
   }
-  /// The next message; none where the port is shared. For fetching ahead.
+  /// The next message, for prefetching; nullptr if the port is shared.
   [[nodiscard]] const Outgoing* next() const {
     return outgoing_.empty() ? nullptr : &outgoing_.front();
   }
@@ -196,17 +196,17 @@ class PortRank final : public PortUser {
     prefetch_line(&mailbox());
   }
 
-  /// When the port takes in a message that departed at `departure` from another rank.
+  /// When the port begins to receive a message that departed at `departure` from another rank.
   [[nodiscard]] double receive_start(double departure) const {
     return std::max(departure + machine().latency.value(), receive_free_);
   }
-  /// When a message that is taken in from `start` on has been received.
+  /// When a message whose reception begins at `start` has been received.
   double receive(double start, Words words) {
     receive_free_ = start + occupancy(words);
     return receive_free_;
   }
 
-  /// For how long a message keeps a port busy.
+  /// The time for which a message occupies a port.
   [[nodiscard]] double occupancy(Words words) const {
     return machine().gap.value() +
            machine().gap_per_word.value() * static_cast<double>(words.value());
@@ -216,12 +216,12 @@ class PortRank final : public PortUser {
   EventQueue& departures_;
   OutgoingQueue outgoing_;
   std::unique_ptr<SharedSends> shared_;
-  std::unique_ptr<std::deque<double>> posting_times_;  ///< where a timeline asks for them
+  std::unique_ptr<std::deque<double>> posting_times_;  ///< only with a timeline
   double send_free_ = 0;
   double receive_free_ = 0;
 };
 
-/// The second strand of a rank, at the rank's ports.
+/// The second strand of a rank, which uses the rank's ports.
 class PortSecond final : public PortUser {
  public:
   PortSecond(PortRank& port, const LogGP& machine, EventLoop& loop)
@@ -258,9 +258,9 @@ class AlphaBetaLoop final : public EventLoop {
   }
 
  protected:
-  /// Takes out all departures of one lookahead: no message that departs at t can cause another
-  /// one to depart before t + g, so these are known, and in order, before the first is handled.
-  /// That leaves time to fetch what each of them will touch, which is in no cache by then.
+  /// Takes out all departures of one lookahead: no message that departs at t can cause another one
+  /// to depart before t + g, so these are known, and in order, before the first is handled. That
+  /// leaves time to prefetch their data, which is out of cache by then.
   bool advance() override {
     batch_.clear();
     if (!departures_.pop_earliest(std::numeric_limits<double>::infinity(), batch_)) return false;
@@ -292,8 +292,8 @@ class AlphaBetaLoop final : public EventLoop {
   }
 
  private:
-  /// Each stage asks for what the next one reads: the sender, its message, the receiver, the entry
-  /// of its mailbox, the slot that waits there.
+  /// Each stage prefetches what the next one reads: the sender, its message, the receiver, the
+  /// entry of its mailbox, the slot that waits there.
   void fetch_ahead(std::size_t i) const {
     constexpr std::size_t kStage = 3;
     const auto sender = [&](std::size_t stages) -> const PortRank* {
@@ -318,7 +318,7 @@ class AlphaBetaLoop final : public EventLoop {
     }
   }
 
-  /// A message of a strand departs: the receive port takes it as soon as it can.
+  /// A message of a strand departs: the receive port takes it as soon as it is free.
   void transmit(PortRank& sender, Strand strand, double posted, double departure, Outgoing&& out) {
     PortRank& receiver = port_of(out.to);
     const double start = receiver.receive_start(departure);

@@ -1,4 +1,4 @@
-// What every network says of schedules that do not come to a good end.
+// The errors that all networks report for schedules that do not complete.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace thinwire::networks {
 
-/// Throws SimulationError where `comm` names a peer that is no rank.
+/// Throws SimulationError when `peer` is not a rank.
 void check_peer(const Communicator& comm, Rank peer);
 
-/// Throws InputError where the hosts that were given to a network on a platform are not as many as
+/// Throws InputError when the number of hosts given to a network on a platform differs from that of
 /// the ranks.
 void check_places(const std::string& platform, int ranks, std::size_t hosts);
 
-/// A rank has one second strand: what runs there starts nothing.
+/// Throws because a program on a second strand started another program.
 [[noreturn]] void throw_started_by_second(Rank rank);
 
-/// Somebody who waits when nothing moves any more.
+/// A strand that waits when nothing is in flight any more.
 struct Waiting {
   enum class For : std::uint8_t {
-    message,  ///< of the peer
-    taking,   ///< the peer has to receive
-    started   ///< what the rank itself has started; there is no peer
+    message,  ///< a message from the peer
+    taking,   ///< the peer's receive
+    started   ///< a program that the rank itself has started; there is no peer
   };
 
   Rank rank;
@@ -42,9 +42,9 @@ struct Waiting {
 [[noreturn]] void throw_unreceived(Rank from, Rank to, Tag tag, Words words,
                                    Strand strand = Strand::main);
 
-/// Throws UnmatchedError where, after the last rank has ended, a mailbox holds what nobody asked
-/// for or nobody sent, or a slot is still in use. Mailboxes are indexed by rank; those of the
-/// second strands, if any, come after those of the first ones.
+/// Throws UnmatchedError when, after the last rank has ended, a mailbox holds an unmatched message
+/// or receive, or a slot is still in use. Mailboxes are indexed by rank; those of the second
+/// strands, if any, follow those of the first ones.
 void check_matched(const std::vector<const Mailbox*>& mailboxes, std::size_t ranks,
                    const SlotPool& slots);
 

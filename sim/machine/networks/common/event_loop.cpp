@@ -96,7 +96,7 @@ void LoopRank::add_waits(std::vector<Waiting>& waits, Strand strand) const {
   for (const Request request : awaited_) {
     if (is_timed(request) || slots_[slot_of(request)].arrived) continue;
     const Slot& slot = slots_[slot_of(request)];
-    // A send is on its way as long as anything is, unless it waits for its receiver.
+    // A send completes as long as anything is in flight, unless it waits for its receiver.
     auto what = Waiting::For::started;
     if (is_receive(request))
       what = Waiting::For::message;
@@ -116,7 +116,7 @@ void TimedRank::spend(Seconds work) {
   books().worked(begin, now());
 }
 
-/// A rank's second strand.
+/// The second strand of a rank, with its queue of started programs.
 struct EventLoop::Second {
   struct Program {
     SlotIndex slot;
@@ -198,7 +198,7 @@ SlotIndex EventLoop::start(LoopRank& from, StartedProgram program) {
   return slot;
 }
 
-/// Runs what is started on a second strand, as long as the loop lives.
+/// Runs the programs started on a second strand, one after another, as long as the loop lives.
 Task<void> EventLoop::serve(Second& second) {
   while (true) {
     const Second::Program program = co_await NextProgram(second);
@@ -241,8 +241,8 @@ void EventLoop::run(const RankProgram& program, std::span<const std::unique_ptr<
   end_all();
 }
 
-/// Coroutines end before the ranks that they speak through, and what was started before those who
-/// started it: it may refer to their variables.
+/// Destroys the coroutines before the ranks whose Communicators they use, and started programs
+/// before their starters, to whose variables they may refer.
 void EventLoop::end_all() {
   for (const auto& second : seconds_) {
     if (second) second->task.reset();
@@ -263,10 +263,10 @@ void EventLoop::run_to_end(const RankProgram& program) {
     run_ready();
   } while (running_ > 0 && advance());
   if (running_ > 0) {
-    rethrow_unheard();  // the others may well wait for what failed
+    rethrow_unheard();  // the others may be waiting for the failed program
     report_deadlock();
   }
-  while (advance()) run_ready();  // what is still in flight arrives, and then belongs to nobody
+  while (advance()) run_ready();  // deliver what is still in flight; it stays unmatched
   rethrow_unheard();
   report_unmatched();
 }
@@ -285,7 +285,7 @@ void EventLoop::run_ready() {
   }
 }
 
-/// Of a rank whose program has ended, the books are closed.
+/// Closes the ledger of a rank whose program has ended.
 void EventLoop::end_if_done(std::size_t at) {
   if (at >= size_ || !tasks_[at].done()) return;
   tasks_[at].result();

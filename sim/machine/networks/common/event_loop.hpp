@@ -1,6 +1,6 @@
-// What the networks with an event loop of their own share: a Communicator that parks its rank, and
-// a loop that starts the ranks, hands messages over, wakes who has waited for them, and notices at
-// the end who still waits.
+// The common part of the networks with an event loop of their own: a Communicator that parks its
+// rank, and a loop that starts the ranks, delivers messages, resumes the ranks that wait for them,
+// and detects a deadlock at the end.
 #pragma once
 
 #include <bit>
@@ -23,7 +23,7 @@ namespace thinwire::networks {
 class EventLoop;
 
 /// A strand of a rank in an event loop: the rank's own program, or the second one. Its `clock_` may
-/// run ahead of other strands', because a strand depends on nothing but what it waits for.
+/// be ahead of other strands', because a strand depends only on what it waits for.
 class LoopRank : public Communicator {
  public:
   LoopRank(Rank rank, int size, EventLoop& loop);
@@ -33,17 +33,17 @@ class LoopRank : public Communicator {
     if (!is_timed(request)) slots_.prefetch(slot_of(request));
   }
 
-  /// A message arrives that is complete at `stamp`. Returns whether it was the last one that the
-  /// strand waited for, so that the strand has to be resumed.
+  /// Delivers a message that is complete at `stamp`. Returns whether the strand must be resumed
+  /// because it waited for this message last.
   [[nodiscard]] bool deliver(Rank from, Tag tag, Message&& message, double stamp);
-  /// Matches a message that is on its way with its receive, which complete_slot() completes later.
+  /// Matches a message in flight with its receive; complete_slot() completes it later.
   [[nodiscard]] Match match(Rank from, Tag tag, Message&& message, TransferIndex transfer) {
     return mailbox_.send(slots_, from, tag, std::move(message), transfer);
   }
-  /// Like deliver(), for a slot that has been matched before.
+  /// Like deliver(), for a slot that has already been matched.
   [[nodiscard]] bool complete_slot(SlotIndex index, double stamp);
   void resume() const { waiting_.resume(); }
-  /// Fetches ahead what resume() touches: first the strand itself, then what it points to.
+  /// Prefetches what resume() reads: first the strand itself, then what it points to.
   void prefetch() const {
     prefetch_line(&waiting_);
     prefetch_line(&mailbox_);
@@ -54,19 +54,19 @@ class LoopRank : public Communicator {
     mailbox_.prefetch_posted();
   }
   void close_books() { ledger_.close(now()); }
-  /// Tells `track` what the strand does; nullptr: nobody.
+  /// Also reports the strand's activity to `track`; nullptr ends this.
   void follow(TimelineTrack* track) { ledger_.follow(track); }
-  /// Parks a second strand that has nothing to do: `waiting` goes on when a program is started.
+  /// Parks an idle second strand: `waiting` is resumed when a program is started.
   void park_idle(std::coroutine_handle<> waiting);
-  /// Begins a program of a second strand that was started at `start`.
+  /// Begins a program on a second strand that was started at time `start`.
   void begin(double start);
-  /// Begins a rank's own program, at 0.
+  /// Begins a rank's own program, at time 0.
   void open_books() { ledger_.open(Seconds(0)); }
 
   [[nodiscard]] double clock() const { return clock_; }
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }
   [[nodiscard]] const Mailbox& mailbox() const { return mailbox_; }
-  /// Adds what a parked rank waits for.
+  /// Appends the requests that a parked rank waits for.
   void add_waits(std::vector<Waiting>& waits, Strand strand) const;
 
  protected:
@@ -77,24 +77,24 @@ class LoopRank : public Communicator {
   void enter_phase(std::string_view name) override { ledger_.enter(name, now()); }
   void leave_phase() noexcept override { ledger_.leave(now()); }
 
-  /// Makes the request of a send that is posted with a known time of completion: the token is that
+  /// The request of a send whose completion time is known when it is posted: the token is that
   /// time.
   [[nodiscard]] static Request timed_request(double complete_at) {
     return Request{std::bit_cast<std::uint64_t>(complete_at)};
   }
-  /// Makes the request of a send or a started program that complete_slot() completes.
+  /// The request of a send or a started program that complete_slot() completes.
   [[nodiscard]] static Request slot_request(SlotIndex slot) {
     return Request{kSlotBit | kNoReceiveBit | slot};
   }
   [[nodiscard]] static bool is_receive(Request request) {
     return (request.token & (kSlotBit | kNoReceiveBit)) == kSlotBit;
   }
-  /// The slot of a request whose token is no time.
+  /// The slot of a request whose token is not a time.
   [[nodiscard]] static SlotIndex slot_of(Request request) {
     return static_cast<SlotIndex>(request.token);
   }
 
-  /// The time at which a request is complete. A request with a slot has one once it is complete.
+  /// The completion time of a request. A request with a slot has one once it is complete.
   [[nodiscard]] double stamp_of(Request request) const;
 
   Ledger& books() { return ledger_; }
@@ -104,12 +104,12 @@ class LoopRank : public Communicator {
   double clock_ = 0;
 
  private:
-  // Times are never negative, so the sign bit of a token that is a time is free to mark a slot.
+  // Times are never negative, so the sign bit of a token distinguishes a slot from a time.
   static constexpr std::uint64_t kSlotBit = std::uint64_t{1} << 63U;
   static constexpr std::uint64_t kNoReceiveBit = std::uint64_t{1} << 62U;
   [[nodiscard]] static bool is_timed(Request request) { return (request.token & kSlotBit) == 0; }
 
-  /// Returns whether the strand is to be resumed, now that the slot is complete.
+  /// Returns whether the completion of a slot lets the strand resume.
   [[nodiscard]] bool wakes(SlotIndex index);
 
   EventLoop& loop_;
@@ -122,7 +122,7 @@ class LoopRank : public Communicator {
   double wake_ = 0;
 };
 
-/// A rank, or its second strand, whose clock goes on with local work.
+/// A strand whose clock advances with local work.
 class TimedRank : public LoopRank {
  public:
   using LoopRank::LoopRank;
@@ -132,7 +132,7 @@ class TimedRank : public LoopRank {
   void spend(Seconds work) override;
 };
 
-/// Resumes ranks in the order of simulated time.
+/// An event loop that handles events, and resumes ranks, in the order of simulated time.
 class EventLoop {
  public:
   EventLoop();
@@ -142,17 +142,17 @@ class EventLoop {
   EventLoop& operator=(EventLoop&&) = delete;
   virtual ~EventLoop();
 
-  /// Delivers a message, complete at `stamp`, to the strand of its receiver that its sender is of
-  /// its own rank. A receiver that waited for it is resumed when the loop comes to it.
+  /// Delivers a message that is complete at `stamp` to the receiver's strand of the same kind as
+  /// the sender's. A receiver that waits for it is resumed when the loop comes to it.
   void deliver(Rank from, Rank to, Strand strand, Tag tag, Message&& message, double stamp);
-  /// Matches a message with its receive, which complete() completes later. Returns the slot that
-  /// the two share, and whether the receive has been posted.
+  /// Matches a message with its receive; complete() completes it later. Returns their common slot,
+  /// and whether the receive has been posted.
   Match match(Rank from, Rank to, Strand strand, Tag tag, Message&& message,
               TransferIndex transfer);
-  /// Completes at `stamp` a send, a started program or a matched receive of a strand.
+  /// Completes a send, a started program or a matched receive of a strand at `stamp`.
   void complete(Rank rank, Strand strand, SlotIndex slot, double stamp);
 
-  /// Fetches ahead what complete() touches of a strand.
+  /// Prefetches what complete() reads of a strand.
   void prefetch(Rank rank, Strand strand) const { strands_[index_of(rank, strand)]->prefetch(); }
 
   SlotPool& slots() { return slots_; }
@@ -162,9 +162,9 @@ class EventLoop {
  protected:
   /// Runs the program on all ranks to its end.
   void run(const RankProgram& program, std::span<const std::unique_ptr<LoopRank>> ranks);
-  /// Handles the next events once no rank can run. Returns false where there are none.
+  /// Handles the next events once no rank can run. Returns false when there are none.
   virtual bool advance() = 0;
-  /// Makes the second strand of a rank, when the rank first starts a program or the second strand
+  /// Creates the second strand of a rank, when the rank first starts a program or the second strand
   /// of another rank first sends to it.
   virtual std::unique_ptr<LoopRank> make_second(Rank rank) = 0;
 
@@ -172,7 +172,7 @@ class EventLoop {
   [[nodiscard]] double end_of(std::size_t rank) const;
   /// The traffic of both strands.
   [[nodiscard]] std::vector<Traffic> traffic_of(std::size_t rank) const;
-  /// The report of a run that has ended, on a network whose clocks are seconds.
+  /// The report of a completed run, for networks whose clocks are in seconds.
   [[nodiscard]] RunReport timed_report() const;
 
  private:
@@ -189,11 +189,11 @@ class EventLoop {
   void end_if_done(std::size_t at);
   void end_all();
 
-  /// The second strand of a rank; nullptr where there is none.
+  /// The second strand of a rank; nullptr if it does not exist.
   [[nodiscard]] const LoopRank* second(std::size_t rank) const {
     return strands_.size() == size_ ? nullptr : strands_[size_ + rank];
   }
-  /// The same, made where there is none.
+  /// The same, created if it does not exist.
   Second& second_of(Rank rank);
   LoopRank& strand_of(Rank rank, Strand strand);
   SlotIndex start(LoopRank& from, StartedProgram program);
@@ -206,15 +206,15 @@ class EventLoop {
 
   SlotPool slots_;
   PhaseNames names_;
-  std::vector<LoopRank*> strands_;  ///< by rank; then second strands, once there is one
+  std::vector<LoopRank*> strands_;  ///< by rank; followed by the second strands, once one exists
   std::size_t size_ = 0;
   std::vector<Task<void>> tasks_;                 ///< by rank
-  std::vector<std::unique_ptr<Second>> seconds_;  ///< by rank; empty as long as nothing is started
+  std::vector<std::unique_ptr<Second>> seconds_;  ///< by rank; empty until a program is started
   std::vector<std::pair<SlotIndex, std::exception_ptr>>
-      failures_;                    ///< of started programs, until somebody waits
-  std::vector<std::size_t> ready_;  ///< in strands_
+      failures_;                    ///< of started programs, until they are waited for
+  std::vector<std::size_t> ready_;  ///< indexes into strands_
   std::vector<std::size_t> resumed_;
-  std::size_t running_ = 0;  ///< programs, of ranks and started ones
+  std::size_t running_ = 0;  ///< number of running programs, both of ranks and started ones
 };
 
 }  // namespace thinwire::networks

@@ -1,5 +1,5 @@
-// Events in windows of time: all that is known of the next stretch comes out at once, in order, so
-// that what it will touch can be fetched ahead.
+// Events in windows of time: all known events of the next window are taken out at once, in order,
+// so that the data they touch can be prefetched.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +14,23 @@ namespace thinwire::networks {
 /// A queue of events that hands them out window by window.
 class EventWindow {
  public:
-  /// `time`, in seconds, must not lie before the event that came out last.
+  /// `time`, in seconds, must not be before the last event taken out.
   void push(double time, std::uint32_t who);
-  /// Once next() has said false: the window that begins with the earliest event and is `length`
-  /// seconds long. False where there is no event.
+  /// Opens the window of `length` seconds that begins with the earliest event. To be called after
+  /// next() has returned false. Returns false when there are no events.
   bool open(double length);
-  /// The next event of the window, those included that were pushed into it; or false.
+  /// Takes out the next event of the window, including those pushed meanwhile; false at its end.
   bool next(Event& event);
-  /// The event that comes out `n` after the next one, if none is pushed before it; or nullptr.
+  /// The event that is `n` places after the next one, if none is pushed before it; or nullptr.
   [[nodiscard]] const Event* ahead(std::size_t n) const {
     return at_ + n < known_.size() ? &known_[at_ + n] : nullptr;
   }
 
  private:
   EventQueue later_;
-  std::vector<Event> known_;  ///< when the window was opened, in order
-  std::size_t at_ = 0;        ///< the next of them
-  std::vector<Event> added_;  ///< since then: a heap, the earliest in front
+  std::vector<Event> known_;  ///< the events known when the window was opened, in order
+  std::size_t at_ = 0;        ///< index of the next of them
+  std::vector<Event> added_;  ///< those pushed since then: a heap, the earliest in front
   double end_ = -std::numeric_limits<double>::infinity();
 };
 

@@ -92,7 +92,7 @@ std::vector<SlotIndex> Mailbox::unmatched() const {
 }
 
 std::size_t Mailbox::home(std::uint64_t key) const {
-  // Ranks beside one another are spoken to one after another: four of them share a cache line.
+  // Ranks often address neighbouring ranks in turn: four neighbours share a cache line.
   constexpr std::uint64_t kBeside = 4;
   const std::uint64_t from = key >> 32U;
   const std::uint64_t line = (from / kBeside << 32U) | (key & 0xffffffffU);
@@ -105,7 +105,7 @@ void Mailbox::prefetch(Rank from, Tag tag) const {
 }
 
 void Mailbox::prefetch_waiting(const SlotPool& slots, Rank from, Tag tag) const {
-  const Entry& entry = entries_[home(key_of(from, tag))];  // where it is, but for few
+  const Entry& entry = entries_[home(key_of(from, tag))];  // right except after a collision
   if (entry.head != kNoSlot) slots.prefetch(entry.head);
 }
 
@@ -136,7 +136,7 @@ SlotIndex Mailbox::pop(const SlotPool& slots, std::size_t at) {
     entries_[at].head = slots[slot].next;
     return slot;
   }
-  // The queue is empty: remove its entry, and move back the entries that had probed past it.
+  // The queue is empty: remove its entry, and shift back the entries that had probed past it.
   const std::size_t mask = entries_.size() - 1;
   for (std::size_t next = (at + 1) & mask; entries_[next].key != kEmpty; next = (next + 1) & mask) {
     if (((next - home(entries_[next].key)) & mask) >= ((next - at) & mask)) {

@@ -1,4 +1,4 @@
-// Matching of messages with posted receives, for networks that run their own event loop.
+// Matches messages with posted receives, for networks that have their own event loop.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@ namespace thinwire::networks {
 
 using SlotIndex = std::uint32_t;
 inline constexpr SlotIndex kNoSlot = UINT32_MAX;
-/// A message on its way, as its network counts them.
+/// The index of a message in flight in its network.
 using TransferIndex = std::uint32_t;
 inline constexpr TransferIndex kNoTransfer = UINT32_MAX;
 
-/// One posted receive, or one message that came before its receive was posted. Or something else
-/// that a strand may wait for, of which nobody has to: a send of an unknown end, a started program.
-/// In a cache line of its own: by the time it is touched again it is in no cache.
+/// A posted receive, or an early message, which arrived before its receive was posted. It also
+/// stands for other requests that need not be waited for: a send whose end is unknown, a started
+/// program. Each slot has its own cache line: it is usually out of cache when it is used again.
 struct alignas(64) Slot {
   Message message;
-  double stamp = 0;          ///< posted: the receiver's clock then; arrived: when it is complete
-  SlotIndex next = kNoSlot;  ///< the next of the same source and tag, or of the free list
+  double stamp = 0;          ///< posted: the receiver's clock; arrived: the completion time
+  SlotIndex next = kNoSlot;  ///< the next slot of the same source and tag, or in the free list
   Rank from;
   Tag tag;
-  TransferIndex transfer = kNoTransfer;  ///< of a message that is sent before it is complete
-  bool sent = false;                     ///< its message is there, be it complete or not
+  TransferIndex transfer = kNoTransfer;  ///< for a message that is matched before it is complete
+  bool sent = false;                     ///< its message has been sent, complete or not
   bool arrived = false;
   bool awaited = false;
-  bool owed = true;  ///< somebody has to wait for it
+  bool owed = true;  ///< it must be waited for
 };
 
-/// All slots of a run; freed ones are used again, so memory follows what is in flight.
+/// All slots of a run. Freed slots are reused, so memory follows the number in flight.
 class SlotPool {
  public:
   [[nodiscard]] SlotIndex acquire(Rank from, Tag tag, bool owed = true);
@@ -40,7 +40,7 @@ class SlotPool {
   Slot& operator[](SlotIndex index) { return slots_[index]; }
   const Slot& operator[](SlotIndex index) const { return slots_[index]; }
   void prefetch(SlotIndex index) const { prefetch_line(slots_.data() + index); }
-  /// Slots that are owed, and were acquired and not released.
+  /// The number of slots in use that must be waited for.
   [[nodiscard]] std::size_t in_use() const { return in_use_; }
 
  private:
@@ -49,32 +49,31 @@ class SlotPool {
   std::size_t in_use_ = 0;
 };
 
-/// A message and the receive that takes it.
+/// A message together with its receive.
 struct Match {
   SlotIndex slot;
-  bool posted;  ///< the receive is, at the slot's stamp
+  bool posted;  ///< whether the receive is posted, at the slot's stamp
 };
 
-/// What one rank has posted and not received, or been sent and not asked for: first come first
-/// served for each (source, tag). An open-addressing table whose entries are queues of slots;
-/// a queue holds posted receives or early messages, never both.
+/// The posted receives and the early messages of one rank, in FIFO order per (source, tag). It is
+/// an open-addressing hash table whose entries are queues of slots; a queue holds posted receives
+/// or early messages, never both.
 class Mailbox {
  public:
-  /// Posts a receive. The slot is complete at once where its message is already there.
+  /// Posts a receive. The slot is complete at once if its message has already arrived.
   [[nodiscard]] SlotIndex post(SlotPool& slots, Rank from, Tag tag, double now);
-  /// Takes a message in: returns the slot of the receive that it completes, or kNoSlot.
+  /// Accepts a complete message: returns the slot of the receive that it completes, or kNoSlot.
   [[nodiscard]] SlotIndex arrive(SlotPool& slots, Rank from, Tag tag, Message&& message,
                                  double stamp);
-  /// Takes a message in that is on its way: it is matched now and complete later.
+  /// Accepts a message in flight: it is matched now and completed later.
   [[nodiscard]] Match send(SlotPool& slots, Rank from, Tag tag, Message&& message,
                            TransferIndex transfer);
-  // What is about to be touched is fetched ahead, in the order in which addresses become known:
-  // where a key lies, what waits there, and where the last receive was posted, as the next one lies
-  // near.
+  // Prefetches in the order in which addresses become known: the entry of a key, the slot that
+  // waits there, and the entry of the last posted receive, near which the next one lies.
   void prefetch(Rank from, Tag tag) const;
   void prefetch_waiting(const SlotPool& slots, Rank from, Tag tag) const;
   void prefetch_posted() const { prefetch_line(&entries_[posted_]); }
-  /// The heads of all queues that were never matched.
+  /// The heads of all queues that are left unmatched.
   [[nodiscard]] std::vector<SlotIndex> unmatched() const;
 
  private:
@@ -93,7 +92,7 @@ class Mailbox {
 
   std::vector<Entry> entries_ = std::vector<Entry>(4);
   std::size_t used_ = 0;
-  std::size_t posted_ = 0;  // where the last receive was posted
+  std::size_t posted_ = 0;  // entry of the last posted receive
 };
 
 }  // namespace thinwire::networks

@@ -59,7 +59,7 @@ class CountingLoop final : public EventLoop {
   }
 
  protected:
-  // A message is delivered when it is posted: there is nothing in flight to move on.
+  // A message is delivered when it is posted: nothing is in flight.
   bool advance() override { return false; }
   std::unique_ptr<LoopRank> make_second(Rank rank) override {
     return make(rank, static_cast<int>(ranks_.size()), Strand::second);

@@ -13,7 +13,7 @@ namespace thinwire::networks {
 
 namespace {
 
-/// Takes from the bandwidths that are left what flows between hosts without a rank use.
+/// Subtracts the bandwidth used by the flows between hosts without a rank.
 void subtract_flows(const topologies::Platform& platform,
                     const std::vector<topologies::HostIndex>& hosts, const LinksSettings& settings,
                     std::vector<double>& left) {
@@ -29,7 +29,7 @@ void subtract_flows(const topologies::Platform& platform,
                     "fewer ranks, or background_share",
                     platform.path(), others.size(), used.size()));
   }
-  // One cycle through all of them, in random order: nobody sends to itself.
+  // A random cycle through all of them: no host sends to itself.
   std::vector<std::pair<std::uint64_t, topologies::HostIndex>> order;
   for (const topologies::HostIndex host : others)
     order.emplace_back(random_bits(settings.seed, host), host);
@@ -67,7 +67,7 @@ std::vector<double> max_min_rates(const std::vector<std::vector<topologies::Link
                                   const std::vector<double>& bandwidths) {
   std::vector<double> left = bandwidths;
   std::vector<std::vector<std::size_t>> flows_of(bandwidths.size());
-  std::vector<int> open(bandwidths.size());  // flows of a link whose rate is not yet known
+  std::vector<int> open(bandwidths.size());  // per link: flows whose rate is not yet known
   for (std::size_t flow = 0; flow < routes.size(); ++flow) {
     for (const topologies::LinkIndex link : routes[flow]) {
       flows_of[link].push_back(flow);
@@ -90,7 +90,7 @@ std::vector<double> max_min_rates(const std::vector<std::vector<topologies::Link
   while (true) {
     while (next != by_demand.end() && rates[*next] >= 0) ++next;
     if (next == by_demand.end()) return rates;
-    // Fill all alike until a link is full or a flow has what it asks for.
+    // Water-filling: raise all rates equally until a link is full or a flow has its demand.
     double share = HUGE_VAL;
     std::size_t fullest = 0;
     for (std::size_t link = 0; link < left.size(); ++link) {

@@ -11,13 +11,13 @@ namespace thinwire::networks {
 
 namespace {
 
-/// How many detours UGAL compares: two as on Aries; Kim et al. have one.
+/// The number of detours that UGAL compares: two as on Aries; Kim et al. have one.
 constexpr int kDetours = 2;
-/// How many random switches are tried, as not every one is on a way.
+/// The number of random switches tried, since some allow no detour.
 constexpr std::uint64_t kDraws = 8;
 
-/// The backlog that a message would wait for, as UGAL estimates it: the time of the message at the
-/// slowest link, as it is shared now, times the number of links.
+/// The backlog of a path, as UGAL estimates it: the time of the message on the slowest link, with
+/// its current sharing, times the number of links.
 double backlog(const Fabric::Middle& middle, double bytes, double now, FairLinks& links) {
   double longest = 0;
   for (const auto& stretch : middle) {
@@ -50,7 +50,7 @@ Fabric::Fabric(const topologies::Platform& platform, const topologies::CompactRo
   }
 }
 
-/// A first or last link that anybody else uses too is no port.
+/// A first or last link that has other users is not a port.
 void Fabric::find_ports(std::size_t ranks) {
   std::vector<std::uint32_t> users(links());
   for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -79,7 +79,7 @@ void Fabric::find_lookahead() {
   }
   lookahead_ = HUGE_VAL;
   routes_.for_each_way([&](topologies::Way way) {
-    // In the order of latency(), so that rounding does not make it more.
+    // The order of additions is that of latency(), so that rounding cannot make it larger.
     const double latency =
         (way.up == topologies::Way::kNoPort ? 0 : up) + routes_.kind(way).latency;
     lookahead_ = std::min(lookahead_, latency + (way.down == topologies::Way::kNoPort ? 0 : down));

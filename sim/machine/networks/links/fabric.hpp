@@ -1,5 +1,5 @@
-// The links of a platform as its ranks use them: which way a message takes, which of its links are
-// ports, and what it demands of them.
+// The links of a platform as its ranks use them: the path of a message, which of its links are
+// ports, and the message's demand on them.
 #pragma once
 
 #include <algorithm>
@@ -17,38 +17,38 @@
 
 namespace thinwire::networks {
 
-/// Routes, ports and capacities of the links of a platform: the same for all runs, and during them.
+/// Routes, ports and capacities of the links of a platform: constant for all runs.
 class Fabric {
  public:
-  /// The first `ranks` of the routes' hosts are those of the ranks. All must outlive it.
+  /// The first `ranks` hosts of the routes are those of the ranks. All arguments must outlive this.
   Fabric(const topologies::Platform& platform, const topologies::CompactRoutes& routes,
          std::size_t ranks, const LinksSettings& settings);
 
   [[nodiscard]] topologies::Way way(Rank from, Rank to) const {
     return routes_.way(site(from), site(to));
   }
-  /// How many send ports a rank has: at least one.
+  /// The number of send ports of a rank, at least one.
   [[nodiscard]] std::size_t ports(Rank rank) const {
     return std::max<std::size_t>(1, routes_.up_ports(site(rank)).size());
   }
-  /// The send port by which a message leaves.
+  /// The send port through which a message leaves.
   [[nodiscard]] static std::uint32_t port(topologies::Way way) {
     return way.up == topologies::Way::kNoPort ? 0 : way.up;
   }
   [[nodiscard]] std::size_t links() const { return bandwidths_.size(); }
 
-  /// Fetches ahead what way() reads.
+  /// Prefetches what way() reads.
   void prefetch_way(Rank from, Rank to) const { routes_.prefetch(site(from), site(to)); }
-  /// Fetches ahead what path() reads.
+  /// Prefetches what path() reads.
   void prefetch_path(topologies::Way way) const { routes_.prefetch_middle(way); }
-  /// No event has an effect on another one by way of a rank within so many seconds: the smallest
-  /// latency of a route, or less. 0 where ports are serial.
+  /// A time, in seconds, within which no event affects another one through a rank: at most the
+  /// smallest latency of a route. 0 if ports are serial.
   [[nodiscard]] double lookahead() const { return lookahead_; }
-  /// Whether ports serve one message after the other: there is no link that two ranks share. Else
-  /// all links are shared, ports too.
+  /// Whether ports serve one message after another, because no two ranks share a link. Otherwise
+  /// all links are shared, including ports.
   [[nodiscard]] bool serial() const { return serial_; }
 
-  /// Seconds, of all links of a minimal route.
+  /// The latency of all links of a minimal route, in seconds.
   [[nodiscard]] double latency(Rank from, Rank to, topologies::Way way) const {
     double sum = 0;
     if (way.up != topologies::Way::kNoPort) sum += latencies_[routes_.up_ports(site(from))[way.up]];
@@ -57,7 +57,7 @@ class Fabric {
       sum += latencies_[routes_.down_ports(site(to))[way.down]];
     return sum;
   }
-  /// A message that departs at `now`; each has a `number` of its own.
+  /// A message that departs at `now`; `number` identifies it.
   struct Departure {
     Rank from;
     Rank to;
@@ -66,19 +66,19 @@ class Fabric {
     double now;
     std::uint64_t number;
   };
-  /// The links of a path between its ports: one stretch of links, or two by way of a switch.
+  /// The links of a path between its ports: one stretch, or two for a detour through a switch.
   using Middle = std::array<std::span<const topologies::LinkIndex>, 2>;
-  /// The path that a message takes.
+  /// The path of a message.
   struct Path {
     Middle middle;
-    double extra_latency = 0;  ///< seconds, of all links beyond those of a minimal route
-    /// The links that are shared with other messages; none where ports are serial.
+    double extra_latency = 0;  ///< seconds, beyond the latency of a minimal route
+    /// The links shared with other messages; empty if ports are serial.
     boost::container::static_vector<topologies::LinkIndex, FairLinks::kMostLinks> shared = {};
   };
-  /// `links` says how long adaptive routing would wait. Throws InputError where a path shares too
+  /// Adaptive routing estimates backlogs from `links`. Throws InputError when a path shares too
   /// many links.
   [[nodiscard]] Path path(const Departure& message, FairLinks& links) const;
-  /// Calls `visit` for each link, in order, of a path or a minimal route.
+  /// Calls `visit` for each link of a path, in order.
   template <class Visit>
   void for_each_link(Rank from, Rank to, topologies::Way way, const Middle& middle,
                      const Visit& visit) const {
@@ -90,32 +90,32 @@ class Fabric {
   }
   [[nodiscard]] Middle minimal(topologies::Way way) const { return {routes_.middle(way)}; }
 
-  /// The bytes that a message demands of its links: the gap comes on top.
+  /// The demand of a message on its links, in bytes, including the message gap.
   [[nodiscard]] double demand(topologies::Way way, Words words) const {
     return 4 * static_cast<double>(words.value()) + gap_ * finite(slowest(way));
   }
-  /// Seconds for which a message would keep all of its route busy if there were no other.
+  /// Seconds for which a message alone on its route would occupy it.
   [[nodiscard]] double uncontended(topologies::Way way, Words words) const {
     return gap_ + 4 / slowest(way) * static_cast<double>(words.value());
   }
-  /// Seconds for which a message keeps its sender's port busy.
+  /// Seconds for which a message occupies its sender's port.
   [[nodiscard]] double send_occupancy(Rank from, topologies::Way way, Words words) const {
     return way.up == topologies::Way::kNoPort
                ? uncontended(way, words)
                : occupancy(way, routes_.up_ports(site(from))[way.up], words);
   }
-  /// Seconds for which a message keeps a link busy that serves nothing else meanwhile.
+  /// Seconds for which a message occupies a link that serves it exclusively.
   [[nodiscard]] double occupancy(topologies::Way way, topologies::LinkIndex link,
                                  Words words) const {
     const double bandwidth = bandwidths_[link];
     return gap_ * (slowest(way) / bandwidth) + 4 / bandwidth * static_cast<double>(words.value());
   }
-  /// The receiver's port of a way that has one.
+  /// The receiver's port; the way must have one.
   [[nodiscard]] topologies::LinkIndex receive_port(Rank to, topologies::Way way) const {
     return routes_.down_ports(site(to))[way.down];
   }
 
-  /// Whether a link is a port: the first or last link of one rank, and of nobody else.
+  /// Whether a link is a port: the first or last link of one rank and of no other.
   [[nodiscard]] bool is_port(topologies::LinkIndex link) const { return ports_[link]; }
 
  private:
@@ -129,8 +129,8 @@ class Fabric {
   void find_ports(std::size_t ranks);
   void find_lookahead();
   [[nodiscard]] Middle choose_middle(const Departure& message, FairLinks& links) const;
-  /// Puts the links from one site to another by way of the switch of a third one into `middle`;
-  /// false where a message that goes `way` cannot go there.
+  /// Stores in `middle` the links from one site to another through the switch of a third one; false
+  /// if a message on `way` cannot take that detour.
   bool detour(topologies::SiteIndex from, topologies::SiteIndex over, topologies::SiteIndex to,
               topologies::Way way, Middle& middle) const;
 
@@ -138,13 +138,13 @@ class Fabric {
   const topologies::CompactRoutes& routes_;
   const LinksSettings& settings_;
   double gap_;
-  std::vector<double> bandwidths_;  ///< by link, as all up to ports_
+  std::vector<double> bandwidths_;  ///< this and the following up to ports_ are indexed by link
   std::vector<double> latencies_;
   std::vector<bool> fat_pipes_;
   std::vector<bool> ports_;
   bool serial_ = false;
   double lookahead_ = 0;
-  std::vector<std::vector<topologies::SiteIndex>> behind_;  ///< sites by switch; for ecmp
+  std::vector<std::vector<topologies::SiteIndex>> behind_;  ///< sites by switch; only for ecmp
 };
 
 }  // namespace thinwire::networks

@@ -11,7 +11,7 @@ FairLinks::FairLinks(std::span<const double> bandwidths, EventWindow& events) : 
   scheduled_.resize(links_.size(), kNever);
 }
 
-/// Adds a share to others, behind those that finish no later.
+/// Inserts a share behind those that finish no later.
 void FairLinks::push(topologies::LinkIndex at, Share share) {
   Link& link = links_[at];
   const auto before = [](const Share& a, const Share& b) { return a.finish < b.finish; };
@@ -28,7 +28,7 @@ void FairLinks::push(topologies::LinkIndex at, Share share) {
   if (before(link.first[1], link.first[0])) std::swap(link.first[0], link.first[1]);
 }
 
-/// Takes away the share that finishes first.
+/// Removes the share that finishes first.
 void FairLinks::pop(topologies::LinkIndex at) {
   Link& link = links_[at];
   link.first[0] = link.first[1];
@@ -41,7 +41,7 @@ void FairLinks::pop(topologies::LinkIndex at) {
   later.gone = 0;
 }
 
-/// Brings a link's virtual time up to `now`; shares that have finished by then leave it.
+/// Advances a link's virtual time to `now` and removes the shares that have finished by then.
 inline void FairLinks::update(topologies::LinkIndex at, double now) {
   if (links_[at].flows == 0) {
     links_[at].updated = now;
@@ -52,13 +52,13 @@ inline void FairLinks::update(topologies::LinkIndex at, double now) {
 
 void FairLinks::serve(topologies::LinkIndex at, double now) {
   Link& link = links_[at];
-  // An event comes at the time that was computed from the same figures, which is rounded.
+  // The event's time was computed from the same figures, up to rounding.
   const double rounding = 1e-15 * now;
   double passed = now - link.updated;
   link.updated = now;
   while (link.flows > 0) {
     const Share first = link.first[0];
-    const double seconds =  // for a byte of each
+    const double seconds =  // for one byte of each flow
         static_cast<double>(link.flows) * link.seconds_per_byte;
     const double needed = (first.finish - link.virtual_time) * seconds;
     if (needed > passed + rounding) {
@@ -76,10 +76,10 @@ void FairLinks::serve(topologies::LinkIndex at, double now) {
       served_.push_back(first.flow);
     }
   }
-  link.virtual_time = 0;  // small numbers are exact ones
+  link.virtual_time = 0;  // small numbers keep full precision
 }
 
-/// From now on the flow asks this share whether it has finished.
+/// Makes a share tracked: its flow then waits for it to finish.
 void FairLinks::track(Share& share) {
   share.untracked = 0;
   const std::uint32_t bit = 1U << share.position;
@@ -93,7 +93,7 @@ void FairLinks::schedule(topologies::LinkIndex at) {
   const double next = link.updated + (link.first[0].finish - link.virtual_time) *
                                          static_cast<double>(link.flows) * link.seconds_per_byte;
   if (next >= scheduled_[at])
-    return;  // the event that is scheduled comes first, and schedules this one
+    return;  // the event already scheduled comes first and schedules this one
   scheduled_[at] = next;
   events_.push(next, at);
 }
@@ -151,7 +151,7 @@ void FairLinks::handle_event(double now, topologies::LinkIndex at) {
   schedule(at);
 }
 
-/// A flow that its bottleneck has served is complete, or has another bottleneck.
+/// Flows that their bottleneck has served are complete or get another bottleneck.
 void FairLinks::complete_flows(double now) {
   while (!served_.empty()) {
     const FlowIndex index = served_.back();
@@ -160,7 +160,7 @@ void FairLinks::complete_flows(double now) {
     if (now < flow.untracked_until) {
       for (std::uint32_t left = flow.untracked; left != 0; left &= left - 1) {
         Link& link = links_[flow.links[static_cast<std::size_t>(std::countr_zero(left))]];
-        Share& share = link.first[0];  // or another flow's, where this one's has finished
+        Share& share = link.first[0];  // or another flow's, if this one's has finished
         if (link.flows == 1 && share.flow == index && share.untracked != 0) track(share);
       }
     }

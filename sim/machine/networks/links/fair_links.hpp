@@ -1,15 +1,15 @@
-// Links that messages share fairly: the flows of network links.
+// Links that messages share fairly: the fluid model of network links.
 //
-// A link is a processor-sharing server: the flows that it still has to serve have equal shares of
-// its bandwidth. A flow is on all its links at once, each serves all of its bytes, and the flow is
-// complete when the last of them has. So each link works at its full bandwidth as long as it has
-// anything to do, and a flow that waits for another link leaves this one to the others. With one
-// bottleneck a route, that is what max-min sharing gives.
+// A link is a processor-sharing server: the flows that it still has to serve get equal shares of
+// its bandwidth. A flow is on all its links at once, each link serves all of its bytes, and the
+// flow is complete when its last link is done. So each link is work-conserving: it runs at its full
+// bandwidth while it has any backlog, and leaves the share of a flow that waits for another link to
+// the others. If each route has one bottleneck, this equals max-min sharing.
 //
-// The virtual time of a link is the bytes that it has served to each flow (as in fair queueing): a
-// flow finishes at the virtual time of its arrival plus its bytes, whatever comes and goes. Only a
-// flow's bottleneck, the link that will serve it longest, has events for it; all other links are
-// brought up to date when they are touched.
+// The virtual time of a link is the number of bytes that it has served to each flow (as in fair
+// queueing): a flow finishes at its arrival's virtual time plus its bytes, whichever flows come and
+// go. Only the bottleneck of a flow, the link that will serve it longest, has events for it; all
+// other links are updated lazily.
 #pragma once
 
 #include <array>
@@ -24,69 +24,69 @@
 
 namespace thinwire::networks {
 
-/// A flow, as the caller counts them: small numbers, used again.
+/// The index of a flow, chosen by the caller: small and reused.
 using FlowIndex = std::uint32_t;
 
-/// The links, and the flows on them.
+/// The links with their flows.
 class FairLinks {
  public:
-  /// The most links of a flow.
+  /// The largest number of links of a flow.
   static constexpr std::size_t kMostLinks = 20;
 
-  /// `bandwidths`, by link, are in bytes a second. Events of link i come from `events` as i.
+  /// `bandwidths`, by link, are in bytes per second. Events of link i have `who` = i in `events`.
   FairLinks(std::span<const double> bandwidths, EventWindow& events);
 
-  /// A flow of `bytes` begins at `now` on `links`, of which there are 1 to kMostLinks.
+  /// Begins a flow of `bytes` at `now` on `links`, of which there are 1 to kMostLinks.
   void begin(double now, FlowIndex index, std::span<const topologies::LinkIndex> links,
              double bytes);
   /// Handles an event of a link.
   void handle_event(double now, topologies::LinkIndex at);
-  /// The flows that have completed at `now`, to be asked for after each event: each is told of
+  /// The flows that have completed at `now`; to be called after each event. Each flow is reported
   /// once. The span is valid until the next call.
   [[nodiscard]] std::span<const FlowIndex> completed(double now) {
     completed_.clear();
     if (!served_.empty()) complete_flows(now);
     return completed_;
   }
-  /// What begin() touches is fetched ahead.
+  /// Prefetches what begin() reads.
   void prefetch(topologies::LinkIndex link) const { prefetch_line(&links_[link]); }
   void prefetch_flow(FlowIndex flow) const { prefetch_line(flows_.data() + flow); }
 
-  /// Seconds for which a link would serve a new flow of `bytes` if all stayed as it is.
+  /// Seconds that a link would take to serve a new flow of `bytes` if its load stayed the same.
   [[nodiscard]] double estimate(double now, topologies::LinkIndex link, double bytes);
 
  private:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
-  /// What a link still has to serve of a flow.
+  /// The part of a flow that a link still has to serve.
   struct Share {
     double finish = 0;  ///< in the link's virtual time
     FlowIndex flow = 0;
-    std::uint16_t position = 0;   ///< of the link among those of the flow
-    std::uint16_t untracked = 0;  ///< 1: the flow does not ask this share when it has finished
+    std::uint16_t position = 0;   ///< index of the link in the flow's list
+    std::uint16_t untracked = 0;  ///< 1: the flow does not wait for this share to finish
   };
   /// The first two shares to finish are in the link's own cache line: most links have no more.
   struct alignas(64) Link {
     double seconds_per_byte;
     double virtual_time = 0;          ///< in bytes
-    double updated = 0;               ///< when that was so, in seconds
-    std::uint32_t flows = 0;          ///< that it still has to serve
-    std::uint32_t bottleneck_of = 0;  ///< how many of them have it as their bottleneck
+    double updated = 0;               ///< the time of virtual_time, in seconds
+    std::uint32_t flows = 0;          ///< number of flows still to be served
+    std::uint32_t bottleneck_of = 0;  ///< number of flows whose bottleneck this is
     std::array<Share, 2> first = {};
   };
   static_assert(sizeof(Link) == 64);
-  /// All but the first two shares of a link, in the order in which they finish.
+  /// All shares of a link but the first two, in the order of their finish.
   struct Later {
     std::vector<Share> shares = {};
-    std::size_t gone = 0;  ///< how many at the front have moved to the first two
+    std::size_t gone = 0;  ///< number at the front that have moved to the first two
   };
-  /// The masks have a bit for each position among the flow's links. A link that serves no other
-  /// flow is done with this one by a time that is known at the start. Its share is untracked: the
-  /// link need not be brought up to date to learn that, unless another flow arrives there.
+  /// The masks have one bit per position in the flow's list of links. While a link serves this flow
+  /// alone, its finish is known when the flow begins. Such a share is untracked: the link needs no
+  /// update to tell that it has finished, until another flow arrives there.
   struct alignas(64) Flow {
     std::uint32_t tracked = 0;     ///< mask of the tracked shares that have not finished
     std::uint32_t untracked = 0;   ///< mask of the untracked shares
-    double untracked_until = 0;    ///< seconds: all untracked shares have finished by then
+    double untracked_until = 0;    ///< seconds: the finish of the last untracked share
     std::uint32_t bottleneck = 0;  ///< its position
     std::array<topologies::LinkIndex, kMostLinks> links = {};
   };
@@ -104,7 +104,7 @@ class FairLinks {
   std::vector<Later> later_;       ///< by link
   std::vector<double> scheduled_;  ///< by link: the time of its event, or kNever
   std::vector<Flow> flows_;
-  std::vector<FlowIndex> served_;  ///< by their bottlenecks; other links may still have to
+  std::vector<FlowIndex> served_;  ///< by their bottlenecks, if not yet by all links
   std::vector<FlowIndex> completed_;
 };
 

@@ -1,4 +1,4 @@
-// Notes for how long each message keeps the links of its path busy.
+// Records how long each message occupies the links of its path.
 #pragma once
 
 #include <algorithm>
@@ -11,18 +11,18 @@
 
 namespace thinwire::networks {
 
-/// The link use of one run.
+/// Records the link use of one run.
 class LinkRecorder {
  public:
   LinkRecorder(const Fabric& fabric, std::span<const topologies::PlatformLink> links)
       : fabric_(fabric), use_(links) {}
 
-  /// A transfer takes a path, about which nothing is noted before its completion.
+  /// Stores the path of a transfer until its completion.
   void departs(TransferIndex index, const Fabric::Middle& middle) {
     if (index >= middles_.size()) middles_.resize(index + 1);
     middles_[index] = middle;
   }
-  /// Links are busy with a message until it has crossed them, serial ports while they serve it.
+  /// A message occupies a link until it has crossed it, a serial port while it is served there.
   void completes(TransferIndex index, const Transfer& transfer, double crossed,
                  double received_from) {
     path_.clear();
@@ -49,7 +49,7 @@ class LinkRecorder {
   const Fabric& fabric_;
   LinkUse use_;
   std::vector<Fabric::Middle> middles_;      ///< by transfer
-  std::vector<topologies::LinkIndex> path_;  ///< of the transfer that completes
+  std::vector<topologies::LinkIndex> path_;  ///< of the completed transfer
 };
 
 }  // namespace thinwire::networks

@@ -5,7 +5,7 @@
 
 namespace thinwire::networks {
 
-/// Two parts become one, until all of them reach beyond `end`.
+/// Merges pairs of parts until the parts extend beyond `end`.
 void LinkUse::widen(double end) {
   if (width_ == 0) width_ = 2 * end / static_cast<double>(kParts);
   while (end >= width_ * static_cast<double>(kParts)) {
@@ -52,7 +52,7 @@ std::vector<LinkReport> LinkUse::reports(double makespan) const {
     for (std::size_t part = 0; part < kParts; ++part) {
       const double begin = width_ * static_cast<double>(part);
       const double seconds = std::min(width_, makespan - begin);
-      // What is left over of the last part is no measure.
+      // A short last part is not representative.
       if (seconds < width_ / 2 && part > 0) break;
       peak = std::max(peak, static_cast<double>(use.parts[part]) / (bandwidth * seconds));
     }
@@ -61,7 +61,7 @@ std::vector<LinkReport> LinkUse::reports(double makespan) const {
     report.bandwidth = bandwidth;
     report.carried = Bytes(std::llround(use.bytes));
     report.mean_utilisation = makespan > 0 ? use.bytes / (bandwidth * makespan) : 0;
-    // Bytes are spread evenly over a message's time, which puts too many into some parts.
+    // Bytes are spread evenly over a message's time, which overestimates some parts.
     if (!links_[i].fat_pipe) peak = std::min(peak, 1.0);
     report.peak_utilisation = std::max(peak, report.mean_utilisation);
   }

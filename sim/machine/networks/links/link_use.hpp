@@ -1,4 +1,4 @@
-// What each link carried, and when.
+// The bytes that each link carried over time.
 #pragma once
 
 #include <array>
@@ -10,30 +10,30 @@
 
 namespace thinwire::networks {
 
-/// Bytes of each link, in all and in parts of the run.
+/// The bytes of each link, in total and per part of the run.
 class LinkUse {
  public:
   explicit LinkUse(std::span<const topologies::PlatformLink> links)
       : links_(links), used_(links.size()) {}
 
-  /// A message of `bytes` kept links busy between `begin` and `end`, in seconds.
+  /// A message of `bytes` bytes occupied `links` from `begin` to `end`, in seconds.
   void add(std::span<const topologies::LinkIndex> links, double bytes, double begin, double end);
-  /// Those that carried something, by name. The peak is the largest mean over a part of the run,
-  /// which has 32 to 64 parts; 1 at most but on a fat pipe.
+  /// The links that carried something, by name. The peak is the largest mean utilisation in a part
+  /// of the run, which has 32 to 64 parts; at most 1 except on a fat pipe.
   [[nodiscard]] std::vector<LinkReport> reports(double makespan) const;
 
  private:
   static constexpr std::size_t kParts = 64;
   struct Use {
     double bytes = 0;
-    std::vector<float> parts = {};  ///< bytes in each part of the time
+    std::vector<float> parts = {};  ///< bytes per part of the time
   };
 
   void widen(double end);
 
   std::span<const topologies::PlatformLink> links_;
   std::vector<Use> used_;
-  double width_ = 0;  ///< of a part, in seconds
+  double width_ = 0;  ///< length of a part, in seconds
 };
 
 }  // namespace thinwire::networks

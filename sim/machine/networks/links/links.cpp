@@ -20,7 +20,7 @@ LinksNetwork::~LinksNetwork() = default;
 void LinksNetwork::place(std::vector<topologies::HostIndex> hosts) {
   hosts_ = std::move(hosts);
   std::vector<topologies::HostIndex> sites = hosts_;
-  if (settings_.routing != LinkRouting::minimal) {  // messages may go by way of any host's switch
+  if (settings_.routing != LinkRouting::minimal) {  // detours may use the switch of any host
     sites.resize(hosts_.size() + platform_.hosts().size());
     std::iota(sites.begin() + static_cast<std::ptrdiff_t>(hosts_.size()), sites.end(),
               topologies::HostIndex{0});

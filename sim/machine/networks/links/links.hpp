@@ -1,17 +1,18 @@
-// A platform XML without SimGrid's flows: links that messages share fairly. Some hundred times
-// faster than smpi, and judged by it: docs/links.md and docs/decisions/0017-links.md.
+// A network on a platform XML without SimGrid's flows: links that messages share fairly. It is some
+// hundred times faster than smpi, and validated against it: docs/links.md and
+// docs/decisions/0017-links.md.
 //
-// A message of L bytes, on a route of the latency l whose smallest bandwidth is B, counts as
-// L + g B bytes: g is the platform's message gap (LogGP), which takes bandwidth on the way as it
-// does in smpi. So alone it takes g + l + L / B.
-// All links of its route, ports too, share their bandwidth fairly among the messages that cross
-// them (fair_links.hpp); fat pipes do not. A message begins when both sides are there (rendezvous),
-// and is sent when it is delivered, as in smpi.
+// A message of L bytes, on a route of latency l and smallest bandwidth B, counts as L + g B bytes:
+// g is the platform's message gap (LogGP), which takes bandwidth on the route as in smpi. An
+// uncontended message thus takes g + l + L / B. All links of its route, including ports, share
+// their bandwidth fairly among the messages that cross them (fair_links.hpp); fat pipes do not. A
+// transfer begins when both sides have posted it (rendezvous), and its send is complete when the
+// message is delivered, as in smpi.
 //
-// Where no two ranks have a link in common there is nothing but ports: the first and the last link
-// of each route, which belong to one rank. Then they are alphabeta's: each sends, or takes in, one
-// message after the other, a send is complete when its port is free (eager), and times are exactly
-// those of LogGP. LinksSettings::fair_ports has them shared like other links.
+// If no two ranks share a link, there are only ports: the first and the last link of each route,
+// which belong to one rank. Ports then behave as in alphabeta: each sends or receives one message
+// after another, a send is complete when its port is free (eager), and times are exactly those of
+// LogGP. LinksSettings::fair_ports shares them like other links.
 #pragma once
 
 #include <memory>
@@ -27,7 +28,7 @@ namespace thinwire::networks {
 
 class Fabric;
 
-/// The links of a platform, shared by messages.
+/// A network of links that messages share.
 class LinksNetwork final : public Network {
  public:
   /// Loads the platform; throws as Platform does.
@@ -39,11 +40,11 @@ class LinksNetwork final : public Network {
   LinksNetwork& operator=(LinksNetwork&&) = delete;
 
   [[nodiscard]] const topologies::Platform& platform() const { return platform_; }
-  /// Rank r of the runs to come is on hosts[r]. Throws InputError where two have no route, and
-  /// where background flows find no hosts.
+  /// Puts rank r of the following runs on hosts[r]. Throws InputError when two hosts have no route,
+  /// or when there are no hosts for background flows.
   void place(std::vector<topologies::HostIndex> hosts);
 
-  /// Deterministic; one thread. Throws InputError where no place was given for that many ranks.
+  /// Deterministic and single-threaded. Throws InputError unless hosts were given for all ranks.
   RunReport run(int ranks, const RankProgram& program) override;
 
  private:
@@ -52,7 +53,7 @@ class LinksNetwork final : public Network {
   std::vector<topologies::HostIndex> hosts_;  ///< by rank
   std::unique_ptr<topologies::CompactRoutes> routes_;
   std::unique_ptr<const Fabric> fabric_;
-  std::vector<double> bandwidths_;  ///< that are left to the ranks, by link
+  std::vector<double> bandwidths_;  ///< left to the ranks, by link
 };
 
 }  // namespace thinwire::networks

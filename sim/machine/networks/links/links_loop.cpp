@@ -60,7 +60,7 @@ class LinksLoop final : public EventLoop {
     return timed_report();
   }
 
-  /// A rank posts a message; returns the slot that is complete when the send is.
+  /// Posts a message of a rank; returns the slot that completes with the send.
   SlotIndex post(Rank from, Rank to, Strand strand, Tag tag, Message&& message, double now) {
     const TransferIndex index = acquire();
     const Words words = message.words;
@@ -89,7 +89,7 @@ class LinksLoop final : public EventLoop {
     }
     return send;
   }
-  /// A receive is posted for a message that was sent before.
+  /// A receive is posted for a message that was sent earlier.
   void receive_posted(TransferIndex index, double now) {
     Transfer& transfer = transfers_[index];
     if (std::exchange(transfer.released, true)) return;
@@ -97,11 +97,11 @@ class LinksLoop final : public EventLoop {
   }
 
  protected:
-  /// Handles all events of one lookahead: no rank learns of any of them before its end. So what
-  /// they touch can be fetched ahead, and ranks run many at a time.
+  /// Handles all events of one lookahead: no event of it affects a rank before its end. So the data
+  /// of the events can be prefetched, and many ranks run at a time.
   bool advance() override {
     depart_all();
-    if (!completions_.empty()) {  // eager sends, whose senders go on before anything else happens
+    if (!completions_.empty()) {  // eager sends: their senders continue before other events
       complete_all();
       return true;
     }
@@ -128,7 +128,7 @@ class LinksLoop final : public EventLoop {
   }
 
  private:
-  /// Each stage asks for what the next one reads: a transfer, the links of its way, who is there.
+  /// Each stage prefetches what the next one reads: a transfer, the links of its way, their state.
   void fetch_ahead() const {
     constexpr std::size_t kStage = 3;
     const auto entering = [&](std::size_t stages) -> const Transfer* {
@@ -148,7 +148,7 @@ class LinksLoop final : public EventLoop {
     }
   }
 
-  /// Tells the ranks of all messages that have been delivered or sent.
+  /// Completes the requests of all messages that have been delivered or sent.
   void complete_all() {
     constexpr std::size_t kAhead = 8;
     for (std::size_t i = 0; i < completions_.size(); ++i) {
@@ -173,7 +173,7 @@ class LinksLoop final : public EventLoop {
     return index;
   }
 
-  /// A message departs at `time`: once no rank can run any more, depart_all() sees to it.
+  /// Departs a message at `time`; depart_all() handles it once no rank can run.
   void start(TransferIndex index, double time) {
     transfers_[index].departed = time;
     departing_.push_back(index);
@@ -205,7 +205,7 @@ class LinksLoop final : public EventLoop {
       complete_send(transfer, transfer.departed + fabric_.send_occupancy(
                                                       transfer.from, transfer.way, transfer.words));
     }
-    // Shared links serve a message once its head has come all the way, as SimGrid's do.
+    // Shared links serve a message once its head has arrived, as SimGrid's do.
     events_.push(transfer.departed + transfer.latency, first_transfer_ + index);
   }
   void complete_send(Transfer& transfer, double time) {
@@ -220,7 +220,7 @@ class LinksLoop final : public EventLoop {
     port.scheduled = next;
     events_.push(next, at);
   }
-  /// Transfers of a serial port depart.
+  /// Departs the transfers of a serial port.
   void serve(std::uint32_t at, double now) {
     SendPort& port = ports_[at];
     if (port.scheduled != now) return;
@@ -236,7 +236,7 @@ class LinksLoop final : public EventLoop {
     }
     schedule(at);
   }
-  /// A message enters the links that it shares with others.
+  /// A message begins to be served by the links that it shares with others.
   void enter_links(TransferIndex index, double now) {
     const Fabric::Path path = choose_path(index, now);
     if (path.shared.empty()) {
@@ -261,7 +261,7 @@ class LinksLoop final : public EventLoop {
     return path;
   }
 
-  /// A message has crossed all links that it shares with others, if any: its tail goes on.
+  /// A message has crossed all links that it shares with others, if any: its tail follows.
   void deliver(TransferIndex index, double now) {
     Transfer& transfer = transfers_[index];
     double head = transfer.departed + transfer.latency;
@@ -277,8 +277,8 @@ class LinksLoop final : public EventLoop {
     free_.push_back(index);
   }
 
-  /// A serial port of the receiver serves a message that could begin at `head`: returns when it
-  /// does begin.
+  /// Reserves a serial port of the receiver for a message whose head arrives at `head`; returns
+  /// when the port begins to serve it.
   double receive_from(const Transfer& transfer, double head) {
     if (transfer.way.down == topologies::Way::kNoPort) return head;
     const topologies::LinkIndex port = fabric_.receive_port(transfer.to, transfer.way);
@@ -306,10 +306,10 @@ class LinksLoop final : public EventLoop {
   Bytes eager_;
   Timeline* timeline_;
   LinkRecorder* recorder_;
-  EventWindow events_;  ///< of serial ports, or of links and then of transfers that enter them
+  EventWindow events_;  ///< `who`: a serial port; or a link, then a transfer that enters the links
   FairLinks links_;
   std::uint32_t first_transfer_;
-  std::vector<SendPort> ports_;            ///< where they are serial
+  std::vector<SendPort> ports_;            ///< only if serial
   std::vector<double> receive_free_;       ///< by link: when a serial port has received all so far
   std::vector<std::uint32_t> first_port_;  ///< by rank
   std::vector<Transfer> transfers_;
@@ -317,7 +317,7 @@ class LinksLoop final : public EventLoop {
   std::vector<TransferIndex> free_;
   std::uint64_t departures_ = 0;
   std::vector<std::unique_ptr<LoopRank>> ranks_;
-  /// Something that a strand may wait for is complete at `time`.
+  /// The completion, at `time`, of a request that a strand may wait for.
   struct Completion {
     Rank rank;
     Strand strand;

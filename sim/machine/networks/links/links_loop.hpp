@@ -1,4 +1,4 @@
-// A run on links: the events of its messages.
+// A run on links: the event loop of its messages.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace thinwire::networks {
 
-/// Runs a program on the ranks of a fabric. `bandwidths`, by link, are what there is for the ranks;
-/// `timeline` and `recorder` may be nullptr.
+/// Runs a program on the ranks of a fabric. `bandwidths`, by link, are those available to the
+/// ranks; `timeline` and `recorder` may be nullptr.
 [[nodiscard]] RunReport run_on_links(int ranks, const RankProgram& program, const Fabric& fabric,
                                      std::span<const double> bandwidths, Bytes eager,
                                      Timeline* timeline, LinkRecorder* recorder);

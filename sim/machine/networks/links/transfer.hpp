@@ -1,5 +1,4 @@
-// A message between its posting and its completion, and the queue of a port that serves one after
-// the other.
+// A message between its posting and its completion, and the queue of a serial port.
 #pragma once
 
 #include <algorithm>
@@ -21,25 +20,25 @@ struct Transfer {
   Rank to;
   Tag tag;
   Strand strand;
-  bool eager;     ///< it does not wait for its receiver
-  bool released;  ///< nothing keeps it from departing
+  bool eager;     ///< does not wait for its receiver
+  bool released;  ///< may depart
   Words words;
   SlotIndex send;
   SlotIndex receive;
   double posted;
   double departed;
   double latency;        ///< of its minimal route
-  double extra_latency;  ///< of its path beyond that
+  double extra_latency;  ///< of its path, beyond that
 };
 
-/// A serial send port of a rank: transfers that are released depart, one after the other.
+/// A serial send port of a rank: released transfers depart one after another.
 class SendPort {
  public:
   void push(double time, TransferIndex transfer) {
     ready_.push_back({time, order_++, transfer});
     std::push_heap(ready_.begin(), ready_.end(), std::greater<>());
   }
-  /// When the next transfer departs.
+  /// The departure time of the next transfer.
   [[nodiscard]] double next() const {
     if (ready_.empty()) return kNever;
     return std::max(ready_.front().time, free);
@@ -52,7 +51,7 @@ class SendPort {
   }
 
   static constexpr double kNever = std::numeric_limits<double>::infinity();
-  double free = 0;            ///< when it has served the last one that has departed
+  double free = 0;            ///< when it has served the last departed transfer
   double scheduled = kNever;  ///< the time of its event
 
  private:

@@ -8,10 +8,9 @@
 #include <simgrid/s4u.hpp>
 #include <xbt/config.hpp>
 
-// SMPI reads the thread's CPU clock twice in each MPI call, two system calls, even where it does
-// not simulate computation and throws the reading away. These take the place of its own two
-// functions: half of the processor time of a message. See
-// docs/decisions/0011-no-thread-timers.md.
+// SMPI reads the thread's CPU clock twice per MPI call, two system calls, even if it does not
+// simulate computation and discards the readings. These definitions replace its own two functions,
+// which saves half of the processor time of a message. See docs/decisions/0011-no-thread-timers.md.
 extern "C" {
 void xbt_os_threadtimer_start(xbt_os_timer_t /*timer*/) {}
 void xbt_os_threadtimer_stop(xbt_os_timer_t /*timer*/) {}
@@ -24,7 +23,7 @@ namespace {
 namespace sg4 = simgrid::s4u;
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr const char* kContexts = "thread";  // AddressSanitizer knows the stacks of threads alone
+constexpr const char* kContexts = "thread";  // AddressSanitizer knows only the stacks of threads
 constexpr int kStackKiB = 1024;
 #else
 constexpr const char* kContexts = "raw";
@@ -40,7 +39,7 @@ const SmpiSettings& with_contexts(const SmpiSettings& settings) {
 
 void configure_smpi(const SmpiSettings& settings) {
   using simgrid::config::set_default;
-  // The time that our own code takes is no simulated time.
+  // The time that our own code takes is not simulated time.
   sg4::Engine::set_config("smpi/simulate-computation", false);
   sg4::Engine::set_config("contexts/stack-size", kStackKiB);
   if (settings.time_resolution > Seconds(0)) {

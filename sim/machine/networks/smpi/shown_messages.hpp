@@ -15,10 +15,10 @@
 
 namespace thinwire::networks {
 
-/// What MPI is given as the address of what is sent. Nothing is read there but by SimGrid's
-/// callback, which hands it over at the very end of the transfer, unless it has no words.
+/// The send buffer that MPI is given. No data is read from it; SimGrid's callback receives its
+/// address at the very end of the transfer, unless the message has no words.
 struct Address {
-  bool shown = false;  ///< by a timeline, which wants to know the end
+  bool shown = false;  ///< by a timeline, which needs the end
   bool ended = false;
   double origin = 0;  ///< SimGrid's clock when the run began
   MessageTimes times{};
@@ -38,7 +38,7 @@ class ShownMessages {
   [[nodiscard]] Timeline& timeline() const { return timeline_; }
   [[nodiscard]] bool shows(Rank from, Rank to) const { return timeline_.shows(from, to); }
 
-  /// A message is posted; `slot` is that of its receive, or kNoSlot as long as there is none.
+  /// A message is posted; `slot` is that of its receive, or kNoSlot if none is posted yet.
   Address* sent(const MessageTimes& times, SlotIndex slot) {
     Address& address = all_.emplace_back();
     address.shown = true;
@@ -51,13 +51,13 @@ class ShownMessages {
     }
     return &address;
   }
-  /// A receive is posted for a message that was there already.
+  /// A receive is posted for an early message.
   void receive_posted(Rank from, Rank to, Strand strand, Tag tag, SlotIndex slot, Seconds now) {
     std::deque<Address*>& early = early_.at(key_of(from, to, strand, tag));
     begin(*early.front(), slot, now);
     early.pop_front();
   }
-  /// The receiver has learnt that it is complete.
+  /// The receiver has seen its completion.
   void received(SlotIndex slot, double clock) {
     const auto found = receives_.find(slot);
     if (found == receives_.end()) return;
@@ -83,12 +83,12 @@ class ShownMessages {
 
   Timeline& timeline_;
   double origin_;
-  std::deque<Address> all_;  // they stay where they are
+  std::deque<Address> all_;  // a deque, so that addresses stay valid
   std::map<Key, std::deque<Address*>> early_;
   std::unordered_map<SlotIndex, Address*> receives_;
 };
 
-/// Has SMPI note the end of each message of a run, all of which are sent from an Address.
+/// Makes SMPI record the end of each message of a run, all of which are sent from an Address.
 inline void note_ends() {
   smpi_comm_set_copy_data_callback([](smx_activity_t, void* sent, size_t) {
     static_cast<Address*>(sent)->end(simgrid::s4u::Engine::get_clock());

@@ -28,7 +28,7 @@ SmpiNetwork::SmpiNetwork(const std::string& platform, const SmpiSettings& settin
   if (!settings.packets) {
     links_ = std::make_unique<SmpiLinks>(platform_.message_gap(), settings.record_links);
   }
-  // Once: the engine keeps its callbacks from run to run.
+  // Registered once, because the engine keeps its callbacks from run to run.
   sg4::Engine::on_deadlock_cb([this] { at_deadlock_(); });
 }
 
@@ -39,8 +39,8 @@ void SmpiNetwork::place(std::vector<topologies::HostIndex> hosts) {
   if (settings_.flows_per_port > 0) limit_ports();
 }
 
-/// A port is a link with which the routes of one host begin, or end, and of no other. A bus, or a
-/// half-duplex cable, is none. A GPU has one to its node and one to the others.
+/// A port is a link at which the routes of one host, and of no other, begin or end. A bus or a
+/// half-duplex cable is not a port. A GPU has one port to its node and one to the others.
 void SmpiNetwork::limit_ports() {
   std::vector<topologies::HostIndex> used = hosts_;
   std::ranges::sort(used);
@@ -139,7 +139,7 @@ RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
   sg4::Engine::get_instance()->run();
   if (shown) shown->show();
   if (error) std::rethrow_exception(error);
-  seconds.rethrow_unheard();  // before the deadlock: the others may well wait for what failed
+  seconds.rethrow_unheard();  // before the deadlock: others may wait for the failed program
   if (deadlock) throw_deadlock(waiting_ranks, hosts_.size(), waits);
 
   std::vector<const Mailbox*> mailboxes;

@@ -1,4 +1,4 @@
-// The message gap on SimGrid's links, and their use.
+// The message gap on SimGrid's links, and their utilisation.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace thinwire::networks {
 
-/// Charges the message gap, and counts what crosses each link.
+/// Charges the message gap, and counts the bytes that cross each link.
 class SmpiLinks {
  public:
   SmpiLinks(Seconds gap, bool record) : gap_(gap.value()), record_(record) {
@@ -57,7 +57,7 @@ class SmpiLinks {
   static constexpr double kEnvelope = 16;  // bytes that SMPI adds to every message
   static constexpr std::size_t kNoLink = SIZE_MAX;
 
-  /// As in topologies/loading/routes.hpp: no wire, only a length for the routing.
+  /// As in topologies/loading/routes.hpp: not a wire, only a weight for the routing.
   static bool is_weight(const simgrid::s4u::Link& link) {
     return topologies::is_weight(
         {.name = {},
@@ -66,8 +66,8 @@ class SmpiLinks {
          .fat_pipe = link.get_sharing_policy() == simgrid::s4u::Link::SharingPolicy::FATPIPE});
   }
 
-  /// SimGrid divides the size by (bandwidth x factor): the factor that makes it take the message's
-  /// own bytes, and the gap as if it were bytes.
+  /// SimGrid divides the size by (bandwidth x factor): this factor replaces SMPI's size with the
+  /// message's own bytes plus the gap, expressed in bytes.
   double bandwidth_factor(double size, const std::vector<simgrid::s4u::Link*>& links) {
     const double bytes = size - kEnvelope;
     if (record_) count(bytes, links);

@@ -1,4 +1,4 @@
-// The Communicator of an actor of SimGrid, and the actors of second strands.
+// The Communicator of a SimGrid actor, and the actors of second strands.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@
 
 namespace thinwire::networks {
 
-/// Strands of one kind send to each other alone.
+/// The state of matching for one kind of strand: strands match only with their own kind.
 struct Matching {
   explicit Matching(std::size_t ranks) : mailboxes(ranks), ended(ranks) {}
 
@@ -29,17 +29,17 @@ struct Matching {
   std::vector<bool> ended;         ///< by rank
 };
 
-/// What was started on a second strand.
+/// A program started on a second strand.
 struct Started {
   StartedProgram program;
   simgrid::s4u::SemaphorePtr done = simgrid::s4u::Semaphore::create(0);
   Message message = {};
-  std::exception_ptr error = {};  ///< until somebody hears it
+  std::exception_ptr error = {};  ///< until it is rethrown
 };
 
 class SecondStrands;
 
-/// All that the ranks of one run have in common.
+/// The state shared by the ranks of one run.
 struct Shared {
   Shared(double start, std::size_t ranks) : origin(start), matching{Matching(ranks), Matching(0)} {}
 
@@ -48,11 +48,11 @@ struct Shared {
   PhaseNames names;
   std::array<Matching, 2> matching;  ///< by strand
   SecondStrands* seconds = nullptr;
-  ShownMessages* shown = nullptr;  ///< where there is a timeline
+  ShownMessages* shown = nullptr;  ///< null without a timeline
 };
 
-/// A length as MPI takes it: bytes, or units of 16 where an int cannot count the bytes. Receives
-/// are posted in units of 16, with which bytes go together too.
+/// A length in MPI's terms: bytes, or units of 16 bytes if an int cannot count the bytes. Receives
+/// are posted in units of 16, which match bytes too.
 struct MpiLength {
   int count;
   MPI_Datatype type;
@@ -87,7 +87,7 @@ class SmpiRank final : public Communicator {
     ledger_.sent(message.words);
     const Words words = message.words;
     const MpiLength length = mpi_length(words);
-    // Before MPI knows of it: the receiver may run on before this call returns.
+    // Done before MPI knows of the message: the receiver may run before this call returns.
     const SlotIndex slot = matching().mailboxes[static_cast<std::size_t>(to.value())].arrive(
         shared_.slots, rank(), tag, std::move(message), 0);
     Address* address = &nowhere_;
@@ -128,7 +128,7 @@ class SmpiRank final : public Communicator {
   void close_books() { ledger_.close(now()); }
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }
 
-  /// For whom the strand waits at this moment.
+  /// Appends the request that the strand is waiting for.
   void add_waits(std::vector<Waiting>& waits) const {
     if (awaited_ == nullptr) return;
     auto what = Waiting::For::message;
@@ -160,7 +160,7 @@ class SmpiRank final : public Communicator {
   }
 
   void park(std::span<const Request> /*requests*/, std::coroutine_handle<> /*waiting*/) override {
-    std::terminate();  // complete() never says no
+    std::terminate();  // complete() never returns false
   }
 
   Message finish(Request request) override {
@@ -194,8 +194,8 @@ class SmpiRank final : public Communicator {
   struct Posted {
     Rank peer;
     Tag tag;
-    SlotIndex slot = kNoSlot;    ///< of a receive
-    Address* address = nullptr;  ///< of a send
+    SlotIndex slot = kNoSlot;    ///< for a receive
+    Address* address = nullptr;  ///< for a send
     MPI_Request mpi = MPI_REQUEST_NULL;
     std::shared_ptr<Started> started = {};
   };
@@ -222,14 +222,14 @@ class SmpiRank final : public Communicator {
   Shared& shared_;
   Strand strand_;
   Ledger ledger_;
-  std::deque<Posted> posted_;  // its elements stay where they are while MPI holds on to them
+  std::deque<Posted> posted_;  // a deque, so that elements stay valid while MPI uses them
   std::vector<std::size_t> free_;
   const Posted* awaited_ = nullptr;
-  Address nowhere_;  // of what no timeline shows
+  Address nowhere_;  // buffer of the messages that no timeline shows
 };
 
-/// The second strands of a run: nothing at all until the first rank starts something. Then there is
-/// an actor for each rank, on the rank's host, and an SMPI instance of them: their MPI_COMM_WORLD.
+/// The second strands of a run, created when the first rank starts a program: one actor per rank,
+/// on the rank's host, and an SMPI instance for them with its own MPI_COMM_WORLD.
 class SecondStrands {
  public:
   SecondStrands(std::string instance, std::vector<simgrid::s4u::Host*> hosts, Shared& shared)
@@ -245,7 +245,7 @@ class SecondStrands {
     return started;
   }
 
-  /// Called by the actor of the rank at its end: nothing more will be started.
+  /// Called by the actor of the rank when it ends and starts no more programs.
   void close(Rank rank) {
     if (!strands_.empty()) strands_[static_cast<std::size_t>(rank.value())]->work->release();
   }
@@ -260,7 +260,7 @@ class SecondStrands {
     if (!strands_.empty()) strands_[rank]->comm.add_waits(waits);
   }
 
-  /// Adds what the strand of a rank has booked.
+  /// Adds the ledger of a rank's second strand.
   void add_to(std::size_t rank, RankReport& report) const {
     if (strands_.empty()) return;
     const One& strand = *strands_[rank];
@@ -275,15 +275,15 @@ class SecondStrands {
     SmpiRank comm;
     std::deque<std::shared_ptr<Started>> programs = {};
     simgrid::s4u::SemaphorePtr work =
-        simgrid::s4u::Semaphore::create(0);  ///< for each program, and at the end
-    Seconds ended{};                         ///< of the last program
+        simgrid::s4u::Semaphore::create(0);  ///< released for each program, and once at the end
+    Seconds ended{};                         ///< end of the last program
   };
 
   void make() {
     const auto size = static_cast<int>(hosts_.size());
     auto& matching = shared_.matching[static_cast<std::size_t>(Strand::second)];
     matching = Matching(hosts_.size());
-    // All before the first actor starts: meanwhile other ranks may start something.
+    // All exist before the first actor starts, since other ranks may start programs meanwhile.
     for (int rank = 0; rank < size; ++rank) {
       strands_.push_back(std::make_unique<One>(Rank(rank), size, shared_));
     }
@@ -299,7 +299,7 @@ class SecondStrands {
     }
   }
 
-  /// What the actor does.
+  /// The body of an actor.
   void serve(std::size_t rank) {
     MPI_Init(nullptr, nullptr);
     all_there_->wait();  // SMPI cannot send to a rank before its MPI_Init
