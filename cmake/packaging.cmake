@@ -84,5 +84,5 @@ sparsifiers of its own to Thinwire, and an example of one.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME thinwire-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "thinwire (= ${PROJECT_VERSION}), libfmt-dev, nlohmann-json3-dev, libsimgrid-dev, libboost-graph-dev, libhdf5-dev, pkg-config, librsvg2-dev")
+  "thinwire (= ${PROJECT_VERSION}), libfmt-dev, nlohmann-json3-dev, libsimgrid-dev, libboost-graph-dev, libhdf5-dev, libexpat1-dev, pkg-config, librsvg2-dev")
 include(CPack)

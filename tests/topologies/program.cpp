@@ -133,7 +133,7 @@ TEST_CASE("topo check lists problems and warnings, in words and as records") {
                                 "<route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route></zone>"));
   const Ended ended = run_program("topo check " + path);
   CHECK(ended.exit_code == 1);
-  CHECK(ended.err.empty());
+  CHECK(ended.err == path + ": problems: 2, warnings: 1\n");
   CHECK(ended.out ==
         "problem: link l: a bandwidth of 10 bytes/s; likely are 1000 to 1e+14\n"
         "problem: no route to or from c\n"
@@ -170,7 +170,7 @@ TEST_CASE("topo check names a route that network links cannot hold beside what e
   const std::string unused = "warning: 2 of 303 links are on no route: l300, l301\n";
   const Ended compared = run_program("topo check " + path + " --routes");
   CHECK(compared.exit_code == 1);
-  CHECK(compared.err.empty());
+  CHECK(compared.err == path + ": problems: 1, warnings: 1\n");
   CHECK(compared.out == "problem: network links cannot use them: " + path +
                             ": the route from a to b has more than 255 links\n" + unused);
   const Ended plain = run_program("topo check " + path);

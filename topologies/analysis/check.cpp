@@ -217,17 +217,23 @@ void check_compact_routes(const Platform& platform, PlatformCheck& check) {
   routes.bytes = compact.bytes();
   begin = std::chrono::steady_clock::now();
   std::vector<LinkIndex> wanted;
+  const auto latency_of = [&](LinkIndex link) { return platform.links()[link].latency.value(); };
   for (SiteIndex from = 0; from < compact.sites(); ++from) {
     for (SiteIndex to = 0; to < compact.sites(); ++to) {
-      platform.route_into(from, to, wanted);
+      Seconds latency;
+      platform.route_into(from, to, wanted, &latency);
       std::erase_if(wanted, [&](LinkIndex link) { return is_weight(platform.links()[link]); });
       ++routes.pairs;
       double slowest = HUGE_VAL;
       for (const LinkIndex link : wanted) {
         slowest = std::min(slowest, platform.links()[link].bandwidth);
       }
-      if (compact.links(from, to) == wanted &&
-          compact.kind(compact.way(from, to)).bandwidth == slowest) {
+      const Way way = compact.way(from, to);
+      double off = compact.kind(way).latency - latency.value();
+      if (way.up != Way::kNoPort) off += latency_of(compact.up_ports(from)[way.up]);
+      if (way.down != Way::kNoPort) off += latency_of(compact.down_ports(to)[way.down]);
+      if (compact.links(from, to) == wanted && compact.kind(way).bandwidth == slowest &&
+          std::abs(off) <= kSameLatency * std::max(1.0, latency.value())) {
         continue;
       }
       add_routes_problem(

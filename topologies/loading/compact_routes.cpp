@@ -49,7 +49,8 @@ class CompactRoutes::Maker {
   }
 
   void make() {
-    if (sites() > limits_.all_pairs_up_to && make_classes()) return;
+    const bool alike = !platform_.xml().distances;  // else each pair has a latency of its own
+    if (alike && sites() > limits_.all_pairs_up_to && make_classes()) return;
     make_all_pairs();
   }
 
@@ -77,7 +78,14 @@ class CompactRoutes::Maker {
 
   /// Without weights; valid until the next call.
   const std::vector<LinkIndex>& ask(SiteIndex from, SiteIndex to) {
-    platform_.route_into(made_.hosts_[from], made_.hosts_[to], links_);
+    const bool distances = platform_.xml().distances;
+    Seconds latency;
+    platform_.route_into(made_.hosts_[from], made_.hosts_[to], links_,
+                         distances ? &latency : nullptr);
+    if (distances) {
+      distance_ = latency.value();
+      for (const LinkIndex link : links_) distance_ -= latency_[link];
+    }
     std::erase_if(links_, [&](LinkIndex link) { return weight_[link]; });
     return links_;
   }
@@ -126,7 +134,7 @@ class CompactRoutes::Maker {
     }
     way.middle = pool_.place_of(rest);
     way.hops = static_cast<std::uint8_t>(rest.size());
-    double latency = 0;
+    double latency = distance_;
     for (const LinkIndex link : rest) latency += latency_[link];
     way.kind = kind_index({.bandwidth = slowest, .latency = latency});
     return way;
@@ -387,7 +395,8 @@ class CompactRoutes::Maker {
   std::vector<double> latency_;      ///< by link
   std::vector<std::uint32_t> node_;  ///< by site
   std::map<std::pair<double, double>, std::uint16_t> kind_indexes_;
-  std::vector<LinkIndex> links_;
+  std::vector<LinkIndex> links_;            ///< of the route that was asked last
+  double distance_ = 0;                     ///< seconds that it takes beyond its links
   std::vector<std::vector<LinkIndex>> up_;  ///< by site
   std::vector<std::vector<LinkIndex>> down_;
   std::array<std::vector<SiteIndex>, 2> probes_;

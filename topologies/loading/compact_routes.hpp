@@ -38,7 +38,7 @@ static_assert(sizeof(Way) == 8);
 /// What many ways have in common.
 struct WayKind {
   double bandwidth;  ///< the smallest of the whole route, in bytes a second
-  double latency;    ///< of the middle's links, in seconds
+  double latency;    ///< of the middle's links, and of the distance in a Vivaldi zone, in seconds
 };
 
 struct CompactRoutesLimits {

@@ -14,8 +14,10 @@
 #include <new>
 #include <simgrid/Exception.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
+#include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
 #include <string_view>
+#include <typeinfo>
 #include <unordered_map>
 #include <xbt/config.hpp>
 
@@ -38,6 +40,7 @@ using LinkImpl = simgrid::kernel::resource::StandardLinkImpl;
 constexpr std::string_view kOurs = "thinwire.";
 constexpr std::string_view kGapProperty = "thinwire.message_gap";
 constexpr std::string_view kLinkProperty = "thinwire.link.";
+constexpr double kMostFigure = 1e24;                    // of a link: bytes a second, or seconds
 constexpr const char* kNodeProperty = "thinwire.node";  // of hosts
 
 /// "gpu-9" before "gpu-10": runs of digits compare as numbers.
@@ -113,19 +116,11 @@ void require_readable(const std::string& path) {
   if (!std::ifstream(path)) refuse_unreadable(path);
 }
 
-/// Ways around the routing, which SimGrid does not tell of.
-bool has_bypasses(const std::string& path) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    if (line.find("<bypass") != std::string::npos) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 struct Platform::Loaded {
   std::string path;
+  PlatformXml xml;
   std::array<char, 9> program{'t', 'h', 'i', 'n', 'w', 'i', 'r', 'e', '\0'};
   std::array<char*, 2> arguments{program.data(), nullptr};
   int count = 1;
@@ -133,6 +128,7 @@ struct Platform::Loaded {
   std::unique_ptr<sg4::Engine> engine;
   std::vector<PlatformHost> hosts;
   std::vector<sg4::Host*> simgrid_hosts;
+  std::vector<bool> unrouted;  ///< by host: its zone is Empty
   std::vector<PlatformLink> links;
   std::unordered_map<const LinkImpl*, LinkIndex> index_of;
   std::vector<LinkImpl*> passed;  ///< of the route that was asked last
@@ -144,7 +140,7 @@ struct Platform::Loaded {
   void refuse_zone_properties(const sg4::NetZone& zone) const;
   void list_hosts();
   void list_links();
-  void route(HostIndex from, HostIndex to, std::vector<LinkIndex>& into, double* latency);
+  void route(HostIndex from, HostIndex to, std::vector<LinkIndex>& into, Seconds* latency);
 };
 
 void Platform::Loaded::load(const Platform::Loading& loading) {
@@ -153,7 +149,7 @@ void Platform::Loaded::load(const Platform::Loading& loading) {
     engine->load_platform(path);
     read_zone_properties();
     mend_dragonfly(*engine);
-    if (!has_bypasses(path)) paths.replace_dijkstra(*engine, loading.own_paths_from);
+    if (!xml.bypasses) paths.replace_dijkstra(*engine, loading.own_paths_from);
     engine->seal_platform();
   } catch (const simgrid::ParseError& error) {
     throw InputError(one_line(error.what()));
@@ -234,6 +230,9 @@ void Platform::Loaded::list_hosts() {
     const char* node = host->get_property(kNodeProperty);
     const std::string name(host->get_name());
     hosts.push_back({.name = name, .node = node == nullptr ? name : node});
+    const auto& zone = *host->get_netpoint()->get_englobing_zone();
+    unrouted.push_back(std::string_view(typeid(zone).name()).find("EmptyZone") !=
+                       std::string_view::npos);  // SimGrid hides its type
   }
 }
 
@@ -243,6 +242,12 @@ void Platform::Loaded::list_links() {
     return natural_less(a->get_name(), b->get_name());
   });
   for (const sg4::Link* link : all) {
+    if (!(link->get_bandwidth() <= kMostFigure) || !(link->get_latency() <= kMostFigure)) {
+      throw InputError(fmt::format(
+          "{}: link {}: {:g} bytes a second and a latency of {:g} s are not right; the most is "
+          "{:g}",
+          path, link->get_name(), link->get_bandwidth(), link->get_latency(), kMostFigure));
+    }
     index_of[link->get_impl()] = static_cast<LinkIndex>(links.size());
     links.push_back({.name = link->get_name(),
                      .bandwidth = link->get_bandwidth(),
@@ -252,19 +257,30 @@ void Platform::Loaded::list_links() {
 }
 
 void Platform::Loaded::route(HostIndex from, HostIndex to, std::vector<LinkIndex>& into,
-                             double* latency) {
+                             Seconds* latency) {
   passed.clear();
+  double sum = 0;
+  const sg4::Host* source = simgrid_hosts.at(from);
+  const sg4::Host* target = simgrid_hosts.at(to);
+  const auto zone_of = [](const sg4::Host* host) {
+    return host->get_netpoint()->get_englobing_zone();
+  };
+  // SimGrid ends the process when it is asked for a route within an Empty zone.
+  const bool none = unrouted[from] && zone_of(source) == zone_of(target);
   try {
-    simgrid_hosts.at(from)->route_to(simgrid_hosts.at(to), passed, latency);
+    const bool measured = latency != nullptr || xml.distances;
+    if (!none) source->route_to(target, passed, measured ? &sum : nullptr);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception&) {
     passed.clear();  // a Floyd zone throws where a Full zone has no links
+    sum = 0;
   }
-  if (passed.empty() && from != to) {
+  if (passed.empty() && from != to && !(sum > 0)) {
     throw InputError(
         fmt::format("{}: there is no route from {} to {}", path, hosts[from].name, hosts[to].name));
   }
+  if (latency != nullptr) *latency = Seconds(sum);
   into.clear();
   for (const LinkImpl* link : passed) into.push_back(index_of.at(link));
 }
@@ -276,6 +292,7 @@ Platform::Platform(const std::string& path, const Loading& loading)
     throw SimulationError("a process can load one platform; load the next in a child process");
   }
   loaded_->path = path;
+  loaded_->xml = read_platform_xml(path);
   xbt_log_control_set(loading.verbose ? "root.thres:info" : "root.thres:critical");
   if (!loading.verbose) xbt_log_control_set("root.fmt:%m%n");
   smpi_init_options();
@@ -293,6 +310,8 @@ Platform::~Platform() {
 }
 
 const std::string& Platform::path() const { return loaded_->path; }
+
+const PlatformXml& Platform::xml() const { return loaded_->xml; }
 std::span<const PlatformHost> Platform::hosts() const { return loaded_->hosts; }
 std::span<const PlatformLink> Platform::links() const { return loaded_->links; }
 Seconds Platform::message_gap() const { return loaded_->message_gap; }
@@ -308,14 +327,13 @@ std::vector<std::string> Platform::routers() const {
 
 Route Platform::route(HostIndex from, HostIndex to) const {
   Route route;
-  double latency = 0;
-  loaded_->route(from, to, route.links, &latency);
-  route.latency = Seconds(latency);
+  loaded_->route(from, to, route.links, &route.latency);
   return route;
 }
 
-void Platform::route_into(HostIndex from, HostIndex to, std::vector<LinkIndex>& links) const {
-  loaded_->route(from, to, links, nullptr);
+void Platform::route_into(HostIndex from, HostIndex to, std::vector<LinkIndex>& links,
+                          Seconds* latency) const {
+  loaded_->route(from, to, links, latency);
 }
 
 }  // namespace thinwire::topologies

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "sim/core/base/units.hpp"
+#include "topologies/loading/platform_xml.hpp"
 
 namespace thinwire::topologies {
 
@@ -41,8 +42,8 @@ using HostIndex = std::uint32_t;
 using LinkIndex = std::uint32_t;
 
 struct Route {
-  std::vector<LinkIndex> links;  ///< in the order of travel
-  Seconds latency;               ///< of all of them
+  std::vector<LinkIndex> links;  ///< in the order of travel; none where only a distance is between
+  Seconds latency;               ///< of all of them, and of the distance in a Vivaldi zone
 };
 
 class Platform {
@@ -66,6 +67,7 @@ class Platform {
   ~Platform();
 
   [[nodiscard]] const std::string& path() const;
+  [[nodiscard]] const PlatformXml& xml() const;
   /// By name, numbers in names as numbers: "gpu-9" is before "gpu-10".
   [[nodiscard]] std::span<const PlatformHost> hosts() const;
   /// By name. The two directions of a split-duplex link are two links, NAME_UP and NAME_DOWN.
@@ -75,8 +77,10 @@ class Platform {
   /// What SimGrid takes from one host to another. Throws InputError naming both where there is
   /// none.
   [[nodiscard]] Route route(HostIndex from, HostIndex to) const;
-  /// The same into a list that is used again, without the latency: for millions of pairs.
-  void route_into(HostIndex from, HostIndex to, std::vector<LinkIndex>& links) const;
+  /// The same into a list that is used again, with the latency where it is asked for: for millions of
+  /// pairs.
+  void route_into(HostIndex from, HostIndex to, std::vector<LinkIndex>& links,
+                  Seconds* latency = nullptr) const;
   /// LogGP's g of the hosts' ports; 0 where the platform says nothing.
   [[nodiscard]] Seconds message_gap() const;
 

@@ -266,28 +266,32 @@ int check_platform(const TopoCheckFlags& flags) {
   const topologies::PlatformCheck result =
       topologies::check_platform(topologies::platform_file(flags.platform), flags.wishes);
   std::vector<Json> records;
-  bool problems = false;
+  std::size_t problems = 0;
   for (const topologies::Finding& finding : result.findings) {
     const bool problem = finding.severity == topologies::Finding::Severity::problem;
-    problems = problems || problem;
+    if (problem) ++problems;
     records.push_back({{"severity", problem ? "problem" : "warning"},
                        {"kind", finding.kind},
                        {"text", finding.text}});
   }
+  if (problems > 0) {
+    fmt::print(stderr, "{}: problems: {}, warnings: {}\n", flags.platform, problems,
+               records.size() - problems);
+  }
   if (flags.format != report::Format::table) {
     fmt::print("{}", render(flags.format, records, {}));
-    return problems ? kFailed : 0;
+    return problems > 0 ? kFailed : 0;
   }
   for (const Json& record : records) {
     fmt::print("{}: {}\n", record.at("severity").get<std::string>(),
                record.at("text").get<std::string>());
   }
-  if (!problems) {
+  if (problems == 0) {
     fmt::print("{} hosts, {} routes{}: no problems\n", result.hosts, result.pairs,
                result.all_pairs ? " (all)" : "");
     if (result.compact_routes) print_compact_routes(*result.compact_routes);
   }
-  return problems ? kFailed : 0;
+  return problems > 0 ? kFailed : 0;
 }
 
 void add_check(Command& topo) {

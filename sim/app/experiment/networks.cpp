@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/app/experiment/point.hpp"
 #include "sim/app/experiment/settings.hpp"
 #include "sim/core/base/errors.hpp"
@@ -52,6 +54,26 @@ ReadyNetwork make_smpi(const Point& point, bool verbose) {
   return {.network = std::move(network), .machine = machine};
 }
 
+/// Routings that would change nothing on a platform, or are not meant for it, are refused.
+void check_routing(const networks::LinksSettings& settings, const topologies::Platform& platform) {
+  const topologies::PlatformXml& xml = platform.xml();
+  std::vector<networks::LinkRouting> known{networks::LinkRouting::minimal};
+  if (xml.dragonflies && !xml.distances) {
+    known.insert(known.end(), {networks::LinkRouting::valiant, networks::LinkRouting::ugal});
+  }
+  if (xml.fat_trees && !xml.distances) known.push_back(networks::LinkRouting::ecmp);
+  if (std::ranges::find(known, settings.routing) != known.end()) return;
+  const auto name = [](networks::LinkRouting routing) {
+    return networks::kLinkRoutings.at(static_cast<std::size_t>(routing));
+  };
+  std::vector<std::string_view> names;
+  for (const networks::LinkRouting routing : known) names.push_back(name(routing));
+  throw InputError(fmt::format(
+      "/links/routing: '{}' means nothing on {}, which knows {}; valiant and ugal are for "
+      "dragonflies, ecmp is for fat trees",
+      name(settings.routing), platform.path(), fmt::join(names, ", ")));
+}
+
 ReadyNetwork make_links(const Point& point, bool verbose) {
   networks::LinksSettings settings = point.links;
   settings.seed = point.seed;
@@ -59,6 +81,7 @@ ReadyNetwork make_links(const Point& point, bool verbose) {
   settings.verbose = verbose;
   auto network =
       std::make_unique<networks::LinksNetwork>(topologies::platform_file(point.platform), settings);
+  check_routing(settings, network->platform());
   const std::vector<topologies::HostIndex> hosts =
       topologies::place(network->platform().hosts(), point.ranks, point.placement);
   const Machine machine = machine_of(point, network->platform(), hosts);

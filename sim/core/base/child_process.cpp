@@ -141,7 +141,10 @@ std::string reason_of_death(int status, const std::string& messages) {
                                                             strsignal(WTERMSIG(status)))
                                               : fmt::format("exit code {}", WEXITSTATUS(status));
   const std::string line = first_line(messages);
-  return line.empty() ? how : fmt::format("{}; {}", line, how);
+  if (line.empty()) return how;
+  // What a library said before it aborted is the reason.
+  const bool aborted = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+  return aborted ? line : fmt::format("{}; {}", line, how);
 }
 
 }  // namespace

@@ -184,9 +184,9 @@ TEST_CASE("a wrong configuration in a platform is refused, in a line of bounded 
                                                     "</config><zone id=\"w\" routing=\"Full\"/>"));
   };
   CHECK(contains(refusal(run_on(configured("network/modell", "CM02"), 2)),
-                 "Bad config key: network/modell"));
-  CHECK(
-      contains(refusal(run_on(configured("network/model", "CM03"), 2)), "Model 'CM03' is invalid"));
+                 "the configuration network/modell is refused"));
+  CHECK(contains(refusal(run_on(configured("network/model", "CM02"), 2)),
+                 "a platform may set network/loopback-bw, "));
 }
 
 TEST_CASE("in a sweep a bad platform fails its point, a small one skips it, others are kept") {

@@ -1,0 +1,283 @@
+// A platform of each kind of SimGrid's zones: both networks and topo check take it alike, or refuse it
+// alike, and the routes of network links are SimGrid's, in latency and bandwidth too.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/app/cli/program.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/platforms.hpp"
+#include "tests/topologies/loading.hpp"
+
+namespace {
+
+using namespace thinwire;
+using test::contains;
+using test::platform_xml;
+using test::property;
+using testing::check_refused;
+using testing::Ended;
+using testing::run_program;
+using testing::TemporaryFolder;
+
+const std::filesystem::path kFolder =
+    std::filesystem::path(THINWIRE_SOURCE_DIR) / "tests/topologies/platforms";
+
+/// Files that neither network takes, and why.
+const std::map<std::string, std::string> kRefused{{"wifi", "WIFI is refused"},
+                                                  {"none_of_two", "there is no route from a to b"}};
+
+std::string run_on(const std::string& network, const std::string& path, int ranks) {
+  return fmt::format(
+      "run --scheme topka -n 1000 -k 100 --iterations 1 --format jsonl --network {} -P {} "
+      "--platform {} ",
+      network, ranks, path);
+}
+
+double time_on(const std::string& network, const std::string& path, int ranks) {
+  const Ended ended = run_program(run_on(network, path, ranks));
+  CAPTURE(network);
+  CAPTURE(ended.err);
+  REQUIRE(ended.exit_code == 0);
+  return nlohmann::json::parse(ended.out)["result"]["time_s"].get<double>();
+}
+
+/// Refused by both networks and by topo check, with the same words.
+void check_refused_by_all(const std::string& xml, const std::string& why) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("p.xml", xml);
+  CAPTURE(why);
+  check_refused(run_program(run_on("links", path, 2)), why);
+  check_refused(run_program(run_on("smpi", path, 2)), why);
+  check_refused(run_program("topo check " + path), why);
+}
+
+std::string configured(const std::string& key, const std::string& value) {
+  return platform_xml("<config>" + property(key, value) +
+                      "</config><cluster id=\"c\" prefix=\"h-\" suffix=\"\" radical=\"0-1\" "
+                      "speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\"/>");
+}
+
+/// Two hosts whose link, and whatever else, is written out.
+std::string with_link(const std::string& link, const std::string& more = "") {
+  return platform_xml(
+      "<zone id=\"z\" routing=\"Full\"><host id=\"a\" speed=\"1Gf\"/>"
+      "<host id=\"b\" speed=\"1Gf\" " +
+      more + "/><link id=\"l\" " + link +
+      "/><route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route></zone>");
+}
+
+std::string cluster(const std::string& attributes) {
+  return platform_xml(
+      "<cluster id=\"c\" prefix=\"h-\" suffix=\"\" speed=\"1Gf\" bw=\"1GBps\" "
+      "lat=\"1us\" " +
+      attributes + "/>");
+}
+
+std::string zone_of(const std::string& routing, int hosts) {
+  std::string body;
+  for (int host = 0; host < hosts; ++host) {
+    body += fmt::format("<host id=\"h{}\" speed=\"1Gf\"/>", host);
+  }
+  return platform_xml("<zone id=\"z\" routing=\"" + routing + "\">" + body + "</zone>");
+}
+
+}  // namespace
+
+TEST_CASE(
+    "each kind of zone has SimGrid's routes on network links, and smpi's times, or is refused") {
+  int taken = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
+    const std::string path = entry.path().string();
+    CAPTURE(path);
+    const auto refused = kRefused.find(entry.path().stem().string());
+    if (refused != kRefused.end()) {
+      check_refused(run_program(run_on("links", path, 2)), refused->second);
+      check_refused(run_program(run_on("smpi", path, 2)), refused->second);
+      continue;
+    }
+    ++taken;
+    const Ended checked = run_program("topo check --routes " + path);
+    CAPTURE(checked.out);
+    CHECK(checked.exit_code == 0);
+    CHECK(contains(checked.out, "all as SimGrid's"));
+    CHECK(time_on("links", path, 2) == doctest::Approx(time_on("smpi", path, 2)).epsilon(1e-6));
+  }
+  CHECK(taken == 16);
+}
+
+TEST_CASE("network links has the latency of the distances in a Vivaldi zone, to the last digit") {
+  for (const char* name : {"vivaldi", "vivaldi_peers"}) {
+    const std::string text = test::on_platform(
+        (kFolder / name).string() + ".xml", [](const topologies::Platform& platform) {
+          return fmt::format("{:.17g}", platform.route(0, 1).latency.value());
+        });
+    const double distance = std::sqrt(38.2 * 38.2 + 19.3 * 19.3) + 1.4 + 2.1;
+    CHECK(std::stod(text) == doctest::Approx(distance / 1000).epsilon(1e-14));
+  }
+  const std::string path = (kFolder / "vivaldi.xml").string();
+  const auto row = nlohmann::json::parse(run_program(run_on("links", path, 3)).out)["result"];
+  CHECK(row["alpha_s"].get<double>() == doctest::Approx(0.0493).epsilon(0.01));
+}
+
+TEST_CASE("a platform configures nothing but what both networks honour") {
+  for (const auto& [key, value] :
+       std::map<std::string, std::string>{{"tracing", "yes"},
+                                          {"tracing/filename", "/tmp/no-such.trace"},
+                                          {"plugin", "link_energy"},
+                                          {"contexts/nthreads", "100000"},
+                                          {"contexts/stack-size", "1"},
+                                          {"debug/breakpoint", "0"},
+                                          {"surf/precision", "0"},
+                                          {"network/model", "IB"},
+                                          {"network/TCP-gamma", "1e4"},
+                                          {"network/crosstraffic", "yes"},
+                                          {"cpu/model", "Cas01"},
+                                          {"host/model", "ptask_L07"},
+                                          {"model-check", "yes"},
+                                          {"smpi/async-small-thresh", "1000"},
+                                          {"no/such/key", "1"}}) {
+    check_refused_by_all(configured(key, value),
+                         "p.xml:4: the configuration " + key + " is refused");
+  }
+  for (const auto& [key, value] : std::map<std::string, std::string>{
+           {"network/crosstraffic", "no"}, {"network/loopback-bw", "1e9"}}) {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("p.xml", configured(key, value));
+    CHECK(time_on("links", path, 2) == doctest::Approx(time_on("smpi", path, 2)).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("a platform writes no file, whatever hides its configuration") {
+  const TemporaryFolder folder;
+  const std::string trace = folder.path("PWNED.trace");
+  const std::string plain = "<config>" + property("tracing", "yes") +
+                            property("tracing/filename", trace) + "</config>" +
+                            "<zone id=\"z\" routing=\"Full\"><host id=\"a\" speed=\"1Gf\"/></zone>";
+  std::string coded = plain;
+  coded.replace(coded.find("tracing"), 1, "&#116;");
+  const std::string twice =
+      "<config><prop id=\"network/loopback-bw\" value=\"1e9\" id=\"tracing\" "
+      "value=\"yes\"/></config>" +
+      plain.substr(plain.find("<zone"));
+  const std::string behind_nul = std::string("<!-- ") + '\0' + " -->" + plain;
+  const std::string dtd = "<?xml version='1.0'?>\n<!DOCTYPE platform [<!ENTITY e \"" +
+                          std::string("tracing") + "\">]>\n<platform version=\"4.1\">" + plain +
+                          "</platform>";
+  int number = 0;
+  for (const std::string& xml : {platform_xml(plain), platform_xml(coded), platform_xml(twice),
+                                 platform_xml(behind_nul), dtd}) {
+    const std::string path = folder.write(fmt::format("p{}.xml", number++), xml);
+    CAPTURE(path);
+    for (const char* command : {"topo check ", "topo show ", "run -P 1 --platform "}) {
+      CHECK(run_program(command + path).exit_code == 2);
+    }
+    CHECK_FALSE(std::filesystem::exists(trace));
+  }
+}
+
+TEST_CASE("a platform reads no other file and starts nothing") {
+  for (const char* attribute : {"bandwidth_file", "latency_file", "state_file"}) {
+    check_refused_by_all(
+        with_link("bandwidth=\"1GBps\" " + std::string(attribute) + "=\"/etc/passwd\""),
+        "link l: " + std::string(attribute) + " is refused");
+  }
+  for (const char* attribute : {"availability_file", "speed_file", "state_file"}) {
+    check_refused_by_all(
+        with_link("bandwidth=\"1GBps\"", std::string(attribute) + "=\"/etc/passwd\""),
+        "host b: " + std::string(attribute) + " is refused");
+  }
+  const std::string zone = "<zone id=\"z\" routing=\"Full\"><host id=\"a\" speed=\"1Gf\"/></zone>";
+  check_refused_by_all(platform_xml("<include file=\"/etc/passwd\"/>" + zone),
+                       "<include> is refused");
+  check_refused_by_all(platform_xml("<trace id=\"t\" periodicity=\"1\">0 1</trace>" + zone),
+                       "<trace> is refused");
+  check_refused_by_all(platform_xml("<trace_connect trace=\"t\" element=\"a\"/>" + zone),
+                       "<trace_connect> is refused");
+  check_refused_by_all(platform_xml(zone + "<actor host=\"a\" function=\"f\"/>"),
+                       "<actor> is refused");
+  check_refused_by_all(with_link("bandwidth=\"1GBps\" sharing_policy=\"WIFI\""),
+                       "link l: WIFI is refused");
+}
+
+TEST_CASE("a platform that is too large is refused before it is built, with both numbers") {
+  check_refused_by_all(cluster("radical=\"0-2147483647\""),
+                       "up to here there are 2147483648 hosts; a platform may have 2000000");
+  check_refused_by_all(cluster("radical=\"0-99999999999\""),
+                       "radical: '0-99999999999' is not right");
+  check_refused_by_all(cluster("radical=\"0-7\" topology=\"DRAGONFLY\" "
+                               "topo_parameters=\"100000,1;1,1;1,1;1\""),
+                       "make 5000050000 cables; a cluster may have 20000000");
+  check_refused_by_all(cluster("radical=\"0-7\" topology=\"FAT_TREE\" "
+                               "topo_parameters=\"2;1000,4;1,100000;1,1\""),
+                       "make 100004000 cables");
+  check_refused_by_all(cluster("radical=\"0-7\" topology=\"TORUS\" topo_parameters=\"2000,2000\""),
+                       "there are 4000000 hosts");
+  check_refused_by_all(zone_of("Floyd", 20'000),
+                       "zone z: 20000 hosts, routers and zones are too many");
+  std::string deep;
+  for (int zone = 0; zone < 100'000; ++zone) {
+    deep += fmt::format("<zone id=\"z{}\" routing=\"Full\">", zone);
+  }
+  check_refused_by_all(platform_xml(deep), "elements are nested more than 100 deep");
+}
+
+TEST_CASE("figures without end are refused by name, on both networks and by topo check") {
+  for (const char* bandwidth : {"infGBps", "1e308GBps", "nanBps", "1e300Bps"}) {
+    check_refused_by_all(with_link(fmt::format("bandwidth=\"{}\" latency=\"1us\"", bandwidth)),
+                         "p.xml: link l: ");
+  }
+  for (const char* latency : {"infs", "1e308w", "nans"}) {
+    check_refused_by_all(with_link(fmt::format("bandwidth=\"1GBps\" latency=\"{}\"", latency)),
+                         "p.xml: link l: ");
+  }
+  check_refused_by_all(platform_xml("<cluster id=\"c\" prefix=\"h-\" suffix=\"\" radical=\"0-1\" "
+                                    "speed=\"1Gf\" bw=\"infBps\" lat=\"1us\"/>"),
+                       "p.xml: link c_link_0_DOWN: ");
+  for (const char* coordinates : {"inf 0 0", "nan 0 0", "1e308 0 0", "1 2", "a b c"}) {
+    check_refused_by_all(
+        platform_xml(fmt::format("<zone id=\"z\" routing=\"Vivaldi\"><host id=\"a\" speed=\"1Gf\" "
+                                 "coordinates=\"{}\"/></zone>",
+                                 coordinates)),
+        fmt::format("host a: coordinates: '{}' is not right", coordinates));
+  }
+}
+
+TEST_CASE("what SimGrid aborts on is told in its own words, without the signal") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write(
+      "p.xml", cluster("radical=\"0-7\" topology=\"DRAGONFLY\" topo_parameters=\"3,4;3,2;3,1;2\""));
+  const Ended ended = run_program("topo check " + path);
+  check_refused(ended, "Insufficient number of radicals");
+  CHECK_FALSE(contains(ended.err, "signal"));
+  check_refused_by_all(
+      platform_xml("<zone id=\"w\" routing=\"Full\"><cluster id=\"c\" prefix=\"h-\" suffix=\"\" "
+                   "radical=\"0-1\" speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\" router_id=\"r\"/>"
+                   "<zoneRoute src=\"c\" dst=\"c\" gw_src=\"r\" gw_dst=\"r\"/></zone>"),
+      "zoneRoute from c to itself: SimGrid knows no such route");
+}
+
+TEST_CASE("a routing that a platform does not know is refused, with those that it knows") {
+  const auto routed = [](const std::string& routing, const std::string& file) {
+    return run_program(run_on("links", (kFolder / file).string() + ".xml", 2) + " --routing " +
+                       routing);
+  };
+  check_refused(routed("ecmp", "dragonfly"), "which knows minimal, valiant, ugal;");
+  check_refused(routed("valiant", "fat_tree"), "which knows minimal, ecmp;");
+  check_refused(routed("ugal", "star"), "/links/routing: 'ugal' means nothing on ");
+  check_refused(routed("ugal", "star"), "which knows minimal;");
+  for (const auto& [routing, file] : std::map<std::string, std::string>{{"valiant", "dragonfly"},
+                                                                        {"ugal", "dragonfly"},
+                                                                        {"ecmp", "fat_tree"},
+                                                                        {"minimal", "star"}}) {
+    CAPTURE(routing);
+    CHECK(routed(routing, file).exit_code == 0);
+  }
+}
