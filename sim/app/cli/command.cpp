@@ -198,13 +198,17 @@ void add_setting_flag(Command& command, Json& given, const experiment::Setting& 
   Option option = command.add_taker(
       setting.flag,
       [&given, &setting](const std::string& word) {
-        const Json value = experiment::value_of(word, setting);
-        if (setting.kind != SettingKind::text && value.is_string()) {
+        const bool is_text = setting.kind == SettingKind::text;
+        Json values = Json::array();
+        for (const std::string& part :
+             is_text&& setting.path != "scheme" ? std::vector{word} : split(word)) {
+          values.push_back(experiment::value_of(part, setting));
+          if (is_text || !values.back().is_string()) continue;
           throw InputError(fmt::format("{}: '{}' is not right; wanted is {}",
-                                       setting.flag.substr(setting.flag.find("--")), word,
+                                       setting.flag.substr(setting.flag.find("--")), part,
                                        setting.wanted()));
         }
-        given[setting.path] = value;
+        given[setting.path] = values.size() == 1 ? values.front() : values;
       },
       text);
   if (!setting.choices.empty()) option.choices(setting.choices);

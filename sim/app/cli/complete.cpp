@@ -8,12 +8,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
 #include "sim/app/experiment/networks.hpp"
+#include "sim/app/experiment/settings.hpp"
 #include "sim/app/experiment/sweep.hpp"
 #include "sim/app/studies/claims/claims.hpp"
 #include "sim/machine/workloads/device.hpp"
@@ -66,6 +68,20 @@ Names shipped_inputs() {
   return names;
 }
 
+/// "KEY=" of every setting of a point, and of every option of a scheme.
+Names setting_keys() {
+  std::set<std::string> options;
+  for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
+    for (const algorithms::OptionInfo& option : scheme.options) options.insert(option.name);
+  }
+  Names keys;
+  for (const experiment::Setting& setting : experiment::point_settings()) {
+    if (setting.kind != experiment::SettingKind::options) keys.push_back(setting.path + "=");
+  }
+  for (const std::string& option : options) keys.push_back("options." + option + "=");
+  return keys;
+}
+
 /// What an option or a positional argument takes, by its name.
 Names values_of(const OptionInfo& option, const std::string& begun) {
   using Maker = std::function<Names(const std::string&)>;
@@ -74,6 +90,11 @@ Names values_of(const OptionInfo& option, const std::string& begun) {
       {"schemes", [](const std::string& text) { return in_list(text, scheme_names); }},
       {"sparsifier", [](const std::string&) { return names_of(algorithms::all_sparsifiers()); }},
       {"network", [](const std::string&) { return names_of(experiment::all_networks()); }},
+      {"placement",
+       [](const std::string&) {
+         return Names{"block", "round_robin", "random:1"};
+       }},
+      {"set", [](const std::string&) { return setting_keys(); }},
       {"platform", [](const std::string&) { return topologies::shipped_platforms(); }},
       {"trace", [](const std::string&) { return traces::shipped_traces(); }},
       {"traces", [](const std::string&) { return traces::shipped_traces(); }},

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <type_traits>
 #include <utility>
 
 #include "sim/app/cli/command.hpp"
+#include "sim/core/base/nearest.hpp"
 
 namespace thinwire::cli {
 
@@ -177,14 +179,73 @@ CommandLine::CommandLine(const std::string& name, const std::string& description
 
 CommandLine::~CommandLine() = default;
 
+namespace {
+
+/// The command that the words name, its full name, and how many words that took.
+struct Named {
+  CLI::App* command;
+  std::string name;
+  std::size_t words = 0;
+};
+
+Named named_by(CLI::App& program, const std::vector<std::string>& words) {
+  Named found{.command = &program, .name = program.get_name()};
+  for (const std::string& word : words) {
+    const auto subs = found.command->get_subcommands([](CLI::App* /*sub*/) { return true; });
+    const auto sub =
+        std::ranges::find_if(subs, [&](CLI::App* one) { return one->check_name(word); });
+    if (sub == subs.end()) break;
+    found = {.command = *sub, .name = found.name + " " + word, .words = found.words + 1};
+  }
+  return found;
+}
+
+/// What is wrong with the words, in terms of names that are near to them; else `otherwise`.
+std::string complaint_of(const Named& named, const std::vector<std::string>& words,
+                         const std::string& otherwise) {
+  std::vector<std::string> commands;
+  for (const CLI::App* sub :
+       named.command->get_subcommands([](CLI::App* /*sub*/) { return true; })) {
+    if (!sub->get_group().empty()) commands.push_back(sub->get_name());
+  }
+  if (!commands.empty() && (words.size() == named.words || !words[named.words].starts_with('-'))) {
+    if (words.size() == named.words) {
+      return fmt::format("which command? {}", fmt::join(commands, ", "));
+    }
+    return fmt::format("'{}' is no command{}", words[named.words],
+                       did_you_mean(words[named.words], commands));
+  }
+  std::vector<std::string> options;
+  for (const CLI::Option* option :
+       named.command->get_options([](const CLI::Option* /*option*/) { return true; })) {
+    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) options.push_back("-" + name);
+  }
+  for (std::size_t i = named.words; i < words.size() && words[i] != "--"; ++i) {
+    const std::string option = words[i].substr(0, words[i].find('='));
+    if (!option.starts_with("--") || std::ranges::find(options, option) != options.end()) continue;
+    return fmt::format("'{}' is no option of '{}'{}", option, named.name,
+                       did_you_mean(option, options));
+  }
+  return otherwise;
+}
+
+}  // namespace
+
 int CommandLine::run(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  const Named named = named_by(*app_, words);
   try {
-    app_->parse(argc, argv);
+    app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::Success& help) {
     return app_->exit(help);
   } catch (const CLI::ParseError& error) {
-    const std::string name = app_->get_name();
-    fmt::print(stderr, "{}: {} (see '{} --help')\n", name, error.what(), name);
+    fmt::print(stderr, "{}: {} (see '{} --help')\n", app_->get_name(),
+               complaint_of(named, words, error.what()), named.name);
     return kBadInput;
   }
   return exit_code_;

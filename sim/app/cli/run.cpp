@@ -95,42 +95,68 @@ std::string selection_text(const experiment::Row& row) {
       work.sampled, work.prefix_summed);
 }
 
-int run(const RunFlags& flags) {
-  Json point = flags.config.empty() ? Json::object() : read_json(flags.config);
+/// The points that the flags describe: one for each combination of the values of their lists.
+std::vector<experiment::Point> points_of(const RunFlags& flags) {
+  std::vector<Json> points{flags.config.empty() ? Json::object() : read_json(flags.config)};
   for (const auto& item : flags.given.items()) {
-    if (item.key() == "k" && point.is_object()) point.erase("density");
-    if (item.key() == "density" && point.is_object()) point.erase("k");
-    experiment::set_by_path(point, item.key(), item.value());
-  }
-  for (const std::string& setting : flags.settings) apply_setting(point, setting);
-  const std::string origin = flags.config.empty() ? "run" : flags.config;
-  const experiment::Point settled = experiment::point_from(point, origin);
-  prepare_for_packets({settled}, flags.config);
-  const std::vector<experiment::Row> rows{
-      flags.timeline.file.empty() ? experiment::simulate_point("run", settled, flags.verbose)
-                                  : row_with_timeline(flags.timeline, settled, flags.verbose)};
-  if (flags.format == report::Format::jsonl) {
-    fmt::print("{}\n", to_json(rows.front()).dump());
-  } else {
-    fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format, Detail::brief));
-  }
-  if (rows.front().outcome) {
-    // Beside a table these belong to the output; beside data they would spoil it.
-    std::FILE* const out = flags.format == report::Format::table ? stdout : stderr;
-    const Json result = to_json(rows.front()).at("result");
-    const experiment::Record& record = rows.front().point.record;
-    constexpr std::size_t kHottest = 10;
-    if (flags.phases) {
-      fmt::print(out, "\n{}", phases_text(result));
-      if (rows.front().outcome->selection) {
-        fmt::print(out, "\n{}\n", selection_text(rows.front()));
+    const Json values = item.value().is_array() ? item.value() : Json::array({item.value()});
+    std::vector<Json> more;
+    for (const Json& value : values) {
+      for (Json point : points) {
+        if (item.key() == "k" && point.is_object()) point.erase("density");
+        if (item.key() == "density" && point.is_object()) point.erase("k");
+        experiment::set_by_path(point, item.key(), value);
+        more.push_back(std::move(point));
       }
     }
-    if (flags.format == report::Format::table && record.ranks)
-      fmt::print("\n{}", ranks_text(result));
-    if (flags.format == report::Format::table && record.links) {
-      fmt::print("\n{}", links_text(result, kHottest));
+    points = std::move(more);
+  }
+  std::vector<experiment::Point> settled;
+  for (Json& point : points) {
+    for (const std::string& setting : flags.settings) apply_setting(point, setting);
+    settled.push_back(experiment::point_from(point, flags.config.empty() ? "run" : flags.config));
+  }
+  return settled;
+}
+
+/// What the flags ask for beyond the table. Beside a table it belongs to the output; beside data it
+/// would spoil it.
+void print_details(const RunFlags& flags, const experiment::Row& row) {
+  constexpr std::size_t kHottest = 10;
+  const bool table = flags.format == report::Format::table;
+  const Json result = to_json(row).at("result");
+  if (flags.phases) {
+    std::FILE* const out = table ? stdout : stderr;
+    fmt::print(out, "\n{}", phases_text(result));
+    if (row.outcome->selection) fmt::print(out, "\n{}\n", selection_text(row));
+  }
+  if (table && row.point.record.ranks) fmt::print("\n{}", ranks_text(result));
+  if (table && row.point.record.links) fmt::print("\n{}", links_text(result, kHottest));
+}
+
+int run(const RunFlags& flags) {
+  const std::vector<experiment::Point> points = points_of(flags);
+  prepare_for_packets(points, flags.config);
+  if (points.size() > 1 && !flags.timeline.file.empty()) {
+    throw InputError("--timeline: one run has one timeline; give each flag one value");
+  }
+  std::vector<experiment::Row> rows;
+  for (const experiment::Point& point : points) {
+    rows.push_back(flags.timeline.file.empty()
+                       ? experiment::simulate_point("run", point, flags.verbose)
+                       : row_with_timeline(flags.timeline, point, flags.verbose));
+    if (flags.format == report::Format::jsonl) fmt::print("{}\n", to_json(rows.back()).dump());
+  }
+  if (flags.format != report::Format::jsonl) {
+    fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format, Detail::brief));
+  }
+  const bool details = flags.phases || points.front().record.ranks || points.front().record.links;
+  for (const experiment::Row& row : rows) {
+    if (!row.outcome || !details) continue;
+    if (rows.size() > 1 && flags.format == report::Format::table) {
+      fmt::print("\n{}:\n", name_of(row.point));
     }
+    print_details(flags, row);
   }
   return report_troubles(rows) ? kFailed : 0;
 }
@@ -139,7 +165,8 @@ int run(const RunFlags& flags) {
 
 void add_run(Command& app) {
   auto flags = std::make_shared<RunFlags>();
-  Command command = app.add_subcommand("run", "Simulate one point and compare it with its formula");
+  Command command =
+      app.add_subcommand("run", "Simulate a point, or several, and compare each with its formula");
   command.add_option("--config", flags->config, "JSON file with the point; flags go over it")
       .value_text("FILE");
   add_setting_flags(command, flags->given);
@@ -152,7 +179,8 @@ void add_run(Command& app) {
   command.add_flag("--verbose", flags->verbose, "let SimGrid's log through to stderr");
   add_format(command, flags->format);
   command.footer(
-      "jsonl prints the row of a results file, which 'thinwire compare' reads.\n"
+      "Numbers may be 25.5M, 1e6, 1% or 2us, and lists: -P 8,16,32 --scheme topka,oktopk runs\n"
+      "every combination. jsonl prints rows of a results file, which 'thinwire compare' reads.\n"
       "Examples:\n"
       "  thinwire run --scheme oktopk -P 256 -n 133547324 -d 0.01 --phases\n"
       "  thinwire run --scheme oktopk -P 1024 --profile bert --statistical\n"

@@ -7,7 +7,12 @@
 #include <string_view>
 #include <utility>
 
+#include "algorithms/registry.hpp"
 #include "sim/app/experiment/config.hpp"
+#include "sim/machine/workloads/device.hpp"
+#include "sim/machine/workloads/model.hpp"
+#include "topologies/loading/shipped.hpp"
+#include "traces/shipped.hpp"
 
 namespace thinwire::experiment {
 
@@ -97,23 +102,96 @@ Json point_schema(const Settings& settings) {
   return point;
 }
 
-Json lists_schema(const std::string& description, const std::string& of_values) {
-  return {
-      {"type", "object"},
-      {"description", description},
-      {"additionalProperties", {{"type", "array"}, {"minItems", 1}, {"description", of_values}}}};
+/// A shipped name, or the path of a file.
+Json name_or_file(const std::vector<std::string>& names, const std::string& extension) {
+  return {{"anyOf", {{{"enum", names}}, {{"pattern", "/|\\" + extension + "$"}}}}};
+}
+
+/// Schemes, and each sparse one with the sparsifiers that it can carry.
+Json scheme_names() {
+  std::vector<std::string> names;
+  for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
+    names.push_back(scheme.name);
+    for (const algorithms::SparsifierInfo& sparsifier : algorithms::all_sparsifiers()) {
+      if (!scheme.dense && algorithms::can_compose(scheme, sparsifier)) {
+        names.push_back(scheme.name + "+" + sparsifier.name);
+      }
+    }
+  }
+  return {{"enum", names}};
+}
+
+/// The options of all schemes and sparsifiers, with their help.
+Json option_schemas() {
+  Json options = Json::object();
+  const auto add = [&](const std::vector<algorithms::OptionInfo>& infos) {
+    for (const algorithms::OptionInfo& option : infos) {
+      const char* const type = std::holds_alternative<bool>(option.fallback)           ? "boolean"
+                               : std::holds_alternative<std::int64_t>(option.fallback) ? "integer"
+                                                                                       : "number";
+      if (options.contains(option.name)) continue;
+      options[option.name] = {{"type", type}, {"description", option.help}};
+    }
+  };
+  for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) add(scheme.options);
+  for (const auto& sparsifier : algorithms::all_sparsifiers()) add(sparsifier.options);
+  return options;
+}
+
+/// The names that a setting takes, by path: what rows of programs with schemes of their own need
+/// not keep to, but sweeps do.
+Json known_names() {
+  return {{"scheme", scheme_names()},
+          {"platform", name_or_file(topologies::shipped_platforms(), ".xml")},
+          {"input.trace", name_or_file(traces::shipped_traces(), ".h5")},
+          {"input.profile", name_or_file(traces::shipped_profiles(), ".json")},
+          {"workload.model", name_or_file(workloads::shipped_models(), ".json")},
+          {"workload.device", name_or_file(workloads::shipped_devices(), ".json")}};
+}
+
+/// The names of `known_names` in the shape of a point.
+Json names_schema() {
+  Json schema = {{"properties", Json::object()}};
+  const Json names = known_names();
+  for (const auto& item : names.items()) {
+    const std::size_t dot = item.key().find('.');
+    Json& properties = schema["properties"];
+    if (dot == std::string::npos) {
+      properties[item.key()] = item.value();
+    } else {
+      properties[item.key().substr(0, dot)]["properties"][item.key().substr(dot + 1)] =
+          item.value();
+    }
+  }
+  schema["properties"]["options"] = {{"additionalProperties", false},
+                                     {"properties", option_schemas()}};
+  return schema;
+}
+
+/// An object of lists of values, by the path of a setting or the name of a group of them.
+Json lists_schema(const Settings& settings) {
+  Json lists = object_schema();
+  Json& properties = lists["properties"];
+  const auto add = [&](const std::string& path, const Json& of_one) {
+    properties[path] = {{"type", "array"}, {"minItems", 1}, {"items", of_one}};
+  };
+  const Json names = known_names();
+  for (const Setting& setting : settings) {
+    if (const std::string group = setting.group(); !group.empty() && !properties.contains(group)) {
+      add(group, {{"type", "object"}});
+    }
+    Json one = schema_of(setting);
+    if (names.contains(setting.path)) one.update(names.at(setting.path));
+    add(setting.path, one);
+  }
+  const Json options = option_schemas();
+  for (const auto& option : options.items()) add("options." + option.key(), option.value());
+  return lists;
 }
 
 }  // namespace
 
 Json sweep_schema(const Settings& settings) {
-  Json except = lists_schema("an exception: keys of the grid, with some of their values",
-                             "values of the grid");
-  except["minProperties"] = 1;
-  Json grid = lists_schema(
-      "key of a point (input.overlap, options.tau ... for nested ones) to a "
-      "list of values",
-      "the values to go through");
   return {
       {"$schema", "http://json-schema.org/draft-07/schema#"},
       {"$id", "urn:thinwire:sweep"},
@@ -132,15 +210,25 @@ Json sweep_schema(const Settings& settings) {
           {"description", "names the results"}}},
         {"description",
          {{"type", "string"}, {"description", "the question that the sweep answers"}}},
-        {"base", {{"$ref", "#/definitions/point"}}},
-        {"grid", grid},
+        {"base",
+         {{"allOf", {{{"$ref", "#/definitions/point"}}, {{"$ref", "#/definitions/names"}}}}}},
+        {"grid",
+         {{"allOf", {{{"$ref", "#/definitions/lists"}}}},
+          {"description",
+           "for each setting (input.overlap, options.tau ... for nested ones) its values"}}},
         {"except",
          {{"type", "array"},
           {"description",
            "combinations of the grid that are left out: every point that has one of the values of "
            "each key of an entry"},
-          {"items", except}}}}},
-      {"definitions", {{"point", point_schema(settings)}}}};
+          {"items",
+           {{"allOf", {{{"$ref", "#/definitions/lists"}}}},
+            {"minProperties", 1},
+            {"description", "an exception: keys of the grid, with some of their values"}}}}}}},
+      {"definitions",
+       {{"point", point_schema(settings)},
+        {"names", names_schema()},
+        {"lists", lists_schema(settings)}}}};
 }
 
 std::string settings_page(const Settings& settings) {

@@ -13,7 +13,7 @@ using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 
 TEST_CASE("bad flags are refused in one line that says what would be right") {
-  const std::array<std::pair<const char*, const char*>, 20> cases{{
+  const std::array<std::pair<const char*, const char*>, 28> cases{{
       {"run --scheme okto", "unknown scheme 'okto'; did you mean 'oktopk'?"},
       {"run --scheme ''", "unknown scheme ''"},
       {"run --network alphabeth", "did you mean 'alphabeta'?"},
@@ -35,6 +35,14 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
       {"run --set nonsense", "wanted is KEY=VALUE"},
       {"run --format yaml", "--format"},
       {"run --frobnicate", "--frobnicate"},
+      {"runn", "'runn' is no command; did you mean 'run'?"},
+      {"topo shw aries_daint", "'shw' is no command; did you mean 'show'?"},
+      {"topo", "which command? show, make, check"},
+      {"run --platfrom fat_tree", "'--platfrom' is no option of"},
+      {"run --platfrom=fat_tree", "did you mean '--platform'?"},
+      {"run -P 8,x", "--ranks: 'x' is not right"},
+      {"run -P 8,16 --timeline t.json", "--timeline: one run has one timeline"},
+      {"help runn", "'runn' is no command; did you mean 'run'?"},
   }};
   for (const auto& [arguments, what] : cases) {
     CAPTURE(arguments);

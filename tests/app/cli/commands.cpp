@@ -39,6 +39,45 @@ TEST_CASE("a run with nothing given works, and says that it lies inside its inte
   CHECK(ended.out.find("inside") != std::string::npos);
 }
 
+TEST_CASE("help before a command is --help after it") {
+  CHECK(run_program("help run").out == run_program("run --help").out);
+  CHECK(run_program("help").out == run_program("--help").out);
+  CHECK(run_program("help topo show").out == run_program("topo show --help").out);
+}
+
+TEST_CASE("lists of values run every combination, each as alone") {
+  const std::string all =
+      run_program("run --scheme topka,dense_ring -P 3,8 -n 1000 --format jsonl").out;
+  std::string alone;
+  for (const char* ranks : {"3", "8"}) {
+    for (const char* scheme : {"topka", "dense_ring"}) {
+      alone +=
+          run_program(std::string("run -n 1000 --format jsonl --scheme ") + scheme + " -P " + ranks)
+              .out;
+    }
+  }
+  const auto sorted = [](const std::string& text) {
+    std::multiset<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.insert(line);
+    return lines;
+  };
+  CHECK(sorted(all) == sorted(alone));
+  CHECK(sorted(all).size() == 4);
+}
+
+TEST_CASE("completion knows figures, placements and the keys of --set") {
+  const auto offers = [](const std::string& words, const std::string& name) {
+    return ("\n" + run_program("complete -- " + words).out).find("\n" + name + "\n") !=
+           std::string::npos;
+  };
+  CHECK(offers("report --figure ''", "crossover"));
+  CHECK(offers("run --placement r", "round_robin"));
+  CHECK(offers("run --set opt", "options.tau="));
+  CHECK(offers("run --set input.o", "input.overlap="));
+  CHECK(offers("run --routing v", "valiant"));
+}
+
 TEST_CASE("the table of a run of topka is what the formula says") {
   // 3 messages of 2 * 1000 * (1 + 2 + 4) words in all: 3 * 1e-6 + 14000 * 1e-9 seconds.
   const Ended ended =

@@ -1,6 +1,7 @@
 // The schema of a results file, held against real rows of every kind.
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -37,15 +38,16 @@ Plain row_schema() {
   return schema;
 }
 
-/// What is wrong with a row; nothing where it is right.
-std::string complaint(const Plain& row) {
-  static const Plain kSchema = row_schema();
+/// What is wrong with a document; nothing where it is right.
+std::string complaint(const Plain& document, const Plain& of_schema) {
   valijson::Schema schema;
   valijson::SchemaParser parser;
-  parser.populateSchema(valijson::adapters::NlohmannJsonAdapter(kSchema), schema);
+  parser.populateSchema(valijson::adapters::NlohmannJsonAdapter(of_schema), schema);
   valijson::Validator validator;
   valijson::ValidationResults results;
-  if (validator.validate(schema, valijson::adapters::NlohmannJsonAdapter(row), &results)) return {};
+  if (validator.validate(schema, valijson::adapters::NlohmannJsonAdapter(document), &results)) {
+    return {};
+  }
   std::string text;
   valijson::ValidationResults::Error error;
   while (results.popError(error)) {
@@ -53,6 +55,12 @@ std::string complaint(const Plain& row) {
     text += ": " + error.description + "\n";
   }
   return text;
+}
+
+/// What is wrong with a row.
+std::string complaint(const Plain& row) {
+  static const Plain kSchema = row_schema();
+  return complaint(row, kSchema);
 }
 
 Plain row_of(const std::string& flags) {
@@ -110,6 +118,35 @@ TEST_CASE("row.schema.json refuses what is no row") {
   CHECK(refused("/result/selection/selected_min", "many"));
   CHECK(refused("/result/something_new", 1));
   CHECK(refused("/point/rank", 4));
+}
+
+TEST_CASE("The schema of sweeps takes every shipped sweep, and refuses what the program refuses") {
+  const Plain schema = schema_file("sweep.schema.json");
+  int sweeps = 0;
+  for (const auto& file :
+       std::filesystem::directory_iterator(std::string(THINWIRE_SOURCE_DIR) + "/sweeps")) {
+    CAPTURE(file.path().string());
+    CHECK(complaint(Plain::parse(text_of(file.path().string())), schema).empty());
+    ++sweeps;
+  }
+  CHECK(sweeps >= 9);
+  const TemporaryFolder folder;
+  for (const char* base :
+       {R"({"scheme": "okotpk"})", R"({"platform": "nope"})", R"({"scheme": "dense_ring+dgc"})",
+        R"({"options": {"tua": 3}})", R"({"input": {"trace": "nope"}})", R"({"ranks": 0})"}) {
+    CAPTURE(base);
+    const Plain sweep = {{"name", "wrong"}, {"base", Plain::parse(base)}};
+    CHECK_FALSE(complaint(sweep, schema).empty());
+    CHECK(run_program("sweep --dry-run " + folder.write("wrong.json", sweep.dump())).exit_code == 2);
+  }
+  const Plain grid = {{"name", "wrong"}, {"grid", {{"rank", {4}}}}};
+  CHECK_FALSE(complaint(grid, schema).empty());
+  const Plain options = {{"name", "wrong"}, {"grid", {{"options.tua", {3}}}}};
+  CHECK_FALSE(complaint(options, schema).empty());
+  const Plain right = {{"name", "right"},
+                       {"base", {{"scheme", "oktopk+dgc"}, {"platform", "./mine.xml"}}},
+                       {"grid", {{"ranks", {4, 8}}, {"options.tau", {1, 2}}}}};
+  CHECK(complaint(right, schema).empty());
 }
 
 }  // namespace thinwire::experiment

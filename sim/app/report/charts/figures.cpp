@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 
 #include "algorithms/registry.hpp"
@@ -307,6 +309,37 @@ void add_cells(Figures& figures) {
   }
 }
 
+/// Figures::leading, of the cells.
+std::vector<std::size_t> leading_labels(const Figures& figures) {
+  constexpr std::size_t kMost = 10;
+  std::vector<std::size_t> labels(figures.labels.size());
+  std::iota(labels.begin(), labels.end(), 0);
+  if (labels.size() <= kMost) return labels;
+  std::vector<double> logs(labels.size());
+  std::vector<double> cells(labels.size());
+  for (const Cell& cell : figures.cells) {
+    const double fastest = cell.candidates.front().time_s;
+    for (const Cell::Candidate& candidate : cell.candidates) {
+      if (!(fastest > 0)) continue;
+      logs[candidate.label] += std::log(candidate.time_s / fastest);
+      ++cells[candidate.label];
+    }
+  }
+  // Labels without a time come last.
+  std::ranges::stable_sort(labels, {}, [&](std::size_t label) {
+    return cells[label] > 0 ? logs[label] / cells[label] : std::numeric_limits<double>::infinity();
+  });
+  const auto dense = std::ranges::find_if(labels, [&](std::size_t label) {
+    return std::ranges::any_of(
+        figures.curves, [&](const Curve& curve) { return curve.label == label && !curve.density; });
+  });
+  const auto last = labels.begin() + kMost - 1;
+  if (dense != labels.end() && dense > last) *last = *dense;
+  labels.resize(kMost);
+  std::ranges::sort(labels);
+  return labels;
+}
+
 Json interval_json(const ValueRange& interval) {
   return Json::array({interval.first, interval.second});
 }
@@ -389,6 +422,7 @@ Figures figures_of(const std::vector<experiment::Row>& rows) {
   figures.places = place_texts(places);
   figures.settings = setting_texts(settings);
   add_cells(figures);
+  figures.leading = leading_labels(figures);
   return figures;
 }
 
@@ -427,7 +461,7 @@ Json to_json(const Figures& figures) {
   }
   return {{"labels", figures.labels},     {"common", figures.common}, {"places", figures.places},
           {"settings", figures.settings}, {"curves", curves},         {"cells", cells},
-          {"troubles", troubles}};
+          {"leading", figures.leading},   {"troubles", troubles}};
 }
 
 }  // namespace thinwire::report

@@ -31,7 +31,7 @@ document.head.append(element("style", {}, `:root{${variables(0)}}@media screen a
 // --- Filters
 
 const used = (key) => distinct([...data.curves, ...data.troubles].map((c) => c[key]));
-const filters = { setting: used("setting")[0] ?? 0, density: null, labels: new Set(used("label")), places: new Set(used("place")),
+const filters = { setting: used("setting")[0] ?? 0, density: null, labels: new Set(data.leading), places: new Set(used("place")),
   ranks: null, unit: null, map: 0 };
 
 function keepDensity() {
@@ -55,13 +55,18 @@ function chips(legend, name, indexes, texts, chosen, mark) {
     box.checked = true;
     return [index, box];
   });
-  const all = (on) => () => {
-    for (const [index, box] of boxes) { box.checked = on; if (on) chosen.add(index); else chosen.delete(index); }
+  const all = (which) => () => {
+    for (const [index, box] of boxes) {
+      box.checked = which(index);
+      if (box.checked) chosen.add(index); else chosen.delete(index);
+    }
     draw();
   };
   return element("fieldset", { class: name }, element("legend", {}, legend),
     ...boxes.map(([index, box]) => element("label", { class: "chip" }, box, ...(mark ? [mark(index)] : []), texts[index])),
-    ...(indexes.length > 2 ? [element("button", { type: "button", onclick: all(true) }, "all"), element("button", { type: "button", onclick: all(false) }, "none")] : []));
+    ...(name === "label" && data.leading.length < indexes.length
+      ? [element("button", { type: "button", onclick: all((index) => data.leading.includes(index)) }, `the ${data.leading.length} fastest`)] : []),
+    ...(indexes.length > 2 ? [element("button", { type: "button", onclick: all(() => true) }, "all"), element("button", { type: "button", onclick: all(() => false) }, "none")] : []));
 }
 
 function choice(legend, name, options, chosen, onchange) {
@@ -101,7 +106,7 @@ const width = (wide, charts) => {
   if (printing) return charts === 1 ? 580 : wide ? 690 : 345;  // of A4 and Letter
   const body = document.getElementById("figures").clientWidth;
   if (charts === 1) return Math.max(240, Math.min(760, body) - 22);
-  const least = wide ? 560 : 400;
+  const least = wide ? 560 : 480;
   const columns = Math.max(1, Math.floor((body + 16) / (least + 16)));
   return Math.max(240, Math.floor((body - 16 * (columns - 1)) / columns) - 22);
 };
@@ -140,6 +145,20 @@ function logTicks(low, high) {
   return ticks;
 }
 
+/** A label beside the last point of each series, moved apart where they would overlap; none on a narrow chart. */
+function directLabels(mine, last, domain, height) {
+  const kLine = 11;
+  const y = (value) => height * (Math.log(domain[1] / value) / Math.log(domain[1] / domain[0]));
+  const ends = mine.filter((p) => p.ranks === last).map((p) => ({ p, at: y(p.value) })).sort((a, b) => a.at - b.at);
+  let before = -Infinity;
+  for (const end of ends) { end.to = Math.max(end.at, before + kLine); before = end.to; }
+  const over = ends.length > 0 ? Math.max(0, ends[ends.length - 1].to - height) : 0;
+  let next = Infinity;
+  for (const end of ends.slice().reverse()) { end.to = Math.min(end.to, height + (over > 0 ? 0 : kLine), next - kLine); next = end.to; }
+  return ends.map(({ p, at, to }) => Plot.text([p], { x: "ranks", y: "value", text: () => data.labels[p.label], dx: 8, dy: to - at,
+    textAnchor: "start", fill: colourOf(p.label), className: "direct", clip: false }));
+}
+
 /** A chart over the ranks for each place: points, the line of the formula, the band of its interval. */
 function overRanks(points, { formula, label, format, linear = false, rule = null }) {
   const ranks = distinct(points.map((p) => p.ranks));
@@ -148,18 +167,21 @@ function overRanks(points, { formula, label, format, linear = false, rule = null
   const high = Math.max(...values, ...(rule === null ? [] : [rule]));
   const w = width(false, distinct(points.map((p) => p.place)).length);
   const ticks = logTicks(low, high);
+  const domain = high > low * 1.2 ? [low / 1.15, high * 1.15] : [low / 2, high * 2];
+  const kHeight = 300;
+  const named = !linear && w >= 520 && ranks.length > 1;
+  const marginRight = named ? 14 + 6.2 * Math.max(...points.map((p) => data.labels[p.label].length)) : 14;
   const bands = distinct(points.filter((p) => formula?.(p)).map((p) => p.label)).length;
   const of = (p) => ({ x: "ranks", stroke: (d) => colourOf(d.label), z: "label" });
   return panels(points, (place) => {
     const mine = points.filter((p) => p.place === place && (linear || p.value > 0));
     const known = mine.filter((p) => formula?.(p) && formula(p)[0] > 0);
     const unknown = mine.filter((p) => !formula?.(p));
-    return Plot.plot({ ...base, width: w, height: 300, marginLeft: 58, marginRight: 14, marginBottom: 40,
+    return Plot.plot({ ...base, width: w, height: kHeight, marginLeft: 58, marginRight, marginBottom: 40,
       x: { type: "log", base: 2, domain: ranks.length > 1 ? [ranks[0], ranks[ranks.length - 1]] : [ranks[0] / 2, ranks[0] * 2],
-        ticks: rankTicks(ranks, w - 80), tickFormat: String, label: "ranks P", insetLeft: 8, insetRight: 8 },
+        ticks: rankTicks(ranks, w - 66 - marginRight), tickFormat: String, label: "ranks P", insetLeft: 8, insetRight: 8 },
       y: linear ? { domain: [Math.min(low, 1), high], nice: true, grid: true, label, tickFormat: format }
-        : { type: "log", domain: high > low * 1.2 ? [low / 1.15, high * 1.15] : [low / 2, high * 2], grid: true, label, tickFormat: format,
-          ticks: ticks.filter((t) => high > low * 1.2 ? t >= low / 1.15 && t <= high * 1.15 : t >= low / 2 && t <= high * 2) },
+        : { type: "log", domain, grid: true, label, tickFormat: format, ticks: ticks.filter((t) => t >= domain[0] && t <= domain[1]) },
       marks: [
         ...(rule === null ? [] : [Plot.ruleY([rule], { stroke: "var(--soft)", strokeDasharray: "3 3" })]),
         Plot.areaY(known.filter((p) => formula(p)[1] > formula(p)[0] * (1 + 1e-9)),
@@ -168,6 +190,7 @@ function overRanks(points, { formula, label, format, linear = false, rule = null
         Plot.line(unknown, { ...of(), y: "value", strokeWidth: 1, strokeOpacity: 0.5, strokeDasharray: formula ? "4 3" : null }),
         Plot.dot(mine, { x: "ranks", y: "value", r: 4, symbol: (d) => symbolOf(d.label), fill: (d) => colourOf(d.label), stroke: "var(--panel)", strokeWidth: 0.7,
           className: "point" }),
+        ...(named ? directLabels(mine, Math.max(...mine.map((p) => p.ranks)), domain, kHeight - base.marginTop - 40) : []),
         Plot.tip(mine, Plot.pointer({ x: "ranks", y: "value", title: (p) => tipOf(p, formula, format), fill: "var(--panel)", stroke: "var(--soft)" })),
       ] });
   });

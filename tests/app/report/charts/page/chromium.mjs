@@ -72,7 +72,7 @@ checks["every figure is drawn"] = async () => {
 
 checks["filters take schemes and platforms out of all figures, and put them in again"] = async () => {
   const before = { points: await count("#time g.point path"), panels: await count("#time .panel") };
-  await page.locator("input[name=label]").first().dispatchEvent("click");
+  await page.locator("input[name=label]:checked").first().dispatchEvent("click");
   assert.ok(await count("#time g.point path") < before.points);
   await page.locator("input[name=place]").first().dispatchEvent("click");
   assert.equal(await count("#time .panel"), before.panels - 1);
@@ -152,6 +152,12 @@ checks["it is readable in the dark, and in print"] = async () => {
 checks["28 schemes differ in colour or symbol, and every symbol has pixels of its colour"] = async () => {
   thinwire("report", results("congestion"), "-o", join(folder, "congestion.html"));
   await open("congestion.html");
+  const shown = () => page.evaluate(() =>
+    new Set([...document.querySelectorAll("#time g.point path")].map((mark) => getComputedStyle(mark).fill + mark.getAttribute("d"))).size);
+  assert.equal(await shown(), 10);
+  assert.ok(await count("#time g.direct text") >= 10, "the series are named beside their last points");
+  await page.locator("fieldset.label button", { hasText: /^all$/ }).click();
+  assert.ok(await shown() > 10);
   const kSide = 20;
   // A mark of each series, drawn once more beside each other, so that none hides another.
   const series = await page.evaluate((side) => {
