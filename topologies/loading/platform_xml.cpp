@@ -163,8 +163,8 @@ class Attributes {
 
 class Reader {
  public:
-  explicit Reader(const std::string& path)
-      : path_(path), parser_(XML_ParserCreate(nullptr), &XML_ParserFree) {
+  explicit Reader(std::string path)
+      : path_(std::move(path)), parser_(XML_ParserCreate(nullptr), &XML_ParserFree) {
     XML_SetUserData(parser_.get(), this);
     XML_SetElementHandler(
         parser_.get(),
@@ -267,8 +267,8 @@ class Reader {
     const auto points = static_cast<double>(zone.points);
     if (floyd && zone.points > kMostOfFloyd) {
       refuse(
-          fmt::format("zone {}: {} hosts, routers and zones are too many for Floyd's routing, "
-                      "which takes {}; Dijkstra takes more",
+          fmt::format("zone {}: there are {} hosts, routers and zones; a Floyd zone may have {}, "
+                      "a Dijkstra zone any number",
                       zone.id, zone.points, kMostOfFloyd));
     }
     const double bytes = points * points * (floyd ? kFloydEntry : kFullEntry);

@@ -80,6 +80,13 @@ std::string route_text(Format format, const topologies::Platform& platform,
                        {"latency_s", link.latency.value()},
                        {"latency_s_sum", latency}});
   }
+  const double distance = route.latency.value() - latency;
+  if (platform.xml().distances && distance > topologies::kSameLatency) {
+    records.push_back({{"link", "(distance)"},
+                       {"bandwidth_Bps", nullptr},
+                       {"latency_s", distance},
+                       {"latency_s_sum", route.latency.value()}});
+  }
   return render(
       format, records,
       {text_column("link", "link"), number_column("bandwidth_Bps", "bandwidth_Bps"),

@@ -48,8 +48,10 @@ void SmpiNetwork::limit_ports() {
   if (used.size() < 2) return;
   std::map<topologies::LinkIndex, std::set<std::pair<topologies::HostIndex, bool>>> ends;
   const auto look = [&](topologies::HostIndex host, topologies::HostIndex other) {
-    ends[platform_.route(host, other).links.front()].emplace(host, true);
-    ends[platform_.route(other, host).links.back()].emplace(host, false);
+    const std::vector<topologies::LinkIndex> there = platform_.route(host, other).links;
+    const std::vector<topologies::LinkIndex> back = platform_.route(other, host).links;
+    if (!there.empty()) ends[there.front()].emplace(host, true);
+    if (!back.empty()) ends[back.back()].emplace(host, false);
   };
   for (std::size_t i = 0; i < used.size(); ++i) {
     const std::string& node = platform_.hosts()[used[i]].node;
