@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <variant>
@@ -17,7 +18,8 @@ struct OptionInfo {
   OptionValue fallback;
   double minimum;  ///< of a number
   std::string help;
-  std::vector<std::int64_t> choices = {};  ///< of a whole number; empty: any
+  std::vector<std::int64_t> choices = {};                    ///< of a whole number; empty: any
+  double maximum = std::numeric_limits<double>::infinity();  ///< of a number
 };
 
 /// Values by name. Those that the user did not give have their defaults.

@@ -23,6 +23,7 @@ struct RunFlags {
   std::vector<std::string> settings;  // KEY=VALUE, over both
   report::Format format = report::Format::table;
   bool phases = false;
+  std::optional<std::int64_t> memory_mebibytes;
   TimelineFlags timeline;
   bool verbose = false;
 };
@@ -35,8 +36,12 @@ void apply_setting(Json& point, const std::string& setting) {
         fmt::format("--set {}: wanted is KEY=VALUE, as in input.overlap=0.5", setting));
   }
   const std::string text = setting.substr(equals + 1);
-  Json value = Json::parse(text, nullptr, false);
-  if (value.is_discarded()) value = text;
+  Json value;
+  try {
+    value = parse_json(text, "--set " + setting.substr(0, equals));
+  } catch (const Json::parse_error&) {
+    value = text;
+  }
   experiment::set_by_path(point, setting.substr(0, equals), value);
 }
 
@@ -97,6 +102,9 @@ std::string selection_text(const experiment::Row& row) {
 
 int run(const RunFlags& flags) {
   Json point = flags.config.empty() ? Json::object() : read_json(flags.config);
+  if (flags.given.contains("k") && flags.given.contains("density")) {
+    throw InputError("-k: give -k or --density, not both");
+  }
   for (const auto& item : flags.given.items()) {
     if (item.key() == "k" && point.is_object()) point.erase("density");
     if (item.key() == "density" && point.is_object()) point.erase("k");
@@ -106,9 +114,12 @@ int run(const RunFlags& flags) {
   const std::string origin = flags.config.empty() ? "run" : flags.config;
   const experiment::Point settled = experiment::point_from(point, origin);
   prepare_for_packets({settled}, flags.config);
+  ChildLimits limits;
+  if (flags.memory_mebibytes) limits.memory_bytes = *flags.memory_mebibytes << 20;
   const std::vector<experiment::Row> rows{
-      flags.timeline.file.empty() ? experiment::simulate_point("run", settled, flags.verbose)
-                                  : row_with_timeline(flags.timeline, settled, flags.verbose)};
+      flags.timeline.file.empty()
+          ? experiment::simulate_point("run", settled, flags.verbose, nullptr, limits)
+          : row_with_timeline(flags.timeline, settled, flags.verbose, limits)};
   if (flags.format == report::Format::jsonl) {
     fmt::print("{}\n", to_json(rows.front()).dump());
   } else {
@@ -121,10 +132,9 @@ int run(const RunFlags& flags) {
     const experiment::Record& record = rows.front().point.record;
     constexpr std::size_t kHottest = 10;
     if (flags.phases) {
-      fmt::print(out, "\n{}", phases_text(result));
-      if (rows.front().outcome->selection) {
-        fmt::print(out, "\n{}\n", selection_text(rows.front()));
-      }
+      std::string text = '\n' + phases_text(result);
+      if (rows.front().outcome->selection) text += '\n' + selection_text(rows.front()) + '\n';
+      static_cast<void>(std::fputs(text.c_str(), out));
     }
     if (flags.format == report::Format::table && record.ranks)
       fmt::print("\n{}", ranks_text(result));
@@ -149,6 +159,7 @@ void add_run(Command& app) {
       .value_text("KEY=VALUE");
   command.add_flag("--phases", flags->phases, "print what each phase of the scheme cost");
   add_timeline_flags(command, flags->timeline);
+  add_memory_limit(command, flags->memory_mebibytes);
   command.add_flag("--verbose", flags->verbose, "let SimGrid's log through to stderr");
   add_format(command, flags->format);
   command.footer(
