@@ -33,6 +33,9 @@ OptionValue converted(const OptionInfo& info, const OptionValue& value) {
   if (low) {
     throw InputError(fmt::format("option '{}' must be at least {}", info.name, info.minimum));
   }
+  if (std::holds_alternative<double>(result) && std::get<double>(result) > info.maximum) {
+    throw InputError(fmt::format("option '{}' must be at most {}", info.name, info.maximum));
+  }
   if (!info.choices.empty() &&
       std::ranges::find(info.choices, std::get<std::int64_t>(result)) == info.choices.end()) {
     throw InputError(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <variant>
@@ -17,7 +18,8 @@ struct OptionInfo {
   OptionValue fallback;
   double minimum;  ///< smallest number allowed
   std::string help;
-  std::vector<std::int64_t> choices = {};  ///< integers allowed; empty: any
+  std::vector<std::int64_t> choices = {};                    ///< integers allowed; empty: any
+  double maximum = std::numeric_limits<double>::infinity();  ///< largest number allowed
 };
 
 /// Option values by name. Options that the user did not set have their defaults.

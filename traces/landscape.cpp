@@ -112,7 +112,7 @@ Ref<const Population> Landscape::population() const {
   Population::Settings settings;
   settings.coordinates = coordinates_;
   const std::uint32_t cells = std::clamp(coordinates_ / 64, 1U, kMostCells);
-  settings.cell_width = (coordinates_ + cells - 1) / cells;
+  settings.cell_width = 1 + (coordinates_ - 1) / cells;
   settings.rates = rates_;
   settings.magnitudes = magnitudes_;
 

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/nearest.hpp"
 
@@ -334,7 +334,7 @@ void write_profile(const Profile& profile, const std::string& path) {
   };
   std::vector<std::string> layers;
   for (const Layer& layer : profile.layers) {
-    layers.push_back(Json{{"name", layer.name}, {"size", layer.size}}.dump());
+    layers.push_back(dumped({{"name", layer.name}, {"size", layer.size}}));
   }
   std::vector<std::string> regions;
   for (const ProfileRegion& region : profile.regions) {
@@ -344,22 +344,20 @@ void write_profile(const Profile& profile, const std::string& path) {
   std::vector<std::string> provenance;
   for (const std::string_view entry : kEntries) {
     const Provenance& of = profile.provenance.at(std::string(entry));
-    provenance.push_back(fmt::format("{}: {}", Json(entry).dump(),
-                                     Json{{"kind", of.kind}, {"from", of.from}}.dump()));
+    provenance.push_back(
+        fmt::format("{}: {}", Json(entry).dump(), dumped({{"kind", of.kind}, {"from", of.from}})));
   }
   const std::string text = fmt::format(
       "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"name\": {},\n  \"source\": {},\n"
       "  \"components\": {},\n  \"density\": {},\n  \"popularity\": {},\n  \"magnitudes\": {},\n"
       "  \"thresholds\": {},\n  \"provenance\": {{{}}},\n  \"layers\": [{}],\n"
       "  \"regions\": [{}]\n}}\n",
-      kProfileFormat, kProfileVersion, Json(profile.name).dump(), Json(profile.source).dump(),
+      kProfileFormat, kProfileVersion, dumped(profile.name), dumped(profile.source),
       profile.components, Json(profile.density).dump(), popularity.dump(),
       group(magnitude_fields(copy.magnitudes)).dump(),
       group(threshold_fields(copy.thresholds)).dump(), lines(provenance), lines(layers),
       lines(regions));
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  if (!file.flush()) throw InputError(fmt::format("{}: cannot be written", path));
+  write_text(path, text);
 }
 
 }  // namespace thinwire::traces

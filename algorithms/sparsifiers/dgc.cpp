@@ -65,7 +65,7 @@ SampledThreshold sampled_threshold(const SparseVector& accumulated, const Scheme
 }
 
 OptionInfo sample_option() {
-  return {"sample", 0.01, 0, "share of the components that the threshold is estimated from"};
+  return {"sample", 0.01, 0, "share of the components that the threshold is estimated from", {}, 1};
 }
 
 SparsifierInfo dgc_sparsifier() {

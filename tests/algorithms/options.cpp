@@ -66,6 +66,10 @@ TEST_CASE("An option below its minimum is refused with the minimum") {
   CHECK(contains(refusal({{"trigger", 0.25}}), "option 'trigger' must be at least 0.5"));
   CHECK(contains(refusal({{"trigger", std::numeric_limits<double>::quiet_NaN()}}),
                  "option 'trigger' must be at least 0.5"));
+  const std::vector<OptionInfo> share{{"share", 0.5, 0, "", {}, 1}};
+  CHECK(error_of<InputError>([&] {
+          const Options options(share, {{"share", 2.0}});
+        }) == "option 'share' must be at most 1");
   CHECK(Options(known(), {{"bucket", std::int64_t{1}}}).integer("bucket") == 1);
   CHECK(Options(known(), {{"trigger", 0.5}}).number("trigger") == 0.5);
 }

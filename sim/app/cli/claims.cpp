@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -14,6 +13,7 @@
 #include "sim/app/report/tables/claims_report.hpp"
 #include "sim/app/studies/claims/claims.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 
 namespace thinwire::cli {
 
@@ -38,13 +38,6 @@ const std::vector<std::string>& quick_claims() {
   return ids;
 }
 
-void write(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) throw InputError(fmt::format("{}: cannot be written", path.string()));
-}
-
 int run(const ClaimsFlags& flags) {
   if (flags.list) {
     for (const std::string& id : studies::claim_ids()) fmt::print("{}\n", id);
@@ -60,14 +53,14 @@ int run(const ClaimsFlags& flags) {
   const bool terminal = isatty(STDERR_FILENO) == 1;
   const std::vector<studies::Finding> findings =
       studies::check_claims(wanted, [&](const std::string& id) {
-        if (terminal) fmt::print(stderr, "\r\033[K{}", id);
+        if (terminal) show_on_terminal(id);
       });
-  if (terminal) fmt::print(stderr, "\r\033[K");
+  if (terminal) show_on_terminal("");
   const std::vector<Json> records = report::claim_records(findings);
   if (!flags.output.empty()) {
     const std::filesystem::path folder(flags.output);
-    write(folder / "claims.txt", report::claims_text(findings));
-    write(folder / "claims.jsonl", report::to_json_lines(records));
+    write_text(folder / "claims.txt", report::claims_text(findings));
+    write_text(folder / "claims.jsonl", report::to_json_lines(records));
   }
   if (flags.format == report::Format::table) {
     fmt::print("{}", report::claims_text(findings));

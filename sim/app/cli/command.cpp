@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +19,7 @@
 #include "sim/app/report/tables/training.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/printable.hpp"
 #include "sim/core/base/split.hpp"
 #include "sim/machine/networks/smpi/smpi.hpp"
 
@@ -156,6 +158,17 @@ std::vector<report::Column> comparison_columns(Detail detail, const std::vector<
 
 }  // namespace
 
+void say_line(const std::string& line) {
+  const std::size_t end = line.find_last_not_of('\n');
+  const std::string text = printable(line.substr(0, end == std::string::npos ? 0 : end + 1)) + '\n';
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+}
+
+void show_on_terminal(const std::string& text) {
+  static_cast<void>(std::fputs(("\r\033[K" + printable(text)).c_str(), stderr));
+  std::fflush(stderr);
+}
+
 void prepare_for_packets(const std::vector<experiment::Point>& points, const std::string& config) {
   constexpr const char* kVariable = "NS_ATTRIBUTE_DEFAULT";
   if (std::ranges::none_of(points, &experiment::Point::packets) ||
@@ -199,14 +212,17 @@ void add_setting_flag(Command& command, Json& given, const experiment::Setting& 
       setting.flag,
       [&given, &setting](const std::string& word) {
         const bool is_text = setting.kind == SettingKind::text;
+        const bool listed = !is_text || setting.path == "scheme";
         Json values = Json::array();
-        for (const std::string& part :
-             is_text&& setting.path != "scheme" ? std::vector{word} : split(word)) {
+        for (const std::string& part : listed ? split(word) : std::vector{word}) {
           values.push_back(experiment::value_of(part, setting));
-          if (is_text || !values.back().is_string()) continue;
+          // An empty word that means the default is a mistake: a variable that is not set.
+          const bool nothing = part.empty() && is_default(setting, values.back());
+          if (!nothing && (is_text || !values.back().is_string())) continue;
+          const std::size_t name = setting.flag.find("--");
           throw InputError(fmt::format("{}: '{}' is not right; wanted is {}",
-                                       setting.flag.substr(setting.flag.find("--")), part,
-                                       setting.wanted()));
+                                       setting.flag.substr(name == std::string::npos ? 0 : name),
+                                       part, nothing ? "a name" : setting.wanted()));
         }
         given[setting.path] = values.size() == 1 ? values.front() : values;
       },
@@ -225,6 +241,12 @@ void add_setting_flags(Command& command, Json& given, const experiment::Settings
   for (const experiment::Setting& setting : settings) {
     if (!setting.flag.empty()) add_setting_flag(command, given, setting);
   }
+}
+
+void add_memory_limit(Command& command, std::optional<std::int64_t>& mebibytes) {
+  command.add_option("--memory-limit", mebibytes, "memory for a point; beyond it it fails")
+      .range(std::int64_t{1}, std::int64_t{1} << 40)
+      .value_text("MiB");
 }
 
 void add_format(Command& command, report::Format& format) {
@@ -285,15 +307,20 @@ std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
   return rows;
 }
 
+void say_contradictions(const experiment::UniqueRows& rows) {
+  if (rows.contradictions == 0) return;
+  say("{} points have different results under one key, and the last one of each counts",
+      rows.contradictions);
+}
+
 bool report_troubles(const std::vector<experiment::Row>& rows) {
   std::fflush(stdout);  // the table first, where both go to one place
   bool failed = false;
   for (const experiment::Row& row : rows) {
     if (row.status == experiment::Status::ok) continue;
     failed = failed || row.status == experiment::Status::failed;
-    fmt::print(stderr, "{}: {}: {}\n",
-               row.status == experiment::Status::failed ? "failed" : "skipped", name_of(row.point),
-               row.reason);
+    say("{}: {}: {}", row.status == experiment::Status::failed ? "failed" : "skipped",
+        name_of(row.point), row.reason);
   }
   return failed;
 }

@@ -1,12 +1,16 @@
 // What the subcommands share. Each one is a file of its own that adds itself to the parser.
 #pragma once
 
+#include <fmt/core.h>
+
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/app/cli/flags.hpp"
 #include "sim/app/experiment/config.hpp"
-#include "sim/app/experiment/row.hpp"
+#include "sim/app/experiment/results_file.hpp"
 #include "sim/app/report/tables/formats.hpp"
 
 namespace thinwire::cli {
@@ -16,6 +20,16 @@ namespace thinwire::cli {
 inline constexpr int kFailed = 1;
 inline constexpr int kBadInput = 2;
 inline constexpr int kInterrupted = 130;
+
+/// Prints a line on stderr, where control characters are escaped. A stderr that cannot be written
+/// stops nothing.
+void say_line(const std::string& line);
+template <class... Values>
+void say(fmt::format_string<Values...> text, Values&&... values) {
+  say_line(fmt::format(text, std::forward<Values>(values)...));
+}
+/// Shows what goes on in the last line of the terminal, in place of what was shown there before.
+void show_on_terminal(const std::string& text);
 
 /// Each adds a subcommand, whose callback does the work.
 void add_report(Command& app);
@@ -39,6 +53,8 @@ void add_setting_flags(Command& command, Json& given,
 /// One of them, with a help of its own where it means something else than in 'run'.
 void add_setting_flag(Command& command, Json& given, const experiment::Setting& setting,
                       const std::string& help = {});
+/// --memory-limit MiB.
+void add_memory_limit(Command& command, std::optional<std::int64_t>& mebibytes);
 /// --format table|csv|json|jsonl.
 void add_format(Command& command, report::Format& format);
 /// How much a table shows; the other formats hold everything.
@@ -57,6 +73,8 @@ void prepare_for_packets(const std::vector<experiment::Point>& points, const std
 /// are those of record_of. Throws InputError where a column is unknown or no row is left.
 [[nodiscard]] std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
                                                       const std::vector<std::string>& where);
+/// Says on stderr how many rows contradict one another.
+void say_contradictions(const experiment::UniqueRows& rows);
 /// Lists on stderr what was skipped or failed, and says whether anything failed.
 [[nodiscard]] bool report_troubles(const std::vector<experiment::Row>& rows);
 

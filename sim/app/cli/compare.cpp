@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,7 +9,6 @@
 
 #include "sim/app/cli/command.hpp"
 #include "sim/app/experiment/compare.hpp"
-#include "sim/app/experiment/results_file.hpp"
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
 #include "sim/core/base/errors.hpp"
@@ -34,32 +33,21 @@ struct Result {
   Json record;
 };
 
-/// The rows of all files. One that comes again, by its key, takes the place of the one before.
+/// The rows of all files, each key once.
 std::vector<experiment::Row> rows_of(const std::vector<std::string>& files) {
   std::vector<experiment::Row> rows;
-  std::map<std::string, std::size_t> place_of;
-  int superseded = 0;
   for (const std::string& path : files) {
     experiment::RowsFile file = experiment::read_rows(path);
-    if (file.truncated) {
-      fmt::print(stderr, "{}: the last line is not complete and is left out\n", path);
-    }
+    if (file.truncated) say("{}: the last line is not complete and is left out", path);
     if (file.rows.empty()) throw InputError(fmt::format("{}: holds no results", path));
-    for (experiment::Row& row : file.rows) {
-      const auto [found, fresh] = place_of.emplace(row.key, rows.size());
-      if (fresh) {
-        rows.push_back(std::move(row));
-      } else {
-        rows[found->second] = std::move(row);
-        ++superseded;
-      }
-    }
+    std::ranges::move(file.rows, std::back_inserter(rows));
   }
-  if (superseded > 0) {
-    fmt::print(stderr, "{} results are there more than once, and the last one of each counts\n",
-               superseded);
+  experiment::UniqueRows unique = experiment::unique_rows(std::move(rows));
+  if (unique.repeated > 0) {
+    say("{} results are there more than once, and the last one of each counts", unique.repeated);
   }
-  return rows;
+  say_contradictions(unique);
+  return std::move(unique.rows);
 }
 
 std::vector<Json> records_of(const std::vector<Result>& results) {
@@ -122,20 +110,19 @@ int run(const CompareFlags& flags) {
     return row.outcome && row.point.workload.model.empty() && !compare(row, tolerance).comparable;
   });
   if (unknown > 0) {
-    fmt::print(stderr, "{} of {} results cannot be compared: no formula knows gamma, L or o\n",
-               unknown, rows.size());
+    say("{} of {} results cannot be compared: no formula knows gamma, L or o", unknown,
+        rows.size());
     gate_holds = false;
   }
   const auto congested = std::ranges::count_if(rows, [&](const experiment::Row& row) {
     return compare(row, tolerance).verdict == experiment::Verdict::congested;
   });
   if (congested > 0) {
-    fmt::print(stderr, "{} of {} results are of networks that congest, and are not judged\n",
-               congested, rows.size());
+    say("{} of {} results are of networks that congest, and are not judged", congested,
+        rows.size());
   }
   if (off > 0) {
-    fmt::print(stderr, "{} of {} results miss their formula by more than {}\n", off, rows.size(),
-               tolerance);
+    say("{} of {} results miss their formula by more than {}", off, rows.size(), tolerance);
     gate_holds = false;
   }
   return gate_holds ? 0 : kFailed;

@@ -4,7 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -40,7 +43,12 @@ Option& Option::range(double least, double most) {
 }
 
 Option& Option::positive() {
-  option_->check(CLI::PositiveNumber);
+  option_->check(
+      [](const std::string& word) {
+        const bool right = std::strtod(word.c_str(), nullptr) > 0;
+        return right ? std::string() : fmt::format("'{}' is not a number above 0", word);
+      },
+      "POSITIVE");
   return *this;
 }
 
@@ -100,6 +108,32 @@ OptionInfo info_of(CLI::Option& option) {
   return info;
 }
 
+/// What is wrong with a word that a value is to be made of, or nothing.
+template <class Value>
+std::string complaint_about(const std::string& word) {
+  if (word.empty()) return "is empty; give a value or leave it out";
+  if (std::is_floating_point_v<Value> && !std::isfinite(std::strtod(word.c_str(), nullptr))) {
+    return fmt::format("'{}' is not a finite number", word);
+  }
+  if (std::is_unsigned_v<Value> && word.front() == '-') {
+    return fmt::format("'{}' is below 0", word);
+  }
+  return {};
+}
+
+template <class Value>
+struct ValueOf {
+  using Type = Value;
+};
+template <class Value>
+struct ValueOf<std::optional<Value>> {
+  using Type = Value;
+};
+template <class Value>
+struct ValueOf<std::vector<Value>> {
+  using Type = Value;
+};
+
 }  // namespace
 
 Command Command::add_subcommand(const std::string& name, const std::string& description) {
@@ -110,7 +144,9 @@ Option Command::bind(const std::string& names, Target target, const std::string&
   return std::visit(
       [&](auto&& to) {
         if constexpr (std::is_pointer_v<std::remove_reference_t<decltype(to)>>) {
-          return Option(app_->add_option(names, *to, help));
+          using Value = typename ValueOf<std::remove_reference_t<decltype(*to)>>::Type;
+          CLI::Option* const option = app_->add_option(names, *to, help);
+          return Option(option->check(complaint_about<Value>));
         } else {
           return Option(app_->add_option_function<std::string>(names, to, help));
         }
@@ -244,8 +280,8 @@ int CommandLine::run(int argc, char** argv) {
   } catch (const CLI::Success& help) {
     return app_->exit(help);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "{}: {} (see '{} --help')\n", app_->get_name(),
-               complaint_of(named, words, error.what()), named.name);
+    say("{}: {} (see '{} --help')", app_->get_name(), complaint_of(named, words, error.what()),
+        named.name);
     return kBadInput;
   }
   return exit_code_;

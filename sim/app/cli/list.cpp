@@ -93,7 +93,7 @@ int run_costs(ListFlags flags) {
                           }};
   };
   if (flags.format == report::Format::table) {
-    fmt::print(stderr, "P = {}, n = {}, k = {}\n", flags.point.ranks, flags.point.n, flags.point.k);
+    say("P = {}, n = {}, k = {}", flags.point.ranks, flags.point.n, flags.point.k);
   }
   fmt::print("{}",
              render(flags.format, records,

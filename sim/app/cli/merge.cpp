@@ -4,7 +4,6 @@
 #include <set>
 
 #include "sim/app/cli/command.hpp"
-#include "sim/app/experiment/results_file.hpp"
 #include "sim/app/experiment/sweep.hpp"
 #include "sim/core/base/errors.hpp"
 
@@ -18,22 +17,24 @@ struct MergeFlags {
 };
 
 int run(const MergeFlags& flags) {
-  const std::vector<experiment::Row> rows = experiment::merge_rows(flags.results);
+  const experiment::UniqueRows unique = experiment::merge_rows(flags.results);
+  const std::vector<experiment::Row>& rows = unique.rows;
   if (rows.empty()) throw InputError(fmt::format("{}: holds no results", flags.results.front()));
   if (flags.output.empty()) {
     fmt::print("{}", experiment::lines_of(rows));
   } else {
     write_rows(flags.output, rows);
   }
+  say_contradictions(unique);
   std::set<std::string> versions;
   for (const experiment::Row& row : rows) versions.insert(row.version);
   if (versions.size() > 1) {
-    fmt::print(stderr, "the results are of {} versions of thinwire: {}\n", versions.size(),
-               fmt::join(versions, ", "));
+    say("the results are of {} versions of thinwire: {}", versions.size(),
+        fmt::join(versions, ", "));
   }
   const bool failed = report_troubles(rows);
-  fmt::print(stderr, "{} results of {} files{}\n", rows.size(), flags.results.size(),
-             flags.output.empty() ? "" : " in " + flags.output);
+  say("{} results of {} files{}", rows.size(), flags.results.size(),
+      flags.output.empty() ? "" : " in " + flags.output);
   return failed ? kFailed : 0;
 }
 

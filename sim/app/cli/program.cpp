@@ -1,9 +1,11 @@
 #include "sim/app/cli/program.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "algorithms/registry.hpp"
@@ -72,19 +74,27 @@ int Program::run_command(int argc, char** argv) {
 }
 
 int Program::run(int argc, char** argv) {
+  // A closed stream's number would go to the next file that is opened. Reading ends at once, and
+  // writing fails.
+  for (int stream = 0; stream < 3; ++stream) {
+    if (fcntl(stream, F_GETFD) < 0) static_cast<void>(open("/dev/null", O_RDONLY));
+  }
   try {
     const int exit_code = run_command(argc, argv);
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
-    fmt::print(stderr, "{}: what was printed could not be written\n", name_);
+    say("{}: what was printed could not be written", name_);
     return kFailed;
   } catch (const InputError& error) {
-    fmt::print(stderr, "{}: {}\n", name_, error.what());
+    say("{}: {}", name_, error.what());
     return kBadInput;
   } catch (const InterruptedError& error) {
-    fmt::print(stderr, "{}: {}\n", name_, error.what());
+    say("{}: {}", name_, error.what());
     return kInterrupted;
+  } catch (const std::bad_alloc&) {
+    say("{}: out of memory", name_);
+    return kFailed;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: {}\n", name_, error.what());
+    say("{}: {}", name_, error.what());
     return kFailed;
   }
 }

@@ -14,8 +14,6 @@ namespace thinwire::cli {
 
 namespace {
 
-constexpr const char* kClear = "\r\033[K";
-
 int columns_of_terminal() {
   winsize size{};
   constexpr int kUsual = 80;
@@ -51,15 +49,15 @@ std::string bar_text(const experiment::SweepProgress& progress, int columns) {
 ProgressDisplay::ProgressDisplay() : terminal_(isatty(STDERR_FILENO) != 0) {}
 
 ProgressDisplay::~ProgressDisplay() {
-  if (terminal_) fmt::print(stderr, "{}", kClear);
+  if (terminal_) show_on_terminal("");
 }
 
 void ProgressDisplay::show(const experiment::SweepProgress& progress) {
   if (!terminal_) {
     if (progress.ended == nullptr) return;
     const experiment::Row& row = *progress.ended;
-    fmt::print(stderr, "{}/{} {} ({:.1f} s){}\n", progress.done, progress.total, name_of(row.point),
-               row.wall_s, row.status == experiment::Status::failed ? " FAILED" : "");
+    say("{}/{} {} ({:.1f} s){}", progress.done, progress.total, name_of(row.point), row.wall_s,
+        row.status == experiment::Status::failed ? " FAILED" : "");
     return;
   }
   if (progress.ended != nullptr) last_ = name_of(progress.ended->point);
@@ -70,8 +68,7 @@ void ProgressDisplay::show(const experiment::SweepProgress& progress) {
   const int columns = columns_of_terminal();
   std::string line = bar_text(progress, columns);
   if (!last_.empty()) line += "; " + last_;
-  fmt::print(stderr, "{}{}", kClear, line.substr(0, static_cast<std::size_t>(columns - 1)));
-  std::fflush(stderr);
+  show_on_terminal(line.substr(0, static_cast<std::size_t>(columns - 1)));
 }
 
 }  // namespace thinwire::cli

@@ -90,10 +90,10 @@ int run(RecommendFlags flags) {
       .most_ranks = flags.most_ranks};
   const bool terminal = isatty(STDERR_FILENO) == 1;
   if (terminal) {
-    settings.progress = [](const std::string& what) { fmt::print(stderr, "\r\033[K{}", what); };
+    settings.progress = [](const std::string& what) { show_on_terminal(what); };
   }
   const studies::Recommendation result = studies::recommend(settings);
-  if (terminal) fmt::print(stderr, "\r\033[K");
+  if (terminal) show_on_terminal("");
   std::vector<experiment::Row> rows;
   for (const studies::Candidate& candidate : result.ranked) rows.push_back(candidate.row);
   const experiment::Row& best = rows.front();

@@ -14,6 +14,8 @@
 #include "sim/app/report/charts/page.hpp"
 #include "sim/app/report/charts/rendering.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
+#include "sim/core/base/json_node.hpp"
 
 namespace thinwire::cli {
 
@@ -44,7 +46,7 @@ bool holds_claims(const std::string& path) {
 }
 
 void note_truncated(const std::string& path) {
-  fmt::print(stderr, "{}: the last line is not complete and is left out\n", path);
+  say("{}: the last line is not complete and is left out", path);
 }
 
 void read_claims(const std::string& path, std::vector<Json>& claims) {
@@ -52,8 +54,11 @@ void read_claims(const std::string& path, std::vector<Json>& claims) {
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     const bool complete = !file.eof();
-    Json claim = Json::parse(line, nullptr, false);
-    if (claim.is_discarded() && !complete) {
+    Json claim;
+    try {
+      claim = parse_json(line, fmt::format("{}:{}", path, number));
+    } catch (const Json::parse_error&) {
+      if (complete) throw InputError(fmt::format("{}:{}: not JSON", path, number));
       note_truncated(path);
       return;
     }
@@ -75,7 +80,7 @@ Read read_all(const std::vector<std::string>& paths) {
     }
     experiment::RowsFile file = experiment::read_rows(path);
     if (file.truncated) note_truncated(path);
-    if (file.rows.empty()) fmt::print(stderr, "{}: holds no results\n", path);
+    if (file.rows.empty()) say("{}: holds no results", path);
     std::ranges::move(file.rows, std::back_inserter(read.rows));
   }
   return read;
@@ -104,10 +109,7 @@ void write_out(const std::string& path, const std::string& text) {
     static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
     return;
   }
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) throw InputError(fmt::format("{}: cannot be written", path));
+  write_text(path, text);
 }
 
 int run(const ReportFlags& flags) {

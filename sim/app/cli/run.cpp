@@ -23,6 +23,7 @@ struct RunFlags {
   std::vector<std::string> settings;  // KEY=VALUE, over both
   report::Format format = report::Format::table;
   bool phases = false;
+  std::optional<std::int64_t> memory_mebibytes;
   TimelineFlags timeline;
   bool verbose = false;
 };
@@ -35,8 +36,12 @@ void apply_setting(Json& point, const std::string& setting) {
         fmt::format("--set {}: wanted is KEY=VALUE, as in input.overlap=0.5", setting));
   }
   const std::string text = setting.substr(equals + 1);
-  Json value = Json::parse(text, nullptr, false);
-  if (value.is_discarded()) value = text;
+  Json value;
+  try {
+    value = parse_json(text, "--set " + setting.substr(0, equals));
+  } catch (const Json::parse_error&) {
+    value = text;
+  }
   experiment::set_by_path(point, setting.substr(0, equals), value);
 }
 
@@ -97,6 +102,9 @@ std::string selection_text(const experiment::Row& row) {
 
 /// The points that the flags describe: one for each combination of the values of their lists.
 std::vector<experiment::Point> points_of(const RunFlags& flags) {
+  if (flags.given.contains("k") && flags.given.contains("density")) {
+    throw InputError("-k: give -k or --density, not both");
+  }
   std::vector<Json> points{flags.config.empty() ? Json::object() : read_json(flags.config)};
   for (const auto& item : flags.given.items()) {
     const Json values = item.value().is_array() ? item.value() : Json::array({item.value()});
@@ -126,9 +134,9 @@ void print_details(const RunFlags& flags, const experiment::Row& row) {
   const bool table = flags.format == report::Format::table;
   const Json result = to_json(row).at("result");
   if (flags.phases) {
-    std::FILE* const out = table ? stdout : stderr;
-    fmt::print(out, "\n{}", phases_text(result));
-    if (row.outcome->selection) fmt::print(out, "\n{}\n", selection_text(row));
+    std::string text = '\n' + phases_text(result);
+    if (row.outcome->selection) text += '\n' + selection_text(row) + '\n';
+    static_cast<void>(std::fputs(text.c_str(), table ? stdout : stderr));
   }
   if (table && row.point.record.ranks) fmt::print("\n{}", ranks_text(result));
   if (table && row.point.record.links) fmt::print("\n{}", links_text(result, kHottest));
@@ -140,11 +148,13 @@ int run(const RunFlags& flags) {
   if (points.size() > 1 && !flags.timeline.file.empty()) {
     throw InputError("--timeline: one run has one timeline; give each flag one value");
   }
+  ChildLimits limits;
+  if (flags.memory_mebibytes) limits.memory_bytes = *flags.memory_mebibytes << 20;
   std::vector<experiment::Row> rows;
   for (const experiment::Point& point : points) {
     rows.push_back(flags.timeline.file.empty()
-                       ? experiment::simulate_point("run", point, flags.verbose)
-                       : row_with_timeline(flags.timeline, point, flags.verbose));
+                       ? experiment::simulate_point("run", point, flags.verbose, nullptr, limits)
+                       : row_with_timeline(flags.timeline, point, flags.verbose, limits));
     if (flags.format == report::Format::jsonl) fmt::print("{}\n", to_json(rows.back()).dump());
   }
   if (flags.format != report::Format::jsonl) {
@@ -176,6 +186,7 @@ void add_run(Command& app) {
       .value_text("KEY=VALUE");
   command.add_flag("--phases", flags->phases, "print what each phase of the scheme cost");
   add_timeline_flags(command, flags->timeline);
+  add_memory_limit(command, flags->memory_mebibytes);
   command.add_flag("--verbose", flags->verbose, "let SimGrid's log through to stderr");
   add_format(command, flags->format);
   command.footer(

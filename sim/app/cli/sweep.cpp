@@ -53,7 +53,8 @@ std::string default_output(const std::string& sweep, const experiment::Shard& sh
 /// The points, and how long they will take.
 int print_plan(const experiment::Sweep& sweep, const std::string& output, const SweepFlags& flags) {
   std::vector<experiment::Row> before;
-  if (std::filesystem::exists(output)) before = experiment::read_rows(output).rows;
+  std::error_code ignored;
+  if (std::filesystem::exists(output, ignored)) before = experiment::read_rows(output).rows;
   const std::vector<experiment::PlannedPoint> plan =
       experiment::plan_sweep(sweep, before, flags.options);
   std::vector<Json> records;
@@ -82,15 +83,17 @@ int print_plan(const experiment::Sweep& sweep, const std::string& output, const 
       {"basis", [](const Json& r) { return r.at("basis").get<std::string>(); }, true}};
   fmt::print("{}", report::render(flags.format, records, columns));
   std::fflush(stdout);
-  fmt::print(stderr, "{} of {} points would run, in about {} with -j {}; results go to {}\n",
-             missing, plan.size(), duration_text(std::max(longest, expected / flags.options.jobs)),
-             flags.options.jobs, output);
+  say("{} of {} points would run, in about {} with -j {}; results go to {}", missing, plan.size(),
+      duration_text(std::max(longest, expected / flags.options.jobs)), flags.options.jobs, output);
   return 0;
 }
 
 int run(SweepFlags& flags) {
   flags.config = experiment::sweep_file(flags.config);
   const experiment::Sweep sweep = experiment::sweep_from(read_json(flags.config), flags.config);
+  if (sweep.repeated > 0) {
+    say("{} points of the grid are there more than once, and run once", sweep.repeated);
+  }
   if (flags.memory_mebibytes) flags.options.limits.memory_bytes = *flags.memory_mebibytes << 20;
   if (!flags.shard.empty()) flags.options.shard = shard_from(flags.shard);
   const std::string output =
@@ -109,8 +112,7 @@ int run(SweepFlags& flags) {
   }
   fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format, Detail::brief));
   const bool failed = report_troubles(rows);
-  fmt::print(stderr, "{} points ({} of them were there already) in {}\n", rows.size(), reused,
-             output);
+  say("{} points ({} of them were there already) in {}", rows.size(), reused, output);
   return failed ? kFailed : 0;
 }
 
@@ -144,11 +146,7 @@ void add_sweep(Command& app) {
                   "wall-clock seconds for a point; beyond them it fails")
       .positive()
       .value_text("SECONDS");
-  command
-      .add_option("--memory-limit", flags->memory_mebibytes,
-                  "memory for a point; beyond it it fails")
-      .range(std::int64_t{1}, std::int64_t{1} << 40)
-      .value_text("MiB");
+  add_memory_limit(command, flags->memory_mebibytes);
   add_format(command, flags->format);
   command.footer(
       "A point is written as soon as it ends, the longest points run first. Killed at any moment,\n"

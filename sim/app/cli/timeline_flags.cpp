@@ -12,6 +12,7 @@
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/app/report/tables/timeline.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "sim/core/base/numbers.hpp"
 #include "sim/core/base/split.hpp"
 #include "sim/core/base/version.hpp"
@@ -70,10 +71,10 @@ experiment::TimelineWish timeline_wish(const TimelineFlags& flags, const experim
   }
   wish.write = [&flags, &point](const Timeline& timeline) {
     const report::TimelineText trace = report::to_trace_events(timeline, about(point));
-    std::ofstream file(flags.file);
-    file << trace.text;
-    file.close();
-    if (!file) throw SimulationError(fmt::format("{}: cannot be written to", flags.file));
+    const std::string why = try_write_text(flags.file, trace.text);
+    if (!why.empty()) {
+      throw SimulationError(fmt::format("{}: cannot be written to: {}", flags.file, why));
+    }
     std::string told = fmt::format("{} ranks, {} messages, {} events", timeline.shown().size(),
                                    timeline.messages().size(), trace.events);
     const Timeline::LeftOut& left_out = timeline.left_out();
@@ -99,11 +100,11 @@ void remove_empty(const std::string& path) {
 }  // namespace
 
 void add_timeline_flags(Command& command, TimelineFlags& flags) {
-  command
-      .add_option("--timeline", flags.file,
-                  "write what each rank did, and every message, as a trace that Perfetto and "
-                  "chrome://tracing open")
-      .value_text("FILE.json");
+  Option file = command.add_option(
+      "--timeline", flags.file,
+      "write what each rank did, and every message, as a trace that Perfetto and "
+      "chrome://tracing open");
+  file.value_text("FILE.json");
   command
       .add_taker(
           "--timeline-ranks",
@@ -112,28 +113,30 @@ void add_timeline_flags(Command& command, TimelineFlags& flags) {
             flags.ranks_given = true;
           },
           "ranks to show; 'last' is the one that ends last, for which the point may run twice")
+      .needs(file)
       .value_text("RANKS [0-15,last]");
   command
       .add_option("--timeline-events", flags.most_events,
                   "leave out what comes after so many events")
+      .needs(file)
       .value_text(fmt::format("N [{}]", experiment::TimelineSettings{}.most_events));
 }
 
 experiment::Row row_with_timeline(const TimelineFlags& flags, const experiment::Point& point,
-                                  bool verbose) {
+                                  bool verbose, const ChildLimits& limits) {
   experiment::TimelineWish wish = timeline_wish(flags, point);
   experiment::Row row;
   try {
-    row = experiment::simulate_point("run", point, verbose, &wish);
+    row = experiment::simulate_point("run", point, verbose, &wish, limits);
   } catch (...) {
     remove_empty(flags.file);
     throw;
   }
   remove_empty(flags.file);
   if (row.status == experiment::Status::ok) {
-    fmt::print(stderr, "{}: {}; https://ui.perfetto.dev opens it\n", flags.file, wish.told);
+    say("{}: {}; https://ui.perfetto.dev opens it", flags.file, wish.told);
   } else if (fs::is_regular_file(flags.file)) {
-    fmt::print(stderr, "{}: what happened before the run failed\n", flags.file);
+    say("{}: what happened before the run failed", flags.file);
   }
   return row;
 }

@@ -5,6 +5,7 @@
 
 #include "sim/app/cli/command.hpp"
 #include "sim/app/experiment/row.hpp"
+#include "sim/core/base/child_process.hpp"
 
 namespace thinwire::cli {
 
@@ -21,6 +22,7 @@ void add_timeline_flags(Command& command, TimelineFlags& flags);
 /// where the file cannot be written, or the point has no such ranks or no clock: before anything is
 /// simulated. Of a run that fails there is what came before; where nothing ran there is no file.
 [[nodiscard]] experiment::Row row_with_timeline(const TimelineFlags& flags,
-                                                const experiment::Point& point, bool verbose);
+                                                const experiment::Point& point, bool verbose,
+                                                const ChildLimits& limits);
 
 }  // namespace thinwire::cli

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include "sim/app/report/tables/platform_report.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "topologies/analysis/check.hpp"
 #include "topologies/analysis/export.hpp"
 #include "topologies/analysis/graph.hpp"
@@ -29,12 +29,6 @@ struct MakeFlags {
   std::string notes;
   std::string output;
 };
-
-void write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  if (!file.flush()) throw InputError(fmt::format("{}: cannot be written", path));
-}
 
 /// "groups=14", as the comment of a made platform has it.
 void apply_parameter(MakeFlags& flags, const std::string& setting) {

@@ -43,7 +43,7 @@ int fit(const FitFlags& flags) {
   }
   if (!flags.output.empty()) {
     write_profile(fitted.profile, flags.output);
-    fmt::print(stderr, "{} written\n", flags.output);
+    say("{} written", flags.output);
   }
   const std::vector<Json> records = report::fit_records(fitted);
   fmt::print("{}", flags.format == report::Format::table

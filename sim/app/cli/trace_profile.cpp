@@ -60,8 +60,8 @@ int fill_in(ProfileFlags flags) {
   }
   const std::vector<Json> records = report::fill_in_records(profile, density, flags.ranks);
   if (flags.format == report::Format::table) {
-    fmt::print(stderr, "{} at density {}: {}\n", profile.name, density,
-               profile.provenance.at("popularity.rho").from);
+    say("{} at density {}: {}", profile.name, density,
+        profile.provenance.at("popularity.rho").from);
   }
   print(flags.format, records, report::fill_in_text(records));
   return 0;

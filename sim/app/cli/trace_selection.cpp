@@ -118,8 +118,8 @@ int selection(const SelectionFlags& flags) {
     columns.push_back({"rank", text("rank")});
     columns.push_back({"selected/k", text("selected_over_k")});
   } else {
-    fmt::print(stderr, "{}: k is {:g} of the coordinates; late is from iteration {} on\n",
-               flags.input, density, from);
+    say("{}: k is {:g} of the coordinates; late is from iteration {} on", flags.input, density,
+        from);
     columns.push_back({"selected/k late", text("selected_over_k")});
     columns.push_back(
         {"deviation", [](const Json& r) { return percent(r.at("deviation_of_means")); }});

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -10,7 +9,7 @@
 #include "sim/app/report/charts/trace_chart.hpp"
 #include "sim/app/report/tables/trace_report.hpp"
 #include "sim/core/base/child_process.hpp"
-#include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "traces/shipped.hpp"
 #include "traces/statistics.hpp"
 #include "traces/trace.hpp"
@@ -31,9 +30,7 @@ std::string shown(const std::string& path, const TraceShowFlags& flags) {
   if (!flags.svg.empty()) {
     std::string format = report::format_of_name(flags.svg);
     if (format.empty()) format = "svg";
-    std::ofstream file(flags.svg, std::ios::binary);
-    file << report::image_of(report::trace_svg(reader.header(), statistics), format);
-    if (!file.flush()) throw InputError(fmt::format("{}: cannot be written", flags.svg));
+    write_text(flags.svg, report::image_of(report::trace_svg(reader.header(), statistics), format));
   }
   const std::vector<Json> records = report::trace_records(path, reader, statistics);
   if (flags.format == report::Format::table) return report::trace_text(records, statistics);

@@ -27,7 +27,7 @@ int synth(const SynthFlags& flags) {
   settings.components = flags.components.value_or(profile.components);
   settings.density = flags.density.value_or(profile.density);
   write_drawn_trace(profile, settings, flags.output);
-  fmt::print(stderr, "{} written\n", flags.output);
+  say("{} written", flags.output);
   return 0;
 }
 

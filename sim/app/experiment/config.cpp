@@ -13,6 +13,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::experiment {
 
@@ -64,6 +65,9 @@ void check_value(const JsonNode& node, const Setting& setting) {
       return;
     case SettingKind::text:
       if (!value.is_string() || (!setting.choices.empty() && !is_choice())) wrong(node, setting);
+      if (!is_utf8(node.text())) {
+        refuse(node.path(), node.pointer(), fmt::format("'{}' is no UTF-8", node.text()));
+      }
       return;
     case SettingKind::integers:
       if (!value.is_array()) wrong(node, setting);

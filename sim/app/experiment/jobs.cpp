@@ -41,6 +41,7 @@ void run_jobs(std::vector<Job> jobs, LinesFile& file, const JobSettings& setting
   std::size_t next = 0;   // to be started
   double taken_s = 0;     // by the jobs that have ended
   double expected_s = 0;  // of them
+  auto at_once = static_cast<std::size_t>(settings.at_once);
   const auto done = [&] { return settings.done_before + next - running.size(); };
   const auto tell = [&](std::optional<std::size_t> ended) {
     const double pace = expected_s > 0 ? taken_s / expected_s : 1;
@@ -53,10 +54,17 @@ void run_jobs(std::vector<Job> jobs, LinesFile& file, const JobSettings& setting
   };
   tell(std::nullopt);
   while (next < jobs.size() || !running.empty()) {
-    for (; next < jobs.size() && std::cmp_less(running.size(), settings.at_once); ++next) {
-      Running& started = running.emplace_back(Running{next, nullptr});
-      std::optional<ChildWork>& work = jobs[next].work;
-      if (work) started.child = std::make_unique<ChildProcess>(std::move(*work), settings.limits);
+    for (; next < jobs.size() && running.size() < at_once; ++next) {
+      Running started{next, nullptr};
+      const std::optional<ChildWork>& work = jobs[next].work;
+      try {
+        if (work) started.child = std::make_unique<ChildProcess>(*work, settings.limits);
+      } catch (const SimulationError&) {
+        if (running.empty()) throw;
+        at_once = running.size();  // no process can be had beside those
+        break;
+      }
+      running.push_back(std::move(started));
     }
     wait_a_moment(running);
     for (auto one = running.begin(); one != running.end();) {
@@ -72,6 +80,7 @@ void run_jobs(std::vector<Job> jobs, LinesFile& file, const JobSettings& setting
       tell(ended.job);
     }
     if (InterruptGuard::signal() != 0) {
+      file.check_in_place();
       throw InterruptedError(
           fmt::format("interrupted; {} of {} {} are in {}, and the same command goes on", done(),
                       settings.done_before + jobs.size(), settings.what, file.path()));

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -15,34 +14,13 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
+#include "sim/core/base/json_node.hpp"
 
 namespace thinwire::experiment {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The file that a link leads to, also where it does not exist yet: links stay links.
-fs::path linked_file(fs::path path) {
-  constexpr int kMostLinks = 40;
-  for (int i = 0; i < kMostLinks && fs::is_symlink(path); ++i) {
-    path = path.parent_path() / fs::read_symlink(path);
-  }
-  return path;
-}
-
-/// Nothing, or why `path` does not hold `text` now; then it holds what it held before.
-std::string replace_text(const fs::path& path, std::string_view text) {
-  const std::string fresh = fmt::format("{}.new{}", path.string(), getpid());
-  const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) return std::strerror(errno);
-  const bool written = write_all(file, text) && fsync(file) == 0;
-  const bool done = written && std::rename(fresh.c_str(), path.c_str()) == 0;
-  std::string why = done ? "" : std::strerror(errno);
-  close(file);
-  if (!done) unlink(fresh.c_str());
-  return why;
-}
 
 [[noreturn]] void complain_unwritable(const fs::path& path, const std::string& why) {
   throw InputError(
@@ -52,14 +30,18 @@ std::string replace_text(const fs::path& path, std::string_view text) {
 }  // namespace
 
 bool for_each_json_line(const std::string& text, const std::string& path,
-                        const std::function<void(const Json& line, const std::string& at)>& take) {
+                        const std::function<void(const Json& line, const std::string& at)>& take,
+                        std::string_view begin) {
   std::istringstream lines(text);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
     const std::string at = fmt::format("{}:{}", path, number);
-    const Json json = Json::parse(line, nullptr, false);
-    if (json.is_discarded() && lines.eof()) return false;  // a line without its end
-    if (json.is_discarded()) {
+    Json json;
+    try {
+      json = parse_json(line, at);
+    } catch (const Json::parse_error&) {
+      const bool begins_so = line.starts_with(begin) || begin.starts_with(line);
+      if (lines.eof() && begins_so) return false;  // a line without its end
       throw InputError(fmt::format("{}: not JSON; results are one JSON object a line", at));
     }
     take(json, at);
@@ -67,22 +49,20 @@ bool for_each_json_line(const std::string& text, const std::string& path,
   return true;
 }
 
-void write_text(const std::string& path, std::string_view text) {
-  const fs::path target = linked_file(path);
-  const std::string why = replace_text(target, text);
-  if (!why.empty()) complain_unwritable(target, why);
-}
-
 LinesFile::LinesFile(const std::string& path,
                      const std::function<void(const std::string& text)>& check)
     : path_(linked_file(path)) {
-  std::error_code ignored;
-  if (path_.has_parent_path()) fs::create_directories(path_.parent_path(), ignored);
-  if (!path_.has_filename() || (fs::exists(path_, ignored) && !fs::is_regular_file(path_))) {
+  std::error_code failed;
+  if (path_.has_parent_path()) fs::create_directories(path_.parent_path(), failed);
+  if (failed) {
+    complain_unwritable(path_, fmt::format("its folder cannot be made: {}", failed.message()));
+  }
+  if (!path_.has_filename() || (fs::exists(path_, failed) && !fs::is_regular_file(path_, failed))) {
     throw InputError(fmt::format("{}: is no regular file; name one for the results", path));
   }
   try {
     open_and_lock();
+    remove_unfinished(path_);
     read_back(check);
   } catch (...) {
     if (file_ >= 0) close(file_);
@@ -110,14 +90,24 @@ void LinesFile::open_and_lock() {
                       "place with -o",
                       path_.string(), lock.l_pid));
     }
-    struct stat locked {};
-    struct stat now {};
-    if (fstat(file_, &locked) == 0 && stat(path_.c_str(), &now) == 0 &&
-        locked.st_ino == now.st_ino && locked.st_dev == now.st_dev) {
-      return;
-    }
+    if (is_in_place()) return;
     close(file_);  // its writer put another file in its place in between
   }
+}
+
+bool LinesFile::is_in_place() const {
+  struct stat locked {};
+  struct stat now {};
+  return fstat(file_, &locked) == 0 && stat(path_.c_str(), &now) == 0 &&
+         locked.st_ino == now.st_ino && locked.st_dev == now.st_dev;
+}
+
+void LinesFile::check_in_place() const {
+  if (is_in_place()) return;
+  throw SimulationError(
+      fmt::format("{}: was deleted or replaced by another file while results were written to it; "
+                  "the same command goes on with what is there now",
+                  path_.string()));
 }
 
 void LinesFile::read_back(const std::function<void(const std::string& text)>& check) {
@@ -141,6 +131,7 @@ void LinesFile::read_back(const std::function<void(const std::string& text)>& ch
 }
 
 void LinesFile::append(std::string_view lines) {
+  check_in_place();
   const off_t end = lseek(file_, 0, SEEK_END);
   if (write_all(file_, lines)) return;
   const std::string why = std::strerror(errno);
@@ -150,7 +141,8 @@ void LinesFile::append(std::string_view lines) {
 }
 
 void LinesFile::replace(std::string_view text) {
-  const std::string why = replace_text(path_, text);
+  check_in_place();
+  const std::string why = try_write_text(path_, text);
   if (!why.empty()) {
     throw SimulationError(
         fmt::format("{}: holds all results, but cannot be put in order: {}", path_.string(), why));

@@ -25,14 +25,18 @@ class LinesFile {
   ~LinesFile();
 
   [[nodiscard]] std::string path() const { return path_.string(); }
-  /// Adds lines, whole or not at all. Throws SimulationError where they cannot be written.
+  /// Adds lines, whole or not at all. Throws SimulationError where they cannot be written, and as
+  /// check_in_place does.
   void append(std::string_view lines);
   /// Puts `text` in the place of all that it holds, at once; then the file is closed. Throws
   /// SimulationError where that cannot be done, and leaves the file as it was.
   void replace(std::string_view text);
+  /// Throws SimulationError where the file was deleted or replaced since it was opened.
+  void check_in_place() const;
 
  private:
   void open_and_lock();
+  [[nodiscard]] bool is_in_place() const;
   void read_back(const std::function<void(const std::string& text)>& check);
 
   std::filesystem::path path_;
@@ -40,12 +44,10 @@ class LinesFile {
 };
 
 /// Hands each line of a text to `take`, with its place ("results.jsonl:3"). False where the last
-/// one is cut off: its writer was killed. Throws InputError for another line that is not JSON.
+/// one is cut off: its writer was killed. Each line begins with `begin`; a last one that does not
+/// was not cut off. Throws InputError for another line that is not JSON, and as parse_json does.
 bool for_each_json_line(const std::string& text, const std::string& path,
-                        const std::function<void(const Json& line, const std::string& at)>& take);
-
-/// Writes a file, which holds either what it held before or all of the text. Throws InputError
-/// where it cannot be written.
-void write_text(const std::string& path, std::string_view text);
+                        const std::function<void(const Json& line, const std::string& at)>& take,
+                        std::string_view begin = "{\"");
 
 }  // namespace thinwire::experiment

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/core/base/errors.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::experiment {
 
@@ -18,20 +18,25 @@ Json to_json(const SelectionSummary& selection) {
       {"sampled_max", selection.work.sampled}, {"prefix_summed_max", selection.work.prefix_summed}};
 }
 
-SelectionSummary selection_from(const Json& json) {
-  const auto count = [&](const char* key) { return json.at(key).get<std::int64_t>(); };
+int int_from(const JsonNode& node) { return static_cast<int>(node.whole()); }
+
+SelectionSummary selection_from(const JsonNode& node) {
+  const auto count = [&](const char* key) { return node.at(key).whole(); };
+  const auto count_or = [&](const char* key, std::int64_t other) {  // absent in older rows
+    return node.has(key) ? count(key) : other;
+  };
   return {.least = count("selected_min"),
           .most = count("selected_max"),
           .total = count("selected_total"),
-          .sent_least = json.value("sent_min", count("selected_min")),  // absent in older rows
-          .sent_most = json.value("sent_max", count("selected_max")),
-          .ranks = json.at("ranks").get<int>(),
+          .sent_least = count_or("sent_min", count("selected_min")),
+          .sent_most = count_or("sent_max", count("selected_max")),
+          .ranks = int_from(node.at("ranks")),
           .work = {.scanned = count("scanned_max"),
                    .compared = count("compared_max"),
                    .sorted = count("sorted_max"),
                    .hashed = count("hashed_max"),
-                   .sampled = json.value("sampled_max", std::int64_t{0}),
-                   .prefix_summed = json.value("prefix_summed_max", std::int64_t{0})}};
+                   .sampled = count_or("sampled_max", 0),
+                   .prefix_summed = count_or("prefix_summed_max", 0)}};
 }
 
 Json to_json(const workloads::IterationParts& parts) {
@@ -41,10 +46,10 @@ Json to_json(const workloads::IterationParts& parts) {
           {"communication_s", parts.communication.value()}};
 }
 
-workloads::IterationParts parts_from(const Json& json) {
-  return {.computation = Seconds(json.at("computation_s").get<double>()),
-          .sparsification = Seconds(json.at("sparsification_s").get<double>()),
-          .communication = Seconds(json.at("communication_s").get<double>())};
+workloads::IterationParts parts_from(const JsonNode& node) {
+  return {.computation = Seconds(node.at("computation_s").number()),
+          .sparsification = Seconds(node.at("sparsification_s").number()),
+          .communication = Seconds(node.at("communication_s").number())};
 }
 
 Json to_json(const TrainingOutcome& training) {
@@ -59,43 +64,46 @@ Json to_json(const TrainingOutcome& training) {
   return json;
 }
 
-TrainingOutcome training_from(const Json& json) {
-  TrainingOutcome training{.mean = parts_from(json),
-                           .samples_per_s = json.at("samples_per_s").get<double>(),
-                           .kinds = {}};
-  for (const Json& kind : json.at("kinds")) {
+TrainingOutcome training_from(const JsonNode& node) {
+  TrainingOutcome training{
+      .mean = parts_from(node), .samples_per_s = node.at("samples_per_s").number(), .kinds = {}};
+  for (const JsonNode& kind : node.at("kinds").elements()) {
     training.kinds.push_back(
-        {{kind.at("iteration").get<int>(), kind.at("weight").get<double>()}, parts_from(kind)});
+        {{int_from(kind.at("iteration")), kind.at("weight").number()}, parts_from(kind)});
   }
   return training;
 }
 
-Seconds seconds_from(const Json& json) {
-  return json.is_null() ? Seconds(0) : Seconds(json.get<double>());
+Seconds seconds_from(const JsonNode& node) {
+  return node.json().is_null() ? Seconds(0) : Seconds(node.number());
 }
 
-Spread spread_from(const Json& json, const std::string& name) {
-  return {.max = json.at(name + "_max").get<std::int64_t>(),
-          .mean = json.at(name + "_mean").get<double>()};
+Spread spread_from(const JsonNode& node, const std::string& name) {
+  return {.max = node.at(name + "_max").whole(), .mean = node.at(name + "_mean").number()};
 }
 
-LinkReport link_from(const Json& json) {
-  return {.name = json.at("name").get<std::string>(),
-          .bandwidth = json.at("bandwidth_bytes_per_s").get<double>(),
-          .carried = Bytes(json.at("bytes").get<std::int64_t>()),
-          .mean_utilisation = json.at("utilisation_mean").get<double>(),
-          .peak_utilisation = json.at("utilisation_peak").get<double>()};
+LinkReport link_from(const JsonNode& node) {
+  return {.name = node.at("name").text(),
+          .bandwidth = node.at("bandwidth_bytes_per_s").number(),
+          .carried = Bytes(node.at("bytes").whole()),
+          .mean_utilisation = node.at("utilisation_mean").number(),
+          .peak_utilisation = node.at("utilisation_peak").number()};
 }
 
-RankPhase rank_phase_from(const Json& json) {
-  const auto count = [&](const char* key) { return json.at(key).get<std::int64_t>(); };
-  return {.rank = json.at("rank").get<int>(),
-          .phase = json.at("phase").get<std::string>(),
+RankPhase rank_phase_from(const JsonNode& node) {
+  const auto count = [&](const char* key) { return node.at(key).whole(); };
+  return {.rank = int_from(node.at("rank")),
+          .phase = node.at("phase").text(),
           .traffic = {.messages_sent = count("messages_sent"),
                       .messages_received = count("messages_received"),
                       .words_sent = Words(count("words_sent")),
                       .words_received = Words(count("words_received")),
-                      .time = seconds_from(json.at("time_s"))}};
+                      .time = seconds_from(node.at("time_s"))}};
+}
+
+/// Of what is null where there is none.
+std::vector<JsonNode> elements_if_any(const JsonNode& node) {
+  return node.json().is_null() ? std::vector<JsonNode>() : node.elements();
 }
 
 }  // namespace
@@ -113,7 +121,7 @@ Json to_json(const Outcome& outcome, bool has_clock) {
   for (const Seconds time : outcome.iteration_times) times.push_back(seconds(time));
   Json links = Json::array();
   for (const LinkReport& link : outcome.links) {
-    links.push_back({{"name", link.name},
+    links.push_back({{"name", printable(link.name)},
                      {"bandwidth_bytes_per_s", link.bandwidth},
                      {"bytes", link.carried.value()},
                      {"utilisation_mean", link.mean_utilisation},
@@ -156,40 +164,43 @@ Json to_json(const Outcome& outcome, bool has_clock) {
       {"by_rank", outcome.by_rank.empty() ? Json() : by_rank}};
 }
 
-Outcome outcome_from(const Json& json, const Machine& given) {
+Outcome outcome_from(const JsonNode& node, const Machine& given) {
+  const auto given_there = [&](const char* key) {  // absent in older rows
+    return node.has(key) && !node.at(key).json().is_null();
+  };
+  if (!node.json().is_object()) node.wrong("an object");
   Outcome outcome;
   outcome.machine = given;
-  outcome.machine.alpha = Seconds(json.at("alpha_s").get<double>());
-  outcome.machine.beta_per_word = Seconds(json.at("beta_s_per_word").get<double>());
-  if (!json.at("alphabeta_time_s").is_null()) {
-    outcome.alphabeta_time = seconds_from(json.at("alphabeta_time_s"));
+  outcome.machine.alpha = Seconds(node.at("alpha_s").number());
+  outcome.machine.beta_per_word = Seconds(node.at("beta_s_per_word").number());
+  if (!node.at("alphabeta_time_s").json().is_null()) {
+    outcome.alphabeta_time = seconds_from(node.at("alphabeta_time_s"));
   }
-  for (const Json& link : json.at("links")) outcome.links.push_back(link_from(link));
-  for (const Json& one : json.at("by_rank")) outcome.by_rank.push_back(rank_phase_from(one));
-  outcome.iteration = json.at("iteration").get<int>();
-  for (const Json& time : json.at("iteration_times_s")) {
+  for (const JsonNode& link : elements_if_any(node.at("links"))) {
+    outcome.links.push_back(link_from(link));
+  }
+  for (const JsonNode& one : elements_if_any(node.at("by_rank"))) {
+    outcome.by_rank.push_back(rank_phase_from(one));
+  }
+  outcome.iteration = int_from(node.at("iteration"));
+  for (const JsonNode& time : node.at("iteration_times_s").elements()) {
     outcome.iteration_times.push_back(seconds_from(time));
   }
-  if (outcome.iteration_times.empty()) throw InputError("/result/iteration_times_s is empty");
-  outcome.steps = json.at("steps").is_null() ? 0 : json.at("steps").get<std::int64_t>();
-  outcome.messages_sent = spread_from(json, "messages_sent");
-  outcome.messages_received = spread_from(json, "messages_received");
-  outcome.words_sent = spread_from(json, "words_sent");
-  outcome.words_received = spread_from(json, "words_received");
-  outcome.result_components = json.at("result_components").get<std::int64_t>();
-  outcome.ranks_agree = json.at("ranks_agree").get<bool>();
-  if (json.contains("selection") && !json.at("selection").is_null()) {  // absent in older rows
-    outcome.selection = selection_from(json.at("selection"));
-  }
-  if (json.contains("training") && !json.at("training").is_null()) {  // absent in older rows
-    outcome.training = training_from(json.at("training"));
-  }
-  for (const Json& phase : json.at("phases")) {
-    outcome.phases.push_back(
-        {.name = phase.at("name").get<std::string>(),
-         .time = seconds_from(phase.at("time_s_max")),
-         .words_received = Words(phase.at("words_received_max").get<std::int64_t>()),
-         .messages_received = phase.at("messages_received_max").get<std::int64_t>()});
+  if (outcome.iteration_times.empty()) node.at("iteration_times_s").wrong("one time at least");
+  outcome.steps = node.at("steps").json().is_null() ? 0 : node.at("steps").whole();
+  outcome.messages_sent = spread_from(node, "messages_sent");
+  outcome.messages_received = spread_from(node, "messages_received");
+  outcome.words_sent = spread_from(node, "words_sent");
+  outcome.words_received = spread_from(node, "words_received");
+  outcome.result_components = node.at("result_components").whole();
+  outcome.ranks_agree = node.at("ranks_agree").flag();
+  if (given_there("selection")) outcome.selection = selection_from(node.at("selection"));
+  if (given_there("training")) outcome.training = training_from(node.at("training"));
+  for (const JsonNode& phase : node.at("phases").elements()) {
+    outcome.phases.push_back({.name = phase.at("name").text(),
+                              .time = seconds_from(phase.at("time_s_max")),
+                              .words_received = Words(phase.at("words_received_max").whole()),
+                              .messages_received = phase.at("messages_received_max").whole()});
   }
   return outcome;
 }

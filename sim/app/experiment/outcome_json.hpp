@@ -2,13 +2,14 @@
 #pragma once
 
 #include "sim/app/experiment/run.hpp"
+#include "sim/core/base/json_node.hpp"
 
 namespace thinwire::experiment {
 
 /// Times are null where the network has no clock.
 [[nodiscard]] Json to_json(const Outcome& outcome, bool has_clock);
-/// The machine's α and β are of the outcome, the rest of it is `given`. Throws what Json throws,
-/// and InputError.
-[[nodiscard]] Outcome outcome_from(const Json& json, const Machine& given);
+/// The machine's α and β are of the outcome, the rest of it is `given`. Throws InputError
+/// that names the field.
+[[nodiscard]] Outcome outcome_from(const JsonNode& node, const Machine& given);
 
 }  // namespace thinwire::experiment

@@ -20,10 +20,21 @@ struct RowsFile {
 /// Throws InputError where it cannot be read, and as rows_from does.
 [[nodiscard]] RowsFile read_rows(const std::string& path);
 
+/// Rows with each key once.
+struct UniqueRows {
+  std::vector<Row> rows;
+  std::size_t repeated = 0;        ///< rows that were left out
+  std::size_t contradictions = 0;  ///< keys of which two rows succeeded with different results
+};
+
+/// Of the rows of one key the last one that succeeded is kept, else the last one; it stands where
+/// the first one was.
+[[nodiscard]] UniqueRows unique_rows(std::vector<Row> rows);
+
 /// The rows as lines of a results file.
 [[nodiscard]] std::string lines_of(const std::vector<Row>& rows);
 /// Writes the rows to a file, which holds either what it held before or all of them. Throws
-/// InputError where it cannot be written.
+/// InputError where it cannot be written, or where a sweep is writing it.
 void write_rows(const std::string& path, const std::vector<Row>& rows);
 
 }  // namespace thinwire::experiment

@@ -9,6 +9,8 @@
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/outcome_json.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/json_node.hpp"
+#include "sim/core/base/printable.hpp"
 #include "sim/core/base/version.hpp"
 
 namespace thinwire::experiment {
@@ -17,9 +19,11 @@ namespace {
 
 constexpr std::array<const char*, 3> kStatusNames{"ok", "skipped", "failed"};  // as Status
 
-Status status_from(const std::string& text) {
-  const auto* const found = std::ranges::find(kStatusNames, text);
-  if (found == kStatusNames.end()) throw InputError(fmt::format("unknown status '{}'", text));
+Status status_from(const JsonNode& node) {
+  const auto* const found = std::ranges::find(kStatusNames, node.text());
+  if (found == kStatusNames.end()) {
+    node.wrong(fmt::format("one of {}", fmt::join(kStatusNames, ", ")));
+  }
   return static_cast<Status>(found - kStatusNames.begin());
 }
 
@@ -31,7 +35,7 @@ Row failed_row(const std::string& sweep, const Point& point, const std::string& 
           .version = version(),
           .point = point,
           .status = Status::failed,
-          .reason = reason,
+          .reason = printable(reason),
           .outcome = {}};
 }
 
@@ -50,37 +54,32 @@ Json to_json(const Row& row) {
 }
 
 Row row_from(const Json& json, const std::string& origin) {
-  try {
-    if (!json.is_object() || !json.contains("schema")) {
-      throw InputError("this is not a row of results (no key 'schema')");
-    }
-    if (json.at("schema").is_string()) {
-      throw InputError(fmt::format(
-          "/schema: '{}' is a report, not results, which sweep -o and run --format jsonl write",
-          json.at("schema").get<std::string>()));
-    }
-    if (json.at("schema") != kRowSchema) {
-      throw InputError(fmt::format("/schema: rows of schema {} are read here, this one is of {}",
-                                   kRowSchema, json.at("schema").dump()));
-    }
-    Row row{.sweep = json.at("sweep").get<std::string>(),
-            .key = json.at("key").get<std::string>(),
-            .version = json.at("version").get<std::string>(),
-            .point = point_from(json.at("point"), "/point"),
-            .status = status_from(json.at("status").get<std::string>()),
-            .reason = json.at("reason").is_null() ? "" : json.at("reason").get<std::string>(),
-            .outcome = {},
-            .wall_s = json.at("wall_s").get<double>(),
-            .peak_rss_bytes = json.at("peak_rss_bytes").get<std::int64_t>()};
-    if (row.status == Status::ok) {
-      row.outcome = outcome_from(json.at("result"), row.point.machine);
-    }
-    return row;
-  } catch (const Json::exception& error) {
-    throw InputError(fmt::format("{}: not a row of results: {}", origin, error.what()));
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", origin, error.what()));
+  const JsonNode node(origin, json);
+  if (!json.is_object() || !json.contains("schema")) {
+    throw InputError(fmt::format("{}: this is not a row of results (no key 'schema')", origin));
   }
+  const Json& schema = json.at("schema");
+  if (schema.is_string()) {
+    refuse(origin, "/schema",
+           fmt::format("'{}' is a report, not results, which sweep -o and run --format jsonl write",
+                       schema.get<std::string>()));
+  }
+  if (schema != kRowSchema) {
+    refuse(origin, "/schema",
+           fmt::format("rows of schema {} are read here, this one is of {}", kRowSchema,
+                       schema.dump()));
+  }
+  Row row{.sweep = node.at("sweep").text(),
+          .key = node.at("key").text(),
+          .version = node.at("version").text(),
+          .point = point_from(node.at("point").json(), origin + ": /point"),
+          .status = status_from(node.at("status")),
+          .reason = node.at("reason").json().is_null() ? "" : node.at("reason").text(),
+          .outcome = {},
+          .wall_s = node.at("wall_s").number(),
+          .peak_rss_bytes = node.at("peak_rss_bytes").whole()};
+  if (row.status == Status::ok) row.outcome = outcome_from(node.at("result"), row.point.machine);
+  return row;
 }
 
 }  // namespace thinwire::experiment

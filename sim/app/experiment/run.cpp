@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -277,6 +278,11 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
       return iterate(comm, ranks[at], std::move(gradient), iteration,
                      training ? &training->training : nullptr);
     });
+    if (!std::isfinite(report.makespan().value())) {
+      throw InputError(
+          "the simulated time is too large for a number; take smaller times of the "
+          "machine or a smaller gradient");
+    }
     outcome.iteration_times.push_back(report.makespan());
     if (timeline != nullptr) timeline->end_iteration(report.makespan());
     if (training) kinds.push_back({which, workloads::parts_of(report)});

@@ -6,9 +6,11 @@
 #include <new>
 #include <nlohmann/json.hpp>
 
+#include "sim/app/experiment/compare.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/outcome_json.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/printable.hpp"
 #include "topologies/loading/shipped.hpp"
 
 namespace thinwire::experiment {
@@ -24,6 +26,20 @@ std::string subject_of(const Point& point) {
   std::string file = topologies::platform_file(point.platform);
   if (!point.packets) return file;
   return fmt::format("{}, with packets {}", file, kPacketsHint);
+}
+
+/// What no memory holds and nobody waits for is refused before it begins.
+void check_messages(const Point& point) {
+  Row row;
+  row.point = point;
+  const double messages = point.ranks * compare(row, 0).cost.run().high.messages;
+  constexpr double kMost = 1e11;
+  if (messages <= kMost) return;
+  throw InputError(
+      fmt::format("/ranks: {} ranks send about {:.1g} messages in an iteration of {}, and {:.0g} "
+                  "at most can be "
+                  "simulated; take fewer ranks",
+                  point.ranks, messages, point.scheme, kMost));
 }
 
 /// Runs a simulation, with its timeline where there is to be one.
@@ -53,7 +69,11 @@ std::optional<ChildWork> work_of(const Point& point, const SimulationSettings& s
   const bool has_clock = find_network(point.network).has_clock;
   return ChildWork{
       .subject = subject_of(point),
-      .prepare = [simulation, point, settings] { simulation->emplace(point, settings); },
+      .prepare =
+          [simulation, point, settings] {
+            check_messages(point);
+            simulation->emplace(point, settings);
+          },
       .run = [simulation, has_clock,
               timeline] { return result_of(**simulation, has_clock, timeline).dump(); }};
 }
@@ -70,7 +90,8 @@ Row row_of(const std::string& sweep, const Point& point, const ChildProcess* chi
   try {
     const ChildOutcome ended = child->outcome();
     const Json result = Json::parse(ended.text);
-    row.outcome = outcome_from(result, point.machine);
+    const std::string origin = "the simulation";
+    row.outcome = outcome_from(JsonNode(origin, result), point.machine);
     if (timeline != nullptr) timeline->told = result.at("timeline").get<std::string>();
     row.peak_rss_bytes = ended.peak_rss_bytes;
     if (!row.outcome->ranks_agree) {
@@ -78,21 +99,23 @@ Row row_of(const std::string& sweep, const Point& point, const ChildProcess* chi
     }
     row.status = Status::ok;
   } catch (const SimulationError& error) {
-    row.reason = error.what();
+    row.reason = printable(error.what());
     if (point.packets) row.reason += fmt::format("; with packets {}", kPacketsHint);
     row.outcome.reset();
   } catch (const std::bad_alloc&) {
-    row.reason = "out of memory; a larger granule carries less";
+    row.reason = point.input.statistical || point.space.granule >= point.k
+                     ? "out of memory; fewer ranks need less"
+                     : "out of memory; a larger granule carries less";
   }
   return row;
 }
 
 Row simulate_point(const std::string& sweep, const Point& point, bool verbose,
-                   TimelineWish* timeline) {
+                   TimelineWish* timeline, const ChildLimits& limits) {
   std::optional<ChildWork> work =
       work_of(point, {.verbose = verbose, .alphabeta = AlphaBetaTime::beside}, timeline);
   if (!work) return row_of(sweep, point, nullptr);
-  ChildProcess child(std::move(*work), {}, verbose);
+  ChildProcess child(std::move(*work), limits, verbose);
   child.wait();
   return row_of(sweep, point, &child, timeline);
 }

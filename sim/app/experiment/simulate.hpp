@@ -31,6 +31,6 @@ struct TimelineWish {
 /// Runs a point in a child process, beside it on the α-β machine where links are shared, and waits
 /// for both. Throws as work_of and row_of do.
 [[nodiscard]] Row simulate_point(const std::string& sweep, const Point& point, bool verbose = false,
-                                 TimelineWish* timeline = nullptr);
+                                 TimelineWish* timeline = nullptr, const ChildLimits& limits = {});
 
 }  // namespace thinwire::experiment

@@ -15,9 +15,9 @@
 #include "sim/app/experiment/estimate.hpp"
 #include "sim/app/experiment/jobs.hpp"
 #include "sim/app/experiment/networks.hpp"
-#include "sim/app/experiment/results_file.hpp"
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/json_node.hpp"
 #include "sim/core/base/shipped_files.hpp"
 
 namespace thinwire::experiment {
@@ -30,7 +30,11 @@ void check_grid(const Json& grid, const Json& base, const std::string& origin) {
     for (std::size_t i = 0; i < axis.value().size(); ++i) {
       const std::string at = fmt::format("{}: /grid/{}/{}", origin, axis.key(), i);
       Json point = base;
-      set_by_path(point, axis.key(), axis.value()[i]);
+      try {
+        set_by_path(point, axis.key(), axis.value()[i]);
+      } catch (const InputError& error) {
+        throw InputError(fmt::format("{}: {}", at, error.what()));
+      }
       check_point(point, at);
       try {
         if (axis.key() == "scheme")
@@ -138,6 +142,14 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
   const Json base = config.value("base", Json::object());
   const Json grid = config.value("grid", Json::object());
   const Json exceptions = config.value("except", Json::array());
+  double size = 1;
+  for (const auto& axis : grid.items()) size *= static_cast<double>(axis.value().size());
+  constexpr double kMostPoints = 100'000;
+  if (size > kMostPoints) {
+    refuse(origin, "/grid",
+           fmt::format("has {:.0f} points; a sweep takes {:.0f} at most, so make several sweeps",
+                       size, kMostPoints));
+  }
   check_grid(grid, base, origin);
   check_exceptions(exceptions, grid, origin);
 
@@ -157,11 +169,17 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
   Sweep sweep{.name = config.at("name").get<std::string>(),
               .description = config.value("description", ""),
               .points = {}};
+  std::set<std::string> known;
   for (const Combination& one : combinations) {
     if (is_excepted(one, exceptions)) continue;
     const std::string at =
         one.chosen.empty() ? origin : fmt::format("{}: at {}", origin, one.choice());
-    sweep.points.push_back(point_from(one.point, at));
+    Point point = point_from(one.point, at);
+    if (known.insert(text_of(point)).second) {
+      sweep.points.push_back(std::move(point));
+    } else {
+      ++sweep.repeated;
+    }
   }
   if (sweep.points.empty()) throw InputError(origin + ": /except: leaves no point of the grid");
   return sweep;
@@ -243,24 +261,18 @@ std::vector<Row> run_sweep(const Sweep& sweep, const std::string& path, const Sw
   return ours;
 }
 
-std::vector<Row> merge_rows(const std::vector<std::string>& paths) {
-  std::vector<Row> merged;
-  std::map<std::string, std::size_t> places;  // by key
+UniqueRows merge_rows(const std::vector<std::string>& paths) {
+  std::vector<Row> all;
   for (const std::string& path : paths) {
     for (Row& row : read_rows(path).rows) {
-      if (!merged.empty() && row.sweep != merged.front().sweep) {
+      if (!all.empty() && row.sweep != all.front().sweep) {
         throw InputError(fmt::format("{}: holds results of the sweep '{}', and {} of '{}'", path,
-                                     row.sweep, paths.front(), merged.front().sweep));
+                                     row.sweep, paths.front(), all.front().sweep));
       }
-      const auto [place, is_new] = places.emplace(row.key, merged.size());
-      if (is_new) {
-        merged.push_back(std::move(row));
-      } else if (merged[place->second].status != Status::ok && row.status == Status::ok) {
-        merged[place->second] = std::move(row);
-      }
+      all.push_back(std::move(row));
     }
   }
-  return merged;
+  return unique_rows(std::move(all));
 }
 
 }  // namespace thinwire::experiment

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/row.hpp"
+#include "sim/app/experiment/results_file.hpp"
 #include "sim/core/base/child_process.hpp"
 
 namespace thinwire::experiment {
@@ -15,7 +15,8 @@ namespace thinwire::experiment {
 struct Sweep {
   std::string name;
   std::string description;
-  std::vector<Point> points;  ///< in the order of the grid, its last key fastest
+  std::vector<Point> points;  ///< in the order of the grid, its last key fastest; none twice
+  std::size_t repeated = 0;   ///< points of the grid that were left out since they came before
 };
 
 /// Names of the sweeps that come with Thinwire, sorted.
@@ -74,8 +75,8 @@ struct SweepProgress {
                                          const SweepOptions& options,
                                          const std::function<void(const SweepProgress&)>& progress);
 
-/// The rows of several results files of one sweep; of one point that several hold, the row that
-/// succeeded, and else the first one. Throws InputError where they are of different sweeps.
-[[nodiscard]] std::vector<Row> merge_rows(const std::vector<std::string>& paths);
+/// The rows of several results files of one sweep. Throws InputError where they are of different
+/// sweeps.
+[[nodiscard]] UniqueRows merge_rows(const std::vector<std::string>& paths);
 
 }  // namespace thinwire::experiment

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
@@ -16,31 +17,98 @@ namespace {
 
 /// The JSON text of a value, cut to 60 characters.
 std::string excerpt(const Json& value) {
-  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  constexpr std::size_t kLongest = 60;
+  const bool long_text = value.is_string() && value.get_ref<const std::string&>().size() > kLongest;
+  std::string text =
+      (long_text ? Json(value.get_ref<const std::string&>().substr(0, kLongest)) : value)
+          .dump(-1, ' ', true, Json::error_handler_t::replace);
+  if (text.size() > kLongest) text = text.substr(0, kLongest - 3) + "...";
   return text;
 }
 
+/// Makes the document, and refuses what a reader would not survive or would lose.
+class StrictParser : public nlohmann::detail::json_sax_dom_parser<Json> {
+ public:
+  StrictParser(Json& document, const std::string& origin)
+      : json_sax_dom_parser(document), origin_(origin) {}
+
+  bool start_object(std::size_t size) {
+    enter();
+    return json_sax_dom_parser::start_object(size);
+  }
+  bool start_array(std::size_t size) {
+    enter();
+    return json_sax_dom_parser::start_array(size);
+  }
+  bool key(std::string& name) {
+    Level& level = levels_.back();
+    level.last = name;
+    if (!level.keys.insert(name).second) {
+      std::string pointer;
+      for (const Level& one : levels_) {
+        if (!one.last.empty()) pointer += "/" + escaped_key(one.last);
+      }
+      refuse(origin_, pointer, "is there twice in one object");
+    }
+    return json_sax_dom_parser::key(name);
+  }
+  bool end_object() {
+    levels_.pop_back();
+    return json_sax_dom_parser::end_object();
+  }
+  bool end_array() {
+    levels_.pop_back();
+    return json_sax_dom_parser::end_array();
+  }
+
+ private:
+  struct Level {
+    std::set<std::string> keys = {};
+    std::string last = {};
+  };
+
+  void enter() {
+    constexpr std::size_t kDeepest = 100;
+    levels_.emplace_back();
+    if (levels_.size() <= kDeepest) return;
+    throw InputError(fmt::format("{}: is nested deeper than {} levels", origin_, kDeepest));
+  }
+
+  const std::string& origin_;
+  std::vector<Level> levels_;
+};
+
 }  // namespace
+
+Json parse_json(std::string_view text, const std::string& origin, bool comments) {
+  Json document;
+  StrictParser parser(document, origin);
+  try {
+    Json::sax_parse(text, &parser, nlohmann::detail::input_format_t::json, true, comments);
+  } catch (const Json::out_of_range&) {
+    throw InputError(fmt::format("{}: a number is too large", origin));
+  }
+  return document;
+}
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 Json read_json(const std::string& path) {
   const std::string text = read_text(path);
-  constexpr int kDeepest = 100;
-  const auto limit = [&](int depth, Json::parse_event_t /*event*/, Json& /*parsed*/) {
-    if (depth <= kDeepest) return true;
-    throw InputError(fmt::format("{}: is nested deeper than {} levels", path, kDeepest));
-  };
   try {
-    return Json::parse(text, limit, true, true);
+    return parse_json(text, path, true);
   } catch (const Json::parse_error& error) {
     const std::size_t at = std::min(text.size(), error.byte == 0 ? 0 : error.byte - 1);
     const auto line =
         1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
     const std::size_t line_start = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+    // The library's text begins with names and places of its own.
+    const std::string why = error.what();
+    const std::size_t begin = why.find(": ");
     throw InputError(fmt::format("{}:{}:{}: not JSON: {}", path, line, at - line_start + 1,
-                                 std::string(error.what()).substr(0, 160)));
-  } catch (const Json::exception&) {
-    throw InputError(fmt::format("{}: a number is too large", path));
+                                 why.substr(begin == std::string::npos ? 0 : begin + 2, 160)));
   }
 }
 
@@ -110,6 +178,11 @@ std::int64_t JsonNode::whole_from(std::int64_t least) const {
   const std::int64_t value = whole();
   if (value < least) wrong(fmt::format("a whole number, at least {}", least));
   return value;
+}
+
+bool JsonNode::flag() const {
+  if (!value_->is_boolean()) wrong("true or false");
+  return value_->get<bool>();
 }
 
 std::string JsonNode::text() const {

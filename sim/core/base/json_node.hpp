@@ -13,8 +13,16 @@
 
 namespace thinwire::inline base {
 
-/// Reads a JSON file, which may have comments. Throws InputError with the file, the line and the
-/// column of a syntax error, and for a document nested deeper than 100 levels.
+/// Throws InputError that begins with `origin` for a document nested deeper than 100 levels, a key
+/// that comes twice in one object and a number that is too large, and Json::parse_error for what is
+/// no JSON.
+[[nodiscard]] Json parse_json(std::string_view text, const std::string& origin,
+                              bool comments = false);
+/// On one line. Bytes that are no UTF-8 become U+FFFD.
+[[nodiscard]] std::string dumped(const Json& json);
+
+/// Reads a JSON file, which may have comments. Throws InputError as parse_json does, and with the
+/// file, the line and the column of a syntax error.
 [[nodiscard]] Json read_json(const std::string& path);
 
 /// Both throw InputError: "PATH: POINTER: ...".
@@ -47,6 +55,7 @@ class JsonNode {
   [[nodiscard]] double number_from(double least) const;
   [[nodiscard]] std::int64_t whole() const;
   [[nodiscard]] std::int64_t whole_from(std::int64_t least) const;
+  [[nodiscard]] bool flag() const;
   [[nodiscard]] std::string text() const;
 
   [[noreturn]] void wrong(const std::string& wanted) const;

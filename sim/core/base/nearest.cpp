@@ -30,6 +30,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string did_you_mean(std::string_view given, std::span<const std::string> known) {
   if (known.empty()) return "; there are none";
+  constexpr std::size_t kLongestName = 200;
+  if (given.size() > kLongestName) return fmt::format("; known are {}", fmt::join(known, ", "));
   const auto part_of = [&](const std::string& name) {
     return given.size() >= 3 && name.find(given) != std::string::npos;
   };

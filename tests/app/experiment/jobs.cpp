@@ -114,6 +114,8 @@ TEST_CASE("Lines of JSON have their place, and only the last one may be cut off"
   CHECK_FALSE(read("1\n{\"a\":"));
   CHECK(test::error_of<InputError>([&] { static_cast<void>(read("1\n{\n2\n")); }) ==
         "file:2: not JSON; results are one JSON object a line");
+  CHECK(test::error_of<InputError>([&] { static_cast<void>(read("my only line")); }) ==
+        "file:1: not JSON; results are one JSON object a line");
 }
 
 }  // namespace thinwire::experiment

@@ -1,14 +1,15 @@
 #include "sim/app/report/tables/formats.hpp"
-
-#include <nlohmann/json.hpp>
+#include "sim/core/base/json_node.hpp"
 
 namespace thinwire::report {
 
-std::string to_json_array(const std::vector<Json>& records) { return Json(records).dump(2) + '\n'; }
+std::string to_json_array(const std::vector<Json>& records) {
+  return Json(records).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
 
 std::string to_json_lines(const std::vector<Json>& records) {
   std::string lines;
-  for (const Json& record : records) lines += record.dump() + '\n';
+  for (const Json& record : records) lines += dumped(record) + '\n';
   return lines;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/app/report/tables/formats.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::report {
 
@@ -48,7 +49,9 @@ std::string to_table(const std::vector<Json>& records, const std::vector<Column>
   for (const Column& column : columns) lines[0].push_back(column.heading);
   for (const Json& record : records) {
     lines.emplace_back();
-    for (const Column& column : columns) lines.back().push_back(column.text(record));
+    for (const Column& column : columns) {
+      lines.back().push_back(printable(column.text(record)));
+    }
   }
   std::string table;
   for (const auto& line : lines) {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sim/core/base/printable.hpp"
+
 namespace thinwire::report {
 
 namespace {
@@ -28,7 +30,7 @@ Column bar_column(const std::vector<Json>& records, const char* key) {
 std::string header_text(const Json& trace) {
   std::string text;
   const auto line = [&](const char* name, const std::string& value) {
-    text += fmt::format("{:<12}{}\n", name, value);
+    text += fmt::format("{:<12}{}\n", name, printable(value));
   };
   const auto number = [&](const char* key) { return number_text(trace.at(key)); };
   line("trace", trace.at("trace").get<std::string>());

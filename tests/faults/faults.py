@@ -1,0 +1,607 @@
+#!/usr/bin/env python3
+"""Gives the program what it must survive, and counts.
+
+tests/faults/faults.py THINWIRE [PATTERN]
+
+Each fault is a function below, run in an empty folder. It holds where it raises nothing; all that
+does not hold is printed, and the exit code is 1. PATTERN chooses faults by a part of their names.
+"""
+import json
+import os
+import pathlib
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAM = os.path.abspath(sys.argv[1])
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+FAULTS = []
+SMALL = ["run", "--scheme", "topka", "-P", "4", "-n", "1000"]
+SWEEP = {"name": "small", "base": {"components": 1000, "ranks": 4}, "grid": {"scheme": ["topka", "gtopk"]}}
+
+
+class Broken(Exception):
+    """What a fault did that it must not do."""
+
+
+class Ended:
+    """How a run of the program ended."""
+
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out.decode(errors="replace"), err.decode(errors="replace")
+
+    def __str__(self):
+        return f"exit code {self.code}, stderr {self.err[:300]!r}, stdout {self.out[:100]!r}"
+
+
+def fault(function):
+    FAULTS.append(function)
+    return function
+
+
+def check(holds, what):
+    if not holds:
+        raise Broken(str(what))
+
+
+def thinwire(*arguments, limits=(), stdin=b"", shell=None, seconds=30):
+    """Runs the program with limits (resource, value); `shell` is a shell's tail as in '2>&-'."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a limit on the size of files is a full disk
+        for which, value in limits:
+            resource.setrlimit(which, (value, value))
+
+    command = [PROGRAM, *arguments]
+    if shell is not None:
+        command = ["bash", "-c", f'"$0" "$@" {shell}', *command]
+    try:
+        run = subprocess.run(command, input=stdin, capture_output=True, preexec_fn=limit, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise Broken(f"longer than {seconds} s: {arguments}") from error
+    return Ended(run.returncode, run.stdout, run.stderr)
+
+
+def one_line(ended):
+    """The complaint is one short line, of this program and not of a library."""
+    lines = ended.err.strip("\n").split("\n")
+    check(len(lines) == 1 and lines[0], f"not one line: {ended}")
+    check(len(ended.err) < 4000, f"{len(ended.err)} characters of complaint")
+    check(all(c.isprintable() for c in lines[0]), f"control characters: {ended}")
+    for word in ("json.exception", "what():", "terminate called", "std::", "signal"):
+        check(word not in ended.err, f"a library's text: {ended}")
+
+
+def refused(ended, what=""):
+    check(ended.code == 2, f"not refused: {ended}")
+    one_line(ended)
+    check(what in ended.err, f"not named is {what!r}: {ended}")
+
+
+def well(ended):
+    check(ended.code == 0, f"did not end well: {ended}")
+    return ended
+
+
+def write(name, text):
+    """A file; `text` may be bytes, or what JSON is made of."""
+    if not isinstance(text, (str, bytes)):
+        text = json.dumps(text)
+    pathlib.Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return name
+
+
+def rows_of(name):
+    return [json.loads(line) for line in pathlib.Path(name).read_text(encoding="utf-8").splitlines()]
+
+
+def small_rows(name="rows.jsonl"):
+    well(thinwire("sweep", write("small.json", SWEEP), "-o", name))
+    return rows_of(name)
+
+
+def leaves(value, path=()):
+    """(path, value) of all that is no object and no list."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    if items is None:
+        yield path, value
+        return
+    for key, below in items:
+        yield from leaves(below, (*path, key))
+
+
+def with_value(document, path, value):
+    copy = json.loads(json.dumps(document))
+    at = copy
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    return copy
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+# --- documents
+
+@fault
+def deep_json_in_every_reader():
+    deep = write("deep.json", '{"name":' + DEEP + "}")
+    refused(thinwire("sweep", deep), "deeper")
+    for flag in ("--config", "--model", "--profile"):
+        refused(thinwire("run", flag, "./" + deep), "deeper")
+    refused(thinwire("run", "--model", "bert", "--device", "./" + deep), "deeper")
+    refused(thinwire("recommend", "--model", "./" + deep, "-P", "4"), "deeper")
+    write("deep.jsonl", '{"schema":' + DEEP + "}\n")
+    for command in ("compare", "merge", "report"):
+        refused(thinwire(command, "deep.jsonl"), "deeper")
+    refused(thinwire(*SMALL, "--set", "options=" + DEEP[50_000:150_000]), "deeper")
+    write("claims.jsonl", '{"claim":"x","what":' + DEEP + "}\n")
+    refused(thinwire("report", "claims.jsonl"), "deeper")
+
+
+@fault
+def numbers_that_no_double_holds():
+    for text in ("1e999", "-1e999", "9" * 400):
+        write("big.json", '{"name":"x","base":{"ranks":%s}}' % text)
+        refused(thinwire("sweep", "big.json"), "big.json")
+        refused(thinwire("run", "--config", "big.json"), "big.json")
+        write("big.jsonl", '{"schema":%s}\n' % text)
+        refused(thinwire("compare", "big.jsonl"), "big.jsonl:1")
+
+
+@fault
+def doubled_keys():
+    refused(thinwire("sweep", write("a.json", '{"name":"x","base":{"ranks":2},"base":{"seed":3}}')), "/base")
+    refused(thinwire("run", "--config", write("b.json", '{"input":{"skew":1,"skew":2}}')), "/input/skew")
+    write("c.jsonl", '{"schema":2,"schema":2}\n')
+    refused(thinwire("compare", "c.jsonl"), "c.jsonl:1")
+
+
+@fault
+def rows_changed_by_hand():
+    row = small_rows()[0]
+    write("good.jsonl", json.dumps(row) + "\n")
+    well(thinwire("compare", "good.jsonl"))
+    tried = random.Random(1)
+    places = [path for path, value in leaves(row) if value is not None]
+    for path in tried.sample(places, min(40, len(places))):
+        write("bad.jsonl", json.dumps(with_value(row, path, [])) + "\n")
+        ended = thinwire("compare", "bad.jsonl")
+        if ended.code != 0:
+            refused(ended, "bad.jsonl:1")
+    for path, value, named in ((("sweep",), 3, "/sweep"), (("wall_s",), "x", "/wall_s"), (("result", "steps"), "x", "/result/steps"),
+                               (("result", "phases"), 5, "/result/phases"), (("result", "time_s"), [], ""),
+                               (("point",), 1, "/point"), (("result",), 7, "/result"), (("key",), None, "/key"),
+                               (("result", "selection", "ranks"), "x", "/result/selection/ranks"),
+                               (("result", "phases", 0, "name"), 1, "/result/phases/0/name")):
+        write("bad.jsonl", json.dumps(with_value(row, path, value)) + "\n")
+        ended = thinwire("compare", "bad.jsonl")
+        if named:
+            refused(ended, "bad.jsonl:1: " + named)
+    del row["key"]
+    write("bad.jsonl", json.dumps(row) + "\n")
+    refused(thinwire("compare", "bad.jsonl"), "'key' is missing")
+
+
+@fault
+def a_dotted_key_of_the_grid_below_a_value():
+    write("a.json", {"name": "x", "base": {"ranks": 4}, "grid": {"ranks.x": [1]}})
+    refused(thinwire("sweep", "a.json"), "a.json")
+    refused(thinwire(*SMALL, "--set", "ranks.x=1"), "ranks")
+
+
+@fault
+def a_name_of_50000_letters():
+    refused(thinwire("sweep", write("a.json", {"name": "x" * 50_000})), "/name")
+
+
+@fault
+def doubled_points_of_a_grid():
+    write("a.json", {**SWEEP, "grid": {"scheme": ["topka", "topka"], "ranks": [2, 4]}})
+    ended = well(thinwire("sweep", "a.json", "-o", "a.jsonl"))
+    keys = [row["key"] for row in rows_of("a.jsonl")]
+    check(len(keys) == len(set(keys)) == 2, keys)
+    check("more than once" in ended.err, ended)
+
+
+@fault
+def a_grid_without_end():
+    many = list(range(1, 1001))
+    write("a.json", {"name": "x", "grid": {"ranks": many, "seed": many, "iterations": many, "k": many}})
+    refused(thinwire("sweep", "a.json", limits=[(resource.RLIMIT_AS, 1 << 30)]), "1000000000000")
+
+
+@fault
+def a_value_of_many_megabytes():
+    write("a.json", {"name": "x", "base": {"scheme": "y" * 20_000_000}})
+    refused(thinwire("sweep", "a.json"), "/scheme")
+    write("a.json", {"name": "x", "base": {"ranks": "y" * 20_000_000}})
+    refused(thinwire("sweep", "a.json"), "/ranks")
+    write("a.json", {"name": "x", "base": {"y" * 20_000_000: 1}})
+    refused(thinwire("sweep", "a.json"), "a.json")
+
+
+@fault
+def names_with_control_characters():
+    hostile = "a\nb\x1b[31mc\x07"
+    for flag in ("--scheme", "--network", "--platform", "--placement", "--profile", "--trace", "--model"):
+        refused(thinwire("run", flag, hostile), r"a\nb\x1b[31mc\x07")
+    refused(thinwire("sweep", hostile + ".json"), r"a\nb")
+    refused(thinwire("compare", hostile), r"a\nb")
+    refused(thinwire(hostile), r"a\nb")
+    refused(thinwire("topo", "show", hostile), r"a\nb")
+    refused(thinwire("sweep", write("a.json", {"name": "x", "base": {hostile: 1}})), r"a\nb")
+
+
+@fault
+def text_that_is_no_utf8():
+    hostile = b"topka\xff\xfe"
+    for flag in ("--scheme", "--network", "--platform", "--placement", "--profile", "--trace", "--model"):
+        refused(thinwire("run", flag, hostile), r"\xff\xfe")
+    write("a.json", b'{"name":"x","base":{"scheme":"\xff"}}')
+    refused(thinwire("sweep", "a.json"), "a.json:1:")
+    write(b"row\xff.jsonl", json.dumps(small_rows()[0]) + "\n")
+    well(thinwire("compare", b"row\xff.jsonl", "--format", "json"))
+    well(thinwire("report", b"row\xff.jsonl", "-o", "a.html"))
+    host = SOURCE / "platforms/gige_star.xml"
+    os.makedirs(b"p\xff")
+    write(b"p\xff/a.xml", host.read_bytes())
+    refused(thinwire(*SMALL, "--network", "links", "--platform", b"p\xff/a.xml"), r"p\xff")
+    traced(source="a")
+    well(thinwire("trace", "fit", "t.h5", "--name", b"n\xff", "-o", "p.json"))
+
+
+def traced(source):
+    """A small trace whose source ends in that text."""
+    profile = json.loads((SOURCE / "traces/profiles/vgg16.json").read_text(encoding="utf-8"))
+    write("profile.json", {**profile, "source": source})
+    well(thinwire("trace", "synth", "./profile.json", "-n", "20000", "-P", "2", "--iterations", "2", "-o", "t.h5"))
+
+
+@fault
+def a_placement_token_of_a_megabyte():
+    write("a.json", {"name": "x", "base": {"network": "links", "placement": "p" * 1_000_000}})
+    refused(thinwire("sweep", "a.json", seconds=5), "placement")
+    write("hosts.txt", "p" * 1_000_000 + "\n")
+    ended = thinwire(*SMALL, "--network", "links", "--placement", "./hosts.txt", seconds=5)
+    refused(ended, "hosts.txt:1")
+
+
+# --- flags
+
+@fault
+def empty_values():
+    for flag in ("-d", "-k", "-P", "-n", "--alpha", "--beta", "--gamma", "--platform", "--trace", "--profile", "--model", "--config", "--timeline",
+                 "--format", "--scheme", "--network", "--seed", "--set"):
+        refused(thinwire("run", "-n", "1000", "-P", "4", flag, ""))
+    write("small.json", SWEEP)
+    for flag in ("-o", "-j", "--shard", "--time-limit", "--memory-limit"):
+        refused(thinwire("sweep", "small.json", flag, ""), flag)
+    refused(thinwire("sweep", ""))
+    small_rows()
+    for command, flag in (("merge", "-o"), ("report", "-o"), ("compare", "--tolerance"), ("compare", "--where"), ("compare", "--sort-by")):
+        refused(thinwire(command, "rows.jsonl", flag, ""), flag)
+    refused(thinwire("trace", "fit", "", "-o", ""))
+    refused(thinwire("topo", "show", "gige_star", "--dot", ""), "--dot")
+
+
+@fault
+def flags_that_exclude_one_another():
+    refused(thinwire(*SMALL, "-k", "10", "-d", "0.1"), "-k")
+    refused(thinwire(*SMALL, "--timeline-ranks", "0"), "--timeline")
+    refused(thinwire(*SMALL, "--timeline-events", "5"), "--timeline")
+
+
+@fault
+def numbers_that_are_none():
+    write("small.json", SWEEP)
+    for word in ("nan", "inf", "-inf", "-1", "0"):
+        refused(thinwire("sweep", "small.json", "--time-limit", word), "--time-limit")
+    for word in ("0", "-1", "1.5", "1e3"):
+        ended = thinwire("sweep", "small.json", "-j", word)
+        refused(ended, "--jobs")
+        check(len(ended.err) < 300, ended)
+    refused(thinwire(*SMALL, "--timeline", "a", "--timeline-events", "-1"), "--timeline-events")
+    for word in ("nan", "inf", "-1", "2"):
+        refused(thinwire("list", "schemes", "--costs", "-d", word), "--density")
+        refused(thinwire(*SMALL, "-d", word), "density")
+    small_rows()
+    for word in ("nan", "inf", "-1"):
+        refused(thinwire("compare", "rows.jsonl", "--tolerance", word), "--tolerance")
+    refused(thinwire("run", "--scheme", "topka+dgc", "--set", "options.sample=2"), "sample")
+    refused(thinwire("topo", "show", "gige_star", "--traffic", "ring", "--bytes", "nan"), "--bytes")
+
+
+@fault
+def times_that_overflow():
+    for flag in ("--alpha", "--beta", "--gamma"):
+        refused(thinwire(*SMALL, flag, "1e308"))
+    refused(thinwire(*SMALL, "--set", "machine.latency_s=1e308"))
+
+
+@fault
+def components_at_the_end_of_32_bits():
+    most = [(resource.RLIMIT_AS, 3 << 30)]
+    for arguments in (("trace", "synth", "vgg16", "--components", "4294967295", "--ranks", "2", "--iterations", "1", "-o", "t.h5"),
+                      (*SMALL, "--profile", "vgg16", "-n", "4294967295", "-d", "1e-6")):
+        ended = thinwire(*arguments, limits=most, seconds=60)
+        check(ended.code in (0, 1, 2), ended)
+        if ended.code != 0:
+            check("memory" in ended.err, ended)
+
+
+@fault
+def more_memory_than_there_is():
+    ended = thinwire("run", "--scheme", "dense_ring", "-P", "64", "-n", "1e8", "--set", "granule=1", "--memory-limit", "50")
+    check(ended.code == 1 and "50 MiB" in ended.err, ended)
+    ended = thinwire("run", "--scheme", "oktopk", "-P", "1000000", seconds=5)
+    check(ended.code in (1, 2) and "ranks" in ended.err and "granule" not in ended.err, ended)
+
+
+# --- files
+
+@fault
+def a_foreign_file_as_output():
+    write("small.json", SWEEP)
+    for text in ("my only line", "a\nb", '{"a": 1', '{"schema":2}\nmine', "{\"schem", "12"):
+        write("n.txt", text)
+        ended = thinwire("sweep", "small.json", "-o", "n.txt")
+        if text == "{\"schem":  # a row begins so
+            well(ended)
+            continue
+        refused(ended, "n.txt:")
+        check(pathlib.Path("n.txt").read_text(encoding="utf-8") == text, "the foreign file is gone")
+        refused(thinwire("compare", "n.txt"), "n.txt:")
+
+
+@fault
+def a_torn_row():
+    rows = small_rows()
+    text = pathlib.Path("rows.jsonl").read_text(encoding="utf-8")
+    for left in (1, 5, 20, len(text) - 3):
+        write("rows.jsonl", text[:left])
+        well(thinwire("sweep", "small.json", "-o", "rows.jsonl"))
+        check([row["key"] for row in rows_of("rows.jsonl")] == [row["key"] for row in rows], "rows are missing")
+
+
+@fault
+def closed_and_full_streams():
+    write("small.json", SWEEP)
+    well(thinwire("sweep", "small.json", "-o", "a.jsonl", shell="2>&-"))
+    check(len(rows_of("a.jsonl")) == 2, "rows are missing")
+    well(thinwire("sweep", "small.json", "-o", "b.jsonl", shell="2>/dev/full"))
+    check(len(rows_of("b.jsonl")) == 2, "rows are missing")
+    well(thinwire("sweep", "small.json", "-o", "c.jsonl", shell="0>&- >/dev/null"))
+    ended = thinwire("sweep", "small.json", "-o", "d.jsonl", shell=">&-")
+    check(ended.code == 1 and len(rows_of("d.jsonl")) == 2, ended)
+    for shell in (">/dev/full", ">&-"):
+        ended = thinwire(*SMALL, shell=shell)
+        check(ended.code == 1 and "could not be written" in ended.err or "write" in ended.err, ended)
+    check(thinwire("run", "--scheme", "nope", shell="2>/dev/full").code == 2, "another exit code without stderr")
+    check(thinwire("nope", shell="2>&-").code == 2, "another exit code without stderr")
+    well(thinwire(*SMALL, shell="0>&- 2>&-"))
+
+
+OUTPUTS = {"page": ("report", "rows.jsonl", "-o"), "merged": ("merge", "rows.jsonl", "-o"),
+           "timeline": (*SMALL, "--timeline"), "dot": ("topo", "show", "gige_star", "--dot"),
+           "graphml": ("topo", "show", "gige_star", "--graphml"), "xml": ("topo", "make", "star", "--hosts", "4096", "-o"),
+           "svg": ("trace", "show", "t.h5", "--svg"), "profile": ("trace", "fit", "t.h5", "-o")}
+
+
+@fault
+def outputs_on_a_full_disk():
+    """A limit on the size of files stands for the disk: what was there stays."""
+    small_rows()
+    traced("a")
+    for name, command in OUTPUTS.items():
+        file = name + (".svg" if name == "svg" else "")
+        well(thinwire(*command, file))
+        size = os.path.getsize(file)
+        check(size > 64, f"{name}: {size} bytes")
+        write(file, "an old one\n")
+        ended = thinwire(*command, file, limits=[(resource.RLIMIT_FSIZE, 64)])
+        check(ended.code not in (0,), f"{name}: {ended}")
+        check(pathlib.Path(file).read_text(encoding="utf-8") == "an old one\n", f"{name}: the old one is gone")
+        check(not [f for f in os.listdir() if ".new" in f], f"{name}: {os.listdir()}")
+
+
+@fault
+def outputs_that_are_no_files():
+    small_rows()
+    traced("a")
+    for name, command in OUTPUTS.items():
+        if name != "timeline":
+            ended = well(thinwire(*command, "/dev/stdout"))
+            check(len(ended.out) > 64, f"{name}: {ended}")
+        well(thinwire(*command, "/dev/null"))
+        check(thinwire(*command, "/dev/full").code != 0, f"{name} says that a full device is well")
+        link = name + (".svg" if name == "svg" else "")
+        os.symlink("target", link)
+        well(thinwire(*command, link))
+        check(os.path.islink(link) and os.path.getsize("target") > 64, f"{name}: the link is gone")
+        os.remove("target")
+
+
+@fault
+def long_names_of_files():
+    write("small.json", SWEEP)
+    for length in (230, 245, 250, 255):
+        name = "f" * (length - 6) + ".jsonl"
+        well(thinwire("sweep", "small.json", "-o", name))
+        check(len(rows_of(name)) == 2, f"{length}: rows are missing")
+        well(thinwire("report", name, "-o", "p" * length))
+        well(thinwire("merge", name, "-o", "m" * length))
+    refused(thinwire("sweep", "small.json", "-o", "f" * 256), "too long")
+    refused(thinwire("report", name, "-o", "f" * 256), "too long")
+    refused(thinwire("merge", name, "-o", "f" * 256), "too long")
+    refused(thinwire("sweep", "f" * 5000), "")
+
+
+@fault
+def an_output_folder_that_cannot_be_made():
+    write("small.json", SWEEP)
+    write("file", "x")
+    refused(thinwire("sweep", "small.json", "-o", "file/below/out.jsonl"), "file/below")
+    refused(thinwire("sweep", "small.json", "-o", "/proc/nowhere/out.jsonl"), "/proc/nowhere")
+
+
+@fault
+def few_open_files():
+    write("many.json", {**SWEEP, "grid": {"seed": list(range(60))}})
+    well(thinwire("sweep", "many.json", "-o", "a.jsonl", "-j", "100", limits=[(resource.RLIMIT_NOFILE, 40)]))
+    check(len(rows_of("a.jsonl")) == 60, "rows are missing")
+
+
+def long_sweep(points=200):
+    return write("long.json", {"name": "long", "base": {"components": 200_000, "ranks": 16, "granule": 1, "scheme": "oktopk"},
+                               "grid": {"seed": list(range(points))}})
+
+
+def start(*arguments):
+    return subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def wait_for_rows(name, count):
+    end = time.time() + 20
+    while time.time() < end:
+        if os.path.exists(name) and pathlib.Path(name).read_bytes().count(b"\n") >= count:
+            return
+        time.sleep(0.005)
+    raise Broken("the sweep writes no rows")
+
+
+def children_of(pid):
+    return pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
+
+
+@fault
+def children_of_a_killed_sweep():
+    write("long.json", {"name": "long", "base": {"components": 10_000_000, "ranks": 64, "granule": 1, "iterations": 50, "scheme": "dense_ring"},
+                        "grid": {"seed": [1, 2]}})
+    sweep = start("sweep", "long.json", "-o", "a.jsonl", "-j", "2")
+    end = time.time() + 10
+    while len(children := children_of(sweep.pid)) < 2 and time.time() < end:
+        time.sleep(0.01)
+    check(len(children) == 2, "no children")
+    sweep.send_signal(signal.SIGKILL)
+    sweep.wait()
+    time.sleep(0.3)
+
+    def lives(pid):
+        try:
+            return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] != "Z"
+        except OSError:
+            return False
+    check(not any(map(lives, children)), "children outlive their parent")
+
+
+@fault
+def a_sweep_killed_and_resumed():
+    chance = random.Random(3)
+    long_sweep(40)
+    for which in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM) * 3:
+        sweep = start("sweep", "long.json", "-o", "a.jsonl", "-j", "2")
+        time.sleep(chance.uniform(0.02, 0.25))
+        sweep.send_signal(which)
+        sweep.wait()
+    well(thinwire("sweep", "long.json", "-o", "a.jsonl"))
+    keys = [row["key"] for row in rows_of("a.jsonl")]
+    check(len(keys) == len(set(keys)) == 40, f"{len(keys)} rows, {len(set(keys))} keys")
+
+
+@fault
+def a_second_writer():
+    rows = small_rows()
+    sweep = start("sweep", long_sweep(), "-o", "a.jsonl", "-j", "1")
+    try:
+        wait_for_rows("a.jsonl", 1)
+        refused(thinwire("merge", "rows.jsonl", "-o", "a.jsonl"), "a.jsonl")
+        refused(thinwire("sweep", "long.json", "-o", "a.jsonl"), "a.jsonl")
+        os.symlink("a.jsonl", "link.jsonl")
+        refused(thinwire("merge", "rows.jsonl", "-o", "link.jsonl"), "a.jsonl")
+    finally:
+        sweep.send_signal(signal.SIGINT)
+        sweep.communicate()
+    check(rows[0]["key"] not in [row["key"] for row in rows_of("a.jsonl")], "merged into a running sweep")
+
+
+@fault
+def a_file_deleted_under_a_sweep():
+    small_rows()
+    for again in (False, True):
+        sweep = start("sweep", long_sweep(), "-o", "a.jsonl", "-j", "1")
+        wait_for_rows("a.jsonl", 1)
+        os.remove("a.jsonl")
+        if again:
+            well(thinwire("merge", "rows.jsonl", "-o", "a.jsonl"))
+        _, said = sweep.communicate(timeout=30)
+        check(sweep.returncode == 1 and b"deleted or replaced" in said, said[-300:])
+        if again:
+            check(len(rows_of("a.jsonl")) == 2, "the new file is gone")
+            os.remove("a.jsonl")
+
+
+@fault
+def stale_temporary_files():
+    write("small.json", SWEEP)
+    write("a.jsonl.new4000001", "x")
+    write("b.jsonl.new4000001", "x")
+    write("a.jsonl.newest", "x")
+    well(thinwire("sweep", "small.json", "-o", "a.jsonl"))
+    check(not os.path.exists("a.jsonl.new4000001"), "the stale file is still there")
+    check(os.path.exists("b.jsonl.new4000001") and os.path.exists("a.jsonl.newest"), "a file of someone else is gone")
+
+
+@fault
+def doubled_keys_of_rows():
+    row = small_rows()[0]
+    other = with_value(row, ("result", "iteration_times_s"), [1.0, 2.0])
+    failed = {**row, "status": "failed", "reason": "x", "result": None}
+    for order in ((row, other, failed), (failed, row, other), (row, failed, other)):
+        for i, one in enumerate(order):
+            write(f"{i}.jsonl", json.dumps(one) + "\n")
+        files = [f"{i}.jsonl" for i in range(3)]
+        merged = well(thinwire("merge", *files, "-o", "m.jsonl"))
+        compared = well(thinwire("compare", *files, "--format", "json"))
+        for ended in (merged, compared):
+            check("different results" in ended.err, ended)
+        check(rows_of("m.jsonl") == [other], "merge keeps another one than the last that succeeded")
+        check(json.loads(compared.out)[0]["time_s"] == 2.0, "compare keeps another one")
+
+
+@fault
+def a_source_with_escape_codes():
+    traced("evil\x1b[2Jx\nline")
+    ended = well(thinwire("trace", "show", "t.h5"))
+    check("\x1b" not in ended.out and r"evil\x1b[2Jx\nline" in ended.out, ended)
+
+
+def main():
+    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
+    tried = survived = 0
+    for function in FAULTS:
+        if wanted not in function.__name__:
+            continue
+        tried += 1
+        begin = time.time()
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                function()
+                survived += 1
+                outcome = "held"
+            except (Broken, OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
+                outcome = f"DOES NOT HOLD: {type(error).__name__}: {error}"
+            os.chdir("/")
+        print(f"{function.__name__.replace('_', ' ')}: {outcome} ({time.time() - begin:.1f} s)", flush=True)
+    print(f"{tried} tried, {survived} survived")
+    return 0 if tried == survived else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
