@@ -212,8 +212,8 @@ void add_setting_flag(Command& command, Json& given, const experiment::Setting& 
       setting.flag,
       [&given, &setting](const std::string& word) {
         const Json value = experiment::value_of(word, setting);
-        // An empty word that means the default is a mistake: a variable that is not set.
-        const bool nothing = word.empty() && is_default(setting, value);
+        // An empty word would mean what holds without the flag: a variable that is not set.
+        const bool nothing = word.empty() && !setting.standard.empty();
         if (nothing || (setting.kind != SettingKind::text && value.is_string())) {
           const std::size_t name = setting.flag.find("--");
           throw InputError(fmt::format("{}: '{}' is not right; wanted is {}",
