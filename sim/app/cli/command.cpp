@@ -216,8 +216,8 @@ void add_setting_flag(Command& command, Json& given, const experiment::Setting& 
         Json values = Json::array();
         for (const std::string& part : listed ? split(word) : std::vector{word}) {
           values.push_back(experiment::value_of(part, setting));
-          // An empty word that means the default is a mistake: a variable that is not set.
-          const bool nothing = part.empty() && is_default(setting, values.back());
+          // An empty word would mean what holds without the flag: a variable that is not set.
+          const bool nothing = part.empty() && !setting.standard.empty();
           if (!nothing && (is_text || !values.back().is_string())) continue;
           const std::size_t name = setting.flag.find("--");
           throw InputError(fmt::format("{}: '{}' is not right; wanted is {}",
