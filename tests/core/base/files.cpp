@@ -47,9 +47,9 @@ TEST_CASE("A file is written at once or left as it was, and links stay links") {
 
 TEST_CASE("What a killed writer left beside a file is removed, and nothing else") {
   const test::TemporaryFolder folder;
-  folder.write("text.new123", "");
-  folder.write("text.newest", "");
-  folder.write("other.new123", "");
+  (void)folder.write("text.new123", "");
+  (void)folder.write("text.newest", "");
+  (void)folder.write("other.new123", "");
   remove_unfinished(folder.path("text"));
   CHECK_FALSE(std::filesystem::exists(folder.path("text.new123")));
   CHECK(std::filesystem::exists(folder.path("text.newest")));
