@@ -100,7 +100,7 @@ TEST_CASE("a damaged or unknown trace is refused in one line") {
   check_refused(run_program("trace show nonesuch"), "unknown trace 'nonesuch'");
   check_refused(run_program("trace show ./nonesuch"), "./nonesuch: cannot be read");
   check_refused(run_program("trace show " + folder.write("t.h5", "text")), "is no HDF5 file");
-  check_refused(run_program("trace"), "subcommand");
+  check_refused(run_program("trace"), "which command? show");
 }
 
 TEST_CASE("a file that kills HDF5 is named") {

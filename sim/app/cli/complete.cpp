@@ -17,6 +17,7 @@
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/settings.hpp"
 #include "sim/app/experiment/sweep.hpp"
+#include "sim/app/report/charts/figure_svg.hpp"
 #include "sim/app/studies/claims/claims.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "sim/machine/workloads/model.hpp"
@@ -90,6 +91,7 @@ Names values_of(const OptionInfo& option, const std::string& begun) {
       {"schemes", [](const std::string& text) { return in_list(text, scheme_names); }},
       {"sparsifier", [](const std::string&) { return names_of(algorithms::all_sparsifiers()); }},
       {"network", [](const std::string&) { return names_of(experiment::all_networks()); }},
+      {"figure", [](const std::string&) { return report::figure_names(); }},
       {"placement",
        [](const std::string&) {
          return Names{"block", "round_robin", "random:1"};

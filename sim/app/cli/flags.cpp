@@ -146,7 +146,11 @@ Option Command::bind(const std::string& names, Target target, const std::string&
         if constexpr (std::is_pointer_v<std::remove_reference_t<decltype(to)>>) {
           using Value = typename ValueOf<std::remove_reference_t<decltype(*to)>>::Type;
           CLI::Option* const option = app_->add_option(names, *to, help);
-          return Option(option->check(complaint_about<Value>));
+          // The words of a list may be empty: completion asks what may stand in place of nothing.
+          if constexpr (!std::is_same_v<decltype(to), std::vector<std::string>*&>) {
+            option->check(complaint_about<Value>);
+          }
+          return Option(option);
         } else {
           return Option(app_->add_option_function<std::string>(names, to, help));
         }
@@ -270,11 +274,15 @@ std::string complaint_of(const Named& named, const std::vector<std::string>& wor
 
 int CommandLine::run(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  if (!words.empty() && words.front() == "help") {
-    words.erase(words.begin());
-    words.emplace_back("--help");
-  }
+  const bool asked = !words.empty() && words.front() == "help";
+  if (asked) words.erase(words.begin());
   const Named named = named_by(*app_, words);
+  if (asked && named.words < words.size()) {
+    say("{}: {} (see '{} --help')", app_->get_name(), complaint_of(named, words, "help of what?"),
+        named.name);
+    return kBadInput;
+  }
+  if (asked) words.emplace_back("--help");
   try {
     app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::Success& help) {

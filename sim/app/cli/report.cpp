@@ -156,7 +156,6 @@ void add_report(Command& app) {
   command
       .add_option("--figure", flags->figure,
                   "for svg, png and pdf: time, volume, breakdown, congestion, crossover or links")
-      .choices(report::figure_names())
       .value_text("FIGURE");
   command.add_option("--title", flags->style.title, "above the figure").value_text("TEXT");
   command.add_option("--width", flags->style.width, "of the figure; a PNG has twice as many pixels")

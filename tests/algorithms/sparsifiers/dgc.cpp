@@ -98,7 +98,7 @@ TEST_CASE("dgc takes a sample that can hold the rank, whole where k is small") {
   CHECK(work(1000, 0.01, 10).sorted == 200);  // 100 coordinates
   CHECK(work(2, 0.01, 1).sorted == 10000);
   CHECK(work(1, 0.01, 1).sorted == 10000);
-  CHECK(work(1000, 5.0, 1).sorted == 10000);
+  CHECK_THROWS_WITH(work(1000, 5.0, 1), "option 'sample' must be at most 1");
   CHECK(work(0, 0.01, 1).sorted == 0);
   CHECK(work(100, 0.01, 1).compared == 10000);
 }

@@ -57,7 +57,7 @@ std::vector<Series> series_of(const Curve& curve, const Quantity& quantity,
 Figure curves_figure(const Figures& all, const Quantity& quantity) {
   Figures figures = all;
   std::erase_if(figures.curves, [&](const Curve& curve) {
-    return std::ranges::find(all.leading, curve.label) == all.leading.end();
+    return !all.leading.empty() && std::ranges::find(all.leading, curve.label) == all.leading.end();
   });
   const auto shown = [&](const CurvePoint& point) {
     const auto value = quantity.value(point);
@@ -88,10 +88,10 @@ Figure curves_figure(const Figures& all, const Quantity& quantity) {
   y.text = quantity.text;
   std::set<std::size_t> labels;
   Figure figure{.notes = {figures.common, quantity.note}};
-  if (const std::size_t left_out = all.labels.size() - all.leading.size(); left_out > 0) {
+  if (!all.leading.empty() && all.leading.size() < all.labels.size()) {
     figure.notes.push_back(
         fmt::format("the {} fastest schemes; --where scheme=A,B chooses among the {} others",
-                    all.leading.size(), left_out));
+                    all.leading.size(), all.labels.size() - all.leading.size()));
   }
   std::size_t most = 0;
   for (const auto& [key, curves] : panels) most = std::max(most, curves.size());

@@ -80,8 +80,8 @@ struct Figures {
   std::string common;                 ///< sizes and machine that all results have
   std::vector<Curve> curves;
   std::vector<Cell> cells;
-  /// The labels that figures show where the reader has chosen none: all up to ten; else the ten that
-  /// were nearest to the fastest on the geometric mean, the best dense one among them.
+  /// The labels that figures show where the reader has chosen none; empty: all. Of more than ten they
+  /// are the ten nearest to the fastest on the geometric mean, the best dense one among them.
   std::vector<std::size_t> leading;
   std::vector<Trouble> troubles;
 };
