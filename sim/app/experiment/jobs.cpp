@@ -15,8 +15,8 @@ namespace thinwire::experiment {
 namespace {
 
 struct Running {
-  std::size_t job;                      ///< its index
-  std::unique_ptr<ChildProcess> child;  ///< null where there is no work
+  std::size_t job;
+  std::unique_ptr<ChildProcess> child;  ///< null if there is no work
 
   [[nodiscard]] double wall_s() const { return child == nullptr ? 0 : child->wall_s(); }
   [[nodiscard]] bool has_ended() const { return child == nullptr || child->advance(); }
@@ -38,9 +38,9 @@ void run_jobs(std::vector<Job> jobs, LinesFile& file, const JobSettings& setting
               const std::function<void(const JobProgress&)>& progress) {
   const InterruptGuard guard;
   std::vector<Running> running;
-  std::size_t next = 0;   // to be started
-  double taken_s = 0;     // by the jobs that have ended
-  double expected_s = 0;  // of them
+  std::size_t next = 0;   // the next job to start
+  double taken_s = 0;     // measured time of the jobs that have ended
+  double expected_s = 0;  // estimated time of the same jobs
   const auto done = [&] { return settings.done_before + next - running.size(); };
   const auto tell = [&](std::optional<std::size_t> ended) {
     const double pace = expected_s > 0 ? taken_s / expected_s : 1;

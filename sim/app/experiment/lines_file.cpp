@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file that a link leads to, also where it does not exist yet: links stay links.
+/// Resolves symbolic links, also to a file that does not exist yet, so that links survive writing.
 fs::path linked_file(fs::path path) {
   constexpr int kMostLinks = 40;
   for (int i = 0; i < kMostLinks && fs::is_symlink(path); ++i) {
@@ -31,7 +31,7 @@ fs::path linked_file(fs::path path) {
   return path;
 }
 
-/// Nothing, or why `path` does not hold `text` now; then it holds what it held before.
+/// Replaces the file atomically. Returns why that failed, with the file unchanged, or nothing.
 std::string replace_text(const fs::path& path, std::string_view text) {
   const std::string fresh = fmt::format("{}.new{}", path.string(), getpid());
   const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -58,7 +58,7 @@ bool for_each_json_line(const std::string& text, const std::string& path,
   for (int number = 1; std::getline(lines, line); ++number) {
     const std::string at = fmt::format("{}:{}", path, number);
     const Json json = Json::parse(line, nullptr, false);
-    if (json.is_discarded() && lines.eof()) return false;  // a line without its end
+    if (json.is_discarded() && lines.eof()) return false;  // an incomplete last line
     if (json.is_discarded()) {
       throw InputError(fmt::format("{}: not JSON; results are one JSON object a line", at));
     }
@@ -98,7 +98,8 @@ void LinesFile::open_and_lock() {
   while (true) {
     file_ = open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (file_ < 0) complain_unwritable(path_, std::strerror(errno));
-    // A lock of this process: a child does not inherit it, and it ends however the process ends.
+    // The lock belongs to the process: no child inherits it, and any end of the process releases
+    // it.
     struct flock lock {};
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;
@@ -116,12 +117,12 @@ void LinesFile::open_and_lock() {
         locked.st_ino == now.st_ino && locked.st_dev == now.st_dev) {
       return;
     }
-    close(file_);  // its writer put another file in its place in between
+    close(file_);  // its writer replaced the file in between
   }
 }
 
 void LinesFile::read_back(const std::function<void(const std::string& text)>& check) {
-  // Through this descriptor: closing another one of the file would give up the lock.
+  // This descriptor must be used: closing another one of the same file would release the lock.
   std::string text;
   std::array<char, 1 << 16> buffer{};
   ssize_t got = 0;

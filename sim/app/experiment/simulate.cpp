@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kPacketsHint =
     "(ns-3 takes one zone of hosts with one link each to their switch, as gige_star has)";
 
-/// What a complaint about the network is about.
+/// The subject of an error message about the network.
 std::string subject_of(const Point& point) {
   if (point.platform.empty()) return point.network;
   std::string file = topologies::platform_file(point.platform);
@@ -26,7 +26,7 @@ std::string subject_of(const Point& point) {
   return fmt::format("{}, with packets {}", file, kPacketsHint);
 }
 
-/// Runs a simulation, with its timeline where there is to be one.
+/// Runs a simulation, with its timeline if one is requested.
 Json result_of(Simulation& simulation, bool has_clock, const TimelineWish* timeline) {
   if (timeline == nullptr) return to_json(simulation.run(), has_clock);
   const auto write = [&] {
