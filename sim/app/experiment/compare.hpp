@@ -24,7 +24,7 @@ enum class Verdict : std::uint8_t {
 struct Comparison {
   algorithms::Cost cost;
   double simulated = 0;
-  double formula_low = 0;  ///< with messages and lower-order terms
+  double formula_low = 0;  ///< cost.run(): exact message counts, lower-order terms
   double formula_high = 0;
   double paper_low = 0;  ///< as printed in the paper
   double paper_high = 0;
