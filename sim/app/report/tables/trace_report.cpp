@@ -14,7 +14,7 @@ namespace {
 constexpr int kBarWidth = 32;
 constexpr std::size_t kSparkWidth = 60;
 
-/// A bar for the value by the largest of all records.
+/// A column of bars, scaled to the largest value of all records.
 Column bar_column(const std::vector<Json>& records, const char* key) {
   double largest = 0;
   for (const Json& record : records) largest = std::max(largest, record.at(key).get<double>());
