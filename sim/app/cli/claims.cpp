@@ -27,7 +27,7 @@ struct ClaimsFlags {
   report::Format format = report::Format::table;
 };
 
-/// One of every paper, of each kind, without the larger trainings: for tests.
+/// A selection for tests: each paper and each kind, without the larger trainings.
 const std::vector<std::string>& quick_claims() {
   static const std::vector<std::string> ids{"oktopk.table1",       "oktopk.thm3.1",
                                             "oktopk.intro.fillin", "oktopk.fillin",

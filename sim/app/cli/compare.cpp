@@ -28,13 +28,13 @@ struct CompareFlags {
   report::Format format = report::Format::table;
 };
 
-/// A result and its columns.
+/// A result row and its record.
 struct Result {
   experiment::Row row;
   Json record;
 };
 
-/// The rows of all files. One that comes again, by its key, takes the place of the one before.
+/// The rows of all files. A row replaces an earlier one with the same key.
 std::vector<experiment::Row> rows_of(const std::vector<std::string>& files) {
   std::vector<experiment::Row> rows;
   std::map<std::string, std::size_t> place_of;
@@ -68,7 +68,7 @@ std::vector<Json> records_of(const std::vector<Result>& results) {
   return records;
 }
 
-/// By a column, which `record_of` finds in an element.
+/// Sorts by a column of the records; `record_of` returns the record of an element.
 template <class T, class RecordOf>
 void sort_by(std::vector<T>& all, const std::string& column, RecordOf record_of) {
   const auto value = [&](const T& one) {

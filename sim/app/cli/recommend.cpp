@@ -19,7 +19,7 @@ namespace thinwire::cli {
 namespace {
 
 struct RecommendFlags {
-  Json given = Json::object();  // settings of a point by dotted path
+  Json given = Json::object();  // settings of a point, by dotted path
   std::string model;
   std::string schemes;
   bool fast = false;

@@ -23,18 +23,18 @@ struct ReportFlags {
   std::vector<std::string> results;
   std::vector<std::string> where;
   std::string output;
-  std::string format;  ///< empty: by the name of the output
+  std::string format;  ///< empty: determined by the name of the output
   std::string figure;
   report::FigureStyle style;
 };
 
-/// Rows of all results files, and claims.
+/// The rows of all results files, and the claims.
 struct Read {
   std::vector<experiment::Row> rows;
   std::vector<Json> claims;
 };
 
-/// Whether the file holds what `claims --format jsonl` printed: its first line says so.
+/// Whether the first line of the file shows that `claims --format jsonl` wrote it.
 bool holds_claims(const std::string& path) {
   std::ifstream file(path);
   std::string line;

@@ -50,7 +50,7 @@ std::string default_output(const std::string& sweep, const experiment::Shard& sh
   return fmt::format("results/local/{}{}.jsonl", sweep, part);
 }
 
-/// The points, and how long they will take.
+/// Prints the points and their estimated time.
 int print_plan(const experiment::Sweep& sweep, const std::string& output, const SweepFlags& flags) {
   std::vector<experiment::Row> before;
   if (std::filesystem::exists(output)) before = experiment::read_rows(output).rows;

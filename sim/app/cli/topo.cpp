@@ -36,7 +36,7 @@ void write_text(const std::string& path, const std::string& text) {
   if (!file.flush()) throw InputError(fmt::format("{}: cannot be written", path));
 }
 
-/// "groups=14", as the comment of a made platform has it.
+/// Applies a parameter "groups=14", as in the comment of a generated platform.
 void apply_parameter(MakeFlags& flags, const std::string& setting) {
   const std::size_t equals = setting.find('=');
   if (equals == std::string::npos || equals == 0) {
@@ -67,7 +67,7 @@ int make(const topologies::Family& family, MakeFlags& flags) {
 
 void add_make(Command& topo) {
   Command command = topo.add_subcommand("make", "Write the XML of a platform of a family");
-  // A family that is none is refused here, with the nearest that is one.
+  // An unknown family is refused here, with the nearest known one.
   command.require_subcommand(0, 1);
   command.allow_extras();
   command.callback([command] {
@@ -155,7 +155,7 @@ std::string shown_traffic(const topologies::Platform& platform, const TopoShowFl
       flags.top);
 }
 
-/// What the child finds out: the text for stdout, and what goes to files.
+/// The work of the child: returns the text for stdout and writes the output files.
 std::string show_text(const topologies::Platform& platform, const TopoShowFlags& flags) {
   if (!flags.route.empty()) return shown_route(platform, flags);
   if (!flags.traffic.empty()) return shown_traffic(platform, flags);

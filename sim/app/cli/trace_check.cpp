@@ -30,7 +30,7 @@ Json read(const std::string& path) {
           {"gradients", totals.gradients}};
 }
 
-/// In a child process, since HDF5 does not survive every damaged file.
+/// Reads the trace in a child process because HDF5 does not survive every damaged file.
 Json checked(const std::string& path) {
   std::string found;
   const ChildOutcome outcome = in_child_process({.subject = path,

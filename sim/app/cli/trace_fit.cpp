@@ -38,7 +38,7 @@ int fit(const FitFlags& flags) {
     fitted = traces::fit_profile(trace, {.name = name, .parts = flags.parts});
   } catch (const InputError& error) {
     const std::string text = error.what();
-    // What the reader finds names the file already.
+    // Messages of the reader name the file already.
     throw InputError(text.starts_with(path) ? text : fmt::format("{}: {}", path, text));
   }
   if (!flags.output.empty()) {

@@ -36,8 +36,8 @@ struct SelectionFlags {
   report::Format format = report::Format::table;
 };
 
-/// Selected over k in a few characters: each stands for some iterations, from a tenth of k or less
-/// to ten times k or more.
+/// A plot of the selected count over k: each character stands for some iterations, from a tenth of
+/// k or less to ten times k or more.
 std::string curve(const studies::SelectionSeries& series) {
   static constexpr std::array kSteps{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   constexpr std::size_t kWidth = 32;

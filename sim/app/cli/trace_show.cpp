@@ -40,7 +40,7 @@ std::string shown(const std::string& path, const TraceShowFlags& flags) {
   return render(flags.format, records, {});
 }
 
-/// In a child process, since HDF5 does not survive every damaged file.
+/// Reads the trace in a child process because HDF5 does not survive every damaged file.
 int show_traces(const TraceShowFlags& flags) {
   const std::string path = traces::trace_file(flags.trace);
   std::string text;
