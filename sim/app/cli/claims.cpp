@@ -81,8 +81,8 @@ int run(const ClaimsFlags& flags) {
 
 void add_claims(Command& app) {
   auto flags = std::make_shared<ClaimsFlags>();
-  Command command =
-      app.add_subcommand("claims", "Simulate what the papers report, and print both side by side");
+  Command command = app.add_subcommand(
+      "claims", "Simulate the papers' experiments, and compare with the reported figures");
   command
       .add_option("id", flags->wanted,
                   "claims whose id begins so (oktopk.bert, dragonn ...); default all")

@@ -56,8 +56,7 @@ std::vector<experiment::Row> rows_of(const std::vector<std::string>& files) {
     }
   }
   if (superseded > 0) {
-    fmt::print(stderr, "{} results are there more than once, and the last one of each counts\n",
-               superseded);
+    fmt::print(stderr, "{} results occur more than once; the last of each is used\n", superseded);
   }
   return rows;
 }

@@ -311,7 +311,7 @@ void add_list(Command& app) {
       .choices(names)
       .value_text("[all]");
   command.add_flag("--costs", flags->costs,
-                   "the schemes' cost models: formulas, and what they come to at -P, -n, -d");
+                   "the schemes' cost models: formulas, and their values at -P, -n, -d");
   command.add_option("-P,--ranks", flags->point.ranks, "for --costs: ranks [64]")
       .range(1, 1 << 20)
       .value_text("P");

@@ -75,7 +75,7 @@ int Program::run(int argc, char** argv) {
   try {
     const int exit_code = run_command(argc, argv);
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
-    fmt::print(stderr, "{}: what was printed could not be written\n", name_);
+    fmt::print(stderr, "{}: the output could not be written\n", name_);
     return kFailed;
   } catch (const InputError& error) {
     fmt::print(stderr, "{}: {}\n", name_, error.what());

@@ -113,9 +113,7 @@ void add_timeline_flags(Command& command, TimelineFlags& flags) {
           },
           "ranks to show; 'last' is the one that ends last, for which the point may run twice")
       .value_text("RANKS [0-15,last]");
-  command
-      .add_option("--timeline-events", flags.most_events,
-                  "leave out what comes after so many events")
+  command.add_option("--timeline-events", flags.most_events, "omit events after the first N")
       .value_text(fmt::format("N [{}]", experiment::TimelineSettings{}.most_events));
 }
 
@@ -133,7 +131,7 @@ experiment::Row row_with_timeline(const TimelineFlags& flags, const experiment::
   if (row.status == experiment::Status::ok) {
     fmt::print(stderr, "{}: {}; https://ui.perfetto.dev opens it\n", flags.file, wish.told);
   } else if (fs::is_regular_file(flags.file)) {
-    fmt::print(stderr, "{}: what happened before the run failed\n", flags.file);
+    fmt::print(stderr, "{}: the events before the run failed\n", flags.file);
   }
   return row;
 }

@@ -57,7 +57,7 @@ int fit(const FitFlags& flags) {
 void add_trace_fit(Command& trace) {
   auto flags = std::make_shared<FitFlags>();
   Command command =
-      trace.add_subcommand("fit", "Fit a profile to a trace, and say how well it fits");
+      trace.add_subcommand("fit", "Fit a profile to a trace, and report the errors of the fit");
   command.add_option("trace", flags->trace, "HDF5 file, or the name of a shipped trace")
       .required()
       .value_text("TRACE");

@@ -60,7 +60,7 @@ bool for_each_json_line(const std::string& text, const std::string& path,
     const Json json = Json::parse(line, nullptr, false);
     if (json.is_discarded() && lines.eof()) return false;  // an incomplete last line
     if (json.is_discarded()) {
-      throw InputError(fmt::format("{}: not JSON; results are one JSON object a line", at));
+      throw InputError(fmt::format("{}: not JSON; results are one JSON object per line", at));
     }
     take(json, at);
   }

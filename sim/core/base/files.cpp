@@ -14,7 +14,7 @@
 namespace thinwire::inline base {
 
 void refuse_unreadable(const std::string& path) {
-  throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
+  throw InputError(fmt::format("{}: cannot be read; does the file exist?", path));
 }
 
 std::string read_text(const std::string& path) {

@@ -113,7 +113,7 @@ TEST_CASE("Lines of JSON have their place, and only the last one may be cut off"
   CHECK(read("1\n2"));
   CHECK_FALSE(read("1\n{\"a\":"));
   CHECK(test::error_of<InputError>([&] { static_cast<void>(read("1\n{\n2\n")); }) ==
-        "file:2: not JSON; results are one JSON object a line");
+        "file:2: not JSON; results are one JSON object per line");
 }
 
 }  // namespace thinwire::experiment
