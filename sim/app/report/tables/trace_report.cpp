@@ -39,8 +39,8 @@ std::string header_text(const Json& trace) {
   line("iterations", fmt::format("{} recorded, {} .. {}", number("iterations"),
                                  number("first_iteration"), number("last_iteration")));
   line("residuals", trace.at("residual_rule") == "all"
-                        ? "a rank forgets all that it selected"
-                        : "a rank forgets what the global top-k holds too");
+                        ? "drop all selected entries"
+                        : "drop selected entries of the global top-k");
   if (trace.at("gradient_iterations") != 0) {
     line("gradients",
          fmt::format("{} coordinates of {} ranks in {} iterations", number("gradient_coordinates"),
