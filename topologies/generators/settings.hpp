@@ -34,7 +34,7 @@ class Settings {
   [[nodiscard]] int whole(const std::string& name, int least = 1) const;
   /// "0" or "1".
   [[nodiscard]] bool flag(const std::string& name) const;
-  /// Nothing if the text is empty.
+  /// The number, or nothing if the text is empty.
   [[nodiscard]] std::optional<int> optional_whole(const std::string& name) const;
   /// "16,16,4".
   [[nodiscard]] std::vector<int> wholes(const std::string& name) const;

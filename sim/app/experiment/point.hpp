@@ -52,7 +52,7 @@ struct Workload {
   bool staging = false;    ///< messages go through host memory instead of GPU memory
 };
 
-/// What a run records besides totals and phases.
+/// Optional records of a run besides totals and phases.
 struct Record {
   bool links = false;  ///< the load of each link of the platform (networks links, smpi)
   bool ranks = false;  ///< the phases of every rank

@@ -19,7 +19,7 @@ namespace thinwire::report {
 
 namespace {
 
-/// What a row belongs to, as flat objects that are equal for rows that belong together.
+/// The group of a row, as flat objects that are equal for rows that belong together.
 struct Identity {
   Json label;
   Json place;
