@@ -28,9 +28,9 @@ constexpr std::int64_t kLarge = 4'000'000;
 constexpr std::int64_t kWordBytes = 4;
 constexpr std::int64_t kEntryBytes = 8;
 constexpr std::int64_t kComponentsPerEntry = 100;  // a density of 1%
-/// Stratum j of the selection ends at (j/k)^2 of the gradient.
+/// The skew with which stratum j of the selection ends at (j/k)^2 of the gradient.
 constexpr double kSkew = 1;
-/// Entries that all ranks hold together, so that simulating the values costs little.
+/// The entries that all ranks hold together, few enough that values cost little to simulate.
 constexpr std::int64_t kCarriedEntries = 1 << 22;
 constexpr std::int64_t kEntriesPerRegion = 4;
 
@@ -53,7 +53,7 @@ std::vector<std::string> names_of_patterns() {
   return names;
 }
 
-/// A power of two with which the ranks hold about kCarriedEntries, and a region of each some.
+/// A power of two for which all ranks hold about kCarriedEntries and each region some entries.
 std::int64_t granule_of(std::int64_t held, int ranks) {
   const auto wanted = static_cast<std::uint64_t>(std::max<std::int64_t>(
       1, std::min(held * ranks / kCarriedEntries, held / (kEntriesPerRegion * ranks))));
@@ -152,12 +152,12 @@ std::optional<std::string> restriction_of(const Cell& cell) {
 }
 
 std::map<std::string, std::string> write_platforms(const std::string& folder) {
-  // Three levels as shipped, of which the last has two children: 512 hosts.
+  // The shipped three levels, but the last has two children: 512 hosts.
   const auto fat_tree = [&](const std::string& name, const std::string& oversubscription) {
     return write_platform(folder + "/" + name + ".xml", "fat_tree",
                           {{"hosts", "512"}, {"oversubscription", oversubscription}});
   };
-  // As shipped, but not in one zone, in which SimGrid finds routes at the cube of the hosts.
+  // The shipped figures, but not in one zone, where SimGrid's routing is cubic in the hosts.
   const std::string star = write_platform(
       folder + "/gige_star.xml", "star",
       {{"hosts", "512"}, {"bandwidth", "118.2MBps"}, {"latency", "12.3us"}, {"gap", "5us"}});
@@ -190,13 +190,13 @@ PatternMessages messages_of(const Cell& cell) {
 }
 
 double expected_s(const Cell& cell, const experiment::Point& point) {
-  // Unequal messages end one by one, and SimGrid shares the links out anew for each.
+  // Unequal messages end one by one, and SimGrid recomputes the sharing of links for each.
   const double unevenness = cell.size == kUnequal ? 4 : 1;
   const Pattern* const pattern = pattern_named(cell.pattern);
   if (pattern == nullptr) return experiment::estimated_wall_s(point) * unevenness;
   constexpr double kLoading = 0.2;
   constexpr double kMessage = 1e-5;
-  constexpr double kMessageAFlow = 2e-8;  // that is under way with it
+  constexpr double kMessageAFlow = 2e-8;  // per flow that is in flight with the message
   const double flows = cell.pattern == "incast" ? cell.ranks : cell.ranks * pattern->in_flight;
   return kLoading + static_cast<double>(pattern->messages(cell.ranks)) *
                         (kMessage + kMessageAFlow * flows * unevenness);

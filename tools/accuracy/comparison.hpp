@@ -1,4 +1,4 @@
-// The two networks side by side, cell by cell, and how far they are apart.
+// Compares the two networks cell by cell and summarises their differences.
 #pragma once
 
 #include <cstddef>
@@ -10,55 +10,55 @@
 
 namespace thinwire::accuracy {
 
-/// Errors above it are listed one by one; nine in ten are to be below.
+/// Larger errors are listed one by one; nine in ten should be smaller.
 inline constexpr double kLargeError = 0.10;
-/// The median error is to be no more.
+/// The median error should not exceed this.
 inline constexpr double kWantedMedian = 0.03;
 
-/// A cell on the reference and on the network that is judged by it.
+/// The results of a cell on the reference network and on the network that it judges.
 struct CellComparison {
   Cell cell;
   std::optional<Measurement> reference = {};
   std::optional<Measurement> judged = {};
-  /// Why there is no ratio: skipped, missing, failed or too slow; empty where there is one.
+  /// The reason why there is no ratio: skipped, missing, failed or too slow; empty if there is one.
   std::string status = {};
   std::string reason = {};
 
-  /// Simulated time of the judged network over the reference's; 1 where both are 0.
+  /// Simulated time of the judged network over that of the reference; 1 if both are 0.
   [[nodiscard]] std::optional<double> ratio() const;
   /// |ratio - 1|.
   [[nodiscard]] std::optional<double> error() const;
-  /// How many times longer than alone on the links the reference says it takes.
+  /// The slowdown by sharing links, according to the reference.
   [[nodiscard]] std::optional<double> congestion() const;
 };
 
-/// Settles the status. Messages or words that differ mean that the two did not run the same
-/// schedule: then the reference is stale.
+/// Determines the status. If messages or words differ, the two did not run the same schedule: the
+/// reference is stale.
 [[nodiscard]] CellComparison compare(const Cell& cell, std::optional<Measurement> reference,
                                      std::optional<Measurement> judged);
 
-/// Of |ratio - 1|, as shares.
+/// Statistics of |ratio - 1|.
 struct Errors {
   std::size_t cells = 0;
-  double median = 0;      ///< the mean of the two in the middle where cells are even
-  double percentile = 0;  ///< the least error that nine in ten do not exceed
+  double median = 0;      ///< the mean of the two middle ones if cells is even
+  double percentile = 0;  ///< the smallest error that nine in ten do not exceed
   double worst = 0;
   std::size_t large = 0;  ///< above kLargeError
 };
 
 [[nodiscard]] Errors errors_of(std::vector<double> errors);
 
-/// "platform" "aries_daint", and the errors of its cells.
+/// The errors of the cells with one value of an axis: "platform" "aries_daint".
 struct ErrorGroup {
   std::string by;
   std::string value;
   Errors errors;
 };
 
-/// All cells; then by platform, pattern, size and ranks, in the order in which they first come.
-/// Groups without a ratio are left out.
+/// The errors of all cells, then by platform, pattern, size and ranks, in the order of their first
+/// occurrence. Groups without a ratio are omitted.
 [[nodiscard]] std::vector<ErrorGroup> error_groups(const std::vector<CellComparison>& cells);
-/// Those above kLargeError, the largest first.
+/// The cells with an error above kLargeError, in descending order.
 [[nodiscard]] std::vector<CellComparison> large_errors(const std::vector<CellComparison>& cells);
 
 }  // namespace thinwire::accuracy

@@ -1,4 +1,4 @@
-// How accurate a fast network is, judged by SimGrid: the table of results/links/.
+// Measures the accuracy of a fast network against SimGrid: the table of results/links/.
 //
 //   links_accuracy [-o FILE] [--only smpi|links] [--set KEY=VALUE ...] [--patterns ...] ...
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ struct Flags {
   ReportSettings report;
 };
 
-/// KEY=VALUE, where VALUE is JSON or else a text.
+/// Parses KEY=VALUE, where VALUE is JSON or otherwise a text.
 Json settings_from(const std::vector<std::string>& texts) {
   Json settings = Json::object();
   for (const std::string& text : texts) {
@@ -51,7 +51,7 @@ Json settings_from(const std::vector<std::string>& texts) {
   return settings;
 }
 
-/// Where ns-3's packets run: Gigabit Ethernet in one zone, few ranks.
+/// Selects the cells that ns-3's packets can run: Gigabit Ethernet in one zone, few ranks.
 void choose_packets(Flags& flags) {
   flags.axes.platforms = {"gige_star"};
   flags.axes.ranks = {16};

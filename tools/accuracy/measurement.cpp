@@ -38,7 +38,7 @@ std::optional<double> number_or_null(const Json& value) {
   return value.is_null() ? std::nullopt : std::optional(value.get<double>());
 }
 
-/// Whether the α-β machine runs beside it: once a cell is enough.
+/// Whether the α-β machine runs beside it; once per cell suffices.
 bool has_alphabeta(const experiment::Point& point) {
   return point.network == "smpi" && !point.packets;
 }
@@ -64,7 +64,7 @@ Json result_of_pattern(const Cell& cell, const experiment::Point& point,
           {"words", total.words_sent.value()}};
 }
 
-/// Of a measurement's line, and of what a pattern's child gives.
+/// Reads the result from a measurement's line or from the output of a pattern's child.
 void take_result(Measurement& m, const Json& json) {
   m.time_s = json.at("time_s").get<double>();
   m.alphabeta_s = number_or_null(json.at("alphabeta_s"));

@@ -1,4 +1,5 @@
-// One cell on one network: simulated in a child process, and kept as a line of JSON.
+// Measures one cell on one network: simulates it in a child process, and keeps the result as a line
+// of JSON.
 #pragma once
 
 #include <cstdint>
@@ -11,44 +12,44 @@
 
 namespace thinwire::accuracy {
 
-/// Of the lines; a change of meaning or name of a field raises it.
+/// The schema version of the lines; any change of a field's meaning or name raises it.
 inline constexpr const char* kMeasurementSchema = "thinwire.accuracy/1";
 
 enum class CellStatus : std::uint8_t { ok, failed, too_slow };
 
-/// What a cell gave on a network.
+/// The result of a cell on a network.
 struct Measurement {
   Cell cell;
   Side side;
-  std::string platform_hash;  ///< of the platform's file
-  /// Of what a result depends on: SimGrid's version for smpi, else Thinwire's.
+  std::string platform_hash;  ///< hash of the platform's file
+  /// The program version that determines the result: SimGrid's for smpi, otherwise Thinwire's.
   std::string program;
   CellStatus status = CellStatus::ok;
-  std::string reason = {};                 ///< where status is not ok
-  double time_s = 0;                       ///< simulated
-  std::optional<double> alphabeta_s = {};  ///< without others on the links; of smpi
+  std::string reason = {};                 ///< if status is not ok
+  double time_s = 0;                       ///< simulated time
+  std::optional<double> alphabeta_s = {};  ///< time on the α-β machine; smpi only
   std::int64_t messages = 0;               ///< of all ranks
   std::int64_t words = 0;                  ///< of all ranks
-  double wall_s = 0;                       ///< of this machine
-  double limit_s = 0;                      ///< what it was given
+  double wall_s = 0;                       ///< wall-clock time on this machine
+  double limit_s = 0;                      ///< its wall-clock limit
   std::int64_t peak_rss_bytes = 0;
 };
 
 [[nodiscard]] const char* name_of(CellStatus status);
 [[nodiscard]] Json or_null(std::optional<double> value);
 [[nodiscard]] Json to_json(const Measurement& measurement);
-/// Of JSON Lines, whose last one may be cut off. Throws InputError naming the file and the line of
-/// anything else.
+/// Parses JSON Lines, the last of which may be incomplete. Throws InputError naming the file and
+/// the line of any other error.
 [[nodiscard]] std::vector<Measurement> measurements_from(const std::string& text,
                                                          const std::string& path);
 
-/// What results of the network depend on beside cell, settings and platform.
+/// The version on which results of the network depend besides cell, settings and platform.
 [[nodiscard]] std::string program_of(const std::string& network);
 
-/// What a child process has to do to simulate a cell; `point` is the cell's.
+/// The work of a child process that simulates a cell; `point` is that of the cell.
 [[nodiscard]] ChildWork work_of(const Cell& cell, const experiment::Point& point);
-/// `wanted` says cell, side, platform_hash, program and limit_s; the rest is of the child, which
-/// has ended.
+/// The measurement by a child that has ended. `wanted` gives cell, side, platform_hash, program and
+/// limit_s; the rest comes from the child.
 [[nodiscard]] Measurement measured(Measurement wanted, const experiment::Point& point,
                                    const ChildProcess& child);
 

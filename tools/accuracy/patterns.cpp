@@ -99,7 +99,7 @@ RankProgram program(int /*ranks*/, const PatternMessages& messages) {
   return [messages](Communicator& comm) { return kRun(comm, messages); };
 }
 
-/// Who sends to whom, and who receives from whom.
+/// The destination and the source of every rank.
 struct Permutation {
   std::vector<int> to;
   std::vector<int> from;

@@ -1,14 +1,13 @@
-// Traffic that is no allreduce: who sends what to whom, as a program a rank. To measure networks
-// by.
+// Traffic patterns other than allreduce, as one program per rank, to measure networks with.
 //
-//   ring                 P-1 rounds: every rank sends to its right neighbour, receives from its
-//   left recursive_doubling   rounds 1, 2, 4 ...: rank r exchanges with r xor the round. Where P is
-//   no
+//   ring                 P-1 rounds: every rank sends to its right neighbour and receives from its
+//                        left one
+//   recursive_doubling   rounds 1, 2, 4 ...: rank r exchanges with r xor the round. Unless P is a
 //                        power of two, the first 2 (P - 2^m) ranks fold into half as many before
 //                        and unfold after, as MPICH does
-//   rotated_B            all-to-all: in step s rank r sends to r + s, with up to B steps under way
-//   random_permutation   8 rounds: every rank sends to pi(r), another pi in each round
-//   incast               every rank sends one message to rank 0, all at once
+//   rotated_B            all-to-all: in step s rank r sends to r + s, with up to B steps in flight
+//   random_permutation   8 rounds: every rank sends to pi(r), with a new pi per round
+//   incast               every rank sends one message to rank 0, simultaneously
 #pragma once
 
 #include <cstdint>
@@ -22,11 +21,12 @@
 
 namespace thinwire::accuracy {
 
-/// Lengths of messages by who sends and who receives: all alike, or drawn.
+/// The length of a message by sender and receiver: all equal, or random.
 class MessageLengths {
  public:
   [[nodiscard]] static MessageLengths equal(Words words) { return {words, words, 0}; }
-  /// Uniform in the logarithm between the two, and the same for the same seed and pair.
+  /// Draws lengths uniformly in the logarithm between both limits; equal seeds and pairs give equal
+  /// lengths.
   [[nodiscard]] static MessageLengths between(Words least, Words most, std::uint64_t seed) {
     return {least, most, seed};
   }
@@ -41,24 +41,24 @@ class MessageLengths {
   std::uint64_t seed_;
 };
 
-/// What the messages of a pattern are.
+/// The messages of a pattern.
 struct PatternMessages {
   MessageLengths lengths = MessageLengths::equal(Words(1));
-  Payload payload = {};    ///< of all of them
-  std::uint64_t seed = 1;  ///< of what the pattern draws
+  Payload payload = {};    ///< payload of every message
+  std::uint64_t seed = 1;  ///< seed of the random choices of the pattern
 };
 
 struct Pattern {
   std::string name;
   std::string summary;
-  /// What each of `ranks` ranks runs, from 1 up. May be run on several networks.
+  /// The program of each of `ranks` >= 1 ranks. It may run on several networks.
   RankProgram (*program)(int ranks, const PatternMessages& messages);
-  std::int64_t (*messages)(int ranks);  ///< at most, of all ranks together
-  int in_flight = 1;                    ///< messages that a rank sends at a time
+  std::int64_t (*messages)(int ranks);  ///< upper bound for all ranks together
+  int in_flight = 1;                    ///< messages that a rank has in flight at once
 };
 
 [[nodiscard]] const std::vector<Pattern>& all_patterns();
-/// Nullptr where there is none of that name.
+/// The pattern of that name; nullptr if there is none.
 [[nodiscard]] const Pattern* pattern_named(std::string_view name);
 
 }  // namespace thinwire::accuracy

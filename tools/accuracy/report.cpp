@@ -84,7 +84,7 @@ std::vector<report::Column> error_columns() {
           report::number_column("above 10%", "above_10_percent")};
 }
 
-/// The ratios of a pattern, a platform and a number of ranks, with the sizes as columns.
+/// One row per pattern, platform and number of ranks, with the ratios of the sizes as columns.
 std::vector<Json> by_size(const std::vector<CellComparison>& cells,
                           const std::vector<std::string>& sizes) {
   std::vector<Json> rows;
@@ -128,7 +128,7 @@ std::string to_markdown(const std::vector<Json>& records,
   return text;
 }
 
-/// Cells without a ratio: how many, why, and one of them.
+/// Groups cells without a ratio: their number, the reason, and one example.
 std::vector<Json> without_ratio(const std::vector<CellComparison>& cells) {
   std::vector<Json> rows;
   for (const CellComparison& one : cells) {

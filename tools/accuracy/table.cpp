@@ -17,14 +17,14 @@ namespace thinwire::accuracy {
 
 namespace {
 
-/// What a later measurement of the same supersedes.
+/// The identity of a measurement; a later one with the same identity supersedes it.
 using Place = std::tuple<Cell, std::string, std::string>;
 
 Place place_of(const Cell& cell, const Side& side) {
   return {cell, side.network, side.settings.dump()};
 }
 
-/// What has been measured, in the output and elsewhere.
+/// The measurements in the output and in the further results files.
 class Results {
  public:
   explicit Results(const TableSettings& settings)
@@ -40,19 +40,19 @@ class Results {
     }
   }
 
-  /// What a measurement to come says of itself.
+  /// The known part of a measurement that has not been made yet.
   [[nodiscard]] Measurement blank(const Cell& cell, const Side& side) const {
     return {.cell = cell,
             .side = side,
             .platform_hash = platforms_.at(cell.platform),
             .program = programs_.at(side.network)};
   }
-  /// Nullptr where there is none, of whatever version.
+  /// The measurement by any version; nullptr if there is none.
   [[nodiscard]] const Measurement* before(const Cell& cell, const Side& side) const {
     const auto found = known_.find(place_of(cell, side));
     return found == known_.end() ? nullptr : &found->second;
   }
-  /// Nullptr where there is none that still holds. It may have failed.
+  /// The measurement if it is still valid, which may have failed; nullptr otherwise.
   [[nodiscard]] const Measurement* valid(const Cell& cell, const Side& side) const {
     const Measurement* const found = before(cell, side);
     const bool holds = found != nullptr && found->platform_hash == platforms_.at(cell.platform) &&
@@ -61,13 +61,13 @@ class Results {
   }
 
   [[nodiscard]] experiment::LinesFile& file() { return file_; }
-  /// Gives its line of the file.
+  /// Adds a measurement and returns its line of the file.
   [[nodiscard]] std::string add(const Measurement& measurement) {
     ours_.push_back(measurement);
     know(measurement);
     return to_json(measurement).dump();
   }
-  /// Leaves the last measurement of each place in the output, in the order in which they were made.
+  /// Keeps only the last measurement of each place in the output, in chronological order.
   void remove_superseded() {
     std::map<Place, std::size_t> last;
     for (std::size_t i = 0; i < ours_.size(); ++i) last[place_of(ours_[i].cell, ours_[i].side)] = i;
@@ -82,20 +82,20 @@ class Results {
  private:
   void know(const Measurement& m) { known_.insert_or_assign(place_of(m.cell, m.side), m); }
 
-  std::vector<Measurement> ours_;  // filled by file_
+  std::vector<Measurement> ours_;  // filled by the constructor of file_
   experiment::LinesFile file_;
   std::map<Place, Measurement> known_;
-  std::map<std::string, std::string> platforms_;  // label to hash
+  std::map<std::string, std::string> platforms_;  // hash by label
   std::map<std::string, std::string> programs_;   // by network
 };
 
 struct PlannedCell {
-  Measurement measurement;  ///< what it says before it is made
+  Measurement measurement;  ///< the part that is known in advance
   experiment::Point point;
   double expected_s = 0;
 };
 
-/// Nothing more is to be learnt from it.
+/// Whether another run could not improve the result.
 bool is_done(const Measurement* found, const TableSettings& settings) {
   if (found == nullptr || settings.force || found->status == CellStatus::failed) return false;
   return found->status == CellStatus::ok || found->limit_s >= settings.limit_s;
@@ -119,7 +119,7 @@ void plan(std::vector<PlannedCell>& planned, const Side& side, const TableSettin
   }
 }
 
-/// The cheapest first.
+/// The cells to measure, the cheapest first.
 std::vector<PlannedCell> plan(const TableSettings& settings, const Results& results) {
   std::vector<PlannedCell> planned;
   if (settings.run_reference) plan(planned, settings.reference, settings, results);

@@ -1,11 +1,10 @@
-// Messages per second of the α-β machine: bench_alphabeta [--benchmark_filter=...].
+// Measures messages per second of the α-β machine: bench_alphabeta [--benchmark_filter=...].
 //
 //   rotated_all_to_all/P   every rank sends 1 KiB to every other, one exchange at a time, through
 //                          the Communicator, each message with a payload handle
-//   oktopk_steady/P        one steady iteration of oktopk for BERT at density 1%, input made before
-//   peak_rss_MB            of the process so far: run one benchmark at a time to read it
-//   rss_growth_MB          what a second, equal run adds to it: 0 unless delivered messages are
-//   kept
+//   oktopk_steady/P        one steady iteration of oktopk for BERT at density 1%, prepared input
+//   peak_rss_MB            peak of the process so far: run one benchmark at a time to read it
+//   rss_growth_MB          increase of it by a second, equal run: 0 unless delivered messages leak
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 

@@ -1,11 +1,11 @@
-// Messages per second of network links beside smpi and alphabeta, through the Communicator, each
-// message with a payload handle, on one core.
+// Compares messages per second of network links with smpi and alphabeta, through the Communicator,
+// each message with a payload handle, on one core.
 //
 //   bench_links [PLATFORM] [RANKS ...] [--pattern rotated_1] [--bytes 1000] [--networks links ...]
 //
-// A line a network and number of ranks, each from a process of its own: millions of messages a
-// second of processor time, what loading the platform and its routes took before that, the most
-// memory that it held, and the simulated time. Patterns: tools/accuracy/patterns.hpp.
+// Prints one line per network and number of ranks, each from its own process: millions of messages
+// per second of processor time, the preceding time to load the platform and its routes, the peak
+// memory, and the simulated time. Patterns: tools/accuracy/patterns.hpp.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -65,7 +65,7 @@ std::unique_ptr<Network> make(const std::string& name, const Job& job) {
   throw InputError("bench_links: networks are links, smpi and alphabeta");
 }
 
-/// Preparation and run in seconds of the processor, and the simulated time.
+/// The processor seconds of preparation and run, and the simulated time.
 std::string measured(const std::string& name, const Job& job) {
   const double begin = processor_seconds();
   const std::unique_ptr<Network> network = make(name, job);

@@ -1,11 +1,11 @@
-// Processor time a message on SimGrid, through the Communicator, each message with a payload
-// handle.
+// Processor time per message on SimGrid, through the Communicator, each message with a payload.
 //
 //   bench_smpi [PLATFORM] [RANKS ...] [--in-flight B] [--spread S] [--links] [--plain] ...
 //
-// Rotated all-to-all: in step s rank r sends to r + s, with up to B exchanges under way. A line a
-// number of ranks, each from a process of its own: µs a message, the simulated time, and the most
-// memory that it held. --plain: the same by MPI_Sendrecv and nothing of ours, to compare with.
+// The pattern is a rotated all-to-all: in step s rank r sends to r + s, with up to B exchanges in
+// flight. Prints one line per number of ranks, each from its own process: µs per message, the
+// simulated time, and the peak memory. --plain runs the same by MPI_Sendrecv without Thinwire, for
+// comparison.
 #include <fmt/format.h>
 #include <smpi/smpi.h>
 
@@ -56,7 +56,7 @@ class Exchanges {
     while (!under_way.empty()) co_await oldest(comm, under_way);
   }
 
-  /// The same with one exchange under way, as a program for SMPI has it.
+  /// The same with one exchange in flight, as in a plain SMPI program.
   static Task<void> rotate_plainly(Communicator& comm, int bytes) {
     static char nowhere;
     const int size = comm.size();
@@ -100,7 +100,7 @@ struct Way {
 };
 
 struct Measured {
-  double per_message;  ///< seconds of the processor
+  double per_message;  ///< processor seconds
   double simulated;    ///< seconds
 };
 

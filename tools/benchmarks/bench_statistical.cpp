@@ -1,8 +1,8 @@
-// Statistical gradient values at scale: bench_statistical [scheme ranks]...
+// Measures statistical gradient values at scale: bench_statistical [scheme ranks]...
 //
-// Runs schemes with the profile of BERT (n = 133,547,324, density 1%) on the α-β machine, each in a
-// process of its own, and prints seconds of wall-clock time for the first and for the second,
-// steady iteration, messages a second in it, and the process's peak memory.
+// Runs schemes with the profile of BERT (n = 133,547,324, density 1%) on the α-β machine, each in
+// its own process, and prints wall-clock seconds of the first and of the second, steady iteration,
+// messages per second in the latter, and the peak memory of the process.
 #include <fmt/format.h>
 #include <sys/resource.h>
 

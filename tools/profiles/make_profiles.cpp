@@ -1,7 +1,7 @@
-// Makes the shipped profiles: make_profiles FOLDER writes vgg16.json, lstm.json and bert.json.
-// traces/profiles holds what it wrote; tests/traces/shipped_profiles.cpp checks that byte for byte.
+// Generates the shipped profiles: make_profiles FOLDER writes vgg16.json, lstm.json and bert.json.
+// traces/profiles holds its output; tests/traces/shipped_profiles.cpp compares every byte.
 //
-// "The study" is one of four small models (0.5 to 1.2 million parameters, real images and text, 8
+// "The study" comprises four small models (0.5 to 1.2 million parameters, real images and text, 8
 // to 256 workers, one seed each) trained by Top-k SGD; docs/profiles.md has its figures.
 #include <fmt/format.h>
 
@@ -21,7 +21,8 @@ namespace thinwire {
 
 namespace {
 
-/// Few digits: what is assumed or calibrated is not known better, and machines agree on them.
+/// Rounds to few digits: assumed or calibrated values are not more precise, and machines agree on
+/// them.
 double rounded(double value, int digits = 4) {
   return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
 }
@@ -31,7 +32,7 @@ void add(traces::Profile& profile, const std::string& name, std::int64_t size) {
   profile.components += size;
 }
 
-/// A layer as `count` regions of nearly equal size.
+/// Cuts a layer into `count` regions of nearly equal size.
 void cut(traces::Profile& profile, std::size_t layer, std::int64_t count) {
   const std::int64_t size = profile.layers[layer].size;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -39,7 +40,7 @@ void cut(traces::Profile& profile, std::size_t layer, std::int64_t count) {
   }
 }
 
-/// Moments of ln density over components.
+/// The moments of ln density over components.
 struct Spread {
   double mean = 0;
   double sd = 0;
@@ -58,13 +59,13 @@ Spread spread_of(const traces::Profile& profile, const std::vector<double>& logs
   return spread;
 }
 
-/// Scaled so that their size-weighted standard deviation is `sd`.
+/// Scales the logarithms to the size-weighted standard deviation `sd`.
 void spread_to(const traces::Profile& profile, std::vector<double>& logs, double sd) {
   const Spread spread = spread_of(profile, logs);
   for (double& value : logs) value *= sd / spread.sd;
 }
 
-/// Sets the regions' densities to exp(logs), `most` at most, with the mean 1.
+/// Sets the regions' densities to exp(logs), limited to `most`, with mean 1.
 void set_densities(traces::Profile& profile, const std::vector<double>& logs, double most) {
   const auto mean = [&](double shift) {
     double sum = 0;
@@ -80,7 +81,7 @@ void set_densities(traces::Profile& profile, const std::vector<double>& logs, do
   }
 }
 
-/// The most of what equal parts of all components are expected to select, over the mean.
+/// The largest expected selection of an equal part of all components, over the mean.
 double imbalance(const traces::Profile& profile, int parts) {
   std::vector<double> selected(static_cast<std::size_t>(parts), 0.0);
   const double width = static_cast<double>(profile.components) / parts;
@@ -100,7 +101,7 @@ double imbalance(const traces::Profile& profile, int parts) {
   return *std::max_element(selected.begin(), selected.end()) / width;
 }
 
-/// ρ and a such that the union of what `ranks` ranks select has the density `wanted`.
+/// Sets ρ and a such that the union of the selections of `ranks` ranks has the density `wanted`.
 void calibrate_popularity(traces::Profile& profile, int ranks, double wanted,
                           const traces::Provenance& from) {
   traces::Popularity& popularity = profile.popularity;
@@ -120,9 +121,9 @@ void calibrate_popularity(traces::Profile& profile, int ranks, double wanted,
   profile.provenance["popularity.beta_a"] = from;
 }
 
-/// χ such that counts in blocks have the squared coefficient of variation `wanted`, by the copula
-/// at the profile's density. A block's selected share is a copula's probability with ρχ, and its
-/// square the chance that two independent ranks select.
+/// Sets χ such that counts in blocks have the squared coefficient of variation `wanted` according
+/// to the copula at the profile's density. A block's selected share is a copula's probability with
+/// ρχ, and its square is the probability that two independent ranks select.
 void calibrate_clustering(traces::Profile& profile, double wanted, const std::string& model) {
   traces::Popularity& popularity = profile.popularity;
   const double counting = 1 / (static_cast<double>(popularity.block) * profile.density);
@@ -135,7 +136,7 @@ void calibrate_clustering(traces::Profile& profile, double wanted, const std::st
     const double both = 2 * d - union_density(uniform, traces::PopularityFamily::copula, d, 2);
     return both / (d * d) - 1 + counting;
   };
-  constexpr double kMost = 0.8;  // coordinates of a block are not all alike
+  constexpr double kMost = 0.8;  // coordinates of a block are not all equal
   popularity.clustering = rounded(traces::solved(squared_variation, wanted, 0, kMost));
   profile.provenance["popularity.clustering"] = {
       "assumed",
@@ -149,8 +150,8 @@ void calibrate_clustering(traces::Profile& profile, double wanted, const std::st
       "assumed", "0: what 32 ranks select does not identify it; it matters on 128 ranks and more"};
 }
 
-/// A Gaussian fit's threshold selects `share` of k, and the root mean square follows. So does how
-/// steep magnitudes below the threshold are, since they make it up.
+/// Sets the root mean square such that the threshold of a Gaussian fit selects `share` of k, and
+/// thereby the slope of magnitudes below the threshold.
 void calibrate_magnitudes(traces::Profile& profile, double share, const std::string& from,
                           const std::string& kind) {
   traces::Magnitudes& m = profile.magnitudes;
@@ -158,8 +159,8 @@ void calibrate_magnitudes(traces::Profile& profile, double share, const std::str
   const double d = profile.density;
   m.rms = rounded(reach / traces::normal_quantile(1 - d / 2), 3);
   m.mean = rounded(0.75 * m.rms, 3);
-  // Of x^(-below) from 1 down to where all components are reached, and of those above 1 by a
-  // power law of the same scale.
+  // The root mean square of x^(-below) from 1 down to where all components are reached, and of
+  // magnitudes above 1 by a power law of the same scale.
   const auto rms_of = [&](double below) {
     const double smaller = d * below / (below - 2) * (std::pow(d, (2 - below) / below) - 1);
     return std::sqrt(smaller + d / (1 - 2 * std::min(m.scale, 0.4)));
@@ -172,7 +173,7 @@ void calibrate_magnitudes(traces::Profile& profile, double share, const std::str
       "assumed", "such that a power law from all n components up to the threshold has this rms"};
 }
 
-/// Standard deviations of the increments of ln threshold at lags 1, 8 and 32.
+/// Fits the standard deviations of the increments of ln threshold at lags 1, 8 and 32.
 void calibrate_drift(traces::Profile& profile, double lag1, double lag8, double lag32,
                      const std::string& from) {
   traces::ThresholdDrift& t = profile.thresholds;
@@ -220,12 +221,12 @@ void set_tail(traces::Profile& profile, double shape, double scale, const std::s
   }
 }
 
-/// Normal scores, the same on all machines.
+/// Standard normal scores, equal on all machines.
 double score(std::uint64_t seed, std::size_t layer, std::size_t region) {
   return traces::normal_quantile(to_unit(random_bits(seed, layer, region)));
 }
 
-/// What the regions' densities come to.
+/// A description of the spread of the regions' densities.
 std::string spread_text(const traces::Profile& profile) {
   std::vector<double> logs;
   for (const traces::ProfileRegion& region : profile.regions)
@@ -266,7 +267,7 @@ traces::Profile vgg16() {
     const std::int64_t count = std::max<std::int64_t>(1, layer.size / 1'000'000);
     cut(profile, i, count);
     for (std::int64_t j = 0; j < count; ++j) {
-      // What a convolution's bias adds, batch normalisation takes off: it has no gradient.
+      // Batch normalisation cancels a convolution's bias, so the bias has no gradient.
       const bool idle = layer.name.starts_with("conv") && layer.name.ends_with("bias");
       logs.push_back(idle ? -7 : kSlope * std::log(static_cast<double>(layer.size) / 1e6));
     }
@@ -331,7 +332,7 @@ traces::Profile lstm() {
     cut(profile, i, gates ? 4 : 1);
     is_gate.insert(is_gate.end(), gates ? 4 : 1, gates);
   }
-  // The first draw that is as uneven as the study's LSTM.
+  // Searches for the first draw that is as uneven as the study's LSTM.
   std::uint64_t seed = 0;
   do {
     ++seed;
@@ -428,8 +429,8 @@ traces::Profile bert() {
   set_tail(profile, 0.72, 0.26, "transformer");
   calibrate_magnitudes(profile, 0.42,
                        "a Gaussian fit selects 0.42 k late in the study's transformer", "assumed");
-  // A reused threshold's count is off by some 3.5 times what ln threshold moved; the mean of a
-  // normal deviation is 0.8 of its standard deviation.
+  // The count of a reused threshold deviates by some 3.5 times the change of ln threshold; the mean
+  // of |x| of a normal variable is 0.8 of its standard deviation.
   profile.thresholds.noise = 0.002;
   profile.thresholds.walk = 0.003;
   profile.thresholds.memory = 64;

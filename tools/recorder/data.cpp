@@ -35,7 +35,7 @@ std::string read_gzip(const std::string& path) {
   return text;
 }
 
-/// Takes the text up to the next `end` off the front.
+/// Removes the text up to the next `end` from the front and returns it.
 std::string_view take_until(std::string_view& rest, char end) {
   const std::size_t at = std::min(rest.find(end), rest.size());
   const std::string_view taken = rest.substr(0, at);

@@ -20,21 +20,21 @@ namespace {
 using torch::Tensor;
 namespace F = torch::nn::functional;
 
-/// What a draw is for: the first counter after the seed.
+/// The purpose of a random draw: the first counter after the seed.
 enum class Draw : std::uint8_t { order, item, shift, noise };
 
 class Network : public torch::nn::Module {
  public:
-  /// One row of scores an item.
+  /// Returns one row of scores per item.
   virtual Tensor forward(Tensor input) = 0;
 };
 
 struct Batch {
   Tensor inputs;
-  Tensor targets;  ///< one class an item
+  Tensor targets;  ///< one class per item
 };
 
-/// Makes the parameters views of one array, and the rest what all models share.
+/// Makes the parameters views of one array, and implements what all models share.
 class TorchModel : public Model {
  public:
   [[nodiscard]] const std::vector<traces::Layer>& layers() const override { return layers_; }
@@ -97,7 +97,7 @@ class TorchModel : public Model {
   std::vector<traces::Layer> layers_;
 };
 
-/// One thread, and the same initial parameters each time.
+/// Selects a single thread and the same initial parameters each time.
 void begin(int ranks, std::uint64_t seed) {
   if (ranks < 1 || ranks > kMaxWorkers) {
     throw InputError(fmt::format("{} ranks: 1 to {} can be trained", ranks, kMaxWorkers));
@@ -106,7 +106,7 @@ void begin(int ranks, std::uint64_t seed) {
   torch::manual_seed(seed);
 }
 
-/// Positions 0 .. size-1 in an order of the seed's.
+/// The positions 0 .. size-1 in an order that the seed determines.
 std::vector<std::size_t> shuffled(std::size_t size, std::uint64_t seed) {
   std::vector<std::size_t> order(size);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -145,8 +145,8 @@ class DigitsNetwork final : public Network {
   torch::nn::Linear fc2;
 };
 
-/// 300 images are held out; worker r has every P-th of the others from the r-th on, and shifts
-/// each by up to a pixel and adds noise, so that so few images do not end up learnt by heart.
+/// 300 images are held out; worker r has every P-th of the others from the r-th on, and shifts each
+/// by up to a pixel and adds noise, so that the few images are not memorised.
 class DigitsModel final : public TorchModel {
  public:
   DigitsModel(int ranks, std::int64_t batch, std::uint64_t seed)
@@ -204,7 +204,7 @@ class DigitsModel final : public TorchModel {
     return {torch::empty({size, 1, kSide, kSide}), torch::empty({size}, torch::kInt64)};
   }
 
-  /// An image, moved, at position `i` of a batch.
+  /// Writes a shifted image at position `i` of a batch.
   static void put(const Digit& digit, const Batch& batch, std::int64_t i, int down, int right) {
     float* pixels = batch.inputs.data_ptr<float>() + i * kSide * kSide;
     for (int y = 0; y < kSide; ++y) {
@@ -222,7 +222,7 @@ class DigitsModel final : public TorchModel {
   std::size_t ranks_;
   std::int64_t batch_;
   std::uint64_t seed_;
-  std::vector<Digit> digits_;  ///< the held out ones first
+  std::vector<Digit> digits_;  ///< the held-out ones first
 };
 
 // ---- text ---------------------------------------------------------------------------------------
@@ -236,7 +236,8 @@ class TextNetwork final : public Network {
             torch::nn::LSTM(torch::nn::LSTMOptions(kEmbedding, kHidden).batch_first(true)))),
         decoder(register_module("decoder", torch::nn::Linear(kHidden, characters))) {}
 
-  /// [batch, length] characters to [batch · length, characters] scores of the next.
+  /// [batch, length] characters to the scores of the next: [batch · length, characters] scores of
+  /// the next.
   Tensor forward(Tensor input) override {
     return decoder(std::get<0>(lstm(embedding(input)))).flatten(0, 1);
   }
@@ -250,8 +251,8 @@ class TextNetwork final : public Network {
   torch::nn::Linear decoder;
 };
 
-/// Every 200th verse is held out; of the others worker r has every P-th, one after another. A batch
-/// is of pieces of that, from anywhere.
+/// Every 200th verse is held out; worker r has every P-th of the others, concatenated. A batch
+/// consists of pieces of that text from random positions.
 class TextModel final : public TorchModel {
  public:
   TextModel(const Text& text, int ranks, std::int64_t batch, std::uint64_t seed)
@@ -297,7 +298,7 @@ class TextModel final : public TorchModel {
     return {pieces(held_out_, begins)};
   }
 
-  /// The pieces of `text` at `begins`; what is to be said is the same, a character later.
+  /// The pieces of `text` at `begins`; the targets are the same pieces, one character later.
   [[nodiscard]] static Batch pieces(const Characters& text,
                                     const std::vector<std::size_t>& begins) {
     const auto size = static_cast<std::int64_t>(begins.size());

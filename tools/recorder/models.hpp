@@ -1,4 +1,4 @@
-// The models that are trained. How they do it (libtorch) stays in models.cpp.
+// Declares the models to train. Their implementation (libtorch) is confined to models.cpp.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace thinwire::recorder {
 
-/// On data that no worker trains on.
+/// The result of an evaluation on data that no worker trains on.
 struct Evaluation {
   double loss = 0;
-  double accuracy = 0;  ///< share of images, or of next characters, that the model names
+  double accuracy = 0;  ///< share of images, or of next characters, predicted correctly
 };
 
-/// A model and its data, cut into one share a worker. All workers have the same parameters.
+/// A model and its data, split into one share per worker. All workers have the same parameters.
 class Model {
  public:
   Model() = default;
@@ -28,7 +28,7 @@ class Model {
   Model& operator=(Model&&) = delete;
   virtual ~Model() = default;
 
-  /// Model, data and batch, in words.
+  /// The model, the data and the batch in words.
   [[nodiscard]] virtual std::string description() const = 0;
   [[nodiscard]] virtual const std::vector<traces::Layer>& layers() const = 0;
   [[nodiscard]] virtual std::span<float> parameters() = 0;
@@ -38,7 +38,7 @@ class Model {
   [[nodiscard]] virtual Evaluation evaluate() = 0;
 };
 
-/// Each worker needs images, or verses, of its own.
+/// The limit on workers: each needs its own images or verses.
 inline constexpr int kMaxWorkers = 1024;
 
 /// A convolutional classifier of 8 x 8 images of digits: 105,994 parameters.

@@ -20,7 +20,7 @@ constexpr int kReportEvery = 100;
       fmt::format("'{}' is no list of iterations: {}; such a list is 10,20-24,40-80/8", text, why));
 }
 
-/// Takes a whole number off the front.
+/// Removes a whole number from the front and returns it.
 int take_number(std::string_view& rest, std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
@@ -39,7 +39,7 @@ void require(bool holds, const std::string& what) {
   if (!holds) throw InputError(what);
 }
 
-/// The settings with what was left open; throws InputError where they cannot be met.
+/// Completes the settings; throws InputError if they cannot be satisfied.
 RecordSettings complete(RecordSettings s, std::int64_t components) {
   if (s.sample_from == 0) s.sample_from = s.warm_up + 1;
   require(s.ranks >= 1, fmt::format("{} ranks: at least 1 is needed", s.ranks));
@@ -68,14 +68,14 @@ RecordSettings complete(RecordSettings s, std::int64_t components) {
   return s;
 }
 
-/// What a sample holds of `values`.
+/// The sampled coordinates of `values`.
 std::vector<float> at(std::span<const float> values, std::span<const std::uint32_t> coordinates) {
   std::vector<float> sampled(coordinates.size());
   std::ranges::transform(coordinates, sampled.begin(), [&](std::uint32_t c) { return values[c]; });
   return sampled;
 }
 
-/// Writes what is to be recorded of each iteration.
+/// Writes the recorded data of each iteration.
 class Recording {
  public:
   Recording(const RecordSettings& settings, const TopkSgd& sgd, const std::string& path,

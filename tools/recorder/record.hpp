@@ -1,4 +1,4 @@
-// A training that writes a trace.
+// Trains a model and writes a trace.
 #pragma once
 
 #include <cstdint>
@@ -19,30 +19,30 @@ struct RecordSettings {
   traces::ResidualRule rule = traces::ResidualRule::all;
   float learning_rate = 0.1F;
   int iterations = 0;
-  int warm_up = 0;               ///< the first so many iterations are dense
+  int warm_up = 0;               ///< number of dense iterations at the start
   std::vector<int> recorded;     ///< iterations whose selections are recorded, increasing
-  std::int64_t coordinates = 0;  ///< of the gradient sample; 0: none
+  std::int64_t coordinates = 0;  ///< coordinates of the gradient sample; 0: none
   int sample_ranks = 2;
   int sample_from = 0;  ///< 0: the first sparse iteration
   int sample_iterations = 0;
   std::uint64_t seed = 1;
 };
 
-/// Iterations of "10,20-24,40-80/8": single ones, from-to, from-to/step. Throws InputError where
-/// that is not what is written, or they do not increase.
+/// Parses "10,20-24,40-80/8": single iterations, from-to, from-to/step. Throws InputError if the
+/// text has another form, or the iterations do not increase.
 [[nodiscard]] std::vector<int> parse_iterations(std::string_view text);
 
-/// `count` of `components` coordinates, as even as whole numbers allow.
+/// Selects `count` of `components` coordinates, as evenly spaced as integers allow.
 [[nodiscard]] std::vector<std::uint32_t> spread_coordinates(std::int64_t components,
                                                             std::int64_t count);
 
 struct RecordSummary {
-  double first_loss = 0;  ///< mean of the workers', first ten iterations
-  double last_loss = 0;   ///< last ten
+  double first_loss = 0;  ///< mean over workers and the first ten iterations
+  double last_loss = 0;   ///< the same over the last ten
   Evaluation before;
   Evaluation after;
-  /// Of recorded iterations' mean: the share of components that any of the first 2, 4, 8 ... ranks
-  /// selected.
+  /// The mean over recorded iterations of the share of components that any of the first 2, 4, 8 ...
+  /// ranks selected.
   struct Union {
     int ranks = 0;
     double density = 0;
@@ -50,8 +50,8 @@ struct RecordSummary {
   std::vector<Union> unions;
 };
 
-/// Trains, writes the trace, says now and then how far it is. Throws InputError where the settings
-/// cannot be met, before anything is trained.
+/// Trains, writes the trace, and reports progress to `say`. Throws InputError before the training
+/// if the settings cannot be satisfied.
 RecordSummary record(Model& model, const RecordSettings& settings, const std::string& path,
                      const std::function<void(const std::string&)>& say);
 

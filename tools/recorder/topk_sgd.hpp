@@ -1,4 +1,4 @@
-// Data-parallel Top-k SGD with residuals over P workers in one process.
+// Runs data-parallel Top-k SGD with residuals over P workers in one process.
 #pragma once
 
 #include <cstdint>
@@ -21,33 +21,33 @@ struct TopkSettings {
 };
 
 struct TopkStep {
-  double loss = 0;  ///< mean of the workers'
+  double loss = 0;  ///< mean over the workers
   std::vector<SparseVector> selected;
   std::vector<float> thresholds;
   std::optional<float> global_threshold;  ///< with Ok-Topk's rule
 };
 
-/// Entries of `values` that are not 0, at most k of largest magnitude; of equal ones those of lower
+/// The at most k non-zero entries of `values` with the largest magnitudes; ties go to the lower
 /// coordinate.
 [[nodiscard]] SparseVector select_topk(std::span<const float> values, std::int64_t k);
 
-/// Plain SGD, no momentum. The learning rate is in the gradients, as in Ok-Topk's Algorithm 2: an
-/// accumulator is the residual and learning rate · gradient, and parameters lose the mean of what
-/// is applied over the workers.
+/// Plain SGD without momentum. The gradients include the learning rate, as in Ok-Topk's Algorithm
+/// 2: an accumulator is the residual plus learning rate · gradient, and each step subtracts the
+/// mean of the applied values over the workers from the parameters.
 class TopkSgd {
  public:
   TopkSgd(Model& model, const TopkSettings& settings);
 
-  /// Applies whole gradients; residuals stay as they are. Returns the mean loss.
+  /// Applies dense gradients; residuals do not change. Returns the mean loss.
   double dense_step(int iteration);
-  /// Each worker selects the exact top-k of its accumulator. Rule `all`: the sum of all that is
-  /// selected is applied, residuals keep what is not selected. Rule `oktopk`: the top-k of the sum
-  /// is applied, residuals lose only what is both selected and among it.
+  /// Each worker selects the exact top-k of its accumulator. Rule `all`: the sum of all selections
+  /// is applied, and residuals keep what was not selected. Rule `oktopk`: the top-k of the sum is
+  /// applied, and residuals lose only selected entries that are in it.
   TopkStep step(int iteration);
 
-  /// Of the last step, learning rate and all, before error feedback.
+  /// The gradient of the last step, times the learning rate, before error feedback.
   [[nodiscard]] std::span<const float> gradient(Rank rank) const;
-  /// After the last step.
+  /// The residual after the last step.
   [[nodiscard]] std::span<const float> residual(Rank rank) const;
 
  private:

@@ -26,8 +26,8 @@ using Severity = Finding::Severity;
 
 constexpr double kLeastBandwidth = 1e3;    ///< a modem of 1990
 constexpr double kMostBandwidth = 100e12;  ///< more than a whole switch
-constexpr double kMostLatency = 1;         ///< beyond the moon
-constexpr std::size_t kNamed = 5;          ///< of one kind, before the rest are only counted
+constexpr double kMostLatency = 1;         ///< light travels farther than the moon
+constexpr std::size_t kNamed = 5;          ///< names listed per kind; the rest are counted
 
 /// "a, b, c and 12 more".
 std::string names_of(const std::vector<std::string>& names) {
@@ -54,7 +54,7 @@ void check_links(const RouteTable& table, std::vector<Finding>& findings) {
   }
 }
 
-/// Hosts without any way in or out are named once, other pairs each.
+/// Reports hosts that are isolated once, and other unreachable pairs individually.
 void check_reachable(const RouteTable& table, const PlatformGraph& graph,
                      std::vector<Finding>& findings) {
   if (graph.survey.unreachable.empty()) return;
@@ -127,7 +127,7 @@ void check_use(const RouteTable& table, const PlatformGraph& graph,
   }
 }
 
-/// Where the child was when it died, in memory that both processes see.
+/// The route that the child requested last, in memory that both processes share.
 class LastRoute {
  public:
   LastRoute()
@@ -158,7 +158,7 @@ class LastRoute {
   Names* names_;
 };
 
-// From the child to its parent: a line of figures, then a line for each finding.
+// The child sends its parent a line of figures, then one line per finding.
 
 std::string serialised(const PlatformCheck& check) {
   std::string text = fmt::format("{} {} {} {}", check.hosts, check.pairs, check.all_pairs ? 1 : 0,
@@ -204,7 +204,7 @@ void add_routes_problem(PlatformCheck& check, std::string text) {
   check.findings.insert(check.findings.begin(), {Severity::problem, "routes", std::move(text)});
 }
 
-/// Up to the first pair that differs.
+/// Compares pairs up to the first that differs.
 void check_compact_routes(const Platform& platform, PlatformCheck& check) {
   std::vector<HostIndex> hosts(platform.hosts().size());
   std::iota(hosts.begin(), hosts.end(), HostIndex{0});
@@ -259,7 +259,7 @@ PlatformCheck check_loaded(const Platform& platform, const PlatformCheckWishes& 
                       .hosts = table.hosts.size(),
                       .pairs = graph.survey.pairs.size(),
                       .all_pairs = graph.survey.all_pairs};
-  // Where a route is missing there are none to hold, and a problem has been found.
+  // Compact routes need all routes; a missing one has been reported as a problem.
   if (wishes.compact_routes && graph.survey.unreachable.empty()) {
     try {
       check_compact_routes(platform, check);

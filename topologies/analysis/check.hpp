@@ -1,4 +1,4 @@
-// What is wrong, or odd, with a platform.
+// Checks platforms for errors and oddities.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ struct Finding {
   std::string text;
 };
 
-/// Checks the routes of all pairs on small platforms, of the surveyed ones on large (survey.hpp).
+/// Checks the routes of all pairs on small platforms, of surveyed ones on large (survey.hpp).
 [[nodiscard]] std::vector<Finding> findings_of(const RouteTable& table, const PlatformGraph& graph,
                                                std::optional<int> hosts_wanted);
 
-/// The compact routes between all hosts (compact_routes.hpp), compared with SimGrid's own.
+/// Compares the compact routes between all hosts (compact_routes.hpp) with SimGrid's own.
 struct CompactRoutesCheck {
-  std::size_t pairs = 0;    ///< that were compared: all, unless one differed
+  std::size_t pairs = 0;    ///< compared pairs: all, unless one differed
   std::size_t rows = 0;     ///< classes of sources
   std::size_t columns = 0;  ///< classes of destinations
-  std::size_t bytes = 0;    ///< of memory held
+  std::size_t bytes = 0;    ///< memory in use
   double making_s = 0;      ///< wall-clock time
   double comparison_s = 0;
 };
@@ -36,19 +36,19 @@ struct CompactRoutesCheck {
 struct PlatformCheck {
   std::vector<Finding> findings;  ///< problems first
   std::size_t hosts = 0;
-  std::size_t pairs = 0;  ///< whose routes were checked
+  std::size_t pairs = 0;  ///< pairs whose routes were checked
   bool all_pairs = false;
-  std::optional<CompactRoutesCheck> compact_routes = {};  ///< where they were wanted and made
+  std::optional<CompactRoutesCheck> compact_routes = {};  ///< if requested and built
 };
 
 struct PlatformCheckWishes {
-  std::optional<int> hosts = {};  ///< at least
-  bool compact_routes = false;    ///< compared with SimGrid's on every pair
-  bool verbose = false;           ///< SimGrid's log goes to stderr
+  std::optional<int> hosts = {};  ///< required number of hosts
+  bool compact_routes = false;    ///< compare them with SimGrid's for every pair
+  bool verbose = false;           ///< print SimGrid's log on stderr
 };
 
-/// Loads the platform in a child process: where SimGrid crashes on a route, that is a finding which
-/// names the hosts, and the last one. Throws InputError for what cannot be loaded.
+/// Loads the platform in a child process: a crash of SimGrid on a route is the last finding, which
+/// names the hosts. Throws InputError if the platform cannot be loaded.
 [[nodiscard]] PlatformCheck check_platform(const std::string& path,
                                            const PlatformCheckWishes& wishes = {});
 

@@ -16,7 +16,7 @@ namespace {
 
 using Arc = boost::graph_traits<Graph>::edge_descriptor;
 
-/// As Graphviz reads it in double quotes.
+/// Escapes a text for double quotes in Graphviz.
 std::string quoted(const std::string& text) { return boost::escape_dot_string(text); }
 
 const char* kind_text(VertexKind kind) { return kind == VertexKind::host ? "host" : "junction"; }

@@ -1,4 +1,4 @@
-// A platform's graph for other programs.
+// Exports a platform's graph to other programs.
 #pragma once
 
 #include <string>

@@ -15,11 +15,11 @@ namespace thinwire::topologies {
 
 namespace {
 
-/// A point where links end; points are merged as routes show them to be one.
+/// A point where links end; points are merged when routes show that they coincide.
 using Point = std::size_t;
 
-/// The points that routes have shown to be one, each set named by its smallest: a host stays the
-/// name of its point.
+/// The sets of points that coincide according to routes. The smallest point names its set, so a
+/// host remains the name of its point.
 class Points {
  public:
   explicit Points(std::size_t count) : smallest_(count), sets_(count) {
@@ -34,11 +34,11 @@ class Points {
   bool same(Point a, Point b) { return sets_.find_set(a) == sets_.find_set(b); }
 
  private:
-  std::vector<Point> smallest_;  ///< by the set's representative
+  std::vector<Point> smallest_;  ///< by representative of the set
   boost::disjoint_sets_with_storage<> sets_;
 };
 
-/// Boost's own add_vertex with a property makes GCC 12 warn under sanitizers.
+/// Replaces Boost's add_vertex with a property, for which GCC 12 warns under sanitizers.
 Vertex add_vertex(Graph& graph, GraphVertex properties) {
   const Vertex vertex = boost::add_vertex(graph);
   graph[vertex] = std::move(properties);
@@ -64,7 +64,7 @@ class GraphBuilder {
     if (!try_add(from, to, route.links)) postponed_.push_back({from, to, route.links});
   }
 
-  /// By the point at the far end of a host's first link.
+  /// The class of a host: the point at the far end of its first link.
   std::size_t class_of(HostIndex host) {
     if (!first_link_[host]) return points_.find(host);
     const LinkIndex link = *first_link_[host];
@@ -93,7 +93,7 @@ class GraphBuilder {
     bool seen = false;
     bool along = false;    ///< some route goes from its tail to its head
     bool against = false;  ///< some route goes from its head to its tail
-    /// Cables next to it on routes, at its tail and at its head; some are enough.
+    /// Cables adjacent to it on routes, at its tail and at its head; a sample suffices.
     std::set<LinkIndex> at_tail;
     std::set<LinkIndex> at_head;
   };
@@ -127,14 +127,14 @@ class GraphBuilder {
     return direction == Direction::along ? head(link) : tail(link);
   }
 
-  /// How a route that is at `at` takes a link that it enters, or leaves, there.
+  /// The direction in which a route takes a link that it enters, or leaves, at the point `at`.
   Direction direction_by(LinkIndex link, Point at, bool entering) {
     if (points_.same(entering ? tail(link) : head(link), at)) return Direction::along;
     if (points_.same(entering ? head(link) : tail(link), at)) return Direction::against;
     return Direction::unknown;
   }
 
-  /// Learns from a route; false where the direction of some link is not yet known.
+  /// Learns from a route; false if the direction of some link is not yet known.
   bool try_add(HostIndex from, HostIndex to, const std::vector<LinkIndex>& links) {
     directions_.assign(links.size(), Direction::unknown);
     for (std::size_t i = 0; i < links.size(); ++i) {
@@ -160,7 +160,7 @@ class GraphBuilder {
         learned = learned || directions_[i] != Direction::unknown;
       }
     }
-    // What is known of two neighbours holds even if the rest of the route has to wait.
+    // Facts about two neighbours hold even if the rest of the route must wait.
     for (std::size_t i = 0; i <= links.size(); ++i) {
       if (i > 0 && directions_[i - 1] == Direction::unknown) continue;
       if (i < links.size() && directions_[i] == Direction::unknown) continue;
@@ -175,7 +175,7 @@ class GraphBuilder {
     return std::ranges::find(directions_, Direction::unknown) == directions_.end();
   }
 
-  /// One name for both directions of a cable.
+  /// A common name for both directions of a cable.
   [[nodiscard]] LinkIndex cable_of(LinkIndex link) const {
     return std::min(link, links_[link].other_way.value_or(link));
   }
@@ -191,7 +191,7 @@ class GraphBuilder {
     if (i + 1 < links.size() && after.size() < kEnough) after.insert(cable_of(links[i + 1]));
   }
 
-  /// The direction by which its neighbours on this route are at the ends at which they were before.
+  /// The direction in which its neighbours on this route are at the ends known from before.
   [[nodiscard]] Direction direction_by_neighbours(const std::vector<LinkIndex>& links,
                                                   std::size_t i) const {
     const LinkState& state = links_[links[i]];
@@ -218,7 +218,7 @@ class GraphBuilder {
     }
   }
 
-  /// Decides the first doubtful link of one postponed route: by its neighbours, or as a guess.
+  /// Decides the first ambiguous link of one postponed route, from its neighbours or by guessing.
   bool settle_one(bool by_neighbours) {
     for (const Postponed& waiting : postponed_) {
       try_add(waiting.from, waiting.to, waiting.links);
@@ -238,8 +238,8 @@ class GraphBuilder {
     return false;
   }
 
-  /// A cable's two directions have the same ends, unless that would make one point of the two ends
-  /// of some link: then what looks like one switch is the way in and the way out of a backbone.
+  /// Joins the ends of a cable's two directions unless that would merge the two ends of some link:
+  /// then the apparent single switch is the entry and the exit of a backbone.
   void join_cables() {
     std::vector<std::vector<LinkIndex>> at(table_.hosts.size() + 2 * links_.size());
     for (LinkIndex link = 0; link < links_.size(); ++link) {
@@ -273,7 +273,7 @@ class GraphBuilder {
   }
 
   void build(PlatformGraph& result) {
-    // Entry and exit of each point; they differ where a link leads from the one to the other.
+    // The entry and the exit of each point; they differ if a link connects them.
     std::unordered_map<Point, std::pair<Vertex, Vertex>> vertices;
     Graph& graph = result.graph;
     for (HostIndex host = 0; host < table_.hosts.size(); ++host) {

@@ -1,13 +1,13 @@
 // A platform as a graph: hosts, the junctions where links meet (switches, routers), and the links
-// between them. SimGrid tells no ends of links, so they are found from routes: on a route
-// a: l1 .. lm :b the first link leaves a, each next one leaves where the one before ended, and the
-// last one ends at b. What SimGrid would route, the graph knows; a link that no route takes is in
-// it only as the other direction of one that a route takes.
+// between them. SimGrid does not reveal the ends of links, so they are inferred from routes: on a
+// route a: l1 .. lm :b the first link leaves a, each next one leaves where the one before ended,
+// and the last one ends at b. The graph covers what SimGrid routes; a link that no route takes
+// appears only as the opposite direction of one that a route takes.
 //
 // NAME_UP and NAME_DOWN are the two directions of a cable (SimGrid's SPLITDUPLEX). Any other link
-// may be travelled both ways, sharing its bandwidth. A link that begins and ends at one junction is
-// that switch's own limit (a cluster's backbone): the junction is then two, of which the link leads
-// from the entry to the exit.
+// may be used in both directions, which share its bandwidth. A link that begins and ends at one
+// junction is the limit of that switch itself (a cluster's backbone): the junction is then split in
+// two, an entry and an exit, which the link connects.
 #pragma once
 
 #include <boost/graph/adjacency_list.hpp>
@@ -25,13 +25,13 @@ enum class VertexKind : std::uint8_t { host, junction };
 struct GraphVertex {
   std::string name;  ///< of the host, or "switch0", "switch1" ... in the order of their first hosts
   VertexKind kind = VertexKind::junction;
-  std::string node;  ///< of a host: the node that it is part of
+  std::string node;  ///< of a host: its node
 };
 
 /// One direction of a link.
 struct GraphArc {
   LinkIndex link = 0;
-  double bandwidth = 0;  ///< bytes a second
+  double bandwidth = 0;  ///< bytes per second
   double latency_s = 0;
   bool fat_pipe = false;
 };
@@ -45,9 +45,9 @@ struct PlatformGraph {
   std::vector<Vertex> vertex_of;  ///< by host
   Survey survey;
   std::vector<std::string> link_names;  ///< by link
-  /// Links that are neither on a route nor loopbacks nor weights.
+  /// The links that are not on a route and are neither loopbacks nor weights.
   std::vector<LinkIndex> never_used;
-  /// Times that the direction in which a route takes a link could not be known and was guessed.
+  /// The number of times that the direction of a link on a route was ambiguous and was guessed.
   std::size_t guesses = 0;
 
   [[nodiscard]] std::size_t hosts() const { return vertex_of.size(); }

@@ -13,14 +13,14 @@ namespace thinwire::topologies {
 namespace {
 
 constexpr int kUnknown = -2;
-constexpr int kInNode = -1;  // a switch that joins the hosts of one node
+constexpr int kInNode = -1;  // a switch that connects the hosts of one node
 constexpr double kMargin = 0.04;
 
 struct Ring {
   Position centre;
   double radius = 0;
 
-  /// `share` of the way round, from the top.
+  /// The position at the fraction `share` of the ring, clockwise from the top.
   [[nodiscard]] Position at(double share, double radius_factor = 1) const {
     const double angle = 2 * std::numbers::pi * share;
     return {centre.x + radius_factor * radius * std::sin(angle),
@@ -81,7 +81,7 @@ class Layout {
     return found;
   }
 
-  /// Links to the nearest host; 0 for hosts.
+  /// The level of a vertex is its distance to the nearest host; 0 for hosts.
   void find_levels() {
     std::deque<Vertex> next;
     for (const Vertex host : hosts()) {
@@ -143,7 +143,7 @@ class Layout {
     const auto y_of = [&](int level) {
       return kMargin + (1 - 2 * kMargin) * (highest - level) / std::max(1, highest - lowest);
     };
-    // Hosts first, then each level over the middle of what is nearer to the hosts.
+    // Hosts are placed first, then each level above the mean position of its lower neighbours.
     std::vector<int> order{0};
     for (const auto& [level, row] : row_of) {
       if (level != 0) order.push_back(level);
@@ -171,7 +171,7 @@ class Layout {
   void groups(const std::vector<Vertex>& switches) {
     const std::vector<std::vector<Vertex>> all = groups_of(switches);
     const bool one = all.size() == 1;
-    // Rings on a ring do not touch where their radius is that of the large one times the sine.
+    // Rings on a ring do not touch if their radius is at most that of the large one times the sine.
     const double sine = one ? 1 : std::sin(std::numbers::pi / static_cast<double>(all.size()));
     const double large = one ? 0 : (0.5 - kMargin) / (1 + 0.95 * sine);
     const Ring outer{.centre = {0.5, 0.5}, .radius = large};
@@ -195,7 +195,7 @@ class Layout {
     }
   }
 
-  /// What holds together without the slowest links between switches; all of them if nothing does.
+  /// The components without the slowest links between switches; a single one if none remain.
   [[nodiscard]] std::vector<std::vector<Vertex>> groups_of(
       const std::vector<Vertex>& switches) const {
     double slowest = 0;

@@ -1,4 +1,4 @@
-// Where to draw the hosts and switches of a platform's graph.
+// Lays out the hosts and switches of a platform's graph for drawing.
 #pragma once
 
 #include <vector>
@@ -7,16 +7,16 @@
 
 namespace thinwire::topologies {
 
-/// In a square of side 1, y downwards.
+/// A position in a square of side 1, y downwards.
 struct Position {
   double x = 0;
   double y = 0;
 };
 
-/// By vertex. One switch: hosts in a circle around it. Switches above one another (trees): a row
-/// a level, hosts below, under them the switches inside a node. Switches beside one another
-/// (dragonflies): groups in a circle, the switches of a group in a circle, hosts outside of theirs;
-/// groups are what holds together without the links of the longest latency.
+/// The positions by vertex. One switch: hosts are on a circle around it. Switches in levels
+/// (trees): one row per level, hosts below, and under them the switches inside a node. Switches on
+/// one level (dragonflies): groups on a circle, the switches of a group on a circle, hosts outside
+/// of it; groups are the components without the links of the longest latency.
 [[nodiscard]] std::vector<Position> layout_of(const PlatformGraph& platform);
 
 }  // namespace thinwire::topologies

@@ -23,7 +23,7 @@ constexpr std::size_t kMostLatencySources = 512;
 
 using Flat = boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, double>;
 
-/// The graph in a form that searches run through quickly; an arc's property is its latency.
+/// The graph in a form that is fast to search; an arc's property is its latency.
 Flat flatten(const Graph& graph) {
   std::vector<std::pair<Vertex, Vertex>> ends;
   std::vector<double> latencies;
@@ -35,7 +35,7 @@ Flat flatten(const Graph& graph) {
           boost::num_vertices(graph)};
 }
 
-/// Hosts that have one link out start their ways at its end, and share what is found from there.
+/// A source of searches. Hosts with a single outgoing link start at its end and share the result.
 struct Source {
   struct Start {
     HostIndex host;
@@ -157,7 +157,7 @@ void compare_latencies(const PlatformGraph& platform, const Source& source,
 
 // --- flows
 
-/// Whole numbers, so that sums stay exact.
+/// Capacities are integers, so that sums are exact.
 using Capacity = std::int64_t;
 
 using FlowTraits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
@@ -169,8 +169,8 @@ struct FlowArc {
 using FlowGraph =
     boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, FlowArc>;
 
-/// Bandwidths as capacities. A fat pipe has the capacity of all other links together and one more,
-/// which no cut without a fat pipe has.
+/// Bandwidths as capacities. A fat pipe has the capacity of all other links together plus one,
+/// which no cut without a fat pipe reaches.
 class Capacities {
  public:
   Capacities(const Graph& graph, std::size_t ports) : graph_(graph) {
@@ -178,7 +178,7 @@ class Capacities {
     for (const auto arc : boost::make_iterator_range(boost::edges(graph))) {
       if (!graph[arc].fat_pipe) sum += graph[arc].bandwidth;
     }
-    // The sum of all ports has to be a Capacity even where each of them is a fat pipe.
+    // The sum of all ports must fit a Capacity even if each of them is a fat pipe.
     constexpr double kMost = 4e18;
     unit_ = std::max(1.0, (sum + 1) * static_cast<double>(ports + 1) / kMost);
     unlimited_ = std::llround(sum / unit_) + 1;
@@ -191,7 +191,7 @@ class Capacities {
   [[nodiscard]] Capacity of(const GraphArc& arc) const {
     return arc.fat_pipe ? unlimited_ : std::llround(arc.bandwidth / unit_);
   }
-  /// What a host can send, or receive, at most.
+  /// The largest rate at which a host can send, or receive.
   [[nodiscard]] Capacity out_of(Vertex host) const {
     return sum_of(boost::out_edges(host, graph_));
   }
@@ -206,7 +206,7 @@ class Capacities {
   }
 
   const Graph& graph_;
-  double unit_ = 1;  ///< bytes a second
+  double unit_ = 1;  ///< bytes per second
   Capacity unlimited_ = 0;
 };
 
@@ -218,7 +218,7 @@ void add_flow_arc(FlowGraph& graph, Vertex from, Vertex to, Capacity capacity) {
   graph[reverse].reverse = arc;
 }
 
-/// First half of the hosts when whole nodes are taken in a shuffled order, the rest in the second.
+/// Splits the hosts into halves, taking whole nodes in shuffled order.
 std::pair<std::vector<HostIndex>, std::vector<HostIndex>> shuffled_halves(
     std::span<const PlatformHost> hosts, std::uint64_t seed) {
   std::vector<std::vector<HostIndex>> nodes;

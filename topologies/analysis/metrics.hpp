@@ -1,4 +1,4 @@
-// What a platform's graph says of it.
+// Computes metrics of a platform's graph.
 #pragma once
 
 #include <cstdint>
@@ -9,37 +9,37 @@
 
 namespace thinwire::topologies {
 
-/// How far hosts are from each other, and how SimGrid's routes compare with the shortest paths of
-/// the graph. A hop is a link; a switch's backbone is one.
+/// The distances between hosts, and a comparison of SimGrid's routes with the shortest paths of the
+/// graph. A hop is a link, including a switch's backbone.
 struct Distances {
-  std::size_t diameter_hops = 0;  ///< longest of the shortest paths between two hosts
-  Seconds diameter_latency;       ///< largest of the least latencies between two hosts
-  std::size_t routes = 0;         ///< that were compared; see survey.hpp
+  std::size_t diameter_hops = 0;  ///< longest shortest path between two hosts
+  Seconds diameter_latency;       ///< largest minimal latency between two hosts
+  std::size_t routes = 0;         ///< routes compared; see survey.hpp
   double route_hops_mean = 0;
   std::size_t route_hops_max = 0;
   Seconds route_latency_mean;
   Seconds route_latency_min;
   Seconds route_latency_max;
-  std::size_t longer_routes = 0;  ///< with more hops than the shortest path
+  std::size_t longer_routes = 0;  ///< more hops than the shortest path
   std::size_t extra_hops_max = 0;
-  std::size_t slower_routes = 0;  ///< with more latency than the path of the least
+  std::size_t slower_routes = 0;  ///< more latency than the path of minimal latency
   Seconds extra_latency_max;
-  /// Starting points from which least latencies were computed; on graphs with more than that, they
-  /// are spread evenly, and diameter_latency and slower_routes are of these alone.
+  /// The number of sources from which minimal latencies were computed; in larger graphs the sources
+  /// are a uniform sample, and diameter_latency and slower_routes refer to it alone.
   std::size_t latency_sources = 0;
   bool all_latency_sources = true;
 };
 
-/// Hosts that cannot reach each other count in no figure.
+/// Pairs of hosts that cannot reach each other are ignored.
 [[nodiscard]] Distances distances_of(const PlatformGraph& platform);
 
-/// Bandwidth from one half of the hosts to the other: the maximum flow from all hosts of the one to
-/// all hosts of the other, in bytes a second. A host sends no more than its links carry. Nothing
-/// where a fat pipe makes it unlimited, or where there are fewer than two hosts.
+/// The bandwidth between two halves of the hosts: the maximum flow from all hosts of one half to
+/// all hosts of the other, in bytes per second. A host sends no more than its links carry. Nothing
+/// if a fat pipe makes it unlimited, or if there are fewer than two hosts.
 struct Bisection {
-  /// Hosts in order, the first half (one more where odd) against the second.
+  /// The hosts in order, the first half (the larger one if odd) against the second.
   std::optional<double> in_order;
-  /// The least over some halves of shuffled nodes: hosts of one node stay together.
+  /// The minimum over random halves of the nodes: hosts of one node stay together.
   std::optional<double> random_least;
   std::size_t random_halves = 0;
 };

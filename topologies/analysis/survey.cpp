@@ -96,7 +96,7 @@ class Surveyor {
         ask(representatives[i], representatives[(i + step) % representatives.size()]);
       }
     }
-    // Where routes depend on the destination (fat trees), one host of a class is not enough.
+    // If routes depend on the destination (fat trees), one host of a class is not enough.
     for (const HostIndex representative : representatives) {
       if (asked_ + 2 * table_.hosts.size() > limits_.most_pairs) return;
       for (HostIndex host = 0; host < table_.hosts.size(); ++host) ask_both(representative, host);
@@ -129,7 +129,7 @@ class Surveyor {
     }
   }
 
-  /// Sorted, each pair once.
+  /// Sorts the pairs and removes duplicates.
   void finish() {
     const auto key = [](const SurveyedPair& pair) { return std::tuple(pair.from, pair.to); };
     std::ranges::sort(survey_.pairs, {}, key);

@@ -36,7 +36,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Three cells, or nothing.
+/// The three cells of a line, or nothing.
 std::optional<std::array<std::string_view, 3>> cells_of(std::string_view line) {
   std::array<std::string_view, 3> cells;
   for (std::size_t i = 0; i < cells.size(); ++i) {

@@ -46,7 +46,7 @@ std::string dragonfly_xml(const DragonflyParameters& p, const std::vector<std::s
   check(p);
   XmlHead head{.comment = comment, .message_gap = p.message_gap, .links = {}};
   head.links.emplace_back("local_link_", p.host);
-  // A property for links that are not there would be refused.
+  // SimGrid refuses a property for links that do not exist.
   if (p.routers > 1) head.links.emplace_back("green_link_", bundle(p.green, p.green_cables));
   if (p.chassis > 1) head.links.emplace_back("black_link_", bundle(p.black, p.black_cables));
   if (p.groups > 1) head.links.emplace_back("blue_link_", bundle(p.blue, p.blue_cables));

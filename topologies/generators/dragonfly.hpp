@@ -1,10 +1,10 @@
-// A dragonfly as Cray's XC (Aries) has it: groups of chassis of routers of nodes. Green links join
-// all routers of a chassis, black links the routers in the same place of each two chassis of a
-// group, blue links each two groups.
+// A dragonfly like that of Cray's XC (Aries): groups of chassis of routers of nodes. Green links
+// connect all routers of a chassis, black links the routers at the same position in any two chassis
+// of a group, and blue links any two groups.
 //
-// SimGrid routes minimally, and joins two groups by one blue link only: between router j of the
-// first chassis of group i, and router i of the first chassis of group j. A machine whose bundle of
-// blue cables is spread over the routers of a group has more ways to reach it.
+// SimGrid routes minimally, and connects two groups by only one blue link: between router j of the
+// first chassis of group i and router i of the first chassis of group j. A real machine spreads its
+// bundle of blue cables over the routers of a group and has more paths.
 #pragma once
 
 #include <string>
@@ -17,11 +17,11 @@ namespace thinwire::topologies {
 
 struct DragonflyParameters {
   int groups = 14;
-  int chassis = 6;       ///< of a group
-  int routers = 16;      ///< of a chassis
-  int nodes = 4;         ///< of a router
+  int chassis = 6;       ///< per group
+  int routers = 16;      ///< per chassis
+  int nodes = 4;         ///< per router
   int green_cables = 1;  ///< between two routers of a chassis; their bandwidths add up
-  int black_cables = 3;  ///< between two routers in the same place
+  int black_cables = 3;  ///< between two routers at the same position
   int blue_cables = 73;  ///< between two groups
   LinkFigures host{10.2e9, Seconds(0.5e-6)};
   LinkFigures green{5.25e9, Seconds(100e-9)};
@@ -30,13 +30,13 @@ struct DragonflyParameters {
   Seconds message_gap{0.3e-6};
 };
 
-/// Hosts nid-0, nid-1 ..., those of a router, a chassis, a group next to each other. Throws
-/// InputError for parameters that make no platform, or none that SimGrid can route.
+/// Numbers hosts nid-0, nid-1, ... router by router, chassis by chassis, group by group. Throws
+/// InputError for parameters that do not define a platform that SimGrid can route.
 [[nodiscard]] std::string dragonfly_xml(const DragonflyParameters& parameters,
                                         const std::vector<std::string>& comment);
 
 [[nodiscard]] const std::vector<ParameterInfo>& dragonfly_parameters();
-/// "hosts" takes the least number of groups that hold so many.
+/// "hosts" selects the smallest sufficient number of groups.
 [[nodiscard]] std::string dragonfly_xml(const Settings& settings,
                                         const std::vector<std::string>& comment);
 

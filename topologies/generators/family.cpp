@@ -16,8 +16,8 @@ namespace thinwire::topologies {
 
 namespace {
 
-/// The command in lines that a shell takes together. XML comments hold no "--", so the parameters
-/// stand as KEY=VALUE.
+/// The command, wrapped into lines that a shell joins. XML comments may not contain "--", so the
+/// parameters are written KEY=VALUE.
 std::vector<std::string> command_lines(const Family& family, const Settings& settings,
                                        const std::string& notes) {
   const bool sized = !settings.text("hosts").empty();

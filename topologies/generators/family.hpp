@@ -1,4 +1,4 @@
-// The families of platforms that Thinwire can make.
+// The families of platforms that Thinwire can generate.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ struct Family {
   std::string name;
   std::string summary;
   std::vector<ParameterInfo> parameters;
-  /// The parameter that "hosts" sets when it is given, and that may not be given beside it.
+  /// The parameter that "hosts" sets; it may not be given together with "hosts".
   std::string set_by_hosts;
   std::string (*xml)(const Settings&, const std::vector<std::string>& comment);
 };
@@ -23,9 +23,9 @@ struct Family {
 /// Throws InputError with the nearest name.
 [[nodiscard]] const Family& family(const std::string& name);
 
-/// The XML of a platform. Its comment holds the command that makes it again and, where `notes` is
-/// not empty, the lines of that file (what the figures are from). Throws InputError for parameters
-/// that the family does not have or that make no platform, and for notes that cannot be read.
+/// The XML of a platform. Its comment contains the command that generates it again and, unless
+/// `notes` is empty, the lines of that file (the sources of the figures). Throws InputError for
+/// parameters that the family lacks or that define no platform, and for notes that cannot be read.
 [[nodiscard]] std::string make_platform(const Family& family,
                                         const std::map<std::string, std::string>& parameters,
                                         const std::string& notes = {});

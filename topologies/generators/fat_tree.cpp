@@ -23,7 +23,7 @@ std::int64_t hosts_of(const std::vector<int>& children) {
   return hosts;
 }
 
-/// How many parents an element of each level has. A host has one leaf.
+/// The number of parents of an element of each level. A host has one leaf.
 std::vector<int> parents_of(const FatTreeParameters& p) {
   std::vector<int> parents{1};
   for (std::size_t level = 1; level < p.children.size(); ++level) {

@@ -36,7 +36,7 @@ void check(const Parameters& p) {
   }
 }
 
-/// Groups of nodes that share their leaves.
+/// The number of groups of nodes that share their leaves.
 int pods(const Parameters& p) { return (p.nodes + p.leaf_nodes - 1) / p.leaf_nodes; }
 
 int leaves(const Parameters& p) { return p.rails ? pods(p) * p.nics : pods(p); }
@@ -58,7 +58,7 @@ std::string duplex(const std::string& name, const LinkFigures& figures) {
       name, bandwidth_text(figures.bandwidth), time_text(figures.latency));
 }
 
-/// A cluster a node, its switch the gateway, one NIC: small, and quick to route.
+/// One cluster per node, with its switch as the gateway and one NIC: small, and fast to route.
 std::string shared_nic_body(const Parameters& p) {
   std::string text;
   auto out = std::back_inserter(text);
@@ -100,11 +100,11 @@ std::string shared_nic_body(const Parameters& p) {
   return text;
 }
 
-/// One flat zone. SimGrid takes the way of the fewest links, so each GPU has a link that carries
-/// everything at once for nothing ("weight"), which stands once on its way to the switch and twice
-/// on its way to the NIC. Costs: GPU - switch 2; GPU - leaf 3, or 4 where GPUs share NICs; leaf -
-/// core 1. So within a node 4 over the switch against 6 over a NIC, and to the leaf of another
-/// rail 5 over the core against 7 over a GPU of that rail.
+/// A single flat zone. SimGrid takes the path with the fewest links, so each GPU has an unlimited
+/// link without latency ("weight"), which occurs once on the path to its switch and twice on the
+/// path to its NIC. Costs: GPU - switch 2; GPU - leaf 3, or 4 if GPUs share NICs; leaf - core 1. So
+/// a route within a node costs 4 over the switch against 6 over a NIC, and one to the leaf of
+/// another rail 5 over the core against 7 over a GPU of that rail.
 std::string flat_body(const Parameters& p) {
   const bool private_nic = p.nics == p.gpus;
   const int share = p.gpus / p.nics;
@@ -129,7 +129,7 @@ std::string flat_body(const Parameters& p) {
   if (leaves(p) > 1) text += "    <router id=\"core\"/>\n";
 
   for (int gpu = 0; gpu < hosts; ++gpu) {
-    // One a GPU: a shared one would couple all flows in SimGrid's solver.
+    // One per GPU: a shared one would couple all flows in SimGrid's solver.
     fmt::format_to(out,
                    "    <link id=\"weight{}\" bandwidth=\"1000TBps\" latency=\"0s\" "
                    "sharing_policy=\"FATPIPE\"/>\n",

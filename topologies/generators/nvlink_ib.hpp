@@ -1,8 +1,8 @@
-// Nodes of GPUs behind a switch of their own (NVSwitch, or PCIe), and InfiniBand (or Ethernet)
-// between the nodes: leaves, and above them a core that spreads perfectly. Every GPU is a host.
+// GPU nodes with an internal switch (NVSwitch, or PCIe), connected by InfiniBand (or Ethernet):
+// leaves, and above them an ideal core that spreads perfectly. Every GPU is a host.
 //
-// With one NIC a node, all its GPUs share it. With several, GPU g uses NIC g * nics / gpus,
-// wherever the message goes; on rails, leaf r holds NIC r of every node, else a leaf holds all NICs
+// With one NIC per node, all its GPUs share it. With several, GPU g uses NIC g * nics / gpus for
+// every destination; with rails, leaf r holds NIC r of every node, otherwise a leaf holds all NICs
 // of its nodes. SimGrid takes one shortest route: GPUs do not forward for one another, and there is
 // no choice among the NICs.
 #pragma once
@@ -17,25 +17,25 @@ namespace thinwire::topologies {
 
 struct NvlinkIbParameters {
   int nodes = 64;
-  int gpus = 8;                 ///< of a node
-  int nics = 8;                 ///< of a node; divides gpus
-  bool rails = true;            ///< leaf r for NIC r, not leaves for nodes
-  int leaf_nodes = 32;          ///< nodes with cables to one leaf
-  double oversubscription = 1;  ///< of a leaf: bandwidth from below over bandwidth to the core
-  LinkFigures gpu{300e9, Seconds(85e-9)};  ///< a GPU's link to the switch of its node
+  int gpus = 8;                            ///< per node
+  int nics = 8;                            ///< per node; divides gpus
+  bool rails = true;                       ///< one leaf per NIC r instead of leaves per node
+  int leaf_nodes = 32;                     ///< nodes cabled to one leaf
+  double oversubscription = 1;             ///< of a leaf: downward over upward bandwidth
+  LinkFigures gpu{300e9, Seconds(85e-9)};  ///< from a GPU to the switch of its node
   LinkFigures nic{25e9,
-                  Seconds(1.085e-6)};  ///< from a GPU, or with one NIC from that switch, to a leaf
-  Seconds uplink_latency{0.115e-6};    ///< of a leaf's link to the core
+                  Seconds(1.085e-6)};  ///< to a leaf from a GPU, or with one NIC from that switch
+  Seconds uplink_latency{0.115e-6};    ///< of the link from a leaf to the core
   Seconds message_gap{0.3e-6};
 };
 
-/// Hosts gpu-0, gpu-1 ..., those of a node next to each other, each with its property
-/// thinwire.node. Throws InputError for parameters that make no platform.
+/// Numbers hosts gpu-0, gpu-1, ... node by node; each has the property thinwire.node. Throws
+/// InputError for parameters that define no platform.
 [[nodiscard]] std::string nvlink_ib_xml(const NvlinkIbParameters& parameters,
                                         const std::vector<std::string>& comment);
 
 [[nodiscard]] const std::vector<ParameterInfo>& nvlink_ib_parameters();
-/// "hosts" takes the least number of nodes that hold so many GPUs.
+/// "hosts" selects the smallest sufficient number of nodes.
 [[nodiscard]] std::string nvlink_ib_xml(const Settings& settings,
                                         const std::vector<std::string>& comment);
 

@@ -14,15 +14,15 @@ namespace thinwire::topologies {
 
 namespace {
 
-/// A unit is times / over of the base unit. One of them is 1: powers of ten are exact, their
-/// inverses are not.
+/// A unit is times / over of the base unit, where one of the two is 1: powers of ten are exact,
+/// their inverses are not.
 struct Unit {
   std::string_view name;
   double times;
   double over;
 };
 
-// From small to large. Bits are read and never written.
+// Units from small to large. Bits are read but never written.
 constexpr std::array kBandwidths{
     Unit{"Bps", 1, 1},      Unit{"kBps", 1e3, 1},  Unit{"MBps", 1e6, 1}, Unit{"GBps", 1e9, 1},
     Unit{"TBps", 1e12, 1},  Unit{"bps", 1, 8},     Unit{"kbps", 125, 1}, Unit{"Mbps", 125e3, 1},
@@ -45,7 +45,7 @@ std::optional<double> parse(std::string_view text, const Units& units) {
 
 std::string text_of(double value, const Unit* first, const Unit* last) {
   const Unit* unit = first;
-  // 1000 of a unit that rounding left a little short are one of the next.
+  // Values just below 1000 of a unit because of rounding take the next unit.
   while (unit + 1 != last && value >= unit[1].times / unit[1].over * (1 - 1e-12)) ++unit;
   const double scaled = value * unit->over / unit->times;
   return fmt::format("{:.10g}{}", scaled, unit->name);

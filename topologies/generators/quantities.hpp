@@ -1,4 +1,4 @@
-// Bandwidths and times as SimGrid's XML writes them.
+// Parses and formats bandwidths and times as in SimGrid's XML.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace thinwire::topologies {
 
-/// Bytes a second of "5.25GBps" (bytes), "25Gbps" (bits) and the like; decimal prefixes k, M, G, T.
-/// Throws InputError that starts with `what`.
+/// Parses "5.25GBps" (bytes), "25Gbps" (bits) etc. to bytes per second; prefixes k, M, G, T are
+/// decimal. Throws InputError that starts with `what`.
 [[nodiscard]] double parse_bandwidth(std::string_view text, std::string_view what);
-/// Of "100ns", "0.65us", "2ms", "1s". Throws InputError that starts with `what`.
+/// Parses "100ns", "0.65us", "2ms", "1s". Throws InputError that starts with `what`.
 [[nodiscard]] Seconds parse_time(std::string_view text, std::string_view what);
 
-/// "15.75GBps": ten digits, in the largest unit that keeps the number from 1.
+/// "15.75GBps": ten digits, in the largest unit in which the number is at least 1.
 [[nodiscard]] std::string bandwidth_text(double bytes_a_second);
 /// "100ns", "2.2us", "0s".
 [[nodiscard]] std::string time_text(Seconds time);

@@ -1,4 +1,4 @@
-// What a user sets of a generator: texts by name, read with their defaults.
+// The user's settings of a generator: texts by name, read with their defaults.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace thinwire::topologies {
 
-/// A parameter of a family: what it is called, what it is when nobody sets it, and what it is.
+/// A parameter of a family: its name, its default and its description.
 struct ParameterInfo {
   std::string name;
   std::string fallback;
@@ -18,14 +18,14 @@ struct ParameterInfo {
 };
 
 /// The parameters of one platform. Every read throws InputError that names the family, the
-/// parameter, the text and what would be right.
+/// parameter, the text and what would be valid.
 class Settings {
  public:
-  /// Throws InputError for a name that the family does not have, with the nearest that it has.
+  /// Throws InputError for a name that the family lacks, with its nearest name.
   Settings(std::string family, const std::vector<ParameterInfo>& known,
            const std::map<std::string, std::string>& given);
 
-  /// In the order of the family's parameters, defaults included.
+  /// All settings in the order of the family's parameters, including defaults.
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& all() const {
     return values_;
   }
@@ -34,7 +34,7 @@ class Settings {
   [[nodiscard]] int whole(const std::string& name, int least = 1) const;
   /// "0" or "1".
   [[nodiscard]] bool flag(const std::string& name) const;
-  /// Nothing where the text is empty.
+  /// The number, or nothing if the text is empty.
   [[nodiscard]] std::optional<int> optional_whole(const std::string& name) const;
   /// "16,16,4".
   [[nodiscard]] std::vector<int> wholes(const std::string& name) const;
@@ -42,7 +42,7 @@ class Settings {
   [[nodiscard]] double bandwidth(const std::string& name) const;
   [[nodiscard]] Seconds time(const std::string& name) const;
 
-  /// An InputError's text: "FAMILY: NAME: 'TEXT' is not right; wanted is WANTED".
+  /// The text of an InputError: "FAMILY: NAME: 'TEXT' is not right; wanted is WANTED".
   [[nodiscard]] std::string refusal(const std::string& name, const std::string& wanted) const;
 
  private:

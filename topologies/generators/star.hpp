@@ -1,5 +1,5 @@
-// A star: every host has one full-duplex cable to one switch that never is the bottleneck.
-// With no latency and a message gap of α it is the α-β machine.
+// A star: every host has one full-duplex cable to a switch that is never the bottleneck. With zero
+// latency and a message gap of α it is the α-β machine.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ struct StarParameters {
   int hosts = 64;
   LinkFigures cable{10e9, Seconds(0)};
   Seconds message_gap;
-  /// Hosts, a router and cables in one zone: the only form that SimGrid's ns-3 takes. The same to
-  /// flows, but routes are found by Floyd's algorithm, at the cube of the hosts.
+  /// Puts hosts, a router and cables in one zone: the only form that SimGrid's ns-3 accepts. Flows
+  /// do not change, but Floyd's algorithm finds the routes, in time cubic in the hosts.
   bool flat = false;
 };
 
-/// Hosts host-0, host-1 ... Throws InputError for parameters that make no platform.
+/// Numbers hosts host-0, host-1, ... Throws InputError for parameters that define no platform.
 [[nodiscard]] std::string star_xml(const StarParameters& parameters,
                                    const std::vector<std::string>& comment);
 

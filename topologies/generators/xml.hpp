@@ -1,4 +1,4 @@
-// The parts that every generated platform has.
+// The parts that all generated platforms share.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,27 @@
 
 namespace thinwire::topologies {
 
-/// Bandwidth in bytes a second, and latency, of one cable and one direction.
+/// The bandwidth, in bytes per second, and the latency of one cable in one direction.
 struct LinkFigures {
   double bandwidth = 0;
   Seconds latency;
 };
 
-/// What stands above a generated platform's zones, and on its outermost zone.
+/// The content before a generated platform's zones, and the properties of its outermost zone.
 struct XmlHead {
-  std::vector<std::string> comment;  ///< lines; "--" in them is written "- -", as XML wants it
+  std::vector<std::string> comment;  ///< lines; "--" is written "- -", as XML requires
   std::string routing = "Full";      ///< of the outermost zone
   Seconds message_gap;
-  /// Prefix of link names, and figures of all links with it; see platform.hpp.
+  /// Prefixes of link names, and the figures of all such links; see platform.hpp.
   std::vector<std::pair<std::string, LinkFigures>> links;
 };
 
-/// A whole platform file. `body` holds what is inside the outermost zone.
+/// A whole platform file. `body` is the content of the outermost zone.
 [[nodiscard]] std::string platform_xml(const XmlHead& head, const std::string& body);
 
-/// Hosts with nothing that computes: Thinwire charges work itself.
+/// The speed of hosts; it has no effect because Thinwire charges computation itself.
 inline constexpr const char* kHostSpeed = "1Gf";
-/// What a generator makes at most; SimGrid takes seconds to load as many.
+/// The largest number of hosts that a generator accepts; SimGrid loads as many in seconds.
 inline constexpr std::int64_t kMostHosts = 1 << 20;
 
 }  // namespace thinwire::topologies

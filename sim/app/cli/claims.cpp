@@ -27,7 +27,7 @@ struct ClaimsFlags {
   report::Format format = report::Format::table;
 };
 
-/// One of every paper, of each kind, without the larger trainings: for tests.
+/// A selection for tests: each paper and each kind, without the larger trainings.
 const std::vector<std::string>& quick_claims() {
   static const std::vector<std::string> ids{"oktopk.table1",       "oktopk.thm3.1",
                                             "oktopk.intro.fillin", "oktopk.fillin",
@@ -74,8 +74,8 @@ int run(const ClaimsFlags& flags) {
 
 void add_claims(Command& app) {
   auto flags = std::make_shared<ClaimsFlags>();
-  Command command =
-      app.add_subcommand("claims", "Simulate what the papers report, and print both side by side");
+  Command command = app.add_subcommand(
+      "claims", "Simulate the papers' experiments, and compare with the reported figures");
   command
       .add_option("id", flags->wanted,
                   "claims whose id begins so (oktopk.bert, dragonn ...); default all")

@@ -1,4 +1,4 @@
-// What the subcommands share. Each one is a file of its own that adds itself to the parser.
+// Code that the subcommands share. Each of them has a file that adds it to the parser.
 #pragma once
 
 #include <fmt/core.h>
@@ -15,8 +15,8 @@
 
 namespace thinwire::cli {
 
-// Exit codes: 0, all is well; 1, a simulation failed or a gate did not hold; 2, bad input;
-// 130, interrupted.
+// Exit codes: 0, success; 1, a simulation failed or a gate did not hold; 2, bad input; 130,
+// interrupted.
 inline constexpr int kFailed = 1;
 inline constexpr int kBadInput = 2;
 inline constexpr int kInterrupted = 130;
@@ -42,35 +42,35 @@ void add_merge(Command& app);
 void add_recommend(Command& app);
 void add_topo(Command& app);
 void add_trace(Command& app);
-/// Not in the help: what bash's completion and the man page are made from.
+/// These are not in the help; bash's completion and the man page are generated with them.
 void add_complete(Command& app);
 void add_manual(Command& app);
 
-/// The flags of the settings of a point. What they are given goes into `given`, by dotted path. It
-/// has to outlive the command.
+/// Adds the flags of a point's settings. Their values go into `given`, by dotted path; `given` must
+/// outlive the command.
 void add_setting_flags(Command& command, Json& given,
                        const experiment::Settings& settings = experiment::point_settings());
-/// One of them, with a help of its own where it means something else than in 'run'.
+/// Adds one such flag, with another help text if its meaning differs from that in 'run'.
 void add_setting_flag(Command& command, Json& given, const experiment::Setting& setting,
                       const std::string& help = {});
 /// --memory-limit MiB.
 void add_memory_limit(Command& command, std::optional<std::int64_t>& mebibytes);
 /// --format table|csv|json|jsonl.
 void add_format(Command& command, report::Format& format);
-/// How much a table shows; the other formats hold everything.
+/// The detail of a table; the other formats contain everything.
 enum class Detail : std::uint8_t { brief, full };
-/// The rows beside their formulas, as the commands print them. The network is named where it is
-/// not always alphabeta.
+/// The rows with their formulas, as the commands print them. The network is named unless it is
+/// always alphabeta.
 [[nodiscard]] std::string comparison_text(const std::vector<experiment::Row>& rows,
                                           double tolerance, report::Format format, Detail detail);
-/// Starts this program anew where a point asks for packets and the environment lacks what ns-3
-/// reads from it before main (kPacketBuffers). To be called before anything is printed. Throws
-/// InputError where the config is a pipe, which cannot be read a second time.
+/// Restarts this program if a point needs packets and the environment lacks what ns-3 reads from it
+/// before main (kPacketBuffers). Must be called before anything is printed. Throws InputError if
+/// the config is a pipe, which cannot be read a second time.
 void prepare_for_packets(const std::vector<experiment::Point>& points, const std::string& config);
-/// A point in a few words, for progress and complaints.
+/// A short description of a point, for progress and error messages.
 [[nodiscard]] std::string name_of(const experiment::Point& point);
 /// The rows whose column KEY is one of the values, for each KEY=VALUE[,VALUE] of `where`; columns
-/// are those of record_of. Throws InputError where a column is unknown or no row is left.
+/// are those of record_of. Throws InputError if a column is unknown or no row remains.
 [[nodiscard]] std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
                                                       const std::vector<std::string>& where);
 /// Says on stderr how many rows contradict one another.
@@ -78,7 +78,7 @@ void say_contradictions(const experiment::UniqueRows& rows);
 /// Lists on stderr what was skipped or failed, and says whether anything failed.
 [[nodiscard]] bool report_troubles(const std::vector<experiment::Row>& rows);
 
-/// Relative; what "exact" means.
+/// The relative tolerance of the verdict "exact".
 inline constexpr double kExactTolerance = 1e-9;
 
 }  // namespace thinwire::cli

@@ -27,7 +27,7 @@ struct CompareFlags {
   report::Format format = report::Format::table;
 };
 
-/// A result and its columns.
+/// A result row and its record.
 struct Result {
   experiment::Row row;
   Json record;
@@ -56,7 +56,7 @@ std::vector<Json> records_of(const std::vector<Result>& results) {
   return records;
 }
 
-/// By a column, which `record_of` finds in an element.
+/// Sorts by a column of the records; `record_of` returns the record of an element.
 template <class T, class RecordOf>
 void sort_by(std::vector<T>& all, const std::string& column, RecordOf record_of) {
   const auto value = [&](const T& one) {

@@ -1,5 +1,5 @@
-// Commands, options and arguments of the program. Only flags.cpp knows the library that parses them
-// (CLI11): it takes longer to compile than the rest of this room.
+// Commands, options and arguments of the program. Only flags.cpp knows the parser library (CLI11),
+// which takes longer to compile than the rest of this folder.
 #pragma once
 
 #include <cstdint>
@@ -18,42 +18,42 @@ class Option;
 
 namespace thinwire::cli {
 
-/// Where the value of an option goes. A vector takes several values, or an option given several
-/// times.
+/// The destination of an option's value. A vector takes several values, or those of a repeated
+/// option.
 using Target =
     std::variant<std::string*, int*, std::int64_t*, std::uint64_t*, double*, std::optional<int>*,
                  std::optional<std::int64_t>*, std::optional<double>*, std::vector<std::string>*,
                  std::vector<double>*, std::function<void(const std::string&)>>;
 
-/// What --help, completion and the man page say of an option or a positional argument.
+/// The description of an option or a positional argument for --help, completion and the man page.
 struct OptionInfo {
-  std::vector<std::string> names;    ///< "-P", "--ranks"; none of a positional argument
+  std::vector<std::string> names;    ///< "-P", "--ranks"; empty for a positional argument
   std::string argument;              ///< the name of a positional argument, else empty
-  std::string value;                 ///< what it takes, as --help shows it; empty for a switch
-  std::string help;                  ///< what it is for
-  std::vector<std::string> choices;  ///< all values that it takes, where the set is closed
+  std::string value;                 ///< the placeholder of its value in --help; empty for a switch
+  std::string help;                  ///< its purpose
+  std::vector<std::string> choices;  ///< all valid values, if they are a fixed set
   bool takes_value = false;
   bool takes_many = false;
 };
 
-/// An option of a command, to be described further.
+/// A handle to configure an option of a command.
 class Option {
  public:
   Option& required();
-  /// What --help shows in place of the value, "FILE [stdout]".
+  /// The text that --help shows in place of the value, "FILE [stdout]".
   Option& value_text(const std::string& text);
   Option& choices(const std::vector<std::string>& all);
   Option& range(std::int64_t least, std::int64_t most);
   Option& range(int least, int most) { return range(std::int64_t{least}, std::int64_t{most}); }
   Option& range(double least, double most);
   Option& positive();
-  /// The values of one word are parted by commas.
+  /// One word may hold several values, separated by commas.
   Option& commas();
-  /// The option takes so many words.
+  /// The option takes exactly `count` words.
   Option& words(int count);
   Option& needs(const Option& other);
   Option& excludes(const Option& other);
-  /// --help shows the value that the target has now.
+  /// --help shows the current value of the target.
   Option& show_default();
 
  private:
@@ -71,12 +71,12 @@ class Command {
   Option add_option(const std::string& names, T& value, const std::string& help) {
     return bind(names, &value, help);
   }
-  /// `take` gets the value as it was typed.
+  /// `take` receives the value as it was typed.
   Option add_taker(const std::string& names, std::function<void(const std::string&)> take,
                    const std::string& help) {
     return bind(names, std::move(take), help);
   }
-  /// An option that takes one of some names, each of which stands for a value.
+  /// Adds an option that takes one of several names, each of which stands for a value.
   template <class T>
   Option add_choice(const std::string& names, T& value,
                     const std::vector<std::pair<std::string, T>>& choices,
@@ -97,12 +97,12 @@ class Command {
   Option add_flag(const std::string& names, std::function<void()> take, const std::string& help);
 
   void footer(const std::string& text);
-  /// `run` does the work of the command and returns the exit code.
+  /// `run` executes the command and returns the exit code.
   void callback(std::function<int()> run);
   void require_subcommand(int least, int most);
-  /// Neither --help nor completion shows the command.
+  /// Hides the command from --help and completion.
   void hide();
-  /// Words that no option and no argument took are kept, see remaining().
+  /// Keeps words that no option and no argument took, see remaining().
   void allow_extras();
 
   [[nodiscard]] std::string name() const;
@@ -134,8 +134,8 @@ class CommandLine {
   ~CommandLine();
 
   [[nodiscard]] Command& root() { return root_; }
-  /// Runs the command that was given and returns its exit code; 2 after a complaint on stderr where
-  /// the arguments are wrong.
+  /// Runs the given command and returns its exit code; 2, with a message on stderr, if the
+  /// arguments are wrong.
   [[nodiscard]] int run(int argc, char** argv);
 
  private:

@@ -72,7 +72,7 @@ std::vector<Json> sparsifier_records() {
   return records;
 }
 
-/// The papers' tables, evaluated at a point that the user chooses.
+/// Prints the papers' tables, evaluated at a point that the user chooses.
 int run_costs(ListFlags flags) {
   if (flags.what != "schemes" && flags.what != "all") {
     throw InputError(fmt::format("--costs is about schemes, not {}", flags.what));
@@ -223,12 +223,12 @@ void print_sparsifier_options() {
   fmt::print("\nSCHEME+SPARSIFIER is a sparse scheme with another sparsifier: topka+dgc\n");
 }
 
-/// What can be listed.
+/// A subject that can be listed.
 struct Listing {
   std::string name;
   std::vector<Json> (*records)();
-  std::vector<std::pair<std::string, std::string>> headings;  ///< of the table, by key
-  void (*more)() = nullptr;                                   ///< what follows the table
+  std::vector<std::pair<std::string, std::string>> headings;  ///< table headings by key
+  void (*more)() = nullptr;                                   ///< prints text after the table
 };
 
 std::vector<Listing> all_listings() {
@@ -311,7 +311,7 @@ void add_list(Command& app) {
       .choices(names)
       .value_text("[all]");
   command.add_flag("--costs", flags->costs,
-                   "the schemes' cost models: formulas, and what they come to at -P, -n, -d");
+                   "the schemes' cost models: formulas, and their values at -P, -n, -d");
   command.add_option("-P,--ranks", flags->point.ranks, "for --costs: ranks [64]")
       .range(1, 1 << 20)
       .value_text("P");

@@ -1,4 +1,4 @@
-// `thinwire manual`: the man page, from the same texts as --help.
+// Implements `thinwire manual`: the man page, from the same texts as --help.
 #include <fmt/format.h>
 
 #include <cctype>
@@ -12,7 +12,7 @@ namespace thinwire::cli {
 
 namespace {
 
-/// A text as roff takes it: no macro at the beginning of a line, and '-' as it is typed.
+/// Escapes a text for roff: no macro at the beginning of a line, and literal '-'.
 std::string roff(std::string_view text) {
   std::string escaped;
   bool line_begins = true;
@@ -57,7 +57,7 @@ std::string options_text(const Command& command) {
   return text;
 }
 
-/// The subcommands below `command`, each with what comes before its name.
+/// The subcommands of `command`; `path` is the text before each name.
 std::string commands_of(const Command& command, const std::string& path) {
   std::string text;
   for (const Command& sub : command.subcommands()) {

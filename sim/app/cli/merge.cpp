@@ -42,15 +42,15 @@ int run(const MergeFlags& flags) {
 
 void add_merge(Command& app) {
   auto flags = std::make_shared<MergeFlags>();
-  Command command = app.add_subcommand("merge", "Put the results of a sweep's parts together");
+  Command command = app.add_subcommand("merge", "Merge the results of a sweep's parts");
   command.add_option("results", flags->results, "results of 'thinwire sweep --shard'")
       .required()
       .value_text("RESULTS.jsonl...");
   command.add_option("-o,--output", flags->output, "file for all results; stdout without it")
       .value_text("FILE");
   command.footer(
-      "Of a point that several files hold, the result that succeeded is kept. To see that nothing\n"
-      "is missing, and to run what is, run the sweep on what was merged:\n"
+      "If several files hold a point, its successful result is kept. To check for missing points\n"
+      "and run them, run the sweep on the merged file:\n"
       "  thinwire merge part*.jsonl -o big.jsonl\n"
       "  thinwire sweep big.json -o big.jsonl");
   command.callback([flags] { return run(*flags); });

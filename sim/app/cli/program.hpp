@@ -1,5 +1,5 @@
-// The thinwire program, for a main of your own: all its subcommands, with your schemes and
-// sparsifiers in them. docs/tutorial-own-scheme.md walks through one.
+// The thinwire program, for your own main: all its subcommands, with your schemes and sparsifiers
+// added. docs/tutorial-own-scheme.md walks through one.
 //
 //   int main(int argc, char** argv) {
 //     thinwire::cli::Program program("own_scheme", "1.0");
@@ -19,26 +19,26 @@
 
 namespace thinwire::cli {
 
-/// One for each process.
+/// A process may have only one Program.
 class Program {
  public:
   /// Thinwire itself.
   Program() = default;
   /// A program that builds on Thinwire. Its name and version become part of version(), which every
-  /// result carries, so that a sweep runs a point anew when either has changed. Let the version say
-  /// what the code does, as a commit's hash does; where it is empty, nothing is ever reused.
-  /// `share` is the folder of the platforms and so on that come with Thinwire.
+  /// result carries, so that a sweep runs a point anew when either has changed. The version should
+  /// identify the code, like a commit hash; if it is empty, nothing is ever reused. `share` is the
+  /// folder of the platforms and other files that are shipped with Thinwire.
   Program(std::string name, std::string version, const std::string& share = THINWIRE_PACKAGE_SHARE);
 
-  /// A scheme of your own, as register_scheme() (algorithms/registry.hpp) takes it.
+  /// Adds your own scheme, as register_scheme() (algorithms/registry.hpp) takes it.
   void add(algorithms::SchemeInfo scheme);
-  /// A sparsifier of your own, as register_sparsifier() takes it. The order in which things are
-  /// added does not matter: sparsifiers are registered first.
+  /// Adds your own sparsifier, as register_sparsifier() takes it. The order of the calls does not
+  /// matter: sparsifiers are registered first.
   void add(algorithms::SparsifierInfo sparsifier);
 
-  /// Does what the arguments say and gives the exit code: 0, all is well; 1, a simulation failed or
-  /// a gate did not hold; 2, bad input, also where what was added is refused. Complaints are one
-  /// line on stderr; throws nothing. To be called once.
+  /// Executes the arguments and returns the exit code: 0, success; 1, a simulation failed or a gate
+  /// did not hold; 2, bad input, also if an added scheme or sparsifier is refused. Error messages
+  /// are one line on stderr; throws nothing. Must be called only once.
   [[nodiscard]] int run(int argc, char** argv);
 
  private:

@@ -1,4 +1,4 @@
-// What a sweep tells while it runs.
+// Displays the progress of a sweep.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace thinwire::cli {
 
-/// On stderr: one bar on a terminal, a line a point elsewhere.
+/// Writes to stderr: a single bar on a terminal, otherwise one line per point.
 class ProgressDisplay {
  public:
   ProgressDisplay();
@@ -16,19 +16,19 @@ class ProgressDisplay {
   ProgressDisplay& operator=(const ProgressDisplay&) = delete;
   ProgressDisplay(ProgressDisplay&&) = delete;
   ProgressDisplay& operator=(ProgressDisplay&&) = delete;
-  ~ProgressDisplay();  // takes the bar away
+  ~ProgressDisplay();  // erases the bar
 
   void show(const experiment::SweepProgress& progress);
 
  private:
   bool terminal_;
   std::chrono::steady_clock::time_point drawn_;
-  std::string last_;  ///< the point that ended last
+  std::string last_;  ///< the most recently ended point
 };
 
 /// "0:07", "12:30", "3:05:00".
 [[nodiscard]] std::string duration_text(double seconds);
-/// The bar's line, without the point that ended last: as much as fits into `columns`.
+/// The line of the bar, without the last point, cut to fit into `columns`.
 [[nodiscard]] std::string bar_text(const experiment::SweepProgress& progress, int columns);
 
 }  // namespace thinwire::cli

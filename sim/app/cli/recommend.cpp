@@ -19,7 +19,7 @@ namespace thinwire::cli {
 namespace {
 
 struct RecommendFlags {
-  Json given = Json::object();  // settings of a point by dotted path
+  Json given = Json::object();  // settings of a point, by dotted path
   std::string model;
   std::string schemes;
   bool fast = false;
@@ -66,14 +66,14 @@ std::string crossover_text(const Json& record, const std::string& winner) {
   const std::string way = record.at("along") == "ranks" ? "P" : "density";
   const std::string towards = record.at("towards").get<std::string>();
   if (record.at("looked_to").is_null()) {
-    return fmt::format("{} {}: nothing there could be simulated\n", towards, way);
+    return fmt::format("{} {}: no point could be simulated\n", towards, way);
   }
   if (record.at("at").is_null()) {
-    return fmt::format("{} {}: {} stays the fastest up to {} = {}\n", towards, way, winner, way,
-                       report::number_text(record.at("looked_to"), 4));
+    return fmt::format("{} {}: {} is the fastest in the whole range, to {} = {}\n", towards, way,
+                       winner, way, report::number_text(record.at("looked_to"), 4));
   }
-  return fmt::format("{} {}: at {} = {} {} wins, {:.3g} times as fast as {}\n", towards, way, way,
-                     report::number_text(record.at("at"), 4),
+  return fmt::format("{} {}: at {} = {} {} is the fastest, speedup {:.3g} over {}\n", towards, way,
+                     way, report::number_text(record.at("at"), 4),
                      record.at("scheme").get<std::string>(), record.at("gain").get<double>(),
                      winner);
 }
@@ -141,12 +141,11 @@ void add_recommend(Command& app) {
   auto flags = std::make_shared<RecommendFlags>();
   Command command = app.add_subcommand(
       "recommend",
-      "Rank schemes by the simulated iteration of a training, and say where that "
-      "changes");
+      "Rank schemes by the simulated training iteration, and find where the ranking changes");
   const auto add = [&](const char* path, const char* help = "") {
     add_setting_flag(command, flags->given, experiment::setting_at(path), help);
   };
-  command.add_option("--model", flags->model, "what is trained, see 'thinwire list models'")
+  command.add_option("--model", flags->model, "model to train, see 'thinwire list models'")
       .required()
       .value_text("MODEL");
   add("platform", "a shipped platform or a platform XML; without it alpha and beta");
@@ -160,17 +159,16 @@ void add_recommend(Command& app) {
       .value_text("SCHEME,...");
   command.add_flag("--fast", flags->fast, "rank only; do not look for crossovers");
   command
-      .add_option(
-          "--most-ranks", flags->most_ranks,
-          "how far to look for crossovers, and to twice --ranks at least; thousands take minutes")
+      .add_option("--most-ranks", flags->most_ranks,
+                  "largest P to try for crossovers, at least twice --ranks; thousands take minutes")
       .show_default()
       .range(2, 1 << 20);
   add_format(command, flags->format);
   command.footer(
-      "dominant is what takes most of an iteration: computation, sparsification, and of the\n"
-      "communication latency (messages times alpha), bandwidth (words times beta) or waiting (for\n"
-      "other ranks, sums and copies). Crossovers are looked for by doubling and halving P and the\n"
-      "density, among the three fastest and the fastest dense scheme.\n"
+      "dominant is the largest part of an iteration: computation, sparsification, or, within\n"
+      "communication, latency (messages times alpha), bandwidth (words times beta) or waiting\n"
+      "(for other ranks, sums and copies). Crossovers are searched by doubling and halving P and\n"
+      "the density, among the three fastest and the fastest dense scheme.\n"
       "Examples:\n"
       "  thinwire recommend --platform aries_daint --model bert --ranks 256\n"
       "  thinwire recommend --platform nvlink_ib --network links --model bert --device h100 -P 64");

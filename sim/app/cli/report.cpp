@@ -25,18 +25,18 @@ struct ReportFlags {
   std::vector<std::string> results;
   std::vector<std::string> where;
   std::string output;
-  std::string format;  ///< empty: by the name of the output
+  std::string format;  ///< empty: determined by the name of the output
   std::string figure;
   report::FigureStyle style;
 };
 
-/// Rows of all results files, and claims.
+/// The rows of all results files, and the claims.
 struct Read {
   std::vector<experiment::Row> rows;
   std::vector<Json> claims;
 };
 
-/// Whether the file holds what `claims --format jsonl` printed: its first line says so.
+/// Whether the first line of the file shows that `claims --format jsonl` wrote it.
 bool holds_claims(const std::string& path) {
   std::ifstream file(path);
   std::string line;
@@ -150,20 +150,22 @@ void add_report(Command& app) {
   command.add_option("-o,--output", flags->output, "the file to write").value_text("FILE [stdout]");
   command
       .add_option("--format", flags->format,
-                  "html, svg, png or pdf; default what the output's name ends in, else html")
+                  "html, svg, png or pdf; default the extension of the output, else html")
       .choices({"html", "svg", "png", "pdf"})
       .value_text("FORMAT");
   command
       .add_option("--figure", flags->figure,
                   "for svg, png and pdf: time, volume, breakdown, congestion, crossover or links")
       .value_text("FIGURE");
-  command.add_option("--title", flags->style.title, "above the figure").value_text("TEXT");
-  command.add_option("--width", flags->style.width, "of the figure; a PNG has twice as many pixels")
+  command.add_option("--title", flags->style.title, "title above the figure").value_text("TEXT");
+  command
+      .add_option("--width", flags->style.width,
+                  "width of the figure; a PNG has twice as many pixels")
       .range(200, 4000)
       .value_text("PIXELS [952]");
   command
       .add_option("--where", flags->where,
-                  "results of these only: a column and its values; may be given several times")
+                  "use only results with these values in a column; may be repeated")
       .value_text("KEY=VALUE[,VALUE]");
   command.footer(
       "The page is one file that needs no network: schemes and platforms are chosen in it, and so\n"

@@ -50,7 +50,7 @@ std::string default_output(const std::string& sweep, const experiment::Shard& sh
   return fmt::format("results/local/{}{}.jsonl", sweep, part);
 }
 
-/// The points, and how long they will take.
+/// Prints the points and their estimated time.
 int print_plan(const experiment::Sweep& sweep, const std::string& output, const SweepFlags& flags) {
   std::vector<experiment::Row> before;
   std::error_code ignored;
@@ -128,30 +128,30 @@ void add_sweep(Command& app) {
                   "JSON file with the sweep, or the name of a shipped one: table1")
       .required()
       .value_text("CONFIG.json");
-  command.add_option("-o,--output", flags->output, "results, one JSON object a line")
+  command.add_option("-o,--output", flags->output, "results, one JSON object per line")
       .value_text("FILE [results/local/NAME.jsonl]");
   command.add_option("-j,--jobs", flags->options.jobs, "points that run at once")
       .positive()
       .value_text(fmt::format("N [{}]", flags->options.jobs));
   command.add_flag("--force", flags->options.force,
-                   "run all points, also those that the results hold");
+                   "run all points, including those that the results hold");
   command.add_flag("--dry-run", flags->dry_run,
-                   "print the points, and how long they will take, and run nothing");
+                   "print the points and their estimated time, and run nothing");
   command
       .add_option("--shard", flags->shard,
-                  "run the I-th of N parts of the sweep; 'thinwire merge' puts them together")
+                  "run part I of N of the sweep; 'thinwire merge' merges the parts")
       .value_text("I/N");
   command
       .add_option("--time-limit", flags->options.limits.seconds,
-                  "wall-clock seconds for a point; beyond them it fails")
+                  "wall-clock seconds per point; a point that exceeds them fails")
       .positive()
       .value_text("SECONDS");
   add_memory_limit(command, flags->memory_mebibytes);
   add_format(command, flags->format);
   command.footer(
-      "A point is written as soon as it ends, the longest points run first. Killed at any moment,\n"
-      "nothing that was finished is lost: the same command later runs only what is missing, or\n"
-      "what another version of the simulator made. Failed points run again.\n"
+      "A point is written as soon as it ends, the longest points run first. If the sweep is\n"
+      "killed, no finished point is lost: the same command later runs only points that are\n"
+      "missing, failed, or come from another version of the simulator.\n"
       "On many machines, one part each (tools/slurm does it as an array job):\n"
       "  thinwire sweep big.json --shard 2/8 -o part2.jsonl\n"
       "  thinwire merge part*.jsonl -o big.jsonl\n"

@@ -28,7 +28,7 @@ std::optional<int> whole_number(std::string_view text) {
   return value && *value >= 0 ? value : std::nullopt;
 }
 
-/// "0-7,100,last". Ranks that nobody asked for by name may be more than there are.
+/// Parses "0-7,100,last". Only the default ranks may exceed those that exist.
 experiment::TimelineSettings settings_of(const TimelineFlags& flags, int ranks) {
   experiment::TimelineSettings settings{.last = false, .most_events = flags.most_events};
   for (const std::string& part : split(flags.ranks)) {
@@ -61,7 +61,7 @@ Json about(const experiment::Point& point) {
           {"point", to_json(point)}};
 }
 
-/// What simulate_point takes.
+/// Makes the request that simulate_point takes.
 experiment::TimelineWish timeline_wish(const TimelineFlags& flags, const experiment::Point& point) {
   experiment::TimelineWish wish{.settings = settings_of(flags, point.ranks)};
   check_timeline(point, wish.settings);
@@ -90,7 +90,7 @@ experiment::TimelineWish timeline_wish(const TimelineFlags& flags, const experim
   return wish;
 }
 
-/// Takes away a file that nothing was written to.
+/// Removes the file if nothing was written to it.
 void remove_empty(const std::string& path) {
   std::error_code ignored;
   const bool empty = fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == 0;

@@ -1,4 +1,4 @@
-// `thinwire run --timeline`.
+// The flags of `thinwire run --timeline`.
 #pragma once
 
 #include <string>
@@ -18,9 +18,9 @@ struct TimelineFlags {
 
 void add_timeline_flags(Command& command, TimelineFlags& flags);
 
-/// As simulate_point, and writes the timeline and tells on stderr what is in it. Throws InputError
-/// where the file cannot be written, or the point has no such ranks or no clock: before anything is
-/// simulated. Of a run that fails there is what came before; where nothing ran there is no file.
+/// Calls simulate_point, writes the timeline and summarises it on stderr. Throws InputError before
+/// the simulation if the file cannot be written, or the point lacks such ranks or a clock. A failed
+/// run leaves the events up to its failure; without any there is no file.
 [[nodiscard]] experiment::Row row_with_timeline(const TimelineFlags& flags,
                                                 const experiment::Point& point, bool verbose,
                                                 const ChildLimits& limits);

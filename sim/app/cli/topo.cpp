@@ -61,7 +61,7 @@ int make(const topologies::Family& family, MakeFlags& flags) {
 
 void add_make(Command& topo) {
   Command command = topo.add_subcommand("make", "Write the XML of a platform of a family");
-  // A family that is none is refused here, with the nearest that is one.
+  // An unknown family is refused here, with the nearest known one.
   command.require_subcommand(0, 1);
   command.allow_extras();
   command.callback([command] {
@@ -83,7 +83,7 @@ void add_make(Command& topo) {
           .value_text(parameter.fallback.empty() ? "" : fmt::format("[{}]", parameter.fallback));
     }
     made.add_option("--notes", flags->notes,
-                    "file with what the figures are from, for the comment of the XML")
+                    "file with the sources of the figures, for the comment of the XML")
         .value_text("FILE");
     made.add_option("-o,--output", flags->output, "the XML file").value_text("FILE [stdout]");
     made.add_option("settings", flags->settings,
@@ -149,7 +149,7 @@ std::string shown_traffic(const topologies::Platform& platform, const TopoShowFl
       flags.top);
 }
 
-/// What the child finds out: the text for stdout, and what goes to files.
+/// The work of the child: returns the text for stdout and writes the output files.
 std::string show_text(const topologies::Platform& platform, const TopoShowFlags& flags) {
   if (!flags.route.empty()) return shown_route(platform, flags);
   if (!flags.traffic.empty()) return shown_traffic(platform, flags);
@@ -186,17 +186,17 @@ void add_show(Command& topo) {
       .required()
       .value_text("PLATFORM");
   Option route =
-      command.add_option("--route", flags->route, "the links from one host to another, instead")
+      command.add_option("--route", flags->route, "show the links from one host to another instead")
           .words(2)
           .value_text("HOST HOST");
   Option traffic =
       command
           .add_option("--traffic", flags->traffic,
-                      "what the links carry, instead: all_to_all, ring, rotation:S, or a CSV file "
-                      "of from,to,bytes")
+                      "show the load of the links instead: all_to_all, ring, rotation:S, or a CSV "
+                      "file of from,to,bytes")
           .excludes(route)
           .value_text("MATRIX");
-  command.add_option("--bytes", flags->bytes, "bytes of a message of the traffic")
+  command.add_option("--bytes", flags->bytes, "bytes per message of the traffic")
       .range(0.0, 1e18)
       .needs(traffic)
       .value_text("BYTES [1e6]");
@@ -206,10 +206,10 @@ void add_show(Command& topo) {
       .value_text("RANKS [all hosts]");
   command
       .add_option("--placement", flags->placement,
-                  "where the ranks are: block, round_robin, random:SEED or a file")
+                  "placement of the ranks: block, round_robin, random:SEED or a file")
       .needs(traffic)
       .value_text("PLACEMENT [block]");
-  command.add_option("--top", flags->top, "links of the traffic's table, the hottest")
+  command.add_option("--top", flags->top, "number of busiest links to show with --traffic")
       .positive()
       .needs(traffic)
       .value_text("LINKS [10]");
@@ -224,13 +224,12 @@ void add_show(Command& topo) {
       .value_text("FILE");
   instead_of_tables(command.add_option("--graphml", flags->graphml, "write the graph as GraphML"))
       .value_text("FILE");
-  command.add_flag("--verbose", flags->verbose, "let SimGrid talk on stderr");
+  command.add_flag("--verbose", flags->verbose, "print SimGrid's log on stderr");
   add_format(command, flags->format);
   command.footer(
       "bisection_Bps is the maximum flow from the first half of the hosts to the second, per\n"
-      "direction; bisection_random_least_Bps the least of three halves of shuffled nodes.\n"
-      "routes_longer and routes_slower count SimGrid's routes that the graph knows better ways "
-      "for.\n"
+      "direction; bisection_random_least_Bps is the minimum for three random halves.\n"
+      "routes_longer and routes_slower count routes with more hops or latency than the best path.\n"
       "Examples:\n"
       "  thinwire topo show fat_tree\n"
       "  thinwire topo show nvlink_ib --route gpu-0 gpu-9\n"
@@ -291,17 +290,17 @@ int check_platform(const TopoCheckFlags& flags) {
 void add_check(Command& topo) {
   auto flags = std::make_shared<TopoCheckFlags>();
   Command command = topo.add_subcommand(
-      "check", "Find unreachable hosts, absurd bandwidths and the like in a platform");
+      "check", "Find unreachable hosts, implausible bandwidths and similar errors in a platform");
   command.add_option("platform", flags->platform, "XML file, or the name of a shipped platform")
       .required()
       .value_text("PLATFORM");
-  command.add_option("--hosts", flags->wishes.hosts, "hosts that it has to have at least")
+  command.add_option("--hosts", flags->wishes.hosts, "minimum number of hosts")
       .positive()
       .value_text("HOSTS");
   command.add_flag("--routes", flags->wishes.compact_routes,
                    "compare the compact routes that network links uses with SimGrid's, on every "
-                   "pair of hosts: a minute for thousands of them");
-  command.add_flag("--verbose", flags->wishes.verbose, "let SimGrid talk on stderr");
+                   "pair of hosts: takes a minute for thousands of hosts");
+  command.add_flag("--verbose", flags->wishes.verbose, "print SimGrid's log on stderr");
   add_format(command, flags->format);
   command.footer(
       "Exit codes: 0 no problems (there may be warnings), 1 problems, 2 cannot be loaded.\n"
@@ -314,7 +313,7 @@ void add_check(Command& topo) {
 }  // namespace
 
 void add_topo(Command& app) {
-  Command command = app.add_subcommand("topo", "Make, look at and check platforms");
+  Command command = app.add_subcommand("topo", "Generate, inspect and check platforms");
   command.require_subcommand(1, 1);
   add_show(command);
   add_make(command);

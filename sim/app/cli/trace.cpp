@@ -4,7 +4,8 @@
 namespace thinwire::cli {
 
 void add_trace(Command& app) {
-  Command command = app.add_subcommand("trace", "Look at and check what real trainings selected");
+  Command command =
+      app.add_subcommand("trace", "Inspect and check the selections of real trainings");
   command.require_subcommand(1, 1);
   add_trace_show(command);
   add_trace_check(command);

@@ -30,7 +30,7 @@ Json read(const std::string& path) {
           {"gradients", totals.gradients}};
 }
 
-/// In a child process, since HDF5 does not survive every damaged file.
+/// Reads the trace in a child process because HDF5 does not survive every damaged file.
 Json checked(const std::string& path) {
   std::string found;
   const ChildOutcome outcome = in_child_process({.subject = path,
@@ -78,8 +78,7 @@ int check_traces(const TraceCheckFlags& flags) {
 
 void add_trace_check(Command& trace) {
   auto flags = std::make_shared<TraceCheckFlags>();
-  Command command =
-      trace.add_subcommand("check", "Read traces to their end and say what is wrong with them");
+  Command command = trace.add_subcommand("check", "Read whole traces and report their errors");
   command.add_option("traces", flags->traces, "HDF5 files, or names of shipped traces")
       .required()
       .value_text("TRACE ...");

@@ -1,4 +1,4 @@
-// The subcommands of `thinwire trace`, one file each.
+// Declares the subcommands of `thinwire trace`, one file each.
 #pragma once
 
 #include "sim/app/cli/flags.hpp"

@@ -38,7 +38,7 @@ int fit(const FitFlags& flags) {
     fitted = traces::fit_profile(trace, {.name = name, .parts = flags.parts});
   } catch (const InputError& error) {
     const std::string text = error.what();
-    // What the reader finds names the file already.
+    // Messages of the reader name the file already.
     throw InputError(text.starts_with(path) ? text : fmt::format("{}: {}", path, text));
   }
   if (!flags.output.empty()) {
@@ -57,7 +57,7 @@ int fit(const FitFlags& flags) {
 void add_trace_fit(Command& trace) {
   auto flags = std::make_shared<FitFlags>();
   Command command =
-      trace.add_subcommand("fit", "Fit a profile to a trace, and say how well it fits");
+      trace.add_subcommand("fit", "Fit a profile to a trace, and report the errors of the fit");
   command.add_option("trace", flags->trace, "HDF5 file, or the name of a shipped trace")
       .required()
       .value_text("TRACE");

@@ -77,8 +77,7 @@ void add_profile_argument(Command& command, ProfileFlags& flags) {
 
 void add_trace_profile(Command& trace) {
   auto flags = std::make_shared<ProfileFlags>();
-  Command command =
-      trace.add_subcommand("profile", "What a profile holds, and where each entry comes from");
+  Command command = trace.add_subcommand("profile", "Show a profile and the source of each entry");
   add_profile_argument(command, *flags);
   add_format(command, flags->format);
   command.footer(
@@ -92,9 +91,9 @@ void add_trace_profile(Command& trace) {
 void add_trace_fill_in(Command& trace) {
   auto flags = std::make_shared<ProfileFlags>();
   Command command = trace.add_subcommand(
-      "fill-in", "Density of the union of what P ranks select, as a profile has it");
+      "fill-in", "Density of the union of P ranks' selections according to a profile");
   add_profile_argument(command, *flags);
-  command.add_option("-d,--density", flags->density, "that each rank selects")
+  command.add_option("-d,--density", flags->density, "density of each rank's selection")
       .value_text("D [the profile's]");
   command.add_option("-P,--ranks", flags->ranks, "numbers of ranks")
       .commas()
@@ -103,10 +102,9 @@ void add_trace_fill_in(Command& trace) {
       .value_text("SHARE [the profile's]");
   add_format(command, flags->format);
   command.footer(
-      "The two families agree where they are fitted or calibrated, and part beyond it: their "
-      "range\n"
-      "is what is known of many ranks, at best. --never shows what a share that is never selected\n"
-      "would change; the families are not calibrated anew.\n"
+      "The two families agree where they are fitted or calibrated and diverge beyond: their range\n"
+      "bounds the uncertainty for many ranks, at best. --never shows the effect of a share that\n"
+      "is never selected; the families are not recalibrated.\n"
       "Examples:\n"
       "  thinwire trace fill-in vgg16\n"
       "  thinwire trace fill-in lstm --density 0.001 --ranks 64,1024 --format csv");

@@ -36,8 +36,8 @@ struct SelectionFlags {
   report::Format format = report::Format::table;
 };
 
-/// Selected over k in a few characters: each stands for some iterations, from a tenth of k or less
-/// to ten times k or more.
+/// A plot of the selected count over k: each character stands for some iterations, from a tenth of
+/// k or less to ten times k or more.
 std::string curve(const studies::SelectionSeries& series) {
   static constexpr std::array kSteps{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   constexpr std::size_t kWidth = 32;
@@ -124,7 +124,7 @@ int selection(const SelectionFlags& flags) {
     columns.push_back(
         {"deviation", [](const Json& r) { return percent(r.at("deviation_of_means")); }});
     columns.push_back(
-        {"of a rank", [](const Json& r) { return percent(r.at("deviation_of_ranks")); }});
+        {"per rank", [](const Json& r) { return percent(r.at("deviation_of_ranks")); }});
     columns.push_back({"most", [](const Json& r) { return percent(r.at("most")); }});
     columns.push_back({"most ever", [](const Json& r) { return percent(r.at("most_of_all")); }});
     columns.push_back({"over iterations", text("curve"), true});
@@ -152,7 +152,7 @@ void add_trace_selection(Command& trace) {
       .positive();
   command
       .add_option("--residual-rule", flags->rule,
-                  "of a trace: what a rank forgets once it was sent; default as it was recorded")
+                  "for a trace: what a rank drops from its residual; default as recorded")
       .choices({"all", "oktopk"});
   command.add_option("--ranks", flags->ranks, "of a profile").show_default().range(1, 65536);
   command.add_option("--iterations", flags->iterations, "of a profile")
@@ -162,14 +162,14 @@ void add_trace_selection(Command& trace) {
   command.add_flag("--series", flags->series, "every rank in every iteration instead of a summary");
   add_format(command, flags->format);
   command.footer(
-      "selected/k late  mean over ranks and iterations after the start-up; of exdyna, where k is\n"
+      "selected/k late  mean over ranks and iterations after the start-up; for exdyna, where k is\n"
       "                 that of all ranks together, over k/P\n"
       "deviation        mean over iterations of |mean over ranks of selected/k - 1|\n"
-      "of a rank        mean over iterations and ranks of |selected/k - 1|\n"
+      "per rank         mean over iterations and ranks of |selected/k - 1|\n"
       "most             greatest deviation after the start-up; most ever: with it\n"
       "over iterations  selected/k from a tenth or less to ten times or more\n"
-      "A trace's gradients are what its own training saw; residuals hold what the sparsifier here\n"
-      "did not send. A profile has one number a rank for the residual (docs/profiles.md).\n"
+      "A trace's gradients come from its own training; residuals hold what the sparsifier here\n"
+      "did not send. A profile has one residual number per rank (docs/profiles.md).\n"
       "Examples:\n"
       "  thinwire trace selection cnn_oktopk\n"
       "  thinwire trace selection bert --sparsifier threshold_reuse:tau_prime=128,nudge=true\n"

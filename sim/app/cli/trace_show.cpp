@@ -37,7 +37,7 @@ std::string shown(const std::string& path, const TraceShowFlags& flags) {
   return render(flags.format, records, {});
 }
 
-/// In a child process, since HDF5 does not survive every damaged file.
+/// Reads the trace in a child process because HDF5 does not survive every damaged file.
 int show_traces(const TraceShowFlags& flags) {
   const std::string path = traces::trace_file(flags.trace);
   std::string text;
@@ -63,15 +63,15 @@ void add_trace_show(Command& trace) {
       .value_text("FILE");
   add_format(command, flags->format);
   command.footer(
-      "selected/k      entries of a rank by k, over ranks and iterations\n"
+      "selected/k      entries of a rank divided by k, over ranks and iterations\n"
       "unions          share of the components that one or more of P ranks select, beside\n"
-      "                1 - (1 - d)^P of ranks that select independently of one another\n"
-      "imbalance       fullest region by the mean: of a rank's own selection over 64 equal\n"
-      "                regions, and of the global top-k over a region a rank; 1 is even\n"
+      "                1 - (1 - d)^P for ranks that select independently\n"
+      "imbalance       largest region over the mean: of a rank's own selection in 64 equal\n"
+      "                regions, and of the global top-k in one region per rank; 1 is even\n"
       "kept            share of a rank's selection that it selects again in the next recorded\n"
       "                iteration\n"
-      "moved           total variation between where the first and the last iteration select, by\n"
-      "                64 regions: 0 alike, 1 apart; beside it what chance alone gives, about\n"
+      "moved           total variation between the first and the last iteration's selections, by\n"
+      "                64 regions: 0 equal, 1 disjoint; beside it the value expected by chance\n"
       "drift           of ln(threshold) from iteration t to t + lag, over ranks and t\n"
       "Examples:\n"
       "  thinwire trace show training.h5\n"

@@ -11,13 +11,13 @@ namespace thinwire::experiment {
 
 namespace {
 
-/// 0/0 is what a formula that predicts nothing and a run that costs nothing agree on.
+/// Returns 1 for 0/0: a formula that predicts nothing and a run that costs nothing agree.
 double ratio(double simulated, double formula) {
   if (simulated == 0 && formula == 0) return 1;
   return simulated / formula;
 }
 
-/// What was selected, by the ranks and of the result.
+/// The numbers of components that the ranks selected and that the result holds.
 algorithms::SelectedCounts selected_in(const Outcome& outcome,
                                        const algorithms::SchemeInfo& scheme) {
   const SelectionSummary& selection = *outcome.selection;
@@ -77,7 +77,7 @@ Comparison compare(const Row& row, double tolerance) {
   result.paper_high = value(cost.paper.high);
   result.lower_order_low = value(cost.lower_order.low);
   result.lower_order_high = value(cost.lower_order.high);
-  // A training takes more time than its allreduce.
+  // A training iteration takes longer than its allreduce.
   const bool training = !row.point.workload.model.empty();
   result.comparable =
       !training &&

@@ -1,4 +1,4 @@
-// A simulated cost against the cost model of its scheme.
+// Compares a simulated cost with the cost model of its scheme.
 #pragma once
 
 #include <string>
@@ -8,38 +8,38 @@
 
 namespace thinwire::experiment {
 
-/// What a comparison says of a row.
+/// The result of comparing a row with the formula.
 enum class Verdict : std::uint8_t {
   exact,      ///< equals a formula that is exact
   inside,     ///< lies in the formula's interval
   off,        ///< neither
-  congested,  ///< on a network that strays from the α-β machine: compared, and not judged
+  congested,  ///< flows share links: compared, but not judged
   no_result   ///< skipped or failed
 };
 
 [[nodiscard]] std::string name_of(Verdict verdict);
 
-/// Costs are α·messages + β·words + γ·reduced on a network with a clock (LogGP's L and o must be 0
-/// for them to mean something), and messages alone, in steps, on the counting network.
+/// Costs are α·messages + β·words + γ·reduced on a network with a clock (they are meaningful only
+/// if LogGP's L and o are 0), and the number of messages, in steps, on the counting network.
 struct Comparison {
   algorithms::Cost cost;
   double simulated = 0;
-  double formula_low = 0;  ///< with the messages counted and the lower-order terms added
+  double formula_low = 0;  ///< cost.run(): exact message counts, lower-order terms
   double formula_high = 0;
-  double paper_low = 0;  ///< as the paper prints it
+  double paper_low = 0;  ///< as printed in the paper
   double paper_high = 0;
   double lower_order_low = 0;
   double lower_order_high = 0;
-  bool comparable = true;     ///< false where the machine has parameters that the formula knows not
-  bool machine_known = true;  ///< false where α and β come from a platform that was not loaded
+  bool comparable = true;     ///< false if the machine has parameters that the formula lacks
+  bool machine_known = true;  ///< false if α and β come from a platform that was not loaded
   Verdict verdict = Verdict::no_result;
 
-  /// Simulated over formula at either end of the interval.
+  /// The ratio of simulated cost to formula at each end of the interval.
   [[nodiscard]] double ratio_low() const;
   [[nodiscard]] double ratio_high() const;
 };
 
-/// `tolerance` is relative: of equality where the formula is exact, beyond the ends elsewhere.
+/// `tolerance`: how far the simulated cost may leave the formula's interval, relative to its ends.
 [[nodiscard]] Comparison compare(const Row& row, double tolerance);
 
 }  // namespace thinwire::experiment

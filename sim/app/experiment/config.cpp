@@ -19,7 +19,7 @@ namespace thinwire::experiment {
 
 namespace {
 
-/// Keys of each object of a config, by the object's name; of the config itself by the empty name.
+/// The keys of each object of a config, by the object's name; the config itself has the empty name.
 std::map<std::string, std::vector<std::string>> keys_by_group(const Settings& settings) {
   std::map<std::string, std::vector<std::string>> keys;
   for (const Setting& setting : settings) {
@@ -106,7 +106,7 @@ void check_node(const JsonNode& root, const Settings& settings) {
   }
 }
 
-/// Lists of values by key, none of them empty.
+/// Checks that every key has a non-empty list of values.
 void check_lists(const JsonNode& node) {
   if (!node.json().is_object()) node.wrong("object");
   for (const auto& item : node.json().items()) {
@@ -115,7 +115,7 @@ void check_lists(const JsonNode& node) {
   }
 }
 
-/// The number at the beginning of a word, and what follows it.
+/// The number at the beginning of a word, and the text after it.
 template <class T>
 std::optional<std::pair<T, std::string_view>> number_in(std::string_view word) {
   T value{};
@@ -126,7 +126,7 @@ std::optional<std::pair<T, std::string_view>> number_in(std::string_view word) {
 
 struct Suffix {
   std::string_view text;
-  std::string_view unit;  ///< of settings that it is for; empty: of those that have none, or bytes
+  std::string_view unit;  ///< of the settings it is for; empty: none, or bytes
   double factor;
 };
 
@@ -158,7 +158,7 @@ void check_sweep(const Json& sweep, const std::string& origin) {
   const JsonNode root(origin, sweep);
   be_object(root, {"name", "description", "base", "grid", "except"}, true);
   static const std::regex name_pattern("[A-Za-z0-9][A-Za-z0-9_.-]*");
-  constexpr std::size_t kLongest = 200;  // the file of the results has it in its name
+  constexpr std::size_t kLongest = 200;  // the name of the results file contains it
   const std::string name = root.at("name").text();
   if (name.size() > kLongest || !std::regex_match(name, name_pattern)) {
     root.at("name").wrong("a text of letters, digits, '_', '.' and '-': names the results");

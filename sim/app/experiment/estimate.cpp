@@ -10,12 +10,12 @@ namespace thinwire::experiment {
 
 namespace {
 
-/// Seconds of wall-clock time.
+/// The prices of a simulation in seconds of wall-clock time.
 struct Prices {
   double point;
-  double rank;  ///< of preparing routes, ranks and their input
+  double rank;  ///< for preparing routes, ranks and their input
   double message;
-  double message_a_rank;  ///< on top of `message`, for each rank that there is
+  double message_a_rank;  ///< added to `message`, per rank
 };
 
 constexpr Prices kEventLoop{.point = 0.05, .rank = 0, .message = 4e-7, .message_a_rank = 0};
@@ -44,7 +44,7 @@ double estimated_wall_s(const Point& point) {
                                    static_cast<double>(point.space.granule);
   const double all = prices.point + ranks * prices.rank +
                      messages * (prices.message + prices.message_a_rank * ranks) + entries * kEntry;
-  return std::isfinite(all) ? all : prices.point;  // a scheme that cannot run there
+  return std::isfinite(all) ? all : prices.point;  // the scheme cannot run there
 }
 
 }  // namespace thinwire::experiment

@@ -15,8 +15,8 @@ namespace thinwire::experiment {
 namespace {
 
 struct Running {
-  std::size_t job;                      ///< its index
-  std::unique_ptr<ChildProcess> child;  ///< null where there is no work
+  std::size_t job;
+  std::unique_ptr<ChildProcess> child;  ///< null if there is no work
 
   [[nodiscard]] double wall_s() const { return child == nullptr ? 0 : child->wall_s(); }
   [[nodiscard]] bool has_ended() const { return child == nullptr || child->advance(); }

@@ -78,7 +78,8 @@ void LinesFile::open_and_lock() {
   while (true) {
     file_ = open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (file_ < 0) complain_unwritable(path_, std::strerror(errno));
-    // A lock of this process: a child does not inherit it, and it ends however the process ends.
+    // The lock belongs to the process: no child inherits it, and any end of the process releases
+    // it.
     struct flock lock {};
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;
@@ -111,7 +112,7 @@ void LinesFile::check_in_place() const {
 }
 
 void LinesFile::read_back(const std::function<void(const std::string& text)>& check) {
-  // Through this descriptor: closing another one of the file would give up the lock.
+  // This descriptor must be used: closing another one of the same file would release the lock.
   std::string text;
   std::array<char, 1 << 16> buffer{};
   ssize_t got = 0;

@@ -1,4 +1,4 @@
-// A file of JSON Lines that one process writes: lines are added one by one, and none is lost.
+// A file of JSON Lines with a single writer: lines are added one by one, and none is lost.
 #pragma once
 
 #include <filesystem>
@@ -10,13 +10,13 @@
 
 namespace thinwire::experiment {
 
-/// Open and locked while it lives: no other process writes it through this class, on this machine
-/// or on others that share the file system.
+/// Keeps a file open and locked during its lifetime: no other process writes the file through this
+/// class, on this machine or on others that share the file system.
 class LinesFile {
  public:
-  /// Opens the file, or makes it, and hands what it holds to `check`, which throws where that is
-  /// something else than it should be; then a line that was cut off is removed from its end. Throws
-  /// InputError where it cannot be written or is being written by another process.
+  /// Opens or creates the file and passes its content to `check`, which throws if the content is
+  /// not what it should be; then an incomplete line is removed from the end. Throws InputError if
+  /// the file cannot be written or another process is writing it.
   LinesFile(const std::string& path, const std::function<void(const std::string& text)>& check);
   LinesFile(const LinesFile&) = delete;
   LinesFile& operator=(const LinesFile&) = delete;
@@ -28,8 +28,8 @@ class LinesFile {
   /// Adds lines, whole or not at all. Throws SimulationError where they cannot be written, and as
   /// check_in_place does.
   void append(std::string_view lines);
-  /// Puts `text` in the place of all that it holds, at once; then the file is closed. Throws
-  /// SimulationError where that cannot be done, and leaves the file as it was.
+  /// Replaces the whole content with `text` atomically and closes the file. Throws SimulationError
+  /// if that fails, and leaves the file as it was.
   void replace(std::string_view text);
   /// Throws SimulationError where the file was deleted or replaced since it was opened.
   void check_in_place() const;

@@ -54,7 +54,7 @@ ReadyNetwork make_smpi(const Point& point, bool verbose) {
   return {.network = std::move(network), .machine = machine};
 }
 
-/// Routings that would change nothing on a platform, or are not meant for it, are refused.
+/// Refuses a routing that has no effect on the platform or is not meant for it.
 void check_routing(const networks::LinksSettings& settings, const topologies::Platform& platform) {
   const topologies::PlatformXml& xml = platform.xml();
   std::vector<networks::LinkRouting> known{networks::LinkRouting::minimal};

@@ -1,4 +1,4 @@
-// The networks that a point can name.
+// The table of the networks that a point can name.
 #pragma once
 
 #include <memory>
@@ -11,15 +11,15 @@
 
 namespace thinwire::experiment {
 
-/// The platform of a network that needs one, where the user names none: the Ok-Topk paper's.
+/// The default platform of a network that needs one: that of the Ok-Topk paper.
 inline constexpr const char* kDefaultPlatform = "aries_daint";
 
 enum class PlatformUse : std::uint8_t { none, possible, needed };
 
-/// A network that is made and can run a point.
+/// A network that is constructed and ready to run a point.
 struct ReadyNetwork {
   std::unique_ptr<Network> network;
-  /// What the formulas take: the point's, with α and β of the platform end to end where it has one.
+  /// The machine for the formulas: the point's, with α and β of its platform, if any, end to end.
   Machine machine;
 };
 
@@ -27,20 +27,20 @@ struct NetworkInfo {
   std::string name;
   std::string summary;
   bool has_clock = true;
-  /// Flows share links, so that a run may stray from the formula, and none is judged by it.
+  /// Flows share links, so a run may deviate from the formula and is not judged by it.
   bool congests = false;
   PlatformUse platform = PlatformUse::none;
-  /// Where there is a platform this loads it: in a child process, as
-  /// topologies/loading/platform.hpp says.
+  /// Constructs the network and loads its platform: in a child process, as required by
+  /// topologies/loading/platform.hpp.
   ReadyNetwork (*make)(const Point& point, bool verbose) = nullptr;
 };
 
 [[nodiscard]] std::unique_ptr<Network> alphabeta_of(const Machine& machine);
 
-/// The settings that not every network reads and this one does: "platform, placement, ...".
+/// The settings that this network reads but not every network does: "platform, placement, ...".
 [[nodiscard]] std::string settings_read_on(const std::string& network);
 [[nodiscard]] std::vector<NetworkInfo> all_networks();
-/// Throws InputError with the nearest name where there is no such network.
+/// Throws InputError with the nearest name if there is no such network.
 [[nodiscard]] NetworkInfo find_network(std::string_view name);
 
 }  // namespace thinwire::experiment

@@ -1,4 +1,4 @@
-// What a point gave, as JSON: the result of a row.
+// Converts the outcome of a point to JSON, the result of a row, and back.
 #pragma once
 
 #include "sim/app/experiment/run.hpp"
@@ -6,7 +6,7 @@
 
 namespace thinwire::experiment {
 
-/// Times are null where the network has no clock.
+/// Times are null if the network has no clock.
 [[nodiscard]] Json to_json(const Outcome& outcome, bool has_clock);
 /// The machine's α and β are of the outcome, the rest of it is `given`. Throws InputError
 /// that names the field.

@@ -29,12 +29,12 @@ namespace thinwire::experiment {
 
 namespace {
 
-/// How many entries the ranks may hold together before coordinates stand for several components.
+/// The entries that all ranks together may hold before a coordinate is several components.
 constexpr double kCarriedEntries = 1 << 25;
-/// A region of a rank's selection should still hold some entries, so that regions can be balanced.
+/// The entries that a region of a rank's selection should keep, so that regions can be balanced.
 constexpr double kEntriesPerRegion = 4;
 
-/// The first key of an input that only such runs read, where the input has one.
+/// The first key of `input` that only runs of the kind `readers` read, if there is one.
 std::optional<std::string> first_read_by(const char* readers, const Json& input) {
   for (const Setting& setting : point_settings()) {
     if (setting.readers == readers && setting.group() == "input" &&
@@ -45,7 +45,7 @@ std::optional<std::string> first_read_by(const char* readers, const Json& input)
   return std::nullopt;
 }
 
-/// Where neither the point nor a profile says one.
+/// The density if neither the point nor a profile gives one.
 constexpr double kDensity = 0.01;
 
 std::int64_t power_of_two_below(double x) {
@@ -58,14 +58,14 @@ std::int64_t power_of_two_above(double x) {
              : static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::ceil(x))));
 }
 
-/// The smallest power of two with which the coordinates can be counted in 32 bits.
+/// The smallest power of two for which 32 bits can number the coordinates.
 std::int64_t granule_of_coordinates(const Point& point) {
   return power_of_two_above(static_cast<double>(point.space.components) /
                             static_cast<double>(UINT32_MAX));
 }
 
-/// The smallest power of two with which what all ranks hold fits, as long as a rank's selection
-/// keeps some entries for each region.
+/// The smallest power of two for which the entries of all ranks fit, provided that a rank's
+/// selection keeps some entries for each region.
 std::int64_t automatic_granule(const Point& point, bool dense) {
   const auto held = static_cast<double>(dense ? point.space.components : point.k);
   std::int64_t granule = power_of_two_above(held * point.ranks / kCarriedEntries);
@@ -76,7 +76,7 @@ std::int64_t automatic_granule(const Point& point, bool dense) {
   return std::max(granule, granule_of_coordinates(point));
 }
 
-/// Tensors fill the gradient, and each begins with a granule.
+/// Checks that tensors fill the gradient and that each begins at a granule boundary.
 void settle_tensors(Point& point, bool automatic, const std::string& origin) {
   if (point.tensors.empty()) return;
   const std::int64_t total =
@@ -95,8 +95,8 @@ void settle_tensors(Point& point, bool automatic, const std::string& origin) {
   }
 }
 
-/// A profile and made up gradients have keys of their own; a profile brings its size. Gives the
-/// density that holds where the point says none.
+/// Checks the keys of a profile or of synthetic gradients; a profile gives the size. Returns the
+/// density to use if the point gives none.
 double settle_profile(Point& point, const Json& json, const std::string& origin) {
   const Json input = json.contains("input") ? json.at("input") : Json::object();
   const auto refuse = [&](const std::string& key, const std::string& why) {
@@ -116,7 +116,7 @@ double settle_profile(Point& point, const Json& json, const std::string& origin)
   }
   try {
     const std::string path = traces::profile_file(point.input.profile);
-    // What was settled before may be read where the profile is not.
+    // A complete point can be read without the file of the profile.
     if (json.contains("components") && (json.contains("k") || json.contains("density"))) {
       return kDensity;
     }
@@ -136,7 +136,7 @@ void settle_selection(Point& point, const Json& json, bool dense, double density
   }
   const bool recorded = !point.input.trace.empty();
   density = json.value("density", density);
-  if (!recorded || json.contains("density")) {  // else k is the trace's
+  if (!recorded || json.contains("density")) {  // else k is that of the trace
     point.k = std::llround(density * static_cast<double>(point.space.components));
   }
   point.k = json.value("k", point.k);
@@ -169,7 +169,7 @@ void settle_selection(Point& point, const Json& json, bool dense, double density
   point.k -= point.k % point.space.granule;
 }
 
-/// A model brings the size of its gradient, its density and its profile, where the config has none.
+/// Takes the gradient's size, density and profile from the model where the config gives none.
 void settle_workload(Json& json, const std::string& network, const std::string& origin) {
   if (!json.contains("workload")) return;
   const Json given = json.at("workload");
@@ -187,7 +187,7 @@ void settle_workload(Json& json, const std::string& network, const std::string& 
   if (json.value("error_feedback", false) && json.at("iterations") == 0) {
     refuse("error_feedback", "kinds of iterations do not follow one another; give 'iterations'");
   }
-  // What was settled before may be read where the model is not.
+  // A complete point can be read without the file of the model.
   const bool settled = json.contains("components") && json.contains("k") &&
                        json.contains("input") && given.contains("device");
   if (settled) return;
@@ -221,7 +221,7 @@ void settle_workload(Json& json, const std::string& network, const std::string& 
   }
 }
 
-/// What a recorded trace says is not to be said otherwise: n, and k unless it is given.
+/// Takes n from the trace, and k unless it is given; refuses settings that contradict the trace.
 void settle_trace(Point& point, const Json& json, const std::string& origin) {
   const auto refuse = [&](const std::string& key, const std::string& why) {
     throw InputError(fmt::format("{}: /{}: {}", origin, key, why));
@@ -244,7 +244,7 @@ void settle_trace(Point& point, const Json& json, const std::string& origin) {
   } catch (const InputError& error) {
     refuse("input/trace", error.what());
   }
-  // What was settled before may be read where the trace is not.
+  // A complete point can be read without the file of the trace.
   std::error_code ignored;
   if (json.contains("ranks") && json.contains("components") && json.contains("k") &&
       !std::filesystem::exists(path, ignored)) {
@@ -262,7 +262,7 @@ void settle_trace(Point& point, const Json& json, const std::string& origin) {
   }
 }
 
-/// Refuses what the network would ignore; the defaults of other networks may stand.
+/// Refuses settings that the network would ignore, unless they have their default value.
 void check_readers(const Point& point, const Json& json, const std::string& origin) {
   for (const Setting& setting : point_settings()) {
     const Json* const value = find_by_path(json, setting.path);
@@ -275,7 +275,7 @@ void check_readers(const Point& point, const Json& json, const std::string& orig
   }
 }
 
-/// Network, platform and machine have to go together.
+/// Checks that network, platform and machine are compatible.
 void settle_network(Point& point, const Json& json, const std::string& origin) {
   const NetworkInfo network = find_network(point.network);
   const auto refuse = [&](const char* key, const std::string& why) {
@@ -321,7 +321,7 @@ Point point_from(const Json& given, const std::string& origin) {
   Point point;
   point.network = given.value("network", point.network);
   named("network", [&] { return find_network(point.network); });
-  Json json = given;  // with what a model brings
+  Json json = given;  // completed by the model
   settle_workload(json, point.network, origin);
   assign(point, json);
   const algorithms::SchemeInfo scheme =

@@ -1,4 +1,4 @@
-// The rows of a results file, as JSON Lines.
+// Reads and writes the rows of a results file, as JSON Lines.
 #pragma once
 
 #include <string>
@@ -8,16 +8,15 @@
 
 namespace thinwire::experiment {
 
-/// What a results file holds.
+/// The content of a results file.
 struct RowsFile {
   std::vector<Row> rows;
-  bool truncated = false;  ///< the last line is not complete: its writer was killed
+  bool truncated = false;  ///< the last line is incomplete: its writer was killed
 };
 
-/// The rows of JSON Lines. Throws InputError naming the file and line of anything else that is
-/// wrong.
+/// The rows of JSON Lines. Throws InputError naming the file and line of any other error.
 [[nodiscard]] RowsFile rows_from(const std::string& text, const std::string& path);
-/// Throws InputError where it cannot be read, and as rows_from does.
+/// Throws InputError if the file cannot be read, and as rows_from does.
 [[nodiscard]] RowsFile read_rows(const std::string& path);
 
 /// Rows with each key once.

@@ -1,4 +1,4 @@
-// A result as it is kept: one JSON object a line, with all that is needed to repeat it.
+// A stored result: one JSON object per line, with all that is needed to repeat it.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace thinwire::experiment {
 
-/// Of the rows of a results file; a change of meaning or name of a field raises it.
+/// The schema version of rows; it increases when a field changes its meaning or its name.
 inline constexpr int kRowSchema = 2;
 
 enum class Status : std::uint8_t { ok, skipped, failed };
 
-/// A point and what came of it: one line of a results file.
+/// A point and its result: one line of a results file.
 struct Row {
   std::string sweep;  ///< name of the sweep, or "run"
-  std::string key;    ///< of the point and the version
+  std::string key;    ///< key_of(point)
   std::string version;
   Point point;
   Status status = Status::ok;
   std::string reason;               ///< why it was skipped or failed
-  std::optional<Outcome> outcome;   ///< where status is ok
+  std::optional<Outcome> outcome;   ///< if status is ok
   double wall_s = 0;                ///< how long the simulation took on this machine
-  std::int64_t peak_rss_bytes = 0;  ///< the most memory that it held
+  std::int64_t peak_rss_bytes = 0;  ///< peak resident memory of the simulation
 };
 
 /// The row of a point that could not be run.
@@ -33,7 +33,7 @@ struct Row {
                              const std::string& reason);
 
 [[nodiscard]] Json to_json(const Row& row);
-/// Throws InputError that starts with `origin` where this is no row of this schema.
+/// Throws InputError that starts with `origin` if this is not a row of this schema.
 [[nodiscard]] Row row_from(const Json& json, const std::string& origin);
 
 }  // namespace thinwire::experiment

@@ -25,14 +25,14 @@ namespace thinwire::experiment {
 
 namespace {
 
-/// One rank through all iterations.
+/// The state of one rank, kept across iterations.
 struct RankState {
   std::unique_ptr<algorithms::Scheme> scheme;
   algorithms::ErrorFeedback feedback;
   algorithms::Reduced reduced;
 };
 
-/// The allreduce alone, or the training around it.
+/// Runs the allreduce alone, or a training iteration around it.
 Task<void> iterate(Communicator& comm, RankState& rank, algorithms::LocalGradient gradient,
                    int iteration, const workloads::Training* training) {
   Task<algorithms::Reduced> task =
@@ -43,7 +43,7 @@ Task<void> iterate(Communicator& comm, RankState& rank, algorithms::LocalGradien
   rank.reduced = co_await std::move(task);
 }
 
-/// What is around the scheme, and how many samples a rank takes in.
+/// The training around the scheme, and the number of samples per rank.
 struct TrainingSetup {
   workloads::Training training;
   std::int64_t batch = 0;
@@ -164,7 +164,7 @@ Rank last_rank(const RunReport& report) {
   return Rank(static_cast<std::int32_t>(last - report.ranks.begin()));
 }
 
-/// Hottest first: by the share of the makespan in which the link was busy, then by name.
+/// Sorts links by the share of the makespan in which they were busy, descending, then by name.
 std::vector<LinkReport> by_heat(std::vector<LinkReport> links) {
   std::ranges::stable_sort(links, std::greater{}, &LinkReport::mean_utilisation);
   return links;
@@ -192,7 +192,7 @@ std::optional<SelectionSummary> selection_of(const std::vector<RankState>& ranks
     most(summary.work.sampled, report.work.sampled);
     most(summary.work.prefix_summed, report.work.prefix_summed);
   }
-  if (summary.ranks == 0) return std::nullopt;  // nothing was there to select from
+  if (summary.ranks == 0) return std::nullopt;  // there was nothing to select from
   return summary;
 }
 

@@ -16,7 +16,7 @@
 
 namespace thinwire::experiment {
 
-/// What one phase of the reported iteration cost the rank that it cost most.
+/// The cost of one phase of the reported iteration, for the rank that it cost most.
 struct PhaseCost {
   std::string name;
   Seconds time;
@@ -24,53 +24,53 @@ struct PhaseCost {
   std::int64_t messages_received = 0;
 };
 
-/// What a rank did in one phase of the reported iteration.
+/// The traffic of one rank in one phase of the reported iteration.
 struct RankPhase {
   int rank = 0;
   std::string phase;
   Traffic traffic;
 };
 
-/// Of a count a rank, over all ranks.
+/// The maximum and the mean of a per-rank count over all ranks.
 struct Spread {
   std::int64_t max = 0;
   double mean = 0;
 };
 
-/// What the ranks selected in the reported iteration (sparse schemes).
+/// The numbers of components that the ranks selected in the reported iteration (sparse schemes).
 struct SelectionSummary {
-  std::int64_t least = 0;  ///< components, of the ranks that selected
+  std::int64_t least = 0;  ///< components, over the ranks that selected
   std::int64_t most = 0;
   std::int64_t total = 0;
-  std::int64_t sent_least = 0;  ///< components that travelled: empty slots too
+  std::int64_t sent_least = 0;  ///< components that were sent, including empty slots
   std::int64_t sent_most = 0;
-  int ranks = 0;                        ///< that selected
-  algorithms::SelectionWork work = {};  ///< the most of each kind that a rank did
+  int ranks = 0;                        ///< ranks that selected
+  algorithms::SelectionWork work = {};  ///< per kind, the maximum over the ranks
 
-  /// How far what was selected is from k, as a share of k; 0 for k = 0. `together`: k is what all
-  /// ranks select.
+  /// The relative deviation of the selected count from k; 0 for k = 0. `together`: k is the count
+  /// of all ranks together instead of each.
   [[nodiscard]] double deviation(std::int64_t k, bool together) const;
 };
 
-/// A kind of iteration that a training goes through.
+/// A kind of iteration that occurs in a training run.
 struct IterationKind {
   workloads::WeightedIteration which;
   workloads::IterationParts parts;
 };
 
-/// A training's iterations, weighted.
+/// The weighted iterations of a training run.
 struct TrainingOutcome {
   workloads::IterationParts mean;
-  double samples_per_s = 0;  ///< of all ranks
+  double samples_per_s = 0;  ///< over all ranks
   std::vector<IterationKind> kinds;
 };
 
-/// What the reported iteration of a point gave.
+/// The outcome of a point, for its reported iteration.
 struct Outcome {
-  int iteration = 0;                     ///< which one this is about: the last
-  Rank last_rank;                        ///< that ended last in it; not kept in rows
-  std::vector<Seconds> iteration_times;  ///< of all of them; 0 on a network without a clock
-  std::int64_t steps = 0;                ///< counting network
+  int iteration = 0;                     ///< the reported iteration: the last one
+  Rank last_rank;                        ///< the rank that ended last in it; not stored in rows
+  std::vector<Seconds> iteration_times;  ///< of all iterations; 0 on a network without a clock
+  std::int64_t steps = 0;                ///< on the counting network
   Spread messages_sent;
   Spread messages_received;
   Spread words_sent;
@@ -78,51 +78,51 @@ struct Outcome {
   std::vector<PhaseCost> phases;
   std::int64_t result_components = 0;  ///< non-zero components of the reduced gradient (n if dense)
   bool ranks_agree = false;            ///< all ranks hold the same reduced gradient
-  std::optional<SelectionSummary> selection;  ///< of sparse schemes, where anything was selected
-  Machine machine;                            ///< α and β that the formulas take
-  /// The same point in the α-β machine of the platform, end to end: where flows share links.
+  std::optional<SelectionSummary> selection;  ///< of sparse schemes, if anything was selected
+  Machine machine;                            ///< with the α and β for the formulas
+  /// The time on the α-β machine of the platform, end to end; only where flows share links.
   std::optional<Seconds> alphabeta_time;
-  std::vector<LinkReport> links;   ///< if recorded: those that carried something, hottest first
+  std::vector<LinkReport> links;   ///< if recorded: the links that carried data, busiest first
   std::vector<RankPhase> by_rank;  ///< if recorded
-  std::optional<TrainingOutcome> training;  ///< of a point with a workload
+  std::optional<TrainingOutcome> training;  ///< if the point has a workload
 
   [[nodiscard]] Seconds time() const { return iteration_times.back(); }
-  /// Over all iterations, alike: what a scheme pays only every so often is in it in proportion
-  /// where whole periods ran. Of a training see `training`.
+  /// The mean over all iterations with equal weights: the cost of work done once every few
+  /// iterations is amortised correctly if whole periods ran. For a training see `training`.
   [[nodiscard]] Seconds mean_time() const;
-  /// How many times longer than without others on the links; 1 where both take no time.
+  /// The slowdown over alphabeta_time by sharing links; 1 if both take no time.
   [[nodiscard]] std::optional<double> congestion_factor() const;
 };
 
-/// What a timeline shows.
+/// The content of a timeline.
 struct TimelineSettings {
-  std::vector<Rank> ranks = {};  ///< those that the point does not have are refused
-  bool last = true;              ///< the rank that ends last in the reported iteration too
+  std::vector<Rank> ranks = {};  ///< ranks that the point does not have are refused
+  bool last = true;              ///< also the rank that ends last in the reported iteration
   std::size_t most_events = 1'000'000;
 };
 
-/// When the second run is made that tells Outcome::alphabeta_time; or that there is none.
+/// When to make the second run, which yields Outcome::alphabeta_time, if at all.
 enum class AlphaBetaTime { none, after, beside /** in a process of its own */ };
 
-/// How a point is run; it moves no result.
+/// How to run a point; the settings do not change any result.
 struct SimulationSettings {
-  bool verbose = false;                                     ///< SimGrid's log goes to stderr
-  AlphaBetaTime alphabeta = AlphaBetaTime::after;           ///< where flows share links
+  bool verbose = false;                                     ///< print SimGrid's log on stderr
+  AlphaBetaTime alphabeta = AlphaBetaTime::after;           ///< if flows share links
   std::function<void(int iteration)> after_iteration = {};  ///< for benchmarks
 };
 
-/// A point that is ready to run: its network is made, its platform is loaded.
+/// A point that is ready to run: its network is constructed and its platform is loaded.
 class Simulation {
  public:
-  /// Throws InputError where network or platform cannot be made.
+  /// Throws InputError if the network or the platform cannot be set up.
   explicit Simulation(const Point& point, SimulationSettings settings = {});
-  /// Throws SimulationError where the run fails.
+  /// Throws SimulationError if the run fails.
   [[nodiscard]] Outcome run();
-  /// The same, and what happens is kept in timeline(). Who ends last is known at the end: where
-  /// that rank is asked for and is none of the others, the point runs twice, and the second one is
-  /// kept. Throws InputError for a rank that is none, and on a network without a clock.
+  /// Also records the events in timeline(). The rank that ends last is known only at the end: if it
+  /// is requested and not among the others, the point runs twice, and the second run is recorded.
+  /// Throws InputError for a rank that does not exist, and on a network without a clock.
   [[nodiscard]] Outcome run(const TimelineSettings& settings);
-  /// Of the run that was asked to keep it, as far as it came; nullptr before.
+  /// The timeline of the recorded run, as far as it got; nullptr before.
   [[nodiscard]] const Timeline* timeline() const { return timeline_.get(); }
 
  private:
@@ -134,10 +134,10 @@ class Simulation {
   std::unique_ptr<Timeline> timeline_;
 };
 
-/// Throws InputError where no timeline can be made of the point.
+/// Throws InputError if no timeline can be recorded for the point.
 void check_timeline(const Point& point, const TimelineSettings& settings);
 
-/// Why the scheme cannot run at this point, or nothing.
+/// The reason why the scheme cannot run at this point, or nothing.
 [[nodiscard]] std::optional<std::string> restriction_of(const Point& point);
 
 }  // namespace thinwire::experiment

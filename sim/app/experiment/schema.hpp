@@ -1,5 +1,5 @@
-// What the table of settings says, for others: the JSON Schema that editors read, and the page of
-// the docs.
+// Exports the table of settings: the JSON Schema that editors read, and the page of the
+// documentation.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace thinwire::experiment {
 
 /// The JSON Schema (draft 07) of sweeps; its definition `point` is that of points.
 [[nodiscard]] Json sweep_schema(const Settings& settings = point_settings());
-/// docs/settings.md.
+/// The text of docs/settings.md.
 [[nodiscard]] std::string settings_page(const Settings& settings = point_settings());
 
 }  // namespace thinwire::experiment

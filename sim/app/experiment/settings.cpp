@@ -15,7 +15,7 @@ namespace thinwire::experiment {
 
 namespace {
 
-// How a member of a Point is written as JSON and read from it.
+// Conversion between a member of a Point and JSON.
 
 template <class T>
 Json json_of(const T& value) {
@@ -63,7 +63,7 @@ bool of_profile(const Point& point) { return !of_trace(point) && !point.input.pr
 bool made_up(const Point& point) { return !of_trace(point) && !of_profile(point); }
 bool of_training(const Point& point) { return !point.workload.model.empty(); }
 
-/// The setting of the member that `member` gives of a point, written where `when` holds.
+/// Adds access to the member of a point that `member` returns; it is written if `when` holds.
 template <class Member>
 Setting with(Setting setting, Member member, When when = always) {
   using Value = std::remove_cvref_t<decltype(member(std::declval<Point&>()))>;
@@ -394,7 +394,7 @@ Settings declared() {
 
 #undef THINWIRE_MEMBER
 
-/// A point for which the setting means something, with the defaults of everything else.
+/// A point to which the setting applies, with the defaults of everything else.
 Point fresh_point_for(const Setting& setting) {
   Point point;
   if (setting.path.starts_with("links.")) point.network = "links";

@@ -1,7 +1,6 @@
-// The settings of a point, each declared once, in settings.cpp. From this table come the reader and
-// the writer of configs and rows (config.hpp), the JSON Schema
-// (schema.hpp), the flags of the program with their help and
-// completion, the man page, columns of tables, and docs/settings.md.
+// The settings of a point, each declared once, in settings.cpp. This table generates the reader and
+// the writer of configs and rows (config.hpp), the JSON Schema (schema.hpp), the flags of the
+// program with their help and completion, the man page, columns of tables, and docs/settings.md.
 #pragma once
 
 #include <functional>
@@ -16,50 +15,50 @@ namespace thinwire::experiment {
 
 enum class SettingKind : std::uint8_t { boolean, integer, number, text, integers, options };
 
-/// What a setting is a part of, so that figures know which results make one curve.
+/// The aspect of a run that a setting belongs to; figures use it to find the results of one curve.
 enum class Aspect : std::uint8_t {
-  scheme,  ///< who sums
-  place,   ///< where: network, platform and machine
-  size,    ///< how much each rank selects, on how many ranks; an axis of figures
-  input,   ///< what is summed: everything else that moves a result
-  record   ///< what is kept of a run; it moves no result
+  scheme,  ///< the algorithm
+  place,   ///< the network, the platform and the machine
+  size,    ///< the number of ranks and of selected components; an axis of figures
+  input,   ///< the gradients, and everything else that affects a result
+  record   ///< what a run records; it does not affect a result
 };
 
-/// One setting. `path` is its place in a config: "machine.alpha_s" is the key alpha_s of the object
-/// machine.
+/// One setting. `path` is its position in a config: "machine.alpha_s" is the key alpha_s of the
+/// object machine.
 struct Setting {
   std::string path = {};
   SettingKind kind = SettingKind::number;
   Aspect aspect = Aspect::input;
-  std::string flag = {};             ///< "-P,--ranks"; empty: --set alone sets it
-  std::string unit = {};             ///< "s", "s/word", "bytes", "words"; empty: it has none
+  std::string flag = {};             ///< "-P,--ranks"; empty: only --set sets it
+  std::string unit = {};             ///< "s", "s/word", "bytes", "words"; empty: no unit
   std::optional<double> least = {};  ///< lowest value
   std::optional<double> most = {};   ///< highest value
   std::vector<std::string> choices =
-      {};  ///< of a text: the only values, or of an integer: words too
-  /// Who reads it: names of networks, or other circumstances, separated by commas; empty: every
-  /// run.
+      {};  ///< the only texts, or words that are valid besides integers
+  /// The runs that read the setting: names of networks, or other circumstances, separated by
+  /// commas; empty: every run.
   std::string readers = {};
-  std::string standard = {};  ///< the default in words, where a fresh point does not have it
+  std::string standard = {};  ///< the default in words, if a default point does not have it
   std::string help = {};
-  /// The value that a point has; nothing where the setting means nothing for the point. Of a
-  /// setting that only a reader of configs knows (density) it is empty.
+  /// The value in a point; nothing if the setting does not apply to the point. The function is
+  /// empty for a setting that exists only in configs (density).
   std::function<std::optional<Json>(const Point&)> get = {};
   std::function<void(Point&, const Json&)> set = {};
 
-  /// Last part of the path, "alpha_s".
+  /// The last part of the path, "alpha_s".
   [[nodiscard]] std::string name() const;
-  /// The object that it is in, "machine"; empty at the top.
+  /// The object that contains it, "machine"; empty at the top level.
   [[nodiscard]] std::string group() const;
-  /// Whether a run on that network reads it.
+  /// Whether a run on the given network reads the setting.
   [[nodiscard]] bool read_on(const std::string& network) const;
-  /// What a value has to be, in words: "integer, at least 1".
+  /// The description of a valid value: "integer, at least 1".
   [[nodiscard]] std::string wanted() const;
-  /// The default in words; empty where there is none.
+  /// The default in words; empty if there is none.
   [[nodiscard]] std::string default_text() const;
 };
 
-// Readers that are no networks.
+// Values of `readers` other than networks.
 inline constexpr const char* kModelRuns = "runs with a model";
 inline constexpr const char* kProfileRuns = "runs with a profile";
 inline constexpr const char* kSyntheticRuns = "runs on synthetic gradients";
@@ -68,9 +67,9 @@ using Settings = std::vector<Setting>;
 
 /// All settings of a point, in the order of its JSON.
 [[nodiscard]] const Settings& point_settings();
-/// Whether a value of the setting is what a point has that says nothing.
+/// Whether a value equals the default, which a point has if its config does not give the setting.
 [[nodiscard]] bool is_default(const Setting& setting, const Json& value);
-/// Throws InputError with the nearest path where there is no such setting.
+/// Throws InputError with the nearest path if there is no such setting.
 [[nodiscard]] const Setting& setting_at(const std::string& path,
                                         const Settings& settings = point_settings());
 

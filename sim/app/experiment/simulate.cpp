@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kPacketsHint =
     "(ns-3 takes one zone of hosts with one link each to their switch, as gige_star has)";
 
-/// What a complaint about the network is about.
+/// The subject of an error message about the network.
 std::string subject_of(const Point& point) {
   if (point.platform.empty()) return point.network;
   std::string file = topologies::platform_file(point.platform);

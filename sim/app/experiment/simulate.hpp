@@ -1,4 +1,4 @@
-// A point that runs in a child process: whatever happens there, this process goes on.
+// Runs a point in a child process, so that this process survives whatever happens there.
 #pragma once
 
 #include <functional>
@@ -10,26 +10,26 @@
 
 namespace thinwire::experiment {
 
-/// A timeline of a run in a child process.
+/// A request for a timeline of a run in a child process.
 struct TimelineWish {
   TimelineSettings settings = {};
-  /// Called in the child process at the end, also of a run that fails: writes the timeline, and
-  /// tells in a few words what is in it. Throws SimulationError where it cannot.
+  /// Called at the end in the child process, also if the run fails: writes the timeline and returns
+  /// a short summary of it. Throws SimulationError if it cannot be written.
   std::function<std::string(const Timeline& timeline)> write = {};
-  std::string told = {};  ///< what it told, of a run that did not fail
+  std::string told = {};  ///< the summary, if the run did not fail
 };
 
-/// What a child process has to do to run a point; nothing where the scheme cannot run there
-/// (restriction_of). Throws InputError for a network or a shipped platform that there is not.
+/// The work of a child process that runs the point; nothing if the scheme cannot run there
+/// (restriction_of). Throws InputError for a network or a shipped platform that does not exist.
 [[nodiscard]] std::optional<ChildWork> work_of(const Point& point,
                                                const SimulationSettings& settings = {},
                                                const TimelineWish* timeline = nullptr);
-/// What became of a point whose child has ended; `child` is null where work_of gives no work.
-/// InputError passes through (a platform that cannot be loaded, say).
+/// The row of a point whose child has ended; `child` is null if work_of returned no work.
+/// InputError passes through (for example, a platform that cannot be loaded).
 [[nodiscard]] Row row_of(const std::string& sweep, const Point& point, const ChildProcess* child,
                          TimelineWish* timeline = nullptr);
-/// Runs a point in a child process, beside it on the α-β machine where links are shared, and waits
-/// for both. Throws as work_of and row_of do.
+/// Runs a point in a child process, concurrently with its run on the α-β machine if links are
+/// shared, and waits for both. Throws as work_of and row_of do.
 [[nodiscard]] Row simulate_point(const std::string& sweep, const Point& point, bool verbose = false,
                                  TimelineWish* timeline = nullptr, const ChildLimits& limits = {});
 

@@ -24,7 +24,7 @@ namespace thinwire::experiment {
 
 namespace {
 
-/// Checks each value of the grid alone, so that a complaint can point at it.
+/// Checks each value of the grid separately, so that the error message can point at it.
 void check_grid(const Json& grid, const Json& base, const std::string& origin) {
   for (const auto& axis : grid.items()) {
     for (std::size_t i = 0; i < axis.value().size(); ++i) {
@@ -47,7 +47,7 @@ void check_grid(const Json& grid, const Json& base, const std::string& origin) {
   }
 }
 
-/// An exception that names what the grid does not have would leave out nothing, unnoticed.
+/// Refuses exceptions with keys or values that the grid lacks: they would exclude nothing.
 void check_exceptions(const Json& exceptions, const Json& grid, const std::string& origin) {
   for (std::size_t i = 0; i < exceptions.size(); ++i) {
     for (const auto& axis : exceptions[i].items()) {
@@ -62,12 +62,12 @@ void check_exceptions(const Json& exceptions, const Json& grid, const std::strin
   }
 }
 
-/// A point of the grid, and the values that it has of it.
+/// A point of the grid, and the grid values that it consists of.
 struct Combination {
   Json point;
   Json chosen = Json::object();  ///< by key of the grid
 
-  /// For complaints: "ranks=4, k=50".
+  /// The chosen values, for error messages: "ranks=4, k=50".
   [[nodiscard]] std::string choice() const {
     std::string text;
     for (const auto& axis : chosen.items()) {
@@ -77,7 +77,7 @@ struct Combination {
   }
 };
 
-/// Whether one of the exceptions has the values of a combination.
+/// Whether an exception matches the combination.
 bool is_excepted(const Combination& one, const Json& exceptions) {
   return std::ranges::any_of(exceptions, [&](const Json& exception) {
     return std::ranges::all_of(exception.items(), [&](const auto& axis) {
@@ -86,7 +86,7 @@ bool is_excepted(const Combination& one, const Json& exceptions) {
   });
 }
 
-/// Without the version: what a new row of it supersedes.
+/// The point without the version: a new row replaces the old rows with the same text.
 std::string text_of(const Point& point) { return to_json(point).dump(); }
 
 void check_is_of(const Sweep& sweep, const std::vector<Row>& rows, const std::string& path) {
@@ -98,8 +98,8 @@ void check_is_of(const Sweep& sweep, const std::vector<Row>& rows, const std::st
   }
 }
 
-/// What became of a point. Of a sweep, a point whose platform cannot be used is one point that
-/// failed; one whose platform is too small for its ranks is skipped.
+/// The row of a point. Within a sweep, a point whose platform cannot be used is one failed point,
+/// and one whose platform is too small for its ranks is skipped.
 Row row_in_sweep(const std::string& sweep, const Point& point, const ChildProcess* child) {
   try {
     return row_of(sweep, point, child);
@@ -112,7 +112,7 @@ Row row_in_sweep(const std::string& sweep, const Point& point, const ChildProces
   }
 }
 
-/// The indexes of the points that are the shard's.
+/// The indices of the points of the shard.
 std::set<std::size_t> dealt_to(const Shard& shard, const Sweep& sweep) {
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
@@ -215,7 +215,7 @@ std::vector<Row> run_sweep(const Sweep& sweep, const std::string& path, const Sw
   check_is_of(sweep, before, path);
   const std::vector<PlannedPoint> plan = plan_sweep(sweep, before, options);
 
-  std::map<std::size_t, Row> rows;  // by the index of their points
+  std::map<std::size_t, Row> rows;  // by point index
   std::vector<const PlannedPoint*> missing;
   for (const PlannedPoint& planned : plan) {
     if (planned.known) {
@@ -245,8 +245,8 @@ std::vector<Row> run_sweep(const Sweep& sweep, const std::string& path, const Sw
              progress({now.done, now.running, failed, reused, plan.size(), now.left_s, ended});
            });
 
-  // All done: now the rows of other grids come first, then these in order, and what they supersede
-  // goes.
+  // The sweep is complete: the rows of other grids come first, then these in order; replaced rows
+  // are dropped.
   std::set<std::string> points;
   std::vector<Row> ours;
   for (const auto& [index, row] : rows) {

@@ -18,7 +18,7 @@ namespace thinwire::studies {
 
 namespace {
 
-/// Of those that are simulated again elsewhere: the best few, and the best dense one.
+/// The number of schemes that crossovers consider: the best few, plus the best dense one.
 constexpr std::size_t kContenders = 3;
 constexpr double kMostDensity = 0.5;
 constexpr double kLeastDensity = 1e-5;
@@ -32,7 +32,7 @@ Dominant dominant_in(const experiment::Row& row) {
   const experiment::Outcome& outcome = *row.outcome;
   const workloads::IterationParts& mean = outcome.training->mean;
   const double communication = mean.communication.value();
-  // As the formulas have it, for the rank that it cost most; what is left is waiting for others,
+  // The parts follow the formulas, for the rank that it cost most; the rest is waiting for others,
   // sums and copies.
   const double latency =
       std::min(communication,
@@ -61,7 +61,7 @@ Candidate candidate_of(const RecommendSettings& settings, const std::string& sch
   return candidate;
 }
 
-/// Infinite where there is no such place: a platform has only so many hosts.
+/// The simulated time; infinite if the point is infeasible: a platform has a fixed number of hosts.
 double time_elsewhere(const RecommendSettings& settings, const std::string& scheme,
                       const Json& point) {
   try {
@@ -85,7 +85,7 @@ std::vector<std::string> contenders(const std::vector<Candidate>& ranked) {
   return names;
 }
 
-/// Goes through values of one key until another contender wins.
+/// Tries the values of one key in order until another contender wins.
 Crossover crossover(const RecommendSettings& settings, const std::vector<std::string>& names,
                     const std::string& key, const std::vector<double>& values) {
   Crossover result;
@@ -118,7 +118,7 @@ Crossover crossover(const RecommendSettings& settings, const std::vector<std::st
   return result;
 }
 
-/// value * factor, value * factor², ... within both ends.
+/// The sequence value * factor, value * factor², ... while it stays between both ends.
 std::vector<double> steps(double value, double factor, double low, double high) {
   std::vector<double> all;
   for (double next = value * factor; next > 0 && next >= low && next <= high; next *= factor) {
@@ -127,7 +127,7 @@ std::vector<double> steps(double value, double factor, double low, double high) 
   return all;
 }
 
-/// The same in whole numbers, each once.
+/// The same sequence, rounded to distinct whole numbers.
 std::vector<double> whole_steps(int value, double factor, double low, double high) {
   std::vector<double> all = steps(value, factor, low, high);
   for (double& next : all) next = std::round(next);

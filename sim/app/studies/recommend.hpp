@@ -1,4 +1,5 @@
-// Which scheme a training should use: all candidates simulated, ranked, and where that changes.
+// Recommends a scheme for a training: simulates all candidates, ranks them, and finds where the
+// ranking changes.
 #pragma once
 
 #include <functional>
@@ -12,46 +13,45 @@
 namespace thinwire::studies {
 
 struct RecommendSettings {
-  /// A point with a workload; its scheme does not matter.
+  /// A point with a workload; its scheme is ignored.
   Json point;
   std::vector<std::string> schemes;  ///< candidates
-  bool crossovers = true;            ///< look for the P and the density at which another one wins
-  int most_ranks = 1024;             ///< how far, and to twice the point's own at least
+  bool crossovers = true;            ///< find the P and the density at which another scheme wins
+  int most_ranks = 1024;             ///< largest P to try; at least twice the point's own P
   std::function<void(const std::string& what)> progress = {};
 };
 
-/// What takes most of an iteration.
+/// The component that takes the largest share of an iteration.
 enum class Dominant : std::uint8_t { computation, sparsification, latency, bandwidth, waiting };
 [[nodiscard]] std::string name_of(Dominant dominant);
 
 struct Candidate {
   experiment::Row row;
-  std::optional<Dominant> dominant;  ///< of what was simulated
+  std::optional<Dominant> dominant;  ///< if it was simulated
 };
 
-/// Where another scheme wins: the next number of ranks, or the next density, that was looked at.
+/// The number of ranks or the density, among those tried, at which another scheme wins first.
 struct Crossover {
   double at = 0;         ///< if `winner`
-  std::string winner;    ///< empty: none, as far as was looked
-  double gain = 1;       ///< the present winner's time there over the new one's
-  double looked_to = 0;  ///< the last that could be simulated; 0: none
+  std::string winner;    ///< empty: none in the range tried
+  double gain = 1;       ///< the time of the present winner over that of the new one
+  double looked_to = 0;  ///< the last value that could be simulated; 0: none
 };
 
 struct Recommendation {
-  std::vector<Candidate> ranked;  ///< by simulated time of an iteration; those that cannot run last
-  std::vector<std::string> contenders;  ///< among which crossovers were looked for
+  std::vector<Candidate> ranked;        ///< by simulated iteration time; infeasible ones last
+  std::vector<std::string> contenders;  ///< the candidates for crossovers
   Crossover more_ranks;
   Crossover fewer_ranks;
   Crossover higher_density;
   Crossover lower_density;
 };
 
-/// Candidates where the user names none: dense ones, and one of each kind of sparse ones.
-/// Hierarchical ones too on links and smpi, where nodes of several GPUs differ from the network
-/// between them.
+/// The default candidates: dense schemes and one sparse scheme of each kind; on links and smpi,
+/// where nodes of several GPUs differ from the network between them, also hierarchical ones.
 [[nodiscard]] std::vector<std::string> default_candidates(const Json& point);
 
-/// Throws InputError where the point is none.
+/// Throws InputError if the point is invalid.
 [[nodiscard]] Recommendation recommend(const RecommendSettings& settings);
 
 }  // namespace thinwire::studies

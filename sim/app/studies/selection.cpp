@@ -25,7 +25,7 @@ algorithms::OptionValue value_from(const std::string& text) {
   throw InputError(fmt::format("'{}' is no number and neither true nor false", text));
 }
 
-/// All ranks' sparsifiers through the iterations.
+/// The sparsifiers of all ranks, kept across the iterations.
 class Selecting {
  public:
   Selecting(const SparsifierChoice& choice, algorithms::SchemeSetup setup)
@@ -37,7 +37,7 @@ class Selecting {
     together_ = info.needs == algorithms::Needs::values_of_all;
   }
 
-  /// One selection a rank; adds what was counted to `series`.
+  /// Returns one selection per rank and adds the counts to `series`.
   std::vector<SparseVector> select(const std::vector<SparseVector>& accumulated, int step,
                                    SelectionSeries& series) {
     std::vector<SparseVector> selected;
@@ -67,12 +67,12 @@ class Selecting {
   bool together_ = false;
 };
 
-/// What each rank may forget of its accumulator.
+/// The part of its accumulator that each rank may drop.
 std::vector<SparseVector> forgotten(const std::vector<SparseVector>& accumulated,
                                     const std::vector<SparseVector>& selected,
                                     traces::ResidualRule rule, const Selecting& selecting) {
   const SparseVector all = sum(selected);
-  // Where ranks select in parts of their own, all ranks' values there are added.
+  // If ranks select in disjoint parts, the values of all ranks there are added.
   if (selecting.together()) {
     std::vector<SparseVector> sent;
     for (const SparseVector& own : accumulated) sent.push_back(intersect(own, all));
@@ -188,7 +188,7 @@ SelectionSeries selection_over(const traces::Profile& profile, const SparsifierC
   Selecting selecting(choice, {.ranks = ranks, .space = space, .k = k, .seed = seed});
   SelectionSeries series{.sparsifier = choice.text(), .iterations = {}, .selected = {}};
 
-  // ln of each rank's residual, in multiples of what it is where exactly k are selected.
+  // ln of each rank's residual, relative to its value if exactly k entries are selected.
   std::vector<double> residual(static_cast<std::size_t>(ranks), 0);
   const Population& population = source.counts();
   const double expected = static_cast<double>(k) + population.excess(1, 1);

@@ -1,5 +1,5 @@
-// How many entries sparsifiers select over the iterations of a training, with the loop closed: what
-// one iteration does not send is in the next one's accumulator.
+// Measures how many entries sparsifiers select over the iterations of a training with error
+// feedback: what one iteration does not send is in the next one's accumulator.
 #pragma once
 
 #include <map>
@@ -19,38 +19,39 @@ struct SparsifierChoice {
 
   /// NAME or NAME:OPTION=VALUE,... as given to parse().
   [[nodiscard]] std::string text() const;
-  /// Throws InputError where there is no such sparsifier or option.
+  /// Throws InputError if there is no such sparsifier or option.
   [[nodiscard]] static SparsifierChoice parse(const std::string& text);
 };
 
-/// What one sparsifier selected.
+/// The selected counts of one sparsifier.
 struct SelectionSeries {
   std::string sparsifier;
-  std::vector<int> iterations;  ///< of the training
-  /// Entries over k: [iteration][rank]. Where ranks select in parts of their own, over k/ranks.
+  std::vector<int> iterations;  ///< iterations of the training
+  /// The selected entries over k: [iteration][rank]. If ranks select in disjoint parts, over
+  /// k/ranks.
   std::vector<std::vector<double>> selected;
 };
 
-/// Of a range of iterations.
+/// The deviation of the selected counts from k over a range of iterations.
 struct SelectionDeviation {
-  double mean = 0;      ///< of what is selected over k
+  double mean = 0;      ///< mean of the selected count over k
   double of_means = 0;  ///< mean over iterations of |mean over ranks - 1|
   double of_ranks = 0;  ///< mean over iterations and ranks of |selected over k - 1|
   double most = 0;      ///< greatest |mean over ranks - 1|
 };
-/// Of the iterations from `first` on; zeros where there are none.
+/// The deviation over the iterations from `first` on; zeros if there are none.
 [[nodiscard]] SelectionDeviation deviation_of(const SelectionSeries& series, int first);
 
-/// On the gradients that a trace holds, of its sampled coordinates and ranks; k is the trace's
-/// density of those. What a rank forgets follows `rule`. Throws InputError where the trace holds no
-/// gradients.
+/// Runs a sparsifier on the gradients of a trace, for its sampled coordinates and ranks; k is the
+/// trace's density of those. `rule` determines what is removed from a rank's residual. Throws
+/// InputError if the trace holds no gradients.
 [[nodiscard]] SelectionSeries selection_over(const traces::TraceReader& trace,
                                              const SparsifierChoice& choice,
                                              traces::ResidualRule rule);
 
-/// On a profile's drifting thresholds, `iterations` from the start of a training on. The residual
-/// is one number a rank: it grows by what gradients bring, shrinks by the magnitudes that are
-/// selected, and thresholds are in proportion to it.
+/// Runs a sparsifier on a profile's drifting thresholds, for the first `iterations` of a training.
+/// The residual is one number per rank: gradients increase it, selected magnitudes decrease it, and
+/// thresholds are proportional to it.
 [[nodiscard]] SelectionSeries selection_over(const traces::Profile& profile,
                                              const SparsifierChoice& choice, int ranks,
                                              int iterations, std::uint64_t seed);

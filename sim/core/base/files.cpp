@@ -32,7 +32,7 @@ std::string unfinished_prefix(const fs::path& path) {
 }  // namespace
 
 void refuse_unreadable(const std::string& path) {
-  throw InputError(fmt::format("{}: cannot be read; is there such a file?", path));
+  throw InputError(fmt::format("{}: cannot be read; does the file exist?", path));
 }
 
 std::string read_text(const std::string& path) {

@@ -7,7 +7,7 @@
 
 namespace thinwire::inline base {
 
-/// Throws InputError, which says that `path` cannot be read and asks whether there is such a file.
+/// Throws InputError, which says that `path` cannot be read and asks whether it exists.
 [[noreturn]] void refuse_unreadable(const std::string& path);
 /// Returns the whole content of a file or a pipe. Throws InputError when it cannot be read.
 [[nodiscard]] std::string read_text(const std::string& path);

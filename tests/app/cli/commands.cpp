@@ -225,7 +225,7 @@ TEST_CASE(
   CHECK(both.exit_code == 0);
   CHECK(lines_in(both.out) == 4);
   CHECK(both.out.find("sweep") != std::string::npos);
-  CHECK(both.err == "1 results are there more than once, and the last one of each counts\n");
+  CHECK(both.err == "1 results occur more than once; the last of each is used\n");
   CHECK(run_program("compare " + a).out.find("sweep") == std::string::npos);
   const auto sorted = nlohmann::json::parse(
       run_program("compare " + b + " " + a + " --format json --sort-by time_s").out);

@@ -15,10 +15,10 @@ namespace thinwire::report {
 namespace {
 
 constexpr double kGap = 24;
-constexpr double kLine = 18;  // of text
+constexpr double kLine = 18;  // height of a line of text
 const TextLook kSoft{.fill = "#555"};
 
-/// 1, 2 or 5 times a power of ten: at most `count` steps in `span`.
+/// The smallest step, 1, 2 or 5 times a power of ten, of which at most `count` fit in `span`.
 double step_of(double span, int count) {
   const double least = span / count;
   const double power = std::pow(10, std::floor(std::log10(least)));
@@ -55,7 +55,7 @@ std::vector<double> log_marks(double low, double high) {
   return marks;
 }
 
-/// Lines of whole words; what is longer than a line is shortened.
+/// Breaks a text into lines of whole words; a word longer than a line is shortened.
 std::vector<std::string> wrapped(const std::string& text, double room, bool bold) {
   std::vector<std::string> lines;
   std::istringstream words(text);
@@ -70,7 +70,7 @@ std::vector<std::string> wrapped(const std::string& text, double room, bool bold
   return lines;
 }
 
-/// Adds lines from y on, which it moves below them.
+/// Draws lines from y on, and moves y below them.
 std::string paragraph(double x, double& y, const std::vector<std::string>& lines,
                       const TextLook& look) {
   std::string svg;
@@ -106,7 +106,7 @@ double Axis::operator()(double value) const {
 }
 
 Axis linear_axis(std::string label, double low, double high, bool whole) {
-  const double least = 1e-6 * std::max(1e-9, std::abs(low));  // that marks tell apart
+  const double least = 1e-6 * std::max(1e-9, std::abs(low));  // span that ticks resolve
   Axis axis{.label = std::move(label), .low = low, .high = high > low + least ? high : low + 1};
   if (whole) {
     const double step = step_of(axis.high - low, 6);
@@ -147,7 +147,7 @@ Axis bands_axis(std::string label, const std::vector<std::string>& texts) {
 }
 
 void add_axes(Drawing& drawing, Axis& x, Axis& y, double width, double height, double right) {
-  const double room = 0.4 * width;  // for the texts of y, at most
+  const double room = 0.4 * width;  // limit for the tick labels of y
   double texts = 0;
   for (const double mark : y.marks) texts = std::max(texts, text_width(y.text(mark)));
   const double left = (y.label.empty() ? 0 : kLine) + std::min(texts, room) + 7;
@@ -254,7 +254,7 @@ std::string svg_of(const Figure& figure, const FigureStyle& style) {
   const auto in_row = static_cast<std::size_t>(columns);
   for (std::size_t first = 0; first < figure.panels.size(); first += in_row) {
     const std::size_t end = std::min(figure.panels.size(), first + in_row);
-    double below = y;  // the titles of the row
+    double below = y;  // the lower end of the row's titles
     for (std::size_t i = first; i < end; ++i) {
       double at = y;
       body += paragraph(kGap + static_cast<double>(i - first) * (panel_width + kGap), at,

@@ -1,4 +1,4 @@
-// The engine of all drawings: axes with their marks, series, and panels under a legend.
+// The engine of all drawings: axes with ticks, series, and panels under a legend.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace thinwire::report {
 
 [[nodiscard]] std::string number_words(double value);
 
-/// Where the values are along one side of a panel, and what is marked there.
+/// The scale of one side of a panel, and its ticks.
 struct Axis {
   std::string label = {};
   double low = 0;
@@ -22,27 +22,27 @@ struct Axis {
   std::vector<double> marks = {};
   std::function<std::string(double)> text = number_words;
   bool grid = false;
-  double inset = 0;  ///< room at both ends
-  double from = 0;   ///< where `low` and `high` are in the drawing, as add_axes() finds out
+  double inset = 0;  ///< margin at both ends
+  double from = 0;   ///< drawing coordinates of `low` and `high`, set by add_axes()
   double to = 1;
 
   [[nodiscard]] double operator()(double value) const;
 };
 
-/// Marked at multiples of 1, 2 or 5 times a power of ten; with `whole`, both ends are marks.
+/// Has ticks at multiples of 1, 2 or 5 times a power of ten; with `whole`, both ends are ticks.
 [[nodiscard]] Axis linear_axis(std::string label, double low, double high, bool whole = false);
-/// Marked at powers of ten, with others between where those are few.
+/// Has ticks at powers of ten, and between them if those are few.
 [[nodiscard]] Axis log_axis(std::string label, double low, double high);
-/// Numbers of ranks, each of which is marked where there is room.
+/// An axis of rank counts, with a tick at each where there is room.
 [[nodiscard]] Axis ranks_axis(const std::set<int>& ranks);
-/// A band for each text, about 0, 1, 2 ..
+/// Has a band for each text, centred at 0, 1, 2, ...
 [[nodiscard]] Axis bands_axis(std::string label, const std::vector<std::string>& texts);
 
 enum class LineLook : std::uint8_t { solid, faint, dashed };
 
-/// A curve: a band, a line and symbols, each of which may be empty.
+/// A curve, which consists of a band, a line and symbols; each may be empty.
 struct Series {
-  std::size_t index = 0;  ///< which says its colour and its symbol
+  std::size_t index = 0;  ///< determines its colour and its symbol
   Points marks = {};
   Points line = {};
   LineLook look = LineLook::solid;
@@ -50,27 +50,27 @@ struct Series {
   Points high = {};
 };
 
-/// What stands in a panel, and how high it came out.
+/// The content of a panel, and its height.
 struct Drawing {
   std::string body = {};
   double height = 0;
 };
 
-/// Draws the axes of a panel so wide and so high, and says where their values are. `right`: what
-/// else has to have room at the right.
+/// Draws the axes of a panel of the given size, and sets the drawing coordinates of their ends.
+/// `right`: additional room to leave on the right.
 void add_axes(Drawing& drawing, Axis& x, Axis& y, double width, double height, double right = 0);
 void add_series(Drawing& drawing, const Series& series, const Axis& x, const Axis& y);
 
-/// A part of a figure, in a box of a width that the figure finds out.
+/// A part of a figure, in a box whose width the figure determines.
 struct Panel {
   std::string title;
   std::function<Drawing(double width)> draw;
 };
-/// Series between two axes, and a dashed line across at `rule`.
+/// A panel with series between two axes, and a dashed horizontal line at `rule`.
 [[nodiscard]] Panel chart_panel(std::string title, Axis x, Axis y, std::vector<Series> series,
                                 double height, std::optional<double> rule = {});
 
-/// An entry of the legend: its mark, drawn about the origin, and what it means.
+/// An entry of the legend: its mark, drawn around the origin, and its meaning.
 struct LegendEntry {
   std::string mark;
   std::string text;
@@ -81,16 +81,16 @@ struct Figure {
   std::vector<LegendEntry> legend = {};
   std::vector<std::string> notes = {};
   std::vector<Panel> panels = {};
-  double panel_width = 440;  ///< about
+  double panel_width = 440;  ///< approximate
 };
 
-/// What the user says of a figure.
+/// The user's settings of a figure.
 struct FigureStyle {
   std::string title = {};
-  double width = 0;  ///< in pixels; 0: as wide as two panels, at most
+  double width = 0;  ///< in pixels; 0: two panels wide at most
 };
 
-/// Title, legend, notes, and panels side by side as far as the width goes.
+/// The figure as SVG: title, legend, notes, and as many panels per row as the width allows.
 [[nodiscard]] std::string svg_of(const Figure& figure, const FigureStyle& style = {});
 
 }  // namespace thinwire::report

@@ -1,4 +1,4 @@
-// Where the time goes: phases of schemes, parts of a training's iteration.
+// Breaks time down into the phases of schemes or the parts of a training iteration.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::string time_of(const CurvePoint& point) {
   return seconds_text(point.time_s.value_or(sum_of(point)));
 }
 
-/// As the page colours them; beyond the eighth the colours come again, paler.
+/// The colours are those of the page; beyond the eighth they repeat, paler.
 std::string look_of_part(std::size_t index) {
   return fmt::format(R"(fill="{}"{})", colour_of(index),
                      index < kColours[0].size() ? "" : R"( fill-opacity="0.55")");
@@ -52,7 +52,7 @@ Drawing bars_of(const std::vector<Bar>& bars, double longest,
   };
   x.grid = true;
   Axis y = bands_axis("", names);
-  std::swap(y.low, y.high);  // the first one above
+  std::swap(y.low, y.high);  // puts the first bar at the top
   Drawing drawing;
   add_axes(drawing, x, y, width, kRow * static_cast<double>(bars.size()) + 28, right + 8);
   for (std::size_t i = 0; i < bars.size(); ++i) {
@@ -78,9 +78,9 @@ Figure breakdown_figure(const Figures& figures) {
   const auto shown = [](const CurvePoint& point) { return !point.parts.empty(); };
   const Panels panels = by_panel(figures, shown);
   if (panels.empty()) throw InputError("report: no result has phases with a time");
-  std::map<int, int> count;  // of results by ranks
+  std::map<int, int> count;  // results per number of ranks
   for (const CurvePoint* point : points_of(panels, shown)) ++count[point->ranks];
-  int ranks = 0;  // the most at which most results are, as on the page
+  int ranks = 0;  // the largest P among those with the most results, as on the page
   int most = 0;
   for (const auto& [p, results] : count) {
     if (results < most) continue;

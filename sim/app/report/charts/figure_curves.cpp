@@ -1,4 +1,4 @@
-// Curves over the ranks: time, volume and congestion.
+// Draws curves over the number of ranks: time, volume and congestion.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct Quantity {
   std::optional<double> rule = {};
 };
 
-/// The points and the formula's line and band; a second one joins what no formula is for.
+/// The points with the formula's line and band; a second series joins points without a formula.
 std::vector<Series> series_of(const Curve& curve, const Quantity& quantity,
                               const PointFilter& shown) {
   Series known{.index = curve.label};
@@ -65,7 +65,7 @@ Figure curves_figure(const Figures& all, const Quantity& quantity) {
   };
   const Panels panels = by_panel(figures, shown);
   if (panels.empty()) throw InputError(quantity.none);
-  std::set<int> ranks;  // what all panels have in common, so that they can be compared
+  std::set<int> ranks;  // one scale for all panels, so that they can be compared
   double low = std::numeric_limits<double>::infinity();
   double high = 0;
   const auto take = [&](double value) {
@@ -82,7 +82,7 @@ Figure curves_figure(const Figures& all, const Quantity& quantity) {
       take(formula->second);
     }
   }
-  constexpr double kLinear = 8;  // up to which a factor is linear
+  constexpr double kLinear = 8;  // the largest factor on a linear axis
   Axis y = quantity.rule && high < kLinear ? linear_axis(quantity.name, low, high, true)
                                            : log_axis(quantity.name, low / 1.15, high * 1.15);
   y.text = quantity.text;

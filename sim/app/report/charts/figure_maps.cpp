@@ -1,4 +1,4 @@
-// Maps: which scheme is the fastest where, and how busy the links of a platform are.
+// Draws maps: the fastest scheme by ranks and density, and the utilisation of a platform's links.
 #include <fmt/format.h>
 
 #include <algorithm>

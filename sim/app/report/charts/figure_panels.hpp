@@ -1,4 +1,4 @@
-// What the single figures share: which curves are in which panel.
+// Shared parts of the single figures: the assignment of curves to panels.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace thinwire::report {
 
-/// What has a panel of its own.
+/// The key of a panel: a setting, a place and a density.
 struct PanelKey {
   std::size_t setting = 0;
   std::size_t place = 0;
@@ -29,17 +29,17 @@ using Panels = std::map<PanelKey, std::vector<const Curve*>>;
 using PointFilter = std::function<bool(const CurvePoint&)>;
 
 [[nodiscard]] std::string title_of(const PanelKey& key, const Figures& figures);
-/// Curves by panel; dense ones are in the panels of all densities of their setting and place.
+/// The curves by panel; dense ones are in the panels of all densities of their setting and place.
 [[nodiscard]] Panels by_panel(const Figures& figures, const PointFilter& shown);
-/// The points of all panels that are shown.
+/// All points of the panels that `shown` selects.
 [[nodiscard]] std::vector<const CurvePoint*> points_of(const Panels& panels,
                                                        const PointFilter& shown);
-/// In the largest unit of which it is one at least.
+/// A duration in the largest unit in which it is at least 1.
 [[nodiscard]] std::string seconds_text(double value);
-/// Of a legend.
+/// A square as the mark of a legend entry.
 [[nodiscard]] std::string square_mark(const std::string& look);
 
-// The figures. They throw InputError where nothing of the results is in them.
+// The figures. They throw InputError if the results contain nothing to show in them.
 [[nodiscard]] Figure time_figure(const Figures& figures);
 [[nodiscard]] Figure volume_figure(const Figures& figures);
 [[nodiscard]] Figure congestion_figure(const Figures& figures);

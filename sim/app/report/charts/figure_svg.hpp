@@ -1,4 +1,4 @@
-// Single figures as SVG, for papers: the same content as the page's, all of it in one drawing, a
+// Draws single figures as SVG, for papers: the same content as on the page, in one drawing, with a
 // panel for each place, setting and density.
 #pragma once
 
@@ -11,11 +11,11 @@
 
 namespace thinwire::report {
 
-/// All of them, as --figure names them.
+/// The names of all figures, as --figure takes them.
 [[nodiscard]] std::vector<std::string> figure_names();
 
-/// Throws InputError where there is no such figure, with the nearest name, and where nothing of the
-/// results is in it.
+/// Throws InputError if there is no such figure, with the nearest name, and if the results contain
+/// nothing to show in it.
 [[nodiscard]] std::string figure_svg(const std::string& name, const Figures& figures,
                                      const std::vector<LinkMap>& links,
                                      const FigureStyle& style = {});

@@ -21,7 +21,7 @@ namespace thinwire::report {
 
 namespace {
 
-/// What a row is of, as flat objects that are equal where rows belong together.
+/// The group of a row, as flat objects that are equal for rows that belong together.
 struct Identity {
   Json label;
   Json place;
@@ -33,7 +33,7 @@ Identity identity_of(const experiment::Row& row) {
   const experiment::Point& point = row.point;
   Identity identity;
   identity.place = {{"platform", point.platform}, {"network", point.network}};
-  // What kind of input and training there is comes first: their settings are of one kind only.
+  // The kind of input and of training come first: their settings exist for one kind only.
   identity.setting = {
       {"model", point.workload.model.empty() ? Json("none") : Json(point.workload.model)},
       {"components", point.space.components},
@@ -67,9 +67,9 @@ std::string curve_key(const Identity& identity) {
          density_text(identity.density);
 }
 
-/// Granule, and the version that simulated it, are no setting as a rule: automatic granules grow
-/// with the ranks, and sweeps are completed by later versions. They are where a curve would have
-/// two results for one number of ranks.
+/// The granule and the version do not normally separate curves: automatic granules grow with the
+/// ranks, and later versions complete sweeps. They do if a curve would otherwise have two results
+/// for one number of ranks.
 void tell_apart(const std::vector<experiment::Row>& rows, std::vector<Identity>& identities) {
   struct Named {
     const char* key;
@@ -80,7 +80,7 @@ void tell_apart(const std::vector<experiment::Row>& rows, std::vector<Identity>&
       {"version", [](const experiment::Row& row) { return Json(row.version); }}};
   for (const Named& reserve : reserves) {
     std::map<std::string, std::set<std::string>> values;  // by curve and ranks
-    std::set<std::string> ambiguous;                      // curves
+    std::set<std::string> ambiguous;                      // ambiguous curves
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::string curve = curve_key(identities[i]);
       auto& found = values[fmt::format("{} {}", curve, rows[i].point.ranks)];
@@ -101,8 +101,7 @@ std::string plain(const Json& value) {
   return value.dump();
 }
 
-/// Different objects, and a text for each that says in what it differs from others that have the
-/// same keys.
+/// Distinct objects, and a text for each that names its differences from others with the same keys.
 class Names {
  public:
   std::size_t index_of(const Json& object) {
@@ -113,7 +112,7 @@ class Names {
 
   [[nodiscard]] const std::vector<Json>& objects() const { return objects_; }
 
-  /// Keys for which two objects of a group have different values, in their order.
+  /// The keys for which two objects of a group have different values, in key order.
   [[nodiscard]] std::vector<std::string> varying(
       const std::function<std::string(const Json&)>& group) const {
     std::map<std::string, Json> first;
@@ -133,7 +132,7 @@ class Names {
   std::vector<Json> objects_;
 };
 
-/// Texts that would be the same are numbered.
+/// Numbers texts that would otherwise be equal.
 std::vector<std::string> unique(std::vector<std::string> texts) {
   std::map<std::string, int> seen;
   for (std::string& text : texts) {
@@ -143,7 +142,7 @@ std::vector<std::string> unique(std::vector<std::string> texts) {
   return texts;
 }
 
-/// "0.4 ns": in the largest unit of which it is one at least.
+/// "0.4 ns": a duration in the largest unit in which it is at least 1.
 std::string seconds_words(double value) {
   for (const auto& [unit, factor] : {std::pair{"s", 1.0}, {"ms", 1e-3}, {"µs", 1e-6}}) {
     if (value >= factor) return fmt::format("{:.6g} {}", value / factor, unit);
@@ -177,7 +176,7 @@ std::vector<std::string> label_texts(const Names& names) {
   const std::vector<std::string> keys = names.varying(scheme_of);
   std::vector<std::string> texts;
   for (const Json& object : names.objects()) {
-    // Of the varying options only those that vary within this scheme.
+    // Only the options that vary within this scheme are named.
     std::vector<std::string> own;
     for (const std::string& key : keys) {
       const bool varies = std::ranges::any_of(names.objects(), [&](const Json& other) {
@@ -218,7 +217,7 @@ std::vector<std::string> setting_texts(const Names& names) {
   return unique(texts);
 }
 
-/// "components=1000, α 2 µs": what a reader has to know, of that in which all results agree.
+/// "components=1000, α 2 µs": the essential settings that all results share.
 std::string common_text(const std::vector<Json>& settings, const std::vector<Json>& places,
                         const std::vector<Curve>& curves) {
   std::vector<std::string> texts;
@@ -362,10 +361,10 @@ Json to_json(const CurvePoint& point) {
 double given_density(std::int64_t k, const GradientSpace& space) {
   const auto n = static_cast<double>(space.components);
   const double share = n > 0 ? static_cast<double>(k) / n : 0;
-  // k was rounded down to granules: what was given lies at most a granule above.
+  // k was rounded down to granules: the given value lies at most a granule above.
   const double most = n > 0 ? static_cast<double>(k + space.granule) / n : 0;
   for (int digits = 1; digits < 17; ++digits) {
-    // The shortest may be in the middle of the range: 0.0099 .. 0.0101.
+    // The shortest decimal may lie inside the range: 0.0099 .. 0.0101.
     for (const double from : {share, most}) {
       const double decimal = std::stod(fmt::format("{:.{}e}", from, digits - 1));
       const std::int64_t given = std::llround(decimal * n);
@@ -411,7 +410,7 @@ Figures figures_of(const std::vector<experiment::Row>& rows) {
       curve.setting = setting;
       curve.density = identity.density;
     }
-    // The same result twice, of two files: the later one.
+    // Two files hold the same result: the later one counts.
     std::vector<CurvePoint>& points = figures.curves[known->second].points;
     std::erase_if(points, [&](const CurvePoint& p) { return p.ranks == row.point.ranks; });
     points.push_back(point_of(row));

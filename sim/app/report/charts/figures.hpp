@@ -1,9 +1,9 @@
-// What the figures of a report show: which results make which curve. The page and the single
+// The content of a report's figures: which results form which curve. The page and the single
 // figures draw the same.
 //
 // A curve is one scheme with its options, in one place (network, platform and machine), with one
-// setting (everything else: components, input, training ...), at one density; it runs over the
-// ranks. Nothing that differs in any of these is on one curve.
+// setting (everything else: components, input, training ...), at one density; its x axis is the
+// number of ranks. Results that differ in any of these are never on one curve.
 #pragma once
 
 #include <optional>
@@ -16,40 +16,40 @@
 
 namespace thinwire::report {
 
-/// Lowest and highest value; equal where a formula is exact.
+/// The lowest and the highest value; equal if a formula is exact.
 using ValueRange = std::pair<double, double>;
 
-/// Seconds of a phase of the scheme, or of a part of a training's iteration.
+/// The seconds of a phase of the scheme, or of a part of a training iteration.
 struct TimePart {
   std::string name;
   double time_s = 0;
 };
 
-/// A result, as figures show it.
+/// A result in the form that figures show.
 struct CurvePoint {
   int ranks = 1;
-  /// Of the reported iteration; of a training's whole iteration where there is one; none on a
-  /// network without a clock.
+  /// The time of the reported iteration, or of a training's whole iteration; none on a network
+  /// without a clock.
   std::optional<double> time_s;
-  std::optional<ValueRange> formula_s;  ///< where results are compared with it
-  double words = 0;                     ///< of 4 bytes: the most that a rank sent or received
+  std::optional<ValueRange> formula_s;  ///< if results are compared with it
+  double words = 0;                     ///< words of 4 bytes: the most that a rank sent or received
   ValueRange formula_words;
   std::optional<double> congestion_factor;
-  /// The rank's that each phase costs most; they overlap where a scheme's strands do.
+  /// Each phase's time at the rank that it costs most; phases overlap if a scheme's strands do.
   std::vector<TimePart> parts;
   std::string verdict;
 };
 
-/// `label`, `place` and `setting` are indexes in the lists of Figures.
+/// `label`, `place` and `setting` are indices into the lists of Figures.
 struct Curve {
   std::size_t label = 0;
   std::size_t place = 0;
   std::size_t setting = 0;
-  std::optional<double> density;   ///< none for dense schemes, which belong to all of them
-  std::vector<CurvePoint> points;  ///< by ranks, which are all different
+  std::optional<double> density;   ///< none for dense schemes, which belong to all
+  std::vector<CurvePoint> points;  ///< sorted by ranks, which are distinct
 };
 
-/// A cell of the crossover map: who ran there, the fastest first.
+/// A cell of the crossover map: the candidates that ran there, the fastest first.
 struct Cell {
   struct Candidate {
     std::size_t label = 0;
@@ -58,11 +58,11 @@ struct Cell {
   std::size_t place = 0;
   std::size_t setting = 0;
   int ranks = 1;
-  std::optional<double> density;  ///< none where only dense schemes ran
+  std::optional<double> density;  ///< none if only dense schemes ran
   std::vector<Candidate> candidates;
 };
 
-/// A result that is none.
+/// A point without a result.
 struct Trouble {
   std::string status;  ///< "failed" or "skipped"
   std::size_t label = 0;
@@ -75,9 +75,9 @@ struct Trouble {
 
 struct Figures {
   std::vector<std::string> labels;    ///< schemes, with the options in which they differ
-  std::vector<std::string> places;    ///< where they ran
-  std::vector<std::string> settings;  ///< in what else results differ; one empty text if in nothing
-  std::string common;                 ///< sizes and machine that all results have
+  std::vector<std::string> places;    ///< networks, platforms and machines
+  std::vector<std::string> settings;  ///< other differences between results; one empty text if none
+  std::string common;                 ///< sizes and machine that all results share
   std::vector<Curve> curves;
   std::vector<Cell> cells;
   /// The labels that figures show where the reader has chosen none; empty: all. Of more than ten they
@@ -88,11 +88,11 @@ struct Figures {
 
 [[nodiscard]] Figures figures_of(const std::vector<experiment::Row>& rows);
 
-/// The density that the user gave, as far as k tells it: the shortest decimal that comes to this k
-/// by rounding to components and down to granules.
+/// Recovers the density that the user gave from k: the shortest decimal that yields this k when
+/// rounded to components and down to granules.
 [[nodiscard]] double given_density(std::int64_t k, const GradientSpace& space);
 
-/// As the page reads it.
+/// The JSON that the page reads.
 [[nodiscard]] Json to_json(const Figures& figures);
 
 }  // namespace thinwire::report

@@ -17,7 +17,7 @@ namespace thinwire::report {
 
 namespace {
 
-constexpr std::size_t kMostBundles = 3000;  // of one map
+constexpr std::size_t kMostBundles = 3000;  // per map
 constexpr std::size_t kHottest = 10;
 constexpr std::size_t kAllPairsUpTo = 300;  // hosts
 
@@ -108,7 +108,7 @@ void keep_busiest(LinkMap& map, std::size_t most) {
   map.note = fmt::format("{} less busy ones of {} connections are not drawn", out, out + most);
 }
 
-/// Vertices at which nothing ends are left out.
+/// Removes vertices without a link.
 void drop_unused(LinkMap& map) {
   std::vector<bool> used(map.vertices.size());
   for (const LinkBundle& bundle : map.bundles) used[bundle.from] = used[bundle.to] = true;
@@ -145,7 +145,7 @@ std::vector<LinkMap> link_maps(const std::vector<experiment::Row>& rows, std::si
     if (row.outcome && !row.outcome->links.empty()) recorded.push_back(&row);
   }
   std::vector<LinkMap> maps;
-  std::map<std::string, Json> drawings;  // of platform, ranks and placement
+  std::map<std::string, Json> drawings;  // by platform, ranks and placement
   for (const experiment::Row* row : recorded) {
     const experiment::Point& point = row->point;
     const std::vector<LinkReport>& links = row->outcome->links;
@@ -160,7 +160,7 @@ std::vector<LinkMap> link_maps(const std::vector<experiment::Row>& rows, std::si
       if (map.bundles.empty()) {
         map.note = "no map: the platform has changed and has no links of these names";
       }
-    } catch (const std::runtime_error& error) {  // the file is gone, or cannot be loaded
+    } catch (const std::runtime_error& error) {  // the file is missing, or cannot be loaded
       map.note = fmt::format("no map: {}", error.what());
     }
     keep_busiest(map, std::min(kMostBundles, std::max<std::size_t>(50, most / recorded.size())));

@@ -1,4 +1,4 @@
-// What crossed the links of a platform, where it is drawn.
+// Maps of the traffic on a platform's links.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace thinwire::report {
 
-/// All links between two hosts or switches, in both directions, that carried something.
+/// All links that carried data between two hosts or switches, in both directions.
 struct LinkBundle {
-  std::size_t from = 0;  ///< indexes of vertices
+  std::size_t from = 0;  ///< vertex indices
   std::size_t to = 0;
-  double utilisation_mean = 0;  ///< of the busiest of them, 0 to 1
+  double utilisation_mean = 0;  ///< of the busiest link, 0 to 1
   double utilisation_peak = 0;
-  double bytes = 0;  ///< of all of them
+  double bytes = 0;  ///< of all links
   std::size_t links = 0;
-  std::string busiest;  ///< its name
+  std::string busiest;  ///< name of the busiest link
 };
 
 struct LinkVertex {
@@ -27,18 +27,18 @@ struct LinkVertex {
   double y = 0;
 };
 
-/// Of one result.
+/// The map of one result.
 struct LinkMap {
   std::string title;
-  std::string note;  ///< why there is no map, or what was left out of it
+  std::string note;  ///< why there is no map, or what it omits
   std::vector<LinkVertex> vertices;
   std::vector<LinkBundle> bundles;  ///< the busiest last, so that it is drawn over the others
-  std::vector<LinkReport> hottest;  ///< links, the hottest first
+  std::vector<LinkReport> hottest;  ///< the busiest links, descending
 };
 
-/// Of each row that recorded its links. Platforms are loaded in child processes; of one that cannot
-/// be, the map's note tells why. More than `most` bundles in all maps together are left out, the
-/// least busy first, and the notes say so.
+/// The maps of all rows that recorded their links. Platforms are loaded in child processes; if one
+/// cannot be loaded, the map's note says why. If all maps together have more than `most` bundles,
+/// the least busy ones are omitted, and the notes say so.
 [[nodiscard]] std::vector<LinkMap> link_maps(const std::vector<experiment::Row>& rows,
                                              std::size_t most = 40'000);
 

@@ -8,8 +8,7 @@
 #include "sim/core/base/version.hpp"
 
 #ifdef THINWIRE_PAGE_FILE
-// The bundled page, put here by the assembler: no string literal is that long.
-// NOLINTNEXTLINE(hicpp-no-assembler)
+// The assembler embeds the bundled page, which is too long for a string literal.
 asm(R"(.pushsection .rodata
 .global thinwire_page_begin
 .global thinwire_page_end
@@ -38,8 +37,8 @@ std::string_view page_template() {
 #endif
 }
 
-/// JSON that can stand in a script element: no text in it ends the element or opens a comment.
-/// What is no UTF-8 (names of files can be anything) becomes U+FFFD.
+/// Makes JSON safe for a script element: no text in it ends the element or opens a comment. Invalid
+/// UTF-8 (file names can be any bytes) becomes U+FFFD.
 std::string for_script(const Json& json) {
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string safe;

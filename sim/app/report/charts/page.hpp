@@ -10,14 +10,14 @@
 namespace thinwire::report {
 
 struct Report {
-  std::vector<std::string> sources;  ///< the files that it is of
+  std::vector<std::string> sources;  ///< the files that were read
   std::size_t rows = 0;
   Figures figures;
   std::vector<LinkMap> links;
-  std::vector<Json> claims;  ///< as claim_records makes them
+  std::vector<Json> claims;  ///< made by claim_records
 };
 
-/// Throws InputError where the program was built without the page (THINWIRE_REPORT_PAGE=OFF).
+/// Throws InputError if the program was built without the page (THINWIRE_REPORT_PAGE=OFF).
 [[nodiscard]] std::string report_page(const Report& report);
 
 }  // namespace thinwire::report

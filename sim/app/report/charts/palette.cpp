@@ -11,7 +11,7 @@ namespace thinwire::report {
 
 namespace {
 
-/// Corners repeated so many times around the origin.
+/// Repeats corners `times` times around the origin.
 Points around(const Points& corners, int times, double turn = 0) {
   Points all;
   for (int i = 0; i < times; ++i) {
@@ -24,7 +24,7 @@ Points around(const Points& corners, int times, double turn = 0) {
   return all;
 }
 
-/// Filled all of them, about as large as a circle of radius 1, which is the one without corners.
+/// The filled symbols, about as large as a circle of radius 1, which is the one without corners.
 const std::array<Points, 8>& symbols() {
   constexpr double kHalf = std::numbers::pi / 4;
   static const Points kArm{{-0.45, -1.2}, {0.45, -1.2}, {0.45, -0.45}};

@@ -1,4 +1,4 @@
-// The colours and symbols of all drawings, the page's as well.
+// The colours and symbols of all drawings, including the page.
 #pragma once
 
 #include <array>
@@ -10,15 +10,15 @@
 
 namespace thinwire::report {
 
-/// Of a colour on white, and on the dark page.
+/// The shades of each colour on white and on the dark page.
 template <std::size_t kCount>
 using Shades = std::array<std::array<const char*, kCount>, 2>;
 
-/// Of series, and of the parts of bars. With the symbols they tell 64 series apart.
+/// The colours of series and of parts of bars; with the symbols they distinguish 64 series.
 inline constexpr Shades<8> kColours{
     {{"#2a78d6", "#d9580d", "#008300", "#c0408a", "#b07800", "#4a3aa7", "#0e8f8f", "#cf2f2f"},
      {"#5a9bea", "#e8793a", "#4aa84a", "#df74b0", "#cf9a2a", "#9b8ff0", "#35b3b0", "#ec6d6d"}}};
-/// Of shares: below the first step, from it to the second, and so on.
+/// The colours of shares: below the first step, from it to the second, and so on.
 inline constexpr std::array<double, 5> kHeatSteps{0.05, 0.2, 0.4, 0.6, 0.8};
 inline constexpr Shades<6> kHeat{
     {{"#b9cbe0", "#8fb3dc", "#e8b04a", "#e57f2e", "#d1432b", "#8c1028"},
@@ -26,9 +26,9 @@ inline constexpr Shades<6> kHeat{
 
 [[nodiscard]] std::string colour_of(std::size_t series);
 [[nodiscard]] std::string heat_of(double share);
-/// A filled symbol about a point.
+/// A filled symbol centred at a point.
 [[nodiscard]] std::string symbol_at(std::size_t series, double x, double y);
-/// As the page reads it.
+/// The JSON that the page reads.
 [[nodiscard]] Json palette_json();
 
 }  // namespace thinwire::report

@@ -79,9 +79,9 @@ std::string drawn(const std::string& svg, bool pdf, double scale) {
 }
 
 constexpr unsigned kMeasuredCharacters =
-    0x400;  // Latin and Greek; "…" and what else is beyond is an em wide
+    0x400;  // Latin and Greek; "…" and other characters beyond count as one em
 
-/// How far each of the measured characters takes the next one, regular ones first, then bold ones.
+/// The advance width of each measured character, first regular, then bold.
 std::string advances() {
   const Owned<cairo_surface_t> surface(cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1));
   const Owned<cairo_t> context(cairo_create(surface.get()));
@@ -109,7 +109,7 @@ std::string advances() {
 }  // namespace
 
 double text_width(const std::string& text, bool bold) {
-  // What fontconfig and its like keep until the end ends with the child.
+  // The memory that fontconfig and others never release is freed with the child.
   static const std::vector<double> kAdvances = [] {
     std::istringstream numbers(in_child_process({.run = advances}).text);
     return std::vector<double>(std::istream_iterator<double>(numbers), {});
@@ -117,7 +117,7 @@ double text_width(const std::string& text, bool bold) {
   double width = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    if ((byte & 0xC0U) == 0x80U) continue;  // within a character
+    if ((byte & 0xC0U) == 0x80U) continue;  // continuation byte of a character
     unsigned character = byte < 0x80U ? byte : kMeasuredCharacters;
     if ((byte & 0xE0U) == 0xC0U && i + 1 < text.size()) {
       character = (byte & 0x1FU) << 6U | (static_cast<unsigned char>(text[i + 1]) & 0x3FU);
@@ -145,7 +145,7 @@ const std::vector<std::string>& image_formats() {
 
 std::string image_of(const std::string& svg, const std::string& format, double scale) {
   if (format == "svg") return svg;
-  constexpr double kPoint = 0.75;  // of a pixel of 1/96 inch
+  constexpr double kPoint = 0.75;  // points per pixel of 1/96 inch
   const bool pdf = format == "pdf";
   return in_child_process({.run = [&] { return drawn(svg, pdf, pdf ? kPoint : scale); }}).text;
 }

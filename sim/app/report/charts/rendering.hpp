@@ -1,4 +1,4 @@
-// What librsvg and cairo do: how wide a text is, and drawings as PNG and PDF.
+// Uses librsvg and cairo to measure texts and to convert drawings to PNG and PDF.
 #pragma once
 
 #include <string>
@@ -6,19 +6,19 @@
 
 namespace thinwire::report {
 
-/// In units of the drawing, in the font of all drawings.
+/// The width of a text in units of the drawing, in the font of all drawings.
 [[nodiscard]] double text_width(const std::string& text, bool bold = false);
-/// The text, or its beginning and "…" where there is no room for all of it.
+/// The text, or its beginning and "…" if there is not enough room.
 [[nodiscard]] std::string shortened(const std::string& text, double room, bool bold = false);
 
-/// svg, png and pdf.
+/// The formats: svg, png and pdf.
 [[nodiscard]] const std::vector<std::string>& image_formats();
-/// The bytes of an SVG in one of these formats, drawn by librsvg in a child process; in a PNG each
-/// of its units is `scale` pixels. Throws SimulationError where that fails.
+/// Converts an SVG to one of these formats with librsvg in a child process; in a PNG, one unit of
+/// the SVG is `scale` pixels. Throws SimulationError if that fails.
 [[nodiscard]] std::string image_of(const std::string& svg, const std::string& format,
                                    double scale = 2);
-/// The one of `formats` that a file's name ends in; empty where the name has no extension. Throws
-/// InputError that begins with the name where it ends in anything else.
+/// The format of `formats` that matches the extension of a file name; empty if the name has none.
+/// Throws InputError that begins with the name for any other extension.
 [[nodiscard]] std::string format_of_name(const std::string& name,
                                          const std::vector<std::string>& formats = image_formats());
 

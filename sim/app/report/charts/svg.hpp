@@ -1,4 +1,4 @@
-// Elements of SVG, as text.
+// Formats elements of SVG.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,23 @@ enum class Anchor : std::uint8_t { start, middle, end };
 struct TextLook {
   Anchor anchor = Anchor::start;
   bool bold = false;
-  bool upwards = false;  ///< turned by a quarter
+  bool upwards = false;  ///< rotated by 90 degrees
   const char* fill = "#222";
 };
 
-/// As a text or an attribute of an SVG; control characters become blanks.
+/// Escapes a text for the content or an attribute of an element; control characters become blanks.
 [[nodiscard]] std::string svg_escaped(const std::string& text);
 
 [[nodiscard]] std::string text_at(double x, double y, const std::string& text,
                                   const TextLook& look = {});
-// `look`: attributes, as they stand in the element.
+// `look`: attributes as they are written in the element.
 [[nodiscard]] std::string circle_at(double x, double y, double radius, const std::string& look);
 [[nodiscard]] std::string rect_at(double x, double y, double width, double height,
                                   const std::string& look);
 [[nodiscard]] std::string path_of(const Points& points, const std::string& look,
                                   bool closed = false);
 
-/// A whole document on white, of a width and height in pixels.
+/// A complete document with a white background; width and height are in pixels.
 [[nodiscard]] std::string svg_document(double width, double height, const std::string& body);
 
 }  // namespace thinwire::report

@@ -1,4 +1,4 @@
-// A trace's statistics as a drawing.
+// Draws a trace's statistics.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace thinwire::report {
 
-/// How unions grow with the ranks, and the thresholds of the iterations, as SVG.
+/// The growth of unions with the ranks, and the thresholds of the iterations, as SVG.
 [[nodiscard]] std::string trace_svg(const traces::TraceHeader& header,
                                     const traces::TraceStatistics& statistics);
 

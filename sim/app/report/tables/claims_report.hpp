@@ -1,4 +1,4 @@
-// What the papers report beside what is simulated, as a table.
+// Prints a table of the papers' figures and the simulated ones.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace thinwire::report {
 
 [[nodiscard]] std::vector<Json> claim_records(const std::vector<studies::Finding>& findings);
-/// The table, and under it how many hold.
+/// The table, followed by the number of findings that hold.
 [[nodiscard]] std::string claims_text(const std::vector<studies::Finding>& findings);
 
 }  // namespace thinwire::report

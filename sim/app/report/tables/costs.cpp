@@ -11,7 +11,7 @@ namespace thinwire::report {
 
 namespace {
 
-/// Formulas hold no bars, but option texts might.
+/// Escapes bars, which formulas lack but option texts might contain.
 std::string cell(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -27,7 +27,7 @@ std::string interval_of(const std::string& low, const std::string& high) {
 
 std::string code(const std::string& formula) { return "`" + cell(formula) + "`"; }
 
-/// Whole: words and messages.
+/// Formats whole numbers: words and messages.
 std::string whole(double value) { return fmt::format("{:.0f}", value); }
 
 }  // namespace
@@ -38,7 +38,7 @@ std::string bandwidth_text(const algorithms::PaperCost& paper) {
 
 std::vector<Json> cost_records(const CostPoint& point) {
   std::vector<Json> records;
-  const experiment::Machine machine;  // DRAGONN decides by it
+  const experiment::Machine machine;  // DRAGONN's decisions depend on it
   for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
     const algorithms::Options options(scheme.options, {});
     const algorithms::Cost cost = scheme.cost({.ranks = point.ranks,

@@ -1,4 +1,4 @@
-// The cost models of all schemes as tables: the papers' formulas, and what they come to.
+// The cost models of all schemes as tables: the papers' formulas, and their values.
 #pragma once
 
 #include <string>
@@ -9,21 +9,21 @@
 
 namespace thinwire::report {
 
-/// Where formulas are evaluated.
+/// The point at which formulas are evaluated.
 struct CostPoint {
   int ranks = 64;
   std::int64_t n = 133'547'324;  ///< BERT
   std::int64_t k = 1'335'473;
 };
 
-/// "[low, high]" of the words in β.
+/// The paper's number of words (the factor of β) as "[low, high]".
 [[nodiscard]] std::string bandwidth_text(const algorithms::PaperCost& paper);
 
-/// One record a scheme: the paper's formulas, and the messages and words of a run by them, from
-/// the scheme's cost model at `point` in an iteration that only reuses what others computed.
+/// One record per scheme: the paper's formulas, and the messages and words of a run according to
+/// the scheme's cost model at `point`, in an iteration that only reuses earlier decisions.
 [[nodiscard]] std::vector<Json> cost_records(const CostPoint& point);
 
-/// docs/cost-models.md.
+/// The text of docs/cost-models.md.
 [[nodiscard]] std::string cost_models_markdown();
 
 }  // namespace thinwire::report

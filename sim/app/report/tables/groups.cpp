@@ -25,7 +25,7 @@ const Json& value_of(const Json& record, const std::string& column) {
   return found == record.end() ? kNull : *found;
 }
 
-/// Ascending.
+/// The numbers in a column, ascending.
 std::vector<double> numbers_in(const std::vector<const Json*>& records, const char* column) {
   std::vector<double> numbers;
   for (const Json* record : records) {

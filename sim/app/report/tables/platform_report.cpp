@@ -17,7 +17,7 @@ namespace thinwire::report {
 
 namespace {
 
-/// One record, its fields below each other.
+/// Renders a single record; a table has one field per line.
 std::string render_record(Format format, const Json& record) {
   if (format != Format::table) return render(format, {record}, {});
   std::vector<Json> lines;

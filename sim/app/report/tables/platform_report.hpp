@@ -1,4 +1,4 @@
-// What a platform is like, and what its links carry, as text in every format.
+// Describes a platform and the load of its links as text, in every format.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace thinwire::report {
 
-/// Hosts, links, distances and bisection bandwidth.
+/// The hosts, links, distances and bisection bandwidth.
 [[nodiscard]] std::string platform_text(Format format, const topologies::Platform& platform,
                                         const topologies::PlatformGraph& graph);
 /// The links of a route, with the sum of the latencies up to each.
 [[nodiscard]] std::string route_text(Format format, const topologies::Platform& platform,
                                      const topologies::Route& route);
-/// What each link carries; a table has the `top` hottest of them.
+/// The load of each link; a table shows only the `top` busiest.
 [[nodiscard]] std::string loads_text(Format format, const topologies::Platform& platform,
                                      const topologies::Loads& loads, std::size_t top);
 

@@ -1,4 +1,4 @@
-// Profiles, their fits and the fill-in that they lead one to expect, as records and as tables.
+// Reports profiles, their fits and the fill-in that they predict, as records and as tables.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace thinwire::report {
 
-/// One of kind "profile", then one of kind "entry" for all that says where it comes from.
+/// One record of kind "profile", then one of kind "entry" for each entry whose source it states.
 [[nodiscard]] std::vector<Json> profile_records(const traces::Profile& profile);
 [[nodiscard]] std::string profile_text(const std::vector<Json>& records);
 
-/// Those of the profile, then of kinds "union", "increment" and "error".
+/// The records of the profile, then those of kinds "union", "increment" and "error".
 [[nodiscard]] std::vector<Json> fit_records(const traces::ProfileFit& fit);
 [[nodiscard]] std::string fit_text(const std::vector<Json>& records);
 
-/// Of kind "fill-in", one for each number of ranks.
+/// Records of kind "fill-in", one for each number of ranks.
 [[nodiscard]] std::vector<Json> fill_in_records(const traces::Profile& profile, double density,
                                                 const std::vector<double>& ranks);
 [[nodiscard]] std::string fill_in_text(const std::vector<Json>& records);

@@ -11,12 +11,12 @@ namespace thinwire::report {
 
 namespace {
 
-/// Of the gradient as it is before anything is selected.
+/// The size of the gradient before selection.
 std::int64_t dense_bytes(const experiment::Point& point) {
   return to_bytes(Words(point.space.components)).value();
 }
 
-/// Dense bytes a second; none where there is no time, or more in it than the allreduce.
+/// Dense bytes per second; none without a time or if the time includes other work.
 std::optional<double> algorithm_bandwidth(const experiment::Row& row) {
   if (!row.outcome || !row.point.workload.model.empty()) return std::nullopt;
   const double time = row.outcome->time().value();
@@ -24,7 +24,8 @@ std::optional<double> algorithm_bandwidth(const experiment::Row& row) {
   return static_cast<double>(dense_bytes(row.point)) / time;
 }
 
-/// What nccl-tests multiply the bandwidth of an allreduce by, so that it compares with the links'.
+/// The factor by which nccl-tests multiply the bandwidth of an allreduce to compare it with the
+/// links.
 double bus_factor(int ranks) { return 2.0 * (ranks - 1) / ranks; }
 
 }  // namespace
@@ -38,7 +39,7 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
   const auto n = static_cast<double>(point.space.components);
   const auto [low, high] = comparison.cost.run();
 
-  // Of rows without a result, or without a selection, nothing is taken from these.
+  // Rows without a result or without a selection take no value from these.
   const experiment::Outcome none;
   const experiment::Outcome& o = row.outcome ? *row.outcome : none;
   const experiment::SelectionSummary s = o.selection.value_or(experiment::SelectionSummary{});
@@ -55,7 +56,7 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
   };
   const std::optional<double> bandwidth = algorithm_bandwidth(row);
   Json record = {{"schema", "comparison/1"}};
-  // Settings at the top of a config first, then those in groups: options.tau, machine.alpha_s ...
+  // Settings at the top level of a config come first, then those in groups: options.tau, ...
   for (const bool in_groups : {false, true}) {
     for (const experiment::Setting& setting : experiment::point_settings()) {
       const bool options = setting.kind == SettingKind::options;

@@ -1,4 +1,4 @@
-// What the outputs print: a flat record a row, under stable names with units.
+// The records that the outputs print: one flat record per row, with stable names and units.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace thinwire::report {
 
-/// All that is known of a result and its formula; missing values are null. The names are those of
-/// docs/output-format.md.
+/// All data of a result and its formula; missing values are null. docs/output-format.md lists the
+/// names.
 [[nodiscard]] Json record_of(const experiment::Row& row, const experiment::Comparison& comparison);
 
 }  // namespace thinwire::report

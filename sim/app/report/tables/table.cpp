@@ -12,7 +12,7 @@ namespace thinwire::report {
 
 namespace {
 
-/// Columns that a terminal needs for UTF-8 text: one for each character here.
+/// The number of terminal columns of a UTF-8 text: one per character for the characters used here.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count_if(
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));

@@ -14,7 +14,7 @@ namespace {
 
 double microseconds(Seconds time) { return time.value() * 1e6; }
 
-/// Where an event is shown: a rank is a process, what it has tracks for are threads.
+/// The position of an event: a rank is a process, and its tracks are threads.
 struct Place {
   int pid;
   int tid;
@@ -25,7 +25,7 @@ struct PortSlice {
   Seconds begin;
   Seconds end;
   const MessageTimes* message;
-  std::int64_t id;  ///< of the message
+  std::int64_t id;  ///< message id
 };
 
 /// Both directions of the ports of a rank.
@@ -34,7 +34,7 @@ struct Ports {
   std::vector<PortSlice> receives;
 };
 
-/// Slices that do not overlap, so that a track can show them.
+/// The slices in lanes without overlap, so that each lane fits on a track.
 using Lanes = std::vector<std::vector<PortSlice>>;
 
 Lanes lanes_of(std::vector<PortSlice> slices) {
@@ -91,7 +91,7 @@ class Writer {
 
  private:
   void add_rank(Rank rank) {
-    const int pid = rank.value() + 1;  // 0 is the idle process to those who read the format
+    const int pid = rank.value() + 1;  // readers of the format take 0 for the idle process
     add_name(pid, "process", fmt::format("rank {}", rank.value()), rank.value());
     int track = 0;
     const auto place = [&](const std::string& name) {
@@ -149,7 +149,7 @@ class Writer {
     };
     if (both && send) add_flow("s", slice.begin, "");
     if (both && !send) {
-      // Inside the slice, to which it belongs: readers round to whole nanoseconds.
+      // The flow ends inside the slice that it belongs to: readers round to whole nanoseconds.
       const double back = std::min(1e-9, (slice.end - slice.begin).value() / 2);
       add_flow("f", Seconds(slice.end.value() - back), R"(, "bp": "e")");
     }
@@ -163,7 +163,7 @@ class Writer {
                    kind, place.pid, place.tid, microseconds(at), more);
   }
 
-  /// Of a rank, or of a track of it; both are shown in the order of `order`.
+  /// Names a rank, or a track of it; both are shown in the order of `order`.
   void add_name(int pid, const char* what, const std::string& name, int order, int tid = 0) {
     const std::string track = tid > 0 ? fmt::format(R"(, "tid": {})", tid) : "";
     separate();

@@ -1,4 +1,4 @@
-// A timeline in the trace-event format of Chrome, which Perfetto (https://ui.perfetto.dev) opens.
+// Writes a timeline in Chrome's trace-event format, which Perfetto (https://ui.perfetto.dev) opens.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace thinwire::report {
 
 struct TimelineText {
-  std::int64_t events = 0;  ///< without the names of the tracks
+  std::int64_t events = 0;  ///< not counting the names of the tracks
   std::string text;
 };
 
-/// The JSON of docs/timeline.md. `about` goes to its otherData. Slices that a failed run left open
-/// end with the last thing that happened.
+/// The JSON that docs/timeline.md describes. `about` becomes its otherData. Slices that a failed
+/// run left open end at the time of the last event.
 [[nodiscard]] TimelineText to_trace_events(const Timeline& timeline, Json about);
 
 }  // namespace thinwire::report

@@ -16,7 +16,7 @@ namespace {
 constexpr int kBarWidth = 32;
 constexpr std::size_t kSparkWidth = 60;
 
-/// A bar for the value by the largest of all records.
+/// A column of bars, scaled to the largest value of all records.
 Column bar_column(const std::vector<Json>& records, const char* key) {
   double largest = 0;
   for (const Json& record : records) largest = std::max(largest, record.at(key).get<double>());
@@ -41,8 +41,8 @@ std::string header_text(const Json& trace) {
   line("iterations", fmt::format("{} recorded, {} .. {}", number("iterations"),
                                  number("first_iteration"), number("last_iteration")));
   line("residuals", trace.at("residual_rule") == "all"
-                        ? "a rank forgets all that it selected"
-                        : "a rank forgets what the global top-k holds too");
+                        ? "drop all selected entries"
+                        : "drop selected entries of the global top-k");
   if (trace.at("gradient_iterations") != 0) {
     line("gradients",
          fmt::format("{} coordinates of {} ranks in {} iterations", number("gradient_coordinates"),

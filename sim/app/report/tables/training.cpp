@@ -8,7 +8,7 @@ namespace thinwire::report {
 
 namespace {
 
-/// All of a point but its ranks.
+/// The description of a point except for its ranks.
 std::string group_of(const experiment::Point& point) {
   Json json = to_json(point);
   json.erase("ranks");

@@ -1,4 +1,4 @@
-// Iterations of trainings as a table: where the time goes, and what comes out of it.
+// Reports training iterations as a table: how their time is spent, and the throughput.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace thinwire::report {
 
-/// Iterations for which a table says the hours.
+/// The number of iterations for which a table gives the hours.
 inline constexpr double kReportedIterations = 100'000;
 
-/// One record for each row that has a workload; `efficiency` is weak scaling's, against the row of
-/// the fewest ranks among those that differ in nothing else.
+/// One record per row with a workload; `efficiency` is that of weak scaling, relative to the row
+/// with the fewest ranks among those that differ in nothing else.
 [[nodiscard]] std::vector<Json> training_records(const std::vector<experiment::Row>& rows);
 [[nodiscard]] std::vector<Column> training_columns();
 

@@ -159,7 +159,7 @@ double ClaimPage::paper(const std::string& pointer) const {
 }
 
 Finding& ClaimPage::add(const std::string& what, FindingKind kind, Basis basis) {
-  // Not a braced temporary: GCC 12's AddressSanitizer reports a false mismatch where it is
+  // A braced temporary is avoided: GCC 12's AddressSanitizer reports a false mismatch when it is
   // destroyed.
   Finding& finding = findings_.emplace_back();
   finding.claim = claim_.at("id").get<std::string>();

@@ -1,5 +1,5 @@
-// What the papers report beside what is simulated. The facts are claims.json; how each is simulated
-// is a function of the paper's file: oktopk.cpp, sparcml.cpp, exdyna.cpp, dragonn.cpp.
+// Compares the papers' figures with simulated ones. The facts are in claims.json; each paper's file
+// has a function per claim that simulates it: oktopk.cpp, sparcml.cpp, exdyna.cpp, dragonn.cpp.
 #pragma once
 
 #include <functional>
@@ -11,18 +11,18 @@
 
 namespace thinwire::studies {
 
-/// How a simulated figure comes about.
+/// The basis of a simulated figure.
 enum class Basis : std::uint8_t {
-  formula,     ///< it follows from a cost model alone
-  calibrated,  ///< a parameter was set such that this one comes out
+  formula,     ///< follows from a cost model alone
+  calibrated,  ///< a parameter was set to reproduce it
   predicted,
 };
 
-/// What has to be true of it.
+/// The criterion that the figure must meet.
 enum class FindingKind : std::uint8_t {
   number,   ///< within a quarter of the paper's
   at_most,  ///< no more than the paper's
-  order,    ///< a statement of the paper, that holds or not
+  order,    ///< a statement of the paper, which holds or does not
 };
 
 enum class ClaimVerdict : std::uint8_t { holds, misses, not_simulated };
@@ -30,16 +30,16 @@ enum class ClaimVerdict : std::uint8_t { holds, misses, not_simulated };
 /// One number or statement of a claim.
 struct Finding {
   std::string claim;   ///< id in claims.json
-  std::string what;    ///< which of its numbers, or what it says
-  std::string source;  ///< paper and place
+  std::string what;    ///< which of its numbers, or its statement
+  std::string source;  ///< paper and section, table or figure
   FindingKind kind = FindingKind::number;
   Basis basis = Basis::predicted;
   std::optional<double> paper;
   std::optional<double> simulated;
   ClaimVerdict verdict = ClaimVerdict::not_simulated;
-  std::string note;  ///< why it is not simulated, or what an order was judged by
+  std::string note;  ///< why it is not simulated, or the data behind an order
 
-  /// Simulated over reported.
+  /// The simulated value over the reported one.
   [[nodiscard]] std::optional<double> ratio() const;
 };
 
@@ -47,26 +47,26 @@ struct Finding {
 [[nodiscard]] std::string name_of(FindingKind kind);
 [[nodiscard]] std::string name_of(ClaimVerdict verdict);
 
-/// How far a number may be from the paper's, as a share of it.
+/// The largest relative deviation of a number from the paper's.
 inline constexpr double kClaimTolerance = 0.25;
 
-/// How many findings there are, and how many hold.
+/// The number of findings, and of those that hold.
 struct ClaimCounts {
   int of = 0;
   int hold = 0;
 };
-/// Those that are simulated.
+/// Counts the simulated findings of a kind and basis.
 [[nodiscard]] ClaimCounts count(const std::vector<Finding>& findings, FindingKind kind,
                                 Basis basis);
 
-/// The path of the shipped facts.
+/// The path of the shipped claims.json.
 [[nodiscard]] std::string claims_file();
-/// Ids, in the order of the file.
+/// The ids of the claims, in the order of the file.
 [[nodiscard]] std::vector<std::string> claim_ids();
 
-/// Simulates the claims whose id begins with one of `wanted` (all where that is empty). Calls
-/// `progress` with each id before it begins. Throws InputError where no id begins so, and
-/// SimulationError where a run fails.
+/// Simulates the claims whose id begins with one of `wanted` (all if it is empty). Calls `progress`
+/// with each id before it begins. Throws InputError if no id matches, and SimulationError if a run
+/// fails.
 [[nodiscard]] std::vector<Finding> check_claims(
     const std::vector<std::string>& wanted,
     const std::function<void(const std::string& id)>& progress = {});

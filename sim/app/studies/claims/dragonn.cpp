@@ -1,9 +1,9 @@
 // The claims of DRAGONN (ICML 2022): 16 V100 in two machines of 8 with PCIe, 25 Gb/s between them,
 // Horovod and NCCL; compression ratio 0.001.
 //
-// The α-β machine with one calibrated parameter, β. Full synchronization is dense allreduce in
-// buckets of 64 MiB (Horovod's fusion buffer), overlapped with the backward pass; the sparse ones
-// go tensor by tensor, also overlapped.
+// They run on the α-β machine with one calibrated parameter, β. Full synchronization is dense
+// allreduce in buckets of 64 MiB (Horovod's fusion buffer), overlapped with the backward pass; the
+// sparse ones go tensor by tensor, also overlapped.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ Json machine(const Trials& trials) {
           {"beta_s_per_word", trials.calibrated("dragonn.beta_s_per_word")}};
 }
 
-/// Scheme and options of one of the paper's systems.
+/// The scheme and options of one of the paper's systems.
 Json system(const std::string& name) {
   if (name == kFull) {
     return {{"scheme", "dense_ovlp"}, {"options", {{"bucket_words", 16'777'216}}}};
@@ -56,7 +56,7 @@ double speed(Trials& trials, const std::string& model, const std::string& name) 
          dragonn_trained(trials, model, name).training->mean.total().value();
 }
 
-/// Compression and communication, whether they hide behind the backward pass or not.
+/// The time of compression and communication, whether the backward pass hides it or not.
 double synchronization(Trials& trials, const std::string& model, const std::string& name) {
   double sum = 0;
   for (const experiment::PhaseCost& phase : dragonn_trained(trials, model, name).phases) {
@@ -67,7 +67,7 @@ double synchronization(Trials& trials, const std::string& model, const std::stri
   return sum;
 }
 
-/// Seconds that selecting out of so many components takes on a V100.
+/// The seconds that a V100 takes to select out of that many components.
 double encoding(Trials& trials, const std::string& name, std::int64_t components) {
   Json point = system(name);
   point["ranks"] = 2;
@@ -111,7 +111,7 @@ void parts(Trials& trials, ClaimPage& page) {
   }
 }
 
-/// The lemma takes independent slots.
+/// The lemma assumes independent slots.
 constexpr const char* kEvenly = "coordinates that follow one another are hashed more evenly";
 
 void bins(Trials& trials, ClaimPage& page) {
@@ -138,7 +138,7 @@ struct Overheads {
   double dgc;
 };
 
-/// Of a tensor of so many bytes.
+/// The overheads for a tensor of that many bytes.
 Overheads overheads(Trials& trials, double bytes) {
   const auto components = static_cast<std::int64_t>(bytes / 4);
   const auto time = [&](Json point, double gamma) {
@@ -160,7 +160,7 @@ Overheads overheads(Trials& trials, double bytes) {
   return result;
 }
 
-/// The size in bytes at which `condition` begins to hold, among powers of two to the quarter.
+/// The smallest size in bytes at which `condition` holds, among powers of 2^(1/4).
 template <class Condition>
 double first_size(Trials& trials, Condition condition) {
   for (double exponent = 14; exponent <= 29; exponent += 0.25) {

@@ -1,7 +1,7 @@
 // The claims of ExDyna (2024): 16 V100 in two nodes of 8 with NVLink, PyTorch 1.5 and NCCL.
 //
-// The platform exdyna_v100 on SMPI, since eight GPUs share a NIC; messages go from GPU to GPU. Each
-// model's computing time is calibrated by CLT-k's slowdown.
+// They run on the platform exdyna_v100 with SMPI because eight GPUs share a NIC; messages go from
+// GPU to GPU. Each model's compute time is calibrated with CLT-k's slowdown.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace thinwire::studies {
 namespace {
 
 constexpr int kExdynaRanks = 16;
-/// What is closer is a tie.
+/// A smaller ratio counts as a tie.
 constexpr double kMargin = 1.01;
-/// The paper's names of the models, and ours.
+/// The names of the models in the paper and here.
 constexpr std::array<std::pair<const char*, const char*>, 3> kExdynaModels{
     {{"resnet152", "resnet152"}, {"inception_v4", "inception_v4"}, {"lstm", "lstm_wikitext2"}}};
 
@@ -63,7 +63,7 @@ void topk(Trials& trials, ClaimPage& page) {
   }
 }
 
-/// What all ranks apply, over k.
+/// The density of the update that all ranks apply, relative to k.
 double actual_density(const experiment::Row& row) {
   return static_cast<double>(row.outcome->result_components) / static_cast<double>(row.point.k);
 }

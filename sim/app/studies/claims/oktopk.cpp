@@ -1,7 +1,7 @@
 // The claims of Ok-Topk (PPoPP 2022), measured on Piz Daint with the authors' Python code.
 //
-// Its machine is the α-β machine with two calibrated parameters, its GPU the P100, and messages are
-// sent from the host's memory. Schemes run as that code does (`published`), with its constants.
+// They run on the α-β machine with two calibrated parameters and the GPU P100; messages go through
+// host memory. Schemes run as that code does (`published`), with its constants.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace thinwire::studies {
 
 namespace {
 
-/// Those that Ok-Topk is compared with.
+/// The schemes that Ok-Topk is compared with.
 constexpr std::array kOthers{"dense_rabenseifner", "dense_ovlp", "topka", "topkdsa", "gtopk",
                              "gaussiank"};
 
@@ -45,7 +45,7 @@ Json published_options(const std::string& model) {
   return options;
 }
 
-/// A training on Piz Daint.
+/// The outcome of a training on Piz Daint.
 const experiment::TrainingOutcome& training(Trials& trials, const std::string& model,
                                             const std::string& scheme, int ranks) {
   Json point = {{"scheme", scheme},
@@ -56,8 +56,8 @@ const experiment::TrainingOutcome& training(Trials& trials, const std::string& m
   // The paper moves the Gaussian threshold until more than 3k/4 are selected.
   if (scheme == "gaussiank") point["options"] = {{"corrected", true}, {"rounds", 50}};
   if (scheme == "gaussiank" && model == "bert") {
-    // The profile's tail has no second moment that a Gaussian could be fitted to: a threshold that
-    // selects the 3k/4 at which the paper's adjustment stops.
+    // The profile's tail has no second moment that a Gaussian could be fitted to, so a threshold is
+    // used that selects the 3k/4 at which the paper's adjustment stops.
     point["scheme"] = "gaussiank+threshold_reuse";
     point["options"] = {{"tau_prime", 128}};
     point["density"] = 0.0075;
@@ -79,7 +79,7 @@ double sparsification(Trials& trials, const std::string& model, const std::strin
   return training(trials, model, scheme, ranks).mean.sparsification.value();
 }
 
-/// Both ends of "Ok-Topk outperforms the other schemes by lo to hi".
+/// Compares both ends of "Ok-Topk outperforms the other schemes by lo to hi".
 void speedups(Trials& trials, ClaimPage& page, const std::string& model, int ranks) {
   const double own = seconds(trials, model, "oktopk", ranks);
   std::string least;
@@ -110,7 +110,7 @@ double minutes(Trials& trials, const std::string& model, const std::string& sche
   return iterations * seconds(trials, model, scheme, ranks) / 60;
 }
 
-/// What a point without a training is compared with.
+/// A point with BERT's gradients but without the training around the allreduce.
 Json bert_gradients(const Trials& trials, int ranks, const Json& options) {
   Json all = {{"tau_prime", 128}};
   all.update(options);
@@ -147,7 +147,7 @@ void intro_fillin(Trials& trials, ClaimPage& page) {
     const Json point = {{"scheme", "topka"}, {"ranks", ranks}};
     return static_cast<double>(trials.outcome(point).words_received.max) / 2;
   };
-  // The last of seven stages is what 128 ranks receive beyond 64.
+  // The last of seven stages delivers what 128 ranks receive beyond 64.
   page.stated("values received in the last stage", 640'000, values(128) - values(64),
               Basis::formula);
 }
@@ -165,7 +165,7 @@ void fillin(Trials& trials, ClaimPage& page, const std::string& profile, double 
               Basis::calibrated, "the profile's popularity was set by it");
 }
 
-/// Mean deviation of what a sparsifier selects after the start-up, and its mean over k.
+/// The mean deviation of the selected counts after the start-up, and their mean over k.
 SelectionDeviation selection(const std::string& profile, const std::string& sparsifier) {
   const traces::Profile read = traces::read_profile(traces::profile_file(profile));
   const SelectionSeries series =
@@ -202,7 +202,7 @@ void underestimate(Trials& /*trials*/, ClaimPage& page) {
               "the profile's magnitudes were set by it");
 }
 
-/// Seconds of the split with the repartition's share, mid-way between repartitions.
+/// The seconds of the split with the repartition's share, midway between repartitions.
 double split(Trials& trials, int ranks, bool balanced) {
   Json point = bert_gradients(trials, ranks,
                               {{"balanced_split", balanced}, {"published", true}, {"bucket", 4}});
@@ -213,7 +213,7 @@ double split(Trials& trials, int ranks, bool balanced) {
   return time;
 }
 
-/// Figure 7: what an optimisation gains on 16, 32 and 64 GPUs, and that it grows.
+/// Figure 7: the gain of an optimisation on 16, 32 and 64 GPUs, and its growth with P.
 template <class GainOn>
 void gains(ClaimPage& page, GainOn gain_on, Basis basis, const std::string& note) {
   const std::array gained{gain_on(16), gain_on(32), gain_on(64)};
@@ -233,7 +233,7 @@ void balance_split(Trials& trials, ClaimPage& page) {
 
 void balance_allgather(Trials& trials, ClaimPage& page) {
   const auto time = [&](int ranks, bool balancing) {
-    // Regions are equal, so that there is something to balance.
+    // Regions are of equal size, so there is an imbalance to remove.
     const Json point = bert_gradients(
         trials, ranks, {{"balanced_split", false}, {"balancing", balancing}, {"trigger", 0}});
     return time_in(trials.outcome(point), {"balance", "allgatherv"});

@@ -1,6 +1,6 @@
 // The claims of SparCML (SC 2019): Piz Daint, and the clusters Greina with InfiniBand and with
 // Gigabit Ethernet. Its library is C++, so α and β are the platforms' own; vectors are summed by a
-// core of the host (device xc50_cpu).
+// host core (device xc50_cpu).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace thinwire::studies {
 
 namespace {
 
-/// Where a run takes place, as keys of a point.
+/// The platform or machine of a system, as keys of a point.
 Json place(const Trials& trials, const std::string& system) {
   if (system == "Piz Daint") return {{"platform", "aries_daint"}};
   if (system == "Greina GigE") return {{"platform", "gige_star"}};
@@ -36,7 +36,7 @@ void bounds(Trials& trials, ClaimPage& page) {
   }
 }
 
-/// Seconds of an allreduce of 16M components of which each rank has some at random.
+/// The seconds of an allreduce of 16M components; each rank has random ones.
 double random_allreduce(Trials& trials, const std::string& system, const std::string& scheme,
                         int ranks, double density) {
   Json point = place(trials, system);
@@ -85,7 +85,7 @@ void figure3(Trials& trials, ClaimPage& page) {
 }
 
 void max_speedup(Trials& trials, ClaimPage& page) {
-  // Half of all components each, so that the result is dense; 64 ranks.
+  // Each of 64 ranks has half of all components, so the result is dense.
   const Json machine = {{"alpha_s", 0}, {"beta_s_per_word", 1e-9}};
   const auto time = [&](const char* scheme) {
     return trials
@@ -102,13 +102,13 @@ void max_speedup(Trials& trials, ClaimPage& page) {
              fmt::format("{:.3g} times", gain), Basis::formula);
 }
 
-/// Distinct features of so many samples.
+/// The number of distinct features in that many samples.
 double distinct(const Trials& trials, const std::string& data, double samples) {
   return trials.assumed(data, "features_per_sample") *
          std::pow(std::max(1.0, samples), trials.calibrated("sparcml.vocabulary_exponent"));
 }
 
-/// Seconds of communication in a pass over the data.
+/// The seconds of communication in a pass over the data.
 double pass(Trials& trials, const Json& row, bool sparse) {
   const std::string data = row.at("data") == "Webspam" ? "webspam" : "url";
   const int ranks = row.at("P").get<int>();
@@ -124,7 +124,7 @@ double pass(Trials& trials, const Json& row, bool sparse) {
       return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     });
     point["k"] = std::llround(mine);
-    // So much in common that all ranks together have `all`.
+    // The overlap is such that all ranks together have `all` components.
     point["input"] = {{"overlap", std::clamp((ranks - all / mine) / (ranks - 1), 0.0, 1.0)}};
   } else {
     point["density"] = 0.01;
@@ -174,7 +174,7 @@ void resnet50(Trials& trials, ClaimPage& page) {
     return iterations * trials.train(point).mean.total().value();
   };
   const double dense = epoch({{"scheme", "dense_ovlp"}});
-  // Its own kernels select out of buckets of 512 in one pass: a comparison and a compaction.
+  // SparCML's kernels select out of buckets of 512 in one pass: a comparison and a compaction.
   const double sparse = epoch({{"scheme", "ssar_split_allgather+hard_threshold"}});
   page.number("dense, s", "/values/dense_s", dense, Basis::calibrated,
               "sets ResNet-50's computing time on the P100");

@@ -1,4 +1,4 @@
-// What the claims' functions have in common: the papers' figures, and runs that are kept.
+// Shared tools of the claims' functions: the papers' figures, and memoised runs.
 #pragma once
 
 #include <map>
@@ -15,11 +15,11 @@ class Trials {
  public:
   explicit Trials(Json facts) : facts_(std::move(facts)) {}
 
-  /// Of a calibrated or an assumed figure.
+  /// The value of a calibrated or an assumed parameter.
   [[nodiscard]] double calibrated(const std::string& name) const;
   [[nodiscard]] double assumed(const std::string& name, const std::string& key = "value") const;
 
-  /// Each point runs once. Throws SimulationError where it fails.
+  /// Runs a point, or returns its earlier row. Throws SimulationError if it fails.
   const experiment::Row& run(const Json& point);
   const experiment::Outcome& outcome(const Json& point) { return *run(point).outcome; }
   const experiment::TrainingOutcome& train(const Json& point) { return *outcome(point).training; }
@@ -45,7 +45,7 @@ class ClaimPage {
               Basis basis = Basis::predicted, const std::string& note = {});
   void at_most(const std::string& what, const std::string& pointer, double simulated,
                Basis basis = Basis::predicted, const std::string& note = {});
-  /// A number that stands in the claim's text.
+  /// Adds a number that the claim's text states.
   void stated(const std::string& what, double paper, double simulated,
               Basis basis = Basis::predicted, const std::string& note = {});
   void order(const std::string& what, bool holds, const std::string& note,
@@ -59,7 +59,7 @@ class ClaimPage {
   std::vector<Finding>& findings_;
 };
 
-/// How a claim is simulated.
+/// A function that simulates a claim.
 using ClaimCheck = void (*)(Trials& trials, ClaimPage& page);
 using ClaimChecks = std::map<std::string, ClaimCheck>;
 
@@ -68,8 +68,8 @@ using ClaimChecks = std::map<std::string, ClaimCheck>;
 [[nodiscard]] ClaimChecks exdyna_claims();
 [[nodiscard]] ClaimChecks dragonn_claims();
 
-/// Of the reported iteration: the longest time that a rank spent in these phases together. The
-/// point has to record its ranks.
+/// The longest time that a rank spent in these phases together, in the reported iteration. The
+/// point must record its ranks.
 [[nodiscard]] double time_in(const experiment::Outcome& outcome,
                              const std::vector<std::string>& phases);
 
