@@ -44,7 +44,7 @@ std::vector<experiment::Row> rows_of(const std::vector<std::string>& files) {
   }
   experiment::UniqueRows unique = experiment::unique_rows(std::move(rows));
   if (unique.repeated > 0) {
-    say("{} results are there more than once, and the last one of each counts", unique.repeated);
+    say("{} results occur more than once; the last of each is used", unique.repeated);
   }
   say_contradictions(unique);
   return std::move(unique.rows);

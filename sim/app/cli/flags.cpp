@@ -147,7 +147,8 @@ Option Command::bind(const std::string& names, Target target, const std::string&
           using Value = typename ValueOf<std::remove_reference_t<decltype(*to)>>::Type;
           CLI::Option* const option = app_->add_option(names, *to, help);
           // The words of a list may be empty: completion asks what may stand in place of nothing.
-          if constexpr (!std::is_same_v<decltype(to), std::vector<std::string>*&>) {
+          if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(to)>,
+                                        std::vector<std::string>*>) {
             option->check(complaint_about<Value>);
           }
           return Option(option);

@@ -103,7 +103,7 @@ TEST_CASE("a platform that is no XML is refused with file and line") {
 
 TEST_CASE("a platform that is not there, or no file, is refused") {
   const TemporaryFolder folder;
-  CHECK(contains(refusal(run_on("no-such.xml", 2)), "no-such.xml: cannot be read; is there such"));
+  CHECK(contains(refusal(run_on("no-such.xml", 2)), "no-such.xml: cannot be read; does the file"));
   CHECK(contains(refusal(run_on(folder.path("."), 2)), "is no file; name a platform XML"));
   CHECK(contains(refusal(run_on("alphabetta", 2)),
                  "/platform: unknown platform 'alphabetta'; did you mean 'alphabeta'?"));

@@ -137,7 +137,8 @@ TEST_CASE("The schema of sweeps takes every shipped sweep, and refuses what the 
     CAPTURE(base);
     const Plain sweep = {{"name", "wrong"}, {"base", Plain::parse(base)}};
     CHECK_FALSE(complaint(sweep, schema).empty());
-    CHECK(run_program("sweep --dry-run " + folder.write("wrong.json", sweep.dump())).exit_code == 2);
+    CHECK(run_program("sweep --dry-run " + folder.write("wrong.json", sweep.dump())).exit_code ==
+          2);
   }
   const Plain grid = {{"name", "wrong"}, {"grid", {{"rank", {4}}}}};
   CHECK_FALSE(complaint(grid, schema).empty());
