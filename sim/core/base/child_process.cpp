@@ -137,9 +137,9 @@ std::string first_line(const std::string& text) {
 }
 
 std::string reason_of_death(int status, const std::string& messages) {
-  const std::string how = WIFSIGNALED(status) ? fmt::format("signal {} ({})", WTERMSIG(status),
-                                                            strsignal(WTERMSIG(status)))
-                                              : fmt::format("exit code {}", WEXITSTATUS(status));
+  std::string how = WIFSIGNALED(status) ? fmt::format("signal {} ({})", WTERMSIG(status),
+                                                      strsignal(WTERMSIG(status)))
+                                        : fmt::format("exit code {}", WEXITSTATUS(status));
   const std::string line = first_line(messages);
   if (line.empty()) return how;
   // What a library said before it aborted is the reason.
