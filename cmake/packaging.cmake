@@ -32,6 +32,7 @@ install(FILES tools/completion/thinwire.bash RENAME thinwire
 install(PROGRAMS tools/slurm/sweep.sbatch DESTINATION ${share}/slurm COMPONENT program)
 install(FILES README.md CHANGELOG.md ${PROJECT_BINARY_DIR}/changelog.gz cmake/copyright
         DESTINATION ${doc} COMPONENT program)
+install(DIRECTORY docs DESTINATION ${doc} COMPONENT program)
 
 # -- development --
 foreach(folder IN ITEMS sim algorithms topologies traces)

@@ -51,7 +51,8 @@ run_it() { # run_it PROGRAM SHARE
   "$1" recommend --model bert --device p100 -P 2 --fast --schemes topka > "$work/out" || fail "recommend"
 }
 (cd "$work" && run_it "$work/root/usr/bin/thinwire" "$work/root/usr/share/thinwire")
-for file in man/man1/thinwire.1.gz bash-completion/completions/thinwire doc/thinwire/copyright; do
+for file in man/man1/thinwire.1.gz bash-completion/completions/thinwire doc/thinwire/copyright \
+  doc/thinwire/docs/user-guide.md; do
   [[ -s "$work/root/usr/share/$file" ]] || fail "no $file"
 done
 dpkg-deb -c "$development" | grep 'include/thinwire/algorithms/scheme.hpp' > /dev/null || fail "no headers"
