@@ -179,6 +179,28 @@ SparsifierInfo find_sparsifier(std::string_view name) {
   throw InputError(fmt::format("unknown sparsifier '{}'{}", name, did_you_mean(name, names)));
 }
 
+std::vector<std::string> composed_names(const SchemeInfo& scheme) {
+  std::vector<std::string> names;
+  if (scheme.dense) return names;
+  for (const SparsifierInfo& sparsifier : all_sparsifiers()) {
+    if (can_compose(scheme, sparsifier)) names.push_back(scheme.name + "+" + sparsifier.name);
+  }
+  return names;
+}
+
+std::vector<OptionInfo> all_options() {
+  std::vector<OptionInfo> options;
+  const auto add = [&](const std::vector<OptionInfo>& more) {
+    for (const OptionInfo& option : more) {
+      const auto known = std::ranges::find(options, option.name, &OptionInfo::name);
+      if (known == options.end()) options.push_back(option);
+    }
+  };
+  for (const SchemeInfo& scheme : all_schemes()) add(scheme.options);
+  for (const SparsifierInfo& sparsifier : all_sparsifiers()) add(sparsifier.options);
+  return options;
+}
+
 SchemeInfo find_scheme(std::string_view name) {
   const std::string_view base = name.substr(0, name.find('+'));
   std::vector<std::string> names;

@@ -3,6 +3,7 @@
 // your own call register_scheme() and register_sparsifier() (docs/tutorial-own-scheme.md).
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,11 @@ namespace thinwire::algorithms {
 /// Throws InputError with the nearest name when there is none, or when the scheme cannot carry the
 /// selection of the sparsifier.
 [[nodiscard]] SchemeInfo find_scheme(std::string_view name);
+
+/// Names SCHEME+SPARSIFIER, one for each sparsifier that a sparse scheme can carry.
+[[nodiscard]] std::vector<std::string> composed_names(const SchemeInfo& scheme);
+/// The options of all schemes and sparsifiers, one for each name.
+[[nodiscard]] std::vector<OptionInfo> all_options();
 
 /// Adds a user's sparsifier for the rest of the process. It must be called before any look-up and
 /// from one thread only, as sim/app/cli/program.hpp does. Throws InputError when the name is taken

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/algorithm/string.hpp>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/numbers.hpp"
 
 namespace thinwire::topologies {
 
@@ -62,10 +62,7 @@ double available_memory() {
 /// -1 where the text is no number of 31 bits, as SimGrid wants it.
 std::int64_t number_in(std::string text) {
   boost::trim(text);
-  std::int32_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && at == end ? number : -1;
+  return parse_number<std::int32_t>(text).value_or(-1);
 }
 
 std::vector<std::string> parts_of(const std::string& text, char separator) {

@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -41,15 +40,10 @@ Names names_of(const std::vector<Info>& infos) {
 Names scheme_names(const std::string& begun) {
   const std::size_t plus = begun.find('+');
   if (plus == std::string::npos) return names_of(algorithms::all_schemes());
-  Names names;
   for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
-    if (scheme.dense || scheme.name != begun.substr(0, plus)) continue;
-    for (const algorithms::SparsifierInfo& sparsifier : algorithms::all_sparsifiers()) {
-      if (algorithms::can_compose(scheme, sparsifier))
-        names.push_back(scheme.name + "+" + sparsifier.name);
-    }
+    if (scheme.name == begun.substr(0, plus)) return algorithms::composed_names(scheme);
   }
-  return names;
+  return {};
 }
 
 /// After the last comma of a list; each name with what stands before it.
@@ -71,15 +65,13 @@ Names shipped_inputs() {
 
 /// "KEY=" of every setting of a point, and of every option of a scheme.
 Names setting_keys() {
-  std::set<std::string> options;
-  for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
-    for (const algorithms::OptionInfo& option : scheme.options) options.insert(option.name);
-  }
   Names keys;
   for (const experiment::Setting& setting : experiment::point_settings()) {
     if (setting.kind != experiment::SettingKind::options) keys.push_back(setting.path + "=");
   }
-  for (const std::string& option : options) keys.push_back("options." + option + "=");
+  for (const std::string& option : names_of(algorithms::all_options())) {
+    keys.push_back("options." + option + "=");
+  }
   return keys;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -224,17 +225,16 @@ namespace {
 
 /// The command that the words name, its full name, and how many words that took.
 struct Named {
-  CLI::App* command;
+  Command command;
   std::string name;
   std::size_t words = 0;
 };
 
-Named named_by(CLI::App& program, const std::vector<std::string>& words) {
-  Named found{.command = &program, .name = program.get_name()};
+Named named_by(const Command& program, const std::vector<std::string>& words) {
+  Named found{.command = program, .name = program.name()};
   for (const std::string& word : words) {
-    const auto subs = found.command->get_subcommands([](CLI::App* /*sub*/) { return true; });
-    const auto sub =
-        std::ranges::find_if(subs, [&](CLI::App* one) { return one->check_name(word); });
+    const std::vector<Command> subs = found.command.subcommands();
+    const auto sub = std::ranges::find(subs, word, &Command::name);
     if (sub == subs.end()) break;
     found = {.command = *sub, .name = found.name + " " + word, .words = found.words + 1};
   }
@@ -245,9 +245,8 @@ Named named_by(CLI::App& program, const std::vector<std::string>& words) {
 std::string complaint_of(const Named& named, const std::vector<std::string>& words,
                          const std::string& otherwise) {
   std::vector<std::string> commands;
-  for (const CLI::App* sub :
-       named.command->get_subcommands([](CLI::App* /*sub*/) { return true; })) {
-    if (!sub->get_group().empty()) commands.push_back(sub->get_name());
+  for (const Command& sub : named.command.subcommands()) {
+    if (!sub.hidden()) commands.push_back(sub.name());
   }
   if (!commands.empty() && (words.size() == named.words || !words[named.words].starts_with('-'))) {
     if (words.size() == named.words) {
@@ -257,10 +256,8 @@ std::string complaint_of(const Named& named, const std::vector<std::string>& wor
                        did_you_mean(words[named.words], commands));
   }
   std::vector<std::string> options;
-  for (const CLI::Option* option :
-       named.command->get_options([](const CLI::Option* /*option*/) { return true; })) {
-    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) options.push_back("-" + name);
+  for (const OptionInfo& option : named.command.options()) {
+    std::ranges::copy(option.names, std::back_inserter(options));
   }
   for (std::size_t i = named.words; i < words.size() && words[i] != "--"; ++i) {
     const std::string option = words[i].substr(0, words[i].find('='));
@@ -277,7 +274,7 @@ int CommandLine::run(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool asked = !words.empty() && words.front() == "help";
   if (asked) words.erase(words.begin());
-  const Named named = named_by(*app_, words);
+  const Named named = named_by(root_, words);
   if (asked && named.words < words.size()) {
     say("{}: {} (see '{} --help')", app_->get_name(), complaint_of(named, words, "help of what?"),
         named.name);

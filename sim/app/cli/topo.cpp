@@ -268,8 +268,7 @@ int check_platform(const TopoCheckFlags& flags) {
                        {"text", finding.text}});
   }
   if (problems > 0) {
-    fmt::print(stderr, "{}: problems: {}, warnings: {}\n", flags.platform, problems,
-               records.size() - problems);
+    say("{}: problems: {}, warnings: {}", flags.platform, problems, records.size() - problems);
   }
   if (flags.format != report::Format::table) {
     fmt::print("{}", render(flags.format, records, {}));

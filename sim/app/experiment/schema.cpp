@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
@@ -112,11 +114,7 @@ Json scheme_names() {
   std::vector<std::string> names;
   for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
     names.push_back(scheme.name);
-    for (const algorithms::SparsifierInfo& sparsifier : algorithms::all_sparsifiers()) {
-      if (!scheme.dense && algorithms::can_compose(scheme, sparsifier)) {
-        names.push_back(scheme.name + "+" + sparsifier.name);
-      }
-    }
+    std::ranges::move(algorithms::composed_names(scheme), std::back_inserter(names));
   }
   return {{"enum", names}};
 }
@@ -124,17 +122,12 @@ Json scheme_names() {
 /// The options of all schemes and sparsifiers, with their help.
 Json option_schemas() {
   Json options = Json::object();
-  const auto add = [&](const std::vector<algorithms::OptionInfo>& infos) {
-    for (const algorithms::OptionInfo& option : infos) {
-      const char* const type = std::holds_alternative<bool>(option.fallback)           ? "boolean"
-                               : std::holds_alternative<std::int64_t>(option.fallback) ? "integer"
-                                                                                       : "number";
-      if (options.contains(option.name)) continue;
-      options[option.name] = {{"type", type}, {"description", option.help}};
-    }
-  };
-  for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) add(scheme.options);
-  for (const auto& sparsifier : algorithms::all_sparsifiers()) add(sparsifier.options);
+  for (const algorithms::OptionInfo& option : algorithms::all_options()) {
+    const char* const type = std::holds_alternative<bool>(option.fallback)           ? "boolean"
+                             : std::holds_alternative<std::int64_t>(option.fallback) ? "integer"
+                                                                                     : "number";
+    options[option.name] = {{"type", type}, {"description", option.help}};
+  }
   return options;
 }
 
