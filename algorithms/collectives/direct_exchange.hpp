@@ -28,11 +28,11 @@ class Exchange {
 /// The order of the exchanges, and how many are in flight.
 struct ExchangeOrder {
   /// Step s sends to rank + s and receives from rank - s (Ok-Topk, Figure 2b), so that no two ranks
-  /// send to the same one at once. If false, in step s all other ranks send to rank s.
+  /// send to the same one at once. If false, in step s all other ranks send to rank s, which may
+  /// cost up to P times as much: the ranks receive one after another.
   bool rotated = true;
   /// If not rotated: all messages are posted at once, to rank 0 first, without waiting (SparCML's
-  /// published code). The last rank's port then queues the messages of all others: up to 2 (P-1) (α
-  /// + Lβ).
+  /// published code): up to 2 (P-1) (α + Lβ).
   bool all_at_once = false;
   /// Exchanges in flight together (bucketing, Ok-Topk section 3.1.1); received messages are
   /// processed meanwhile. 1: one exchange at a time, processed before the next.

@@ -58,7 +58,7 @@ struct DoubleTreeSteps {
 /// delay each other when flows share a port: up to twice the time on SMPI.
 ///
 /// Cost, with T = α + cβ for a chunk of c words and C chunks per half: between max(b C, S(C) +
-/// S(1)) T and (b (C-1) + 2 S(1) + D) T, where D = floor(log P) and b = min(P, 4).
+/// S(1)) T and (b (C-1) + 2 S(1) + 2 D) T, where D = floor(log P) and b = min(P, 4).
 ///   - b C: from P = 4 on there is an inner node with two children and a parent. For each chunk
 ///     number its ports carry four messages in each direction: two up and one down in its own tree,
 ///     and one in the other tree, where it is a leaf.
@@ -67,9 +67,9 @@ struct DoubleTreeSteps {
 ///     children, 2 T after the earlier, and 2 C T with two children, since each message occupies
 ///     its port. If both subtrees are full and of one height, that is 2 T per level: S(1) is 2 D or
 ///     2 D - 1. S(1) once more is the way down of the last sum, which is the same in reverse.
-///   - High: the first chunk's tree, b T for each further chunk, and one T per level for messages
-///     that arrive at a port in an unfavourable order. There is no proof: it holds for all P up to
-///     300 with up to 120 chunks, and for powers of two up to 32768.
+///   - High: the first chunk's tree, b T for each further chunk, and two T per level, one on the way
+///     up and one down, for messages of the other tree that share a port. There is no proof: it
+///     holds for all P up to 300 with up to 30 chunks.
 /// T_min and T_max replace T when the chunks differ by a word. The cost is thus about 2nβ for large
 /// n and about 4 log P α for small n. γ: two chunks per round for an inner node, hidden if less
 /// than 4 T.

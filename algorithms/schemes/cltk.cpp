@@ -64,7 +64,7 @@ Cost cltk_cost(const CostInput& in) {
                      std::floor(k / q) * (q - 1)};
     cost.lower_order.low = core + (-1.0) * counted_values;
   }
-  cost.exact = rabenseifner_is_exact(in.ranks, static_cast<std::int64_t>(k));
+  cost.exact = std::has_single_bit(static_cast<unsigned>(in.ranks));
   return cost;
 }
 
@@ -75,7 +75,7 @@ SchemeInfo cltk_scheme() {
           .summary = "a leader's indexes are broadcast, then all ranks' values there summed",
           .source = "ExDyna (2024), section III; ScaleCom (NeurIPS 2020)",
           .paper = {.latency = "3 log P", .words = "k log P + 2k (P-1)/P", .reduced = "k (P-1)/P"},
-          .exact_when = "P is a power of two, and divides k or k >= 4P",
+          .exact_when = "P is a power of two",
           .lower_order = "remainders; folding in",
           .run_cost = cltk_cost,
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {

@@ -90,22 +90,17 @@ Interval rabenseifner_terms(int ranks, std::int64_t words) {
   }
   const Terms halving{2 * core.log, 2 * static_cast<double>(path), static_cast<double>(path)};
   Interval terms = same(core.folding + halving);
-  // Folding in makes some ranks late. Messages for later steps may arrive at their ports first, and
-  // all later messages together are no longer than that of the step.
   if (core.ranks != ranks) {
-    terms.high = terms.high + halving;
     // The ranks that receive a folded value may have the shorter pieces to sum.
     const std::int64_t shortest = words / core.ranks;
     terms.low.reduced = core.folding.reduced + static_cast<double>(shortest * (core.ranks - 1));
-  } else if (!rabenseifner_is_exact(ranks, words)) {
-    terms.high = terms.high + 0.5 * halving;
   }
   return terms;
 }
 
 bool rabenseifner_is_exact(int ranks, std::int64_t words) {
-  return std::has_single_bit(static_cast<unsigned>(ranks)) &&
-         (words % ranks == 0 || words >= 4 * std::int64_t{ranks});
+  const CoreCost core = core_cost(ranks, words);
+  return core.ranks == ranks || words % core.ranks == 0;
 }
 
 std::vector<SchemeInfo> dense_schemes() {
@@ -127,7 +122,7 @@ std::vector<SchemeInfo> dense_schemes() {
   return {entry("dense_rabenseifner", "reduce-scatter by halving, allgather by doubling",
                 "Ok-Topk (PPoPP 2022), Table 1, Dense",
                 {.latency = "2 log P", .words = "2n (P-1)/P", .reduced = "n (P-1)/P"},
-                "P is a power of two, and divides n or n >= 4P", rabenseifner_cost,
+                "P is a power of two, or the largest one below P divides n", rabenseifner_cost,
                 allreduce_rabenseifner),
           entry("dense_ring", "reduce-scatter and allgather around a ring",
                 "SparCML (SC 2019), section 5.3",

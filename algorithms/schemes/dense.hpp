@@ -4,15 +4,13 @@
 //   dense_ring                2 (P-1) α + 2n (P-1)/P β     (SparCML, section 5.3; NCCL's ring)
 //   dense_recursive_doubling  log P α + n log P β          (Thakur et al., IJHPCA 2005)
 //
-// Exact once the lower-order terms are added: the last two at any P and n, dense_rabenseifner at
-// powers of two if P divides n or n >= 4P. With p the largest power of two ≤ P:
+// Exact at any P and n once the lower-order terms are added (where ranks fold in and pieces differ
+// in length, dense_rabenseifner's γ term is an interval). With p the largest power of two ≤ P:
 //   - The pieces of a cut differ by one word if P (p for rabenseifner) does not divide n. In the
 //     ring the longest piece is on the critical path in each step, so a step costs
 //     α + ceil(n/P) β; in recursive halving rank 0's piece is the longest in each step, so the path
 //     carries twice the sum over j >= 1 of the first p/2^j pieces.
-//   - P > p folds in: 2 (α + nβ) more, and p in place of P. The ranks that received folded values
-//     are then late, and in recursive halving messages for later steps arrive at their ports before
-//     those that they wait for: between once and twice the cost at p.
+//   - P > p folds in: 2 (α + nβ) more, and p in place of P.
 // Restrictions: none. Memory: n words per rank; all ranks of the simulation share the result.
 //
 // Worked example: n = 10, P = 4, rabenseifner: pieces 3, 3, 2, 2; path 2 (6 + 3) = 18 words and 4
@@ -27,9 +25,8 @@ namespace thinwire::algorithms {
 
 [[nodiscard]] std::vector<SchemeInfo> dense_schemes();
 
-/// Whether Rabenseifner's allreduce of `words` words has a single cost: at powers of two, unless
-/// pieces are so short that one more word lets ranks fall out of step (found empirically: below 3
-/// words per piece, when α is small).
+/// Whether Rabenseifner's allreduce of `words` words has a single cost for any γ: at powers of two,
+/// and where the pieces are of one length.
 [[nodiscard]] bool rabenseifner_is_exact(int ranks, std::int64_t words);
 /// Its cost, including remainders and folding in.
 [[nodiscard]] Interval rabenseifner_terms(int ranks, std::int64_t words);

@@ -13,7 +13,7 @@
 // Restrictions: none. Memory: n words per rank; all ranks of the simulation share the result.
 //
 // Worked example: n = 8000, P = 7, chunk_words = 1000: C = 4, D = 2, S(1) = 4, S(4) = 10; between
-// 16 T and 22 T, T = α + 1000 β, which is 2nβ plus up to 6 T to fill and drain the trees.
+// 16 T and 24 T, T = α + 1000 β, which is 2nβ plus up to 8 T to fill and drain the trees.
 #pragma once
 
 #include "algorithms/scheme.hpp"

@@ -86,26 +86,6 @@ Message DenseBuckets::join(const SchemeSetup& setup, std::vector<Message> sums) 
 
 namespace {
 
-/// The messages of rank 0 (rank 1 if ranks fold in), one after another.
-Terms own_messages(const CostInput& in) {
-  const auto core = static_cast<int>(std::bit_floor(static_cast<unsigned>(in.ranks)));
-  Terms own;
-  // A step of the halving sends one half of what the rank holds, that of the doubling the other
-  // half.
-  for (int held = core; held > 1; held /= 2) {
-    const auto sent = static_cast<double>(part_begin(in.n, core, held));
-    own = own + Terms{2, sent, 0};
-  }
-  if (core != in.ranks) own = own + Terms{2, 2 * static_cast<double>(in.n), 0};
-  return own;
-}
-
-bool power_of_two(int ranks) { return std::has_single_bit(static_cast<unsigned>(ranks)); }
-bool even(const CostInput& in) { return in.n % in.ranks == 0; }
-/// When P is a power of two, ranks are at most 2 (P-1) words ahead of others at the end of a
-/// bucket, and so at most twice that within the next: less than its shortest message.
-bool in_step(const CostInput& in) { return in.n / in.ranks >= std::int64_t{4} * (in.ranks - 1); }
-
 Cost dense_ovlp_cost(const CostInput& in) {
   const DenseBuckets buckets(in.n, in.options->integer(kBucketWords));
   // All buckets except the last have the same length.
@@ -114,17 +94,8 @@ Cost dense_ovlp_cost(const CostInput& in) {
   CostInput last = in;
   last.n = buckets.components(buckets.count() - 1).length();
 
-  const bool one = buckets.count() == 1;
-  const bool exact =
-      power_of_two(in.ranks) && ((even(first) && even(last)) || (one && in_step(last)));
-  const auto run_of = [&](const CostInput& bucket) {
-    Interval run = rabenseifner_terms(bucket.ranks, bucket.n);
-    if (!one) run.low = own_messages(bucket);
-    if (power_of_two(in.ranks) && !exact && !in_step(bucket)) run.high = 2.0 * run.high;
-    return run;
-  };
-  const Interval each = run_of(first);
-  const Interval rest = run_of(last);
+  const Interval each = rabenseifner_terms(in.ranks, first.n);
+  const Interval rest = rabenseifner_terms(in.ranks, last.n);
   const auto others = static_cast<double>(buckets.count() - 1);
   const Interval run{others * each.low + rest.low, others * each.high + rest.high};
 
@@ -134,7 +105,8 @@ Cost dense_ovlp_cost(const CostInput& in) {
   return {.paper = {},
           .counted = counted,
           .lower_order = {run.low + (-1.0) * counted.low, run.high + (-1.0) * counted.high},
-          .exact = exact};
+          .exact = rabenseifner_is_exact(in.ranks, first.n) &&
+                   rabenseifner_is_exact(in.ranks, last.n)};
 }
 
 }  // namespace
@@ -146,7 +118,7 @@ SchemeInfo dense_ovlp_scheme() {
           .paper = {.latency = "2 ceil(n/bucket_words) log P",
                     .words = "2n (P-1)/P",
                     .reduced = "n (P-1)/P"},
-          .exact_when = "P is a power of two that divides every bucket",
+          .exact_when = "as dense_rabenseifner for every bucket",
           .lower_order = "remainders of the pieces; folding in",
           .dense = true,
           .options = {{.name = kBucketWords,

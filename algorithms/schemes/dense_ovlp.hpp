@@ -11,14 +11,7 @@
 //   wait       the part that the rank's own program waits for: here all of it, at the same time
 //   total      2 B log P α + 2n (P-1)/P β
 //
-// Exact if P is a power of two that divides the lengths of all buckets (or there is only a single
-// long one). Otherwise ranks with shorter pieces, or with nothing to receive, get ahead of others:
-//   - Lower bound: the messages of rank 0 (rank 1 if ranks fold in) follow one another, since it
-//     posts each when the previous one has been sent.
-//   - Upper bound, if P is a power of two: a rank is at most 2 (P-1) words ahead at the end of a
-//     bucket. If pieces have 4 (P-1) words or more, no message overtakes another, and the costs of
-//     the buckets add up. If they are shorter, or ranks fold in, messages for later steps may
-//     arrive at a port before those that its rank waits for: up to twice the cost of the core.
+// Exact where dense_rabenseifner is exact for every bucket: the buckets follow one another.
 // Restrictions: none. Memory: n words per rank; all ranks of the simulation share the result.
 //
 // Worked example: n = 20, P = 4, buckets of 8: [12, 20), [4, 12) and [0, 4); 4 messages each, with

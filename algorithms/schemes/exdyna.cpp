@@ -86,10 +86,10 @@ Cost shared_indexes_cost(const CostInput& in, bool partitioned) {
   cost.lower_order = {beyond(union_low, run(union_low).low),
                       beyond(union_high, run(union_high).high)};
   // Ranks leave the allgather one after another, which may compensate a remainder.
-  if (!std::has_single_bit(static_cast<unsigned>(in.ranks))) cost.lower_order.low.words -= 2 * log;
+  const bool power = std::has_single_bit(static_cast<unsigned>(in.ranks));
+  if (!power) cost.lower_order.low.words -= 2 * log;
   const bool even = in.options->flag("padded") || in.even();
-  cost.exact =
-      partitioned && even && rabenseifner_is_exact(in.ranks, static_cast<std::int64_t>(union_high));
+  cost.exact = partitioned && even && power;
   return cost;
 }
 
@@ -102,8 +102,7 @@ SchemeInfo with_costs(SchemeInfo info) {
                 .words_high = partitioned ? "" : "k (P-1) + 2 min(k P, n) (P-1)/P",
                 .reduced = "k (P-1)/P",
                 .reduced_high = partitioned ? "" : "min(k P, n) (P-1)/P"};
-  info.exact_when = partitioned ? "P is a power of two, and divides K or K >= 4P"
-                                : "the union K is known, and as exdyna";
+  info.exact_when = partitioned ? "P is a power of two" : "the union K is known, and as exdyna";
   info.run_cost = [partitioned](const CostInput& in) {
     return shared_indexes_cost(in, partitioned);
   };

@@ -41,8 +41,6 @@ class Hierarchical final : public Scheme {
 struct Flat {
   SchemeInfo info;
   AllreduceSchedule schedule;
-  /// The cost of a run in which one leader is ready too early.
-  std::function<Interval(const CostInput&)> early;
 };
 
 Cost hierarchical_cost(const CostInput& in, const Flat& flat) {
@@ -53,7 +51,13 @@ Cost hierarchical_cost(const CostInput& in, const Flat& flat) {
   const double height = ceil_log2(nodes.size);
   const bool alike = among.ranks == 1 || ceil_log2(last) == height;
   const Cost cost = flat.info.cost(among);
-  const Interval leaders = alike ? cost.run() : flat.early(among);
+  Interval leaders = cost.run();
+  if (!alike) {
+    // One leader is early, and the longest pieces need not be on the path of the others.
+    CostInput shortest = among;
+    shortest.n -= in.n % std::bit_floor(static_cast<unsigned>(among.ranks));
+    leaders.low = flat.info.cost(shortest).run().low;
+  }
 
   const auto n = static_cast<double>(in.n);
   const double log = std::log2(static_cast<double>(nodes.size));
@@ -94,23 +98,8 @@ std::vector<SchemeInfo> hierarchical_schemes() {
   const auto named = [&](const char* name) {
     return *std::ranges::find(dense, name, &SchemeInfo::name);
   };
-  Flat ring{named("dense_ring"), allreduce_ring, {}};
-  ring.early = [info = ring.info](const CostInput& in) {
-    // The longest piece starts at rank 0 and ends at the last rank but one, neither of them early.
-    // The first message of the early one may arrive at rank 0 too soon.
-    Interval run = info.cost(in).run();
-    const auto longest = static_cast<double>(part_begin(in.n, in.ranks, 1));
-    run.high = run.high + Terms{1, longest, longest};
-    return run;
-  };
-  Flat rabenseifner{named("dense_rabenseifner"), allreduce_rabenseifner, {}};
-  rabenseifner.early = [info = rabenseifner.info](const CostInput& in) {
-    const Interval run = info.cost(in).run();
-    // The chain that begins and ends at rank 0 consists at least of the shortest pieces.
-    CostInput shortest = in;
-    shortest.n -= in.n % std::bit_floor(static_cast<unsigned>(in.ranks));
-    return Interval{info.cost(shortest).run().low, run.high + run.low};
-  };
+  const Flat ring{named("dense_ring"), allreduce_ring};
+  const Flat rabenseifner{named("dense_rabenseifner"), allreduce_rabenseifner};
   const char* const words = "2n log min(node, P) + 2n (ceil(P/node) - 1)/ceil(P/node)";
   const char* const reduced = "n log min(node, P) + n (ceil(P/node) - 1)/ceil(P/node)";
   return {entry("hierarchical_ring", "binomial trees inside nodes, a ring among their leaders",
@@ -123,7 +112,7 @@ std::vector<SchemeInfo> hierarchical_schemes() {
                 {.latency = "2 log min(node, P) + 2 log ceil(P/node)",
                  .words = words,
                  .reduced = reduced},
-                "node and the number of nodes are powers of two and the last node is as high",
+                "node is a power of two, the last node is as high, and as dense_rabenseifner",
                 rabenseifner)};
 }
 

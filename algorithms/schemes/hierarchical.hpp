@@ -19,10 +19,8 @@
 // schemes for long gradients, since the whole gradient moves 2 ceil(log g) times; it pays off if
 // nodes are much faster inside, or if 2 (m - 1) messages instead of 2 (P - 1) matter.
 // Exact once the lower-order terms are added, if the flat scheme is exact at m and the last node's
-// tree is as high as the others'. Otherwise the last leader is ready too early, and its first
-// message may arrive at another leader's port between those of that leader's node: on the ring that
-// adds up to one message; rabenseifner falls out of step, as when ranks fold in, and may take up to
-// its low end once more (found empirically, not proven).
+// tree is as high as the others'. Otherwise the last leader is ready early, and the pieces on the
+// path of the others may be the shorter ones.
 // Restrictions: none. Memory: n words per rank; all ranks of the simulation share the result.
 //
 // Worked example: n = 800, P = 8, node = 4, ring: 2 messages and 1600 words to the leaders, the

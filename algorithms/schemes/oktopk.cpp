@@ -302,8 +302,9 @@ Cost oktopk_cost(const CostInput& in) {
   // Upper ends, phase by phase; a variant without an optimisation has a higher one.
   Terms split{split_messages, 2 * share, 0};
   if (!options.flag("balanced_split")) split.words = 2 * k * (p - 1);
+  // Without rotation the ranks may receive one after another.
   const Terms split_high =
-      options.flag("rotation") ? split : Terms{4 * split.messages, 4 * split.words, 0};
+      options.flag("rotation") ? split : Terms{p * split.messages, p * split.words, 0};
   const bool balancing = options.flag("balancing") && options.number("trigger") <= 4;
   const Terms gather_high =
       balancing ? Terms{p - 1 + steps, 4 * share, 0} : Terms{steps, 2 * k * steps, 0};
@@ -329,10 +330,8 @@ Cost oktopk_cost(const CostInput& in) {
     high.words += 2 * static_cast<double>(in.granule) * (p - 1);
     // The published boundaries leave the remainder of P regions to the last.
     if (published) high.words += 2 * static_cast<double>(in.granule) * (p - 1) * (p - 1);
-    // Balancing takes one more message when two ranks hold parts of one target, and ranks leave it
-    // one after another: the allgatherv may take twice as long. Without it ranks with little to
-    // send get ahead.
-    high = high + (balancing ? Terms{1 + steps, 2 * share, 0} : Terms{steps, 0, 0});
+    // Balancing takes one more message when two ranks hold parts of one target.
+    if (balancing) high.messages += 1;
   }
   if (!alone && exact_round) {
     const auto all = 2 * std::min(static_cast<double>(in.n), k * p);
@@ -362,11 +361,6 @@ Cost hierarchical_oktopk_cost(const CostInput& in) {
   result.counted = cost.counted + Interval{low, high};
   result.counted.high.reduced += static_cast<double>(sum) * (among.ranks - 1);
   result.lower_order = cost.lower_order;
-  // Leaders are ready when their nodes are: some are early, and their messages arrive at ports
-  // before those that others wait for.
-  if (among.ranks > 1) {
-    result.lower_order.high = result.lower_order.high + cost.counted.high;
-  }
   return result;
 }
 

@@ -22,17 +22,14 @@
 //   allgatherv            log P α + 2k (P-1)/P β
 //   total                 (2P + 2 log P) α + [2k (P-1)/P, 6k (P-1)/P] β
 // Counted: P-1 + 2 ceil(log P) messages, and up to P-1 more if balancing moves entries.
-// Exact at the lower end (Theorem 3.1): every rank selects in its own region, k/P of it global. The
-// upper end is exceeded if balancing has moved entries: ranks start the allgatherv one after
-// another, and messages for its later steps arrive at a port before those that its rank waits for;
-// it was observed to take up to twice as long, which is the upper end of the lower-order terms. In
+// Exact at the lower end (Theorem 3.1): every rank selects in its own region, k/P of it global. In
 // iterations that repartition or set the global threshold those collectives are lower-order terms:
 // ceil(log P) (α + Pβ), and ceil(log P) α + at most 2 min(n, kP) β per step.
 //
 // Options are the paper's parameters and optimisations; each one switched off is a naive variant:
 //   balanced_split=false  equal regions: up to 2k (P-1) words into one rank
-//   rotation=false        at step i every rank sends to rank i: up to 4 (P-1) messages one after
-//                         another in our runs, since rank i continues only when it has all; and
+//   rotation=false        at step i every rank sends to rank i: up to P (P-1) messages one after
+//                         another, since rank i continues only when it has all; and
 //                         one rank reduces after another, k (P-1) γ
 //   bucket=1              no bucketing: one exchange at a time, reduced before the next
 //   sliding=false         all exchanges of a bucket are awaited together, as in the published code

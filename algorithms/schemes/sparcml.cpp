@@ -136,8 +136,7 @@ Cost recursive_double_cost(const CostInput& in) {
   if (folds) {
     const double all = std::min(2 * in.most() * in.ranks, n);
     cost.lower_order.low = {2, 2 * least, 0};
-    // As in dense_rabenseifner, messages for later steps may arrive first: twice the steps.
-    cost.lower_order.high = {2 + log, std::min(2 * in.most(), n) + all + high,
+    cost.lower_order.high = {2, std::min(2 * in.most(), n) + all,
                              std::min(in.most(), n) + held_reduced};
   }
   return cost;

@@ -320,7 +320,7 @@ TEST_CASE("Every rank is charged for reducing though the simulator does it once"
   }
 }
 
-TEST_CASE("oktopk charges for reducing unless exchanges that are under way hide it") {
+TEST_CASE("oktopk charges for reducing what later exchanges do not hide") {
   const GradientSpace space{100000, 1};
   const std::int64_t k = 1000;
   const SparseVector same = SparseVector::checked(spread(0, 100000, 1000, 1.0F));
@@ -334,7 +334,8 @@ TEST_CASE("oktopk charges for reducing unless exchanges that are under way hide 
   };
   const double reduce = gamma * 250;
   CHECK(time({{"bucket", std::int64_t{1}}}) == exactly(formula(7, 3003) + 3 * reduce));
-  CHECK(time({}) == exactly(formula(5, 2003) + 3 * reduce));
+  // The three exchanges share the ports and end together, so that none hides a sum.
+  CHECK(time({}) == exactly(formula(7, 3003) + 3 * reduce));
 }
 
 TEST_CASE("oktopk reaches its lower end where every rank selects in its own region") {

@@ -76,6 +76,7 @@ void check_routing(const networks::LinksSettings& settings, const topologies::Pl
 
 ReadyNetwork make_links(const Point& point, bool verbose) {
   networks::LinksSettings settings = point.links;
+  settings.eager = point.machine.eager;
   settings.seed = point.seed;
   settings.record_links = point.record.links;
   settings.verbose = verbose;
@@ -100,7 +101,8 @@ std::unique_ptr<Network> alphabeta_of(const Machine& machine) {
       networks::LogGP{.latency = machine.latency,
                       .overhead = machine.overhead,
                       .gap = machine.alpha,
-                      .gap_per_word = machine.beta_per_word});
+                      .gap_per_word = machine.beta_per_word},
+      machine.eager);
 }
 
 std::string settings_read_on(const std::string& network) {

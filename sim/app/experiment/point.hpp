@@ -23,6 +23,8 @@ struct Machine {
   Seconds gamma_per_word{0};
   Seconds latency{0};
   Seconds overhead{0};
+  /// Messages up to this size do not wait for their receiver: networks alphabeta and links.
+  Bytes eager{0};
 };
 
 /// The source of the gradients; by default they are synthetic.

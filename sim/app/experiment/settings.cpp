@@ -57,6 +57,9 @@ using When = bool (*)(const Point&);
 
 bool always(const Point& /*point*/) { return true; }
 bool on_links(const Point& point) { return point.network == "links"; }
+bool on_fair_links(const Point& point) {
+  return on_links(point) || point.network == "alphabeta";
+}
 bool without_platform(const Point& point) { return point.platform.empty(); }
 bool of_trace(const Point& point) { return !point.input.trace.empty(); }
 bool of_profile(const Point& point) { return !of_trace(point) && !point.input.profile.empty(); }
@@ -192,6 +195,16 @@ Settings declared() {
             .readers = "alphabeta without a platform",
             .help = "LogGP's o: processor time per message, on each side"},
            THINWIRE_MEMBER(machine.overhead), without_platform),
+      with({.path = "machine.eager_bytes",
+            .aspect = A::place,
+            .flag = "--eager",
+            .unit = "bytes",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "messages up to this size begin before their receive is posted, as short ones "
+                    "do in MPI libraries; with 0 none do, as on smpi. With a large limit a port "
+                    "may be busy with messages that nobody waits for yet"},
+           THINWIRE_MEMBER(machine.eager), on_fair_links),
       with({.path = "record.links",
             .aspect = A::record,
             .flag = "--links",
@@ -322,22 +335,6 @@ Settings declared() {
             .readers = kSyntheticRuns,
             .help = "standard deviation of ln(scale of the magnitudes) over iterations"},
            THINWIRE_MEMBER(input.scale_drift), made_up),
-      with({.path = "links.eager_bytes",
-            .aspect = A::place,
-            .flag = "--eager",
-            .unit = "bytes",
-            .least = 0,
-            .readers = "links",
-            .help = "messages up to this size do not wait for their receiver; with 0 all wait "
-                    "that share links with others, as on smpi"},
-           THINWIRE_MEMBER(links.eager), on_links),
-      with({.path = "links.fair_ports",
-            .aspect = A::place,
-            .flag = "--fair-ports",
-            .readers = "links",
-            .help = "ports share their bandwidth among messages, as on smpi, even where no other "
-                    "link is shared; without it such a network is alphabeta"},
-           THINWIRE_MEMBER(links.fair_ports), on_links),
       with({.path = "links.routing",
             .aspect = A::place,
             .flag = "--routing",

@@ -174,7 +174,7 @@ TEST_CASE("numbers are taken as people write them") {
   CHECK(value("density", "1%") == 0.01);
   CHECK(value("machine.alpha_s", "2us") == 2e-6);
   CHECK(value("machine.alpha_s", "2µs") == 2e-6);
-  CHECK(value("links.eager_bytes", "64K") == 64'000);
+  CHECK(value("machine.eager_bytes", "64K") == 64'000);
   CHECK(value("seed", "18446744073709551615") == 18446744073709551615U);
   CHECK(value("scheme", "1e6") == "1e6");
   for (const char* wrong : {"", "x", "1.5", "1e-3", "1us", "1 M", "1MM", "M"}) {

@@ -1,10 +1,7 @@
-// SMPI against the α-β machine, on the platform that is the α-β machine. What is left between them:
-//   rendezvous against eager   SMPI's transfers begin when both sides are there. In the α-β machine
-//       a message departs when it is posted, and waits at the receiver's port in the order of
-//       departure: what is sent early may go before what the receiver waits for.
-//   sharing against queueing   several messages at one port share it on SMPI and end together; in
-//       the α-β machine they go one after another.
-// Neither tells where each rank has one message in flight and all are of a length.
+// SMPI against the α-β machine, on the platform that is the α-β machine. Both begin a message when
+// send and receive are posted, and share a port among its messages. They differ in two things: SMPI
+// divides a flow's rate by what its other port allows (max-min), while a port of the α-β machine
+// gives every message its share; and SMPI's times are rounded to its precision.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/compare.hpp"
+#include "algorithms/registry.hpp"
 #include "sim/app/experiment/simulate.hpp"
 #include "tests/support/sanitizers.hpp"
 
@@ -22,8 +19,6 @@ namespace {
 using namespace thinwire;
 using namespace thinwire::experiment;
 
-/// What these inputs were seen to differ by is below, each time, and the bound that is tested is
-/// beyond it by as little as makes a round number.
 std::vector<int> rank_counts() {
   if (test::kSanitized) return {1, 3, 8};  // a thread a rank
   return {1, 2, 3, 7, 8, 12, 17, 32, 64};
@@ -51,7 +46,34 @@ Row row_of(const Given& given, const char* network = "smpi") {
 /// The share by which SMPI takes longer.
 double excess(const Given& given) { return *row_of(given).outcome->congestion_factor() - 1; }
 
-bool is_power_of_two(int ranks) { return (ranks & (ranks - 1)) == 0; }
+/// Checks that a point takes the same time on SMPI and in the α-β machine.
+void check_same(Json point) {
+  point["network"] = "smpi";
+  point["platform"] = "alphabeta";
+  const Row row = simulate_point("test", point_from(point, "test"));
+  REQUIRE(row.status == Status::ok);
+  // Ports hold several messages in the direct exchange of these schemes. Seen: 1.4e-4; 3e-8 for all
+  // others.
+  const bool exchanges = row.point.scheme.find("oktopk") != std::string::npos ||
+                         row.point.scheme.find("split") != std::string::npos ||
+                         row.point.scheme == "topkdsa";
+  CHECK(std::abs(*row.outcome->congestion_factor() - 1) < (exchanges ? 1e-3 : 1e-6));
+}
+
+void check_profile(const char* profile, const std::vector<int>& all_ranks) {
+  for (const int ranks : all_ranks) {
+    if (test::kSanitized && ranks > 8) continue;
+    for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
+      if (info.dense && std::string(profile) != "vgg16") continue;  // they take no notice of it
+      CAPTURE(std::string(profile));
+      CAPTURE(ranks);
+      CAPTURE(info.name);
+      check_same({{"scheme", info.name},
+                  {"ranks", ranks},
+                  {"input", {{"profile", profile}, {"statistical", true}}}});
+    }
+  }
+}
 
 }  // namespace
 
@@ -59,8 +81,6 @@ TEST_CASE("with one message in flight, SMPI is the alpha-beta machine") {
   for (const char* scheme :
        {"dense_rabenseifner", "dense_ring", "dense_recursive_doubling", "topka"}) {
     for (const int ranks : rank_counts()) {
-      // See the next test.
-      if (std::string(scheme) == "dense_rabenseifner" && !is_power_of_two(ranks)) continue;
       for (const std::int64_t components : {1000, 100'000}) {
         CAPTURE(std::string(scheme));
         CAPTURE(ranks);
@@ -74,7 +94,6 @@ TEST_CASE("with one message in flight, SMPI is the alpha-beta machine") {
 
 TEST_CASE("with buckets on the second strand, SMPI is the alpha-beta machine") {
   for (const int ranks : rank_counts()) {
-    if (!is_power_of_two(ranks)) continue;
     for (const char* options : {R"({"bucket_words":25600})", R"({"bucket_words":6400})"}) {
       CAPTURE(ranks);
       CAPTURE(std::string(options));
@@ -86,74 +105,47 @@ TEST_CASE("with buckets on the second strand, SMPI is the alpha-beta machine") {
   }
 }
 
-TEST_CASE("where ranks fold in, Rabenseifner on SMPI lies between its formula and alphabeta") {
-  // While a rank takes in what its partner folds in, those who need nothing of it go on, and in the
-  // α-β machine their later messages are at its port before others that it waits for.
-  double least = 0;
-  for (const int ranks : {3, 5, 7, 9, 12, 17}) {
-    if (test::kSanitized && ranks > 8) continue;
-    for (const std::int64_t components : {1000, 100'000}) {
-      CAPTURE(ranks);
-      CAPTURE(components);
-      const Given given{"dense_rabenseifner", ranks, components};
-      const Row row = row_of(given);
-      const double low = experiment::compare(row, 1e-9).formula_low;
-      CHECK(row.outcome->time().value() > low * (1 - 1e-9));
-      const double more = *row.outcome->congestion_factor() - 1;
-      CHECK(more < 1e-9);
-      least = std::min(least, more);
-    }
-  }
-  CHECK(least < -0.1);  // the two do differ
-  CHECK(least > -0.2);  // seen: -0.155, at P = 17: two messages of thirteen
-}
-
-TEST_CASE("oktopk on SMPI takes what it takes in the alpha-beta machine, to 1e-4") {
-  // Its messages differ in length by chance, a few words in a port's total: by so much ranks get
-  // out of step, where SMPI lets a sender wait for its receiver, and messages of a bucket share
-  // ports.
+TEST_CASE("oktopk on SMPI takes what it takes in the alpha-beta machine, in every variant") {
   for (const int ranks : rank_counts()) {
-    for (const char* options : {"{}", R"({"bucket":1})", R"({"sliding":false})"}) {
+    for (const char* options :
+         {"{}", R"({"bucket":1})", R"({"sliding":false})", R"({"rotation":false})"}) {
       for (const int iterations : {1, 2}) {
-        CAPTURE(ranks);
-        CAPTURE(std::string(options));
-        CAPTURE(iterations);
-        const Given given{
-            .scheme = "oktopk", .ranks = ranks, .iterations = iterations, .options = options};
-        // Seen: 7.3e-5 at P = 17.
-        CHECK(std::abs(excess(given)) < 1e-4);
+        for (const std::int64_t components : {2000, 100'000}) {
+          if (ranks > 32 && components > 2000) continue;
+          CAPTURE(ranks);
+          CAPTURE(std::string(options));
+          CAPTURE(iterations);
+          CAPTURE(components);
+          const Given given{.scheme = "oktopk",
+                            .ranks = ranks,
+                            .components = components,
+                            .iterations = iterations,
+                            .options = options};
+          CHECK(std::abs(excess(given)) < 1e-3);  // seen: 6.5e-4, without rotation
+        }
       }
     }
   }
 }
 
-TEST_CASE("oktopk of few entries, without buckets, is faster on SMPI where ranks fold in") {
-  if (test::kSanitized) return;
-  // Iteration 1 of few entries, where P is no power of two: the ranks leave the repartition at
-  // different times, and what the first ones send is in the way of what others still wait for.
-  for (const int ranks : {17, 24, 33}) {
-    CAPTURE(ranks);
-    const double more = excess(
-        {.scheme = "oktopk", .ranks = ranks, .components = 2000, .options = R"({"bucket":1})"});
-    CHECK(more < -0.03);
-    CHECK(more > -0.1);  // seen: -0.074 at P = 17, three messages
-  }
+TEST_CASE("every scheme takes the same time on SMPI and alphabeta with vgg16's gradients") {
+  check_profile("vgg16", {8, 23, 32, 64});
+}
+TEST_CASE("every sparse scheme takes the same time on SMPI and alphabeta with lstm's gradients") {
+  check_profile("lstm", {23, 32});
+}
+TEST_CASE("every sparse scheme takes the same time on SMPI and alphabeta with bert's gradients") {
+  check_profile("bert", {8, 64});
 }
 
-TEST_CASE("without rotation oktopk on SMPI is slower, since senders wait for their receiver") {
-  // At step i all send to rank i. In the α-β machine a rank has sent to all before the first has
-  // received from all; on SMPI step follows step, up to P (P-1) messages one after another.
-  double before = 1;
-  for (const int ranks : {3, 8, 17, 32}) {
-    if (test::kSanitized && ranks > 8) continue;
-    CAPTURE(ranks);
-    const double factor = 1 + excess({.scheme = "oktopk",
-                                      .ranks = ranks,
-                                      .iterations = 2,
-                                      .options = R"({"rotation":false})"});
-    CHECK(factor > before);  // seen: 1.09, 2.2, 4.7, 7.0
-    CHECK(factor < ranks);
-    before = factor;
+TEST_CASE("every sparse scheme takes the same time on SMPI and alphabeta on recorded trainings") {
+  for (const char* trace : {"cnn_all", "cnn_oktopk", "lstm_all", "lstm_oktopk"}) {
+    for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
+      if (info.dense) continue;
+      CAPTURE(std::string(trace));
+      CAPTURE(info.name);
+      check_same({{"scheme", info.name}, {"input", {{"trace", trace}}}});
+    }
   }
 }
 

@@ -69,10 +69,10 @@ Task<void> waits_for_two(Communicator& comm) {
   co_await comm.wait_all(receives);
 }
 
-Task<void> sends_to_nobody(Communicator& comm, BodyCount& count) {
-  if (comm.rank() == Rank(2)) {
-    co_await comm.wait(comm.isend(Rank(0), kLoopTag, counted_message(count, Words(17))));
-  }
+Task<void> sends_to_nobody(Communicator& comm, BodyCount& count, bool waits) {
+  if (comm.rank() != Rank(2)) co_return;
+  const Request send = comm.isend(Rank(0), kLoopTag, counted_message(count, Words(17)));
+  if (waits) co_await comm.wait(send);
 }
 
 Task<void> posts_and_leaves(Communicator& comm) {
@@ -128,10 +128,12 @@ Task<void> waits_for_nothing(Communicator& comm) {
 
 Task<void> posts_late(Communicator& comm, std::vector<int>& received, BodyCount& count) {
   if (comm.rank() == Rank(0)) {
+    std::vector<Request> sends;
     for (int i = 0; i < 5; ++i) {
-      co_await comm.wait(comm.isend(Rank(1), kLoopTag, counted_message(count, Words(1), i)));
+      sends.push_back(comm.isend(Rank(1), kLoopTag, counted_message(count, Words(1), i)));
     }
-    co_await comm.wait(comm.isend(Rank(1), Tag(0), counted_message(count, Words(1), 99)));
+    sends.push_back(comm.isend(Rank(1), Tag(0), counted_message(count, Words(1), 99)));
+    co_await comm.wait_all(sends);
   } else {
     const Message last = co_await comm.wait(comm.irecv(Rank(0), Tag(0)));
     received.push_back(test::number_of(last));
@@ -190,13 +192,19 @@ TEST_CASE("Of many waiting ranks eight are named and the others counted") {
 }
 
 TEST_CASE("A message that nobody receives is reported") {
-  on_each_network([](Network& network) {
-    BodyCount count;
-    const std::string text = failure<UnmatchedError>(
-        network, 3, [&](Communicator& comm) { return sends_to_nobody(comm, count); });
-    CHECK(contains(text, "rank 2 sent 17 words to rank 0 (tag 3) and nobody received them"));
-    CHECK(count.living == 0);
-  });
+  BodyCount count;
+  const auto text_on = [&](Network& network, bool waits) {
+    return failure<SimulationError>(
+        network, 3, [&](Communicator& comm) { return sends_to_nobody(comm, count, waits); });
+  };
+  const char* unmatched = "rank 2 sent 17 words to rank 0 (tag 3) and nobody received them";
+  on_each_network([&](Network& network) { CHECK(contains(text_on(network, false), unmatched)); });
+  // A sender that waits for its send waits for the receiver, unless the message is eager.
+  AlphaBetaNetwork network(alpha_beta(Seconds(1), Seconds(0.5)));
+  CHECK(contains(text_on(network, true), "rank 2 waits for rank 0 to receive (tag 3)"));
+  AlphaBetaNetwork eager(alpha_beta(Seconds(1), Seconds(0.5)), Bytes(68));
+  CHECK(contains(text_on(eager, true), unmatched));
+  CHECK(count.living == 0);
 }
 
 TEST_CASE("A receive that is never matched is reported") {

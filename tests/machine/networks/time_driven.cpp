@@ -1,6 +1,8 @@
 #include "tests/machine/networks/time_driven.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <deque>
 #include <map>
 #include <queue>
@@ -15,53 +17,46 @@ namespace thinwire::test {
 namespace {
 
 struct Event {
-  enum class Kind { wake, departure };  // at one time, wakes come first
+  enum class Kind { wake, begin };
 
   double time;
   Kind kind;
-  int rank;              // of a wake, P + r is the second strand of r
+  std::size_t who;  // of a wake the strand: P + r is the second one of r; otherwise the message
   std::uint64_t number;  // in the order of making
-  // Of a wake that is due to a message:
-  bool brings_message = false;
-  int from = 0;
-  int tag = 0;
-  std::int64_t words = 0;
 };
 
 struct Later {
   bool operator()(const Event& a, const Event& b) const {
-    if (a.time != b.time) return a.time > b.time;
-    if (a.kind != b.kind) return a.kind > b.kind;
-    if (a.rank != b.rank) return a.rank > b.rank;
-    return a.number > b.number;
+    return a.time != b.time ? a.time > b.time : a.number > b.number;
   }
 };
 
 struct Posted {
-  bool is_send = false;
-  bool is_started = false;
-  bool matched = false;
+  bool is_receive = false;
+  bool done = false;
   double done_at = 0;
   std::int64_t words = 0;
 };
 
-struct InFlight {
-  bool second;  // from a second strand to another
+/// A request of a strand.
+struct RequestOf {
+  std::size_t strand;
+  std::size_t number;
+};
+
+struct Sent {
+  RequestOf send;
+  RequestOf receive;
+  int from;  // the ranks
   int to;
-  int tag;
   std::int64_t words;
+  double posted;
+  std::array<double, 2> left;  // seconds of service: at the send port, at the receive port
 };
 
-struct Arrival {
-  double time;
-  std::int64_t words;
-};
-
-/// What the strands of a rank have in common.
-struct Ports {
-  double send_free = 0;
-  double receive_free = 0;
-  std::deque<InFlight> in_flight;
+struct AwaitedMessage {
+  std::size_t request;
+  double posted;
 };
 
 struct Started {
@@ -77,34 +72,31 @@ struct StrandState {
   bool blocked = false;
   std::deque<Started> started;  // of a second strand; the first is under way if there is a script
   std::vector<Posted> requests;
-  std::map<std::pair<int, int>, std::deque<std::size_t>> expected;
-  std::map<std::pair<int, int>, std::deque<Arrival>> early;
+  std::map<std::pair<int, int>, std::deque<AwaitedMessage>> expected;
+  std::map<std::pair<int, int>, std::deque<std::size_t>> early;  // messages
 };
 
 class TimeDriven {
  public:
   TimeDriven(const std::vector<Script>& scripts, const networks::LogGP& machine)
       : machine_(machine),
-        ranks_(static_cast<int>(scripts.size())),
-        ports_(scripts.size()),
+        ranks_(scripts.size()),
         strands_(2 * scripts.size()),
         histories_(2 * scripts.size()) {
-    for (std::size_t rank = 0; rank < scripts.size(); ++rank) {
-      strands_[rank].script = &scripts[rank];
-    }
+    for (std::size_t rank = 0; rank < ranks_; ++rank) strands_[rank].script = &scripts[rank];
   }
 
   std::vector<History> run() {
-    for (int rank = 0; rank < ranks_; ++rank) wake(rank, 0);
-    while (!events_.empty()) {
+    for (std::size_t rank = 0; rank < ranks_; ++rank) wake(rank, 0);
+    while (!events_.empty() || !served_.empty()) {
+      if (serve_until_next()) continue;
       const Event event = events_.top();
       events_.pop();
-      if (event.kind == Event::Kind::departure) {
-        depart(event.rank, event.time);
-      } else if (event.brings_message) {
-        take_in(event);
+      now_ = std::max(now_, event.time);
+      if (event.kind == Event::Kind::begin) {
+        served_.push_back(event.who);
       } else {
-        go_on(event.rank, event.time);
+        go_on(event.who);
       }
     }
     for (const StrandState& strand : strands_) {
@@ -115,45 +107,101 @@ class TimeDriven {
   }
 
  private:
-  double occupancy(std::int64_t words) const {
+  /// Serves the messages at all ports until one of them is done somewhere, unless an event comes
+  /// first; then until that event. Returns whether a port has finished with a message.
+  bool serve_until_next() {
+    std::vector<std::array<int, 2>> busy(ranks_);  // messages at the ports of a rank
+    for (const std::size_t index : served_) {
+      for (const std::size_t side : {0U, 1U}) {
+        if (sent_[index].left[side] > 0) ++busy[port(index, side)][side];
+      }
+    }
+    const double until = events_.empty() ? HUGE_VAL : events_.top().time - now_;
+    double step = until;
+    for (const std::size_t index : served_) {
+      for (const std::size_t side : {0U, 1U}) {
+        const double left = sent_[index].left[side];
+        if (left > 0) step = std::min(step, left * busy[port(index, side)][side]);
+      }
+    }
+    const bool any_done = std::ranges::any_of(
+        served_, [&](std::size_t index) { return sent_[index].left == std::array{0.0, 0.0}; });
+    if (any_done) step = 0;
+    if (step == HUGE_VAL) return false;
+    step = std::max(step, 0.0);
+    now_ += step;
+    std::vector<std::size_t> done;
+    bool one_less = false;
+    for (const std::size_t index : served_) {
+      Sent& sent = sent_[index];
+      for (const std::size_t side : {0U, 1U}) {
+        if (sent.left[side] == 0) continue;
+        sent.left[side] -= step / busy[port(index, side)][side];
+        if (sent.left[side] > 1e-13 * occupancy(sent.words)) continue;
+        sent.left[side] = 0;
+        one_less = true;
+      }
+      if (sent.left == std::array{0.0, 0.0}) done.push_back(index);
+    }
+    for (const std::size_t index : done) std::erase(served_, index);
+    for (const std::size_t index : done) deliver(sent_[index]);
+    return one_less || !done.empty();
+  }
+  [[nodiscard]] std::size_t port(std::size_t index, std::size_t side) const {
+    return static_cast<std::size_t>(side == 0 ? sent_[index].from : sent_[index].to);
+  }
+
+  void deliver(const Sent& sent) {
+    finish(sent.send, 0);
+    finish(sent.receive, sent.words);
+    for (const std::size_t strand : {sent.send.strand, sent.receive.strand}) {
+      if (strands_[strand].blocked) go_on(strand);
+    }
+  }
+  void finish(const RequestOf& request, std::int64_t words) {
+    Posted& posted = strands_[request.strand].requests[request.number];
+    posted.done = true;
+    posted.done_at = now_;
+    posted.words = words;
+  }
+
+  [[nodiscard]] double occupancy(std::int64_t words) const {
     return machine_.gap.value() + machine_.gap_per_word.value() * static_cast<double>(words);
   }
+  [[nodiscard]] bool is_second(std::size_t strand) const { return strand >= ranks_; }
 
-  StrandState& at(int strand) { return strands_[static_cast<std::size_t>(strand)]; }
-  Ports& ports(int strand) { return ports_[static_cast<std::size_t>(strand % ranks_)]; }
-  [[nodiscard]] bool is_second(int strand) const { return strand >= ranks_; }
-
-  void wake(int rank, double time) {
-    events_.push({.time = time, .kind = Event::Kind::wake, .rank = rank, .number = ++made_});
+  void wake(std::size_t strand, double time) {
+    events_.push(
+        {.time = time, .kind = Event::Kind::wake, .who = strand, .number = ++made_});
   }
 
-  /// The script of a strand, as far as it goes at time `now`.
-  void go_on(int strand, double now) {
-    StrandState& state = at(strand);
+  /// The script of a strand, as far as it goes now.
+  void go_on(std::size_t strand) {
+    StrandState& state = strands_[strand];
     state.blocked = false;
     while (has_script(strand)) {
       const Script& script = *state.script;
       while (state.next < script.size()) {
-        if (state.clock > now) return wake(strand, state.clock);
-        if (!perform(strand, script[state.next], now)) return;
-        histories_[static_cast<std::size_t>(strand)].clocks.push_back(state.clock);
+        if (state.clock > now_) return wake(strand, state.clock);
+        if (!perform(strand, script[state.next])) return;
+        histories_[strand].clocks.push_back(state.clock);
         ++state.next;
       }
       if (!is_second(strand)) return;
-      if (state.clock > now) return wake(strand, state.clock);
+      if (state.clock > now_) return wake(strand, state.clock);
       state.script = nullptr;
       const Started ended = state.started.front();
       state.started.pop_front();
-      StrandState& rank = at(strand - ranks_);
-      rank.requests[ended.request].matched = true;
-      rank.requests[ended.request].done_at = state.clock;
-      if (rank.blocked) go_on(strand - ranks_, now);
+      Posted& request = strands_[strand - ranks_].requests[ended.request];
+      request.done = true;
+      request.done_at = state.clock;
+      if (strands_[strand - ranks_].blocked) go_on(strand - ranks_);
     }
   }
 
   /// A second strand takes up what was started next.
-  bool has_script(int strand) {
-    StrandState& state = at(strand);
+  bool has_script(std::size_t strand) {
+    StrandState& state = strands_[strand];
     if (state.script == nullptr && !state.started.empty()) {
       state.script = state.started.front().script;
       state.clock = std::max(state.clock, state.started.front().time);
@@ -163,115 +211,103 @@ class TimeDriven {
     return state.script != nullptr;
   }
 
-  /// False where the rank has to come back to it, by an event or by a message.
-  bool perform(int strand, const Operation& operation, double now) {
-    StrandState& state = at(strand);
+  /// False where the strand has to come back to it, by an event or by a message.
+  bool perform(std::size_t strand, const Operation& operation) {
+    StrandState& state = strands_[strand];
+    const RequestOf request{strand, state.requests.size()};
+    const int rank = static_cast<int>(strand % ranks_);
     switch (operation.kind) {
       case Operation::Kind::compute:
         state.clock += operation.seconds;
         return true;
       case Operation::Kind::send: {
         state.clock += machine_.overhead.value();
-        Ports& port = ports(strand);
-        const double departure = std::max(state.clock, port.send_free);
-        port.send_free = departure + occupancy(operation.words);
-        state.requests.push_back({.is_send = true, .matched = true, .done_at = port.send_free});
-        port.in_flight.push_back(
-            {is_second(strand), operation.peer, operation.tag, operation.words});
-        events_.push({.time = departure,
-                      .kind = Event::Kind::departure,
-                      .rank = strand % ranks_,
-                      .number = ++made_});
+        state.requests.push_back({});
+        const std::size_t index = sent_.size();
+        const double all = occupancy(operation.words);
+        sent_.push_back({.send = request,
+                         .receive = {},
+                         .from = rank,
+                         .to = operation.peer,
+                         .words = operation.words,
+                         .posted = state.clock,
+                         .left = {all, all}});
+        const std::size_t to =
+            static_cast<std::size_t>(operation.peer) + (is_second(strand) ? ranks_ : 0);
+        auto& expected = strands_[to].expected[{rank, operation.tag}];
+        if (expected.empty()) {
+          strands_[to].early[{rank, operation.tag}].push_back(index);
+        } else {
+          begin(index, {to, expected.front().request}, expected.front().posted);
+          expected.pop_front();
+        }
         return true;
       }
       case Operation::Kind::receive: {
-        Posted posted;
+        state.requests.push_back({.is_receive = true});
         auto& early = state.early[{operation.peer, operation.tag}];
         if (early.empty()) {
-          posted.done_at = state.clock;
-          state.expected[{operation.peer, operation.tag}].push_back(state.requests.size());
+          state.expected[{operation.peer, operation.tag}].push_back(
+              {request.number, state.clock});
         } else {
-          posted.matched = true;
-          posted.done_at = std::max(state.clock, early.front().time);
-          posted.words = early.front().words;
+          begin(early.front(), request, state.clock);
           early.pop_front();
         }
-        state.requests.push_back(posted);
         return true;
       }
       case Operation::Kind::start: {
-        StrandState& second = at(strand + ranks_);
+        StrandState& second = strands_[strand + ranks_];
         const bool idle = second.started.empty();
-        second.started.push_back({&operation.program, state.clock, state.requests.size()});
-        state.requests.push_back({.is_started = true});
+        second.started.push_back({&operation.program, state.clock, request.number});
+        state.requests.push_back({});
         if (idle) wake(strand + ranks_, state.clock);
         return true;
       }
       case Operation::Kind::wait_all:
-        return wait(strand, operation.requests, now);
+        return wait(strand, operation.requests);
     }
     return false;
   }
 
-  bool wait(int strand, std::span<const std::size_t> requests, double now) {
-    StrandState& state = at(strand);
+  /// A message and its receive, which was posted at `posted`, have met.
+  void begin(std::size_t index, const RequestOf& receive, double posted) {
+    sent_[index].receive = receive;
+    events_.push({.time = std::max(sent_[index].posted, posted) + machine_.latency.value(),
+                  .kind = Event::Kind::begin,
+                  .who = index,
+                  .number = ++made_});
+  }
+
+  bool wait(std::size_t strand, std::span<const std::size_t> requests) {
+    StrandState& state = strands_[strand];
     double done = state.clock;
     for (const std::size_t request : requests) {
-      if (!state.requests[request].matched) {
+      if (!state.requests[request].done) {
         state.blocked = true;
         return false;
       }
       done = std::max(done, state.requests[request].done_at);
     }
-    if (done > now) {
+    if (done > now_) {
       wake(strand, done);
       return false;
     }
     state.clock = done;
     for (const std::size_t request : requests) {
-      if (state.requests[request].is_send || state.requests[request].is_started) continue;
+      if (!state.requests[request].is_receive) continue;
       state.clock += machine_.overhead.value();
-      histories_[static_cast<std::size_t>(strand)].words.push_back(state.requests[request].words);
+      histories_[strand].words.push_back(state.requests[request].words);
     }
     return true;
   }
 
-  void depart(int rank, double time) {
-    const InFlight message = ports(rank).in_flight.front();
-    ports(rank).in_flight.pop_front();
-    Ports& receiver = ports(message.to);
-    const double start = std::max(time + machine_.latency.value(), receiver.receive_free);
-    receiver.receive_free = start + occupancy(message.words);
-    events_.push({.time = receiver.receive_free,
-                  .kind = Event::Kind::wake,
-                  .rank = message.to + (message.second ? ranks_ : 0),
-                  .number = ++made_,
-                  .brings_message = true,
-                  .from = rank,
-                  .tag = message.tag,
-                  .words = message.words});
-  }
-
-  void take_in(const Event& event) {
-    StrandState& state = at(event.rank);
-    auto& expected = state.expected[{event.from, event.tag}];
-    if (expected.empty()) {
-      state.early[{event.from, event.tag}].push_back({event.time, event.words});
-    } else {
-      Posted& posted = state.requests[expected.front()];
-      expected.pop_front();
-      posted.matched = true;
-      posted.done_at = std::max(posted.done_at, event.time);
-      posted.words = event.words;
-    }
-    if (state.blocked) go_on(event.rank, event.time);
-  }
-
   const networks::LogGP& machine_;
-  int ranks_;
-  std::vector<Ports> ports_;
+  std::size_t ranks_;
+  double now_ = 0;
   std::vector<StrandState> strands_;  // the ranks, and then their second strands
   std::vector<History> histories_;
+  std::vector<Sent> sent_;
+  std::vector<std::size_t> served_;  // the messages that are at ports
   std::priority_queue<Event, std::vector<Event>, Later> events_;
   std::uint64_t made_ = 0;
 };
@@ -323,6 +359,15 @@ Task<void> perform(Communicator& comm, const Script& script, History& history, H
 std::vector<History> run_time_driven(const std::vector<Script>& scripts,
                                      const networks::LogGP& machine) {
   return TimeDriven(scripts, machine).run();
+}
+
+bool close(const std::vector<History>& a, const std::vector<History>& b) {
+  const auto near = [](double x, double y) {
+    return std::abs(x - y) <= 1e-9 * std::max(std::abs(x), std::abs(y));
+  };
+  return std::ranges::equal(a, b, [&](const History& x, const History& y) {
+    return x.words == y.words && std::ranges::equal(x.clocks, y.clocks, near);
+  });
 }
 
 std::vector<History> run_on(Network& network, const std::vector<Script>& scripts) {

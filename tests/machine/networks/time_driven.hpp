@@ -1,6 +1,6 @@
-// A second simulator of the α-β machine, as plain as can be: whatever happens is an event at its
-// time, and nothing is handled before it is due. No rank runs ahead, no lookahead, no coroutines.
-// The engine under test must agree with it to the last bit.
+// A second simulator of the α-β machine, as plain as can be: time goes from one change to the next,
+// and every message that is served anywhere is visited each time. No rank runs ahead; there is no
+// lookahead, no virtual time and no coroutine. The engine under test must agree with it to rounding.
 #pragma once
 
 #include <cstdint>
@@ -46,9 +46,9 @@ struct Operation {
 struct History {
   std::vector<double> clocks;
   std::vector<std::int64_t> words;
-
-  friend bool operator==(const History&, const History&) = default;
 };
+/// Whether the same happened, at times that differ by no more than rounding (1e-9).
+[[nodiscard]] bool close(const std::vector<History>& a, const std::vector<History>& b);
 
 /// Runs one script a rank, time-driven. Histories of the ranks, and then of their second strands.
 [[nodiscard]] std::vector<History> run_time_driven(const std::vector<Script>& scripts,

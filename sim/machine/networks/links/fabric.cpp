@@ -41,7 +41,7 @@ Fabric::Fabric(const topologies::Platform& platform, const topologies::CompactRo
     fat_pipes_.push_back(link.fat_pipe);
   }
   find_ports(ranks);
-  if (!serial_) find_lookahead();
+  find_lookahead();
   if (settings.routing != LinkRouting::ecmp) return;
   for (topologies::SiteIndex site = 0; site < routes.sites(); ++site) {
     const std::size_t at = routes.switch_of(site);
@@ -60,11 +60,6 @@ void Fabric::find_ports(std::size_t ranks) {
   }
   for (std::size_t i = 0; i < links(); ++i) ports_.push_back(users[i] == 1 && !fat_pipes_[i]);
   for (const topologies::LinkIndex link : routes_.all_middles()) ports_[link] = false;
-  const auto shared = [&](std::size_t link) { return !ports_[link] && !fat_pipes_[link]; };
-  serial_ = !settings_.fair_ports && std::ranges::none_of(routes_.all_middles(), shared);
-  for (std::size_t i = 0; i < links(); ++i) {
-    if (users[i] > 0 && shared(i)) serial_ = false;
-  }
 }
 
 void Fabric::find_lookahead() {
@@ -86,7 +81,7 @@ void Fabric::find_lookahead() {
   });
 }
 
-Fabric::Path Fabric::path(const Departure& message, FairLinks& links) const {
+Fabric::Path Fabric::path(const Departure<Way>& message, FairLinks& links) const {
   const topologies::Way way = message.way;
   Path path{.middle = minimal(way)};
   if (settings_.routing != LinkRouting::minimal && way.hops > 0) {
@@ -96,7 +91,6 @@ Fabric::Path Fabric::path(const Departure& message, FairLinks& links) const {
     }
     path.extra_latency -= routes_.kind(way).latency;
   }
-  if (serial_) return path;
   std::size_t count = 0;
   for_each_link(message.from, message.to, way, path.middle, [&](topologies::LinkIndex link) {
     if (fat_pipes_[link]) return;
@@ -114,7 +108,7 @@ Fabric::Path Fabric::path(const Departure& message, FairLinks& links) const {
   return path;
 }
 
-Fabric::Middle Fabric::choose_middle(const Departure& message, FairLinks& links) const {
+Fabric::Middle Fabric::choose_middle(const Departure<Way>& message, FairLinks& links) const {
   const topologies::Way way = message.way;
   const topologies::SiteIndex from = site(message.from);
   const topologies::SiteIndex to = site(message.to);

@@ -10,30 +10,28 @@
 #include <vector>
 
 #include "sim/core/kernel/communicator.hpp"
-#include "sim/machine/networks/links/fair_links.hpp"
+#include "sim/machine/networks/common/fair_links.hpp"
+#include "sim/machine/networks/common/shared_links_loop.hpp"
 #include "sim/machine/networks/links/settings.hpp"
 #include "topologies/loading/compact_routes.hpp"
 #include "topologies/loading/platform.hpp"
 
 namespace thinwire::networks {
 
+class LinkRecorder;
+
 /// Routes, ports and capacities of the links of a platform: constant for all runs.
 class Fabric {
  public:
+  using Way = topologies::Way;
+  using Recorder = LinkRecorder;
+
   /// The first `ranks` hosts of the routes are those of the ranks. All arguments must outlive this.
   Fabric(const topologies::Platform& platform, const topologies::CompactRoutes& routes,
          std::size_t ranks, const LinksSettings& settings);
 
   [[nodiscard]] topologies::Way way(Rank from, Rank to) const {
     return routes_.way(site(from), site(to));
-  }
-  /// The number of send ports of a rank, at least one.
-  [[nodiscard]] std::size_t ports(Rank rank) const {
-    return std::max<std::size_t>(1, routes_.up_ports(site(rank)).size());
-  }
-  /// The send port through which a message leaves.
-  [[nodiscard]] static std::uint32_t port(topologies::Way way) {
-    return way.up == topologies::Way::kNoPort ? 0 : way.up;
   }
   [[nodiscard]] std::size_t links() const { return bandwidths_.size(); }
 
@@ -42,11 +40,10 @@ class Fabric {
   /// Prefetches what path() reads.
   void prefetch_path(topologies::Way way) const { routes_.prefetch_middle(way); }
   /// A time, in seconds, within which no event affects another one through a rank: at most the
-  /// smallest latency of a route. 0 if ports are serial.
+  /// smallest latency of a route.
   [[nodiscard]] double lookahead() const { return lookahead_; }
-  /// Whether ports serve one message after another, because no two ranks share a link. Otherwise
-  /// all links are shared, including ports.
-  [[nodiscard]] bool serial() const { return serial_; }
+  /// Processor time per message: SimGrid's hosts have none.
+  [[nodiscard]] static double overhead() { return 0; }
 
   /// The latency of all links of a minimal route, in seconds.
   [[nodiscard]] double latency(Rank from, Rank to, topologies::Way way) const {
@@ -57,27 +54,18 @@ class Fabric {
       sum += latencies_[routes_.down_ports(site(to))[way.down]];
     return sum;
   }
-  /// A message that departs at `now`; `number` identifies it.
-  struct Departure {
-    Rank from;
-    Rank to;
-    topologies::Way way;
-    Words words;
-    double now;
-    std::uint64_t number;
-  };
   /// The links of a path between its ports: one stretch, or two for a detour through a switch.
   using Middle = std::array<std::span<const topologies::LinkIndex>, 2>;
   /// The path of a message.
   struct Path {
     Middle middle;
     double extra_latency = 0;  ///< seconds, beyond the latency of a minimal route
-    /// The links shared with other messages; empty if ports are serial.
+    /// The links shared with other messages.
     boost::container::static_vector<topologies::LinkIndex, FairLinks::kMostLinks> shared = {};
   };
   /// Adaptive routing estimates backlogs from `links`. Throws InputError when a path shares too
   /// many links.
-  [[nodiscard]] Path path(const Departure& message, FairLinks& links) const;
+  [[nodiscard]] Path path(const Departure<Way>& message, FairLinks& links) const;
   /// Calls `visit` for each link of a path, in order.
   template <class Visit>
   void for_each_link(Rank from, Rank to, topologies::Way way, const Middle& middle,
@@ -87,6 +75,11 @@ class Fabric {
       for (const topologies::LinkIndex link : stretch) visit(link);
     }
     if (way.down != topologies::Way::kNoPort) visit(routes_.down_ports(site(to))[way.down]);
+  }
+  /// The same for the links of SimGrid's route.
+  template <class Visit>
+  void for_each_minimal_link(Rank from, Rank to, topologies::Way way, const Visit& visit) const {
+    for_each_link(from, to, way, minimal(way), visit);
   }
   [[nodiscard]] Middle minimal(topologies::Way way) const { return {routes_.middle(way)}; }
 
@@ -98,21 +91,11 @@ class Fabric {
   [[nodiscard]] double uncontended(topologies::Way way, Words words) const {
     return gap_ + 4 / slowest(way) * static_cast<double>(words.value());
   }
-  /// Seconds for which a message occupies its sender's port.
+  /// Seconds for which a message alone occupies its sender's port.
   [[nodiscard]] double send_occupancy(Rank from, topologies::Way way, Words words) const {
     return way.up == topologies::Way::kNoPort
                ? uncontended(way, words)
                : occupancy(way, routes_.up_ports(site(from))[way.up], words);
-  }
-  /// Seconds for which a message occupies a link that serves it exclusively.
-  [[nodiscard]] double occupancy(topologies::Way way, topologies::LinkIndex link,
-                                 Words words) const {
-    const double bandwidth = bandwidths_[link];
-    return gap_ * (slowest(way) / bandwidth) + 4 / bandwidth * static_cast<double>(words.value());
-  }
-  /// The receiver's port; the way must have one.
-  [[nodiscard]] topologies::LinkIndex receive_port(Rank to, topologies::Way way) const {
-    return routes_.down_ports(site(to))[way.down];
   }
 
   /// Whether a link is a port: the first or last link of one rank and of no other.
@@ -123,12 +106,18 @@ class Fabric {
     return routes_.site_of(static_cast<std::size_t>(rank.value()));
   }
   [[nodiscard]] double slowest(topologies::Way way) const { return routes_.kind(way).bandwidth; }
+  /// Seconds for which a message alone on a link occupies it.
+  [[nodiscard]] double occupancy(topologies::Way way, topologies::LinkIndex link,
+                                 Words words) const {
+    const double bandwidth = bandwidths_[link];
+    return gap_ * (slowest(way) / bandwidth) + 4 / bandwidth * static_cast<double>(words.value());
+  }
   [[nodiscard]] static double finite(double bandwidth) {
     return bandwidth < 1e300 ? bandwidth : 0;  // a route without links is infinitely fast
   }
   void find_ports(std::size_t ranks);
   void find_lookahead();
-  [[nodiscard]] Middle choose_middle(const Departure& message, FairLinks& links) const;
+  [[nodiscard]] Middle choose_middle(const Departure<Way>& message, FairLinks& links) const;
   /// Stores in `middle` the links from one site to another through the switch of a third one; false
   /// if a message on `way` cannot take that detour.
   bool detour(topologies::SiteIndex from, topologies::SiteIndex over, topologies::SiteIndex to,
@@ -142,7 +131,6 @@ class Fabric {
   std::vector<double> latencies_;
   std::vector<bool> fat_pipes_;
   std::vector<bool> ports_;
-  bool serial_ = false;
   double lookahead_ = 0;
   std::vector<std::vector<topologies::SiteIndex>> behind_;  ///< sites by switch; only for ecmp
 };

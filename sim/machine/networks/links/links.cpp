@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "sim/machine/networks/common/complaints.hpp"
+#include "sim/machine/networks/common/shared_links_loop.hpp"
 #include "sim/machine/networks/links/background.hpp"
 #include "sim/machine/networks/links/fabric.hpp"
 #include "sim/machine/networks/links/link_recorder.hpp"
-#include "sim/machine/networks/links/links_loop.hpp"
 
 namespace thinwire::networks {
 
@@ -36,8 +36,9 @@ RunReport LinksNetwork::run(int ranks, const RankProgram& program) {
   check_places(platform_.path(), ranks, hosts_.size());
   std::optional<LinkRecorder> recorder;
   if (settings_.record_links) recorder.emplace(*fabric_, platform_.links());
-  RunReport report = run_on_links(ranks, program, *fabric_, bandwidths_, settings_.eager,
-                                  timeline(), recorder ? &*recorder : nullptr);
+  RunReport report = SharedLinksLoop<Fabric>(ranks, *fabric_, bandwidths_, settings_.eager,
+                                             timeline(), recorder ? &*recorder : nullptr)
+                         .run(program);
   if (recorder) report.links = recorder->reports(report.makespan().value());
   return report;
 }

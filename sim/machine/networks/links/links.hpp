@@ -8,11 +8,6 @@
 // their bandwidth fairly among the messages that cross them (fair_links.hpp); fat pipes do not. A
 // transfer begins when both sides have posted it (rendezvous), and its send is complete when the
 // message is delivered, as in smpi.
-//
-// If no two ranks share a link, there are only ports: the first and the last link of each route,
-// which belong to one rank. Ports then behave as in alphabeta: each sends or receives one message
-// after another, a send is complete when its port is free (eager), and times are exactly those of
-// LogGP. LinksSettings::fair_ports shares them like other links.
 #pragma once
 
 #include <memory>

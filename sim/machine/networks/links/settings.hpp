@@ -23,10 +23,8 @@ inline constexpr std::array<std::string_view, 4> kLinkRoutings{"minimal", "valia
 /// How messages cross the links of a platform, and what is recorded.
 struct LinksSettings {
   /// Messages up to this size do not wait for their receiver; their send is complete after the time
-  /// that an uncontended message takes to leave.
+  /// that an uncontended message takes to leave. The machine's setting.
   Bytes eager{0};
-  /// Ports share their bandwidth among messages even if no other links are shared.
-  bool fair_ports = false;
   LinkRouting routing = LinkRouting::minimal;
   /// Other users take this share of every link between the ports; 0 to below 1.
   double background_share = 0;

@@ -1,4 +1,4 @@
-// Without any link that ranks share, links is the α-β machine, to the last bit.
+// Without any link that ranks share, links is the α-β machine, to rounding.
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
 
 #include <doctest/doctest.h>
@@ -57,6 +57,14 @@ Doubles times_of(Network& network, const algorithms::SchemeInfo& info, int ranks
   return all;
 }
 
+double worst_difference(const Doubles& times, const Doubles& wanted) {
+  double worst = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (times[i] != wanted[i]) worst = std::max(worst, std::abs(times[i] / wanted[i] - 1));
+  }
+  return worst;
+}
+
 struct Compared {
   std::string name;
   double latest = 0;
@@ -71,12 +79,8 @@ std::vector<Compared> compared_on(const std::string& platform, int ranks) {
         for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
           const Doubles links = times_of(network, info, ranks);
           const Doubles wanted = times_of(machine, info, ranks);
-          double worst = 0;
-          for (std::size_t i = 0; i < links.size(); ++i) {
-            if (links[i] != wanted[i]) worst = std::max(worst, std::abs(links[i] / wanted[i] - 1));
-          }
           all.push_back(std::ranges::max(links));
-          all.push_back(worst);
+          all.push_back(worst_difference(links, wanted));
         }
         return all;
       });
@@ -94,7 +98,7 @@ void check_equal_on(const std::string& platform, const std::vector<int>& all_ran
     for (const Compared& scheme : compared_on(platform, ranks)) {
       CAPTURE(ranks);
       CAPTURE(scheme.name);
-      CHECK(scheme.worst == 0);
+      CHECK(scheme.worst < 1e-12);
       CHECK((ranks == 1 || scheme.latest > 0));
     }
   }
@@ -104,6 +108,9 @@ void check_equal_on(const std::string& platform, const std::vector<int>& all_ran
 struct Both {
   Doubles links;
   Doubles machine;
+
+  /// The largest relative difference of any rank's time.
+  [[nodiscard]] double worst() const { return worst_difference(links, machine); }
 };
 
 Both both_of(const std::string& platform, int ranks, const RankProgram& program) {
@@ -151,11 +158,11 @@ TEST_CASE("Messages that queue at ports of a star take the alpha-beta machine's 
     for (const int window : {1, 4, 16}) {
       const Both both = both_of(
           platform, ranks, [&](Communicator& comm) { return test::all_to_all(comm, 997, window); });
-      CHECK(both.links == both.machine);
+      CHECK(both.worst() < 1e-12);
     }
     const Both incast =
         both_of(platform, ranks, [](Communicator& comm) { return test::incast(comm, 10'000); });
-    CHECK(incast.links == incast.machine);
+    CHECK(incast.worst() < 1e-12);
   }
 }
 
@@ -174,17 +181,13 @@ TEST_CASE("What a rank starts beside its program shares its ports as in the alph
                              AlphaBetaNetwork machine = machine_of(network.platform());
                              test::Overlapped here(given);
                              test::Overlapped there(given);
-                             double worst = 0;
                              const Doubles times = test::finished_of(here.run(network));
                              const Doubles wanted = test::finished_of(there.run(machine));
-                             for (std::size_t i = 0; i < times.size(); ++i) {
-                               if (times[i] != wanted[i])
-                                 worst = std::max(worst, std::abs(times[i] / wanted[i] - 1));
-                             }
-                             return Doubles{here.right() ? 1.0 : 0.0, worst};
+                             return Doubles{here.right() ? 1.0 : 0.0,
+                                            worst_difference(times, wanted)};
                            });
         CHECK(numbers[0] == 1);
-        CHECK(numbers[1] == 0);
+        CHECK(numbers[1] < 1e-12);
       }
     }
   }

@@ -1,6 +1,6 @@
 // Links with fair sharing against a simulator that goes from event to event over all links and
 // keeps what each still has to serve of each flow.
-#include "sim/machine/networks/links/fair_links.hpp"
+#include "sim/machine/networks/common/fair_links.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "sim/machine/networks/links/fair_links.hpp"
+#include "sim/machine/networks/common/fair_links.hpp"
 
 #include <algorithm>
 #include <bit>

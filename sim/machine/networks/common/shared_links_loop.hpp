@@ -1,0 +1,343 @@
+// The event loop of the networks whose messages share links fairly: `alphabeta`, where the links
+// are the ranks' ports, and `links`, where they are those of a platform.
+//
+// A message begins when its send and its receive have both been posted (rendezvous), so that no
+// link is kept busy by a message that nobody waits for. Its send is complete when it is delivered.
+// Messages up to `eager` bytes begin when their send is posted instead, and their send is complete
+// after the time that the message would need to leave if it were alone. All links of a message's
+// route share their bandwidth fairly among the messages that cross them (fair_links.hpp).
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/core/base/prefetch.hpp"
+#include "sim/core/kernel/network.hpp"
+#include "sim/core/kernel/timeline.hpp"
+#include "sim/machine/networks/common/complaints.hpp"
+#include "sim/machine/networks/common/event_loop.hpp"
+#include "sim/machine/networks/common/event_window.hpp"
+#include "sim/machine/networks/common/fair_links.hpp"
+#include "sim/machine/networks/common/transfer.hpp"
+
+namespace thinwire::networks {
+
+/// A message that departs at `now`; `number` identifies it.
+template <class Way>
+struct Departure {
+  Rank from;
+  Rank to;
+  Way way;
+  Words words;
+  double now;
+  std::uint64_t number;
+};
+
+/// `Fabric` knows the links, and offers, with times in seconds:
+///   Way, Path                        the route of a pair; the links that one message takes
+///   Recorder                         told of departures and completions
+///   overhead()                       processor time per message, on each side
+///   lookahead()                      at most the smallest latency of a route
+///   way(from, to), latency(from, to, way), prefetch_way(from, to), prefetch_path(way)
+///   path(Departure, FairLinks&)      with the links that the message shares in `shared`
+///   demand(way, words)               what it takes of each of them, in the units of bandwidth
+///   uncontended(way, words)          its time after the latency, alone
+///   send_occupancy(from, way, words) the time until it has left, alone
+///   for_each_minimal_link(from, to, way, visit)
+template <class Fabric>
+class SharedLinksLoop final : public EventLoop {
+ public:
+  using Recorder = typename Fabric::Recorder;
+  using Transfer = networks::Transfer<typename Fabric::Way>;
+
+  /// `bandwidths`, by link, are those available to the ranks; `timeline` and `recorder` may be
+  /// nullptr.
+  SharedLinksLoop(int size, const Fabric& fabric, std::span<const double> bandwidths, Bytes eager,
+                  Timeline* timeline, Recorder* recorder)
+      : size_(size),
+        fabric_(fabric),
+        eager_(eager),
+        timeline_(timeline),
+        recorder_(recorder),
+        links_(bandwidths, events_),
+        first_transfer_(static_cast<std::uint32_t>(bandwidths.size())) {
+    for (int rank = 0; rank < size; ++rank) {
+      ranks_.push_back(make_strand(Rank(rank), Strand::main));
+    }
+  }
+
+  RunReport run(const RankProgram& program) {
+    EventLoop::run(program, ranks_);
+    return timed_report();
+  }
+
+ protected:
+  /// Handles all events of one lookahead: no event of it affects a rank before its end. So the data
+  /// of the events can be prefetched, and many ranks run at a time.
+  bool advance() override {
+    depart_all();
+    if (!completions_.empty()) {  // eager sends: their senders continue before other events
+      complete_all();
+      return true;
+    }
+    if (!events_.open(fabric_.lookahead())) return false;
+    Event event{};
+    while (fetch_ahead(), events_.next(event)) {
+      now_ = event.time;
+      if (event.who >= first_transfer_) {
+        enter_links(event.who - first_transfer_, event.time);
+      } else {
+        links_.handle_event(event.time, event.who);
+      }
+      deliver_completed();
+    }
+    complete_all();
+    return true;
+  }
+
+  std::unique_ptr<LoopRank> make_second(Rank rank) override {
+    return make_strand(rank, Strand::second);
+  }
+
+ private:
+  /// A strand of a rank.
+  class LinksRank final : public TimedRank {
+   public:
+    LinksRank(Rank rank, int size, SharedLinksLoop& loop, Strand strand)
+        : TimedRank(rank, size, loop), loop_(loop), strand_(strand) {}
+
+    [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
+      check_peer(*this, to);
+      clock_ += loop_.fabric_.overhead();
+      books().sent(message.words);
+      return slot_request(loop_.post(rank(), to, strand_, tag, std::move(message), clock_));
+    }
+    [[nodiscard]] Request irecv(Rank from, Tag tag) override {
+      const Request request = TimedRank::irecv(from, tag);
+      const Slot& slot = slots()[slot_of(request)];
+      if (slot.sent && !slot.arrived) loop_.receive_posted(slot.transfer, clock_);
+      return request;
+    }
+
+   protected:
+    Message finish(Request request) override {
+      if (is_receive(request)) clock_ += loop_.fabric_.overhead();
+      return TimedRank::finish(request);
+    }
+
+   private:
+    SharedLinksLoop& loop_;
+    Strand strand_;
+  };
+
+  std::unique_ptr<LoopRank> make_strand(Rank rank, Strand strand) {
+    auto made = std::make_unique<LinksRank>(rank, size_, *this, strand);
+    if (timeline_ != nullptr) made->follow(timeline_->track(rank, strand));
+    return made;
+  }
+
+  /// Posts a message of a rank; returns the slot that completes with the send.
+  SlotIndex post(Rank from, Rank to, Strand strand, Tag tag, Message&& message, double now) {
+    const TransferIndex index = acquire();
+    const Words words = message.words;
+    const SlotIndex send = slots().acquire(to, tag, false);
+    slots()[send].transfer = index;
+    const Match match = EventLoop::match(from, to, strand, tag, std::move(message), index);
+    const bool eager = eager_ > Bytes(0) && to_bytes(words) <= eager_;
+    transfers_[index] = {.way = {},
+                         .from = from,
+                         .to = to,
+                         .tag = tag,
+                         .strand = strand,
+                         .eager = eager,
+                         .released = eager || match.posted,
+                         .words = words,
+                         .send = send,
+                         .receive = match.slot,
+                         .posted = now,
+                         .departed = 0,
+                         .latency = 0,
+                         .extra_latency = 0};
+    if (eager) {
+      start(index, now);
+    } else if (match.posted) {
+      start(index, std::max(now, slots()[match.slot].stamp));
+    }
+    return send;
+  }
+  /// A receive is posted for a message that was sent earlier.
+  void receive_posted(TransferIndex index, double now) {
+    Transfer& transfer = transfers_[index];
+    if (std::exchange(transfer.released, true)) return;
+    start(index, std::max(now, transfer.posted));
+  }
+
+  /// Each stage prefetches what the next one reads: a transfer, the links of its way, their state.
+  void fetch_ahead() const {
+    constexpr std::size_t kStage = 3;
+    const auto entering = [&](std::size_t stages) -> const Transfer* {
+      const Event* event = events_.ahead(stages * kStage);
+      if (event == nullptr || event->who < first_transfer_) return nullptr;
+      return &transfers_[event->who - first_transfer_];
+    };
+    if (const Transfer* transfer = entering(3)) {
+      prefetch_line(transfer);
+      links_.prefetch_flow(static_cast<FlowIndex>(transfer - transfers_.data()));
+    }
+    if (const Transfer* transfer = entering(2)) fabric_.prefetch_path(transfer->way);
+    if (const Transfer* transfer = entering(1)) prefetch_links(*transfer);
+  }
+  void prefetch_links(const Transfer& transfer) const {
+    fabric_.for_each_minimal_link(
+        transfer.from, transfer.to, transfer.way,
+        [this](topologies::LinkIndex link) { links_.prefetch(link); });
+  }
+
+  /// Completes the requests of all messages that have been delivered or sent.
+  void complete_all() {
+    constexpr std::size_t kAhead = 8;
+    for (std::size_t i = 0; i < completions_.size(); ++i) {
+      if (i + kAhead < completions_.size()) {
+        const Completion& later = completions_[i + kAhead];
+        slots().prefetch(later.slot);
+        prefetch(later.rank, later.strand);
+      }
+      complete(completions_[i].rank, completions_[i].strand, completions_[i].slot,
+               completions_[i].time);
+    }
+    completions_.clear();
+  }
+
+  TransferIndex acquire() {
+    if (free_.empty()) {
+      transfers_.emplace_back();
+      return static_cast<TransferIndex>(transfers_.size() - 1);
+    }
+    const TransferIndex index = free_.back();
+    free_.pop_back();
+    return index;
+  }
+
+  /// Departs a message at `time`; depart_all() handles it once no rank can run.
+  void start(TransferIndex index, double time) {
+    transfers_[index].departed = time;
+    departing_.push_back(index);
+  }
+
+  void depart_all() {
+    constexpr std::size_t kAhead = 4;  // each stage prefetches what the next one reads
+    for (std::size_t i = 0; i < departing_.size() + 2 * kAhead; ++i) {
+      if (i < departing_.size()) {
+        const Transfer& transfer = transfers_[departing_[i]];
+        fabric_.prefetch_way(transfer.from, transfer.to);
+      }
+      if (i >= kAhead && i - kAhead < departing_.size()) find_way(departing_[i - kAhead]);
+      if (i >= 2 * kAhead) depart(departing_[i - 2 * kAhead]);
+    }
+    departing_.clear();
+  }
+  void find_way(TransferIndex index) {
+    Transfer& transfer = transfers_[index];
+    transfer.way = fabric_.way(transfer.from, transfer.to);
+    transfer.latency = fabric_.latency(transfer.from, transfer.to, transfer.way);
+    if (transfer.departed + transfer.latency > now_) return;
+    prefetch_links(transfer);
+  }
+  void depart(TransferIndex index) {
+    Transfer& transfer = transfers_[index];
+    if (transfer.eager) {
+      complete_send(transfer, transfer.departed + fabric_.send_occupancy(
+                                                      transfer.from, transfer.way, transfer.words));
+    }
+    // Links serve a message once its head has arrived, as SimGrid's do.
+    const double enters = transfer.departed + transfer.latency;
+    if (enters > now_) {
+      events_.push(enters, first_transfer_ + index);
+    } else {
+      enter_links(index, now_);
+      deliver_completed();
+    }
+  }
+  void complete_send(Transfer& transfer, double time) {
+    completions_.push_back({transfer.from, transfer.strand, transfer.send, time});
+    transfer.send = kNoSlot;
+  }
+
+  /// A message begins to be served by the links that it shares with others.
+  void enter_links(TransferIndex index, double now) {
+    Transfer& transfer = transfers_[index];
+    const auto path = fabric_.path({.from = transfer.from,
+                                    .to = transfer.to,
+                                    .way = transfer.way,
+                                    .words = transfer.words,
+                                    .now = now,
+                                    .number = departures_++},
+                                   links_);
+    if (recorder_ != nullptr) recorder_->departs(index, path);
+    if (path.shared.empty()) {
+      deliver(index, now);
+      return;
+    }
+    transfer.extra_latency = path.extra_latency;
+    links_.begin(now, index, {path.shared.data(), path.shared.size()},
+                 fabric_.demand(transfer.way, transfer.words));
+  }
+
+  void deliver_completed() {
+    for (const TransferIndex index : links_.completed(now_)) deliver(index, now_);
+  }
+  /// A message has crossed all links that it shares with others, if any: its tail follows.
+  void deliver(TransferIndex index, double now) {
+    Transfer& transfer = transfers_[index];
+    const double head = transfer.departed + transfer.latency;
+    const double alone = head + fabric_.uncontended(transfer.way, transfer.words);
+    const double delivered = std::max(now, alone) + transfer.extra_latency;
+    if (timeline_ != nullptr) show(transfer, head, delivered);
+    if (recorder_ != nullptr) recorder_->completes(index, transfer, now);
+    if (transfer.send != kNoSlot) complete_send(transfer, delivered);
+    completions_.push_back({transfer.to, transfer.strand, transfer.receive, delivered});
+    free_.push_back(index);
+  }
+
+  void show(const Transfer& transfer, double received_from, double delivered) {
+    const double occupied = fabric_.send_occupancy(transfer.from, transfer.way, transfer.words);
+    timeline_->add({.from = transfer.from,
+                    .to = transfer.to,
+                    .strand = transfer.strand,
+                    .tag = transfer.tag,
+                    .words = transfer.words,
+                    .posted = Seconds(transfer.posted),
+                    .send_begin = Seconds(transfer.departed),
+                    .send_end = Seconds(transfer.eager ? transfer.departed + occupied : delivered),
+                    .receive_begin = Seconds(received_from),
+                    .receive_end = Seconds(delivered)});
+  }
+
+  int size_;
+  const Fabric& fabric_;
+  Bytes eager_;
+  Timeline* timeline_;
+  Recorder* recorder_;
+  EventWindow events_;  ///< `who`: a link, or a transfer that enters the links
+  FairLinks links_;
+  std::uint32_t first_transfer_;
+  double now_ = 0;  ///< the time of the last event
+  std::vector<Transfer> transfers_;
+  std::vector<TransferIndex> departing_;
+  std::vector<TransferIndex> free_;
+  std::uint64_t departures_ = 0;
+  std::vector<std::unique_ptr<LoopRank>> ranks_;
+  /// The completion, at `time`, of a request that a strand may wait for.
+  struct Completion {
+    Rank rank;
+    Strand strand;
+    SlotIndex slot;
+    double time;
+  };
+  std::vector<Completion> completions_;
+};
+
+}  // namespace thinwire::networks
