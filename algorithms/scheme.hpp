@@ -113,11 +113,11 @@ struct Interval {
 struct Cost {
   Interval paper;        ///< as printed in the paper's table
   Interval counted;      ///< the same, with exact instead of rounded message counts
-  Interval lower_order;  ///< terms that the paper omits: sizes, remainders, folding
+  Interval added;  ///< terms that the paper omits: sizes, remainders, folding
   bool exact = false;    ///< a run equals run(), under the conditions of the scheme's comment
 
   /// The cost of a run.
-  [[nodiscard]] Interval run() const { return counted + lower_order; }
+  [[nodiscard]] Interval run() const { return counted + added; }
 };
 
 /// ceil(log P): the number of steps of a doubling schedule.
@@ -170,7 +170,7 @@ struct SchemeInfo {
   std::string source = {};  ///< paper, table or equation
   PaperCost paper = {};
   std::string exact_when = {};   ///< when a run equals the formula; empty: an interval
-  std::string lower_order = {};  ///< the terms that the paper omits, in words
+  std::string added = {};  ///< the terms that the paper omits, in words
   bool dense = false;            ///< takes dense gradients, otherwise sparse ones
   bool quantised = false;        ///< sends values in reduced precision
   std::vector<OptionInfo> options = {};

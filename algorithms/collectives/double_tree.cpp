@@ -130,7 +130,8 @@ DoubleTreeSteps double_tree_steps(int size, int chunks) {
   const int busiest = std::min(size, 4);
   const std::int64_t plain = steps_to_root(size, 1);
   return {.low = std::max(std::int64_t{busiest} * chunks, steps_to_root(size, chunks) + plain),
-          .high = std::int64_t{busiest} * (chunks - 1) + 2 * plain + 2 * std::int64_t{double_tree_depth(size)}};
+          .high = std::int64_t{busiest} * (chunks - 1) + 2 * plain +
+                  2 * std::int64_t{double_tree_depth(size)}};
 }
 
 Task<Message> allreduce_double_tree(Communicator& comm, Message mine, const Reduction& reduction,

@@ -45,7 +45,7 @@ class CyclicLeader final : public SparseCollective {
 };
 
 Cost cltk_cost(const CostInput& in) {
-  if (in.ranks == 1) return {.paper = {}, .counted = {}, .lower_order = {}, .exact = true};
+  if (in.ranks == 1) return {.paper = {}, .counted = {}, .added = {}, .exact = true};
   const double p = in.ranks;
   // Only the leader selects.
   const double k = in.most();
@@ -56,13 +56,13 @@ Cost cltk_cost(const CostInput& in) {
   cost.counted = same({steps + 2 * log, k * steps + 2 * share, share});
   const Interval values = rabenseifner_terms(in.ranks, static_cast<std::int64_t>(k));
   const Terms counted_values{2 * log, 2 * share, share};
-  cost.lower_order = values + same((-1.0) * counted_values);
+  cost.added = values + same((-1.0) * counted_values);
   // Ranks leave the broadcast one after another, which may hide folding in and remainders.
   if (values.low.messages != 2 * log) {
     const auto q = static_cast<double>(std::bit_floor(static_cast<unsigned>(in.ranks)));
     const Terms core{2 * std::log2(q), 2 * std::floor(k / q) * (q - 1),
                      std::floor(k / q) * (q - 1)};
-    cost.lower_order.low = core + (-1.0) * counted_values;
+    cost.added.low = core + (-1.0) * counted_values;
   }
   cost.exact = std::has_single_bit(static_cast<unsigned>(in.ranks));
   return cost;
@@ -76,7 +76,7 @@ SchemeInfo cltk_scheme() {
           .source = "ExDyna (2024), section III; ScaleCom (NeurIPS 2020)",
           .paper = {.latency = "3 log P", .words = "k log P + 2k (P-1)/P", .reduced = "k (P-1)/P"},
           .exact_when = "P is a power of two",
-          .lower_order = "remainders; folding in",
+          .added = "remainders; folding in",
           .run_cost = cltk_cost,
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
             return std::make_unique<CyclicLeader>(setup);

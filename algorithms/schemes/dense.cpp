@@ -50,7 +50,7 @@ CoreCost core_cost(int ranks, std::int64_t words) {
 Cost exact_cost(Terms paper, Terms run) {
   return {.paper = {},
           .counted = same({run.messages, paper.words, 0}),
-          .lower_order = same({0, run.words - paper.words, run.reduced - paper.reduced}),
+          .added = same({0, run.words - paper.words, run.reduced - paper.reduced}),
           .exact = true};
 }
 
@@ -59,7 +59,7 @@ Cost rabenseifner_cost(const CostInput& in) {
   const double p = in.ranks;
   const Interval run = rabenseifner_terms(in.ranks, in.n);
   Cost cost = exact_cost({0, 2 * n * (p - 1) / p, n * (p - 1) / p}, run.low);
-  cost.lower_order.high = cost.lower_order.high + run.high + (-1.0) * run.low;
+  cost.added.high = cost.added.high + run.high + (-1.0) * run.low;
   cost.exact = rabenseifner_is_exact(in.ranks, in.n);
   return cost;
 }
@@ -112,7 +112,7 @@ std::vector<SchemeInfo> dense_schemes() {
                       .source = std::move(source),
                       .paper = std::move(paper),
                       .exact_when = std::move(exact_when),
-                      .lower_order = "remainders of the pieces; folding in",
+                      .added = "remainders of the pieces; folding in",
                       .dense = true,
                       .run_cost = cost,
                       .make = [schedule](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {

@@ -4,7 +4,7 @@
 //   dense_ring                2 (P-1) α + 2n (P-1)/P β     (SparCML, section 5.3; NCCL's ring)
 //   dense_recursive_doubling  log P α + n log P β          (Thakur et al., IJHPCA 2005)
 //
-// Exact at any P and n once the lower-order terms are added (where ranks fold in and pieces differ
+// Exact at any P and n once the added terms are added (where ranks fold in and pieces differ
 // in length, dense_rabenseifner's γ term is an interval). With p the largest power of two ≤ P:
 //   - The pieces of a cut differ by one word if P (p for rabenseifner) does not divide n. In the
 //     ring the longest piece is on the critical path in each step, so a step costs
@@ -14,7 +14,7 @@
 // Restrictions: none. Memory: n words per rank; all ranks of the simulation share the result.
 //
 // Worked example: n = 10, P = 4, rabenseifner: pieces 3, 3, 2, 2; path 2 (6 + 3) = 18 words and 4
-// messages; the table gives 2 · 10 · 3/4 = 15, so the lower-order term is 3 words.
+// messages; the table gives 2 · 10 · 3/4 = 15, so the added term is 3 words.
 #pragma once
 
 #include <vector>

@@ -41,7 +41,7 @@ Cost double_tree_cost(const CostInput& in) {
   const double paper_words = 2 * static_cast<double>(in.n);
   return {.paper = {},
           .counted = {{low.messages, paper_words, 0}, {high.messages, paper_words, high.reduced}},
-          .lower_order = {{0, low.words - paper_words, 0}, {0, high.words - paper_words, 0}},
+          .added = {{0, low.words - paper_words, 0}, {0, high.words - paper_words, 0}},
           .exact = in.ranks == 1};
 }
 
@@ -52,7 +52,7 @@ SchemeInfo dense_double_tree_scheme() {
           .summary = "halves summed and sent back over two binary trees, in chunks (NCCL)",
           .source = "Sanders, Speck, Traff (Parallel Computing 2009); NCCL 2.4",
           .paper = {.latency = "2 log P", .words = "2n", .reduced = "0", .reduced_high = "n"},
-          .lower_order = "filling and draining the trees",
+          .added = "filling and draining the trees",
           .dense = true,
           .options = {{.name = "chunk_words",
                        .fallback = std::int64_t{0},

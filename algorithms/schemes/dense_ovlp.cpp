@@ -102,11 +102,11 @@ Cost dense_ovlp_cost(const CostInput& in) {
   const double p = in.ranks;
   const double share = static_cast<double>(in.n) * (p - 1) / p;
   const Interval counted = same({run.low.messages, 2 * share, share});
-  return {.paper = {},
-          .counted = counted,
-          .lower_order = {run.low + (-1.0) * counted.low, run.high + (-1.0) * counted.high},
-          .exact = rabenseifner_is_exact(in.ranks, first.n) &&
-                   rabenseifner_is_exact(in.ranks, last.n)};
+  return {
+      .paper = {},
+      .counted = counted,
+      .added = {run.low + (-1.0) * counted.low, run.high + (-1.0) * counted.high},
+      .exact = rabenseifner_is_exact(in.ranks, first.n) && rabenseifner_is_exact(in.ranks, last.n)};
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ SchemeInfo dense_ovlp_scheme() {
                     .words = "2n (P-1)/P",
                     .reduced = "n (P-1)/P"},
           .exact_when = "as dense_rabenseifner for every bucket",
-          .lower_order = "remainders of the pieces; folding in",
+          .added = "remainders of the pieces; folding in",
           .dense = true,
           .options = {{.name = kBucketWords,
                        .fallback = std::int64_t{6'553'600},

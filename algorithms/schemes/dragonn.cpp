@@ -228,7 +228,7 @@ Cost tensor_wise_cost(const CostInput& in) {
   const GradientSpace space{.components = in.n, .granule = in.granule};
   const std::vector<std::int64_t> none;
   const TensorProfile profile = profile_of(options, in.alpha, in.beta_per_word);
-  Cost cost{.paper = {}, .counted = {}, .lower_order = {}, .exact = in.even()};
+  Cost cost{.paper = {}, .counted = {}, .added = {}, .exact = in.even()};
   bool first = true;
   for (const Tensor& tensor : tensors_of(in.tensors == nullptr ? none : *in.tensors, space, in.k,
                                          in.ranks, options, profile)) {
@@ -262,8 +262,7 @@ SchemeInfo with_tensor_selection(SchemeInfo gathering) {
   info.paper.words = has_option(info.options, "slots") ? "2 slots k (P-1)" : "2k (P-1)";
   info.paper.reduced = "0";
   info.exact_when = "the sparsifier fills that much";
-  info.lower_order =
-      "tensors that are not compressed: 2 (P-1) messages and 2 (P-1) ceil(d/P) words each";
+  info.added = "tensors that are not compressed: 2 (P-1) messages and 2 (P-1) ceil(d/P) words each";
   info.run_cost = tensor_wise_cost;
   info.make = [gathering](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
     return std::make_unique<TensorWise>(setup, gathering);

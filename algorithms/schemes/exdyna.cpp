@@ -55,7 +55,7 @@ class SharedIndexes final : public SparseCollective {
 };
 
 Cost shared_indexes_cost(const CostInput& in, bool partitioned) {
-  if (in.ranks == 1) return {.paper = {}, .counted = {}, .lower_order = {}, .exact = true};
+  if (in.ranks == 1) return {.paper = {}, .counted = {}, .added = {}, .exact = true};
   const double p = in.ranks;
   const double steps = ceil_log2(in.ranks);
   const auto total = in.selected ? static_cast<double>(in.selected->total)
@@ -83,11 +83,10 @@ Cost shared_indexes_cost(const CostInput& in, bool partitioned) {
   };
   Cost cost;
   cost.counted = {indexes_and_values(smallest, union_low), indexes_and_values(largest, union_high)};
-  cost.lower_order = {beyond(union_low, run(union_low).low),
-                      beyond(union_high, run(union_high).high)};
+  cost.added = {beyond(union_low, run(union_low).low), beyond(union_high, run(union_high).high)};
   // Ranks leave the allgather one after another, which may compensate a remainder.
   const bool power = std::has_single_bit(static_cast<unsigned>(in.ranks));
-  if (!power) cost.lower_order.low.words -= 2 * log;
+  if (!power) cost.added.low.words -= 2 * log;
   const bool even = in.options->flag("padded") || in.even();
   cost.exact = partitioned && even && power;
   return cost;
@@ -115,7 +114,7 @@ SchemeInfo shared_indexes_scheme(std::string name) {
   const OptionInfo padded{"padded", true, 0,
                           "indexes are padded to the most that a rank selected, as NCCL needs it"};
   return {.name = std::move(name),
-          .lower_order = "sizes: ceil(log P) messages and P-1 words; remainders; folding in",
+          .added = "sizes: ceil(log P) messages and P-1 words; remainders; folding in",
           .options = {padded},
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
             return std::make_unique<SharedIndexes>(setup);

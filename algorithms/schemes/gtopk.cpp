@@ -79,7 +79,7 @@ Cost gtopk_cost(const CostInput& in) {
   const Terms rounded_up{0, 0, in.most() * (steps - log)};
   return {.paper = {},
           .counted = {counted(in.least()), counted(in.most())},
-          .lower_order = {hidden, rounded_up},
+          .added = {hidden, rounded_up},
           .exact = power && in.even()};
 }
 

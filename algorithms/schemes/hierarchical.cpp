@@ -71,7 +71,7 @@ Cost hierarchical_cost(const CostInput& in, const Flat& flat) {
   const Interval run = leaders + trees;
   return {.paper = {},
           .counted = counted,
-          .lower_order = {run.low + (-1.0) * counted.low, run.high + (-1.0) * counted.high},
+          .added = {run.low + (-1.0) * counted.low, run.high + (-1.0) * counted.high},
           .exact = cost.exact && alike};
 }
 
@@ -82,7 +82,7 @@ SchemeInfo entry(std::string name, std::string summary, PaperCost paper, std::st
           .source = "Jia et al. (arXiv:1807.11205, 2018), hierarchical all-reduce",
           .paper = std::move(paper),
           .exact_when = std::move(exact_when),
-          .lower_order = "those of the scheme among leaders; ceil(log node) steps",
+          .added = "those of the scheme among leaders; ceil(log node) steps",
           .dense = true,
           .options = {node_option()},
           .run_cost = [flat](const CostInput& in) { return hierarchical_cost(in, flat); },

@@ -339,7 +339,7 @@ Cost oktopk_cost(const CostInput& in) {
     if (!published) low = low + Terms{steps, 2 * least, 0};
     high = high + Terms{steps, all * steps, 0};
   }
-  cost.lower_order = {low, high};
+  cost.added = {low, high};
   return cost;
 }
 
@@ -360,7 +360,7 @@ Cost hierarchical_oktopk_cost(const CostInput& in) {
   const Terms high{2 * height, up + 2 * in.most() * height, up / 2};
   result.counted = cost.counted + Interval{low, high};
   result.counted.high.reduced += static_cast<double>(sum) * (among.ranks - 1);
-  result.lower_order = cost.lower_order;
+  result.added = cost.added;
   return result;
 }
 
@@ -395,7 +395,7 @@ SchemeInfo oktopk_scheme() {
                 .words_high = "6k (P-1)/P",
                 .reduced = "0",
                 .reduced_high = "k (P-1) max(1 - min(balanced_split, rotation), 1/P)"},
-      .lower_order =
+      .added =
           "P-1 words of sizes; every tau iterations an allreduce of P boundaries; every "
           "tau_prime iterations an allgatherv of the reduced regions",
       .options = {{"tau", std::int64_t{64}, 1, "iterations between repartitions of the space"},

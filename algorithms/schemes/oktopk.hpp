@@ -23,7 +23,7 @@
 //   total                 (2P + 2 log P) α + [2k (P-1)/P, 6k (P-1)/P] β
 // Counted: P-1 + 2 ceil(log P) messages, and up to P-1 more if balancing moves entries.
 // Exact at the lower end (Theorem 3.1): every rank selects in its own region, k/P of it global. In
-// iterations that repartition or set the global threshold those collectives are lower-order terms:
+// iterations that repartition or set the global threshold those collectives are added terms:
 // ceil(log P) (α + Pβ), and ceil(log P) α + at most 2 min(n, kP) β per step.
 //
 // Options are the paper's parameters and optimisations; each one switched off is a naive variant:

@@ -80,7 +80,7 @@ SchemeInfo quantised_scheme(std::string name, std::string summary, std::string s
     const double values = static_cast<double>(in.n) * bits / 32;
     return {.paper = {},
             .counted = same({p - 1, values * (p - 1), 0}),
-            .lower_order = same({0, (each - values) * (p - 1), 0}),
+            .added = same({0, (each - values) * (p - 1), 0}),
             .exact = true};
   };
   return {.name = std::move(name),
@@ -88,7 +88,7 @@ SchemeInfo quantised_scheme(std::string name, std::string summary, std::string s
           .source = std::move(source),
           .paper = {.latency = "P-1", .words = std::move(words), .reduced = "n P"},
           .exact_when = "always",
-          .lower_order = "rounding up to words; scales",
+          .added = "rounding up to words; scales",
           .dense = true,
           .quantised = true,
           .options = std::move(options),

@@ -135,9 +135,8 @@ Cost recursive_double_cost(const CostInput& in) {
   cost.counted.high = {log, std::max(high, least * log), 0};
   if (folds) {
     const double all = std::min(2 * in.most() * in.ranks, n);
-    cost.lower_order.low = {2, 2 * least, 0};
-    cost.lower_order.high = {2, std::min(2 * in.most(), n) + all,
-                             std::min(in.most(), n) + held_reduced};
+    cost.added.low = {2, 2 * least, 0};
+    cost.added.high = {2, std::min(2 * in.most(), n) + all, std::min(in.most(), n) + held_reduced};
   }
   return cost;
 }
@@ -152,7 +151,7 @@ Cost ring_sparse_cost(const CostInput& in) {
   // The longest piece may be on the path in each step; a piece is COO up to δ, and the first, a
   // slice of a selection itself, may be full and still COO.
   const Terms uneven{0, 2 * (p - 1) * longest - 2 * n * (p - 1) / p + longest, 0};
-  cost.lower_order.high = in.ranks == 1 ? Terms{} : uneven;
+  cost.added.high = in.ranks == 1 ? Terms{} : uneven;
   return cost;
 }
 
@@ -193,12 +192,12 @@ Cost split_allgather_cost(const CostInput& in, Second second) {
   }
   if (!in.options->flag("rotation")) more = more + Terms{p - 1, 2 * in.most() * share, 0};
   if (sizes) {
-    cost.lower_order.low.words += p - 1;
+    cost.added.low.words += p - 1;
     more.words += p - 1;
   }
   cost.counted = {low, high};
   cost.counted.high.words = std::max(high.words, low.words);
-  cost.lower_order.high = more;
+  cost.added.high = more;
   return in.ranks == 1 ? Cost{} : cost;
 }
 
@@ -208,7 +207,7 @@ SchemeInfo stream_scheme(std::string name, std::string summary, PaperCost paper,
           .summary = std::move(summary),
           .source = "SparCML (SC 2019), section 5.3",
           .paper = std::move(paper),
-          .lower_order = "folding in; remainders and uneven pieces",
+          .added = "folding in; remainders and uneven pieces",
           .run_cost = cost,
           .collective = [schedule](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
             return std::make_unique<StreamAllreduce>(setup, schedule);
@@ -221,9 +220,9 @@ SchemeInfo split_scheme(std::string name, std::string summary, std::string sourc
                   .summary = std::move(summary),
                   .source = std::move(source),
                   .paper = std::move(paper),
-                  .lower_order = second == Second::agreed
-                                     ? "P-1 words of sizes; remainders; uneven regions"
-                                     : "remainders; uneven regions",
+                  .added = second == Second::agreed
+                               ? "P-1 words of sizes; remainders; uneven regions"
+                               : "remainders; uneven regions",
                   .options = std::move(more_options)};
   info.options.push_back(
       {"rotation", true, 0, "rotate destinations; false: from rank 0 to P-1, as published"});

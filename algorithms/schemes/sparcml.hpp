@@ -21,7 +21,7 @@
 //   topkdsa                (P + 2 log P) α + [4k (P-1)/P, (2k + n) (P-1)/P] β
 // The upper ends assume that selections are spread evenly over the regions. If they are not, up to
 // 2k (P-1) words arrive at one rank in the split, and the pieces of the allgather are uneven: the
-// upper end of the lower-order terms. Lower ends hold for any selections of k entries: with s
+// upper end of the added terms. Lower ends hold for any selections of k entries: with s
 // entries in their own region and a result of K >= s, k, all ranks together receive Pk - s pairs in
 // the split and (P-1) K in the allgather, 2k (P-1) at least; dense streams have n (P-1)/P words at
 // least.

@@ -66,10 +66,10 @@ Cost gather_cost(const CostInput& in, GatherStyle style) {
   const auto counted = [&](double k) {
     return Terms{(style.sizes ? 2 : 1) * steps, 2 * k * (p - 1), 0};
   };
-  const Terms lower_order{0, style.sizes ? p - 1 : 0, 0};
+  const Terms added{0, style.sizes ? p - 1 : 0, 0};
   return {.paper = {},
           .counted = {counted(in.least()), counted(in.most())},
-          .lower_order = same(lower_order),
+          .added = same(added),
           .exact = in.even()};
 }
 
@@ -90,7 +90,7 @@ SchemeInfo gather_scheme(std::string name, GatherStyle style) {
                     .words = "2k (P-1)",
                     .reduced = "sparse_decoding k (P-1) + (1 - sparse_decoding) n P"},
           .exact_when = "all ranks select k",
-          .lower_order = style.sizes ? "P-1 words of sizes" : "",
+          .added = style.sizes ? "P-1 words of sizes" : "",
           .options = {decoding},
           .run_cost = [style](const CostInput& in) { return gather_cost(in, style); },
           .collective = [style](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {

@@ -33,7 +33,7 @@ double seconds(const Terms& terms, double gamma = 0) {
 }
 
 Interval run_interval(const Cost& cost) {
-  return {cost.counted.low + cost.lower_order.low, cost.counted.high + cost.lower_order.high};
+  return {cost.counted.low + cost.added.low, cost.counted.high + cost.added.high};
 }
 
 DenseBlock zero_gradients(const GradientSpace& space) {
@@ -251,7 +251,7 @@ TEST_CASE("The worked examples of the schemes' comments are right") {
     SchemeRanks scheme(find_scheme("dense_rabenseifner"), 4, {10, 1}, 0);
     const Cost cost = scheme.cost(1);
     CHECK(cost.paper.low.words == 15);
-    CHECK(cost.lower_order.low.words == 3);
+    CHECK(cost.added.low.words == 3);
     CHECK(scheme.run(networks.alphabeta, 1,
                      [](int) {
                        return zero_gradients({10, 1});
@@ -504,7 +504,7 @@ TEST_CASE("oktopk balances where all global values lie in one region") {
           CHECK(moved.time.value() == exactly(formula(ranks - 1, static_cast<double>(words))));
         } else {
           // A direct allgatherv of one piece: all of it in every step.
-          CHECK(time >= seconds(cost.counted.high + cost.lower_order.low) * (1 - 1e-9));
+          CHECK(time >= seconds(cost.counted.high + cost.added.low) * (1 - 1e-9));
         }
       }
     }

@@ -95,15 +95,15 @@ TEST_CASE("The low end of every cost is not above its high end") {
               {.ranks = ranks, .n = 100000, .k = k, .iteration = iteration, .options = &options});
           // Papers have n much larger than k.
           const Interval paper = 2 * k > 100000 ? Interval{} : cost.paper;
-          for (const Interval& interval : {paper, cost.counted, cost.counted + cost.lower_order}) {
+          for (const Interval& interval : {paper, cost.counted, cost.counted + cost.added}) {
             CHECK(interval.low.messages <= interval.high.messages);
             CHECK(interval.low.words <= interval.high.words);
             CHECK(interval.low.reduced <= interval.high.reduced);
           }
           if (ranks == 1) {
-            CHECK(cost.counted.high.reduced + cost.lower_order.high.reduced >= 0);
-            CHECK(cost.counted.high.messages + cost.lower_order.high.messages == 0);
-            CHECK(cost.counted.high.words + cost.lower_order.high.words == 0);
+            CHECK(cost.counted.high.reduced + cost.added.high.reduced >= 0);
+            CHECK(cost.counted.high.messages + cost.added.high.messages == 0);
+            CHECK(cost.counted.high.words + cost.added.high.words == 0);
           }
         }
       }

@@ -137,12 +137,12 @@ std::vector<report::Column> comparison_columns(Detail detail, const std::vector<
   columns.push_back({"time_s", time});
   columns.push_back({"algbw_GB/s", gigabytes("algbw_bytes_per_s")});
   columns.push_back({"busbw_GB/s", gigabytes("busbw_bytes_per_s")});
-  columns.push_back({"formula_s", interval("formula_low_s", "formula_high_s", 6)});
-  columns.push_back({"ratio", interval("ratio_low", "ratio_high", 5)});
+  columns.push_back({"paper_s", interval("paper_low_s", "paper_high_s", 6)});
+  columns.push_back({"time/paper", interval("ratio_low", "ratio_high", 5)});
   if (any_value("congestion_factor")) columns.push_back({"congestion", field("congestion_factor")});
   if (detail == Detail::full) {
-    columns.push_back({"paper_s", interval("paper_low_s", "paper_high_s", 6)});
-    columns.push_back({"lower_order_s", interval("lower_order_low_s", "lower_order_high_s", 3)});
+    columns.push_back({"added_s", interval("added_low_s", "added_high_s", 3)});
+    columns.push_back({"formula_s", interval("formula_low_s", "formula_high_s", 6)});
   }
   if (detail == Detail::full) {
     columns.push_back({"words_max", larger("words_sent_max", "words_received_max")});

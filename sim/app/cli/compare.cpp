@@ -114,12 +114,20 @@ int run(const CompareFlags& flags) {
         rows.size());
     gate_holds = false;
   }
-  const auto congested = std::ranges::count_if(rows, [&](const experiment::Row& row) {
-    return compare(row, tolerance).verdict == experiment::Verdict::congested;
+  using experiment::Verdict;
+  const auto unjudged = std::ranges::count_if(rows, [&](const experiment::Row& row) {
+    const Verdict verdict = compare(row, tolerance).verdict;
+    return verdict == Verdict::congested || verdict == Verdict::faster;
   });
-  if (congested > 0) {
-    say("{} of {} results are of networks that congest, and are not judged", congested,
-        rows.size());
+  if (unjudged > 0) {
+    say("{} of {} results differ from the α-β machine by their network, and are not judged",
+        unjudged, rows.size());
+  }
+  const auto far = std::ranges::count_if(rows, experiment::selects_far_from_k);
+  if (far > 0) {
+    say("{} of {} results select less than half of k or more than twice as much, and are not "
+        "judged",
+        far, rows.size());
   }
   if (off > 0) {
     say("{} of {} results miss their formula by more than {}", off, rows.size(), tolerance);
@@ -157,9 +165,13 @@ void add_compare(Command& app) {
       .value_text("SHARE");
   add_format(command, flags->format);
   command.footer(
-      "formula_s counts messages and adds the lower-order terms that the papers leave out (size\n"
-      "exchanges, remainders, folding), which lower_order_s gives apart; paper_s is the paper's "
-      "own.\n"
+      "paper_s is the paper's formula as printed, and time/paper compares the time with its upper\n"
+      "and lower end. added_s are the terms that the paper leaves out (size exchanges, "
+      "remainders,\n"
+      "folding in). formula_s counts messages and contains them; verdicts are about it:\n"
+      "  exact, inside, OFF   the time equals formula_s, lies in its interval, or neither\n"
+      "  selection            the ranks select less than half of k or more than twice as much\n"
+      "  congested, faster    slower or faster than the α-β machine on this platform; not judged\n"
       "Examples:\n"
       "  thinwire compare table1.jsonl --tolerance 1e-9\n"
       "  thinwire compare platforms.jsonl --where network=smpi --where "

@@ -1,4 +1,5 @@
 #include "sim/app/studies/recommend.hpp"
+#include "sim/app/experiment/compare.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -104,6 +105,11 @@ int run(RecommendFlags flags) {
   std::vector<Json> records;
   for (const studies::Candidate& candidate : result.ranked) {
     if (candidate.row.outcome) records.push_back(record_of(candidate, best));
+  }
+  for (const experiment::Row& row : rows) {
+    if (!experiment::selects_far_from_k(row)) continue;
+    say("{} selects {} components on {} ranks, far from k = {}, and comes last", row.point.scheme,
+        row.outcome->selection->total, row.outcome->selection->ranks, row.point.k);
   }
   std::vector<Json> crossovers;
   if (settings.crossovers) {

@@ -33,13 +33,21 @@ algorithms::SelectedCounts selected_in(const Outcome& outcome,
 
 }  // namespace
 
+bool selects_far_from_k(const Row& row) {
+  if (!row.outcome || !row.outcome->selection || row.point.k == 0) return false;
+  const bool together = algorithms::find_scheme(row.point.scheme).selects_together;
+  const double share = 1 + row.outcome->selection->deviation(row.point.k, together);
+  return share < 0.5 || share > 2;
+}
+
 std::string name_of(Verdict verdict) {
-  constexpr std::array kNames{"exact", "inside", "OFF", "congested", "-"};  // as Verdict
+  constexpr std::array kNames{"exact",     "inside", "OFF", "selection",
+                              "congested", "faster", "-"};  // as Verdict
   return kNames.at(static_cast<std::size_t>(verdict));
 }
 
-double Comparison::ratio_low() const { return ratio(simulated, formula_low); }
-double Comparison::ratio_high() const { return ratio(simulated, formula_high); }
+double Comparison::ratio_low() const { return ratio(simulated, paper_high); }
+double Comparison::ratio_high() const { return ratio(simulated, paper_low); }
 
 Comparison compare(const Row& row, double tolerance) {
   const algorithms::SchemeInfo scheme = algorithms::find_scheme(row.point.scheme);
@@ -75,8 +83,8 @@ Comparison compare(const Row& row, double tolerance) {
   result.formula_high = value(cost.run().high);
   result.paper_low = value(cost.paper.low);
   result.paper_high = value(cost.paper.high);
-  result.lower_order_low = value(cost.lower_order.low);
-  result.lower_order_high = value(cost.lower_order.high);
+  result.added_low = value(cost.added.low);
+  result.added_high = value(cost.added.high);
   // A training iteration takes longer than its allreduce.
   const bool training = !row.point.workload.model.empty();
   result.comparable =
@@ -90,10 +98,15 @@ Comparison compare(const Row& row, double tolerance) {
   const double low = result.formula_low - tolerance * std::abs(result.formula_low);
   const double high = result.formula_high + tolerance * std::abs(result.formula_high);
   const bool within = result.simulated >= low && result.simulated <= high;
-  result.verdict = network.congests ? Verdict::congested
-                   : !within        ? Verdict::off
-                   : cost.exact     ? Verdict::exact
-                                    : Verdict::inside;
+  // Networks that share links otherwise agree with the α-β machine to less than this.
+  constexpr double kSame = 1e-3;
+  const double factor = row.outcome->congestion_factor().value_or(1);
+  result.verdict = selects_far_from_k(row) ? Verdict::selection
+                   : factor > 1 + kSame    ? Verdict::congested
+                   : factor < 1 - kSame    ? Verdict::faster
+                   : !within               ? Verdict::off
+                   : cost.exact            ? Verdict::exact
+                                           : Verdict::inside;
   return result;
 }
 

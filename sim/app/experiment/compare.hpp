@@ -13,33 +13,42 @@ enum class Verdict : std::uint8_t {
   exact,      ///< equals a formula that is exact
   inside,     ///< lies in the formula's interval
   off,        ///< neither
-  congested,  ///< flows share links: compared, but not judged
+  selection,  ///< the ranks select less than half of k, or more than twice as much: the time is not
+              ///< that of the scheme at k, and wins no comparison
+  congested,  ///< slower than in the α-β machine, because messages share links: not judged
+  faster,     ///< faster than in the α-β machine with the platform's mean α and β: not judged
   no_result   ///< skipped or failed
 };
 
 [[nodiscard]] std::string name_of(Verdict verdict);
+
+/// Whether the ranks of a run select less than half of k or more than twice as much. False for dense
+/// schemes, and if k is 0.
+[[nodiscard]] bool selects_far_from_k(const Row& row);
 
 /// Costs are α·messages + β·words + γ·reduced on a network with a clock (they are meaningful only
 /// if LogGP's L and o are 0), and the number of messages, in steps, on the counting network.
 struct Comparison {
   algorithms::Cost cost;
   double simulated = 0;
-  double formula_low = 0;  ///< cost.run(): exact message counts, lower-order terms
-  double formula_high = 0;
-  double paper_low = 0;  ///< as printed in the paper
+  double paper_low = 0;  ///< the paper's formula, as printed; its lower end if it is an interval
   double paper_high = 0;
-  double lower_order_low = 0;
-  double lower_order_high = 0;
+  double formula_low =
+      0;  ///< cost.run(): messages counted, and the terms that the paper leaves out
+  double formula_high = 0;
+  double added_low = 0;  ///< those terms alone
+  double added_high = 0;
   bool comparable = true;     ///< false if the machine has parameters that the formula lacks
   bool machine_known = true;  ///< false if α and β come from a platform that was not loaded
   Verdict verdict = Verdict::no_result;
 
-  /// The ratio of simulated cost to formula at each end of the interval.
+  /// The ratios of the simulated cost to the paper's upper and lower end, in this order.
   [[nodiscard]] double ratio_low() const;
   [[nodiscard]] double ratio_high() const;
 };
 
-/// `tolerance`: how far the simulated cost may leave the formula's interval, relative to its ends.
+/// Verdicts are about the formula with the added terms. `tolerance`: how far the simulated cost may
+/// leave its interval, relative to the ends.
 [[nodiscard]] Comparison compare(const Row& row, double tolerance);
 
 }  // namespace thinwire::experiment

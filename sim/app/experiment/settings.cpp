@@ -57,9 +57,7 @@ using When = bool (*)(const Point&);
 
 bool always(const Point& /*point*/) { return true; }
 bool on_links(const Point& point) { return point.network == "links"; }
-bool on_fair_links(const Point& point) {
-  return on_links(point) || point.network == "alphabeta";
-}
+bool on_fair_links(const Point& point) { return on_links(point) || point.network == "alphabeta"; }
 bool without_platform(const Point& point) { return point.platform.empty(); }
 bool of_trace(const Point& point) { return !point.input.trace.empty(); }
 bool of_profile(const Point& point) { return !of_trace(point) && !point.input.profile.empty(); }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
+#include "sim/app/experiment/compare.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/errors.hpp"
@@ -23,9 +24,11 @@ constexpr std::size_t kContenders = 3;
 constexpr double kMostDensity = 0.5;
 constexpr double kLeastDensity = 1e-5;
 
+/// Infinity for what cannot be simulated, and for a scheme that does not select k: its time is that
+/// of another density.
 double time_of(const experiment::Row& row) {
-  return row.outcome ? row.outcome->training->mean.total().value()
-                     : std::numeric_limits<double>::infinity();
+  return row.outcome && !selects_far_from_k(row) ? row.outcome->training->mean.total().value()
+                                                 : std::numeric_limits<double>::infinity();
 }
 
 Dominant dominant_in(const experiment::Row& row) {

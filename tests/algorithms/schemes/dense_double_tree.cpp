@@ -34,8 +34,8 @@ DenseTreeOutcome run(const std::string& name, int ranks, std::int64_t n,
   SchemeRanks scheme(find_scheme(name), ranks, space, 0, options);
   const Cost cost = scheme.cost(1);
   const auto zero = [](int) { return DenseBlock(0, std::vector<float>(1)); };
-  return {.low = cost.counted.low + cost.lower_order.low,
-          .high = cost.counted.high + cost.lower_order.high,
+  return {.low = cost.counted.low + cost.added.low,
+          .high = cost.counted.high + cost.added.high,
           .time = scheme.run(networks.alphabeta, 1, zero).report.makespan().value()};
 }
 

@@ -45,7 +45,7 @@ struct Bounds {
 };
 
 Bounds bounds_of(const Cost& cost) {
-  return {cost.counted.low + cost.lower_order.low, cost.counted.high + cost.lower_order.high};
+  return {cost.counted.low + cost.added.low, cost.counted.high + cost.added.high};
 }
 
 /// A backward pass in as many equal parts as there are buckets, each started when its part is done.

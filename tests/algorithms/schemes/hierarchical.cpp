@@ -46,8 +46,8 @@ HierarchicalOutcome run(const std::string& name, int ranks, std::int64_t node, s
   SchemeRanks scheme(find_scheme(name), ranks, space, 0, {{"node", node}}, gamma);
   HierarchicalOutcome outcome;
   outcome.cost = scheme.cost(1);
-  outcome.low = outcome.cost.counted.low + outcome.cost.lower_order.low;
-  outcome.high = outcome.cost.counted.high + outcome.cost.lower_order.high;
+  outcome.low = outcome.cost.counted.low + outcome.cost.added.low;
+  outcome.high = outcome.cost.counted.high + outcome.cost.added.high;
   outcome.report = scheme.run(networks.alphabeta, 1, [&](int) { return zeros(space); }).report;
   outcome.time = outcome.report.makespan().value();
   return outcome;

@@ -330,7 +330,8 @@ TEST_CASE("Computing overlaps communication that is under way") {
         return compute_while_receiving(comm, seconds, kWords, times);
       });
       const double port = machine.port(kWords);
-      CHECK(times[0].all_done == std::max(machine.overhead + seconds, machine.overhead + machine.latency + port));
+      CHECK(times[0].all_done ==
+            std::max(machine.overhead + seconds, machine.overhead + machine.latency + port));
       CHECK(times[1].all_done ==
             std::max(seconds, machine.overhead + machine.latency + port) + machine.overhead);
     }

@@ -124,8 +124,9 @@ class TimeDriven {
         if (left > 0) step = std::min(step, left * busy[port(index, side)][side]);
       }
     }
-    const bool any_done = std::ranges::any_of(
-        served_, [&](std::size_t index) { return sent_[index].left == std::array{0.0, 0.0}; });
+    const bool any_done = std::ranges::any_of(served_, [&](std::size_t index) {
+      return sent_[index].left == std::array{0.0, 0.0};
+    });
     if (any_done) step = 0;
     if (step == HUGE_VAL) return false;
     step = std::max(step, 0.0);
@@ -171,8 +172,7 @@ class TimeDriven {
   [[nodiscard]] bool is_second(std::size_t strand) const { return strand >= ranks_; }
 
   void wake(std::size_t strand, double time) {
-    events_.push(
-        {.time = time, .kind = Event::Kind::wake, .who = strand, .number = ++made_});
+    events_.push({.time = time, .kind = Event::Kind::wake, .who = strand, .number = ++made_});
   }
 
   /// The script of a strand, as far as it goes now.
@@ -247,8 +247,7 @@ class TimeDriven {
         state.requests.push_back({.is_receive = true});
         auto& early = state.early[{operation.peer, operation.tag}];
         if (early.empty()) {
-          state.expected[{operation.peer, operation.tag}].push_back(
-              {request.number, state.clock});
+          state.expected[{operation.peer, operation.tag}].push_back({request.number, state.clock});
         } else {
           begin(early.front(), request, state.clock);
           early.pop_front();

@@ -288,9 +288,10 @@ CurvePoint point_of(const experiment::Row& row) {
 void add_cells(Figures& figures) {
   using Where = std::tuple<std::size_t, std::size_t, int>;  // place, setting, ranks
   std::map<Where, std::map<std::optional<double>, std::vector<Cell::Candidate>>> found;
+  const std::string selection = name_of(experiment::Verdict::selection);  // wins nothing
   for (const Curve& curve : figures.curves) {
     for (const CurvePoint& point : curve.points) {
-      if (!point.time_s) continue;
+      if (!point.time_s || point.verdict == selection) continue;
       found[{curve.place, curve.setting, point.ranks}][curve.density].push_back(
           {curve.label, *point.time_s});
     }

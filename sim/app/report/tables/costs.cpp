@@ -54,7 +54,7 @@ std::vector<Json> cost_records(const CostPoint& point) {
                        {"bandwidth", bandwidth_text(scheme.paper)},
                        {"reduction", interval_of(scheme.paper.reduced, scheme.paper.reduced_high)},
                        {"exact_when", scheme.exact_when},
-                       {"lower_order", scheme.lower_order},
+                       {"added", scheme.added},
                        {"source", scheme.source},
                        {"ranks", point.ranks},
                        {"components", point.n},
@@ -97,7 +97,7 @@ std::string cost_models_markdown() {
     text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", field(record, "scheme"),
                         code(field(record, "latency")), code(field(record, "bandwidth")),
                         code(field(record, "reduction")), cell(field(record, "exact_when")),
-                        cell(field(record, "lower_order")), cell(field(record, "source")));
+                        cell(field(record, "added")), cell(field(record, "source")));
   }
   text += fmt::format(
       "\n## Values for BERT\n\n"

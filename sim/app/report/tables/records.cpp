@@ -55,7 +55,8 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
     return row.outcome && comparison.comparable ? Json(value) : Json();
   };
   const std::optional<double> bandwidth = algorithm_bandwidth(row);
-  Json record = {{"schema", "comparison/1"}};
+  const bool judged = comparison.comparable || comparison.verdict == experiment::Verdict::selection;
+  Json record = {{"schema", "comparison/2"}};
   // Settings at the top level of a config come first, then those in groups: options.tau, ...
   for (const bool in_groups : {false, true}) {
     for (const experiment::Setting& setting : experiment::point_settings()) {
@@ -101,7 +102,7 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
       {"formula_high_s", if_clock(comparison.formula_high)},
       {"ratio_low", if_compared(comparison.ratio_low())},
       {"ratio_high", if_compared(comparison.ratio_high())},
-      {"verdict", comparison.comparable ? name_of(comparison.verdict) : "-"},
+      {"verdict", judged ? name_of(comparison.verdict) : "-"},
       {"alphabeta_time_s", row.outcome && row.outcome->alphabeta_time
                                ? Json(row.outcome->alphabeta_time->value())
                                : Json()},
@@ -110,8 +111,8 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
                                 : Json()},
       {"paper_low_s", if_clock(comparison.paper_low)},
       {"paper_high_s", if_clock(comparison.paper_high)},
-      {"lower_order_low_s", if_clock(comparison.lower_order_low)},
-      {"lower_order_high_s", if_clock(comparison.lower_order_high)},
+      {"added_low_s", if_clock(comparison.added_low)},
+      {"added_high_s", if_clock(comparison.added_high)},
       {"words_sent_max", if_run(o.words_sent.max)},
       {"words_sent_mean", if_run(o.words_sent.mean)},
       {"words_received_max", if_run(o.words_received.max)},

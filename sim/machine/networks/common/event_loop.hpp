@@ -154,6 +154,10 @@ class EventLoop {
 
   /// Prefetches what complete() reads of a strand.
   void prefetch(Rank rank, Strand strand) const { strands_[index_of(rank, strand)]->prefetch(); }
+  /// Prefetches what a strand reads when it is resumed, once prefetch() has had its time.
+  void prefetch_resumed(Rank rank, Strand strand) const {
+    strands_[index_of(rank, strand)]->prefetch_resumed();
+  }
 
   SlotPool& slots() { return slots_; }
   [[nodiscard]] const SlotPool& slots() const { return slots_; }

@@ -32,16 +32,14 @@ bool EventWindow::open(double length) {
   return true;
 }
 
-bool EventWindow::next(Event& event) {
-  const bool known = at_ < known_.size();
-  if (!added_.empty() && (!known || later(known_[at_], added_.front()))) {
-    event = added_.front();
-    std::pop_heap(added_.begin(), added_.end(), later);
-    added_.pop_back();
-    return true;
+Event EventWindow::next() {
+  if (added_.empty() || (at_ < known_.size() && later(added_.front(), known_[at_]))) {
+    return known_[at_++];
   }
-  if (known) event = known_[at_++];
-  return known;
+  const Event event = added_.front();
+  std::pop_heap(added_.begin(), added_.end(), later);
+  added_.pop_back();
+  return event;
 }
 
 }  // namespace thinwire::networks

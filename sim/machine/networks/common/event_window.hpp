@@ -2,6 +2,7 @@
 // so that the data they touch can be prefetched.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -16,11 +17,20 @@ class EventWindow {
  public:
   /// `time`, in seconds, must not be before the last event taken out.
   void push(double time, std::uint32_t who);
-  /// Opens the window of `length` seconds that begins with the earliest event. To be called after
-  /// next() has returned false. Returns false when there are no events.
+  /// Opens the window of `length` seconds that begins with the earliest event. To be called when
+  /// the one before is used up. Returns false when there are no events.
   bool open(double length);
-  /// Takes out the next event of the window, including those pushed meanwhile; false at its end.
-  bool next(Event& event);
+  /// Whether the window has another event, including those pushed meanwhile.
+  [[nodiscard]] bool has_next() const { return at_ < known_.size() || !added_.empty(); }
+  /// The time of that event; there must be one.
+  [[nodiscard]] double next_time() const {
+    if (at_ == known_.size()) return added_.front().time;
+    return added_.empty() ? known_[at_].time : std::min(known_[at_].time, added_.front().time);
+  }
+  /// Takes out the next event of the window; there must be one.
+  Event next();
+  /// The number of events that were known when the window was opened.
+  [[nodiscard]] std::size_t known() const { return known_.size(); }
   /// The event that is `n` places after the next one, if none is pushed before it; or nullptr.
   [[nodiscard]] const Event* ahead(std::size_t n) const {
     return at_ + n < known_.size() ? &known_[at_ + n] : nullptr;

@@ -49,7 +49,15 @@ class FairLinks {
     return completed_;
   }
   /// Prefetches what begin() reads.
-  void prefetch(topologies::LinkIndex link) const { prefetch_line(&links_[link]); }
+  void prefetch(topologies::LinkIndex link) const {
+    prefetch_line(&links_[link]);
+    prefetch_line(&later_[link]);
+    prefetch_line(&scheduled_[link]);
+  }
+  /// The flow that a link will have served first, or any if it serves none: a hint.
+  [[nodiscard]] FlowIndex first_of(topologies::LinkIndex link) const {
+    return links_[link].first[0].flow;
+  }
   void prefetch_flow(FlowIndex flow) const { prefetch_line(flows_.data() + flow); }
 
   /// Seconds that a link would take to serve a new flow of `bytes` if its load stayed the same.

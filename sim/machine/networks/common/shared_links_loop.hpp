@@ -83,9 +83,11 @@ class SharedLinksLoop final : public EventLoop {
       complete_all();
       return true;
     }
-    if (!events_.open(fabric_.lookahead())) return false;
-    Event event{};
-    while (fetch_ahead(), events_.next(event)) {
+    if (!events_.has_next() && !open_window()) return false;
+    const double first = events_.next_time();
+    do {
+      fetch_ahead();
+      const Event event = events_.next();
       now_ = event.time;
       if (event.who >= first_transfer_) {
         enter_links(event.who - first_transfer_, event.time);
@@ -93,7 +95,8 @@ class SharedLinksLoop final : public EventLoop {
         links_.handle_event(event.time, event.who);
       }
       deliver_completed();
-    }
+    } while (events_.has_next() &&
+             (events_.next_time() < first + fabric_.lookahead() || events_.next_time() == first));
     complete_all();
     return true;
   }
@@ -175,25 +178,66 @@ class SharedLinksLoop final : public EventLoop {
     start(index, std::max(now, transfer.posted));
   }
 
-  /// Each stage prefetches what the next one reads: a transfer, the links of its way, their state.
+  /// Events are taken out window by window, so that it is known whose data to prefetch. A window
+  /// may be longer than the lookahead: its events are handled in order, with those added meanwhile.
+  bool open_window() {
+    constexpr std::size_t kFew = 64;
+    constexpr std::size_t kMany = 1024;
+    if (!events_.open(std::max(window_, fabric_.lookahead()))) return false;
+    if (events_.known() < kFew) window_ = std::max(2 * window_, 1e-12);
+    if (events_.known() > kMany) window_ /= 2;
+    return true;
+  }
+
+  /// Each stage prefetches what the next one reads.
   void fetch_ahead() const {
     constexpr std::size_t kStage = 3;
-    const auto entering = [&](std::size_t stages) -> const Transfer* {
-      const Event* event = events_.ahead(stages * kStage);
-      if (event == nullptr || event->who < first_transfer_) return nullptr;
-      return &transfers_[event->who - first_transfer_];
-    };
-    if (const Transfer* transfer = entering(3)) {
-      prefetch_line(transfer);
-      links_.prefetch_flow(static_cast<FlowIndex>(transfer - transfers_.data()));
+    for (std::size_t stage = 1; stage <= 4; ++stage) {
+      const Event* event = events_.ahead(stage * kStage);
+      if (event == nullptr) continue;
+      if (event->who >= first_transfer_) {
+        prefetch_entering(event->who - first_transfer_, stage);
+      } else {
+        prefetch_served(event->who, stage);
+      }
     }
-    if (const Transfer* transfer = entering(2)) fabric_.prefetch_path(transfer->way);
-    if (const Transfer* transfer = entering(1)) prefetch_links(*transfer);
+  }
+  /// A transfer that enters its links: the transfer, its way, the links.
+  void prefetch_entering(TransferIndex index, std::size_t stage) const {
+    const Transfer& transfer = transfers_[index];
+    if (stage == 3) {
+      prefetch_line(&transfer);
+      links_.prefetch_flow(index);
+    }
+    if (stage == 2) fabric_.prefetch_path(transfer.way);
+    if (stage == 1) prefetch_links(transfer);
+  }
+  /// A link that has served a flow: the link, the flow, its requests and their strands.
+  void prefetch_served(topologies::LinkIndex link, std::size_t stage) const {
+    if (stage == 4) {
+      links_.prefetch(link);
+      return;
+    }
+    const FlowIndex flow = links_.first_of(link);
+    if (stage == 3) {
+      links_.prefetch_flow(flow);
+      prefetch_line(&transfers_[flow]);
+    } else if (stage == 2) {
+      const Transfer& transfer = transfers_[flow];
+      prefetch_links(transfer);
+      if (transfer.send != kNoSlot) slots().prefetch(transfer.send);
+      slots().prefetch(transfer.receive);
+      prefetch(transfer.from, transfer.strand);
+      prefetch(transfer.to, transfer.strand);
+    } else {
+      const Transfer& transfer = transfers_[flow];
+      prefetch_resumed(transfer.from, transfer.strand);
+      prefetch_resumed(transfer.to, transfer.strand);
+    }
   }
   void prefetch_links(const Transfer& transfer) const {
-    fabric_.for_each_minimal_link(
-        transfer.from, transfer.to, transfer.way,
-        [this](topologies::LinkIndex link) { links_.prefetch(link); });
+    fabric_.for_each_minimal_link(transfer.from, transfer.to, transfer.way,
+                                  [this](topologies::LinkIndex link) { links_.prefetch(link); });
   }
 
   /// Completes the requests of all messages that have been delivered or sent.
@@ -324,7 +368,8 @@ class SharedLinksLoop final : public EventLoop {
   EventWindow events_;  ///< `who`: a link, or a transfer that enters the links
   FairLinks links_;
   std::uint32_t first_transfer_;
-  double now_ = 0;  ///< the time of the last event
+  double now_ = 0;     ///< the time of the last event
+  double window_ = 0;  ///< seconds
   std::vector<Transfer> transfers_;
   std::vector<TransferIndex> departing_;
   std::vector<TransferIndex> free_;

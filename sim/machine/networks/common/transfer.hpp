@@ -10,8 +10,8 @@ namespace thinwire::networks {
 /// A message that is posted and not yet delivered. Times are in seconds. `Way` is the network's
 /// name for the route of a pair of ranks.
 template <class Way>
-struct Transfer {
-  Way way;
+struct alignas(64) Transfer {
+  [[no_unique_address]] Way way;
   Rank from;
   Rank to;
   Tag tag;

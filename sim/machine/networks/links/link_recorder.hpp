@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "sim/machine/networks/common/transfer.hpp"
 #include "sim/machine/networks/links/fabric.hpp"
 #include "sim/machine/networks/links/link_use.hpp"
-#include "sim/machine/networks/common/transfer.hpp"
 
 namespace thinwire::networks {
 

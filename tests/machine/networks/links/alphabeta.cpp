@@ -175,17 +175,16 @@ TEST_CASE("What a rank starts beside its program shares its ports as in the alph
         CAPTURE(message);
         const test::Overlap given{
             .ranks = ranks, .words = 640, .started = started, .compute = 1e-6, .message = message};
-        const Doubles numbers =
-            test::on_links({.platform = topologies::platform_file("alphabeta"), .ranks = ranks},
-                           [&](LinksNetwork& network) {
-                             AlphaBetaNetwork machine = machine_of(network.platform());
-                             test::Overlapped here(given);
-                             test::Overlapped there(given);
-                             const Doubles times = test::finished_of(here.run(network));
-                             const Doubles wanted = test::finished_of(there.run(machine));
-                             return Doubles{here.right() ? 1.0 : 0.0,
-                                            worst_difference(times, wanted)};
-                           });
+        const Doubles numbers = test::on_links(
+            {.platform = topologies::platform_file("alphabeta"), .ranks = ranks},
+            [&](LinksNetwork& network) {
+              AlphaBetaNetwork machine = machine_of(network.platform());
+              test::Overlapped here(given);
+              test::Overlapped there(given);
+              const Doubles times = test::finished_of(here.run(network));
+              const Doubles wanted = test::finished_of(there.run(machine));
+              return Doubles{here.right() ? 1.0 : 0.0, worst_difference(times, wanted)};
+            });
         CHECK(numbers[0] == 1);
         CHECK(numbers[1] < 1e-12);
       }

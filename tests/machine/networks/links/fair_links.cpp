@@ -49,7 +49,8 @@ std::vector<double> simulated(const GivenCase& given, double window = 0) {
   std::vector<FlowIndex> free;
   while (events.open(window)) {
     Event event{};
-    while (events.next(event)) {
+    while (events.has_next()) {
+      event = events.next();
       if (event.who == arrival) {
         if (free.empty()) {
           free.push_back(static_cast<FlowIndex>(given_of.size()));
