@@ -82,7 +82,7 @@ Cost ring_topk_cost(const CostInput& in) {
   const double least = std::min(in.least(), static_cast<double>(in.k)) / in.ranks;
   return {
       .counted = {{2 * steps, 2 * least * steps, 0}, {2 * steps, 4 * share * steps, share * steps}},
-      .lower_order = {{}, {0, 4 * (room - share) * steps, (room - share) * steps}}};
+      .added = {{}, {0, 4 * (room - share) * steps, (room - share) * steps}}};
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ SchemeInfo ring_topk_scheme() {
                     .words_high = "4k (P-1)/P",
                     .reduced = "0",
                     .reduced_high = "k (P-1)/P"},
-          .lower_order = "k/P rounded up",
+          .added = "k/P rounded up",
           .run_cost = ring_topk_cost,
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
             return std::make_unique<RingTopk>(setup);

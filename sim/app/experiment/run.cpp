@@ -15,6 +15,7 @@
 #include "sim/app/experiment/networks.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/machine/networks/common/complaints.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "traces/profile_source.hpp"
 #include "traces/shipped.hpp"
@@ -278,11 +279,7 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
       return iterate(comm, ranks[at], std::move(gradient), iteration,
                      training ? &training->training : nullptr);
     });
-    if (!std::isfinite(report.makespan().value())) {
-      throw InputError(
-          "the simulated time is too large for a number; take smaller times of the "
-          "machine or a smaller gradient");
-    }
+    if (!std::isfinite(report.makespan().value())) networks::throw_time_overflow();
     outcome.iteration_times.push_back(report.makespan());
     if (timeline != nullptr) timeline->end_iteration(report.makespan());
     if (training) kinds.push_back({which, workloads::parts_of(report)});

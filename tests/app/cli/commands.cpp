@@ -88,9 +88,9 @@ TEST_CASE("the table of a run of topka is what the formula says") {
   const Ended ended =
       run_program("run --scheme topka -P 8 -n 100000 -k 1000 --alpha 1e-6 --beta 1e-9");
   CHECK(ended.out ==
-        "scheme  ranks  size_bytes     k   time_s  algbw_GB/s  busbw_GB/s  formula_s  ratio  "
+        "scheme  ranks  size_bytes     k   time_s  algbw_GB/s  busbw_GB/s  paper_s  time/paper  "
         "ranks_agree  verdict\n"
-        "topka       8      400000  1000  1.7e-05      23.529      41.176    1.7e-05      1  "
+        "topka       8      400000  1000  1.7e-05      23.529      41.176  1.7e-05           1  "
         "        yes  exact\n");
 }
 
@@ -185,7 +185,7 @@ TEST_CASE("bandwidths are those of nccl-tests, of the dense gradient") {
   };
   const auto one = record_of("-P 8 -n 1000 --scheme dense_ring");
   const double time = one["time_s"];
-  CHECK(one["schema"] == "comparison/1");
+  CHECK(one["schema"] == "comparison/2");
   CHECK(one["size_bytes"] == 4000);
   CHECK(one["algbw_bytes_per_s"].get<double>() == doctest::Approx(4000 / time));
   CHECK(one["busbw_bytes_per_s"].get<double>() == doctest::Approx(4000 / time * 14 / 8));
@@ -270,7 +270,7 @@ TEST_CASE("compare refuses what compare itself has printed, and rows of another 
       folder.write("printed.jsonl", run_program("compare " + rows + " --format jsonl").out);
   const Ended refused = run_program("compare " + rows + " " + printed);
   CHECK(refused.exit_code == 2);
-  CHECK(refused.err.find("printed.jsonl:1: /schema: 'comparison/1' is a report") !=
+  CHECK(refused.err.find("printed.jsonl:1: /schema: 'comparison/2' is a report") !=
         std::string::npos);
   auto other = nlohmann::json::parse(row);
   other["schema"] = 1;

@@ -121,7 +121,9 @@ TEST_CASE("oktopk on SMPI takes what it takes in the alpha-beta machine, in ever
                             .components = components,
                             .iterations = iterations,
                             .options = options};
-          CHECK(std::abs(excess(given)) < 1e-3);  // seen: 6.5e-4, without rotation
+          // Without rotation all send to one rank at a time. Seen: 7.7e-3, otherwise 7e-5.
+          const bool rotated = std::string(options).find("rotation") == std::string::npos;
+          CHECK(std::abs(excess(given)) < (rotated ? 1e-4 : 1e-2));
         }
       }
     }

@@ -53,6 +53,12 @@ void check_places(const std::string& platform, int ranks, std::size_t hosts) {
       fmt::format("{}: {} ranks are to run and {} have a place", platform, ranks, hosts));
 }
 
+void throw_time_overflow() {
+  throw InputError(
+      "the simulated time is too large for a number; take smaller times of the machine or a "
+      "smaller gradient");
+}
+
 void throw_deadlock(std::size_t waiting_ranks, std::size_t ranks,
                     const std::vector<Waiting>& waits) {
   constexpr std::size_t kNamed = 8;

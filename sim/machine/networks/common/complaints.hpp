@@ -36,6 +36,9 @@ struct Waiting {
   Strand strand = Strand::main;  ///< which of the rank's strands waits
 };
 
+/// Throws InputError because a simulated time is infinite.
+[[noreturn]] void throw_time_overflow();
+
 [[noreturn]] void throw_deadlock(std::size_t waiting_ranks, std::size_t ranks,
                                  const std::vector<Waiting>& waits);
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <span>
 #include <utility>
@@ -326,8 +327,9 @@ class SharedLinksLoop final : public EventLoop {
       return;
     }
     transfer.extra_latency = path.extra_latency;
-    links_.begin(now, index, {path.shared.data(), path.shared.size()},
-                 fabric_.demand(transfer.way, transfer.words));
+    const double demand = fabric_.demand(transfer.way, transfer.words);
+    if (!std::isfinite(now + demand)) throw_time_overflow();
+    links_.begin(now, index, {path.shared.data(), path.shared.size()}, demand);
   }
 
   void deliver_completed() {

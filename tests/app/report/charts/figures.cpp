@@ -193,6 +193,15 @@ TEST_CASE("times that are 0 or not finite spoil no figure") {
   }
 }
 
+TEST_CASE("a scheme that selects far from k wins no cell") {
+  std::vector<experiment::Row> rows{row_of(small("topka", 8), 2), row_of(small("gaussiank", 8), 1)};
+  rows[1].outcome->selection = experiment::SelectionSummary{.most = 1, .total = 8, .ranks = 8};
+  const Figures figures = figures_of(rows);
+  REQUIRE(figures.cells.size() == 1);
+  REQUIRE(figures.cells[0].candidates.size() == 1);
+  CHECK(figures.labels[figures.cells[0].candidates[0].label] == "topka");
+}
+
 TEST_CASE("names in a drawing are text, and a PNG of it is a PNG") {
   std::vector<experiment::Row> rows{row_of(small("topka", 4), 1)};
   report::Figures figures = report::figures_of(rows);

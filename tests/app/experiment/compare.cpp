@@ -1,0 +1,78 @@
+// Verdicts, and the ratios to the paper's formula.
+#include "sim/app/experiment/compare.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/app/experiment/simulate.hpp"
+
+namespace {
+
+using namespace thinwire;
+using namespace thinwire::experiment;
+
+Row row_of(const Json& point) {
+  Row row = simulate_point("test", point_from(point, "test"));
+  REQUIRE(row.status == Status::ok);
+  return row;
+}
+
+Row topka_on_smpi() {
+  return row_of(
+      {{"scheme", "topka"}, {"ranks", 8}, {"network", "smpi"}, {"platform", "alphabeta"}});
+}
+
+}  // namespace
+
+TEST_CASE("a network that shares links is judged unless its congestion factor is off 1") {
+  Row row = topka_on_smpi();
+  CHECK(compare(row, 1e-9).verdict == Verdict::exact);
+  const Seconds time = row.outcome->time();
+  const auto verdict_if = [&](double factor) {
+    row.outcome->alphabeta_time = Seconds(time.value() / factor);
+    return compare(row, 1e-9).verdict;
+  };
+  CHECK(verdict_if(1.01) == Verdict::congested);
+  CHECK(verdict_if(0.99) == Verdict::faster);
+  CHECK(verdict_if(1.0001) == Verdict::exact);
+}
+
+TEST_CASE("a scheme that selects far from k is judged by that alone") {
+  // The Gaussian threshold on BERT's heavy tails selects next to nothing.
+  const Row row = row_of({{"scheme", "gaussiank"},
+                          {"ranks", 16},
+                          {"input", {{"profile", "bert"}, {"statistical", true}}}});
+  CHECK(selects_far_from_k(row));
+  CHECK(compare(row, 1e-9).verdict == Verdict::selection);
+
+  Row other = topka_on_smpi();
+  const std::int64_t k = other.point.k;
+  const auto far_if_each = [&](std::int64_t selected) {
+    other.outcome->selection->total = selected * 8;
+    return selects_far_from_k(other);
+  };
+  CHECK_FALSE(far_if_each(k));
+  CHECK_FALSE(far_if_each(2 * k));
+  CHECK(far_if_each(2 * k + 1));
+  CHECK_FALSE(far_if_each(k / 2));
+  CHECK(far_if_each(k / 2 - 1));
+  // k is what exdyna's ranks select together.
+  CHECK_FALSE(selects_far_from_k(row_of({{"scheme", "exdyna"}, {"ranks", 8}})));
+  CHECK_FALSE(selects_far_from_k(row_of({{"scheme", "dense_ring"}, {"ranks", 8}})));
+  CHECK_FALSE(selects_far_from_k(row_of({{"scheme", "topka"}, {"ranks", 8}, {"k", 0}})));
+}
+
+TEST_CASE("ratios are to the paper's own formula, its upper end first") {
+  const Row row =
+      row_of({{"scheme", "oktopk"}, {"ranks", 8}, {"components", 100'000}, {"k", 1000}});
+  const Comparison comparison = compare(row, 1e-9);
+  // Table 1: (2P + 2 log P) α and between 2k (P-1)/P and 6k (P-1)/P words.
+  const double latency = (2 * 8 + 2 * 3) * 2e-6;
+  const double share = 1000 * 7.0 / 8 * 4e-10;
+  CHECK(comparison.paper_low == doctest::Approx(latency + 2 * share).epsilon(1e-12));
+  CHECK(comparison.paper_high == doctest::Approx(latency + 6 * share).epsilon(1e-12));
+  CHECK(comparison.ratio_low() == comparison.simulated / comparison.paper_high);
+  CHECK(comparison.ratio_high() == comparison.simulated / comparison.paper_low);
+  CHECK(comparison.ratio_low() < comparison.ratio_high());
+}
