@@ -13,6 +13,7 @@
 #include "sim/app/studies/recommend.hpp"
 #include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/sanitizers.hpp"
 
 namespace thinwire::experiment {
 
@@ -176,6 +177,7 @@ TEST_CASE("Where no density is left there is none to look for, and P stays whole
 }
 
 TEST_CASE("What is recommended is the fastest of all that were simulated") {
+  if (test::kSanitized) return;  // two minutes; other tests run the same code
   const studies::RecommendSettings settings{
       .point = {{"ranks", 16}, {"workload", {{"model", "resnet50"}}}, {"platform", "aries_daint"}},
       .schemes = {"topka", "dense_ovlp", "oktopk"},
