@@ -28,7 +28,7 @@ class LinkRecorder {
     fabric_.for_each_link(transfer.from, transfer.to, transfer.way, middles_[index],
                           [this](topologies::LinkIndex link) { path_.push_back(link); });
     const double begin = transfer.departed;
-    const double bytes = static_cast<double>(to_bytes(transfer.words).value());
+    const auto bytes = static_cast<double>(to_bytes(transfer.words).value());
     const double alone = fabric_.uncontended(transfer.way, transfer.words);
     use_.add(path_, bytes, begin, std::max(crossed, begin + alone));
   }
