@@ -76,8 +76,8 @@ class SharedLinksLoop final : public EventLoop {
   }
 
  protected:
-  /// Handles all events of one lookahead: no event of it affects a rank before its end. So the data
-  /// of the events can be prefetched, and many ranks run at a time.
+  /// Handles the events of one lookahead, or of one instant if it is 0: none of them affects a rank
+  /// before its end, so that many ranks run at a time.
   bool advance() override {
     depart_all();
     if (!completions_.empty()) {  // eager sends: their senders continue before other events
