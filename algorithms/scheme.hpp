@@ -111,10 +111,10 @@ struct Interval {
 
 /// The predicted cost of the allreduce of one iteration.
 struct Cost {
-  Interval paper;        ///< as printed in the paper's table
-  Interval counted;      ///< the same, with exact instead of rounded message counts
-  Interval added;  ///< terms that the paper omits: sizes, remainders, folding
-  bool exact = false;    ///< a run equals run(), under the conditions of the scheme's comment
+  Interval paper;      ///< as printed in the paper's table
+  Interval counted;    ///< the same, with exact instead of rounded message counts
+  Interval added;      ///< terms that the paper omits: sizes, remainders, folding
+  bool exact = false;  ///< a run equals run(), under the conditions of the scheme's comment
 
   /// The cost of a run.
   [[nodiscard]] Interval run() const { return counted + added; }
@@ -169,10 +169,10 @@ struct SchemeInfo {
   std::string summary = {};
   std::string source = {};  ///< paper, table or equation
   PaperCost paper = {};
-  std::string exact_when = {};   ///< when a run equals the formula; empty: an interval
-  std::string added = {};  ///< the terms that the paper omits, in words
-  bool dense = false;            ///< takes dense gradients, otherwise sparse ones
-  bool quantised = false;        ///< sends values in reduced precision
+  std::string exact_when = {};  ///< when a run equals the formula; empty: an interval
+  std::string added = {};       ///< the terms that the paper omits, in words
+  bool dense = false;           ///< takes dense gradients, otherwise sparse ones
+  bool quantised = false;       ///< sends values in reduced precision
   std::vector<OptionInfo> options = {};
   /// The options that are periods: in every such iteration the allreduce does different work.
   std::vector<std::string> periods = {};

@@ -156,8 +156,7 @@ TEST_CASE("Dense schemes cost their formula at any P whether it divides n or not
   }
 }
 
-TEST_CASE(
-    "Folding in makes short gradients wait no more than the formula of rabenseifner says") {
+TEST_CASE("Folding in makes short gradients wait no more than the formula of rabenseifner says") {
   const SchemeInfo info = find_scheme("dense_rabenseifner");
   for (const int ranks : {3, 5, 7, 9, 17, 33, 48}) {
     for (const std::int64_t n : {1, 3, 64, 1000, 100000}) {

@@ -29,7 +29,6 @@ namespace {
 
 GivenOptions buckets_of(std::int64_t words) { return {{"bucket_words", words}}; }
 
-
 DenseBlock zero_buckets(const GradientSpace& space) {
   return {0, std::vector<float>(static_cast<std::size_t>(space.coordinates()))};
 }

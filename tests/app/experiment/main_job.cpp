@@ -39,9 +39,9 @@ TEST_CASE("Table 1 for BERT: exact formulas hold to 1e-9 and intervals contain t
     REQUIRE(row.status == Status::ok);
     CHECK(row.outcome->ranks_agree);
     const Comparison comparison = compare(row, kTolerance);
-    const bool interval = point.scheme == "oktopk" || point.scheme == "topkdsa" ||
-                          ((point.scheme == "dense_rabenseifner" || point.scheme == "gtopk") &&
-                           point.ranks == 48);
+    const bool interval =
+        point.scheme == "oktopk" || point.scheme == "topkdsa" ||
+        ((point.scheme == "dense_rabenseifner" || point.scheme == "gtopk") && point.ranks == 48);
     CHECK(comparison.verdict == (interval ? Verdict::inside : Verdict::exact));
   }
 }
