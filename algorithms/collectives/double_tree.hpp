@@ -68,8 +68,8 @@ struct DoubleTreeSteps {
 ///     its port. If both subtrees are full and of one height, that is 2 T per level: S(1) is 2 D or
 ///     2 D - 1. S(1) once more is the way down of the last sum, which is the same in reverse.
 ///   - High: the first chunk's tree, b T for each further chunk, and two T per level, one on the way
-///     up and one down, for messages of the other tree that share a port. There is no proof: it
-///     holds for all P up to 300 with up to 30 chunks.
+///     up and one down, for messages of the other tree that share a port. There is no proof: the
+///     tests hold it at all P up to 130 with up to 30 chunks.
 /// T_min and T_max replace T when the chunks differ by a word. The cost is thus about 2nβ for large
 /// n and about 4 log P α for small n. γ: two chunks per round for an inner node, hidden if less
 /// than 4 T.

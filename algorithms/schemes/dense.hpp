@@ -4,8 +4,8 @@
 //   dense_ring                2 (P-1) α + 2n (P-1)/P β     (SparCML, section 5.3; NCCL's ring)
 //   dense_recursive_doubling  log P α + n log P β          (Thakur et al., IJHPCA 2005)
 //
-// Exact at any P and n once the added terms are added (where ranks fold in and pieces differ
-// in length, dense_rabenseifner's γ term is an interval). With p the largest power of two ≤ P:
+// Exact at any P and n with the added terms (where ranks fold in and pieces differ in length,
+// dense_rabenseifner's γ term is an interval). With p the largest power of two ≤ P:
 //   - The pieces of a cut differ by one word if P (p for rabenseifner) does not divide n. In the
 //     ring the longest piece is on the critical path in each step, so a step costs
 //     α + ceil(n/P) β; in recursive halving rank 0's piece is the longest in each step, so the path

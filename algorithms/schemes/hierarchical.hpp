@@ -18,7 +18,7 @@
 // (with P for g if all ranks are in one node). On one level of network this is slower than the flat
 // schemes for long gradients, since the whole gradient moves 2 ceil(log g) times; it pays off if
 // nodes are much faster inside, or if 2 (m - 1) messages instead of 2 (P - 1) matter.
-// Exact once the added terms are added, if the flat scheme is exact at m and the last node's
+// Exact with the added terms, if the flat scheme is exact at m and the last node's
 // tree is as high as the others'. Otherwise the last leader is ready early, and the pieces on the
 // path of the others may be the shorter ones.
 // Restrictions: none. Memory: n words per rank; all ranks of the simulation share the result.
