@@ -34,12 +34,27 @@ bool wants(const std::vector<std::string>& wanted, const std::string& id) {
          });
 }
 
+/// True if a value meets the finding's criterion. Orders have no value.
+bool meets(const Finding& finding, double value) {
+  if (finding.kind == FindingKind::at_most) return value <= *finding.paper;
+  const double ratio = value / *finding.paper;
+  return ratio <= 1 + kClaimTolerance && ratio >= 1 - kClaimTolerance;
+}
+
 }  // namespace
 
 std::optional<double> Finding::ratio() const {
   if (!paper || !simulated || *paper == 0) return std::nullopt;
   return *simulated / *paper;
 }
+
+Finding& Finding::against(std::string model, double value) {
+  null_model = std::move(model);
+  null_value = value;
+  return *this;
+}
+
+bool Finding::informative() const { return paper && null_value && !meets(*this, *null_value); }
 
 std::string name_of(Basis basis) {
   switch (basis) {
@@ -171,35 +186,37 @@ Finding& ClaimPage::add(const std::string& what, FindingKind kind, Basis basis) 
   return finding;
 }
 
-void ClaimPage::number(const std::string& what, const std::string& pointer, double simulated,
-                       Basis basis, const std::string& note) {
-  stated(what, paper(pointer), simulated, basis, note);
+Finding& ClaimPage::number(const std::string& what, const std::string& pointer, double simulated,
+                           Basis basis, const std::string& note) {
+  return stated(what, paper(pointer), simulated, basis, note);
 }
 
-void ClaimPage::stated(const std::string& what, double paper, double simulated, Basis basis,
-                       const std::string& note) {
+Finding& ClaimPage::stated(const std::string& what, double paper, double simulated, Basis basis,
+                           const std::string& note) {
   Finding& finding = add(what, FindingKind::number, basis);
   finding.paper = paper;
   finding.simulated = simulated;
   finding.note = note;
-  const double ratio = simulated / paper;
-  const bool near = ratio <= 1 + kClaimTolerance && ratio >= 1 - kClaimTolerance;
-  finding.verdict = near ? ClaimVerdict::holds : ClaimVerdict::misses;
+  finding.verdict = meets(finding, simulated) ? ClaimVerdict::holds : ClaimVerdict::misses;
+  return finding;
 }
 
-void ClaimPage::at_most(const std::string& what, const std::string& pointer, double simulated,
-                        Basis basis, const std::string& note) {
+Finding& ClaimPage::at_most(const std::string& what, const std::string& pointer, double simulated,
+                            Basis basis, const std::string& note) {
   Finding& finding = add(what, FindingKind::at_most, basis);
   finding.paper = paper(pointer);
   finding.simulated = simulated;
   finding.note = note;
-  finding.verdict = simulated <= *finding.paper ? ClaimVerdict::holds : ClaimVerdict::misses;
+  finding.verdict = meets(finding, simulated) ? ClaimVerdict::holds : ClaimVerdict::misses;
+  return finding;
 }
 
-void ClaimPage::order(const std::string& what, bool holds, const std::string& note, Basis basis) {
+Finding& ClaimPage::order(const std::string& what, bool holds, const std::string& note,
+                          Basis basis) {
   Finding& finding = add(what, FindingKind::order, basis);
   finding.note = note;
   finding.verdict = holds ? ClaimVerdict::holds : ClaimVerdict::misses;
+  return finding;
 }
 
 void ClaimPage::not_simulated(const std::string& what, const std::string& why) {

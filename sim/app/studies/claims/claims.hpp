@@ -38,7 +38,14 @@ struct Finding {
   std::optional<double> simulated;
   ClaimVerdict verdict = ClaimVerdict::not_simulated;
   std::string note;  ///< why it is not simulated, or the data behind an order
+  /// What somebody would answer without this simulator: "no effect", "as CLT-k", "alpha-beta formula".
+  std::string null_model;
+  std::optional<double> null_value;  ///< its answer, comparable with `paper`
 
+  /// States the null model of this finding.
+  Finding& against(std::string model, double value);
+  /// True if the null model's answer would not hold, so that a success says something.
+  [[nodiscard]] bool informative() const;
   /// The simulated value over the reported one.
   [[nodiscard]] std::optional<double> ratio() const;
 };

@@ -39,17 +39,19 @@ class ClaimPage {
   ClaimPage(const Json& claim, std::vector<Finding>& findings)
       : claim_(claim), findings_(findings) {}
 
+  // Each function returns its finding, which is valid until the next one is added.
+
   /// The paper's number at a JSON pointer of the claim ("/value").
   [[nodiscard]] double paper(const std::string& pointer) const;
-  void number(const std::string& what, const std::string& pointer, double simulated,
-              Basis basis = Basis::predicted, const std::string& note = {});
-  void at_most(const std::string& what, const std::string& pointer, double simulated,
-               Basis basis = Basis::predicted, const std::string& note = {});
+  Finding& number(const std::string& what, const std::string& pointer, double simulated,
+                  Basis basis = Basis::predicted, const std::string& note = {});
+  Finding& at_most(const std::string& what, const std::string& pointer, double simulated,
+                   Basis basis = Basis::predicted, const std::string& note = {});
   /// Adds a number that the claim's text states.
-  void stated(const std::string& what, double paper, double simulated,
-              Basis basis = Basis::predicted, const std::string& note = {});
-  void order(const std::string& what, bool holds, const std::string& note,
-             Basis basis = Basis::predicted);
+  Finding& stated(const std::string& what, double paper, double simulated,
+                  Basis basis = Basis::predicted, const std::string& note = {});
+  Finding& order(const std::string& what, bool holds, const std::string& note,
+                 Basis basis = Basis::predicted);
   void not_simulated(const std::string& what, const std::string& why);
 
  private:
