@@ -109,7 +109,8 @@ TEST_CASE("Every scheme on alphabeta gives what a serial program gives, in the s
   check_platform("alphabeta", 64);
 }
 
-TEST_CASE("Every scheme on aries_daint gives what a serial program gives, in the same time twice") {
+TEST_CASE("Every scheme on aries_daint gives what a serial program gives, in the same time twice" *
+          doctest::test_suite("large")) {
   check_platform("aries_daint", 64);
 }
 
@@ -118,22 +119,26 @@ TEST_CASE(
   check_platform("dragonn_v100", 16);
 }
 
-TEST_CASE("Every scheme on exdyna_v100 gives what a serial program gives, in the same time twice") {
+TEST_CASE("Every scheme on exdyna_v100 gives what a serial program gives, in the same time twice" *
+          doctest::test_suite("large")) {
   check_platform("exdyna_v100", 16);
 }
 
-TEST_CASE("Every scheme on fat_tree gives what a serial program gives, in the same time twice") {
+TEST_CASE("Every scheme on fat_tree gives what a serial program gives, in the same time twice" *
+          doctest::test_suite("large")) {
   check_platform("fat_tree", 64);
 }
 
 // Members of families that are above, with more hosts.
-TEST_CASE("Every scheme on the largest platforms gives what a serial program gives") {
+TEST_CASE("Every scheme on the largest platforms gives what a serial program gives" *
+          doctest::test_suite("large")) {
   for (const char* platform : {"aries_8192", "fat_tree_4to1", "fat_tree_8192"}) {
     check_ranks(platform, {8});
   }
 }
 
-TEST_CASE("Every scheme on gige_star gives what a serial program gives, in the same time twice") {
+TEST_CASE("Every scheme on gige_star gives what a serial program gives, in the same time twice" *
+          doctest::test_suite("large")) {
   check_platform("gige_star", 17);
 }
 

@@ -26,6 +26,7 @@ struct SweepFlags {
   std::string shard;
   bool dry_run = false;
   std::optional<std::int64_t> memory_mebibytes;
+  std::optional<int> most_ranks;
   experiment::SweepOptions options;
   report::Format format = report::Format::table;
 };
@@ -48,6 +49,17 @@ std::string default_output(const std::string& sweep, const experiment::Shard& sh
   const std::string part =
       shard.of == 1 ? "" : fmt::format(".shard-{}-of-{}", shard.index, shard.of);
   return fmt::format("results/local/{}{}.jsonl", sweep, part);
+}
+
+/// Removes the points of more ranks than that. Throws InputError if none is left.
+void keep_small(experiment::Sweep& sweep, int most_ranks, const std::string& config) {
+  const auto ranks_of = [](const experiment::Point& point) { return point.ranks; };
+  const int least = std::ranges::min(sweep.points, {}, ranks_of).ranks;
+  if (least > most_ranks) {
+    throw InputError(fmt::format("--most-ranks {}: the smallest point of {} has {} ranks",
+                                 most_ranks, config, least));
+  }
+  std::erase_if(sweep.points, [&](const auto& point) { return point.ranks > most_ranks; });
 }
 
 /// Prints the points and their estimated time.
@@ -90,10 +102,11 @@ int print_plan(const experiment::Sweep& sweep, const std::string& output, const 
 
 int run(SweepFlags& flags) {
   flags.config = experiment::sweep_file(flags.config);
-  const experiment::Sweep sweep = experiment::sweep_from(read_json(flags.config), flags.config);
+  experiment::Sweep sweep = experiment::sweep_from(read_json(flags.config), flags.config);
   if (sweep.repeated > 0) {
     say("{} points of the grid are there more than once, and run once", sweep.repeated);
   }
+  if (flags.most_ranks) keep_small(sweep, *flags.most_ranks, flags.config);
   if (flags.memory_mebibytes) flags.options.limits.memory_bytes = *flags.memory_mebibytes << 20;
   if (!flags.shard.empty()) flags.options.shard = shard_from(flags.shard);
   const std::string output =
@@ -141,6 +154,11 @@ void add_sweep(Command& app) {
       .add_option("--shard", flags->shard,
                   "run part I of N of the sweep; 'thinwire merge' merges the parts")
       .value_text("I/N");
+  command
+      .add_option("--most-ranks", flags->most_ranks,
+                  "run only the points of at most N ranks; a later run without it adds the others")
+      .positive()
+      .value_text("N");
   command
       .add_option("--time-limit", flags->options.limits.seconds,
                   "wall-clock seconds per point; a point that exceeds them fails")

@@ -50,7 +50,8 @@ TEST_CASE("The quick claims hold as far as they follow from formulas or were cal
   CHECK(text_of(folder.path("c/claims.txt")).find("calibrated numbers: ") != std::string::npos);
 }
 
-TEST_CASE("The headline of Ok-Topk is predicted within a quarter: BERT on 256 GPUs") {
+TEST_CASE("The headline of Ok-Topk is predicted within a quarter: BERT on 256 GPUs" *
+          doctest::test_suite("large")) {
   const auto findings =
       lines_of(run_program("claims oktopk.bert.256 oktopk.bert.eff --format jsonl").out);
   REQUIRE(findings.size() == 4);
@@ -85,7 +86,8 @@ TEST_CASE("What is not simulated says why, and counts for nothing") {
             .of == 0);
 }
 
-TEST_CASE("recommend ranks schemes and says what it could not look at") {
+TEST_CASE("recommend ranks schemes and says what it could not look at" *
+          doctest::test_suite("large")) {
   const Ended ended = run_program(
       "recommend --model vgg16 -P 16 --platform gige_star --schemes topka,oktopk,dense_ovlp");
   CHECK(ended.exit_code == 0);

@@ -59,7 +59,8 @@ TEST_CASE("report writes a page of results, of claims, and of both") {
   CHECK(data_of(run_program("report " + results("claims")).out).at("rows") == 0);
 }
 
-TEST_CASE("every figure is written as SVG, PNG and PDF, by the output's name or --format") {
+TEST_CASE("every figure is written as SVG, PNG and PDF, by the output's name or --format" *
+          doctest::test_suite("large")) {
   const TemporaryFolder folder;
   const std::string links = links_of(folder, "fat_tree");
   for (const char* figure : {"time", "volume", "breakdown", "congestion", "crossover", "links"}) {

@@ -142,7 +142,8 @@ TEST_CASE(
   CHECK(lines_in(text_of(folder.path("real.jsonl"))) == 9);
 }
 
-TEST_CASE("a sweep gives the same rows in the same order, however many points run at once") {
+TEST_CASE("a sweep gives the same rows in the same order, however many points run at once" *
+          doctest::test_suite("large")) {
   const TemporaryFolder folder;
   const std::string config = folder.write("many.json", kManyPoints);
   for (const char* jobs : {"1", "2", "7"}) {
@@ -163,7 +164,8 @@ TEST_CASE("a sweep gives the same rows in the same order, however many points ru
   CHECK(without_measurements("7") == one);
 }
 
-TEST_CASE("a sweep that is killed 50 times has every point exactly once in the end") {
+TEST_CASE("a sweep that is killed 50 times has every point exactly once in the end" *
+          doctest::test_suite("large")) {
   const TemporaryFolder folder;
   const std::string config = folder.write("many.json", kManyPoints);
   const std::string out = folder.path("many.jsonl");
@@ -237,7 +239,7 @@ TEST_CASE("where the disk is full what was written stays whole, and the sweep go
   CHECK(points_in(out).size() == 60);
 }
 
-TEST_CASE("two sweeps do not write one file at the same time") {
+TEST_CASE("two sweeps do not write one file at the same time" * doctest::test_suite("large")) {
   const TemporaryFolder folder;
   const std::string config = folder.write("long.json", kLongPoints);
   const std::string out = folder.path("long.jsonl");
@@ -291,7 +293,8 @@ TEST_CASE("parts of a sweep hold each point once, and merge to the whole") {
   CHECK(has(nothing_left.err, "60 points (60 of them were there already)"));
 }
 
-TEST_CASE("a merge keeps the result that succeeded, and refuses results of different sweeps") {
+TEST_CASE("a merge keeps the result that succeeded, and refuses results of different sweeps" *
+          doctest::test_suite("large")) {
   const TemporaryFolder folder;
   const std::string config = folder.write("long.json", kLongPoints);
   const std::string failed = folder.path("failed");
@@ -314,6 +317,20 @@ TEST_CASE("a merge keeps the result that succeeded, and refuses results of diffe
   const Ended nowhere = run_program("merge " + good + " -o " + folder.path("no/such/file"));
   CHECK(nowhere.exit_code == 2);
   CHECK(has(nowhere.err, "cannot be written: No such file or directory"));
+}
+
+TEST_CASE("a sweep up to some ranks is completed by a later one without that limit") {
+  const TemporaryFolder folder;
+  const std::string command =
+      "sweep " + folder.write("small.json", kSmallSweep) + " -o " + folder.path("out.jsonl");
+  const Ended small = run_program(command + " --most-ranks 5");
+  CHECK(small.exit_code == 0);
+  CHECK(has(small.err, "6 points (0 of them were there already)"));
+  CHECK(has(run_program(command).err, "9 points (6 of them were there already)"));
+  const Ended none =
+      run_program("sweep " + folder.write("many.json", kManyPoints) + " --most-ranks 11");
+  CHECK(none.exit_code == 2);
+  CHECK(has(none.err, "--most-ranks 1: the smallest point of "));
 }
 
 TEST_CASE("a dry run tells what would run, and runs nothing") {
@@ -369,7 +386,8 @@ TEST_CASE("an exception that could leave out nothing is refused, and so is one t
   refused(R"([{"ranks":[1]},{"ranks":[3]}])", "/except: leaves no point of the grid");
 }
 
-TEST_CASE("on a terminal a sweep has one bar, with what is done, running, failed and left") {
+TEST_CASE("on a terminal a sweep has one bar, with what is done, running, failed and left" *
+          doctest::test_suite("large")) {
   const TemporaryFolder folder;
   const std::string config = folder.write("long.json", kLongPoints);
   const std::string log = folder.path("log");
@@ -389,7 +407,7 @@ TEST_CASE("wrong flags of a sweep are refused in one line") {
   const std::string config = folder.write("small.json", kSmallSweep);
   for (const char* flags :
        {"--shard 0/3", "--shard 4/3", "--shard 1", "--shard 1/x", "--shard 1/2/3", "-j 0", "-j -1",
-        "-j x", "--time-limit 0", "--memory-limit -3"}) {
+        "-j x", "--most-ranks 0", "--time-limit 0", "--memory-limit -3"}) {
     CAPTURE(flags);
     const Ended ended = run_program("sweep " + config + " -o " + folder.path("o") + " " + flags);
     CHECK(ended.exit_code == 2);

@@ -9,7 +9,6 @@
 #include "sim/app/experiment/point.hpp"
 #include "sim/app/experiment/row.hpp"
 #include "sim/app/experiment/simulate.hpp"
-#include "tests/support/sanitizers.hpp"
 
 namespace thinwire::experiment {
 
@@ -39,20 +38,21 @@ int simulate_again(const std::string& results, double most_s, int most) {
   return count;
 }
 
-constexpr int few(int count) { return test::kSanitized ? 2 : count; }
-
 }  // namespace
 
-TEST_CASE("the committed rows of table1 come out again to the last digit") {
-  CHECK(simulate_again("table1/table1.jsonl", 1.2, few(12)) >= 2);
+TEST_CASE("the committed rows of table1 come out again to the last digit" *
+          doctest::test_suite("large")) {
+  CHECK(simulate_again("table1/table1.jsonl", 1.2, 12) >= 2);
 }
 
-TEST_CASE("the committed rows of recorded trainings come out again to the last digit") {
-  CHECK(simulate_again("recorded/recorded.jsonl", 0.3, few(144)) >= 2);
+TEST_CASE("the committed rows of recorded trainings come out again to the last digit" *
+          doctest::test_suite("large")) {
+  CHECK(simulate_again("recorded/recorded.jsonl", 0.3, 144) >= 2);
 }
 
-TEST_CASE("committed rows of congested networks come out again to the last digit") {
-  CHECK(simulate_again("congestion/congestion.jsonl", 1.2, few(8)) >= 2);
+TEST_CASE("committed rows of congested networks come out again to the last digit" *
+          doctest::test_suite("large")) {
+  CHECK(simulate_again("congestion/congestion.jsonl", 1.2, 8) >= 2);
 }
 
 }  // namespace thinwire::experiment

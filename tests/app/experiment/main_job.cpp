@@ -28,11 +28,11 @@ Sweep table1(const std::string& ranks) {
 
 }  // namespace
 
-TEST_CASE("Table 1 for BERT: exact formulas hold to 1e-9 and intervals contain the run") {
-  for (const Point& point : table1(test::kSanitized ? "[16]" : "[16, 48, 256]").points) {
+TEST_CASE("Table 1 for BERT: exact formulas hold to 1e-9 and intervals contain the run" *
+          doctest::test_suite("large")) {
+  for (const Point& point : table1("[16, 48, 128]").points) {
     const bool many_messages = point.scheme == "dense_ring" || point.scheme == "topkdsa";
     if (many_messages && point.ranks > 64) continue;
-    if (test::kSanitized && point.scheme.rfind("dense", 0) == 0) continue;  // minutes
     CAPTURE(point.scheme);
     CAPTURE(point.ranks);
     const Row row = simulate_point("test", point);
@@ -54,7 +54,8 @@ TEST_CASE("the shipped sweep is Table 1 at the paper's n and up to 4096 ranks") 
   CHECK(sweep.points.back().scheme == "oktopk");
 }
 
-TEST_CASE("every shipped sweep is well formed, and named after its file") {
+TEST_CASE("every shipped sweep is well formed, and named after its file" *
+          doctest::test_suite("large")) {
   std::size_t sweeps = 0;
   for (const auto& file : std::filesystem::directory_iterator(THINWIRE_SOURCE_DIR "/sweeps")) {
     CAPTURE(file.path().string());

@@ -62,7 +62,6 @@ void check_same(Json point) {
 
 void check_profile(const char* profile, const std::vector<int>& all_ranks) {
   for (const int ranks : all_ranks) {
-    if (test::kSanitized && ranks > 8) continue;
     for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
       if (info.dense && std::string(profile) != "vgg16") continue;  // they take no notice of it
       CAPTURE(std::string(profile));
@@ -105,7 +104,8 @@ TEST_CASE("with buckets on the second strand, SMPI is the alpha-beta machine") {
   }
 }
 
-TEST_CASE("oktopk on SMPI takes what it takes in the alpha-beta machine, in every variant") {
+TEST_CASE("oktopk on SMPI takes what it takes in the alpha-beta machine, in every variant" *
+          doctest::test_suite("large")) {
   for (const int ranks : rank_counts()) {
     for (const char* options :
          {"{}", R"({"bucket":1})", R"({"sliding":false})", R"({"rotation":false})"}) {
@@ -130,17 +130,21 @@ TEST_CASE("oktopk on SMPI takes what it takes in the alpha-beta machine, in ever
   }
 }
 
-TEST_CASE("every scheme takes the same time on SMPI and alphabeta with vgg16's gradients") {
+TEST_CASE("every scheme takes the same time on SMPI and alphabeta with vgg16's gradients" *
+          doctest::test_suite("large")) {
   check_profile("vgg16", {8, 23, 32, 64});
 }
-TEST_CASE("every sparse scheme takes the same time on SMPI and alphabeta with lstm's gradients") {
+TEST_CASE("every sparse scheme takes the same time on SMPI and alphabeta with lstm's gradients" *
+          doctest::test_suite("large")) {
   check_profile("lstm", {23, 32});
 }
-TEST_CASE("every sparse scheme takes the same time on SMPI and alphabeta with bert's gradients") {
+TEST_CASE("every sparse scheme takes the same time on SMPI and alphabeta with bert's gradients" *
+          doctest::test_suite("large")) {
   check_profile("bert", {8, 64});
 }
 
-TEST_CASE("every sparse scheme takes the same time on SMPI and alphabeta on recorded trainings") {
+TEST_CASE("every sparse scheme takes the same time on SMPI and alphabeta on recorded trainings" *
+          doctest::test_suite("large")) {
   for (const char* trace : {"cnn_all", "cnn_oktopk", "lstm_all", "lstm_oktopk"}) {
     for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
       if (info.dense) continue;

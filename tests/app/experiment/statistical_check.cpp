@@ -13,7 +13,6 @@
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/point.hpp"
 #include "sim/app/experiment/run.hpp"
-#include "tests/support/sanitizers.hpp"
 
 namespace {
 
@@ -64,7 +63,6 @@ double difference(double a, double b) { return b == 0 ? (a == 0 ? 0 : 1) : a / b
 
 /// Arguments: seeds (default 10), then numbers of ranks (default 8 16 32 64), then schemes.
 int main(int argc, char** argv) {
-  if (test::kSanitized) return 77;  // minutes, for what other tests run under sanitizers too
   const int seeds = argc > 1 ? std::atoi(argv[1]) : 10;
   std::vector<int> all_ranks;
   std::vector<std::string> schemes;

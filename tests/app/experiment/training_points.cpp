@@ -176,8 +176,8 @@ TEST_CASE("Where no density is left there is none to look for, and P stays whole
   CHECK(none.fewer_ranks.looked_to == std::round(none.fewer_ranks.looked_to));
 }
 
-TEST_CASE("What is recommended is the fastest of all that were simulated") {
-  if (test::kSanitized) return;  // two minutes; other tests run the same code
+TEST_CASE("What is recommended is the fastest of all that were simulated" *
+          doctest::test_suite("large")) {
   const studies::RecommendSettings settings{
       .point = {{"ranks", 16}, {"workload", {{"model", "resnet50"}}}, {"platform", "aries_daint"}},
       .schemes = {"topka", "dense_ovlp", "oktopk"},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/machine/networks/time_driven.hpp"
+#include "tests/support/sanitizers.hpp"
 #include "tests/support/sparse.hpp"
 
 namespace thinwire::networks {
@@ -166,7 +167,7 @@ constexpr std::array kRanks{1, 2, 3, 7, 12, 64};
 
 TEST_CASE("Random exchanges on the alpha-beta machine agree with a time-driven simulator") {
   for (const int ranks : kRanks) {
-    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    for (std::uint64_t seed = 1; seed <= (test::kSanitized ? 5 : 30); ++seed) {
       CAPTURE(ranks);
       CAPTURE(seed);
       const Settings settings{.ranks = ranks, .windows = 8, .messages = 6 * ranks};
@@ -177,7 +178,7 @@ TEST_CASE("Random exchanges on the alpha-beta machine agree with a time-driven s
 
 TEST_CASE("Random exchanges with many things at one time agree with a time-driven simulator") {
   for (const int ranks : kRanks) {
-    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    for (std::uint64_t seed = 1; seed <= (test::kSanitized ? 5 : 30); ++seed) {
       CAPTURE(ranks);
       CAPTURE(seed);
       const Settings settings{.ranks = ranks,
@@ -216,7 +217,7 @@ TEST_CASE("Random exchanges on LogGP machines agree with a time-driven simulator
 
 TEST_CASE("What ranks start beside their own messages agrees with a time-driven simulator") {
   for (const int ranks : kRanks) {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (std::uint64_t seed = 1; seed <= (test::kSanitized ? 4 : 20); ++seed) {
       CAPTURE(ranks);
       CAPTURE(seed);
       Settings settings{.ranks = ranks, .windows = 6, .messages = 5 * ranks, .started = 3};

@@ -27,7 +27,6 @@
 #include "sim/core/gradient/reduction.hpp"
 #include "sim/core/gradient/stream.hpp"
 #include "sim/machine/networks/smpi/smpi.hpp"
-#include "tests/support/sanitizers.hpp"
 #include "topologies/loading/placement.hpp"
 #include "topologies/loading/shipped.hpp"
 
@@ -176,7 +175,6 @@ int main(int argc, char** argv) {
   for (const std::string& platform : topologies::shipped_platforms()) {
     for (const Collective& collective : collectives()) {
       for (const int ranks : rank_counts) {
-        if (thinwire::test::kSanitized && ranks > 12) continue;  // a thread a rank
         if (!collective.applies(ranks)) continue;
         const Result result = compare(platform, collective, ranks);
         if (result.theirs == 0) continue;  // fewer hosts than ranks
