@@ -118,7 +118,7 @@ SchemeInfo dense_ovlp_scheme() {
           .paper = {.latency = "2 ceil(n/bucket_words) log P",
                     .words = "2n (P-1)/P",
                     .reduced = "n (P-1)/P"},
-          .exact_when = "as dense_rabenseifner for every bucket",
+          .exact_when = "every bucket meets the condition of dense_rabenseifner",
           .added = "remainders of the pieces; folding in",
           .dense = true,
           .options = {{.name = kBucketWords,

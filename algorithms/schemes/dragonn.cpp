@@ -261,7 +261,7 @@ SchemeInfo with_tensor_selection(SchemeInfo gathering) {
   }
   info.paper.words = has_option(info.options, "slots") ? "2 slots k (P-1)" : "2k (P-1)";
   info.paper.reduced = "0";
-  info.exact_when = "the sparsifier fills that much";
+  info.exact_when = "the sparsifier fills slots k of its slots";
   info.added = "tensors that are not compressed: 2 (P-1) messages and 2 (P-1) ceil(d/P) words each";
   info.run_cost = tensor_wise_cost;
   info.make = [gathering](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {

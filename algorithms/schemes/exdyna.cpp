@@ -101,7 +101,8 @@ SchemeInfo with_costs(SchemeInfo info) {
                 .words_high = partitioned ? "" : "k (P-1) + 2 min(k P, n) (P-1)/P",
                 .reduced = "k (P-1)/P",
                 .reduced_high = partitioned ? "" : "min(k P, n) (P-1)/P"};
-  info.exact_when = partitioned ? "P is a power of two" : "the union K is known, and as exdyna";
+  info.exact_when = partitioned ? "P is a power of two"
+                                : "the size of the union is known, and P is a power of two";
   info.run_cost = [partitioned](const CostInput& in) {
     return shared_indexes_cost(in, partitioned);
   };

@@ -82,7 +82,7 @@ SchemeInfo entry(std::string name, std::string summary, PaperCost paper, std::st
           .source = "Jia et al. (arXiv:1807.11205, 2018), hierarchical all-reduce",
           .paper = std::move(paper),
           .exact_when = std::move(exact_when),
-          .added = "those of the scheme among leaders; ceil(log node) steps",
+          .added = "those of the scheme among the leaders; ceil(log node) steps within a node",
           .dense = true,
           .options = {node_option()},
           .run_cost = [flat](const CostInput& in) { return hierarchical_cost(in, flat); },
@@ -106,13 +106,14 @@ std::vector<SchemeInfo> hierarchical_schemes() {
                 {.latency = "2 log min(node, P) + 2 (ceil(P/node) - 1)",
                  .words = words,
                  .reduced = reduced},
-                "node is a power of two and the last node is as high", ring),
+                "node is a power of two and divides P", ring),
           entry("hierarchical_rabenseifner",
                 "binomial trees inside nodes, rabenseifner among their leaders",
                 {.latency = "2 log min(node, P) + 2 log ceil(P/node)",
                  .words = words,
                  .reduced = reduced},
-                "node is a power of two, the last node is as high, and as dense_rabenseifner",
+                "node is a power of two and divides P, and P/node meets the condition of "
+                "dense_rabenseifner",
                 rabenseifner)};
 }
 
