@@ -145,7 +145,7 @@ function logTicks(low, high) {
   return ticks;
 }
 
-/** A label beside the last point of each series, moved apart where they would overlap; none on a narrow chart. */
+/** A label beside the last point of each series; those of the largest P are moved apart where they would overlap. */
 function directLabels(mine, last, domain, height) {
   const kLine = 11;
   const y = (value) => height * (Math.log(domain[1] / value) / Math.log(domain[1] / domain[0]));
@@ -155,7 +155,9 @@ function directLabels(mine, last, domain, height) {
   const over = ends.length > 0 ? Math.max(0, ends[ends.length - 1].to - height) : 0;
   let next = Infinity;
   for (const end of ends.slice().reverse()) { end.to = Math.min(end.to, height + (over > 0 ? 0 : kLine), next - kLine); next = end.to; }
-  return ends.map(({ p, at, to }) => Plot.text([p], { x: "ranks", y: "value", text: () => data.labels[p.label], dx: 8, dy: to - at,
+  const shorter = [...new Map(mine.slice().sort((a, b) => a.ranks - b.ranks).map((p) => [p.label, p])).values()]
+    .filter((p) => p.ranks < last).map((p) => ({ p, at: 0, to: 0 }));
+  return [...ends, ...shorter].map(({ p, at, to }) => Plot.text([p], { x: "ranks", y: "value", text: () => data.labels[p.label], dx: 8, dy: to - at,
     textAnchor: "start", fill: colourOf(p.label), className: "direct", clip: false }));
 }
 
