@@ -237,6 +237,7 @@ bool conforms(const std::vector<algorithms::Reduced>& results, const Expected& e
 }
 
 SparseVector Case::gradient(int rank, int iteration) const {
+  if (drawn) return drawn(rank, iteration);
   const auto coordinates = static_cast<std::uint32_t>(space.coordinates());
   if (full) return full_gradient(coordinates, rank, iteration);
   return shaped_gradient(shape, coordinates, ranks, rank, iteration, wanted);
@@ -251,7 +252,9 @@ std::vector<SparseVector> Case::gradients(int iteration) const {
 std::string Case::text() const {
   return "P = " + std::to_string(ranks) + ", n = " + std::to_string(space.components) +
          ", granule " + std::to_string(space.granule) + ", k = " + std::to_string(k) + ", " +
-         (full ? "full" : name_of(shape));
+         (drawn  ? "drawn"
+          : full ? "full"
+                 : name_of(shape));
 }
 
 bool dense_conforms(Network& network, const algorithms::SchemeInfo& info, int ranks,

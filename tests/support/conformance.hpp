@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -51,6 +52,8 @@ struct Case {
   Shape shape = Shape::random;
   int wanted = 60;    ///< entries of a rank's gradient
   bool full = false;  ///< the gradient holds every coordinate
+  /// If set, the gradients, instead of those of a shape. Their values must have exact sums.
+  std::function<SparseVector(int rank, int iteration)> drawn = {};
 
   [[nodiscard]] SparseVector gradient(int rank, int iteration) const;
   [[nodiscard]] std::vector<SparseVector> gradients(int iteration) const;
