@@ -1,4 +1,4 @@
-// Direct exchange: every rank sends every other rank a message of its own.
+// Direct exchange: every rank sends a separate message to every other rank.
 #pragma once
 
 #include <optional>
@@ -21,35 +21,38 @@ class Exchange {
   [[nodiscard]] virtual Message outgoing(Rank to) = 0;
   /// A hint that outgoing(to) will be called soon.
   virtual void expect(std::optional<Rank> /*to*/) const {}
-  /// Processes a received message and returns how long that keeps the rank busy.
+  /// Processes a received message. Returns the time for which this keeps the rank busy.
   [[nodiscard]] virtual Seconds incoming(Rank from, Message message) = 0;
 };
 
 /// The order of the exchanges, and how many are in flight.
 struct ExchangeOrder {
-  /// Step s sends to rank + s and receives from rank - s (Ok-Topk, Figure 2b), so that no two ranks
-  /// send to the same one at once. If false, in step s all other ranks send to rank s, which may
-  /// cost up to P times as much: the ranks receive one after another.
+  /// In step s, a rank sends to rank + s and receives from rank - s (Ok-Topk, Figure 2b), so that
+  /// no two ranks send to the same rank in one step. If false, all other ranks send to rank s in
+  /// step s. This may cost up to P times as much, because the ranks receive one after another.
   bool rotated = true;
-  /// If not rotated: all messages are posted at once, to rank 0 first, without waiting (SparCML's
-  /// published code): up to 2 (P-1) (α + Lβ).
+  /// Only if not rotated: each rank posts all messages at once, that to rank 0 first, without
+  /// waiting (SparCML's published code). This costs up to 2 (P-1) (α + Lβ).
   bool all_at_once = false;
-  /// Exchanges in flight together (bucketing, Ok-Topk section 3.1.1); received messages are
-  /// processed meanwhile. 1: one exchange at a time, processed before the next.
+  /// The number of exchanges in flight together (bucketing, Ok-Topk section 3.1.1). Received
+  /// messages are processed while other exchanges are in flight. If it is 1, the message of one
+  /// exchange is processed before the next exchange begins.
   int bucket = 16;
-  /// The next exchange is posted as soon as the oldest is complete; if false, as in the published
-  /// code, all exchanges of a bucket are awaited together. See
+  /// If true, the next exchange is posted as soon as the oldest one is complete. If false, as in
+  /// the published code of Ok-Topk, the rank waits for all exchanges of a bucket together. See
   /// docs/decisions/0004-sliding-bucket.md.
   bool sliding = true;
-  /// The first bucket has one exchange fewer, since it counts the rank itself (published code).
+  /// Whether the first bucket has one exchange fewer than the others, because it also counts the
+  /// rank itself (published code).
   bool counts_itself = false;
-  /// Each message is sent as two of half its words (indexes and values separately, published code).
+  /// Whether each message is sent as two messages of half its words, since the published code sends
+  /// indexes and values separately.
   bool halves = false;
 };
 
 /// Empty messages are sent too, because the receiver cannot know that they are empty.
-/// Cost, rotated, for messages of L words: (P-1) (α + Lβ), plus the part of the time of `incoming`
-/// that the exchanges in flight do not hide.
+/// Cost for messages of L words, if rotated: (P-1) (α + Lβ), plus the part of the processing time
+/// (`incoming`) that does not overlap with exchanges in flight.
 [[nodiscard]] Task<void> direct_exchange(Communicator& comm, Exchange& exchange,
                                          ExchangeOrder order);
 

@@ -1,4 +1,5 @@
-// Allreduce over two complementary binary trees: the bandwidth of a ring, the latency of a tree.
+// Allreduce over two complementary binary trees. It has the bandwidth of a ring and the latency of
+// a tree.
 //
 // Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan"
 // (Parallel Computing 35, 2009), section 2; NCCL since 2.4 (Jeaugey, "Massively scale your deep
@@ -17,62 +18,69 @@ namespace thinwire::algorithms {
 
 /// The position of a rank in one of the two trees.
 ///
-/// Positions 1 .. P are numbered in order: with 2^h the lowest set bit of a position, its children
-/// are 2^(h-1) before it and, as far as there are positions, after it, so odd positions are leaves
-/// and even ones inner nodes. In tree 0 rank r is at position r + 1. Tree 1 has odd positions where
-/// tree 0 has even ones: it is mirrored at even P, where position P - r has the other parity, and
-/// shifted by one at odd P, where rank 0 is a leaf in both. So no rank is an inner node in both
-/// trees. (NCCL has rank 0 above such a tree of P - 1: one level more unless P is a power of two,
-/// and at odd P one rank is an inner node in both.)
+/// The positions 1 .. P are numbered in order. If 2^h is the lowest set bit of a position, one
+/// child is 2^(h-1) before it. The other child is 2^(h-1) after it, nearer if the positions end
+/// before that, or absent if no position follows. Odd positions are therefore leaves, and even
+/// positions are inner nodes. In tree 0, rank r is at position r + 1. In tree 1, the ranks at even
+/// positions of tree 0 are at odd positions. At even P, tree 1 is mirrored: rank r is at position
+/// P - r, which has the other parity. At odd P, tree 1 is shifted by one, and rank 0 is a leaf in
+/// both trees. No rank is therefore an inner node in both trees. (NCCL puts rank 0 above such a
+/// tree of P - 1 ranks. The result has one level more than the trees here unless P is a power of
+/// two, and at odd P one rank is an inner node in both trees.)
 struct TreePlace {
-  int level = 0;  ///< edges from the root
+  int level = 0;  ///< number of edges to the root
   std::optional<Rank> parent = {};
-  std::vector<Rank> children = {};  ///< the one with the deeper subtree first
+  std::vector<Rank> children = {};  ///< the child with the deeper subtree first
 };
 [[nodiscard]] TreePlace place_in_tree(Rank rank, int size, int tree);
 
-/// The number of edges from the root to the lowest leaf of either tree: floor(log P).
+/// The number of edges from the root to the deepest leaf, in each of the two trees: floor(log P).
 [[nodiscard]] int double_tree_depth(int size);
 
 /// C, the number of chunks in each half of a value of `words` words. `chunk_words` is the largest
-/// size of a chunk. 0 stands for 131072 (512 KiB), halved, down to 8192, while there are fewer than
-/// 8 chunks per level of a tree, after NCCL.
+/// size of a chunk. If it is 0, the size is chosen as in NCCL: it begins at 131072 (512 KiB) and is
+/// halved, down to 8192, as long as there are fewer than 8 chunks per level of a tree.
 [[nodiscard]] int double_tree_chunks(std::int64_t words, int size, std::int64_t chunk_words);
 
-/// The cost of `allreduce_double_tree` in consecutive messages of one chunk; `low` is proven and
-/// `high` was found empirically. See there.
+/// The cost of `allreduce_double_tree`, as a number of consecutive messages of one chunk. `low` is
+/// proven, and `high` was found empirically: see the comment on allreduce_double_tree().
 struct DoubleTreeSteps {
   std::int64_t low = 0;
   std::int64_t high = 0;
 };
 [[nodiscard]] DoubleTreeSteps double_tree_steps(int size, int chunks);
 
-/// Each tree sums one half of the value towards its root and sends the sum back down, chunk by
-/// chunk. Values must have the same length on every rank, so gradients must be dense.
+/// In each tree, one half of the value is summed towards the root, and the sum is sent back down,
+/// chunk by chunk. Values must have the same length on every rank, so gradients must be dense.
 ///
-/// Schedule: in round t a rank at level l of a tree of depth D takes chunk t - (D - l) from its
-/// children, adds its own and sends it up, and takes chunk t - (D + l) from its parent and sends it
-/// down: each was sent in the previous round. Rounds only define an order; no rank waits for the
-/// end of one: the receive of a neighbour's next chunk is always posted, and a send is waited for
-/// in the next round. More chunks of one neighbour in flight change nothing in the α-β machine, and
-/// delay each other when flows share a port: up to twice the time on SMPI.
+/// Schedule: in round t, a rank at level l of a tree of depth D does two things. It receives chunk
+/// t - (D - l) from its children, adds its own and sends the sum to its parent. It also receives
+/// chunk t - (D + l) from its parent and sends it to its children. All chunks that it receives were
+/// sent in the previous round. Rounds only define an order, and no rank waits for the end of a
+/// round: the receive of the next chunk of a neighbour is always posted, and a rank waits for its
+/// sends in the next round. More than one chunk in flight from one neighbour would change nothing
+/// on the α-β machine. Where flows share a port, such chunks would delay each other: the time on
+/// SMPI would be up to twice as long.
 ///
 /// Cost, with T = α + cβ for a chunk of c words and C chunks per half: between max(b C, S(C) +
 /// S(1)) T and (b (C-1) + 2 S(1) + 2 D) T, where D = floor(log P) and b = min(P, 4).
 ///   - b C: from P = 4 on there is an inner node with two children and a parent. For each chunk
 ///     number its ports carry four messages in each direction: two up and one down in its own tree,
 ///     and one in the other tree, where it is a leaf.
-///   - S(C): the earliest step at which the root can have the last sum. A leaf sends its last chunk
-///     at (C-1) T at the earliest; a node has its last sum no sooner than T after the later of its
-///     children, 2 T after the earlier, and 2 C T with two children, since each message occupies
-///     its port. If both subtrees are full and of one height, that is 2 T per level: S(1) is 2 D or
-///     2 D - 1. S(1) once more is the way down of the last sum, which is the same in reverse.
-///   - High: the first chunk's tree, b T for each further chunk, and two T per level, one on the way
-///     up and one down, for messages of the other tree that share a port. There is no proof: the
-///     tests hold it at all P up to 130 with up to 30 chunks.
-/// T_min and T_max replace T when the chunks differ by a word. The cost is thus about 2nβ for large
-/// n and about 4 log P α for small n. γ: two chunks per round for an inner node, hidden if less
-/// than 4 T.
+///   - S(C): the earliest step at which the root can have the sum of the last chunk. A leaf sends
+///     its last chunk at (C-1) T at the earliest. A node has the sum of its last chunk at least T
+///     after the later of its two children has it, at least 2 T after the earlier one, and not
+///     before 2 C T, since each message occupies the node's port. If both subtrees are full and
+///     have the same height, this adds 2 T per level, so S(1) is 2 D or 2 D - 1. The term S(1) is
+///     added for the way of the last sum down to the leaves, which takes as long as the way up.
+///   - The upper end consists of the time of the first chunk up and down the trees, b T for each
+///     further chunk, and 2 T per level (one on the way up and one on the way down) for messages of
+///     the other tree that share a port. It is not proven; the tests check it for all P up to 130
+///     and up to 30 chunks.
+/// If the chunks differ in length by a word, the times T_min and T_max of the shortest and of the
+/// longest chunk replace T. For values of n words, the cost is thus about 2nβ if n is large, and
+/// about 4 log P α if n is small. An inner node sums two chunks per round; this time (γ) is hidden
+/// if it is less than 4 T.
 /// Memory: references to 2 C chunks per rank; the sums are shared.
 [[nodiscard]] Task<Message> allreduce_double_tree(Communicator& comm, Message mine,
                                                   const Reduction& reduction,

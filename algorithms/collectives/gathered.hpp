@@ -13,7 +13,7 @@
 
 namespace thinwire::algorithms {
 
-/// The sum of sparse vectors.
+/// The sum of the gathered sparse vectors.
 [[nodiscard]] SparseVector sum_of_gathered(const Concatenation& gathered, SharedWork& shared);
 /// Joins sparse vectors whose coordinates follow one another from rank to rank.
 [[nodiscard]] SparseVector concatenation_of_gathered(const Concatenation& gathered,
@@ -23,11 +23,12 @@ namespace thinwire::algorithms {
 
 /// The sum of dense blocks of the same coordinates.
 [[nodiscard]] DenseBlock sum_of_gathered_blocks(const Concatenation& gathered, SharedWork& shared);
-/// Joins piece i of P of rank i, dense or sparse, into one stream: dense if any of them is.
+/// Joins the P pieces of a vector, of which piece i comes from rank i, into one stream. Each piece
+/// is dense or sparse. The stream is dense if any of the pieces is.
 [[nodiscard]] Stream stream_of_gathered(const Concatenation& gathered, const Reduction& reduction,
                                         SharedWork& shared);
 
-/// Gathers one number of each rank by an allgather: ceil(log P) α + (P-1) β.
+/// Gathers one number from each rank by an allgather, which costs ceil(log P) α + (P-1) β.
 [[nodiscard]] Task<Numbers> allgather_sizes(Communicator& comm, std::int64_t mine,
                                             SharedWork& shared);
 

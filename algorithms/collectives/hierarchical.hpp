@@ -10,27 +10,31 @@
 
 namespace thinwire::algorithms {
 
-/// The division of ranks into nodes: node i has ranks [i size, (i + 1) size), the last maybe fewer.
+/// The division of ranks into nodes: node i has the ranks [i size, (i + 1) size). The last node may
+/// have fewer ranks.
 struct Nodes {
   int size = 1;
   int count = 1;
 };
 /// The option `node`: ranks per node.
 [[nodiscard]] OptionInfo node_option();
-/// The nodes that the option defines; a size larger than the number of ranks makes one node of all.
+/// The nodes that the option defines. If `node` is larger than the number of ranks, there is one
+/// node with all ranks.
 [[nodiscard]] Nodes nodes_of(const Options& options, int ranks);
 
-/// The allreduce of the leaders: a coroutine on a communicator of the leaders alone that turns a
-/// node's sum into the result, which may be of another kind, as when leaders select anew.
+/// The allreduce of the leaders: a coroutine on a communicator of the leaders alone, which takes
+/// the sum of a node and returns the result. The type of the result may differ from that of the
+/// sum, for example if the leaders select again.
 using AmongLeaders = std::function<Task<Message>(Communicator& leaders, Message sum)>;
 
-/// Node i has ranks [i node, (i + 1) node), the last maybe fewer; its first rank is the leader.
+/// Node i has the ranks [i node, (i + 1) node), and the last node may have fewer. The first rank of
+/// a node is its leader.
 /// Schedule, one phase each: reduce to the leader inside each node (reduce_in_node),
 /// `among_leaders`, broadcast from the leader inside each node (broadcast_in_node).
-/// Cost for values of L words: 2 ceil log(min(node, P)) (α + Lβ) plus that of `among_leaders`,
-/// which starts at the same time on all leaders unless the last node is so small that its tree is
-/// lower. All ranks agree to the last bit if the leaders do. Sparse values fill in inside the node
-/// as in any reduction.
+/// Cost for values of L words: 2 ceil log(min(node, P)) (α + Lβ) plus the cost of `among_leaders`,
+/// which starts at the same time on all leaders unless the last node is so small that its tree has
+/// fewer levels. All ranks agree to the last bit if the leaders do. The number of entries of sparse
+/// values grows inside the node (fill-in), as in any reduction.
 [[nodiscard]] Task<Message> allreduce_hierarchical(Communicator& comm, int node, Message mine,
                                                    const Reduction& reduction,
                                                    const AmongLeaders& among_leaders);

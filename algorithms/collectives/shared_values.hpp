@@ -6,8 +6,8 @@
 namespace thinwire::algorithms {
 
 /// The sum over all ranks of `accumulated` at the coordinates of `indexes`, which are the same on
-/// all ranks (their values are ignored). Rabenseifner's allreduce of K values, one word each: 2 log
-/// P α + 2K (P-1)/P β, K (P-1)/P γ.
+/// all ranks (their values are ignored). This is Rabenseifner's allreduce of K values of one word,
+/// where K is the number of coordinates: 2 log P α + 2K (P-1)/P β + K (P-1)/P γ.
 [[nodiscard]] Task<Reduced> allreduce_values_at(Communicator& comm, SparseVector indexes,
                                                 SparseVector accumulated, const SchemeSetup& setup);
 

@@ -9,23 +9,25 @@
 
 namespace thinwire::algorithms {
 
-/// The P+1 coordinates at which regions begin and end.
+/// The P + 1 coordinates at which the P regions begin and end.
 using Boundaries = Numbers;
 
-/// Regions of equally many components.
+/// The boundaries of regions with equal numbers of components.
 [[nodiscard]] Boundaries equal_regions(const SchemeSetup& setup);
 
 /// How the parts of the regions are sent.
 struct SplitStyle {
   ExchangeOrder order = {};
-  /// As in the published code of Ok-Topk: counts first, then indexes and values separately.
+  /// Whether the counts are sent first, and then indexes and values separately, as in the published
+  /// code of Ok-Topk.
   bool counts_first = false;
 };
 
-/// The sum of this rank's region over all ranks. Each message holds the COO entries of a region.
-/// Cost when each rank has k evenly spread entries: (P-1) α + 2k (P-1)/P β, plus the part of k
-/// (P-1)/P γ that the exchanges in flight do not hide. With `counts_first`: (P-1) (α + β) for the
-/// counts, and 2 (P-1) α instead of (P-1) α.
+/// The sum of this rank's region over all ranks. Each message contains the entries of a region in
+/// COO format (index and value).
+/// Cost if each rank has k evenly spread entries: (P-1) α + 2k (P-1)/P β, plus the part of the
+/// summation time k (P-1)/P γ that does not overlap with exchanges in flight. `counts_first` adds
+/// (P-1) (α + β) for the counts, and makes the latency term 2 (P-1) α instead of (P-1) α.
 [[nodiscard]] Task<SparseVector> split_and_reduce(Communicator& comm, SparseVector selected,
                                                   Boundaries boundaries, const SchemeSetup& setup,
                                                   SplitStyle style);

@@ -1,5 +1,5 @@
-// One tag per kind of message. Messages of one pair of ranks and one tag keep their order, and all
-// ranks call the same collectives in the same order, so no more tags are needed.
+// One tag per kind of message. Messages with the same sender, receiver and tag keep their order,
+// and all ranks call the same collectives in the same order, so no more tags are needed.
 #pragma once
 
 #include "sim/core/base/units.hpp"

@@ -1,14 +1,15 @@
 // The Communicator: the only view of a network that a scheme has.
 //
 // Posting (isend, irecv) and reading the clock never wait, so they are plain calls. The operations
-// that may wait (wait, wait_all, sendrecv, compute) are plain awaiters, not tasks: a network that
-// can block its caller (SMPI) does so inside await_ready and never suspends; an event loop parks
-// the handle and resumes it when the last of the awaited requests is complete.
+// that may wait (wait, wait_all, sendrecv, compute) are plain awaiters, not tasks. A network that
+// can block its caller (SMPI) does so inside await_ready, so the coroutine is never suspended. An
+// event loop stores the coroutine handle, and resumes it when the last of the awaited requests is
+// complete.
 //
-// A rank has a second strand, like a progress thread or NCCL's communication stream: a program
-// started there runs concurrently with the rank's own, on a Communicator of its own. The two
-// strands share the rank's ports but not its clock, and local work of one takes no time from the
-// other.
+// A rank has a second strand, like a progress thread or NCCL's communication stream. A program
+// started there runs concurrently with the rank's own program and has a Communicator of its own.
+// The two strands share the rank's ports. Each strand has its own clock, and local work on one
+// strand does not delay the other.
 #pragma once
 
 #include <array>
@@ -27,8 +28,9 @@
 
 namespace thinwire::inline kernel {
 
-/// Names a posted send or receive, or a started program, until it is waited for. Only the network
-/// that issued it interprets it, and only the strand that posted it waits for it.
+/// Identifies a posted send or receive, or a started program, until a strand has waited for it.
+/// Only the network that issued a request interprets it, and only the strand that posted it may
+/// wait for it.
 struct Request {
   std::uint64_t token = 0;
 };
@@ -37,7 +39,7 @@ struct Request {
 enum class Strand : std::uint8_t { main, second };
 
 class Communicator;
-/// Creates the coroutine that runs on a rank's second strand, when its turn has come.
+/// Creates the coroutine of a started program. Called when the second strand begins the program.
 using StartedProgram = std::function<Task<Message>(Communicator& strand)>;
 
 /// The operations of one strand of one rank on a network.
@@ -54,23 +56,25 @@ class Communicator {
   /// P, the number of ranks.
   [[nodiscard]] int size() const { return size_; }
 
-  /// Posts a send. Messages of one pair of ranks and one tag are received in the order of posting.
+  /// Posts a send. Messages with the same sender, receiver and tag are received in the order in
+  /// which they were posted.
   [[nodiscard]] virtual Request isend(Rank to, Tag tag, Message message) = 0;
   /// Posts a receive from one rank; there is no wildcard.
   [[nodiscard]] virtual Request irecv(Rank from, Tag tag) = 0;
-  /// Starts `program`, which takes the second strand's Communicator and returns a Task<Message> or
-  /// a Task<void>, and continues at once. The strand runs the started programs in order, one at a
-  /// time; its messages match only those of the other ranks' second strands. Waiting returns the
-  /// program's Message, advances the clock to its end if that is later, and rethrows what the
-  /// program threw. A rank need not wait: a run ends when all started programs have ended, and
-  /// fails with any error that no rank has received. `program` is kept until then; whatever it
-  /// refers to must live as long.
+  /// Starts `program` on the second strand and returns at once. The program takes the second
+  /// strand's Communicator and returns a Task<Message> or a Task<void>. The strand runs the started
+  /// programs in order, one at a time. Its messages match only those of the other ranks' second
+  /// strands. Waiting for the request returns the program's Message, advances the clock to the end
+  /// of the program if that is later, and rethrows the program's exception. A rank need not wait: a
+  /// run ends when all started programs have ended, and it fails if a program threw an exception
+  /// that no wait has rethrown. `program` is stored until it has ended; whatever it refers to must
+  /// live as long.
   template <class Program>
   [[nodiscard]] Request start(Program program);
   /// Seconds since the ranks started together (0 on a network without a clock).
   [[nodiscard]] virtual Seconds now() const = 0;
-  /// A hint, free of simulated time, that the request will be waited for soon. A network with
-  /// thousands of ranks in one thread prefetches its state.
+  /// Announces that the rank will soon wait for the request. This takes no simulated time. A
+  /// network with thousands of ranks in one thread uses it to prefetch the state of the request.
   virtual void expect(Request /*request*/) const {}
 
   class WaitAwaiter;
@@ -79,28 +83,29 @@ class Communicator {
   class ComputeAwaiter;
   class PhaseScope;
 
-  /// co_await gives the Message of a receive or of a started program, and an empty one for a send.
-  /// Each request is waited for once.
+  /// co_await returns the Message of a receive or of a started program, and an empty Message for a
+  /// send. A strand waits for each request once.
   [[nodiscard]] WaitAwaiter wait(Request request);
-  /// co_await gives the Messages in the order of `requests`, which must outlive the expression.
+  /// co_await returns the Messages in the order of `requests`, which must outlive the expression.
   [[nodiscard]] WaitAllAwaiter wait_all(std::span<const Request> requests);
-  /// Sends and receives concurrently; co_await gives the received Message.
+  /// Sends and receives concurrently; co_await returns the received Message.
   [[nodiscard]] SendrecvAwaiter sendrecv(Rank to, Message message, Rank from, Tag tag);
-  /// Local work of `work` simulated seconds; communication in flight continues meanwhile.
+  /// Simulates local work that takes `work` seconds. Communication in flight continues meanwhile.
   [[nodiscard]] ComputeAwaiter compute(Seconds work);
   /// Marks the rest of the enclosing scope as a phase of the scheme.
   [[nodiscard]] PhaseScope phase(std::string_view name);
 
  protected:
   [[nodiscard]] virtual Request start_program(StartedProgram program) = 0;
-  /// True when all requests are complete; the rank's clock is then at that moment. A network that
-  /// blocks its caller returns only then.
+  /// Returns whether all requests are complete. If so, the rank's clock has advanced to the time of
+  /// the last completion. A network that blocks its caller returns only when they are complete.
   virtual bool complete(std::span<const Request> requests) = 0;
-  /// Called when complete() returned false: resume `waiting` once all of `requests` are complete.
+  /// Called after complete() has returned false. Must resume `waiting` once all of `requests` are
+  /// complete.
   virtual void park(std::span<const Request> requests, std::coroutine_handle<> waiting) = 0;
-  /// Ends a complete request and hands over what it received.
+  /// Releases a complete request and returns the Message that it received.
   virtual Message finish(Request request) = 0;
-  /// Spends simulated time; true when it has passed (an event loop may just advance the clock).
+  /// Lets `work` seconds of simulated time pass (an event loop may just advance the rank's clock).
   virtual void spend(Seconds work) = 0;
   virtual void enter_phase(std::string_view name) = 0;
   virtual void leave_phase() noexcept = 0;

@@ -1,4 +1,4 @@
-// A subset of the ranks of a Communicator as a Communicator of its own.
+// A Group makes a subset of the ranks of a Communicator a Communicator of its own.
 #pragma once
 
 #include "sim/core/kernel/communicator.hpp"
@@ -13,15 +13,18 @@ struct Members {
 };
 
 /// Rank i of the group is the i-th of the members. Every operation is forwarded to the parent,
-/// which must outlive the group and may be a group too: time, phases and accounting stay with the
-/// network. Each member creates its own Group without any communication. A Group takes a few words
-/// of memory, whatever the count: every rank of a large simulation holds some.
+/// which must outlive the group and may be a group too. Time, phases and accounting are those of
+/// the network. Each member creates its own Group without any communication. A Group takes a few
+/// words of memory, however many members it has, because every rank of a large simulation has
+/// several Groups.
 ///
-/// Messages of one pair of ranks and one tag keep one order through the parent and all its groups,
-/// so both ranks must use two groups that they share in the same order.
+/// Messages with the same sender, receiver and tag stay in the order of posting across the parent
+/// and all its groups. If two ranks share two groups, both ranks must therefore use these groups in
+/// the same order.
 class Group final : public Communicator {
  public:
-  /// Throws SimulationError when the parent lacks a member, or its own rank is not a member.
+  /// Throws SimulationError if a member is not a rank of the parent, or if the parent's own rank is
+  /// not a member.
   Group(Communicator& parent, Members members);
 
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override;
@@ -30,7 +33,7 @@ class Group final : public Communicator {
   [[nodiscard]] Seconds now() const override { return parent_.now(); }
 
  protected:
-  /// Runs on the second strand of the parent, within the group on that strand.
+  /// The program runs on the second strand of the parent, with the same group on that strand.
   [[nodiscard]] Request start_program(StartedProgram program) override;
   bool complete(std::span<const Request> requests) override { return parent_.complete(requests); }
   void park(std::span<const Request> requests, std::coroutine_handle<> waiting) override {

@@ -24,10 +24,11 @@ struct Traffic {
   Traffic& operator+=(const Traffic& other);
 };
 
-/// Adds phase by phase; `sum` grows when it has fewer phases.
+/// Adds `phases` to `sum`, phase by phase. `sum` is extended if it has fewer phases.
 void add_phases(std::vector<Traffic>& sum, std::span<const Traffic> phases);
 
-/// The names of the phases of a run, shared by its ranks. Phase 0 is everything outside any mark.
+/// The names of the phases of a run, shared by its ranks. Phase 0 is everything outside the marked
+/// phases.
 class PhaseNames {
  public:
   [[nodiscard]] std::size_t index_of(std::string_view name);
@@ -52,21 +53,21 @@ class Ledger {
     ++phase.messages_received;
     phase.words_received += words;
   }
-  /// Phases nest; traffic and time go to the innermost one.
+  /// Phases nest. Traffic and time are charged to the innermost phase.
   void enter(std::string_view phase, Seconds now);
   void leave(Seconds now);
-  /// Reopens the ledger of a strand that was idle: the time since is charged to no phase.
+  /// Reopens the ledger of a strand that was idle. The idle time is charged to no phase.
   void open(Seconds now);
   /// Closes the ledger at the end of the program.
   void close(Seconds now);
-  /// Also reports the strand's activity to `track` from now on; nullptr ends this.
+  /// From now on, also reports the strand's activity to `track`; nullptr ends the reports.
   void follow(TimelineTrack* track) { track_ = track; }
   /// Reports local work to the track, if there is one.
   void worked(Seconds begin, Seconds end) {
     if (track_ != nullptr) tell_work(begin, end);
   }
 
-  /// Indexed like PhaseNames::all(); phases that this rank never entered may be missing at the end.
+  /// Indexed like PhaseNames::all(). The last phases are missing if this rank never entered them.
   [[nodiscard]] const std::vector<Traffic>& by_phase() const { return phases_; }
   [[nodiscard]] Traffic total() const;
 

@@ -9,8 +9,8 @@
 
 namespace thinwire::inline kernel {
 
-/// A part of an immutable value: positions [first, last) of `body`, in whatever unit the body
-/// counts. Copying one copies no data.
+/// A part of an immutable value: positions [first, last) of `body`. The body defines the unit of
+/// positions. Copying a Payload copies no data.
 struct Payload {
   Ref<const Body> body;
   std::uint32_t first = 0;

@@ -17,9 +17,9 @@ class Timeline;
 
 /// The cost of a run for one rank.
 struct RankReport {
-  Seconds finished;        ///< when the rank's program and all it started ended (0 without a clock)
+  Seconds finished;        ///< end of its program and all that it started (0 without a clock)
   std::int64_t steps = 0;  ///< counting network only: length of the longest chain of messages
-  /// Indexed like RunReport::phases; the sum over both strands. The strands may be in phases at the
+  /// The sum over both strands, indexed like RunReport::phases. The strands may be in phases at the
   /// same time, so the times may add up to more than `finished`.
   std::vector<Traffic> by_phase;
 
@@ -30,8 +30,8 @@ struct RankReport {
 struct LinkReport {
   std::string name;
   double bandwidth = 0;         ///< bytes per second
-  Bytes carried;                ///< of messages that crossed it
-  double mean_utilisation = 0;  ///< carried bytes over the capacity during the makespan
+  Bytes carried;                ///< bytes of the messages that crossed it
+  double mean_utilisation = 0;  ///< carried bytes divided by the capacity during the makespan
   double peak_utilisation = 0;  ///< the largest share of its bandwidth in use at any time
 };
 
@@ -39,13 +39,14 @@ struct LinkReport {
 struct RunReport {
   std::vector<std::string> phases;
   std::vector<RankReport> ranks;
-  std::vector<LinkReport> links = {};  ///< those that carried something, if requested
+  std::vector<LinkReport> links = {};  ///< the links that carried something, if requested
 
   [[nodiscard]] Seconds makespan() const;
   [[nodiscard]] std::int64_t steps() const;
 };
 
-/// Creates the coroutine of a rank. Called once per rank; the Communicator outlives the coroutine.
+/// Creates the coroutine of a rank. The network calls it once per rank. The Communicator outlives
+/// the coroutine.
 using RankProgram = std::function<Task<void>(Communicator&)>;
 
 /// One simulated machine.
@@ -58,11 +59,12 @@ class Network {
   Network& operator=(Network&&) = delete;
   virtual ~Network() = default;
 
-  /// Runs `program` on ranks 0 .. ranks-1, which start together at time 0, and all that they start.
-  /// Rethrows what a rank threw; throws DeadlockError and UnmatchedError.
+  /// Runs `program` on ranks 0 .. ranks-1, which start together at time 0, and the programs that
+  /// they start. Rethrows the exception of a rank. Throws DeadlockError if ranks wait forever, and
+  /// UnmatchedError if messages or receives remain unmatched.
   virtual RunReport run(int ranks, const RankProgram& program) = 0;
 
-  /// Reports the following runs to `timeline`, which must outlive them; nullptr ends this. A
+  /// Reports the following runs to `timeline`, which must outlive them; nullptr ends the reports. A
   /// network without a clock reports nothing.
   void record(Timeline* timeline) { timeline_ = timeline; }
 

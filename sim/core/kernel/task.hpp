@@ -1,11 +1,11 @@
 // Task<T>: the coroutine type in which schemes and collectives are written.
 //
 // A task is lazy, move-only, and awaited in the expression that creates it. An awaited task runs on
-// the stack of the awaiting one until it first suspends. If it completes without suspending, the
-// awaiting coroutine continues directly: no symmetric transfer is involved, so a loop over tasks
-// that complete at once needs constant stack, also at -O0 and under sanitizers, where GCC makes no
-// tail calls. Only a task that did suspend transfers control to its parent when it ends, and then
-// the stack depth is that of the nesting of tasks.
+// the stack of the awaiting coroutine until it first suspends. If it completes without suspending,
+// the awaiting coroutine continues directly, without a symmetric transfer. A loop over tasks that
+// complete at once therefore needs constant stack space, also at -O0 and under sanitizers, where
+// GCC makes no tail calls. Only a task that has suspended transfers control to its parent when it
+// ends. The depth of the stack is then that of the nesting of tasks.
 #pragma once
 
 #include <coroutine>
@@ -15,7 +15,7 @@
 
 namespace thinwire::inline kernel {
 
-/// The coroutine type of schemes: see the head of this file.
+/// The coroutine type of schemes: see the comment at the top of this file.
 template <class T = void>
 class Task;
 
@@ -95,7 +95,7 @@ class [[nodiscard]] Task {
   /// Runs a root task until it first suspends. Child tasks are co_awaited instead.
   void start() { coroutine_.resume(); }
   [[nodiscard]] bool done() const { return coroutine_.done(); }
-  /// The value of a root task that is done; rethrows what it threw.
+  /// The value of a root task that is done. Rethrows the exception of the task.
   T result() { return coroutine_.promise().take(); }
 
   auto operator co_await() && noexcept {

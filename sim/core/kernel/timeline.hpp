@@ -1,9 +1,9 @@
-// A record of the events of a run. A network writes it when one is given (Network::record);
-// recording changes nothing in the simulation.
+// A timeline is a record of the events of a run. A network writes it if Network::record() has been
+// called. Recording does not change the simulation.
 //
-// A shown rank has a track per strand: nested slices, in order of time. Messages are kept
-// separately when either end is shown. Times are seconds since the start of the first iteration;
-// iterations follow one another without a gap.
+// Each rank that is shown has one track per strand. A track consists of nested slices in the order
+// of time. Messages are stored separately, if their sender or their receiver is shown. Times are
+// seconds since the start of the first iteration; iterations follow one another without a gap.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace thinwire::inline kernel {
 
 class Timeline;
 
-/// A message as its network saw it, in seconds of the run.
+/// The times of a message, in seconds since the beginning of the run.
 struct MessageTimes {
   Rank from;
   Rank to;
@@ -45,17 +45,18 @@ enum class SliceKind : std::uint8_t {
 /// The activity of one strand of a rank.
 class TimelineTrack {
  public:
-  /// The beginning or the end of a slice. Slices of a track nest; a failed run leaves some open.
+  /// The beginning or the end of a slice. The slices of a track nest. A failed run leaves some of
+  /// them without an end.
   struct Mark {
     Seconds at;
     bool begins = false;
-    SliceKind kind = SliceKind::program;  ///< for a beginning
-    std::string name = {};                ///< for a beginning
+    SliceKind kind = SliceKind::program;  ///< only for the beginning of a slice
+    std::string name = {};                ///< only for the beginning of a slice
   };
 
   TimelineTrack(Timeline& timeline, Strand strand) : timeline_(&timeline), strand_(strand) {}
 
-  // The strand's ledger calls these, with times in seconds of the run.
+  // The strand's ledger calls these, with times in seconds since the beginning of the run.
   void open(Seconds at);
   void enter(std::string_view phase, Seconds at);
   void leave(Seconds at);
@@ -73,15 +74,16 @@ class TimelineTrack {
   Timeline* timeline_;
   Strand strand_;
   std::vector<Mark> marks_;
-  std::vector<bool> open_;  ///< one per open slice: whether it was recorded or left out
+  std::vector<bool> open_;  ///< by open slice: whether it was recorded (otherwise it was left out)
 };
 
 /// The phases, local work and messages of the shown ranks, with their times.
 class Timeline {
  public:
-  /// Records at most `most_events` beginnings, ends and flows. A quarter of them is reserved for
-  /// the tracks, so that phases are still recorded after the room for messages is used up. Later
-  /// events are left out and counted.
+  /// Records at most `most_events` events: the beginnings and ends of slices, and the flows that
+  /// connect the two slices of a message. A quarter of them is reserved for the tracks, so that
+  /// phases are still recorded after the room for messages is used up. Events beyond the limit are
+  /// left out and counted.
   explicit Timeline(std::vector<Rank> shown,
                     std::size_t most_events = std::numeric_limits<std::size_t>::max());
   Timeline(const Timeline&) = delete;
@@ -90,7 +92,7 @@ class Timeline {
   Timeline& operator=(Timeline&&) = delete;
   ~Timeline() = default;
 
-  /// To be called before the first event is recorded.
+  /// Adds a rank to those that are shown. To be called before the first event is recorded.
   void show(Rank rank);
   [[nodiscard]] bool shows(Rank rank) const;
   [[nodiscard]] bool shows(Rank from, Rank to) const { return shows(from) || shows(to); }
@@ -103,12 +105,12 @@ class Timeline {
   // The network calls these.
   /// The track of a strand; nullptr when its rank is not shown.
   [[nodiscard]] TimelineTrack* track(Rank rank, Strand strand);
-  /// Keeps the message when either end is shown.
+  /// Stores the message if its sender or its receiver is shown.
   void add(const MessageTimes& message);
 
   using Strands = std::pair<Rank, Strand>;
   [[nodiscard]] const std::map<Strands, TimelineTrack>& tracks() const { return tracks_; }
-  /// Times are in seconds of the timeline; the order is that of recording.
+  /// Times are seconds since the start of the first iteration. The order is that of recording.
   [[nodiscard]] const std::deque<MessageTimes>& messages() const { return messages_; }
   [[nodiscard]] const std::vector<Rank>& shown() const { return shown_; }
 
@@ -122,7 +124,8 @@ class Timeline {
 
  private:
   friend class TimelineTrack;
-  /// Reserves the marks of a slice; false, and counted as left out, when there is no room.
+  /// Reserves two events for the marks of a slice. If there is no room for them, counts the slice
+  /// as left out and returns false.
   [[nodiscard]] bool take_slice(Seconds at);
 
   std::vector<Rank> shown_;  ///< ascending

@@ -1,4 +1,5 @@
-// Costs of local work. All are 0 by default: the papers' tables charge for messages alone.
+// Costs of local work. All are 0 by default, as in the cost tables of the papers, which contain
+// only the costs of messages.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@ namespace thinwire::inline kernel {
 
 /// The cost of one kind of work.
 struct Price {
-  Seconds call;     ///< once per operation on a positive amount: kernel launches
+  Seconds call;     ///< per operation on a positive amount, such as a kernel launch
   Seconds element;  ///< per component, entry or word
 
   [[nodiscard]] constexpr Seconds of(std::int64_t amount) const {

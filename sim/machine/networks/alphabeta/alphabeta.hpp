@@ -1,33 +1,38 @@
-// A precise form of the papers' machine, T(L) = α + βL, generalised to LogGP.
+// A precise form of the machine of the papers, on which a message of w words takes T(w) = α + βw,
+// generalised to LogGP.
 //
-// Each rank has a send port and a receive port that work at the same time; no other resource is
-// shared. A message of L words
-//   - occupies its sender's processor for o, and is then posted;
-//   - begins when its receive has been posted too (rendezvous), so that a port is never kept busy
-//     by a message that nobody waits for; with an eager limit, messages up to it begin at once;
-//   - reaches the two ports `latency` after it begins. It needs g + G·L of service at each. A port
-//     serves the messages that are there at equal shares, and is never idle while there is one;
-//   - is delivered when both ports have served it. Its send is complete then, too. The send of an
-//     eager message is complete after g + G·L;
-//   - occupies its receiver's processor for o when it is waited for.
-// α-β is o = 0, L = 0, g = α, G = β (LogGP: Alexandrov et al., JPDC 1997; rendezvous beside eager
-// messages as in LogGPS: Ino et al., PPoPP 2001, here without the time of the handshake). So m
-// messages from one rank cost it the sum of their α + βL, and so do m messages into one rank.
+// Each rank has a send port and a receive port, which work at the same time. Messages share no
+// other resource. With the parameters L, o, g and G of LogGP, a message of w words goes through
+// these steps:
+//   - It occupies its sender's processor for the time o, and is then posted.
+//   - It begins when its receive has been posted too (rendezvous), so that no port is kept busy by
+//     a message that no rank waits for. With an eager limit, messages up to this size begin at
+//     once.
+//   - It reaches both ports a time L after it begins. It needs a service time of g + G·w at each
+//     port. A port divides its capacity equally among the messages that it serves, and is never
+//     idle while it has one to serve.
+//   - It is delivered when both ports have served it. Its send is complete at the same time. The
+//     send of an eager message is complete after g + G·w.
+//   - It occupies its receiver's processor for the time o when the receiver waits for it.
+// The α-β machine is the case o = 0, L = 0, g = α, G = β (LogGP: Alexandrov et al., JPDC 1997).
+// Rendezvous messages beside eager ones are those of LogGPS (Ino et al., PPoPP 2001), here without
+// the time of the handshake. If a rank sends m messages, they occupy its send port for the sum of
+// their α + βw. The same holds for m messages to one rank and its receive port.
 //
-// The two strands of a rank share its ports. Each strand has its own processor: overhead and local
-// work of one do not delay the other.
+// The two strands of a rank share its ports. Each strand has its own processor, so overhead and
+// local work of one strand do not delay the other.
 #pragma once
 
 #include "sim/core/kernel/network.hpp"
 
 namespace thinwire::networks {
 
-/// The machine: times of messages, in seconds.
+/// The parameters of the machine, in seconds.
 struct LogGP {
-  Seconds latency;       ///< L, from the beginning of a message to its service at the ports
-  Seconds overhead;      ///< o, of the processor, per message, on each side
-  Seconds gap;           ///< g, of the port, per message: α
-  Seconds gap_per_word;  ///< G, of the port, per word of 4 bytes: β
+  Seconds latency;       ///< L: time from the beginning of a message to its arrival at the ports
+  Seconds overhead;      ///< o: processor time per message, for the sender and for the receiver
+  Seconds gap;           ///< g: time of a port per message (α)
+  Seconds gap_per_word;  ///< G: time of a port per word of 4 bytes (β)
 };
 
 [[nodiscard]] constexpr LogGP alpha_beta(Seconds alpha, Seconds beta_per_word) {
@@ -38,7 +43,7 @@ struct LogGP {
 /// The α-β network: deterministic and single-threaded.
 class AlphaBetaNetwork final : public Network {
  public:
-  /// Messages up to `eager` bytes do not wait for their receiver.
+  /// Messages of up to `eager` bytes begin before their receive is posted.
   explicit AlphaBetaNetwork(LogGP machine, Bytes eager = Bytes(0))
       : machine_(machine), eager_(eager) {}
   RunReport run(int ranks, const RankProgram& program) override;

@@ -14,18 +14,18 @@ namespace thinwire::networks {
 /// Throws SimulationError when `peer` is not a rank.
 void check_peer(const Communicator& comm, Rank peer);
 
-/// Throws InputError when the number of hosts given to a network on a platform differs from that of
-/// the ranks.
+/// Throws InputError when a network on a platform has been given a number of hosts that differs
+/// from the number of ranks.
 void check_places(const std::string& platform, int ranks, std::size_t hosts);
 
-/// Throws because a program on a second strand started another program.
+/// Reports that a program on a second strand started another program, which is not allowed.
 [[noreturn]] void throw_started_by_second(Rank rank);
 
-/// A strand that waits when nothing is in flight any more.
+/// A strand that still waits when no message is in flight any more, and what it waits for.
 struct Waiting {
   enum class For : std::uint8_t {
     message,  ///< a message from the peer
-    taking,   ///< the peer's receive
+    taking,   ///< a receive that the peer has to post
     started   ///< a program that the rank itself has started; there is no peer
   };
 
@@ -45,9 +45,9 @@ struct Waiting {
 [[noreturn]] void throw_unreceived(Rank from, Rank to, Tag tag, Words words,
                                    Strand strand = Strand::main);
 
-/// Throws UnmatchedError when, after the last rank has ended, a mailbox holds an unmatched message
-/// or receive, or a slot is still in use. Mailboxes are indexed by rank; those of the second
-/// strands, if any, follow those of the first ones.
+/// Called when the last rank has ended. Throws UnmatchedError if a mailbox holds an unmatched
+/// message or receive, or if a slot is still in use. Mailboxes are indexed by rank; those of the
+/// second strands, if any, follow those of the main strands.
 void check_matched(const std::vector<const Mailbox*>& mailboxes, std::size_t ranks,
                    const SlotPool& slots);
 

@@ -1,6 +1,6 @@
-// The common part of the networks with an event loop of their own: a Communicator that parks its
-// rank, and a loop that starts the ranks, delivers messages, resumes the ranks that wait for them,
-// and detects a deadlock at the end.
+// The common part of the networks that have an event loop of their own: a Communicator that
+// suspends its rank, and a loop that starts the ranks, delivers messages, resumes the ranks that
+// wait for them, and detects a deadlock at the end.
 #pragma once
 
 #include <bit>
@@ -22,8 +22,9 @@ namespace thinwire::networks {
 
 class EventLoop;
 
-/// A strand of a rank in an event loop: the rank's own program, or the second one. Its `clock_` may
-/// be ahead of other strands', because a strand depends only on what it waits for.
+/// A strand of a rank in an event loop: the main strand or the second one. Its `clock_` may be
+/// ahead of the clocks of other strands, because a strand depends only on the requests that it
+/// waits for.
 class LoopRank : public Communicator {
  public:
   LoopRank(Rank rank, int size, EventLoop& loop);
@@ -34,7 +35,7 @@ class LoopRank : public Communicator {
   }
 
   /// Delivers a message that is complete at `stamp`. Returns whether the strand must be resumed
-  /// because it waited for this message last.
+  /// because this is the last message that it waited for.
   [[nodiscard]] bool deliver(Rank from, Tag tag, Message&& message, double stamp);
   /// Matches a message in flight with its receive; complete_slot() completes it later.
   [[nodiscard]] Match match(Rank from, Tag tag, Message&& message, TransferIndex transfer) {
@@ -43,7 +44,8 @@ class LoopRank : public Communicator {
   /// Like deliver(), for a slot that has already been matched.
   [[nodiscard]] bool complete_slot(SlotIndex index, double stamp);
   void resume() const { waiting_.resume(); }
-  /// Prefetches what resume() reads: first the strand itself, then what it points to.
+  /// prefetch() prefetches the strand itself. prefetch_resumed() follows its pointers and
+  /// prefetches what else resume() reads.
   void prefetch() const {
     prefetch_line(&waiting_);
     prefetch_line(&mailbox_);
@@ -54,11 +56,11 @@ class LoopRank : public Communicator {
     mailbox_.prefetch_posted();
   }
   void close_books() { ledger_.close(now()); }
-  /// Also reports the strand's activity to `track`; nullptr ends this.
+  /// Also reports the strand's activity to `track`; nullptr ends the reports.
   void follow(TimelineTrack* track) { ledger_.follow(track); }
   /// Parks an idle second strand: `waiting` is resumed when a program is started.
   void park_idle(std::coroutine_handle<> waiting);
-  /// Begins a program on a second strand that was started at time `start`.
+  /// Begins a program on this second strand. The rank started the program at time `start`.
   void begin(double start);
   /// Begins a rank's own program, at time 0.
   void open_books() { ledger_.open(Seconds(0)); }
@@ -77,8 +79,8 @@ class LoopRank : public Communicator {
   void enter_phase(std::string_view name) override { ledger_.enter(name, now()); }
   void leave_phase() noexcept override { ledger_.leave(now()); }
 
-  /// The request of a send whose completion time is known when it is posted: the token is that
-  /// time.
+  /// The request of a send whose completion time is known when the send is posted. The token
+  /// contains this time.
   [[nodiscard]] static Request timed_request(double complete_at) {
     return Request{std::bit_cast<std::uint64_t>(complete_at)};
   }
@@ -142,8 +144,8 @@ class EventLoop {
   EventLoop& operator=(EventLoop&&) = delete;
   virtual ~EventLoop();
 
-  /// Delivers a message that is complete at `stamp` to the receiver's strand of the same kind as
-  /// the sender's. A receiver that waits for it is resumed when the loop comes to it.
+  /// Delivers a message that is complete at `stamp`. The receiver's strand is of the same kind
+  /// (main or second) as the sender's. If it waits for the message, the loop resumes it later.
   void deliver(Rank from, Rank to, Strand strand, Tag tag, Message&& message, double stamp);
   /// Matches a message with its receive; complete() completes it later. Returns their common slot,
   /// and whether the receive has been posted.
@@ -154,7 +156,8 @@ class EventLoop {
 
   /// Prefetches what complete() reads of a strand.
   void prefetch(Rank rank, Strand strand) const { strands_[index_of(rank, strand)]->prefetch(); }
-  /// Prefetches what a strand reads when it is resumed, once prefetch() has had its time.
+  /// Prefetches what a strand reads when it is resumed. To be called some time after prefetch(),
+  /// whose data it reads.
   void prefetch_resumed(Rank rank, Strand strand) const {
     strands_[index_of(rank, strand)]->prefetch_resumed();
   }
@@ -166,7 +169,7 @@ class EventLoop {
  protected:
   /// Runs the program on all ranks to its end.
   void run(const RankProgram& program, std::span<const std::unique_ptr<LoopRank>> ranks);
-  /// Handles the next events once no rank can run. Returns false when there are none.
+  /// Handles the next events. Called when no rank can run. Returns false if there are no events.
   virtual bool advance() = 0;
   /// Creates the second strand of a rank, when the rank first starts a program or the second strand
   /// of another rank first sends to it.

@@ -15,17 +15,18 @@ struct Event {
   std::uint32_t who;
 };
 
-/// A radix heap (Ahuja, Mehlhorn, Orlin, Tarjan, JACM 1990): popped times never decrease, so
-/// entries are bucketed by the highest bit in which they differ from the last popped time. The bit
-/// patterns of non-negative doubles are ordered like the doubles. Lockstep schedules have thousands
-/// of entries at one time; they are popped together, sorted by `who`.
+/// A radix heap (Ahuja, Mehlhorn, Orlin, Tarjan, JACM 1990). Popped times never decrease, so an
+/// entry is stored in the bucket of the highest bit in which its time differs from the last popped
+/// time. The bit patterns of non-negative doubles are ordered like the doubles. Schedules in
+/// lockstep have thousands of entries with the same time. These are popped together, sorted by
+/// `who`.
 class EventQueue {
  public:
   [[nodiscard]] bool empty() const { return size_ == 0; }
   /// `time` must not be before the last popped time.
   void push(double time, std::uint32_t who);
   /// Appends the entries of the earliest time to `batch`, in the order of `who`, unless that time
-  /// is after `latest`; returns whether it did.
+  /// is after `latest`. Returns whether entries were appended.
   bool pop_earliest(double latest, std::vector<Event>& batch);
 
  private:

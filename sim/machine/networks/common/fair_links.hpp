@@ -1,15 +1,16 @@
-// Links that messages share fairly: the fluid model of network links.
+// Links that messages share fairly: the fluid model of the network `links`.
 //
 // A link is a processor-sharing server: the flows that it still has to serve get equal shares of
 // its bandwidth. A flow is on all its links at once, each link serves all of its bytes, and the
-// flow is complete when its last link is done. So each link is work-conserving: it runs at its full
-// bandwidth while it has any backlog, and leaves the share of a flow that waits for another link to
-// the others. If each route has one bottleneck, this equals max-min sharing.
+// flow is complete when its last link has served them. Each link is therefore work-conserving: it
+// runs at its full bandwidth while it has any backlog. When it has served all bytes of a flow, the
+// other flows get the share of this flow, even if the flow still waits for another link. If each
+// route has one bottleneck, this is equal to max-min sharing.
 //
 // The virtual time of a link is the number of bytes that it has served to each flow (as in fair
-// queueing): a flow finishes at its arrival's virtual time plus its bytes, whichever flows come and
-// go. Only the bottleneck of a flow, the link that will serve it longest, has events for it; all
-// other links are updated lazily.
+// queueing). A flow finishes at the virtual time at which it arrives plus its bytes, whichever
+// other flows arrive or leave. The bottleneck of a flow is the link that will serve it longest.
+// Only this link has events for the flow; the other links are updated lazily.
 #pragma once
 
 #include <array>
@@ -54,7 +55,8 @@ class FairLinks {
     prefetch_line(&later_[link]);
     prefetch_line(&scheduled_[link]);
   }
-  /// The flow that a link will have served first, or any if it serves none: a hint.
+  /// The flow that a link will finish first, or an arbitrary flow if it serves none. Used only for
+  /// prefetching.
   [[nodiscard]] FlowIndex first_of(topologies::LinkIndex link) const {
     return links_[link].first[0].flow;
   }
@@ -71,9 +73,9 @@ class FairLinks {
     double finish = 0;  ///< in the link's virtual time
     FlowIndex flow = 0;
     std::uint16_t position = 0;   ///< index of the link in the flow's list
-    std::uint16_t untracked = 0;  ///< 1: the flow does not wait for this share to finish
+    std::uint16_t untracked = 0;  ///< 1: untracked (see Flow)
   };
-  /// The first two shares to finish are in the link's own cache line: most links have no more.
+  /// The two shares that finish first are in the link's own cache line: most links have no others.
   struct alignas(64) Link {
     double seconds_per_byte;
     double virtual_time = 0;          ///< in bytes
@@ -86,16 +88,17 @@ class FairLinks {
   /// All shares of a link but the first two, in the order of their finish.
   struct Later {
     std::vector<Share> shares = {};
-    std::size_t gone = 0;  ///< number at the front that have moved to the first two
+    std::size_t gone = 0;  ///< number of shares at the front that have moved to Link::first
   };
-  /// The masks have one bit per position in the flow's list of links. While a link serves this flow
-  /// alone, its finish is known when the flow begins. Such a share is untracked: the link needs no
-  /// update to tell that it has finished, until another flow arrives there.
+  /// The masks have one bit per position in the flow's list of links. If a link serves only this
+  /// flow, the time at which it finishes is known when the flow begins. Such a share is untracked:
+  /// the link need not be updated to find out that the share has finished, as long as no other flow
+  /// arrives at the link.
   struct alignas(64) Flow {
     std::uint32_t tracked = 0;     ///< mask of the tracked shares that have not finished
     std::uint32_t untracked = 0;   ///< mask of the untracked shares
     double untracked_until = 0;    ///< seconds: the finish of the last untracked share
-    std::uint32_t bottleneck = 0;  ///< its position
+    std::uint32_t bottleneck = 0;  ///< position of the bottleneck in `links`
     std::array<topologies::LinkIndex, kMostLinks> links = {};
   };
 
@@ -112,7 +115,7 @@ class FairLinks {
   std::vector<Later> later_;       ///< by link
   std::vector<double> scheduled_;  ///< by link: the time of its event, or kNever
   std::vector<Flow> flows_;
-  std::vector<FlowIndex> served_;  ///< by their bottlenecks, if not yet by all links
+  std::vector<FlowIndex> served_;  ///< flows that their bottleneck has served
   std::vector<FlowIndex> completed_;
 };
 

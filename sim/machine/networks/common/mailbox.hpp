@@ -16,23 +16,24 @@ inline constexpr SlotIndex kNoSlot = UINT32_MAX;
 using TransferIndex = std::uint32_t;
 inline constexpr TransferIndex kNoTransfer = UINT32_MAX;
 
-/// A posted receive, or an early message, which arrived before its receive was posted. It also
-/// stands for other requests that need not be waited for: a send whose end is unknown, a started
-/// program. Each slot has its own cache line: it is usually out of cache when it is used again.
+/// The state of a posted receive, or of an early message, which arrived before its receive was
+/// posted. A slot is also used for requests that a rank need not wait for: a send whose completion
+/// time is not known when it is posted, and a started program. Each slot has its own cache line,
+/// because it is usually no longer in the cache when it is used again.
 struct alignas(64) Slot {
   Message message;
-  double stamp = 0;          ///< posted: the receiver's clock; arrived: the completion time
+  double stamp = 0;          ///< if posted: the receiver's clock; if arrived: the completion time
   SlotIndex next = kNoSlot;  ///< the next slot of the same source and tag, or in the free list
   Rank from;
   Tag tag;
   TransferIndex transfer = kNoTransfer;  ///< for a message that is matched before it is complete
-  bool sent = false;                     ///< its message has been sent, complete or not
+  bool sent = false;                     ///< its message has been sent, and may still be in flight
   bool arrived = false;
   bool awaited = false;
-  bool owed = true;  ///< it must be waited for
+  bool owed = true;  ///< the rank must wait for it
 };
 
-/// All slots of a run. Freed slots are reused, so memory follows the number in flight.
+/// All slots of a run. Freed slots are reused, so the memory depends on the number in use at once.
 class SlotPool {
  public:
   [[nodiscard]] SlotIndex acquire(Rank from, Tag tag, bool owed = true);
@@ -40,7 +41,7 @@ class SlotPool {
   Slot& operator[](SlotIndex index) { return slots_[index]; }
   const Slot& operator[](SlotIndex index) const { return slots_[index]; }
   void prefetch(SlotIndex index) const { prefetch_line(slots_.data() + index); }
-  /// The number of slots in use that must be waited for.
+  /// The number of slots in use that a rank must wait for.
   [[nodiscard]] std::size_t in_use() const { return in_use_; }
 
  private:
@@ -52,7 +53,7 @@ class SlotPool {
 /// A message together with its receive.
 struct Match {
   SlotIndex slot;
-  bool posted;  ///< whether the receive is posted, at the slot's stamp
+  bool posted;  ///< whether the receive has been posted; its time is the slot's stamp
 };
 
 /// The posted receives and the early messages of one rank, in FIFO order per (source, tag). It is
@@ -62,14 +63,16 @@ class Mailbox {
  public:
   /// Posts a receive. The slot is complete at once if its message has already arrived.
   [[nodiscard]] SlotIndex post(SlotPool& slots, Rank from, Tag tag, double now);
-  /// Accepts a complete message: returns the slot of the receive that it completes, or kNoSlot.
+  /// Accepts a complete message. Returns the slot of the receive that the message completes, or
+  /// kNoSlot if none has been posted.
   [[nodiscard]] SlotIndex arrive(SlotPool& slots, Rank from, Tag tag, Message&& message,
                                  double stamp);
   /// Accepts a message in flight: it is matched now and completed later.
   [[nodiscard]] Match send(SlotPool& slots, Rank from, Tag tag, Message&& message,
                            TransferIndex transfer);
-  // Prefetches in the order in which addresses become known: the entry of a key, the slot that
-  // waits there, and the entry of the last posted receive, near which the next one lies.
+  // These functions prefetch, in the order in which the addresses become known: the entry of a key,
+  // the slot at the head of its queue, and the entry of the last posted receive, near which the
+  // entry of the next receive lies.
   void prefetch(Rank from, Tag tag) const;
   void prefetch_waiting(const SlotPool& slots, Rank from, Tag tag) const;
   void prefetch_posted() const { prefetch_line(&entries_[posted_]); }

@@ -1,11 +1,12 @@
 // The event loop of the networks whose messages share links fairly: `alphabeta`, where the links
-// are the ranks' ports, and `links`, where they are those of a platform.
+// are the ports of the ranks, and `links`, where they are the links of a platform.
 //
 // A message begins when its send and its receive have both been posted (rendezvous), so that no
-// link is kept busy by a message that nobody waits for. Its send is complete when it is delivered.
-// Messages up to `eager` bytes begin when their send is posted instead, and their send is complete
-// after the time that the message would need to leave if it were alone. All links of a message's
-// route share their bandwidth fairly among the messages that cross them (fair_links.hpp).
+// link is kept busy by a message that no rank waits for. Its send is complete when the message is
+// delivered. Messages of up to `eager` bytes begin when their send is posted. Their send is
+// complete after the time that the message would need to leave its rank if it shared no link. All
+// links of a message's route share their bandwidth fairly among the messages that cross them
+// (fair_links.hpp).
 #pragma once
 
 #include <algorithm>
@@ -37,16 +38,17 @@ struct Departure {
   std::uint64_t number;
 };
 
-/// `Fabric` knows the links, and offers, with times in seconds:
-///   Way, Path                        the route of a pair; the links that one message takes
-///   Recorder                         told of departures and completions
-///   overhead()                       processor time per message, on each side
+/// The loop of the links of a `Fabric`, which has these members (times are in seconds):
+///   Way, Path                        the route between two ranks; the links that one message takes
+///   Recorder                         is told when messages depart and are complete
+///   overhead()                       processor time per message, for sender and for receiver
 ///   lookahead()                      at most the smallest latency of a route
 ///   way(from, to), latency(from, to, way), prefetch_way(from, to), prefetch_path(way)
-///   path(Departure, FairLinks&)      with the links that the message shares in `shared`
-///   demand(way, words)               what it takes of each of them, in the units of bandwidth
-///   uncontended(way, words)          its time after the latency, alone
-///   send_occupancy(from, way, words) the time until it has left, alone
+///   path(Departure, FairLinks&)      a Path; `shared` lists the links shared with other messages
+///   demand(way, words)               service that the message needs from each of these links, in
+///                                    the unit of their bandwidths times seconds
+///   uncontended(way, words)          time of the message beyond the latency, if it shares no link
+///   send_occupancy(from, way, words) time until the message has left, if it shares no link
 ///   for_each_minimal_link(from, to, way, visit)
 template <class Fabric>
 class SharedLinksLoop final : public EventLoop {
@@ -76,8 +78,10 @@ class SharedLinksLoop final : public EventLoop {
   }
 
  protected:
-  /// Handles the events of one lookahead, or of one instant if it is 0: none of them affects a rank
-  /// before its end, so that many ranks run at a time.
+  /// Handles the events within one lookahead, or at one instant if the lookahead is 0. A message
+  /// that a rank posts because of one of these events reaches its links no earlier than the end of
+  /// this time. The ranks therefore need not run between the events, and many run together after
+  /// them.
   bool advance() override {
     depart_all();
     if (!completions_.empty()) {  // eager sends: their senders continue before other events
@@ -179,8 +183,9 @@ class SharedLinksLoop final : public EventLoop {
     start(index, std::max(now, transfer.posted));
   }
 
-  /// Events are taken out window by window, so that it is known whose data to prefetch. A window
-  /// may be longer than the lookahead: its events are handled in order, with those added meanwhile.
+  /// Events are taken out of the queue window by window, so that the loop knows which data to
+  /// prefetch. A window may be longer than the lookahead, because its events are handled in order,
+  /// together with those that are added meanwhile.
   bool open_window() {
     constexpr std::size_t kFew = 64;
     constexpr std::size_t kMany = 1024;
@@ -203,7 +208,7 @@ class SharedLinksLoop final : public EventLoop {
       }
     }
   }
-  /// A transfer that enters its links: the transfer, its way, the links.
+  /// For a transfer that will enter its links: prefetches the transfer, its way, and the links.
   void prefetch_entering(TransferIndex index, std::size_t stage) const {
     const Transfer& transfer = transfers_[index];
     if (stage == 3) {
@@ -213,7 +218,8 @@ class SharedLinksLoop final : public EventLoop {
     if (stage == 2) fabric_.prefetch_path(transfer.way);
     if (stage == 1) prefetch_links(transfer);
   }
-  /// A link that has served a flow: the link, the flow, its requests and their strands.
+  /// For a link that will have served a flow: prefetches the link, the flow, the requests of the
+  /// flow, and the strands of these requests.
   void prefetch_served(topologies::LinkIndex link, std::size_t stage) const {
     if (stage == 4) {
       links_.prefetch(link);
@@ -266,7 +272,7 @@ class SharedLinksLoop final : public EventLoop {
     return index;
   }
 
-  /// Departs a message at `time`; depart_all() handles it once no rank can run.
+  /// Lets a message depart at `time`. depart_all() handles the departure when no rank can run.
   void start(TransferIndex index, double time) {
     transfers_[index].departed = time;
     departing_.push_back(index);
@@ -297,7 +303,7 @@ class SharedLinksLoop final : public EventLoop {
       complete_send(transfer, transfer.departed + fabric_.send_occupancy(
                                                       transfer.from, transfer.way, transfer.words));
     }
-    // Links serve a message once its head has arrived, as SimGrid's do.
+    // As in SimGrid, the links begin to serve a message after the latency of its route.
     const double enters = transfer.departed + transfer.latency;
     if (enters > now_) {
       events_.push(enters, first_transfer_ + index);
@@ -335,7 +341,8 @@ class SharedLinksLoop final : public EventLoop {
   void deliver_completed() {
     for (const TransferIndex index : links_.completed(now_)) deliver(index, now_);
   }
-  /// A message has crossed all links that it shares with others, if any: its tail follows.
+  /// Called when the shared links of a message, if any, have served it. The message is delivered at
+  /// this time or when it would arrive if it shared no link, whichever is later.
   void deliver(TransferIndex index, double now) {
     Transfer& transfer = transfers_[index];
     const double head = transfer.departed + transfer.latency;
@@ -367,7 +374,7 @@ class SharedLinksLoop final : public EventLoop {
   Bytes eager_;
   Timeline* timeline_;
   Recorder* recorder_;
-  EventWindow events_;  ///< `who`: a link, or a transfer that enters the links
+  EventWindow events_;  ///< `who`: a link, or first_transfer_ plus a transfer that enters its links
   FairLinks links_;
   std::uint32_t first_transfer_;
   double now_ = 0;     ///< the time of the last event

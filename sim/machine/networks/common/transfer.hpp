@@ -7,8 +7,8 @@
 
 namespace thinwire::networks {
 
-/// A message that is posted and not yet delivered. Times are in seconds. `Way` is the network's
-/// name for the route of a pair of ranks.
+/// A message that is posted and not yet delivered. Times are in seconds. `Way` is the type with
+/// which the network identifies the route between two ranks.
 template <class Way>
 struct alignas(64) Transfer {
   [[no_unique_address]] Way way;
@@ -16,15 +16,15 @@ struct alignas(64) Transfer {
   Rank to;
   Tag tag;
   Strand strand;
-  bool eager;     ///< does not wait for its receiver
-  bool released;  ///< may depart
+  bool eager;     ///< begins before its receive is posted
+  bool released;  ///< may depart, because it is eager or its receive is posted
   Words words;
   SlotIndex send;
   SlotIndex receive;
   double posted;
   double departed;
   double latency;        ///< of its minimal route
-  double extra_latency;  ///< of its path, beyond that
+  double extra_latency;  ///< latency of its path in addition to `latency`
 };
 
 }  // namespace thinwire::networks

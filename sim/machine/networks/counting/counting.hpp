@@ -1,22 +1,24 @@
 // A network without a clock that counts steps, messages and words, to test cost formulas.
 //
-// A step is one message through one port. A message that a rank sends after it has seen s steps
-// goes in step s + 1 or, if its port has already sent in that step, in the next free one; a receive
-// port takes one message per step, in the order in which the rank waits for them. The steps of a
-// rank are those of the last message that it waited for. This needs no order in time, so ranks run
-// in any order: an independent check of the α-β machine.
+// In one step, a port sends or receives one message. Each rank has a step count. A message that a
+// rank sends at step count s leaves in step s + 1 or, if the send port is already taken in that
+// step, in the next free step. A receive port takes one message per step, in the order in which the
+// rank waits for them. When a rank has waited for a message, its step count is at least the step in
+// which its port took the message. These rules do not depend on an order in time, so the ranks can
+// run in any order. The network is therefore an independent check of the α-β machine.
 //
-// A second strand counts its own steps through its own ports (the order at a shared port would
-// depend on time), from those of its rank when the program was started. Waiting for it raises the
-// rank's steps to its own if those are more. The steps of a rank are the larger of the two
-// strands': the longest chain of messages, if the strands do not contend.
+// The second strand of a rank has a step count and ports of its own, because the order of messages
+// at a shared port would depend on time. Its count begins at that of the rank when the program was
+// started. When the rank waits for the program, the rank's count is raised to that of the second
+// strand if that is larger. The result of a rank is the larger count of its two strands: the length
+// of the longest chain of messages, if the strands do not compete for the ports.
 #pragma once
 
 #include "sim/core/kernel/network.hpp"
 
 namespace thinwire::networks {
 
-/// A network without a clock that counts.
+/// A network without a clock that counts steps.
 class CountingNetwork final : public Network {
  public:
   RunReport run(int ranks, const RankProgram& program) override;

@@ -12,15 +12,16 @@ namespace thinwire::networks {
 /// The bandwidths left to the ranks on `hosts`, in bytes per second, by link of the platform.
 /// `is_port` tells which links belong to one rank alone.
 ///
-/// The flows of LinksSettings::background_flows take SimGrid's routes and share the links max-min
-/// fairly, without the ranks' messages; a link leaves what they do not use, and at least the share
-/// of one more flow. Throws InputError when fewer than two hosts have no rank.
+/// The flows of LinksSettings::background_flows take SimGrid's routes and share the links by
+/// max-min fairness, as if the ranks sent no messages. On each link, the ranks get the bandwidth
+/// that the flows do not use, but at least the share that one additional flow would get. Throws
+/// InputError when fewer than two hosts have no rank.
 [[nodiscard]] std::vector<double> bandwidths_left(
     const topologies::Platform& platform, const std::vector<topologies::HostIndex>& hosts,
     const LinksSettings& settings, const std::function<bool(topologies::LinkIndex)>& is_port);
 
-/// The rates of flows that share links max-min fairly, each limited by its own demand. Routes are
-/// indexed by flow, `bandwidths` by link.
+/// The rates of flows that share links by max-min fairness. The rate of a flow is at most its
+/// demand. `routes` and `demands` are indexed by flow, `bandwidths` by link.
 [[nodiscard]] std::vector<double> max_min_rates(
     const std::vector<std::vector<topologies::LinkIndex>>& routes,
     const std::vector<double>& demands, const std::vector<double>& bandwidths);

@@ -20,13 +20,14 @@ namespace thinwire::networks {
 
 class LinkRecorder;
 
-/// Routes, ports and capacities of the links of a platform: constant for all runs.
+/// The routes, ports and link capacities of a platform. They are the same for all runs.
 class Fabric {
  public:
   using Way = topologies::Way;
   using Recorder = LinkRecorder;
 
-  /// The first `ranks` hosts of the routes are those of the ranks. All arguments must outlive this.
+  /// The first `ranks` hosts of the routes are those of the ranks. All arguments must outlive the
+  /// Fabric.
   Fabric(const topologies::Platform& platform, const topologies::CompactRoutes& routes,
          std::size_t ranks, const LinksSettings& settings);
 
@@ -39,10 +40,10 @@ class Fabric {
   void prefetch_way(Rank from, Rank to) const { routes_.prefetch(site(from), site(to)); }
   /// Prefetches what path() reads.
   void prefetch_path(topologies::Way way) const { routes_.prefetch_middle(way); }
-  /// A time, in seconds, within which no event affects another one through a rank: at most the
-  /// smallest latency of a route.
+  /// A time, in seconds, that is at most the smallest latency of a route. A message that a rank
+  /// posts because of an event reaches its links at least this long after the event.
   [[nodiscard]] double lookahead() const { return lookahead_; }
-  /// Processor time per message: SimGrid's hosts have none.
+  /// The processor time per message, which is 0 as on SimGrid's hosts.
   [[nodiscard]] static double overhead() { return 0; }
 
   /// The latency of all links of a minimal route, in seconds.
@@ -54,17 +55,18 @@ class Fabric {
       sum += latencies_[routes_.down_ports(site(to))[way.down]];
     return sum;
   }
-  /// The links of a path between its ports: one stretch, or two for a detour through a switch.
+  /// The links of a path between its two ports: one sequence of links, or two sequences if the path
+  /// is a detour through the switch of another host.
   using Middle = std::array<std::span<const topologies::LinkIndex>, 2>;
   /// The path of a message.
   struct Path {
     Middle middle;
-    double extra_latency = 0;  ///< seconds, beyond the latency of a minimal route
+    double extra_latency = 0;  ///< seconds in addition to the latency of the minimal route
     /// The links shared with other messages.
     boost::container::static_vector<topologies::LinkIndex, FairLinks::kMostLinks> shared = {};
   };
-  /// Adaptive routing estimates backlogs from `links`. Throws InputError when a path shares too
-  /// many links.
+  /// Chooses the path of a message. Adaptive routing estimates the backlogs of the links from
+  /// `links`. Throws InputError when a path has too many shared links.
   [[nodiscard]] Path path(const Departure<Way>& message, FairLinks& links) const;
   /// Calls `visit` for each link of a path, in order.
   template <class Visit>
@@ -76,7 +78,7 @@ class Fabric {
     }
     if (way.down != topologies::Way::kNoPort) visit(routes_.down_ports(site(to))[way.down]);
   }
-  /// The same for the links of SimGrid's route.
+  /// Calls `visit` for each link of SimGrid's route, in order.
   template <class Visit>
   void for_each_minimal_link(Rank from, Rank to, topologies::Way way, const Visit& visit) const {
     for_each_link(from, to, way, minimal(way), visit);
@@ -87,11 +89,11 @@ class Fabric {
   [[nodiscard]] double demand(topologies::Way way, Words words) const {
     return 4 * static_cast<double>(words.value()) + gap_ * finite(slowest(way));
   }
-  /// Seconds for which a message alone on its route would occupy it.
+  /// Seconds for which a message occupies its route if it shares no link.
   [[nodiscard]] double uncontended(topologies::Way way, Words words) const {
     return gap_ + 4 / slowest(way) * static_cast<double>(words.value());
   }
-  /// Seconds for which a message alone occupies its sender's port.
+  /// Seconds for which a message occupies its sender's port if it shares no link.
   [[nodiscard]] double send_occupancy(Rank from, topologies::Way way, Words words) const {
     return way.up == topologies::Way::kNoPort
                ? uncontended(way, words)
@@ -106,7 +108,7 @@ class Fabric {
     return routes_.site_of(static_cast<std::size_t>(rank.value()));
   }
   [[nodiscard]] double slowest(topologies::Way way) const { return routes_.kind(way).bandwidth; }
-  /// Seconds for which a message alone on a link occupies it.
+  /// Seconds for which a message occupies a link if it does not share it.
   [[nodiscard]] double occupancy(topologies::Way way, topologies::LinkIndex link,
                                  Words words) const {
     const double bandwidth = bandwidths_[link];
@@ -118,8 +120,8 @@ class Fabric {
   void find_ports(std::size_t ranks);
   void find_lookahead();
   [[nodiscard]] Middle choose_middle(const Departure<Way>& message, FairLinks& links) const;
-  /// Stores in `middle` the links from one site to another through the switch of a third one; false
-  /// if a message on `way` cannot take that detour.
+  /// Stores in `middle` the links from site `from` to site `to` through the switch of site `over`.
+  /// Returns false if a message on `way` cannot take this detour.
   bool detour(topologies::SiteIndex from, topologies::SiteIndex over, topologies::SiteIndex to,
               topologies::Way way, Middle& middle) const;
 
@@ -127,7 +129,7 @@ class Fabric {
   const topologies::CompactRoutes& routes_;
   const LinksSettings& settings_;
   double gap_;
-  std::vector<double> bandwidths_;  ///< this and the following up to ports_ are indexed by link
+  std::vector<double> bandwidths_;  ///< the members from here to ports_ are indexed by link
   std::vector<double> latencies_;
   std::vector<bool> fat_pipes_;
   std::vector<bool> ports_;

@@ -18,8 +18,9 @@ class LinkUse {
 
   /// A message of `bytes` bytes occupied `links` from `begin` to `end`, in seconds.
   void add(std::span<const topologies::LinkIndex> links, double bytes, double begin, double end);
-  /// The links that carried something, by name. The peak is the largest mean utilisation in a part
-  /// of the run, which has 32 to 64 parts; at most 1 except on a fat pipe.
+  /// The links that carried something, in the order of their names. The run is divided into 32 to
+  /// 64 equal parts. The peak is the mean utilisation in the busiest part. It is at most 1, except
+  /// on a fat pipe.
   [[nodiscard]] std::vector<LinkReport> reports(double makespan) const;
 
  private:

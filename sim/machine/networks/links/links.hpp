@@ -1,13 +1,14 @@
-// A network on a platform XML without SimGrid's flows: links that messages share fairly. It is some
-// hundred times faster than smpi, and validated against it: docs/links.md and
-// docs/decisions/0017-links.md.
+// A network on a platform XML file. Messages share the links of the platform fairly, which replaces
+// SimGrid's model of flows. This network is about a hundred times as fast as smpi, and is validated
+// against it: see docs/links.md and docs/decisions/0017-links.md.
 //
-// A message of L bytes, on a route of latency l and smallest bandwidth B, counts as L + g B bytes:
-// g is the platform's message gap (LogGP), which takes bandwidth on the route as in smpi. An
-// uncontended message thus takes g + l + L / B. All links of its route, including ports, share
-// their bandwidth fairly among the messages that cross them (fair_links.hpp); fat pipes do not. A
-// transfer begins when both sides have posted it (rendezvous), and its send is complete when the
-// message is delivered, as in smpi.
+// The links of a route with latency l and smallest bandwidth B serve L + g B bytes for a message of
+// L bytes. Here g is the message gap of the platform (LogGP), which uses bandwidth on the route as
+// in smpi. A message that shares no link thus takes g + l + L / B. All links of the route,
+// including ports, share their bandwidth fairly among the messages that cross them
+// (fair_links.hpp); fat pipes are not shared. A transfer begins when its send and its receive have
+// both been posted (rendezvous), and its send is complete when the message is delivered, as in
+// smpi.
 #pragma once
 
 #include <memory>
@@ -48,7 +49,7 @@ class LinksNetwork final : public Network {
   std::vector<topologies::HostIndex> hosts_;  ///< by rank
   std::unique_ptr<topologies::CompactRoutes> routes_;
   std::unique_ptr<const Fabric> fabric_;
-  std::vector<double> bandwidths_;  ///< left to the ranks, by link
+  std::vector<double> bandwidths_;  ///< by link: the bandwidth that background traffic leaves
 };
 
 }  // namespace thinwire::networks

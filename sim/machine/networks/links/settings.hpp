@@ -1,4 +1,4 @@
-// The user settings of network links.
+// The user settings of the network `links`.
 #pragma once
 
 #include <array>
@@ -9,31 +9,33 @@
 
 namespace thinwire::networks {
 
-/// The routing of messages. All but minimal differ from SimGrid, which has one route per pair.
+/// The routing of messages. Only `minimal` exists in SimGrid, which has one route per pair of
+/// hosts.
 enum class LinkRouting : std::uint8_t {
   minimal,  ///< SimGrid's route
   valiant,  ///< through the switch of a random host, drawn for each message (Valiant 1982)
-  ugal,     ///< minimal, or the best of a few of Valiant's routes, by the backlog of their links
+  ugal,     ///< the minimal route or one of a few Valiant routes, chosen by the backlog of links
             ///< (universal globally adaptive load-balanced: Singh 2005; Kim et al., ISCA 2008)
-  ecmp      ///< equal-cost multi-path: a route to the receiver's switch, by hash of the pair
+  ecmp      ///< equal-cost multi-path: a hash of the pair chooses a route to the receiver's switch
 };
 inline constexpr std::array<std::string_view, 4> kLinkRoutings{"minimal", "valiant", "ugal",
                                                                "ecmp"};
 
 /// How messages cross the links of a platform, and what is recorded.
 struct LinksSettings {
-  /// Messages up to this size do not wait for their receiver; their send is complete after the time
-  /// that an uncontended message takes to leave. The machine's setting.
+  /// Messages of up to this size begin before their receive is posted. Their send is complete after
+  /// the time that the message takes to leave if it shares no link. This is the setting
+  /// machine.eager_bytes.
   Bytes eager{0};
   LinkRouting routing = LinkRouting::minimal;
-  /// Other users take this share of every link between the ports; 0 to below 1.
+  /// The share of every link between the ports that other jobs use; 0 to below 1.
   double background_share = 0;
-  /// Every host without a rank permanently sends to another such host, by a random permutation, at
-  /// this share of its port's bandwidth. 0 to 1.
+  /// Every host without a rank sends to another such host during the whole run, at this share of
+  /// the bandwidth of its port. A random permutation determines the receivers. 0 to 1.
   double background_flows = 0;
-  std::uint64_t seed = 1;     ///< of all random draws here
-  bool record_links = false;  ///< fill RunReport::links
-  bool verbose = false;       ///< SimGrid's log, from loading the platform, goes to stderr
+  std::uint64_t seed = 1;     ///< seed of all random draws of this network
+  bool record_links = false;  ///< whether to fill RunReport::links
+  bool verbose = false;       ///< whether SimGrid's log of loading the platform goes to stderr
 
   friend bool operator==(const LinksSettings&, const LinksSettings&) = default;
 };

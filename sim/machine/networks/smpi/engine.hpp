@@ -5,10 +5,11 @@
 
 namespace thinwire::networks {
 
-/// Chooses how SimGrid switches between actors, before the engine is created. Returns the settings.
+/// Chooses how SimGrid switches between actors. To be called before the engine is created. Returns
+/// `settings`.
 [[nodiscard]] const SmpiSettings& with_contexts(const SmpiSettings& settings);
 
-/// Configures SMPI after the engine is created and before the platform is loaded.
+/// Configures SMPI. To be called after the engine is created and before the platform is loaded.
 void configure_smpi(const SmpiSettings& settings);
 
 }  // namespace thinwire::networks

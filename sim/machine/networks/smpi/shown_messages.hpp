@@ -15,10 +15,10 @@
 
 namespace thinwire::networks {
 
-/// The send buffer that MPI is given. No data is read from it; SimGrid's callback receives its
-/// address at the very end of the transfer, unless the message has no words.
+/// The send buffer that is passed to MPI. No data is read from it. SimGrid's callback receives its
+/// address at the end of the transfer, unless the message has no words.
 struct Address {
-  bool shown = false;  ///< by a timeline, which needs the end
+  bool shown = false;  ///< whether a timeline shows the message, and therefore needs its end
   bool ended = false;
   double origin = 0;  ///< SimGrid's clock when the run began
   MessageTimes times{};
@@ -30,7 +30,8 @@ struct Address {
   }
 };
 
-/// The messages of a run that a timeline shows. A transfer begins when both sides have posted it.
+/// The messages of a run that a timeline shows. A transfer begins when its send and its receive
+/// have both been posted.
 class ShownMessages {
  public:
   ShownMessages(Timeline& timeline, double origin) : timeline_(timeline), origin_(origin) {}
@@ -38,7 +39,8 @@ class ShownMessages {
   [[nodiscard]] Timeline& timeline() const { return timeline_; }
   [[nodiscard]] bool shows(Rank from, Rank to) const { return timeline_.shows(from, to); }
 
-  /// A message is posted; `slot` is that of its receive, or kNoSlot if none is posted yet.
+  /// Called when a message is posted. `slot` is the slot of its receive, or kNoSlot if the receive
+  /// has not been posted yet.
   Address* sent(const MessageTimes& times, SlotIndex slot) {
     Address& address = all_.emplace_back();
     address.shown = true;
@@ -51,13 +53,13 @@ class ShownMessages {
     }
     return &address;
   }
-  /// A receive is posted for an early message.
+  /// Called when the receive of an early message is posted.
   void receive_posted(Rank from, Rank to, Strand strand, Tag tag, SlotIndex slot, Seconds now) {
     std::deque<Address*>& early = early_.at(key_of(from, to, strand, tag));
     begin(*early.front(), slot, now);
     early.pop_front();
   }
-  /// The receiver has seen its completion.
+  /// Called when the receiver has waited for the receive in `slot`.
   void received(SlotIndex slot, double clock) {
     const auto found = receives_.find(slot);
     if (found == receives_.end()) return;
@@ -88,7 +90,7 @@ class ShownMessages {
   std::unordered_map<SlotIndex, Address*> receives_;
 };
 
-/// Makes SMPI record the end of each message of a run, all of which are sent from an Address.
+/// Makes SMPI record the end of each message of a run. All messages must be sent from an Address.
 inline void note_ends() {
   smpi_comm_set_copy_data_callback([](smx_activity_t, void* sent, size_t) {
     static_cast<Address*>(sent)->end(simgrid::s4u::Engine::get_clock());

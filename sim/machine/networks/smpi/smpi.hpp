@@ -1,19 +1,19 @@
-// SimGrid's MPI emulation (SMPI) on a platform XML: flows share their links, so there is
-// congestion.
+// SimGrid's MPI emulation (SMPI) on a platform XML file. Flows share links, so the network can be
+// congested.
 //
 // Each rank is an actor of SimGrid that calls MPI_Issend, MPI_Irecv and MPI_Wait with the simulated
-// sizes; payloads bypass MPI by reference, and no byte is copied. All sends are rendezvous: a
-// transfer begins when both sides have posted it (SMPI's eager sends cost 6 times the processor
-// time; see docs/decisions/0009-rendezvous.md). A message of L bytes alone on its route takes:
-// latency of the links + message gap + L over the smallest bandwidth (SimGrid's model CM02, without
-// cross-traffic and TCP windows; SMPI's envelope of 16 bytes is subtracted). The platform's
-// <config> may say otherwise.
+// sizes. Payloads are passed by reference outside MPI, so no byte is copied. All sends are
+// rendezvous: a transfer begins when its send and its receive have both been posted (SMPI's eager
+// sends cost 6 times the processor time; see docs/decisions/0009-rendezvous.md). A message of L
+// bytes that shares no link takes the latency of its links, plus the message gap, plus L divided by
+// the smallest bandwidth (SimGrid's model CM02, without cross-traffic and TCP windows; SMPI's
+// envelope of 16 bytes is subtracted). The <config> of the platform may change these settings.
 //
 // Second strands are actors too, on the hosts of their ranks, with an MPI_COMM_WORLD of their own:
 // see docs/decisions/0012-second-strand.md. The flows of both strands share the host's links.
 //
-// SimGrid allows one engine per process: create and run this network in a child process
-// (sim/core/base/child_process.hpp).
+// SimGrid allows one engine per process. This network must therefore be created and run in a child
+// process (sim/core/base/child_process.hpp).
 #pragma once
 
 #include <functional>
@@ -36,20 +36,21 @@ inline constexpr const char* kPacketBuffers =
 
 /// The settings of SimGrid, and what is recorded.
 struct SmpiSettings {
-  /// Events that are no further apart are handled together, which saves SimGrid from sharing the
-  /// links anew for each. 0: as exact as SimGrid can be (1e-12 s). 1e-6 makes congested runs with
-  /// messages of unequal lengths some 4 to 15 times faster; see docs/decisions/0010-faster-smpi.md.
+  /// Events that are no further apart than this are handled together, so that SimGrid need not
+  /// compute the rates of the flows again for each event. 0 is as exact as SimGrid can be (1e-12
+  /// s). 1e-6 makes congested runs with messages of unequal lengths some 4 to 15 times faster; see
+  /// docs/decisions/0010-faster-smpi.md.
   Seconds time_resolution{0};
-  /// The number of flows that a host's port serves at once, in each direction; others queue. 0: all
-  /// of them share it. 1 makes runs with many messages in flight still faster, but models a
-  /// different network: see there.
+  /// The number of flows that a host's port serves at once, in each direction; other flows wait.
+  /// With 0, all flows share the port. 1 makes runs with many messages in flight even faster, but
+  /// models a different network; see docs/decisions/0010-faster-smpi.md.
   int flows_per_port = 0;
-  /// ns-3's packets instead of flows: for small P and platforms of one zone (topo make star
-  /// flat=1). The message gap is not charged. Messages above 50 kB need kPacketBuffers in the
-  /// environment when the process starts.
+  /// Simulates the packets of ns-3 instead of flows. This is for small P and platforms of one zone
+  /// (topo make star flat=1). The message gap is not charged. Messages above 50 kB need
+  /// kPacketBuffers in the environment when the process starts.
   bool packets = false;
-  bool record_links = false;           ///< fill RunReport::links
-  bool verbose = false;                ///< SimGrid's log goes to stderr
+  bool record_links = false;           ///< whether to fill RunReport::links
+  bool verbose = false;                ///< whether SimGrid's log goes to stderr
   std::vector<std::string> more = {};  ///< SimGrid's own settings, as KEY:VALUE
 };
 
@@ -70,8 +71,8 @@ class SmpiNetwork final : public Network {
   /// Puts rank r of the following runs on hosts[r].
   void place(std::vector<topologies::HostIndex> hosts);
 
-  /// Runs follow one another in one simulation; each begins at its own time 0. Throws InputError
-  /// when no hosts were given for that many ranks.
+  /// All runs follow one another in one simulation of SimGrid. Times are counted from the beginning
+  /// of each run. Throws InputError unless hosts were given for all ranks.
   RunReport run(int ranks, const RankProgram& program) override;
 
  private:

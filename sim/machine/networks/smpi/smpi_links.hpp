@@ -57,7 +57,8 @@ class SmpiLinks {
   static constexpr double kEnvelope = 16;  // bytes that SMPI adds to every message
   static constexpr std::size_t kNoLink = SIZE_MAX;
 
-  /// As in topologies/loading/routes.hpp: not a wire, only a weight for the routing.
+  /// Whether a link is not a wire but only a weight for the routing
+  /// (topologies/loading/routes.hpp).
   static bool is_weight(const simgrid::s4u::Link& link) {
     return topologies::is_weight(
         {.name = {},
@@ -66,8 +67,8 @@ class SmpiLinks {
          .fat_pipe = link.get_sharing_policy() == simgrid::s4u::Link::SharingPolicy::FATPIPE});
   }
 
-  /// SimGrid divides the size by (bandwidth x factor): this factor replaces SMPI's size with the
-  /// message's own bytes plus the gap, expressed in bytes.
+  /// SimGrid divides SMPI's size of a message by (bandwidth x factor). This factor has the effect
+  /// that the size is the message's own bytes plus the number of bytes that stand for the gap.
   double bandwidth_factor(double size, const std::vector<simgrid::s4u::Link*>& links) {
     const double bytes = size - kEnvelope;
     if (record_) count(bytes, links);

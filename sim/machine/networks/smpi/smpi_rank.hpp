@@ -21,7 +21,7 @@
 
 namespace thinwire::networks {
 
-/// The state of matching for one kind of strand: strands match only with their own kind.
+/// The state of matching for one kind of strand. Messages match only between strands of one kind.
 struct Matching {
   explicit Matching(std::size_t ranks) : mailboxes(ranks), ended(ranks) {}
 
@@ -51,8 +51,8 @@ struct Shared {
   ShownMessages* shown = nullptr;  ///< null without a timeline
 };
 
-/// A length in MPI's terms: bytes, or units of 16 bytes if an int cannot count the bytes. Receives
-/// are posted in units of 16, which match bytes too.
+/// A length as MPI needs it: a number of bytes, or of units of 16 bytes if the number of bytes
+/// exceeds an int. Receives are posted in units of 16 bytes, which also match sends in bytes.
 struct MpiLength {
   int count;
   MPI_Datatype type;
@@ -87,7 +87,7 @@ class SmpiRank final : public Communicator {
     ledger_.sent(message.words);
     const Words words = message.words;
     const MpiLength length = mpi_length(words);
-    // Done before MPI knows of the message: the receiver may run before this call returns.
+    // This comes before MPI_Issend, because the receiver may run before that call returns.
     const SlotIndex slot = matching().mailboxes[static_cast<std::size_t>(to.value())].arrive(
         shared_.slots, rank(), tag, std::move(message), 0);
     Address* address = &nowhere_;
@@ -245,7 +245,7 @@ class SecondStrands {
     return started;
   }
 
-  /// Called by the actor of the rank when it ends and starts no more programs.
+  /// Called by the actor of the rank when the rank's own program has ended.
   void close(Rank rank) {
     if (!strands_.empty()) strands_[static_cast<std::size_t>(rank.value())]->work->release();
   }
@@ -283,7 +283,8 @@ class SecondStrands {
     const auto size = static_cast<int>(hosts_.size());
     auto& matching = shared_.matching[static_cast<std::size_t>(Strand::second)];
     matching = Matching(hosts_.size());
-    // All exist before the first actor starts, since other ranks may start programs meanwhile.
+    // All strands must exist before the first actor starts, since other ranks may start programs
+    // meanwhile.
     for (int rank = 0; rank < size; ++rank) {
       strands_.push_back(std::make_unique<One>(Rank(rank), size, shared_));
     }
@@ -299,7 +300,7 @@ class SecondStrands {
     }
   }
 
-  /// The body of an actor.
+  /// The body of the actor of a second strand.
   void serve(std::size_t rank) {
     MPI_Init(nullptr, nullptr);
     all_there_->wait();  // SMPI cannot send to a rank before its MPI_Init
