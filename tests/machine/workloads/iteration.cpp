@@ -49,6 +49,7 @@ WorkPrices some_prices() {
           .reduce = price,
           .scatter = price,
           .sort = price,
+          .quantise = price,
           .to_host = price,
           .to_device = price};
 }
