@@ -20,6 +20,8 @@ struct SplitStyle {
   ExchangeOrder order = {};
   /// As in the published code of Ok-Topk: counts first, then indexes and values separately.
   bool counts_first = false;
+  /// Words in front of each part (SparCML's marker of a stream).
+  std::int64_t marker = 0;
 };
 
 /// The sum of this rank's region over all ranks. Each message holds the COO entries of a region.

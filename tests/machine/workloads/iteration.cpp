@@ -243,6 +243,30 @@ TEST_CASE("A bucket starts when the last of its gradients is ready") {
   CHECK(trained.seconds("dense_ovlp") == doctest::Approx(1e-4 + 1e-6 + 2 * one).epsilon(1e-9));
 }
 
+TEST_CASE("Quantising and restoring cost the device their price") {
+  Trained trained{.options = {{"bits", std::int64_t{4}}}};
+  const Price price{.call = Seconds(1e-6), .element = Seconds(3e-10)};
+  const auto added = [&](const std::string& name) {
+    trained.prices.quantise = {};
+    const double free = trained.seconds(name);
+    trained.prices.quantise = price;
+    return trained.seconds(name) - free;
+  };
+  const auto about = [](double seconds) { return doctest::Approx(seconds).epsilon(1e-9); };
+  const double n = 8000;
+  // Each rank its own region, and all regions back.
+  CHECK(added("dsar_split_allgather") == about(2e-6 + (n / 8 + n) * 3e-10));
+  CHECK(added("qsgd") == about(9e-6 + 9 * n * 3e-10));
+  trained.options = {{"bits", std::int64_t{32}}};
+  CHECK(added("dsar_split_allgather") == doctest::Approx(0).scale(1e-12));
+  trained.options = {};
+  CHECK(added("signsgd") == about(9e-6 + 9 * n * 3e-10));
+  // The mean magnitude takes a pass of its own.
+  const double without_scan = trained.seconds("signsgd");
+  trained.prices.scan = {.call = Seconds(2e-6), .element = Seconds(1e-10)};
+  CHECK(trained.seconds("signsgd") - without_scan == about(2e-6 + n * 1e-10));
+}
+
 TEST_CASE("Compressing a tensor delays the backward pass that runs on the same device") {
   Trained trained{.options = {{"tensor_selection", false}}, .tensors = {4000, 4000}};
   const double free = trained.seconds("dragonn");
