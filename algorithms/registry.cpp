@@ -18,6 +18,7 @@
 #include "algorithms/schemes/quantised.hpp"
 #include "algorithms/schemes/sparcml.hpp"
 #include "algorithms/schemes/topka.hpp"
+#include "algorithms/sparsifiers/bucket_topk.hpp"
 #include "algorithms/sparsifiers/dgc.hpp"
 #include "algorithms/sparsifiers/dragonn_hash.hpp"
 #include "algorithms/sparsifiers/exact_topk.hpp"
@@ -86,7 +87,7 @@ std::vector<SparsifierInfo> all_sparsifiers() {
                                           gaussian_sparsifier(),       dgc_sparsifier(),
                                           hard_threshold_sparsifier(), sidco_sparsifier(),
                                           random_k_sparsifier(),       dragonn_hash_sparsifier(),
-                                          exdyna_sparsifier()};
+                                          exdyna_sparsifier(),         bucket_topk_sparsifier()};
   std::ranges::copy(registered().sparsifiers, std::back_inserter(sparsifiers));
   return sparsifiers;
 }
