@@ -18,6 +18,7 @@
 #include "algorithms/schemes/quantised.hpp"
 #include "algorithms/schemes/sparcml.hpp"
 #include "algorithms/schemes/topka.hpp"
+#include "algorithms/sparsifiers/bucket_topk.hpp"
 #include "algorithms/sparsifiers/dgc.hpp"
 #include "algorithms/sparsifiers/dragonn_hash.hpp"
 #include "algorithms/sparsifiers/exact_topk.hpp"
@@ -82,10 +83,11 @@ void check_formulas(const SchemeInfo& scheme) {
 }  // namespace
 
 std::vector<SparsifierInfo> all_sparsifiers() {
-  std::vector<SparsifierInfo> sparsifiers{
-      exact_topk_sparsifier(), threshold_reuse_sparsifier(), gaussian_sparsifier(),
-      dgc_sparsifier(),        hard_threshold_sparsifier(),  sidco_sparsifier(),
-      random_k_sparsifier(),   dragonn_hash_sparsifier(),    exdyna_sparsifier()};
+  std::vector<SparsifierInfo> sparsifiers{exact_topk_sparsifier(),     threshold_reuse_sparsifier(),
+                                          gaussian_sparsifier(),       dgc_sparsifier(),
+                                          hard_threshold_sparsifier(), sidco_sparsifier(),
+                                          random_k_sparsifier(),       dragonn_hash_sparsifier(),
+                                          exdyna_sparsifier(),         bucket_topk_sparsifier()};
   std::ranges::copy(registered().sparsifiers, std::back_inserter(sparsifiers));
   return sparsifiers;
 }
@@ -110,6 +112,7 @@ std::vector<SchemeInfo> all_schemes() {
   add(compose(oktopk_scheme(), threshold_reuse_sparsifier()));
   add(compose(hierarchical_oktopk_scheme(), threshold_reuse_sparsifier()));
   add(topk(ssar_recursive_double_scheme()));
+  add(topk(dsar_recursive_double_scheme()));
   add(topk(ssar_split_allgather_scheme()));
   add(topk(dsar_split_allgather_scheme()));
   add(topk(ring_sparse_scheme()));

@@ -192,6 +192,7 @@ struct SchemeInfo {
   std::function<std::unique_ptr<SparseCollective>(const SchemeSetup&)> collective = {};
   /// Wraps every scheme composed of this collective and a sparsifier.
   std::function<SchemeInfo(SchemeInfo)> decorate = {};
+  bool one_selects = false;  ///< in each iteration one rank selects for all
   bool carries_slots = false;
   bool carries_values_of_all = false;
   /// The traffic relative to that without padding, and the number of padded elements, when `ranks`

@@ -21,15 +21,20 @@ class Counts final : public Exchange {
 class SplitAndReduce final : public Exchange {
  public:
   SplitAndReduce(const SparseVector& selected, const Boundaries& boundaries, Rank own,
-                 const SchemeSetup& setup)
+                 const SchemeSetup& setup, Words marker)
       : selected_(selected),
         setup_(setup),
+        marker_(marker),
         positions_(selected.positions_of(boundaries.all())),
         region_(region(boundaries, own)) {
     region_.add(slice(own));
   }
 
-  [[nodiscard]] Message outgoing(Rank to) override { return slice(to).message(setup_.space); }
+  [[nodiscard]] Message outgoing(Rank to) override {
+    Message message = slice(to).message(setup_.space);
+    message.words += marker_;
+    return message;
+  }
 
   void expect(std::optional<Rank> to) const override {
     if (to) prefetch_line(&positions_[static_cast<std::size_t>(to->value())]);
@@ -37,7 +42,7 @@ class SplitAndReduce final : public Exchange {
 
   [[nodiscard]] Seconds incoming(Rank /*from*/, Message message) override {
     region_.add(SparseVector::from(message.payload));
-    const std::int64_t values = message.words.value() / 2;
+    const std::int64_t values = (message.words - marker_).value() / 2;
     return setup_.gamma.entry * static_cast<double>(values);
   }
 
@@ -56,6 +61,7 @@ class SplitAndReduce final : public Exchange {
 
   const SparseVector& selected_;
   const SchemeSetup& setup_;
+  Words marker_;
   std::vector<std::uint32_t> positions_;
   SparseAccumulator region_;
 };
@@ -84,7 +90,7 @@ Task<SparseVector> split_and_reduce(Communicator& comm, SparseVector selected,
     co_await direct_exchange(comm, counts, style.order);
     style.order.halves = true;
   }
-  SplitAndReduce exchange(selected, boundaries, comm.rank(), setup);
+  SplitAndReduce exchange(selected, boundaries, comm.rank(), setup, Words(style.marker));
   co_await direct_exchange(comm, exchange, style.order);
   co_return exchange.finish();
 }

@@ -21,6 +21,8 @@ struct SplitStyle {
   /// Whether the counts are sent first, and then indexes and values separately, as in the published
   /// code of Ok-Topk.
   bool counts_first = false;
+  /// Words in front of each part (SparCML's marker of a stream).
+  std::int64_t marker = 0;
 };
 
 /// The sum of this rank's region over all ranks. Each message contains the entries of a region in

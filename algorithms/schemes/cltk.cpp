@@ -80,7 +80,8 @@ SchemeInfo cltk_scheme() {
           .run_cost = cltk_cost,
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
             return std::make_unique<CyclicLeader>(setup);
-          }};
+          },
+          .one_selects = true};
 }
 
 }  // namespace thinwire::algorithms

@@ -256,7 +256,7 @@ class HierarchicalOkTopk final : public SparseCollective {
   explicit HierarchicalOkTopk(const SchemeSetup& setup)
       : nodes_(nodes_of(setup.options, setup.ranks)),
         leaders_setup_(setup),
-        reduction_(*setup.shared, setup.gamma, setup.space, true) {
+        reduction_(*setup.shared, setup.gamma, setup.space, {.delta = kNeverDense}) {
     leaders_setup_.ranks = nodes_.count;
     among_leaders_.emplace(leaders_setup_);
   }

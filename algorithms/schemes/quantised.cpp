@@ -16,6 +16,14 @@ namespace {
 using Compress = Message (*)(const DenseBlock& gradient, const SchemeSetup& setup,
                              std::uint64_t key);
 using Length = Words (*)(std::int64_t n, const Options& options);
+/// The time that compressing n components takes a device.
+using Time = Seconds (*)(const WorkPrices& prices, std::int64_t n);
+
+struct Compressing {
+  Compress compress;
+  Length length;
+  Time of;
+};
 
 Words sign_words(std::int64_t n, const Options& /*options*/) { return Words((n + 31) / 32 + 1); }
 
@@ -32,6 +40,11 @@ Message signs(const DenseBlock& gradient, const SchemeSetup& setup, std::uint64_
   return {DenseBlock(0, std::move(values)).payload(), words};
 }
 
+/// The mean magnitude takes a pass of its own.
+Seconds price_of_signs(const WorkPrices& prices, std::int64_t n) {
+  return prices.scan.of(n) + prices.quantise.of(n);
+}
+
 Words qsgd_words(std::int64_t n, const Options& options) {
   return Quantiser{.bits = static_cast<int>(options.integer("bits"))}.words(n);
 }
@@ -42,21 +55,33 @@ Message qsgd(const DenseBlock& gradient, const SchemeSetup& setup, std::uint64_t
           quantiser.words(setup.space.components)};
 }
 
+Seconds price_of_qsgd(const WorkPrices& prices, std::int64_t n) { return prices.quantise.of(n); }
+
 class Quantised final : public Scheme {
  public:
-  Quantised(const SchemeSetup& setup, Compress compress) : setup_(setup), compress_(compress) {}
+  Quantised(const SchemeSetup& setup, Compressing compressing)
+      : setup_(setup), compressing_(compressing) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int iteration) override {
+    const std::int64_t components = setup_.space.components;
+    {
+      const auto phase = comm.phase("quantisation");
+      co_await comm.compute(compressing_.of(setup_.prices, components));
+    }
     const std::uint64_t key = random_bits(setup_.seed, iteration, comm.rank().value());
-    const Message mine = compress_(std::get<DenseBlock>(gradient), setup_, key);
+    const Message mine = compressing_.compress(std::get<DenseBlock>(gradient), setup_, key);
     gradient = {};
     Concatenation all = Concatenation::of(comm.rank(), mine);
     {
       const auto phase = comm.phase("allgather");
       all = co_await allgather_ring(comm, mine);
     }
+    {
+      const auto phase = comm.phase("quantisation");
+      co_await comm.compute(setup_.prices.quantise.of(components) * setup_.ranks);
+    }
     const auto phase = comm.phase("local_reduction");
-    const auto words = static_cast<double>(setup_.space.components) * setup_.ranks;
+    const auto words = static_cast<double>(components) * setup_.ranks;
     co_await comm.compute(setup_.gamma.word * words);
     co_return Reduced{.sum = sum_of_gathered_blocks(all, *setup_.shared),
                       .contributed = DenseBlock::from(mine.payload),
@@ -66,13 +91,13 @@ class Quantised final : public Scheme {
 
  private:
   const SchemeSetup& setup_;
-  Compress compress_;
+  Compressing compressing_;
 };
 
 SchemeInfo quantised_scheme(std::string name, std::string summary, std::string source,
-                            std::string words, std::vector<OptionInfo> options, Compress compress,
-                            Length length) {
-  const auto cost = [length](const CostInput& in) -> Cost {
+                            std::string words, std::vector<OptionInfo> options,
+                            Compressing compressing) {
+  const auto cost = [length = compressing.length](const CostInput& in) -> Cost {
     const double p = in.ranks;
     const auto each = static_cast<double>(length(in.n, *in.options).value());
     const bool has_bits = in.options->all().count("bits") == 1;
@@ -93,8 +118,8 @@ SchemeInfo quantised_scheme(std::string name, std::string summary, std::string s
           .quantised = true,
           .options = std::move(options),
           .run_cost = cost,
-          .make = [compress](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-            return std::make_unique<Quantised>(setup, compress);
+          .make = [compressing](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+            return std::make_unique<Quantised>(setup, compressing);
           }};
 }
 
@@ -104,10 +129,10 @@ std::vector<SchemeInfo> quantised_schemes() {
   const OptionInfo bits{"bits", std::int64_t{8}, 2, "of a value: 2, 4 or 8", {2, 4, 8}};
   return {quantised_scheme("signsgd", "signs and the mean magnitude, gathered around a ring",
                            "DRAGONN (ICML 2022), Figure 7; signSGD (ICML 2018)", "n/32 (P-1)", {},
-                           signs, sign_words),
+                           {signs, sign_words, price_of_signs}),
           quantised_scheme("qsgd", "values in few bits, gathered around a ring",
                            "DRAGONN (ICML 2022), Figure 7; QSGD (NIPS 2017)", "n bits/32 (P-1)",
-                           {bits}, qsgd, qsgd_words)};
+                           {bits}, {qsgd, qsgd_words, price_of_qsgd})};
 }
 
 }  // namespace thinwire::algorithms

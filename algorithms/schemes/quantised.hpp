@@ -7,6 +7,8 @@
 //
 // Cost: (P-1) (α + Lβ) with L = ceil(n/32) + 1 words, or ceil(n bits/32) + ceil(n/1024); exact at
 // any P. γ: each rank adds P dense vectors, n P words.
+// With a device: the price of quantising n components (signsgd: and of a scan of them), and of
+// restoring those of P ranks.
 // Restrictions: none. Memory: n values per rank during the allgather.
 //
 // Worked example: signsgd, P = 4, n = 3200: 3 messages of 101 words.

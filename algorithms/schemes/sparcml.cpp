@@ -16,18 +16,38 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// The selection as a stream: dense if COO would be longer.
-Stream stream_of(const SparseVector& selected, const GradientSpace& space) {
-  const auto components = static_cast<std::int64_t>(selected.size()) * space.granule;
-  if (components <= space.dense_above()) return selected;
-  return to_dense(selected, 0, static_cast<std::uint32_t>(space.coordinates()));
+const std::string kDeltaOption = "delta";
+
+/// The word in front of a stream that says whether it is sparse or dense (section 5.1).
+constexpr std::int64_t kMarker = 1;
+
+/// The streams of a dynamic scheme become dense above its δ, those of a static one never do.
+StreamFormat format_of(const Options& options) {
+  const bool dynamic = options.all().contains(kDeltaOption);
+  return {.delta = dynamic ? options.number(kDeltaOption) : kNeverDense, .marker = kMarker};
+}
+
+/// The selection as a stream.
+Message stream_of(const SparseVector& selected, const GradientSpace& space,
+                  const StreamFormat& format) {
+  const auto components = static_cast<double>(selected.size()) * static_cast<double>(space.granule);
+  Message message = selected.message(space);
+  if (components > format.delta * static_cast<double>(space.components)) {
+    const auto last = static_cast<std::uint32_t>(space.coordinates());
+    message = to_dense(selected, 0, last).message(space);
+  }
+  message.words += Words(format.marker);
+  return message;
 }
 
 /// The schedule of a dense allreduce, applied to streams.
 class StreamAllreduce final : public SparseCollective {
  public:
   StreamAllreduce(const SchemeSetup& setup, AllreduceSchedule schedule)
-      : setup_(setup), reduction_(*setup.shared, setup.gamma, setup.space), schedule_(schedule) {}
+      : setup_(setup),
+        format_(format_of(setup.options)),
+        reduction_(*setup.shared, setup.gamma, setup.space, format_),
+        schedule_(schedule) {}
 
   Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
                           int iteration) override {
@@ -36,19 +56,25 @@ class StreamAllreduce final : public SparseCollective {
     const SparseVector& selected = selection.selected;
     accumulated = {};
     const auto phase = comm.phase("allreduce");
-    const Message mine = message_of(stream_of(selected, setup_.space), setup_.space);
+    const Message mine = stream_of(selected, setup_.space, format_);
     const Message total = co_await schedule_(comm, mine, reduction_);
     co_return Reduced{.sum = stream_from(total.payload), .contributed = selected};
   }
 
  private:
   const SchemeSetup& setup_;
+  StreamFormat format_;
   GradientReduction reduction_;
   AllreduceSchedule schedule_;
 };
 
-/// The representation of the regions in the second stage.
-enum class Second : std::uint8_t { streams, dense, agreed };
+/// The representation of the regions in the second stage: static and dynamic sparse allreduce, and
+/// topkdsa, which agrees on one by an exchange of sizes.
+enum class Second : std::uint8_t { sparse, dense, agreed };
+
+/// The words in front of each message of the split, and of the sparse regions of the allgather.
+/// Messages whose representation is agreed on have none.
+std::int64_t marker_of(Second second) { return second == Second::agreed ? 0 : kMarker; }
 
 class SplitAllgather final : public SparseCollective {
  public:
@@ -68,7 +94,8 @@ class SplitAllgather final : public SparseCollective {
     {
       const auto phase = comm.phase("split_and_reduce");
       const bool rotated = setup_.options.flag("rotation");
-      const SplitStyle style{.order = {.rotated = rotated, .all_at_once = !rotated}};
+      const SplitStyle style{.order = {.rotated = rotated, .all_at_once = !rotated},
+                             .marker = marker_of(second_)};
       Task<SparseVector> task = split_and_reduce(comm, selected, boundaries_, setup_, style);
       region = co_await std::move(task);
     }
@@ -81,30 +108,57 @@ class SplitAllgather final : public SparseCollective {
       dense = result >
               setup_.options.number("dense_above") * static_cast<double>(setup_.space.components);
     }
-    const auto phase = comm.phase("allgather");
-    const Message mine = region_message(region, comm.rank(), dense, iteration);
+    Message mine = region.message(setup_.space);
+    mine.words += Words(marker_of(second_));
+    if (dense) {
+      co_await pay_for_quantising(comm, length_of(comm.rank()));
+      mine = dense_region(region, comm.rank(), iteration);
+    }
     region = {};
-    const Concatenation all = co_await allgather(comm, mine);
-    co_return Reduced{.sum = stream_of_gathered(all, reduction_, *setup_.shared),
+    Task<Concatenation> gathering = gather(comm, mine);
+    const Concatenation all = co_await std::move(gathering);
+    if (dense) {
+      co_await pay_for_quantising(comm, setup_.space.components);
+      co_return Reduced{.sum = stream_of_gathered(all, reduction_, *setup_.shared),
+                        .contributed = selected};
+    }
+    co_return Reduced{.sum = concatenation_of_gathered(all, *setup_.shared),
                       .contributed = selected};
   }
 
  private:
-  [[nodiscard]] Message region_message(const SparseVector& region, Rank rank, bool dense,
-                                       int iteration) const {
-    const GradientSpace& space = setup_.space;
+  static Task<Concatenation> gather(Communicator& comm, Message mine) {
+    const auto phase = comm.phase("allgather");
+    co_return co_await allgather(comm, std::move(mine));
+  }
+
+  [[nodiscard]] std::int64_t bits() const {
+    return second_ == Second::dense ? setup_.options.integer("bits") : kFullBits;
+  }
+
+  /// The time to quantise so many components, or to restore them.
+  Task<void> pay_for_quantising(Communicator& comm, std::int64_t components) const {
+    if (bits() == kFullBits) co_return;
+    const auto phase = comm.phase("quantisation");
+    co_await comm.compute(setup_.prices.quantise.of(components));
+  }
+
+  /// The number of components of a rank's region.
+  [[nodiscard]] std::int64_t length_of(Rank rank) const {
+    const std::int64_t components = setup_.space.components;
+    return part_begin(components, setup_.ranks, rank.value() + 1) -
+           part_begin(components, setup_.ranks, rank.value());
+  }
+
+  [[nodiscard]] Message dense_region(const SparseVector& region, Rank rank, int iteration) const {
     const auto at = static_cast<std::size_t>(rank.value());
-    const std::int64_t length = part_begin(space.components, setup_.ranks, rank.value() + 1) -
-                                part_begin(space.components, setup_.ranks, rank.value());
-    Message sparse = region.message(space);
-    if (!dense && (second_ == Second::agreed || sparse.words.value() <= length)) return sparse;
+    const std::int64_t length = length_of(rank);
     const DenseBlock block = to_dense(region, static_cast<std::uint32_t>(boundaries_[at]),
                                       static_cast<std::uint32_t>(boundaries_[at + 1]));
-    const auto bits = second_ == Second::dense ? setup_.options.integer("bits") : kFullBits;
-    if (bits == kFullBits) return {block.payload(), Words(length)};
-    const Quantiser quantiser{.bits = static_cast<int>(bits)};
+    if (bits() == kFullBits) return {block.payload(), Words(length)};
+    const Quantiser quantiser{.bits = static_cast<int>(bits())};
     const std::uint64_t key = random_bits(setup_.seed, iteration, rank.value());
-    return {quantiser.quantised(block, space, key).payload(), quantiser.words(length)};
+    return {quantiser.quantised(block, setup_.space, key).payload(), quantiser.words(length)};
   }
 
   const SchemeSetup& setup_;
@@ -115,28 +169,30 @@ class SplitAllgather final : public SparseCollective {
 
 Cost recursive_double_cost(const CostInput& in) {
   const auto n = static_cast<double>(in.n);
+  const double delta = format_of(*in.options).delta;
   const auto core = std::bit_floor(static_cast<unsigned>(in.ranks));
   const bool folds = std::cmp_not_equal(core, in.ranks);
   const double log = std::log2(static_cast<double>(core));
-  const double least = std::min(2 * in.least(), n);
-  // Without common indexes: each step holds twice as much as the one before, until it is dense.
-  double high = 0;
-  double held = in.most();
-  double held_reduced = 0;
+  // The most words, and values among them, of a stream that may have so many entries.
+  const auto most = [&](double entries) {
+    if (entries > delta * n) return Terms{0, n, n};
+    return Terms{0, 2 * std::min(entries, n), std::min(entries, n)};
+  };
+  const double least = std::isinf(delta) ? 2 * in.least() : std::min(2 * in.least(), n);
+  Cost cost;
+  cost.counted.low = {log, least * log, least / 2 * log};
+  // Without common indexes each step holds twice as much as the one before, until it is dense.
+  // When ranks fold in, it may hold twice as much from the start.
+  double held = folds ? 2 * in.most() : in.most();
   for (int ranks = 1; ranks < static_cast<int>(core); ranks *= 2) {
-    // When ranks fold in, a step may hold twice as much from the start.
-    const double sent = folds ? 2 * held : held;
-    high += std::min(2 * sent, n);
-    held_reduced += std::min(sent, n);
+    cost.counted.high = cost.counted.high + most(held);
     held *= 2;
   }
-  Cost cost;
-  cost.counted.low = {log, least * log, 0};
-  cost.counted.high = {log, std::max(high, least * log), 0};
+  cost.counted.high.messages = log;
+  cost.added = same({0, kMarker * log, 0});
   if (folds) {
-    const double all = std::min(2 * in.most() * in.ranks, n);
-    cost.added.low = {2, 2 * least, 0};
-    cost.added.high = {2, std::min(2 * in.most(), n) + all, std::min(in.most(), n) + held_reduced};
+    Terms folding = most(in.most()) + Terms{2, 2 * kMarker + most(in.most() * in.ranks).words, 0};
+    cost.added = cost.added + Interval{{2, 2 * least + 2 * kMarker, 0}, folding};
   }
   return cost;
 }
@@ -148,10 +204,11 @@ Cost ring_sparse_cost(const CostInput& in) {
   Cost cost;
   cost.counted.low = {2 * (p - 1), std::min(4 * in.least(), n) * (p - 1) / p, 0};
   cost.counted.high = {2 * (p - 1), 2 * n * (p - 1) / p, 0};
+  const Terms markers{0, 2 * (p - 1) * kMarker, 0};
   // The longest piece may be on the path in each step; a piece is COO up to δ, and the first, a
   // slice of a selection itself, may be full and still COO.
   const Terms uneven{0, 2 * (p - 1) * longest - 2 * n * (p - 1) / p + longest, 0};
-  cost.added.high = in.ranks == 1 ? Terms{} : uneven;
+  cost.added = {markers, in.ranks == 1 ? Terms{} : markers + uneven};
   return cost;
 }
 
@@ -168,9 +225,10 @@ Cost split_allgather_cost(const CostInput& in, Second second) {
   const double steps = ceil_log2(in.ranks);
   const double all_dense = std::ceil(n / p) * (p - 1);
   const bool sizes = second == Second::agreed;
+  const auto marker = static_cast<double>(marker_of(second));
   const double messages = p - 1 + (sizes ? 2 : 1) * steps;
   Cost cost;
-  Terms low{messages, std::min(4 * in.least(), n) * share, 0};
+  Terms low{messages, sizes ? std::min(4 * in.least(), n) * share : 4 * in.least() * share, 0};
   Terms high{messages, 0, 0};
   Terms more = uneven_split(in, 2 * in.most() * share);
   if (second == Second::dense) {
@@ -184,13 +242,20 @@ Cost split_allgather_cost(const CostInput& in, Second second) {
     low.words = shortest;
     high.words = 2 * in.most() * share + longest;
   } else {
-    // Concentrated regions may take one word per component in COO, and two if agreed on by sizes.
-    const double most = std::min(2 * in.most() * p, (sizes ? 2 : 1) * n);
-    const double gathered = std::min(most * std::max(steps, share), (sizes ? 2 : 1) * all_dense);
+    // Concentrated regions may be full and still COO.
+    const double most = std::min(2 * in.most() * p, 2 * n);
+    double gathered = std::min(most * std::max(steps, share), 2 * all_dense);
+    if (sizes) gathered = std::max(gathered, all_dense);
     high.words = sizes ? (2 * in.most() + n) * share : 2 * in.most() * p;
-    more.words += std::max(0.0, 2 * in.most() * share + std::max(gathered, all_dense) - high.words);
+    more.words += std::max(0.0, 2 * in.most() * share + gathered - high.words);
   }
-  if (!in.options->flag("rotation")) more = more + Terms{p - 1, 2 * in.most() * share, 0};
+  if (!in.options->flag("rotation")) {
+    more = more + Terms{p - 1, 2 * in.most() * share + marker * (p - 1), 0};
+  }
+  // Dense regions need no marker: all ranks know that they are.
+  const double markers = (second == Second::sparse ? 2 : 1) * marker * (p - 1);
+  cost.added.low.words += markers;
+  more.words += markers;
   if (sizes) {
     cost.added.low.words += p - 1;
     more.words += p - 1;
@@ -201,13 +266,26 @@ Cost split_allgather_cost(const CostInput& in, Second second) {
   return in.ranks == 1 ? Cost{} : cost;
 }
 
+/// The option of schemes whose streams switch.
+OptionInfo delta_option() {
+  return {.name = kDeltaOption,
+          .fallback = kDelta,
+          .minimum = 0,
+          .help =
+              "share of the components above which a stream is dense (section 5.1: at most "
+              "isize / (c + isize), 4 bytes a value and an index)",
+          .maximum = kDelta};
+}
+
 SchemeInfo stream_scheme(std::string name, std::string summary, PaperCost paper,
-                         Cost (*cost)(const CostInput&), AllreduceSchedule schedule) {
+                         std::vector<OptionInfo> options, Cost (*cost)(const CostInput&),
+                         AllreduceSchedule schedule) {
   return {.name = std::move(name),
           .summary = std::move(summary),
           .source = "SparCML (SC 2019), section 5.3",
           .paper = std::move(paper),
-          .added = "folding in; remainders and uneven pieces",
+          .added = "the marker of each stream; folding in; remainders and uneven pieces",
+          .options = std::move(options),
           .run_cost = cost,
           .collective = [schedule](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
             return std::make_unique<StreamAllreduce>(setup, schedule);
@@ -222,7 +300,7 @@ SchemeInfo split_scheme(std::string name, std::string summary, std::string sourc
                   .paper = std::move(paper),
                   .added = second == Second::agreed
                                ? "P-1 words of sizes; remainders; uneven regions"
-                               : "remainders; uneven regions",
+                               : "the marker of each stream; remainders; uneven regions",
                   .options = std::move(more_options)};
   info.options.push_back(
       {"rotation", true, 0, "rotate destinations; false: from rank 0 to P-1, as published"});
@@ -236,13 +314,25 @@ SchemeInfo split_scheme(std::string name, std::string summary, std::string sourc
 }  // namespace
 
 SchemeInfo ssar_recursive_double_scheme() {
-  return stream_scheme("ssar_recursive_double", "sparse streams exchanged with rank ^ 1, 2, 4 ...",
+  return stream_scheme("ssar_recursive_double",
+                       "streams that stay sparse, exchanged with rank ^ 1, 2, 4 ...",
                        {.latency = "log P",
                         .words = "2k log P",
                         .words_high = "2k (P-1)",
-                        .reduced = "min(k, n/2) log P",
+                        .reduced = "k log P",
+                        .reduced_high = "k (P-1)"},
+                       {}, recursive_double_cost, allreduce_recursive_doubling);
+}
+
+SchemeInfo dsar_recursive_double_scheme() {
+  return stream_scheme("dsar_recursive_double",
+                       "the same with streams that become dense above delta",
+                       {.latency = "log P",
+                        .words = "2k log P",
+                        .words_high = "min(2k (P-1), n log P)",
+                        .reduced = "k log P",
                         .reduced_high = "min(2k (P-1), n log P)"},
-                       recursive_double_cost, allreduce_recursive_doubling);
+                       {delta_option()}, recursive_double_cost, allreduce_recursive_doubling);
 }
 
 SchemeInfo ring_sparse_scheme() {
@@ -252,17 +342,18 @@ SchemeInfo ring_sparse_scheme() {
                         .words_high = "2n (P-1)/P",
                         .reduced = "0",
                         .reduced_high = "(P-1) ceil(n/P)"},
-                       ring_sparse_cost, allreduce_ring);
+                       {delta_option()}, ring_sparse_cost, allreduce_ring);
 }
 
 SchemeInfo ssar_split_allgather_scheme() {
-  return split_scheme("ssar_split_allgather", "regions reduced by direct exchange, then gathered",
+  return split_scheme("ssar_split_allgather",
+                      "regions reduced by direct exchange, then gathered sparse",
                       "SparCML (SC 2019), section 5.3.2",
                       {.latency = "P-1 + log P",
                        .words = "4k (P-1)/P",
                        .words_high = "2k P",
                        .reduced_high = "k (P-1)"},
-                      Second::streams, {});
+                      Second::sparse, {});
 }
 
 SchemeInfo dsar_split_allgather_scheme() {

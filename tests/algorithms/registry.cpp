@@ -56,6 +56,7 @@ TEST_CASE("Every scheme is found by its name and says what it is") {
                            "oktopk",
                            "hierarchical_oktopk",
                            "ssar_recursive_double",
+                           "dsar_recursive_double",
                            "ssar_split_allgather",
                            "dsar_split_allgather",
                            "ring_sparse",

@@ -32,6 +32,10 @@ COMPUTE = {
 H100_PEAK = 989e12  # dense BF16, NVIDIA's data sheet of the H100 SXM
 H100 = {"vgg16": (256, 0.1), "resnet50": (256, 0.1), "bert": (32, 0.4), "llama_7b": (2, 0.4)}
 
+# The same on a P100 with its 9.3 TFLOP/s: ResNet-50 reaches 0.58 with 64 images, 220 a second.
+P100_PEAK = 9.3e12
+P100 = {"wide_resnet18": (4, 0.5), "wide_resnet34": (4, 0.5)}
+
 COUNTED = "2 operations per multiply-add; backward counts twice the forward"
 ALIKE = "assumed: alike"
 
@@ -115,6 +119,24 @@ def resnet(stem_kernel, stem_size, size, blocks, classes):
                 layers.append(conv(name + "shortcut", inputs, 4 * width, (1, 1), size))
             inputs = 4 * width
     return layers + [linear("classifier", inputs, classes)]
+
+
+def wide_resnet(blocks, factor=4):
+    """Basic blocks of two convolutions of 3 x 3, with `factor` times the channels, on 224 x 224."""
+    inputs, size = 64 * factor, 56
+    layers = [conv("conv1", 3, inputs, (7, 7), 112)]
+    for stage, count in enumerate(blocks, 1):
+        width = factor * (32 << stage)
+        for block in range(1, count + 1):
+            name = f"stage{stage}_{block}_"
+            if block == 1 and stage > 1:
+                size //= 2
+            layers += [conv(name + "conv1", inputs, width, (3, 3), size),
+                       conv(name + "conv2", width, width, (3, 3), size)]
+            if inputs != width:
+                layers.append(conv(name + "shortcut", inputs, width, (1, 1), size))
+            inputs = width
+    return layers + [linear("classifier", inputs, 1000)]
 
 
 def inception_v4():
@@ -278,6 +300,13 @@ MODELS = {
         "ResNet-50 (He et al., 2016) with 1000 classes, on 224 x 224 pixels, with the stride in "
         "the 3 x 3 convolutions as in torchvision",
         resnet(7, 112, 56, (3, 4, 6, 3), 1000)),
+    **{f"wide_resnet{depth}": model(
+        f"ResNet-{depth} with four times the channels, on ImageNet", "SparCML (SC 2019), section 8.4",
+        sum(sum(each["tensors"]) for each in wide_resnet(blocks)), "vgg16",
+        (1 / 512, "SparCML (SC 2019), section 8.4"), "image",
+        f"ResNet-{depth} (He et al., 2016) with 1000 classes and four times the channels in all "
+        "convolutions, on 224 x 224 pixels",
+        wide_resnet(blocks)) for depth, blocks in ((18, (2, 2, 2, 2)), (34, (3, 4, 6, 3)))},
     "vit": model(
         "ViT-B/16 on CIFAR-10", DRAGONN, 85_806_346, "bert",
         (0.001, "DRAGONN (ICML 2022), section 2.4"), "image",
@@ -320,13 +349,16 @@ MODELS = {
 def compute(name, layers):
     entries = [{"device": device, "batch": batch, "seconds": seconds, "source": source}
                for device, batch, seconds, source in COMPUTE.get(name, [])]
-    if name in H100:
-        batch, share = H100[name]
+    for device, shares, peak, sheet in (("p100", P100, P100_PEAK, "9.3 TFLOP/s (FP32)"),
+                                        ("h100", H100, H100_PEAK, "989 TFLOP/s (dense BF16)")):
+        if name not in shares:
+            continue
+        batch, share = shares[name]
         flops = 3 * batch * sum(each["forward_flops"] for each in layers)
         entries.append({
-            "device": "h100", "batch": batch,
-            "seconds": float(f"{flops / (share * H100_PEAK):.3g}"),
-            "source": f"assumed: {share:.0%} of the 989 TFLOP/s (dense BF16) of NVIDIA's data "
+            "device": device, "batch": batch,
+            "seconds": float(f"{flops / (share * peak):.3g}"),
+            "source": f"assumed: {share:.0%} of the {sheet} of NVIDIA's data "
                       "sheet, for three times the forward operations"})
     return entries
 

@@ -52,6 +52,7 @@ struct Workload {
   std::string device;      ///< name of a shipped device or path of one
   std::int64_t batch = 0;  ///< samples per rank; 0: the model's default on this device
   bool staging = false;    ///< messages go through host memory instead of GPU memory
+  bool by_layer = false;  ///< the sparse scheme runs on each layer as soon as its gradient is ready
 };
 
 /// Optional records of a run besides totals and phases.

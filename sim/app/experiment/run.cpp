@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "algorithms/by_layer.hpp"
 #include "algorithms/error_feedback.hpp"
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/networks.hpp"
@@ -49,6 +50,7 @@ struct TrainingSetup {
   workloads::Training training;
   std::int64_t batch = 0;
   std::vector<std::int64_t> tensors;
+  std::vector<std::int64_t> layers;
 };
 
 std::optional<TrainingSetup> training_of(const Point& point) {
@@ -61,7 +63,11 @@ std::optional<TrainingSetup> training_of(const Point& point) {
                    .prices = device.prices(workload.staging),
                    .space = point.space},
       .batch = workload.batch,
-      .tensors = model.tensors()};
+      .tensors = model.tensors(),
+      .layers = {}};
+  for (const workloads::ModelLayer& layer : model.layers) {
+    setup.layers.push_back(layer.components());
+  }
   if (setup.batch == 0) setup.batch = workloads::compute_on(model, device.name).batch;
   if (model.components != point.space.components) {
     throw InputError(fmt::format("/components: {}, but the model {} has {}", point.space.components,
@@ -231,10 +237,13 @@ std::unique_ptr<traces::GradientSource> source_of(const Point& point) {
 Outcome run_iterations(Network& network, const Point& point, const Machine& machine,
                        const std::function<void(int iteration)>& after_iteration = {},
                        Timeline* timeline = nullptr) {
-  const algorithms::SchemeInfo info = algorithms::find_scheme(point.scheme);
+  algorithms::SchemeInfo info = algorithms::find_scheme(point.scheme);
   const std::unique_ptr<traces::GradientSource> source = source_of(point);
   SharedWork shared(4 * static_cast<std::size_t>(point.ranks));
   const std::optional<TrainingSetup> training = training_of(point);
+  if (training && point.workload.by_layer) {
+    info = algorithms::layer_by_layer(info, training->layers);
+  }
   const algorithms::Options options(info.options, point.options);
   if (training && point.tensors.empty() && options.all().contains("tensor_selection")) {
     for (const std::int64_t size : training->tensors) {

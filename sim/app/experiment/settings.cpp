@@ -384,6 +384,12 @@ Settings declared() {
             .help = "messages are sent from the host's memory, so that gradients are copied and "
                     "sums made there"},
            THINWIRE_MEMBER(workload.staging), of_training),
+      with({.path = "workload.by_layer",
+            .flag = "--by-layer",
+            .readers = kModelRuns,
+            .help = "the sparse scheme starts on a layer as soon as the backward pass has made its "
+                    "gradient, and runs concurrently with the rest of it"},
+           THINWIRE_MEMBER(workload.by_layer), of_training),
   };
 }
 

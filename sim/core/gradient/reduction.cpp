@@ -32,33 +32,35 @@ Message GradientReduction::cut(const Message& held, PieceRange wanted, int piece
   const std::uint32_t first = space_.coordinate(begin);
   const std::uint32_t last = space_.coordinate(end);
   if (DenseBlock::holds(held.payload)) {
-    return {DenseBlock::from(held.payload).slice(first, last).payload(), Words(end - begin)};
+    return {DenseBlock::from(held.payload).slice(first, last).payload(),
+            Words(end - begin + format_.marker)};
   }
   const SparseVector vector = SparseVector::from(held.payload);
-  return vector.slice(vector.position_of(first), vector.position_of(last)).message(space_);
+  Message message =
+      vector.slice(vector.position_of(first), vector.position_of(last)).message(space_);
+  message.words += Words(format_.marker);
+  return message;
 }
 
 Message GradientReduction::compute_sum(const Message& a, const Message& b, Part part) const {
   const std::int64_t begin = begin_of(part.range.first, part.of);
   const std::int64_t end = begin_of(part.range.last, part.of);
-  if (stays_sparse_) {
-    return thinwire::sum(SparseVector::from(a.payload), SparseVector::from(b.payload))
-        .message(space_);
-  }
-  const Stream result =
-      thinwire::sum(stream_from(a.payload), stream_from(b.payload), space_, begin, end);
+  const Stream result = thinwire::sum(stream_from(a.payload), stream_from(b.payload), space_, begin,
+                                      end, format_.delta);
   Message message = message_of(result, space_);
+  message.words += Words(format_.marker);
   // The pieces of a dense gradient are cut between components, finer than the carried granules.
   if (std::holds_alternative<DenseBlock>(result)) {
     const bool both = DenseBlock::holds(a.payload) && DenseBlock::holds(b.payload);
-    message.words = both ? a.words : Words(end - begin);
+    message.words = both ? a.words : Words(end - begin + format_.marker);
   }
   return message;
 }
 
 Message GradientReduction::compute_join(std::span<const Message> parts, Part whole) const {
   Message joined;
-  for (const Message& part : parts) joined.words += part.words;
+  for (const Message& part : parts) joined.words += part.words - Words(format_.marker);
+  joined.words += Words(format_.marker);
   const auto dense = std::ranges::count_if(
       parts, [](const Message& part) { return DenseBlock::holds(part.payload); });
   if (std::cmp_equal(dense, parts.size())) {
@@ -97,7 +99,7 @@ Message GradientReduction::compute_join(std::span<const Message> parts, Part who
 }
 
 Seconds GradientReduction::work(const Message& b) const {
-  const auto words = static_cast<double>(b.words.value());
+  const auto words = static_cast<double>(b.words.value() - format_.marker);
   if (DenseBlock::holds(b.payload)) return gamma().word * words;
   return gamma().entry * (words / 2);  // COO: half of the words are indexes
 }

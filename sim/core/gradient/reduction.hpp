@@ -7,6 +7,7 @@
 #include "sim/core/base/units.hpp"
 #include "sim/core/gradient/shared_work.hpp"
 #include "sim/core/gradient/space.hpp"
+#include "sim/core/gradient/stream.hpp"
 
 namespace thinwire::inline gradient {
 
@@ -71,15 +72,16 @@ class Reduction {
   Gamma gamma_;
 };
 
-/// Gradients, dense or sparse, as streams: sums switch to dense at δ of their part. A piece is a
+/// Gradients, dense or sparse, as streams: sums switch to dense at δ of their part. Messages have
+/// the format's marker in front. A piece is a
 /// range of components. The pieces are as equal as possible, so those of a dense gradient differ in
 /// length by at most one word. The reduced value may be a range of a gradient.
 class GradientReduction final : public Reduction {
  public:
-  /// `stays_sparse`: sums of sparse gradients never switch to dense.
-  GradientReduction(SharedWork& shared, Gamma gamma, GradientSpace space, bool stays_sparse = false)
-      : GradientReduction(shared, gamma, space, {.first = 0, .last = space.components}) {
-    stays_sparse_ = stays_sparse;
+  GradientReduction(SharedWork& shared, Gamma gamma, GradientSpace space, StreamFormat format = {})
+      : GradientReduction(shared, gamma, space,
+                          ComponentRange{.first = 0, .last = space.components}) {
+    format_ = format;
   }
   GradientReduction(SharedWork& shared, Gamma gamma, GradientSpace space, ComponentRange range)
       : Reduction(shared, gamma), space_(space), range_(range) {}
@@ -98,7 +100,7 @@ class GradientReduction final : public Reduction {
 
   GradientSpace space_;
   ComponentRange range_;
-  bool stays_sparse_ = false;
+  StreamFormat format_;
 };
 
 /// Lists of numbers, added element by element; a piece is a range of elements.

@@ -40,9 +40,6 @@ struct GradientSpace {
   [[nodiscard]] constexpr Words coo_words(std::int64_t entries) const {
     return Words(2 * granule * entries);
   }
-  /// δ of SparCML in components: more entries are longer in COO (4-byte indexes, values) than
-  /// dense.
-  [[nodiscard]] constexpr std::int64_t dense_above() const { return components / 2; }
 
   friend constexpr bool operator==(const GradientSpace&, const GradientSpace&) = default;
 };

@@ -12,7 +12,7 @@ Message message_of(const Stream& stream, const GradientSpace& space) {
 }
 
 Stream sum(const Stream& a, const Stream& b, const GradientSpace& space, std::int64_t begin,
-           std::int64_t end) {
+           std::int64_t end, double delta) {
   const auto* sparse_a = std::get_if<SparseVector>(&a);
   const auto* sparse_b = std::get_if<SparseVector>(&b);
   if (sparse_a == nullptr && sparse_b == nullptr) {
@@ -23,10 +23,10 @@ Stream sum(const Stream& a, const Stream& b, const GradientSpace& space, std::in
   const auto entries = static_cast<std::int64_t>(sparse_a->size() + sparse_b->size());
   const std::uint32_t first = space.coordinate(begin);
   const std::uint32_t last = space.coordinate(end);
-  if (entries * space.granule <= (end - begin) / 2) {
-    return sum_within(*sparse_a, *sparse_b, first, last);
+  if (static_cast<double>(entries * space.granule) > delta * static_cast<double>(end - begin)) {
+    return sum(to_dense(*sparse_a, first, last), *sparse_b);
   }
-  return sum(to_dense(*sparse_a, first, last), *sparse_b);
+  return sum_within(*sparse_a, *sparse_b, first, last);
 }
 
 Stream sum(const Stream& a, const Stream& b, const GradientSpace& space) {

@@ -33,6 +33,9 @@ struct WorkPrices {
   Price scatter;  ///< per entry that is added to a sum
   Price sort;     ///< per entry of two sparse vectors of which the k largest are kept (gTopk)
 
+  // Per component of a dense gradient:
+  Price quantise;  ///< reduce its value to few bits, or restore it from them
+
   // Copies between the GPU and the host memory that messages are sent from, per word:
   Price to_host;
   Price to_device;

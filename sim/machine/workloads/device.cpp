@@ -28,7 +28,8 @@ constexpr std::array kOnGpu{Work{"scan", &WorkPrices::scan},
                             Work{"hash", &WorkPrices::hash},
                             Work{"reduce", &WorkPrices::reduce},
                             Work{"scatter", &WorkPrices::scatter},
-                            Work{"sort", &WorkPrices::sort}};
+                            Work{"sort", &WorkPrices::sort},
+                            Work{"quantise", &WorkPrices::quantise}};
 constexpr std::array kCopies{Work{"to_host", &WorkPrices::to_host},
                              Work{"to_device", &WorkPrices::to_device}};
 constexpr std::array kOnHost{Work{"reduce", &WorkPrices::reduce},

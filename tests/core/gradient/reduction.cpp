@@ -62,6 +62,28 @@ TEST_CASE("The pieces of a dense gradient cover it and their words differ by one
   }
 }
 
+TEST_CASE("Messages of streams with a marker have it once, and its word costs no sum") {
+  const GradientSpace space{.components = 100, .granule = 1};
+  SharedWork shared(16);
+  const GradientReduction reduction(shared, Seconds(2), space, {.marker = 1});
+  Message dense = counting_up(space, 1.0F).message(space);
+  dense.words += Words(1);
+  const Message left = reduction.cut(dense, {0, 1}, 2);
+  const Message right = reduction.cut(dense, {1, 2}, 2);
+  CHECK(left.words == Words(51));
+  CHECK(reduction.join(std::vector{left, right}).words == Words(101));
+  const Summed both = reduction.sum(dense, dense);
+  CHECK(both.message.words == Words(101));
+  CHECK(both.work == Seconds(200));
+  Message sparse = SparseVector::checked({{3, 1.0F}, {70, 1.0F}}).message(space);
+  sparse.words += Words(1);
+  const Summed few = reduction.sum(sparse, sparse);
+  CHECK(few.message.words == Words(5));
+  CHECK(few.work == Seconds(4));
+  CHECK(reduction.sum(dense, sparse).message.words == Words(101));
+  CHECK(reduction.cut(sparse, {0, 1}, 2).words == Words(3));
+}
+
 TEST_CASE("Pieces of pieces of a dense gradient are cut as from the whole") {
   const GradientSpace space{.components = 103, .granule = 4};
   SharedWork shared(16);

@@ -32,7 +32,6 @@ TEST_CASE("With granule 1 coordinates are components") {
   CHECK(space.component(7) == 7);
   CHECK(space.coordinate(7) == 7);
   CHECK(space.coo_words(3) == Words(6));
-  CHECK(space.dense_above() == 5);
 }
 
 TEST_CASE("A coordinate stands for a granule of components and the last one for the rest") {

@@ -38,6 +38,19 @@ TEST_CASE("Streams switch to dense above half of the components and not at it") 
         std::vector{3.0F, 3.0F, 3.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F});
 }
 
+TEST_CASE("Streams switch at the delta that they are given, a share of the components") {
+  const GradientSpace space{.components = 100, .granule = 1};
+  const auto total = [&](double delta) {
+    return sum(Stream(run_of(0, 5, 1.0F)), Stream(run_of(40, 5, 1.0F)), space, 0, 100, delta);
+  };
+  CHECK(is_sparse(total(0.1)));
+  CHECK_FALSE(is_sparse(total(0.0999)));
+  CHECK_FALSE(is_sparse(total(0.0)));
+  const Stream never =
+      sum(Stream(run_of(0, 100, 1.0F)), Stream(run_of(0, 100, 1.0F)), space, 0, 100, kNeverDense);
+  CHECK(is_sparse(never));
+}
+
 TEST_CASE("Streams of granules switch by their components") {
   const GradientSpace space{.components = 40, .granule = 4};
   CHECK(is_sparse(sum(Stream(run_of(0, 3, 1.0F)), Stream(run_of(8, 2, 1.0F)), space)));

@@ -35,7 +35,7 @@ TEST_CASE("Every shipped device reads, and every figure of it says where it come
     CAPTURE(name);
     const Device device = read_device(device_file(name));
     CHECK(device.name == name);
-    CHECK(device.gpu.size() == 11);
+    CHECK(device.gpu.size() == 12);
     for (const auto& prices : {device.gpu, device.host}) {
       for (const auto& [work, price] : prices) {
         CAPTURE(work);
@@ -51,7 +51,8 @@ TEST_CASE("The GPUs of the papers get faster by the year") {
   const auto element = [](const char* device, const char* work) {
     return read_device(device_file(device)).gpu.at(work).price.element;
   };
-  for (const char* work : {"scan", "topk", "prefix_sum", "sort", "scatter", "reduce", "to_host"}) {
+  for (const char* work :
+       {"scan", "topk", "prefix_sum", "sort", "scatter", "reduce", "quantise", "to_host"}) {
     CAPTURE(work);
     CHECK(element("p100", work) >= element("v100", work));
     CHECK(element("v100", work) > element("h100", work));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/by_layer.hpp"
 #include "algorithms/registry.hpp"
 #include "sim/core/base/random.hpp"
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
@@ -49,6 +50,7 @@ WorkPrices some_prices() {
           .reduce = price,
           .scatter = price,
           .sort = price,
+          .quantise = price,
           .to_host = price,
           .to_device = price};
 }
@@ -66,9 +68,11 @@ struct Trained {
   std::map<std::string, algorithms::OptionValue> options = {};
   bool overlap = true;  ///< false: the whole backward pass first
   std::vector<std::int64_t> tensors = {};
+  std::vector<std::int64_t> layers = {};  ///< the scheme runs layer by layer, if there are any
 
   [[nodiscard]] RunReport run(const std::string& name, int iteration = 1) const {
-    const algorithms::SchemeInfo info = algorithms::find_scheme(name);
+    algorithms::SchemeInfo info = algorithms::find_scheme(name);
+    if (!layers.empty()) info = algorithms::layer_by_layer(info, layers);
     const GradientSpace space{.components = n, .granule = 1};
     SharedWork shared(4096);
     const algorithms::SchemeSetup setup{.ranks = ranks,
@@ -240,6 +244,74 @@ TEST_CASE("A bucket starts when the last of its gradients is ready") {
         doctest::Approx(1e-4 + std::max(2e-4 + one, 1e-4 + 2 * one)).epsilon(1e-9));
   trained.backward = 2e-6;  // hardly any time to hide behind
   CHECK(trained.seconds("dense_ovlp") == doctest::Approx(1e-4 + 1e-6 + 2 * one).epsilon(1e-9));
+}
+
+TEST_CASE("Layer by layer, a layer is selected when it is ready and sent while others are made") {
+  // Two layers; the last is ready after half of the backward pass.
+  const double backward = 2e-4;
+  for (const double beta : {1e-10, 1e-9, 2e-7}) {
+    CAPTURE(beta);
+    Trained trained{.beta = beta, .backward = backward, .layers = {4000, 4000}};
+    trained.prices.topk = {.call = Seconds(1e-5), .element = Seconds(1e-9)};
+    trained.prices.scatter.element = Seconds(7e-10);
+    trained.prices.to_host.element = Seconds(5e-10);
+    trained.prices.to_device.element = Seconds(4e-10);
+    const double selecting = 1e-5 + 4000 * 1e-9;
+    const double words = 2.0 * 40 * 7;
+    const double sending = 3 * kAlpha + words * beta + words / 2 * 7e-10;
+    const double copies = 80 * 5e-10 + 2.0 * 40 * 8 * 4e-10;
+    const double layer = sending + copies;
+    const double first = 1e-4 + backward / 2 + selecting;
+    const double second = 1e-4 + backward + 2 * selecting;
+    const RunReport report = trained.run("topka");
+    CHECK(report.makespan().value() ==
+          doctest::Approx(std::max(first + layer, second) + layer).epsilon(1e-9));
+    CHECK(parts_of(report).sparsification.value() == doctest::Approx(2 * selecting).epsilon(1e-9));
+    CHECK(parts_of(report).computation.value() == doctest::Approx(3e-4).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("Layer by layer is never slower than the same without overlap") {
+  for (const char* name : {"ssar_recursive_double", "ssar_split_allgather", "dsar_split_allgather",
+                           "topka", "oktopk"}) {
+    for (const double beta : {1e-10, 1e-9, 2e-8}) {
+      for (const int ranks : {2, 3, 8, 12}) {
+        CAPTURE(std::string(name));
+        CAPTURE(beta);
+        CAPTURE(ranks);
+        Trained trained{.ranks = ranks, .beta = beta, .layers = {1000, 3000, 4000}};
+        const double with = trained.seconds(name);
+        trained.overlap = false;
+        const double without = trained.seconds(name);
+        CHECK(with <= without * (1 + 1e-12));
+        CHECK(with >= without - trained.backward - 1e-12);
+      }
+    }
+  }
+}
+
+TEST_CASE("Quantising and restoring cost the device their price") {
+  Trained trained{.options = {{"bits", std::int64_t{4}}}};
+  const Price price{.call = Seconds(1e-6), .element = Seconds(3e-10)};
+  const auto added = [&](const std::string& name) {
+    trained.prices.quantise = {};
+    const double free = trained.seconds(name);
+    trained.prices.quantise = price;
+    return trained.seconds(name) - free;
+  };
+  const auto about = [](double seconds) { return doctest::Approx(seconds).epsilon(1e-9); };
+  const double n = 8000;
+  // Each rank its own region, and all regions back.
+  CHECK(added("dsar_split_allgather") == about(2e-6 + (n / 8 + n) * 3e-10));
+  CHECK(added("qsgd") == about(9e-6 + 9 * n * 3e-10));
+  trained.options = {{"bits", std::int64_t{32}}};
+  CHECK(added("dsar_split_allgather") == doctest::Approx(0).scale(1e-12));
+  trained.options = {};
+  CHECK(added("signsgd") == about(9e-6 + 9 * n * 3e-10));
+  // The mean magnitude takes a pass of its own.
+  const double without_scan = trained.seconds("signsgd");
+  trained.prices.scan = {.call = Seconds(2e-6), .element = Seconds(1e-10)};
+  CHECK(trained.seconds("signsgd") - without_scan == about(2e-6 + n * 1e-10));
 }
 
 TEST_CASE("Compressing a tensor delays the backward pass that runs on the same device") {

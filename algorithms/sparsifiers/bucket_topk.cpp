@@ -1,0 +1,69 @@
+#include "algorithms/sparsifiers/bucket_topk.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/core/base/errors.hpp"
+
+namespace thinwire::algorithms {
+
+namespace {
+
+const std::string kBucketOption = "bucket_components";
+
+class BucketTopk final : public Sparsifier {
+ public:
+  explicit BucketTopk(const SchemeSetup& setup)
+      : setup_(setup), bucket_(setup.options.integer(kBucketOption) / setup.space.granule) {
+    if (bucket_ * setup.space.granule != setup.options.integer(kBucketOption)) {
+      throw InputError(fmt::format("option '{}' must be a multiple of the granule, {}",
+                                   kBucketOption, setup.space.granule));
+    }
+  }
+
+  Selection select(const SparseVector& accumulated, Rank /*rank*/, int /*iteration*/) override {
+    if (accumulated.is_statistical()) {
+      throw InputError(
+          "bucket_topk compares entries, which a statistical gradient does not have: set "
+          "input.statistical to false");
+    }
+    const std::int64_t end = setup_.space.coordinates();
+    std::vector<SparseVector> parts;
+    std::size_t from = 0;
+    for (std::int64_t first = 0; first < end; first += bucket_) {
+      const std::int64_t last = std::min(end, first + bucket_);
+      const std::size_t to = accumulated.position_of(static_cast<std::uint32_t>(last), from);
+      parts.push_back(select_largest(accumulated.slice(from, to), share(last) - share(first)));
+      from = to;
+    }
+    return {.selected = concatenate(parts), .work = {.scanned = setup_.space.components}};
+  }
+
+ private:
+  /// The entries selected from the coordinates before `coordinate`.
+  [[nodiscard]] std::int64_t share(std::int64_t coordinate) const {
+    return setup_.carried_k() * coordinate / setup_.space.coordinates();
+  }
+
+  const SchemeSetup& setup_;
+  std::int64_t bucket_;  // coordinates
+};
+
+}  // namespace
+
+SparsifierInfo bucket_topk_sparsifier() {
+  return {.name = "bucket_topk",
+          .summary = "the largest entries of every bucket of consecutive components",
+          .source = "SparCML (SC 2019), sections 8.3 and 8.4",
+          .options = {{.name = kBucketOption,
+                       .fallback = std::int64_t{512},
+                       .minimum = 1,
+                       .help = "consecutive components of a bucket, a multiple of the granule"}},
+          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
+            return std::make_unique<BucketTopk>(setup);
+          }};
+}
+
+}  // namespace thinwire::algorithms
