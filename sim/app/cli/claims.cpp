@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -56,7 +57,8 @@ int run(const ClaimsFlags& flags) {
         if (terminal) show_on_terminal(id);
       });
   if (terminal) show_on_terminal("");
-  const std::vector<Json> records = report::claim_records(findings);
+  std::vector<Json> records = report::claim_records(findings);
+  std::ranges::move(report::claim_counts(findings), std::back_inserter(records));
   if (!flags.output.empty()) {
     const std::filesystem::path folder(flags.output);
     write_text(folder / "claims.txt", report::claims_text(findings));
@@ -87,8 +89,9 @@ void add_claims(Command& app) {
   add_format(command, flags->format);
   command.footer(
       "A number holds within 25% of the paper's, an order where the statement is true. What was\n"
-      "calibrated by a claim says so: it holds by construction. docs/claims.md explains what\n"
-      "misses.\n"
+      "calibrated by a claim says so: it holds by construction. A predicted number is informative\n"
+      "where its null model, the answer of somebody without a simulator, misses. docs/claims.md\n"
+      "explains what misses.\n"
       "Examples:\n"
       "  thinwire claims oktopk.bert\n"
       "  thinwire claims -o results/claims");

@@ -9,7 +9,11 @@
 
 namespace thinwire::report {
 
+/// One record per finding.
 [[nodiscard]] std::vector<Json> claim_records(const std::vector<studies::Finding>& findings);
+/// One record of kind `count` per line that ends the text: how many findings there are of that
+/// sort, and how many hold.
+[[nodiscard]] std::vector<Json> claim_counts(const std::vector<studies::Finding>& findings);
 /// The table, followed by the number of findings that hold.
 [[nodiscard]] std::string claims_text(const std::vector<studies::Finding>& findings);
 

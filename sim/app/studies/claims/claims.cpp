@@ -54,7 +54,12 @@ Finding& Finding::against(std::string model, double value) {
   return *this;
 }
 
-bool Finding::informative() const { return paper && null_value && !meets(*this, *null_value); }
+std::optional<bool> Finding::null_holds() const {
+  if (!paper || !null_value) return std::nullopt;
+  return meets(*this, *null_value);
+}
+
+bool Finding::informative() const { return basis == Basis::predicted && null_holds() == false; }
 
 std::string name_of(Basis basis) {
   switch (basis) {
@@ -103,6 +108,29 @@ ClaimCounts count(const std::vector<Finding>& findings, FindingKind kind, Basis 
   return counts;
 }
 
+ClaimScore score(const std::vector<Finding>& findings) {
+  ClaimScore score;
+  const auto add = [](ClaimCounts& counts, const Finding& finding) {
+    ++counts.of;
+    if (finding.verdict == ClaimVerdict::holds) ++counts.hold;
+  };
+  for (const Finding& finding : findings) {
+    if (finding.kind != FindingKind::number || finding.basis != Basis::predicted) continue;
+    if (finding.verdict == ClaimVerdict::not_simulated) continue;
+    add(score.predicted, finding);
+    const std::optional<bool> null_holds = finding.null_holds();
+    add(!null_holds   ? score.without_null
+        : *null_holds ? score.trivial
+                      : score.informative,
+        finding);
+  }
+  return score;
+}
+
+experiment::Row run_claims_point(const experiment::Point& point) {
+  return experiment::simulate_point("claims", point);
+}
+
 std::string claims_file() {
   return ShippedFiles{.what = "collection of claims",
                       .extension = ".json",
@@ -110,11 +138,14 @@ std::string claims_file() {
       .file("claims");
 }
 
-std::vector<std::string> claim_ids() { return Trials(read_json(claims_file())).ids(); }
+std::vector<std::string> claim_ids() {
+  return Trials(read_json(claims_file()), run_claims_point).ids();
+}
 
 std::vector<Finding> check_claims(const std::vector<std::string>& wanted,
-                                  const std::function<void(const std::string&)>& progress) {
-  Trials trials(read_json(claims_file()));
+                                  const std::function<void(const std::string&)>& progress,
+                                  const PointRunner& runner) {
+  Trials trials(read_json(claims_file()), runner);
   const std::vector<std::string> ids = trials.ids();
   for (const std::string& begin : wanted) {
     if (std::ranges::none_of(ids, [&](const std::string& id) { return id.starts_with(begin); })) {
@@ -150,8 +181,7 @@ const experiment::Row& Trials::run(const Json& point) {
   const std::string key = point.dump();
   const auto known = rows_.find(key);
   if (known != rows_.end()) return known->second;
-  experiment::Row row =
-      experiment::simulate_point("claims", experiment::point_from(point, "claims"));
+  experiment::Row row = runner_(experiment::point_from(point, "claims"));
   if (row.status != experiment::Status::ok) {
     throw SimulationError(fmt::format("{}: {}", key, row.reason));
   }

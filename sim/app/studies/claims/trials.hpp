@@ -4,16 +4,16 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "sim/app/experiment/row.hpp"
 #include "sim/app/studies/claims/claims.hpp"
 
 namespace thinwire::studies {
 
 class Trials {
  public:
-  explicit Trials(Json facts) : facts_(std::move(facts)) {}
+  Trials(Json facts, PointRunner runner) : facts_(std::move(facts)), runner_(std::move(runner)) {}
 
   /// The value of a calibrated or an assumed parameter.
   [[nodiscard]] double calibrated(const std::string& name) const;
@@ -30,6 +30,7 @@ class Trials {
 
  private:
   Json facts_;
+  PointRunner runner_;
   std::map<std::string, experiment::Row> rows_;
 };
 

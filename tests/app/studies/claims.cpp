@@ -1,0 +1,104 @@
+#include "sim/app/studies/claims/claims.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "sim/app/report/tables/claims_report.hpp"
+
+namespace {
+
+using thinwire::experiment::Outcome;
+using thinwire::experiment::Point;
+using thinwire::experiment::Row;
+using thinwire::studies::Basis;
+using thinwire::studies::ClaimVerdict;
+using thinwire::studies::Finding;
+using thinwire::studies::FindingKind;
+
+/// A row with every part that a claim may ask for, without a simulation.
+Row invented_row(const Point& point) {
+  using thinwire::Seconds;
+  Row row;
+  row.point = point;
+  Outcome outcome;
+  outcome.iteration = 1;
+  outcome.iteration_times = {Seconds(1)};
+  outcome.words_received = {.max = point.ranks, .mean = 1};
+  outcome.messages_received = {.max = 1, .mean = 1};
+  outcome.phases = {{.name = "split_and_reduce", .time = Seconds(1), .words_received = {}}};
+  outcome.result_components = 1;
+  outcome.ranks_agree = true;
+  outcome.selection = thinwire::experiment::SelectionSummary{
+      .least = 1, .most = 1, .total = 1, .sent_least = 2, .sent_most = 2, .ranks = 1};
+  outcome.by_rank = {{.rank = 0, .phase = "split_and_reduce", .traffic = {}}};
+  const thinwire::workloads::IterationParts parts{
+      .computation = Seconds(1), .sparsification = Seconds(1), .communication = Seconds(1)};
+  outcome.training = thinwire::experiment::TrainingOutcome{
+      .mean = parts, .samples_per_s = 1, .kinds = {{.which = {1, 1}, .parts = parts}}};
+  row.outcome = outcome;
+  return row;
+}
+
+Finding number(Basis basis, double paper, double simulated) {
+  Finding finding;
+  finding.basis = basis;
+  finding.paper = paper;
+  finding.simulated = simulated;
+  finding.verdict = ClaimVerdict::holds;
+  return finding;
+}
+
+}  // namespace
+
+TEST_CASE("Every predicted number of every paper states a null model") {
+  const std::vector<Finding> findings = thinwire::studies::check_claims({}, {}, invented_row);
+  CHECK(findings.size() > 100);
+  for (const Finding& finding : findings) {
+    if (finding.kind != FindingKind::number || finding.basis != Basis::predicted) continue;
+    if (finding.verdict == ClaimVerdict::not_simulated) continue;
+    CAPTURE(finding.claim);
+    CAPTURE(finding.what);
+    CHECK(!finding.null_model.empty());
+    CHECK(finding.null_value.has_value());
+  }
+}
+
+TEST_CASE("A predicted number is informative where its null model misses") {
+  Finding holds_too = number(Basis::predicted, 100, 110);
+  holds_too.against("no effect", 80);
+  Finding misses = number(Basis::predicted, 100, 110);
+  misses.against("no effect", 74);
+  Finding wrong = number(Basis::predicted, 100, 200);
+  wrong.against("no effect", 130);
+  wrong.verdict = ClaimVerdict::misses;
+  Finding calibrated = number(Basis::calibrated, 100, 100);
+  calibrated.against("no effect", 1);
+  const Finding without = number(Basis::predicted, 100, 100);
+  CHECK(holds_too.null_holds() == true);
+  CHECK(!holds_too.informative());
+  CHECK(misses.informative());
+  CHECK(wrong.informative());
+  CHECK(!calibrated.informative());
+  CHECK(!without.informative());
+  CHECK(!without.null_holds().has_value());
+
+  const std::vector<Finding> all{holds_too, misses, wrong, calibrated, without};
+  const thinwire::studies::ClaimScore score = thinwire::studies::score(all);
+  CHECK(score.predicted.of == 4);
+  CHECK(score.predicted.hold == 3);
+  CHECK(score.informative.of == 2);
+  CHECK(score.informative.hold == 1);
+  CHECK(score.trivial.of == 1);
+  CHECK(score.trivial.hold == 1);
+  CHECK(score.without_null.of == 1);
+
+  const std::string text = thinwire::report::claims_text(all);
+  CHECK(text.find("informative: the null model misses: 1 of 2 hold (50%)") != std::string::npos);
+  CHECK(text.find("no null model stated: 1 of 1 hold") != std::string::npos);
+  CHECK(thinwire::report::claim_records(all)[1].at("null") == 74);
+  CHECK(thinwire::report::claim_records(all)[1].at("informative") == true);
+  CHECK(thinwire::report::claim_records(all)[4].at("null_holds").is_null());
+  CHECK(thinwire::report::claim_counts(all)[1].at("hold") == 1);
+}
