@@ -32,8 +32,7 @@ Json daint(const Trials& trials) {
 Json published_options(const std::string& model) {
   Json options = {{"published", true}, {"bucket", 4}, {"nudge", true}};
   if (model == "bert") {
-    options.update({{"tau_prime", 128},
-                    {"nudge_low", 0.8},
+    options.update({{"nudge_low", 0.8},
                     {"global_high", 1.25},
                     {"global_raise", 1.025},
                     {"global_lower", 1.036},
@@ -59,7 +58,7 @@ const experiment::Row& trained(Trials& trials, const std::string& model, const s
     // The profile's tail has no second moment that a Gaussian could be fitted to, so a threshold is
     // used that selects the 3k/4 at which the paper's adjustment stops.
     point["scheme"] = "gaussiank+threshold_reuse";
-    point["options"] = {{"tau_prime", 128}};
+    point["options"] = Json::object();
     point["density"] = 0.0075;
   }
   return trials.run(point);
