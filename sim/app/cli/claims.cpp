@@ -24,6 +24,7 @@ struct ClaimsFlags {
   std::vector<std::string> wanted;
   bool list = false;
   bool quick = false;
+  bool ranges = false;
   std::string output;
   report::Format format = report::Format::table;
 };
@@ -52,10 +53,12 @@ int run(const ClaimsFlags& flags) {
   std::vector<std::string> wanted = flags.wanted;
   if (flags.quick) wanted.insert(wanted.end(), quick_claims().begin(), quick_claims().end());
   const bool terminal = isatty(STDERR_FILENO) == 1;
+  const auto progress = [&](const std::string& id) {
+    if (terminal) show_on_terminal(id);
+  };
   const std::vector<studies::Finding> findings =
-      studies::check_claims(wanted, [&](const std::string& id) {
-        if (terminal) show_on_terminal(id);
-      });
+      flags.ranges ? studies::check_claims_over_ranges(wanted, progress)
+                   : studies::check_claims(wanted, progress);
   if (terminal) show_on_terminal("");
   std::vector<Json> records = report::claim_records(findings);
   std::ranges::move(report::claim_counts(findings), std::back_inserter(records));
@@ -84,6 +87,8 @@ void add_claims(Command& app) {
       .value_text("ID ...");
   command.add_flag("--list", flags->list, "print the ids and end");
   command.add_flag("--quick", flags->quick, "some of each paper, in less than a minute");
+  command.add_flag("--ranges", flags->ranges,
+                   "also at both ends of the range of each assumed constant that matters");
   command.add_option("-o,--output", flags->output, "write claims.txt and claims.jsonl there too")
       .value_text("FOLDER");
   add_format(command, flags->format);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/app/report/tables/claims_report.hpp"
+#include "sim/machine/workloads/device.hpp"
 
 namespace {
 
@@ -63,6 +64,41 @@ TEST_CASE("Every predicted number of every paper states a null model") {
     CHECK(!finding.null_model.empty());
     CHECK(finding.null_value.has_value());
   }
+}
+
+TEST_CASE("A prediction that misses at an end of an assumed constant's range says where") {
+  // gTopk takes what its sort on the host costs, all others a second. 7.71 is reported.
+  const auto runner = [](const Point& point) {
+    Row row = invented_row(point);
+    const thinwire::workloads::Device device =
+        thinwire::workloads::read_device(thinwire::workloads::device_file(point.workload.device));
+    const double seconds =
+        point.scheme == "gtopk" ? device.host.at("sort").price.element.value() * 4e7 : 1;
+    row.outcome->training->mean = {
+        .computation = thinwire::Seconds(seconds), .sparsification = {}, .communication = {}};
+    return row;
+  };
+  const auto greatest = [](const std::vector<Finding>& findings) {
+    for (const Finding& finding : findings) {
+      if (finding.what == "the greatest speedup") return finding;
+    }
+    return Finding();
+  };
+  const Finding plain = greatest(thinwire::studies::check_claims({"oktopk.lstm.64"}, {}, runner));
+  CHECK(plain.simulated == doctest::Approx(183e-9 * 4e7));
+  CHECK(!plain.range_low);
+  const Finding ranged =
+      greatest(thinwire::studies::check_claims_over_ranges({"oktopk.lstm.64"}, {}, runner));
+  CHECK(ranged.simulated == plain.simulated);
+  CHECK(ranged.verdict == ClaimVerdict::holds);
+  CHECK(ranged.range_low == doctest::Approx(83e-9 * 4e7));
+  CHECK(ranged.range_high == doctest::Approx(198e-9 * 4e7));
+  CHECK(ranged.misses_at == std::vector<std::string>{"p100.host.sort = 8.3e-08"});
+  const thinwire::studies::ClaimScore score = thinwire::studies::score({ranged});
+  CHECK(score.over_ranges.of == 1);
+  CHECK(score.over_ranges.hold == 0);
+  CHECK(thinwire::report::claims_text({ranged}).find("p100.host.sort = 8.3e-08") !=
+        std::string::npos);
 }
 
 TEST_CASE("A predicted number is informative where its null model misses") {

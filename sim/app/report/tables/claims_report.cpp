@@ -1,6 +1,9 @@
 #include "sim/app/report/tables/claims_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace thinwire::report {
@@ -30,6 +33,9 @@ std::vector<NamedCounts> all_counts(const std::vector<studies::Finding>& finding
       {"  informative: the null model misses", Basis::predicted, score.informative},
       {"  not informative: the null model holds, too", Basis::predicted, score.trivial},
       {"  no null model stated", Basis::predicted, score.without_null}};
+  if (score.over_ranges.of > 0) {
+    all.push_back({"  on an assumed range, at both ends", Basis::predicted, score.over_ranges});
+  }
   const auto add = [&](const char* what, FindingKind kind, Basis basis) {
     all.push_back({what, basis, count(findings, kind, basis)});
   };
@@ -60,6 +66,9 @@ std::vector<Json> claim_records(const std::vector<studies::Finding>& findings) {
                        {"null", optional_json(finding.null_value)},
                        {"null_holds", null_holds ? Json(*null_holds) : Json()},
                        {"informative", finding.informative()},
+                       {"range_low", optional_json(finding.range_low)},
+                       {"range_high", optional_json(finding.range_high)},
+                       {"misses_at", fmt::format("{}", fmt::join(finding.misses_at, "; "))},
                        {"verdict", name_of(finding.verdict)},
                        {"note", finding.note}});
   }
@@ -77,12 +86,27 @@ std::string claims_text(const std::vector<studies::Finding>& findings) {
         return std::string(r.at("null_holds").get<bool>() ? "would hold" : "would miss");
       },
       true};
-  std::string text =
-      to_table(claim_records(findings),
-               {text_column("claim", "claim"), text_column("what", "what"), number("paper"),
-                number("simulated"), number("ratio"), text_column("basis", "basis"),
-                text_column("verdict", "verdict"), number("null"), null_says,
-                text_column("null model", "null_model"), text_column("note", "note")});
+  std::vector<Column> columns{text_column("claim", "claim"),
+                              text_column("what", "what"),
+                              number("paper"),
+                              number("simulated"),
+                              number("ratio"),
+                              text_column("basis", "basis"),
+                              text_column("verdict", "verdict"),
+                              number("null"),
+                              null_says,
+                              text_column("null model", "null_model")};
+  const std::vector<Json> records = claim_records(findings);
+  const bool ranges =
+      std::ranges::any_of(records, [](const Json& r) { return !r.at("range_low").is_null(); });
+  if (ranges) {
+    columns.push_back({"range", [](const Json& r) {
+                         return interval_text(r.at("range_low"), r.at("range_high"), 4);
+                       }});
+    columns.push_back(text_column("misses at", "misses_at"));
+  }
+  columns.push_back(text_column("note", "note"));
+  std::string text = to_table(records, columns);
   text += '\n';
   for (const NamedCounts& counts : all_counts(findings)) text += share(counts.what, counts.counts);
   return text;
