@@ -13,9 +13,9 @@ from pathlib import Path
 CLT = "calibrated from claim exdyna.iteration.clt"
 FULL = "calibrated from claim dragonn.speedup.full (dragonn)"
 COMPUTE = {
-    "vgg16": [("p100", 16, 0.06511, "calibrated from claim oktopk.vgg.minutes (16 GPUs, oktopk)")],
-    "lstm_an4": [("p100", 2, 0.1758, "calibrated from claim oktopk.lstm.minutes (32 GPUs, oktopk)")],
-    "bert": [("p100", 8, 0.3377, "calibrated from claim oktopk.bert.32.hours (oktopk)")],
+    "vgg16": [("p100", 16, 0.0658, "calibrated from claim oktopk.vgg.minutes (16 GPUs, oktopk)")],
+    "lstm_an4": [("p100", 2, 0.1732, "calibrated from claim oktopk.lstm.minutes (32 GPUs, oktopk)")],
+    "bert": [("p100", 8, 0.3458, "calibrated from claim oktopk.bert.32.hours (oktopk)")],
     "resnet152": [("v100", 32, 0.09732, CLT)],
     "inception_v4": [("v100", 32, 0.1551, CLT)],
     "lstm_wikitext2": [("v100", 32, 0.1013, CLT)],

@@ -25,6 +25,7 @@ struct ClaimsFlags {
   bool list = false;
   bool quick = false;
   bool ranges = false;
+  bool parameters = false;
   std::string output;
   report::Format format = report::Format::table;
 };
@@ -43,6 +44,13 @@ const std::vector<std::string>& quick_claims() {
 int run(const ClaimsFlags& flags) {
   if (flags.list) {
     for (const std::string& id : studies::claim_ids()) fmt::print("{}\n", id);
+    return 0;
+  }
+  if (flags.parameters) {
+    if (!flags.wanted.empty() || flags.quick || flags.ranges || !flags.output.empty()) {
+      throw InputError("--parameters: lists all parameters and runs no claim; leave the rest out");
+    }
+    fmt::print("{}", report::calibrations_text(studies::calibrations(), flags.format));
     return 0;
   }
   if (!flags.output.empty()) {
@@ -89,6 +97,8 @@ void add_claims(Command& app) {
   command.add_flag("--quick", flags->quick, "some of each paper, in less than a minute");
   command.add_flag("--ranges", flags->ranges,
                    "also at both ends of the range of each assumed constant that matters");
+  command.add_flag("--parameters", flags->parameters,
+                   "print the calibrated parameters, each with a physical check, and end");
   command.add_option("-o,--output", flags->output, "write claims.txt and claims.jsonl there too")
       .value_text("FOLDER");
   add_format(command, flags->format);

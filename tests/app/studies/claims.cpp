@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/app/report/tables/claims_report.hpp"
+#include "sim/app/studies/claims/calibrations.hpp"
 #include "sim/machine/workloads/device.hpp"
 
 namespace {
@@ -99,6 +100,26 @@ TEST_CASE("A prediction that misses at an end of an assumed constant's range say
   CHECK(score.over_ranges.hold == 0);
   CHECK(thinwire::report::claims_text({ranged}).find("p100.host.sort = 8.3e-08") !=
         std::string::npos);
+}
+
+TEST_CASE("There are fewer than 23 calibrated parameters, and no rate exceeds its hardware's") {
+  const std::vector<thinwire::studies::Calibration> all = thinwire::studies::calibrations();
+  CHECK(all.size() < 23);
+  CHECK(all.size() > 10);
+  int checked = 0;
+  for (const thinwire::studies::Calibration& calibration : all) {
+    CAPTURE(calibration.name);
+    CHECK(!calibration.set_by.empty());
+    if (calibration.check.empty()) continue;
+    ++checked;
+    const std::size_t comma = calibration.check.find(", ");
+    CHECK(std::stod(calibration.check.substr(comma + 2)) <= 110);  // percent
+    if (calibration.name == "bert on p100, computing") {
+      // 8 sequences, 3 times the forward pass, by hand from the file: some 2 TFLOP/s.
+      CHECK(calibration.check.find("of the peak (9.3)") != std::string::npos);
+    }
+  }
+  CHECK(checked > 10);
 }
 
 TEST_CASE("A predicted number is informative where its null model misses") {

@@ -250,6 +250,27 @@ TEST_CASE("Compressing a tensor delays the backward pass that runs on the same d
   CHECK(trained.seconds("dragonn") - free == doctest::Approx(8e-5).epsilon(1e-6));
 }
 
+TEST_CASE("Ok-Topk pays for boundaries, the global comparison and the intersection") {
+  Trained trained;
+  const double free = trained.seconds("oktopk");
+  trained.prices.sample = {.call = Seconds(5e-6), .element = Seconds(1e-6)};
+  // Iteration 1 reads entries at 8 positions.
+  CHECK(trained.seconds("oktopk") - free == doctest::Approx(5e-6 + 8e-6).epsilon(1e-6));
+  Trained equal{.options = {{"balanced_split", false}}};
+  const double equal_free = equal.seconds("oktopk");
+  equal.prices.sample = trained.prices.sample;
+  CHECK(equal.seconds("oktopk") == doctest::Approx(equal_free).epsilon(1e-12));
+
+  // Selecting compares all n. What is left is the look-up of k entries, and one region of the sum,
+  // which all ranks' selections bound.
+  trained.prices = {};
+  trained.prices.compare.element = Seconds(1e-6);
+  const double compared =
+      (trained.seconds("oktopk") - free) / 1e-6 - static_cast<double>(trained.n);
+  CHECK(compared > static_cast<double>(trained.k));
+  CHECK(compared <= static_cast<double>(trained.k * (trained.ranks + 1)));
+}
+
 TEST_CASE("More bandwidth and less latency are never slower") {
   for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
     if (is_hierarchical(scheme.name)) continue;

@@ -112,6 +112,23 @@ std::string claims_text(const std::vector<studies::Finding>& findings) {
   return text;
 }
 
+std::string calibrations_text(const std::vector<studies::Calibration>& calibrations,
+                              Format format) {
+  std::vector<Json> records;
+  for (const studies::Calibration& calibration : calibrations) {
+    records.push_back({{"schema", "calibrations/1"},
+                       {"name", calibration.name},
+                       {"value", calibration.value},
+                       {"unit", calibration.unit},
+                       {"set_by", calibration.set_by},
+                       {"check", calibration.check.empty() ? Json() : Json(calibration.check)}});
+  }
+  return render(format, records,
+                {text_column("parameter", "name"), number_column("value", "value"),
+                 text_column("unit", "unit"), text_column("physical check", "check"),
+                 text_column("set by", "set_by")});
+}
+
 std::vector<Json> claim_counts(const std::vector<studies::Finding>& findings) {
   std::vector<Json> records;
   for (const NamedCounts& named : all_counts(findings)) {

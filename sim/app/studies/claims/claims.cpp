@@ -66,7 +66,8 @@ void Finding::take_end(const std::string& end, const Finding& there) {
     range_low = std::min({range_low.value_or(*simulated), *simulated, *there.simulated});
     range_high = std::max({range_high.value_or(*simulated), *simulated, *there.simulated});
   }
-  if (there.verdict == ClaimVerdict::misses) misses_at.push_back(end);
+  if (verdict == ClaimVerdict::holds && there.verdict == ClaimVerdict::misses)
+    misses_at.push_back(end);
 }
 
 std::optional<bool> Finding::null_holds() const {

@@ -45,8 +45,8 @@ struct Finding {
   /// its published range, one at a time. Nothing if none matters, or if ranges were not asked for.
   std::optional<double> range_low;
   std::optional<double> range_high;
-  std::vector<std::string>
-      misses_at;  ///< ends of ranges where it misses: "greina_ib.alpha_s = 2e-06"
+  /// Ends of ranges where it misses although it holds: "greina_ib.alpha_s = 2e-06".
+  std::vector<std::string> misses_at;
 
   /// States the null model of this finding.
   Finding& against(std::string model, double value);

@@ -1,7 +1,7 @@
 // The claims of Ok-Topk (PPoPP 2022), measured on Piz Daint with the authors' Python code.
 //
-// They run on the α-β machine with two calibrated parameters and the GPU P100; messages go through
-// host memory. Schemes run as that code does (`published`), with its constants.
+// They run on the α-β machine with a calibrated β, an α between that of Aries and what the reported
+// minutes leave, and the GPU P100; messages go through host memory. Schemes run as that code does (`published`), with its constants.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "sim/app/experiment/compare.hpp"
 #include "sim/app/studies/claims/trials.hpp"
 #include "sim/app/studies/selection.hpp"
+#include "sim/machine/workloads/model.hpp"
 #include "traces/shipped.hpp"
 
 namespace thinwire::studies {
@@ -27,7 +28,7 @@ constexpr std::array kOthers{"dense_rabenseifner", "dense_ovlp", "topka", "topkd
                              "gaussiank"};
 
 Json daint(const Trials& trials) {
-  return {{"alpha_s", trials.calibrated("daint_mpi4py.alpha_s")},
+  return {{"alpha_s", trials.assumed("daint_mpi4py.alpha_s")},
           {"beta_s_per_word", trials.calibrated("daint_mpi4py.beta_s_per_word")}};
 }
 
@@ -105,7 +106,7 @@ double by_table1(Trials& trials, const std::string& model, const std::string& sc
     messages = 2 * p + 2 * steps;
     words = (2 * k + 6 * k) / 2 * share;
   }
-  const double allreduce = messages * trials.calibrated("daint_mpi4py.alpha_s") +
+  const double allreduce = messages * trials.assumed("daint_mpi4py.alpha_s") +
                            words * trials.calibrated("daint_mpi4py.beta_s_per_word");
   if (scheme != "dense_ovlp") return computing + allreduce;
   constexpr double kBackwardShare = 2.0 / 3;
@@ -179,7 +180,8 @@ void scales_better(Trials& trials, ClaimPage& page, const std::string& model, in
   for (const char* other : {"topkdsa", "gtopk", "gaussiank"}) {
     least = std::min(least, growth(other));
   }
-  page.order("Ok-Topk scales better than the other sparse schemes", growth("oktopk") < least,
+  page.order("Ok-Topk scales better than the other sparse schemes",
+             kMuch * growth("oktopk") < least,
              fmt::format("{:.3g} times the time on twice the GPUs, the next {:.3g}",
                          growth("oktopk"), least));
 }
@@ -190,9 +192,26 @@ double iterations_of(Trials& trials, const std::string& epochs, int ranks) {
   return samples / (trials.assumed(epochs, "batch") * ranks);
 }
 
+/// The seconds of all tests of a training: rank 0 runs the forward pass over the test data, and the
+/// others wait for it.
+double tests(Trials& trials, const std::string& model, const std::string& epochs) {
+  double forward = 0;
+  for (const workloads::ModelLayer& layer :
+       workloads::read_model(workloads::model_file(model)).layers) {
+    forward += layer.forward_flops;
+  }
+  const double samples = trials.assumed(epochs, "tests") * trials.assumed(epochs, "test_samples");
+  return samples * forward / trials.assumed("p100.test_flops");
+}
+
+/// The whole training, as the published code does it: it begins with dense iterations, and tests.
 double minutes(Trials& trials, const std::string& model, const std::string& scheme, int ranks,
                const std::string& epochs) {
-  return iterations_of(trials, epochs, ranks) * seconds(trials, model, scheme, ranks) / 60;
+  const double dense = scheme == "oktopk" ? trials.assumed(epochs, "dense_iterations") : 0;
+  double sum =
+      (iterations_of(trials, epochs, ranks) - dense) * seconds(trials, model, scheme, ranks);
+  if (dense > 0) sum += dense * seconds(trials, model, "dense_rabenseifner", ranks);
+  return (sum + tests(trials, model, epochs)) / 60;
 }
 
 double minutes_by_table1(Trials& trials, const std::string& model, const std::string& scheme,
@@ -480,10 +499,10 @@ void vgg_minutes(Trials& trials, ClaimPage& page) {
     page.number(fmt::format("{} GPUs, dense_ovlp", ranks),
                 fmt::format("/values/{}/dense_ovlp", ranks), time("dense_ovlp"))
         .against(kTable1, minutes_by_table1(trials, "vgg16", "dense_ovlp", ranks, "vgg_epochs"));
-    page.number(
-        fmt::format("{} GPUs, oktopk", ranks), fmt::format("/values/{}/oktopk", ranks),
-        time("oktopk"), Basis::calibrated,
-        ranks == 16 ? "sets VGG-16's computing time on the P100" : "sets alpha of Piz Daint");
+    page.number(fmt::format("{} GPUs, oktopk", ranks), fmt::format("/values/{}/oktopk", ranks),
+                time("oktopk"), ranks == 16 ? Basis::calibrated : Basis::predicted,
+                ranks == 16 ? "sets VGG-16's computing time on the P100" : "bounds alpha")
+        .against("half of 16 GPUs' minutes", page.paper("/values/16/oktopk") / 2);
   }
 }
 
