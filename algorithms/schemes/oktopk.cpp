@@ -72,6 +72,25 @@ Boundaries mean_boundaries(std::span<const std::int64_t> sums, int ranks) {
   return Boundaries(std::move(cuts));
 }
 
+std::int64_t components_in(const SparseVector& vector, const SchemeSetup& setup) {
+  return static_cast<std::int64_t>(vector.size()) * setup.space.granule;
+}
+
+/// Local work on the device, which is no part of the exchange.
+Task<void> work(Communicator& comm, Seconds cost) {
+  if (cost == Seconds(0)) co_return;
+  const auto phase = comm.phase(kSparsification);
+  co_await comm.compute(cost);
+}
+
+/// The cost of intersecting the selection with the result: a mask of the result's indexes, in which
+/// each selected one is looked up.
+Seconds intersecting(const SparseVector& selected, const SparseVector& result,
+                     const SchemeSetup& setup) {
+  return setup.prices.scatter.of(components_in(result, setup)) +
+         setup.prices.compare.of(components_in(selected, setup));
+}
+
 class OkTopk final : public SparseCollective {
  public:
   explicit OkTopk(const SchemeSetup& setup)
@@ -87,6 +106,7 @@ class OkTopk final : public SparseCollective {
     const SparseVector& selected = selection.selected;
     accumulated = {};
     const SparseVector result = co_await global_topk(comm, selected, iteration);
+    co_await work(comm, intersecting(selected, result, setup_));
     co_return Reduced{.sum = result, .contributed = intersect(selected, result)};
   }
 
@@ -99,14 +119,22 @@ class OkTopk final : public SparseCollective {
         // Every rank gathers all reduced regions and selects from them.
         static_cast<void>(co_await gather_sizes(comm, reduced));
         const SparseVector all = co_await set_global_threshold(comm, reduced);
+        co_await work(comm, selecting(all));
         co_return selected_of(all);
       }
       static_cast<void>(co_await set_global_threshold(comm, reduced));
     }
+    co_await work(comm, selecting(reduced));
     co_return co_await balance_and_allgather(comm, global_.select(reduced));
   }
 
  private:
+  /// The cost of comparing with the global threshold, and of storing what passes.
+  [[nodiscard]] Seconds selecting(const SparseVector& values) const {
+    const std::int64_t components = components_in(values, setup_);
+    return setup_.prices.compare.of(components) + setup_.prices.prefix_sum.of(components);
+  }
+
   [[nodiscard]] bool repartitions(int iteration) const {
     return setup_.options.flag("balanced_split") &&
            (iteration - 1) % setup_.options.integer("tau") == 0;
@@ -117,6 +145,7 @@ class OkTopk final : public SparseCollective {
     const Numbers own = setup_.options.flag("published")
                             ? published_ends(selected, setup_.ranks, setup_.space)
                             : local_ends(selected, setup_.ranks, setup_.space);
+    co_await work(comm, setup_.prices.sample.of(setup_.ranks));  // reads entries at P positions
     const Message ends = own.message();
     const Message sums = co_await allreduce_recursive_doubling(comm, ends, numbers_);
     const std::array inputs{sums};
@@ -274,6 +303,7 @@ class HierarchicalOkTopk final : public SparseCollective {
     const Message total =
         co_await allreduce_hierarchical(comm, nodes_.size, mine, reduction_, topk);
     const SparseVector result = SparseVector::from(total.payload);
+    co_await work(comm, intersecting(selected, result, leaders_setup_));
     co_return Reduced{.sum = result, .contributed = intersect(selected, result)};
   }
 

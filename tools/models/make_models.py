@@ -13,9 +13,9 @@ from pathlib import Path
 CLT = "calibrated from claim exdyna.iteration.clt"
 FULL = "calibrated from claim dragonn.speedup.full (dragonn)"
 COMPUTE = {
-    "vgg16": [("p100", 16, 0.06511, "calibrated from claim oktopk.vgg.minutes (16 GPUs, oktopk)")],
-    "lstm_an4": [("p100", 2, 0.1758, "calibrated from claim oktopk.lstm.minutes (32 GPUs, oktopk)")],
-    "bert": [("p100", 8, 0.3377, "calibrated from claim oktopk.bert.32.hours (oktopk)")],
+    "vgg16": [("p100", 16, 0.0658, "calibrated from claim oktopk.vgg.minutes (16 GPUs, oktopk)")],
+    "lstm_an4": [("p100", 2, 0.1732, "calibrated from claim oktopk.lstm.minutes (32 GPUs, oktopk)")],
+    "bert": [("p100", 8, 0.3458, "calibrated from claim oktopk.bert.32.hours (oktopk)")],
     "resnet152": [("v100", 32, 0.09732, CLT)],
     "inception_v4": [("v100", 32, 0.1551, CLT)],
     "lstm_wikitext2": [("v100", 32, 0.1013, CLT)],
@@ -232,15 +232,19 @@ def llama_7b():
     return layers + [part("output", width, words, before=(width,))]
 
 
-def model(summary, source, components, profile, density, sample, layers_source, layers):
-    """profile: (name, source), or only the name of the most alike; density: (value, source)."""
+def model(summary, source, components, profile, density, sample, layers_source, layers,
+          options=None):
+    """profile: (name, source), or only the name of the most alike; density: (value, source);
+    options: (values, source) of schemes that have them."""
     name, origin = (profile, ALIKE) if isinstance(profile, str) else profile
+    given = {"options": {"values": options[0], "source": options[1]}} if options else {}
     return {
         "summary": summary,
         "source": source,
         "components": components,
         "gradients": {"profile": name, "source": origin},
         "density": {"value": density[0], "source": density[1]},
+        **given,
         "sample": sample,
         "layers_source": f"{layers_source}; {COUNTED}",
         "layers": layers,
@@ -276,7 +280,7 @@ MODELS = {
         "BERT-base with both heads of pre-training, whose decoder is a matrix of its own beside "
         "the word embeddings: they sum to the components of the paper; sequences of 128, all of "
         "whose positions are decoded",
-        bert()),
+        bert(), ({"tau_prime": 128}, "Ok-Topk (PPoPP 2022), section 5.2")),
     "resnet152": model(
         "ResNet-152 on CIFAR-10", EXDYNA, 58_156_618, "vgg16", EXDYNA_DENSITY, "image",
         "ResNet-152 (He et al., 2016) with 10 classes; assumed: for 32 x 32 pixels it begins with "

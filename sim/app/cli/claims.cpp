@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -23,6 +24,8 @@ struct ClaimsFlags {
   std::vector<std::string> wanted;
   bool list = false;
   bool quick = false;
+  bool ranges = false;
+  bool parameters = false;
   std::string output;
   report::Format format = report::Format::table;
 };
@@ -43,6 +46,13 @@ int run(const ClaimsFlags& flags) {
     for (const std::string& id : studies::claim_ids()) fmt::print("{}\n", id);
     return 0;
   }
+  if (flags.parameters) {
+    if (!flags.wanted.empty() || flags.quick || flags.ranges || !flags.output.empty()) {
+      throw InputError("--parameters: lists all parameters and runs no claim; leave the rest out");
+    }
+    fmt::print("{}", report::calibrations_text(studies::calibrations(), flags.format));
+    return 0;
+  }
   if (!flags.output.empty()) {
     std::error_code failed;
     std::filesystem::create_directories(flags.output, failed);
@@ -51,12 +61,15 @@ int run(const ClaimsFlags& flags) {
   std::vector<std::string> wanted = flags.wanted;
   if (flags.quick) wanted.insert(wanted.end(), quick_claims().begin(), quick_claims().end());
   const bool terminal = isatty(STDERR_FILENO) == 1;
+  const auto progress = [&](const std::string& id) {
+    if (terminal) show_on_terminal(id);
+  };
   const std::vector<studies::Finding> findings =
-      studies::check_claims(wanted, [&](const std::string& id) {
-        if (terminal) show_on_terminal(id);
-      });
+      flags.ranges ? studies::check_claims_over_ranges(wanted, progress)
+                   : studies::check_claims(wanted, progress);
   if (terminal) show_on_terminal("");
-  const std::vector<Json> records = report::claim_records(findings);
+  std::vector<Json> records = report::claim_records(findings);
+  std::ranges::move(report::claim_counts(findings), std::back_inserter(records));
   if (!flags.output.empty()) {
     const std::filesystem::path folder(flags.output);
     write_text(folder / "claims.txt", report::claims_text(findings));
@@ -82,13 +95,18 @@ void add_claims(Command& app) {
       .value_text("ID ...");
   command.add_flag("--list", flags->list, "print the ids and end");
   command.add_flag("--quick", flags->quick, "some of each paper, in less than a minute");
+  command.add_flag("--ranges", flags->ranges,
+                   "also at both ends of the range of each assumed constant that matters");
+  command.add_flag("--parameters", flags->parameters,
+                   "print the calibrated parameters, each with a physical check, and end");
   command.add_option("-o,--output", flags->output, "write claims.txt and claims.jsonl there too")
       .value_text("FOLDER");
   add_format(command, flags->format);
   command.footer(
       "A number holds within 25% of the paper's, an order where the statement is true. What was\n"
-      "calibrated by a claim says so: it holds by construction. docs/claims.md explains what\n"
-      "misses.\n"
+      "calibrated by a claim says so: it holds by construction. A predicted number is informative\n"
+      "where its null model, the answer of somebody without a simulator, misses. docs/claims.md\n"
+      "explains what misses.\n"
       "Examples:\n"
       "  thinwire claims oktopk.bert\n"
       "  thinwire claims -o results/claims");

@@ -134,6 +134,14 @@ std::vector<report::Column> comparison_columns(Detail detail, const std::vector<
                          return r.contains(key) ? report::number_text(r.at(key)) : std::string("-");
                        }});
   }
+  if (any_value("time_periodic_s")) {
+    columns.push_back({"mean_s", field("time_mean_s")});
+    columns.push_back({"periodic_s", field("time_periodic_s")});
+    const bool reported = std::ranges::all_of(records, [](const Json& r) {
+      return r.at("time_steady_s").is_null() || r.at("time_steady_s") == r.at("time_s");
+    });
+    if (!reported) columns.push_back({"steady_s", field("time_steady_s")});
+  }
   columns.push_back({"time_s", time});
   columns.push_back({"algbw_GB/s", gigabytes("algbw_bytes_per_s")});
   columns.push_back({"busbw_GB/s", gigabytes("busbw_bytes_per_s")});

@@ -52,12 +52,22 @@ workloads::IterationParts parts_from(const JsonNode& node) {
           .communication = Seconds(node.at("communication_s").number())};
 }
 
+Json to_json(const workloads::WeightedIteration& which) {
+  return {{"iteration", which.iteration}, {"weight", which.weight}, {"periodic", which.periodic}};
+}
+
+workloads::WeightedIteration weighted_from(const JsonNode& node) {
+  return {.iteration = int_from(node.at("iteration")),
+          .weight = node.at("weight").number(),
+          .periodic = node.has("periodic") && node.at("periodic").flag()};  // absent in older rows
+}
+
 Json to_json(const TrainingOutcome& training) {
   Json json = to_json(training.mean);
   json["samples_per_s"] = training.samples_per_s;
   json["kinds"] = Json::array();
   for (const IterationKind& kind : training.kinds) {
-    Json one = {{"iteration", kind.which.iteration}, {"weight", kind.which.weight}};
+    Json one = to_json(kind.which);
     one.update(to_json(kind.parts));
     json["kinds"].push_back(one);
   }
@@ -68,8 +78,7 @@ TrainingOutcome training_from(const JsonNode& node) {
   TrainingOutcome training{
       .mean = parts_from(node), .samples_per_s = node.at("samples_per_s").number(), .kinds = {}};
   for (const JsonNode& kind : node.at("kinds").elements()) {
-    training.kinds.push_back(
-        {{int_from(kind.at("iteration")), kind.at("weight").number()}, parts_from(kind)});
+    training.kinds.push_back({weighted_from(kind), parts_from(kind)});
   }
   return training;
 }
@@ -119,6 +128,11 @@ Json to_json(const Outcome& outcome, bool has_clock) {
   }
   Json times = Json::array();
   for (const Seconds time : outcome.iteration_times) times.push_back(seconds(time));
+  Json kinds = Json::array();
+  for (const KindTime& kind : outcome.kinds) {
+    kinds.push_back(to_json(kind.which));
+    kinds.back()["time_s"] = kind.time.value();
+  }
   Json links = Json::array();
   for (const LinkReport& link : outcome.links) {
     links.push_back({{"name", printable(link.name)},
@@ -142,6 +156,7 @@ Json to_json(const Outcome& outcome, bool has_clock) {
       {"iteration", outcome.iteration},
       {"time_s", seconds(outcome.time())},
       {"iteration_times_s", times},
+      {"kinds", outcome.kinds.empty() ? Json() : kinds},
       {"steps", has_clock ? Json() : Json(outcome.steps)},
       {"messages_sent_max", outcome.messages_sent.max},
       {"messages_sent_mean", outcome.messages_sent.mean},
@@ -194,6 +209,11 @@ Outcome outcome_from(const JsonNode& node, const Machine& given) {
   outcome.words_received = spread_from(node, "words_received");
   outcome.result_components = node.at("result_components").whole();
   outcome.ranks_agree = node.at("ranks_agree").flag();
+  if (given_there("kinds")) {
+    for (const JsonNode& kind : node.at("kinds").elements()) {
+      outcome.kinds.push_back({weighted_from(kind), seconds_from(kind.at("time_s"))});
+    }
+  }
   if (given_there("selection")) outcome.selection = selection_from(node.at("selection"));
   if (given_there("training")) outcome.training = training_from(node.at("training"));
   for (const JsonNode& phase : node.at("phases").elements()) {

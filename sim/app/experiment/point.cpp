@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -170,8 +171,10 @@ void settle_selection(Point& point, const Json& json, bool dense, double density
 }
 
 /// Takes the gradient's size, density and profile from the model where the config gives none.
-void settle_workload(Json& json, const std::string& network, const std::string& origin) {
-  if (!json.contains("workload")) return;
+/// Returns the model's options, which hold for a scheme that has them and where none are given.
+std::map<std::string, std::int64_t> settle_workload(Json& json, const std::string& network,
+                                                    const std::string& origin) {
+  if (!json.contains("workload")) return {};
   const Json given = json.at("workload");
   const auto refuse = [&](const std::string& key, const std::string& why) {
     throw InputError(fmt::format("{}: /{}: {}", origin, key, why));
@@ -189,8 +192,9 @@ void settle_workload(Json& json, const std::string& network, const std::string& 
   }
   // A complete point can be read without the file of the model.
   const bool settled = json.contains("components") && json.contains("k") &&
-                       json.contains("input") && given.contains("device");
-  if (settled) return;
+                       json.contains("input") && json.contains("options") &&
+                       given.contains("device");
+  if (settled) return {};
   workloads::Model model;
   try {
     model = workloads::read_model(workloads::model_file(given.at("model").get<std::string>()));
@@ -219,6 +223,7 @@ void settle_workload(Json& json, const std::string& network, const std::string& 
   if (!recorded && !json.contains("k") && !json.contains("density")) {
     json["density"] = model.density;
   }
+  return model.options;
 }
 
 /// Takes n from the trace, and k unless it is given; refuses settings that contradict the trace.
@@ -322,10 +327,15 @@ Point point_from(const Json& given, const std::string& origin) {
   point.network = given.value("network", point.network);
   named("network", [&] { return find_network(point.network); });
   Json json = given;  // completed by the model
-  settle_workload(json, point.network, origin);
+  const std::map<std::string, std::int64_t> of_model = settle_workload(json, point.network, origin);
   assign(point, json);
   const algorithms::SchemeInfo scheme =
       named("scheme", [&] { return algorithms::find_scheme(point.scheme); });
+  for (const auto& [name, value] : of_model) {
+    const bool known = std::ranges::find(scheme.options, name, &algorithms::OptionInfo::name) !=
+                       scheme.options.end();
+    if (known) point.options.try_emplace(name, value);
+  }
   if (point.workload.model.empty() && point.iterations == 0) {
     throw InputError(fmt::format("{}: /iterations: 0 is for a workload; give 1 or more", origin));
   }

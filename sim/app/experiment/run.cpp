@@ -82,7 +82,7 @@ std::vector<workloads::WeightedIteration> iterations_of(const Point& point,
                                                         const algorithms::Options& options) {
   if (point.iterations == 0) return workloads::kinds_of_iterations(info, options);
   std::vector<workloads::WeightedIteration> all;
-  for (int i = 1; i <= point.iterations; ++i) all.push_back({i, 1.0 / point.iterations});
+  for (int i = 1; i <= point.iterations; ++i) all.push_back({i, 1.0 / point.iterations, false});
   return all;
 }
 
@@ -234,9 +234,16 @@ std::unique_ptr<traces::GradientSource> source_of(const Point& point) {
   return std::make_unique<traces::ExactProfileSource>(profile, settings);
 }
 
+/// What else a run does. It does not change the reported iteration.
+struct RunExtras {
+  std::function<void(int iteration)> after_iteration = {};
+  Timeline* timeline = nullptr;
+  bool kinds = false;  ///< also the kinds of iterations that are not among the first ones
+};
+
 Outcome run_iterations(Network& network, const Point& point, const Machine& machine,
-                       const std::function<void(int iteration)>& after_iteration = {},
-                       Timeline* timeline = nullptr) {
+                       const RunExtras& extras) {
+  Timeline* const timeline = extras.timeline;
   algorithms::SchemeInfo info = algorithms::find_scheme(point.scheme);
   const std::unique_ptr<traces::GradientSource> source = source_of(point);
   SharedWork shared(4 * static_cast<std::size_t>(point.ranks));
@@ -276,11 +283,10 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
   network.record(timeline);
   bool agree = true;
   std::vector<IterationKind> kinds;
-  for (const workloads::WeightedIteration which : iterations_of(point, info, options)) {
-    const int iteration = which.iteration;
-    std::vector<algorithms::LocalGradient> accumulated(point.error_feedback ? ranks.size() : 0);
-    if (timeline != nullptr) timeline->begin_iteration(iteration);
-    report = network.run(point.ranks, [&](Communicator& comm) {
+  std::vector<algorithms::LocalGradient> accumulated;
+  const auto simulate = [&](int iteration) {
+    accumulated.assign(point.error_feedback ? ranks.size() : 0, {});
+    RunReport simulated = network.run(point.ranks, [&](Communicator& comm) {
       const auto at = static_cast<std::size_t>(comm.rank().value());
       algorithms::LocalGradient gradient =
           gradient_of(*source, ranks[at], comm.rank(), iteration, info.dense);
@@ -288,16 +294,22 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
       return iterate(comm, ranks[at], std::move(gradient), iteration,
                      training ? &training->training : nullptr);
     });
-    if (!std::isfinite(report.makespan().value())) networks::throw_time_overflow();
-    outcome.iteration_times.push_back(report.makespan());
-    if (timeline != nullptr) timeline->end_iteration(report.makespan());
-    if (training) kinds.push_back({which, workloads::parts_of(report)});
-    outcome.iteration = iteration;
+    if (!std::isfinite(simulated.makespan().value())) networks::throw_time_overflow();
     agree = agree && std::ranges::all_of(ranks, [&](const RankState& rank) {
               return equal(rank.reduced.sum, ranks.front().reduced.sum);
             });
     shared.clear();
-    if (after_iteration) after_iteration(iteration);
+    return simulated;
+  };
+  for (const workloads::WeightedIteration which : iterations_of(point, info, options)) {
+    const int iteration = which.iteration;
+    if (timeline != nullptr) timeline->begin_iteration(iteration);
+    report = simulate(iteration);
+    outcome.iteration_times.push_back(report.makespan());
+    if (timeline != nullptr) timeline->end_iteration(report.makespan());
+    if (training) kinds.push_back({which, workloads::parts_of(report)});
+    outcome.iteration = iteration;
+    if (extras.after_iteration) extras.after_iteration(iteration);
     if (!point.error_feedback) continue;
     for (std::size_t at = 0; at < ranks.size(); ++at) {
       ranks[at].feedback.update(accumulated[at], ranks[at].reduced.contributed);
@@ -320,6 +332,17 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
   outcome.result_components = components_of(ranks.front().reduced.sum, point.space);
   outcome.selection = selection_of(ranks, info.dense);
   outcome.machine = machine;
+  if (extras.kinds && !training && !point.error_feedback) {
+    network.record(nullptr);
+    for (const workloads::WeightedIteration which :
+         workloads::kinds_from_run(info, options, point.iterations)) {
+      const bool known = which.iteration <= point.iterations;
+      const Seconds time =
+          known ? outcome.iteration_times.at(static_cast<std::size_t>(which.iteration - 1))
+                : simulate(which.iteration).makespan();
+      outcome.kinds.push_back({which, time});
+    }
+  }
   outcome.ranks_agree = agree;
   if (training) {
     outcome.training = training_outcome(std::move(kinds), training->batch * point.ranks);
@@ -335,8 +358,39 @@ double SelectionSummary::deviation(std::int64_t k, bool together) const {
   return static_cast<double>(total) / wanted - 1;
 }
 
+std::vector<KindTime> Outcome::kinds_of_all() const {
+  if (!training) return kinds;
+  std::vector<KindTime> all;
+  for (const IterationKind& kind : training->kinds) {
+    all.push_back({kind.which, kind.parts.total()});
+  }
+  return all;
+}
+
+std::optional<Seconds> Outcome::steady_time() const {
+  const std::vector<KindTime> all = kinds_of_all();
+  const auto steady = std::ranges::find_if(
+      all, [](const KindTime& kind) { return kind.which.weight > 0 && !kind.which.periodic; });
+  const bool periodic =
+      std::ranges::any_of(all, [](const KindTime& kind) { return kind.which.periodic; });
+  if (!periodic || steady == all.end()) return std::nullopt;
+  return steady->time;
+}
+
+std::optional<Seconds> Outcome::periodic_time() const {
+  std::optional<Seconds> longest;
+  for (const KindTime& kind : kinds_of_all()) {
+    if (kind.which.weight == 0 || !kind.which.periodic) continue;
+    longest = std::max(longest.value_or(kind.time), kind.time);
+  }
+  return longest;
+}
+
 Seconds Outcome::mean_time() const {
   Seconds sum;
+  const std::vector<KindTime> all = kinds_of_all();
+  for (const KindTime& kind : all) sum += kind.time * kind.which.weight;
+  if (!all.empty()) return sum;
   for (const Seconds time : iteration_times) sum += time;
   return sum * (1 / static_cast<double>(iteration_times.size()));
 }
@@ -365,7 +419,7 @@ Outcome Simulation::run(const TimelineSettings& settings) {
   if (!settings.last || timeline_->shows(outcome.last_rank)) return outcome;
   timeline_ = std::make_unique<Timeline>(settings.ranks, settings.most_events);
   timeline_->show(outcome.last_rank);
-  (void)run_iterations(*ready_.network, point_, ready_.machine, {}, timeline_.get());
+  (void)run_iterations(*ready_.network, point_, ready_.machine, {.timeline = timeline_.get()});
   return outcome;
 }
 
@@ -385,14 +439,16 @@ Outcome Simulation::run(Timeline* timeline) {
   const AlphaBetaTime alphabeta = settings_.alphabeta;
   const bool both = alphabeta != AlphaBetaTime::none && find_network(point_.network).congests;
   const auto on_alphabeta = [this] {
-    return run_iterations(*alphabeta_of(ready_.machine), point_, ready_.machine).time();
+    return run_iterations(*alphabeta_of(ready_.machine), point_, ready_.machine, {}).time();
   };
   std::optional<ChildProcess> beside;
   if (both && alphabeta == AlphaBetaTime::beside) {
     beside.emplace(ChildWork{.run = [&] { return fmt::format("{}", on_alphabeta().value()); }});
   }
-  Outcome outcome =
-      run_iterations(*ready_.network, point_, ready_.machine, settings_.after_iteration, timeline);
+  Outcome outcome = run_iterations(*ready_.network, point_, ready_.machine,
+                                   {.after_iteration = settings_.after_iteration,
+                                    .timeline = timeline,
+                                    .kinds = find_network(point_.network).has_clock});
   if (beside) {
     beside->wait();
     outcome.alphabeta_time = Seconds(std::stod(beside->outcome().text));

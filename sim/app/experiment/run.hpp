@@ -52,6 +52,12 @@ struct SelectionSummary {
   [[nodiscard]] double deviation(std::int64_t k, bool together) const;
 };
 
+/// The time of an iteration that stands for all of its kind.
+struct KindTime {
+  workloads::WeightedIteration which;
+  Seconds time;
+};
+
 /// A kind of iteration that occurs in a training run.
 struct IterationKind {
   workloads::WeightedIteration which;
@@ -70,7 +76,11 @@ struct Outcome {
   int iteration = 0;                     ///< the reported iteration: the last one
   Rank last_rank;                        ///< the rank that ended last in it; not stored in rows
   std::vector<Seconds> iteration_times;  ///< of all iterations; 0 on a network without a clock
-  std::int64_t steps = 0;                ///< on the counting network
+  /// One iteration of each kind of a scheme with periods; those that are not among the first ones
+  /// run after the reported one. Empty: no periods, no clock, or error feedback, whose iterations
+  /// follow one another. Of a training see `training`.
+  std::vector<KindTime> kinds;
+  std::int64_t steps = 0;  ///< on the counting network
   Spread messages_sent;
   Spread messages_received;
   Spread words_sent;
@@ -87,11 +97,18 @@ struct Outcome {
   std::optional<TrainingOutcome> training;  ///< if the point has a workload
 
   [[nodiscard]] Seconds time() const { return iteration_times.back(); }
-  /// The mean over all iterations with equal weights: the cost of work done once every few
-  /// iterations is amortised correctly if whole periods ran. For a training see `training`.
+  /// The mean over the scheme's kinds of iterations, so that periodic work counts by its share. If
+  /// the kinds are not known: the mean over the iterations that ran.
   [[nodiscard]] Seconds mean_time() const;
+  /// The time of an iteration in which no period begins; nothing if there is no such kind.
+  [[nodiscard]] std::optional<Seconds> steady_time() const;
+  /// The longest time of an iteration in which a period begins; nothing without periodic work.
+  [[nodiscard]] std::optional<Seconds> periodic_time() const;
   /// The slowdown over alphabeta_time by sharing links; 1 if both take no time.
   [[nodiscard]] std::optional<double> congestion_factor() const;
+
+ private:
+  [[nodiscard]] std::vector<KindTime> kinds_of_all() const;
 };
 
 /// The content of a timeline.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -23,11 +24,35 @@ constexpr int kSettledIterations = 4;
 /// The largest period of the whole pattern of iterations.
 constexpr std::int64_t kLongestCycle = 1'000'000;
 
-[[noreturn]] void refuse_cycle(const algorithms::SchemeInfo& scheme) {
-  throw InputError(fmt::format(
-      "/options: {} goes through more than {} kinds of iterations; give periods with a smaller "
-      "common multiple ({}), or say how many 'iterations' to run",
-      scheme.name, kLongestCycle, fmt::join(scheme.periods, ", ")));
+/// The intervals after which a scheme does periodic work, and their common multiple.
+struct Periods {
+  std::vector<std::int64_t> lengths;
+  std::int64_t cycle = 1;
+
+  /// Whether each period begins in the iteration.
+  [[nodiscard]] std::vector<bool> begins(std::int64_t iteration) const {
+    std::vector<bool> all;
+    for (const std::int64_t length : lengths) all.push_back((iteration - 1) % length == 0);
+    return all;
+  }
+
+  [[nodiscard]] bool any_begins(std::int64_t iteration) const {
+    return std::ranges::any_of(
+        lengths, [&](std::int64_t length) { return length > 1 && (iteration - 1) % length == 0; });
+  }
+};
+
+/// Nothing if the common multiple is larger than kLongestCycle.
+std::optional<Periods> periods_of(const algorithms::SchemeInfo& scheme,
+                                  const algorithms::Options& options) {
+  Periods periods;
+  for (const std::string& name : scheme.periods) {
+    periods.lengths.push_back(options.integer(name));
+    if (periods.lengths.back() > kLongestCycle) return std::nullopt;
+    periods.cycle = std::lcm(periods.cycle, periods.lengths.back());
+    if (periods.cycle > kLongestCycle) return std::nullopt;
+  }
+  return periods;
 }
 
 }  // namespace
@@ -74,17 +99,16 @@ std::vector<WeightedIteration> kinds_of_iterations(const algorithms::SchemeInfo&
   if (scheme.settling > 0) {
     const int last = scheme.settling + kSettledIterations;
     for (int i = 1; i <= last; ++i) {
-      kinds.push_back({i, i > scheme.settling ? 1.0 / kSettledIterations : 0});
+      kinds.push_back({i, i > scheme.settling ? 1.0 / kSettledIterations : 0, false});
     }
     return kinds;
   }
-  std::int64_t cycle = 1;
-  std::vector<std::int64_t> periods;
-  for (const std::string& name : scheme.periods) {
-    periods.push_back(options.integer(name));
-    if (periods.back() > kLongestCycle) refuse_cycle(scheme);
-    cycle = std::lcm(cycle, periods.back());
-    if (cycle > kLongestCycle) refuse_cycle(scheme);
+  const std::optional<Periods> periods = periods_of(scheme, options);
+  if (!periods) {
+    throw InputError(fmt::format(
+        "/options: {} goes through more than {} kinds of iterations; give periods with a smaller "
+        "common multiple ({}), or say how many 'iterations' to run",
+        scheme.name, kLongestCycle, fmt::join(scheme.periods, ", ")));
   }
   // The kind of an iteration is the set of periods that begin in it. The time since the last begin
   // tells how well it represents its kind.
@@ -94,30 +118,48 @@ std::vector<WeightedIteration> kinds_of_iterations(const algorithms::SchemeInfo&
     auto operator<=>(const Member&) const = default;  // NOLINT(modernize-use-nullptr)
   };
   std::map<std::vector<bool>, std::vector<Member>> alike;
-  for (std::int64_t i = 0; i < cycle; ++i) {
-    std::vector<bool> begins;
-    std::int64_t age = cycle;
-    for (const std::int64_t period : periods) {
-      begins.push_back(i % period == 0);
-      age = std::min(age, i % period);
-    }
-    alike[begins].push_back({age, i + 1});
+  for (std::int64_t i = 1; i <= periods->cycle; ++i) {
+    std::int64_t age = periods->cycle;
+    for (const std::int64_t length : periods->lengths) age = std::min(age, (i - 1) % length);
+    alike[periods->begins(i)].push_back({age, i});
   }
   for (auto& [begins, members] : alike) {
-    const double share = static_cast<double>(members.size()) / static_cast<double>(cycle);
+    const double share = static_cast<double>(members.size()) / static_cast<double>(periods->cycle);
     const auto middle = members.begin() + static_cast<std::ptrdiff_t>(members.size() / 2);
     std::ranges::nth_element(members, middle);
-    kinds.push_back({static_cast<int>(middle->iteration), share});
+    kinds.push_back(
+        {static_cast<int>(middle->iteration), share, periods->any_begins(middle->iteration)});
   }
   // An iteration depends on the last beginning of each period, so that has to run as well.
   std::set<int> begun;
   for (const WeightedIteration& kind : kinds) {
-    for (const std::int64_t period : periods) {
+    for (const std::int64_t period : periods->lengths) {
       begun.insert(static_cast<int>(kind.iteration - (kind.iteration - 1) % period));
     }
   }
   for (const WeightedIteration& kind : kinds) begun.erase(kind.iteration);
-  for (const int iteration : begun) kinds.push_back({iteration, 0});
+  for (const int iteration : begun) kinds.push_back({iteration, 0, true});
+  std::ranges::sort(kinds, {}, &WeightedIteration::iteration);
+  return kinds;
+}
+
+std::vector<WeightedIteration> kinds_from_run(const algorithms::SchemeInfo& scheme,
+                                              const algorithms::Options& options, int last) {
+  if (scheme.periods.empty()) return {};
+  const std::optional<Periods> periods = periods_of(scheme, options);
+  if (!periods) return {};
+  std::map<std::vector<bool>, std::int64_t> sizes;  // iterations of each kind in a cycle
+  std::map<std::vector<bool>, int> chosen;
+  for (std::int64_t i = 1; i <= periods->cycle; ++i) ++sizes[periods->begins(i)];
+  for (int i = 1; i <= last || chosen.size() < sizes.size(); ++i) {
+    const std::vector<bool> kind = periods->begins(i);
+    if (i <= last || !chosen.contains(kind)) chosen[kind] = i;
+  }
+  std::vector<WeightedIteration> kinds;
+  for (const auto& [kind, iteration] : chosen) {
+    const double share = static_cast<double>(sizes[kind]) / static_cast<double>(periods->cycle);
+    kinds.push_back({iteration, share, periods->any_begins(iteration)});
+  }
   std::ranges::sort(kinds, {}, &WeightedIteration::iteration);
   return kinds;
 }

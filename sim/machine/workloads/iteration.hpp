@@ -37,6 +37,7 @@ struct IterationParts {
 struct WeightedIteration {
   int iteration = 1;
   double weight = 1;
+  bool periodic = false;  ///< one of the scheme's periods, longer than 1, begins in it
 };
 
 /// One iteration of each kind that a scheme goes through, with its share. The kinds follow from the
@@ -47,5 +48,12 @@ struct WeightedIteration {
 /// more.
 [[nodiscard]] std::vector<WeightedIteration> kinds_of_iterations(
     const algorithms::SchemeInfo& scheme, const algorithms::Options& options);
+
+/// The same for a run of the iterations 1 to `last`: a kind is represented by the last of them that
+/// is of this kind, or else by the first one after them, so that little more has to run. Empty if
+/// the scheme has no periods, or none with a common multiple of at most a million.
+[[nodiscard]] std::vector<WeightedIteration> kinds_from_run(const algorithms::SchemeInfo& scheme,
+                                                            const algorithms::Options& options,
+                                                            int last);
 
 }  // namespace thinwire::workloads

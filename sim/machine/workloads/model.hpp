@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct Model {
   std::string profile_source;
   double density = 0.01;
   std::string density_source;
+  /// Options of schemes for this model, taken where a point gives none.
+  std::map<std::string, std::int64_t> options;
+  std::string options_source;
   std::string sample;  ///< "image"
   std::string layers_source;
   std::vector<ModelLayer> layers;  ///< in the order of the forward pass

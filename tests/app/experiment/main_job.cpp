@@ -109,6 +109,35 @@ TEST_CASE("error feedback keeps what did not contribute and sends it later") {
   CHECK(with.iteration_times.back() != run(false).iteration_times.back());
 }
 
+TEST_CASE("the mean counts periodic work by its share, as a whole period of iterations does") {
+  Json config = Json::parse(R"({"scheme":"oktopk","ranks":12,"components":60000,"density":0.01,
+      "options":{"tau":8,"tau_prime":4},"input":{"overlap":0.5}})");
+  const Outcome two = Simulation(point_from(config, "test")).run();
+  CHECK(two.iteration_times.size() == 2);  // the reported iteration is still the second
+  CHECK(two.iteration == 2);
+  config["iterations"] = 8;
+  const Outcome period = Simulation(point_from(config, "test")).run();
+  Seconds sum;
+  for (const Seconds time : period.iteration_times) sum += time;
+  CHECK(two.mean_time().value() == doctest::Approx(sum.value() / 8).epsilon(0.02));
+  CHECK(two.steady_time() == two.time());
+  CHECK(two.periodic_time() == two.iteration_times.front());
+  CHECK(two.mean_time().value() > 1.05 * two.time().value());
+  CHECK(two.mean_time() < *two.periodic_time());
+
+  // Iterations with error feedback follow one another, so none is skipped.
+  config["error_feedback"] = true;
+  const Outcome followed = Simulation(point_from(config, "test")).run();
+  CHECK(followed.kinds.empty());
+  CHECK(!followed.periodic_time());
+  config = Json::parse(R"({"scheme":"topka","ranks":12,"components":60000})");
+  const Outcome topka = Simulation(point_from(config, "test")).run();
+  CHECK(topka.kinds.empty());
+  CHECK(!topka.steady_time());
+  CHECK(topka.mean_time().value() ==
+        doctest::Approx((topka.iteration_times[0].value() + topka.iteration_times[1].value()) / 2));
+}
+
 TEST_CASE("a point runs the same twice, to the last digit") {
   const Point point = point_from(Json::parse(R"({"scheme":"oktopk","ranks":48,"components":200000,
       "input":{"skew":1,"overlap":0.3,"scale_drift":0.02}})"),

@@ -56,6 +56,19 @@ TEST_CASE("A model brings the size, the density, the profile and the device") {
   CHECK(key_of(point_from(other, "test")) != key_of(point));
 }
 
+TEST_CASE("A model's options hold for schemes that have them, and a point overrides them") {
+  const auto tau_prime = [](const Json& point) {
+    return std::get<std::int64_t>(point_from(point, "test").options.at("tau_prime"));
+  };
+  CHECK(tau_prime(bert("oktopk", 64)) == 128);
+  CHECK(tau_prime(bert("gaussiank+threshold_reuse", 64)) == 128);
+  CHECK(!point_from(bert("topka", 64), "test").options.contains("tau_prime"));
+  Json own = bert("oktopk", 64);
+  own["options"] = {{"tau_prime", 32}};
+  CHECK(tau_prime(own) == 32);
+  CHECK(tau_prime({{"scheme", "oktopk"}, {"workload", {{"model", "vgg16"}}}}) == 32);
+}
+
 TEST_CASE("A row with a workload comes back from JSON as it was") {
   const Row row = run(bert("oktopk", 8));
   const Row again = row_from(to_json(row), "test");

@@ -322,6 +322,27 @@ TEST_CASE("Compressing a tensor delays the backward pass that runs on the same d
   CHECK(trained.seconds("dragonn") - free == doctest::Approx(8e-5).epsilon(1e-6));
 }
 
+TEST_CASE("Ok-Topk pays for boundaries, the global comparison and the intersection") {
+  Trained trained;
+  const double free = trained.seconds("oktopk");
+  trained.prices.sample = {.call = Seconds(5e-6), .element = Seconds(1e-6)};
+  // Iteration 1 reads entries at 8 positions.
+  CHECK(trained.seconds("oktopk") - free == doctest::Approx(5e-6 + 8e-6).epsilon(1e-6));
+  Trained equal{.options = {{"balanced_split", false}}};
+  const double equal_free = equal.seconds("oktopk");
+  equal.prices.sample = trained.prices.sample;
+  CHECK(equal.seconds("oktopk") == doctest::Approx(equal_free).epsilon(1e-12));
+
+  // Selecting compares all n. What is left is the look-up of k entries, and one region of the sum,
+  // which all ranks' selections bound.
+  trained.prices = {};
+  trained.prices.compare.element = Seconds(1e-6);
+  const double compared =
+      (trained.seconds("oktopk") - free) / 1e-6 - static_cast<double>(trained.n);
+  CHECK(compared > static_cast<double>(trained.k));
+  CHECK(compared <= static_cast<double>(trained.k * (trained.ranks + 1)));
+}
+
 TEST_CASE("More bandwidth and less latency are never slower") {
   for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
     if (is_hierarchical(scheme.name)) continue;
@@ -369,6 +390,37 @@ TEST_CASE("The kinds of oktopk's iterations have the shares that its periods giv
   CHECK(static_cast<int>(settled.size()) == exdyna.settling + 4);
   CHECK(settled.front().weight == 0);
   CHECK(settled.back().weight == 0.25);
+}
+
+TEST_CASE("A run is completed by the kinds of iterations that it has not seen") {
+  const algorithms::SchemeInfo oktopk = algorithms::find_scheme("oktopk");
+  const auto kinds_of = [&](std::int64_t tau, std::int64_t tau_prime, int last) {
+    return kinds_from_run(
+        oktopk, algorithms::Options(oktopk.options, {{"tau", tau}, {"tau_prime", tau_prime}}),
+        last);
+  };
+  const auto both = kinds_of(64, 32, 2);
+  REQUIRE(both.size() == 3);
+  CHECK(both[0].iteration == 1);
+  CHECK(both[0].periodic);
+  CHECK(both[0].weight == doctest::Approx(1.0 / 64));
+  CHECK(both[1].iteration == 2);
+  CHECK(!both[1].periodic);
+  CHECK(both[1].weight == doctest::Approx(62.0 / 64));
+  CHECK(both[2].iteration == 33);
+  CHECK(both[2].periodic);
+  // The last one that ran represents its kind, also if that one is periodic.
+  CHECK(kinds_of(64, 32, 40)[2].iteration == 40);
+  CHECK(kinds_of(64, 32, 1)[1].iteration == 2);
+  // A period of 1 is no periodic work: every iteration does it.
+  const auto always = kinds_of(1, 1, 2);
+  REQUIRE(always.size() == 1);
+  CHECK(!always[0].periodic);
+  CHECK(always[0].iteration == 2);
+  // Neither the schemes without periods nor those with endless ones have kinds.
+  const algorithms::SchemeInfo topka = algorithms::find_scheme("topka");
+  CHECK(kinds_from_run(topka, algorithms::Options(topka.options, {}), 2).empty());
+  CHECK(kinds_of(1'000'003, 32, 2).empty());
 }
 
 }  // namespace thinwire::workloads

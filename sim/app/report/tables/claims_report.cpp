@@ -1,6 +1,9 @@
 #include "sim/app/report/tables/claims_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace thinwire::report {
@@ -13,11 +16,43 @@ std::string share(const std::string& what, studies::ClaimCounts counts) {
                      100.0 * counts.hold / counts.of);
 }
 
+/// A count as its line of the text names it.
+struct NamedCounts {
+  std::string what;
+  studies::Basis basis;
+  studies::ClaimCounts counts;
+};
+
+std::vector<NamedCounts> all_counts(const std::vector<studies::Finding>& findings) {
+  using studies::Basis;
+  using studies::FindingKind;
+  const studies::ClaimScore score = studies::score(findings);
+  std::vector<NamedCounts> all{
+      {fmt::format("predicted numbers, within {:.0f}%", 100 * studies::kClaimTolerance),
+       Basis::predicted, score.predicted},
+      {"  informative: the null model misses", Basis::predicted, score.informative},
+      {"  not informative: the null model holds, too", Basis::predicted, score.trivial},
+      {"  no null model stated", Basis::predicted, score.without_null}};
+  if (score.over_ranges.of > 0) {
+    all.push_back({"  on an assumed range, at both ends", Basis::predicted, score.over_ranges});
+  }
+  const auto add = [&](const char* what, FindingKind kind, Basis basis) {
+    all.push_back({what, basis, count(findings, kind, basis)});
+  };
+  add("predicted bounds", FindingKind::at_most, Basis::predicted);
+  add("predicted orderings", FindingKind::order, Basis::predicted);
+  add("formulas' numbers", FindingKind::number, Basis::formula);
+  add("formulas' statements", FindingKind::order, Basis::formula);
+  add("calibrated numbers", FindingKind::number, Basis::calibrated);
+  return all;
+}
+
 }  // namespace
 
 std::vector<Json> claim_records(const std::vector<studies::Finding>& findings) {
   std::vector<Json> records;
   for (const studies::Finding& finding : findings) {
+    const std::optional<bool> null_holds = finding.null_holds();
     records.push_back({{"schema", "claims/1"},
                        {"claim", finding.claim},
                        {"what", finding.what},
@@ -27,6 +62,13 @@ std::vector<Json> claim_records(const std::vector<studies::Finding>& findings) {
                        {"paper", optional_json(finding.paper)},
                        {"simulated", optional_json(finding.simulated)},
                        {"ratio", optional_json(finding.ratio())},
+                       {"null_model", finding.null_model},
+                       {"null", optional_json(finding.null_value)},
+                       {"null_holds", null_holds ? Json(*null_holds) : Json()},
+                       {"informative", finding.informative()},
+                       {"range_low", optional_json(finding.range_low)},
+                       {"range_high", optional_json(finding.range_high)},
+                       {"misses_at", fmt::format("{}", fmt::join(finding.misses_at, "; "))},
                        {"verdict", name_of(finding.verdict)},
                        {"note", finding.note}});
   }
@@ -37,25 +79,71 @@ std::string claims_text(const std::vector<studies::Finding>& findings) {
   const auto number = [](const char* key) {
     return Column{key, [key](const Json& r) { return number_text(r.at(key), 4); }};
   };
-  std::string text =
-      to_table(claim_records(findings),
-               {text_column("claim", "claim"), text_column("what", "what"), number("paper"),
-                number("simulated"), number("ratio"), text_column("basis", "basis"),
-                text_column("verdict", "verdict"), text_column("note", "note")});
+  const Column null_says{
+      "null says",
+      [](const Json& r) {
+        if (r.at("null_holds").is_null()) return std::string("-");
+        return std::string(r.at("null_holds").get<bool>() ? "would hold" : "would miss");
+      },
+      true};
+  std::vector<Column> columns{text_column("claim", "claim"),
+                              text_column("what", "what"),
+                              number("paper"),
+                              number("simulated"),
+                              number("ratio"),
+                              text_column("basis", "basis"),
+                              text_column("verdict", "verdict"),
+                              number("null"),
+                              null_says,
+                              text_column("null model", "null_model")};
+  const std::vector<Json> records = claim_records(findings);
+  const bool ranges =
+      std::ranges::any_of(records, [](const Json& r) { return !r.at("range_low").is_null(); });
+  if (ranges) {
+    columns.push_back({"range", [](const Json& r) {
+                         return interval_text(r.at("range_low"), r.at("range_high"), 4);
+                       }});
+    columns.push_back(text_column("misses at", "misses_at"));
+  }
+  columns.push_back(text_column("note", "note"));
+  std::string text = to_table(records, columns);
   text += '\n';
-  text += share(fmt::format("predicted numbers, within {:.0f}%", 100 * studies::kClaimTolerance),
-                count(findings, studies::FindingKind::number, studies::Basis::predicted));
-  text += share("predicted bounds",
-                count(findings, studies::FindingKind::at_most, studies::Basis::predicted));
-  text += share("predicted orderings",
-                count(findings, studies::FindingKind::order, studies::Basis::predicted));
-  text += share("formulas' numbers",
-                count(findings, studies::FindingKind::number, studies::Basis::formula));
-  text += share("formulas' statements",
-                count(findings, studies::FindingKind::order, studies::Basis::formula));
-  text += share("calibrated numbers",
-                count(findings, studies::FindingKind::number, studies::Basis::calibrated));
+  for (const NamedCounts& counts : all_counts(findings)) text += share(counts.what, counts.counts);
   return text;
+}
+
+std::string calibrations_text(const std::vector<studies::Calibration>& calibrations,
+                              Format format) {
+  std::vector<Json> records;
+  for (const studies::Calibration& calibration : calibrations) {
+    records.push_back({{"schema", "calibrations/1"},
+                       {"name", calibration.name},
+                       {"value", calibration.value},
+                       {"unit", calibration.unit},
+                       {"set_by", calibration.set_by},
+                       {"check", calibration.check.empty() ? Json() : Json(calibration.check)}});
+  }
+  return render(format, records,
+                {text_column("parameter", "name"), number_column("value", "value"),
+                 text_column("unit", "unit"), text_column("physical check", "check"),
+                 text_column("set by", "set_by")});
+}
+
+std::vector<Json> claim_counts(const std::vector<studies::Finding>& findings) {
+  std::vector<Json> records;
+  for (const NamedCounts& named : all_counts(findings)) {
+    if (named.counts.of == 0) continue;
+    records.push_back({{"schema", "claims/1"},
+                       {"claim", "all"},
+                       {"what", named.what.substr(named.what.find_first_not_of(' '))},
+                       {"source", ""},
+                       {"kind", "count"},
+                       {"basis", name_of(named.basis)},
+                       {"of", named.counts.of},
+                       {"hold", named.counts.hold},
+                       {"verdict", ""}});
+  }
+  return records;
 }
 
 }  // namespace thinwire::report

@@ -54,6 +54,9 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
   const auto if_compared = [&](double value) {
     return row.outcome && comparison.comparable ? Json(value) : Json();
   };
+  const auto seconds_if_any = [&](std::optional<Seconds> time) {
+    return has_clock && time ? Json(time->value()) : Json();
+  };
   const std::optional<double> bandwidth = algorithm_bandwidth(row);
   const bool judged = comparison.comparable || comparison.verdict == experiment::Verdict::selection;
   Json record = {{"schema", "comparison/2"}};
@@ -95,6 +98,8 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
       {"reason", row.reason.empty() ? Json() : Json(row.reason)},
       {"time_s", row.outcome && has_clock ? Json(row.outcome->time().value()) : Json()},
       {"time_mean_s", row.outcome && has_clock ? Json(row.outcome->mean_time().value()) : Json()},
+      {"time_steady_s", seconds_if_any(o.steady_time())},
+      {"time_periodic_s", seconds_if_any(o.periodic_time())},
       {"steps", row.outcome && !has_clock ? Json(row.outcome->steps) : Json()},
       {"algbw_bytes_per_s", bandwidth ? Json(*bandwidth) : Json()},
       {"busbw_bytes_per_s", bandwidth ? Json(*bandwidth * bus_factor(point.ranks)) : Json()},

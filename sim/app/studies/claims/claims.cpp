@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ranges>
 #include <string_view>
@@ -12,9 +16,11 @@
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/app/studies/claims/trials.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/shipped_files.hpp"
+#include "sim/machine/workloads/device.hpp"
 
 namespace thinwire::studies {
 
@@ -54,7 +60,22 @@ Finding& Finding::against(std::string model, double value) {
   return *this;
 }
 
-bool Finding::informative() const { return paper && null_value && !meets(*this, *null_value); }
+void Finding::take_end(const std::string& end, const Finding& there) {
+  if (there.verdict == ClaimVerdict::not_simulated) return;
+  if (simulated && there.simulated) {
+    range_low = std::min({range_low.value_or(*simulated), *simulated, *there.simulated});
+    range_high = std::max({range_high.value_or(*simulated), *simulated, *there.simulated});
+  }
+  if (verdict == ClaimVerdict::holds && there.verdict == ClaimVerdict::misses)
+    misses_at.push_back(end);
+}
+
+std::optional<bool> Finding::null_holds() const {
+  if (!paper || !null_value) return std::nullopt;
+  return meets(*this, *null_value);
+}
+
+bool Finding::informative() const { return basis == Basis::predicted && null_holds() == false; }
 
 std::string name_of(Basis basis) {
   switch (basis) {
@@ -103,6 +124,34 @@ ClaimCounts count(const std::vector<Finding>& findings, FindingKind kind, Basis 
   return counts;
 }
 
+ClaimScore score(const std::vector<Finding>& findings) {
+  ClaimScore score;
+  const auto add = [](ClaimCounts& counts, const Finding& finding) {
+    ++counts.of;
+    if (finding.verdict == ClaimVerdict::holds) ++counts.hold;
+  };
+  for (const Finding& finding : findings) {
+    if (finding.kind != FindingKind::number || finding.basis != Basis::predicted) continue;
+    if (finding.verdict == ClaimVerdict::not_simulated) continue;
+    add(score.predicted, finding);
+    if (finding.range_low) {
+      ++score.over_ranges.of;
+      const bool everywhere = finding.misses_at.empty() && finding.verdict == ClaimVerdict::holds;
+      score.over_ranges.hold += everywhere ? 1 : 0;
+    }
+    const std::optional<bool> null_holds = finding.null_holds();
+    add(!null_holds   ? score.without_null
+        : *null_holds ? score.trivial
+                      : score.informative,
+        finding);
+  }
+  return score;
+}
+
+experiment::Row run_claims_point(const experiment::Point& point) {
+  return experiment::simulate_point("claims", point);
+}
+
 std::string claims_file() {
   return ShippedFiles{.what = "collection of claims",
                       .extension = ".json",
@@ -110,11 +159,16 @@ std::string claims_file() {
       .file("claims");
 }
 
-std::vector<std::string> claim_ids() { return Trials(read_json(claims_file())).ids(); }
+std::vector<std::string> claim_ids() {
+  return Trials(read_json(claims_file()), run_claims_point).ids();
+}
 
-std::vector<Finding> check_claims(const std::vector<std::string>& wanted,
-                                  const std::function<void(const std::string&)>& progress) {
-  Trials trials(read_json(claims_file()));
+namespace {
+
+std::vector<Finding> check_all(const std::vector<std::string>& wanted,
+                               const std::function<void(const std::string&)>& progress,
+                               const PointRunner& runner, bool ranges) {
+  Trials trials(read_json(claims_file()), runner);
   const std::vector<std::string> ids = trials.ids();
   for (const std::string& begin : wanted) {
     if (std::ranges::none_of(ids, [&](const std::string& id) { return id.starts_with(begin); })) {
@@ -124,18 +178,48 @@ std::vector<Finding> check_claims(const std::vector<std::string>& wanted,
   }
   const ClaimChecks checks = all_checks();
   std::vector<Finding> findings;
+  const auto check_over_ranges = [&](ClaimCheck simulate, const std::string& id,
+                                     std::size_t first) {
+    for (const Assumption& end : trials.ends_of_used()) {
+      Trials elsewhere = trials;  // with the rows that do not depend on it
+      elsewhere.assume(end);
+      std::vector<Finding> others;
+      ClaimPage page(trials.claim(id), others);
+      simulate(elsewhere, page);
+      for (std::size_t i = 0; i < others.size(); ++i) {
+        findings.at(first + i).take_end(end.text(), others[i]);
+      }
+    }
+  };
   for (const std::string& id : ids) {
     if (!wants(wanted, id)) continue;
     if (progress) progress(id);
     ClaimPage page(trials.claim(id), findings);
-    const auto check = checks.find(id);
-    if (check == checks.end()) {
+    const auto found = checks.find(id);
+    if (found == checks.end()) {
       page.not_simulated("", "nothing here simulates it");
-    } else {
-      check->second(trials, page);
+      continue;
     }
+    const std::size_t first = findings.size();
+    static_cast<void>(trials.ends_of_used());
+    found->second(trials, page);
+    if (ranges) check_over_ranges(found->second, id, first);
   }
   return findings;
+}
+
+}  // namespace
+
+std::vector<Finding> check_claims(const std::vector<std::string>& wanted,
+                                  const std::function<void(const std::string&)>& progress,
+                                  const PointRunner& runner) {
+  return check_all(wanted, progress, runner, false);
+}
+
+std::vector<Finding> check_claims_over_ranges(
+    const std::vector<std::string>& wanted, const std::function<void(const std::string&)>& progress,
+    const PointRunner& runner) {
+  return check_all(wanted, progress, runner, true);
 }
 
 double Trials::calibrated(const std::string& name) const {
@@ -143,15 +227,78 @@ double Trials::calibrated(const std::string& name) const {
 }
 
 double Trials::assumed(const std::string& name, const std::string& key) const {
+  used_.insert(name);
+  if (key == "value" && assumption_ && assumption_->name == name) return assumption_->value;
   return facts_.at("assumed").at(name).at(key).get<double>();
 }
 
-const experiment::Row& Trials::run(const Json& point) {
+void Trials::assume(Assumption assumption) {
+  const Json& fact = facts_.at("assumed").at(assumption.name);
+  if (fact.contains("device")) {
+    const std::string device = fact.at("device").get<std::string>();
+    Json copy = read_json(workloads::device_file(device));
+    copy.at(Json::json_pointer(fact.at("price").get<std::string>())) = assumption.value;
+    device_ = std::make_shared<TemporaryFile>(copy.dump());
+  }
+  assumption_ = std::move(assumption);
+}
+
+std::vector<Assumption> Trials::ends_of_used() {
+  std::vector<Assumption> ends;
+  for (const std::string& name : used_) {
+    const Json& fact = facts_.at("assumed").at(name);
+    if (!fact.contains("low")) continue;
+    for (const char* end : {"low", "high"}) ends.push_back({name, fact.at(end).get<double>()});
+  }
+  used_.clear();
+  return ends;
+}
+
+std::vector<std::string> Trials::prices_in(const Json& point) const {
+  std::vector<std::string> prices;
+  if (!point.contains("workload")) return prices;
+  for (const auto& fact : facts_.at("assumed").items()) {
+    if (!fact.value().contains("device")) continue;
+    if (fact.value().at("device") != point.at("workload").value("device", "")) continue;
+    const Json& schemes = fact.value().at("schemes");
+    if (std::ranges::find(schemes, point.at("scheme")) != schemes.end()) {
+      prices.push_back(fact.key());
+    }
+  }
+  return prices;
+}
+
+Json Trials::repriced(Json point) const {
+  const std::vector<std::string> prices = prices_in(point);
+  used_.insert(prices.begin(), prices.end());
+  if (assumption_ && std::ranges::find(prices, assumption_->name) != prices.end()) {
+    point["workload"]["device"] = device_->path();
+  }
+  return point;
+}
+
+std::string Assumption::text() const { return fmt::format("{} = {:.3g}", name, value); }
+
+TemporaryFile::TemporaryFile(const std::string& text) {
+  std::string name = (std::filesystem::temp_directory_path() / "thinwire-XXXXXX.json").string();
+  const int file = mkstemps(name.data(), 5);
+  if (file < 0) throw InputError(fmt::format("{}: cannot be made", name));
+  close(file);
+  path_ = name;
+  write_text(path_, text);
+}
+
+TemporaryFile::~TemporaryFile() {
+  std::error_code ignored;
+  std::filesystem::remove(path_, ignored);
+}
+
+const experiment::Row& Trials::run(const Json& given) {
+  const Json point = repriced(given);
   const std::string key = point.dump();
   const auto known = rows_.find(key);
   if (known != rows_.end()) return known->second;
-  experiment::Row row =
-      experiment::simulate_point("claims", experiment::point_from(point, "claims"));
+  experiment::Row row = runner_(experiment::point_from(point, "claims"));
   if (row.status != experiment::Status::ok) {
     throw SimulationError(fmt::format("{}: {}", key, row.reason));
   }

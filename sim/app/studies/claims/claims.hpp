@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/config.hpp"
+#include "sim/app/experiment/row.hpp"
 
 namespace thinwire::studies {
 
@@ -41,11 +41,22 @@ struct Finding {
   /// What somebody would answer without this simulator: "no effect", "as CLT-k", "alpha-beta formula".
   std::string null_model;
   std::optional<double> null_value;  ///< its answer, comparable with `paper`
+  /// The least and the greatest simulated value while each assumed constant that matters moves over
+  /// its published range, one at a time. Nothing if none matters, or if ranges were not asked for.
+  std::optional<double> range_low;
+  std::optional<double> range_high;
+  /// Ends of ranges where it misses although it holds: "greina_ib.alpha_s = 2e-06".
+  std::vector<std::string> misses_at;
 
   /// States the null model of this finding.
   Finding& against(std::string model, double value);
-  /// True if the null model's answer would not hold, so that a success says something.
+  /// Whether the null model's answer meets the criterion, too; nothing if none is stated.
+  [[nodiscard]] std::optional<bool> null_holds() const;
+  /// True if this is predicted and the null model's answer misses: only then a success says
+  /// something.
   [[nodiscard]] bool informative() const;
+  /// Notes what the simulation says at an end of the range of an assumed constant.
+  void take_end(const std::string& end, const Finding& there);
   /// The simulated value over the reported one.
   [[nodiscard]] std::optional<double> ratio() const;
 };
@@ -66,16 +77,40 @@ struct ClaimCounts {
 [[nodiscard]] ClaimCounts count(const std::vector<Finding>& findings, FindingKind kind,
                                 Basis basis);
 
+/// The predicted numbers that were simulated, by what their null models say. The middle three
+/// add up to the first.
+struct ClaimScore {
+  ClaimCounts predicted;
+  ClaimCounts informative;   ///< the null model misses
+  ClaimCounts trivial;       ///< the null model holds, too
+  ClaimCounts without_null;  ///< no null model is stated
+  ClaimCounts over_ranges;   ///< those with a range, and of them those that miss nowhere in it
+};
+[[nodiscard]] ClaimScore score(const std::vector<Finding>& findings);
+
 /// The path of the shipped claims.json.
 [[nodiscard]] std::string claims_file();
 /// The ids of the claims, in the order of the file.
 [[nodiscard]] std::vector<std::string> claim_ids();
+
+/// Runs a point. Tests replace it.
+using PointRunner = std::function<experiment::Row(const experiment::Point& point)>;
+/// Runs the point in a child process.
+[[nodiscard]] experiment::Row run_claims_point(const experiment::Point& point);
 
 /// Simulates the claims whose id begins with one of `wanted` (all if it is empty). Calls `progress`
 /// with each id before it begins. Throws InputError if no id matches, and SimulationError if a run
 /// fails.
 [[nodiscard]] std::vector<Finding> check_claims(
     const std::vector<std::string>& wanted,
-    const std::function<void(const std::string& id)>& progress = {});
+    const std::function<void(const std::string& id)>& progress = {},
+    const PointRunner& runner = run_claims_point);
+
+/// The same with the range of each finding over the ranges of the assumed constants. Calibrated
+/// parameters stay as they are.
+[[nodiscard]] std::vector<Finding> check_claims_over_ranges(
+    const std::vector<std::string>& wanted,
+    const std::function<void(const std::string& id)>& progress = {},
+    const PointRunner& runner = run_claims_point);
 
 }  // namespace thinwire::studies

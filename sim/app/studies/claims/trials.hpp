@@ -2,25 +2,56 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "sim/app/experiment/row.hpp"
 #include "sim/app/studies/claims/claims.hpp"
 
 namespace thinwire::studies {
 
+/// A file that is removed with this object.
+class TemporaryFile {
+ public:
+  /// Throws InputError if it cannot be written.
+  explicit TemporaryFile(const std::string& text);
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// An assumed constant that has a range, and what it is set to.
+struct Assumption {
+  std::string name;
+  double value = 0;
+
+  [[nodiscard]] std::string text() const;  ///< "greina_ib.alpha_s = 2e-06"
+};
+
 class Trials {
  public:
-  explicit Trials(Json facts) : facts_(std::move(facts)) {}
+  Trials(Json facts, PointRunner runner) : facts_(std::move(facts)), runner_(std::move(runner)) {}
 
   /// The value of a calibrated or an assumed parameter.
   [[nodiscard]] double calibrated(const std::string& name) const;
   [[nodiscard]] double assumed(const std::string& name, const std::string& key = "value") const;
 
+  /// Sets an assumed constant to another value. Later runs use it.
+  void assume(Assumption assumption);
+  /// The ends of the ranges of all constants that were used since the last call.
+  [[nodiscard]] std::vector<Assumption> ends_of_used();
+
   /// Runs a point, or returns its earlier row. Throws SimulationError if it fails.
-  const experiment::Row& run(const Json& point);
+  const experiment::Row& run(const Json& given);
   const experiment::Outcome& outcome(const Json& point) { return *run(point).outcome; }
   const experiment::TrainingOutcome& train(const Json& point) { return *outcome(point).training; }
 
@@ -29,7 +60,16 @@ class Trials {
   [[nodiscard]] std::vector<std::string> ids() const;
 
  private:
+  /// The prices of devices among the assumed constants, whose run the point would be.
+  [[nodiscard]] std::vector<std::string> prices_in(const Json& point) const;
+  /// The point on a copy of its device with the assumed price, in a file.
+  [[nodiscard]] Json repriced(Json point) const;
+
   Json facts_;
+  PointRunner runner_;
+  std::optional<Assumption> assumption_;
+  std::shared_ptr<TemporaryFile> device_;  // the copy of a device that repriced() names
+  mutable std::set<std::string> used_;
   std::map<std::string, experiment::Row> rows_;
 };
 

@@ -362,10 +362,17 @@ function table(headings, rows, classOf = () => "") {
 function claimsFigure() {
   if (data.claims.length === 0) return null;
   const count = (verdict) => data.claims.filter((c) => c.verdict === verdict).length;
+  const share = (claims) => `${claims.filter((c) => c.verdict === "holds").length} of ${claims.length}`;
+  const predicted = data.claims.filter((c) => c.kind === "number" && c.basis === "predicted" && c.verdict !== "not simulated");
+  const informative = predicted.filter((c) => c.informative === true);
+  const unstated = predicted.filter((c) => !c.null_model);
+  const nullSays = (c) => c.null_holds === true ? "would hold" : c.null_holds === false ? "would miss" : "-";
   return { id: "claims", title: "The papers' claims",
-    caption: `${count("holds")} hold, ${count("misses")} miss, ${count("not simulated")} are not simulated. A calibrated claim holds by construction.`,
-    content: element("div", { class: "scroll" }, table(["claim", "what", "source", "paper", "simulated", "ratio", "basis", "verdict", "note"],
-      data.claims.map((c) => [c.claim, c.what, c.source, text(c.paper), text(c.simulated), text(c.ratio, 3), c.basis, c.verdict, c.note ?? ""]),
+    caption: `${count("holds")} hold, ${count("misses")} miss, ${count("not simulated")} are not simulated. A calibrated claim holds by construction. ` +
+      `Of the predicted numbers ${share(predicted)} hold. Informative are those whose null model, the answer of somebody without a simulator, misses: ${share(informative)} of them hold.` +
+      (unstated.length > 0 ? ` ${unstated.length} state no null model.` : ""),
+    content: element("div", { class: "scroll" }, table(["claim", "what", "source", "paper", "simulated", "ratio", "basis", "verdict", "null", "null says", "null model", "range", "misses at", "note"],
+      data.claims.map((c) => [c.claim, c.what, c.source, text(c.paper), text(c.simulated), text(c.ratio, 3), c.basis, c.verdict, text(c.null ?? null), nullSays(c), c.null_model ?? "", typeof c.range_low === "number" ? `${text(c.range_low)} .. ${text(c.range_high)}` : "-", c.misses_at ?? "", c.note ?? ""]),
       (cell) => ["holds", "misses"].includes(cell) ? cell : "")) };
 }
 
