@@ -52,6 +52,8 @@ struct Workload {
   std::string device;      ///< name of a shipped device or path of one
   std::int64_t batch = 0;  ///< samples per rank; 0: the model's default on this device
   bool staging = false;    ///< messages go through host memory instead of GPU memory
+  /// What sparse schemes keep of the gradients that they do not send, as priced work.
+  algorithms::Feedback feedback = algorithms::Feedback::residual;
 };
 
 /// Optional records of a run besides totals and phases.
