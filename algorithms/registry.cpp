@@ -25,6 +25,7 @@
 #include "algorithms/sparsifiers/exdyna.hpp"
 #include "algorithms/sparsifiers/gaussian.hpp"
 #include "algorithms/sparsifiers/hard_threshold.hpp"
+#include "algorithms/sparsifiers/mstopk.hpp"
 #include "algorithms/sparsifiers/random_k.hpp"
 #include "algorithms/sparsifiers/sidco.hpp"
 #include "algorithms/sparsifiers/threshold_reuse.hpp"
@@ -83,11 +84,11 @@ void check_formulas(const SchemeInfo& scheme) {
 }  // namespace
 
 std::vector<SparsifierInfo> all_sparsifiers() {
-  std::vector<SparsifierInfo> sparsifiers{exact_topk_sparsifier(),     threshold_reuse_sparsifier(),
-                                          gaussian_sparsifier(),       dgc_sparsifier(),
-                                          hard_threshold_sparsifier(), sidco_sparsifier(),
-                                          random_k_sparsifier(),       dragonn_hash_sparsifier(),
-                                          exdyna_sparsifier(),         bucket_topk_sparsifier()};
+  std::vector<SparsifierInfo> sparsifiers{
+      exact_topk_sparsifier(), threshold_reuse_sparsifier(), gaussian_sparsifier(),
+      dgc_sparsifier(),        hard_threshold_sparsifier(),  sidco_sparsifier(),
+      mstopk_sparsifier(),     random_k_sparsifier(),        dragonn_hash_sparsifier(),
+      exdyna_sparsifier(),     bucket_topk_sparsifier()};
   std::ranges::copy(registered().sparsifiers, std::back_inserter(sparsifiers));
   return sparsifiers;
 }

@@ -127,6 +127,33 @@ Task<void> run_backward(Communicator& comm, TrainingStep& step, std::int64_t fir
   co_await comm.compute(step.until_ready(first));
 }
 
+Seconds remembering(const WorkPrices& prices, Feedback feedback, std::int64_t components) {
+  if (feedback == Feedback::none || components == 0) return Seconds(0);
+  const bool momentum = feedback == Feedback::momentum;
+  const double operators = momentum ? 3 : 2;
+  const double accesses = momentum ? 8 : 5;
+  return prices.scan.call * operators +
+         prices.scan.element * (accesses * static_cast<double>(components));
+}
+
+Seconds forgetting(const WorkPrices& prices, Feedback feedback, std::int64_t sent) {
+  if (feedback == Feedback::none) return Seconds(0);
+  const double buffers = feedback == Feedback::momentum ? 2 : 1;
+  return prices.scatter.of(sent) * buffers;
+}
+
+Task<void> remember(Communicator& comm, const TrainingStep& step, std::int64_t components) {
+  const auto phase = comm.phase(kErrorFeedback);
+  co_await comm.compute(remembering(step.prices(), step.feedback(), components));
+}
+
+Task<void> forget(Communicator& comm, const TrainingStep& step, const SparseVector& contributed) {
+  const auto phase = comm.phase(kErrorFeedback);
+  const auto entries = static_cast<std::int64_t>(contributed.size());
+  const std::int64_t sent = std::min(entries * step.space().granule, step.space().components);
+  co_await comm.compute(forgetting(step.prices(), step.feedback(), sent));
+}
+
 Seconds copying(const WorkPrices& prices, Words sent, Words received) {
   return prices.to_host.of(sent.value()) + prices.to_device.of(received.value());
 }
@@ -136,10 +163,14 @@ Task<Reduced> Scheme::allreduce_in_training(Communicator& comm, LocalGradient gr
   co_await run_backward(comm, step, 0);
   const bool sparse = std::holds_alternative<SparseVector>(gradient);
   Words sent = sparse ? Words(0) : Words(step.space().components);
+  if (sparse) co_await remember(comm, step, step.space().components);
   Task<Reduced> task = allreduce(comm, std::move(gradient), iteration);
   gradient = {};
   Reduced reduced = co_await std::move(task);
-  if (sparse) sent = Words(2 * reduced.selection.sent);
+  if (sparse) {
+    sent = Words(2 * reduced.selection.sent);
+    co_await forget(comm, step, std::get<SparseVector>(reduced.contributed));
+  }
   if (reduced.sent > Words(0)) sent = reduced.sent;
   const Words received = std::max(reduced.gathered, message_of(reduced.sum, step.space()).words);
   const auto phase = comm.phase("copy");

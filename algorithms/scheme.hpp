@@ -36,6 +36,8 @@ struct Reduced {
   Words gathered = {};
   /// Words of its own that it sent, if they are not its selection or its whole dense gradient.
   Words sent = {};
+  /// Decoding that the caller has to spend (SchemeSetup::decode_later).
+  Seconds decoding = {};
 };
 
 /// The part of a scheme that runs on one rank. It lives through all iterations and keeps state
@@ -66,6 +68,14 @@ class Scheme {
 
 /// Runs the backward pass until all components from `first` on are ready.
 [[nodiscard]] Task<void> run_backward(Communicator& comm, TrainingStep& step, std::int64_t first);
+/// The phase that is charged for what a rank keeps of its gradients.
+inline constexpr const char* kErrorFeedback = "error_feedback";
+/// Adds what the rank keeps to `components` of its gradient, before it selects from them.
+[[nodiscard]] Task<void> remember(Communicator& comm, const TrainingStep& step,
+                                  std::int64_t components);
+/// Sets what contributed to the sum to zero in what the rank keeps.
+[[nodiscard]] Task<void> forget(Communicator& comm, const TrainingStep& step,
+                                const SparseVector& contributed);
 /// The time, in seconds, to copy to the host what a rank sends, and back what it receives.
 [[nodiscard]] Seconds copying(const WorkPrices& prices, Words sent, Words received);
 

@@ -20,6 +20,10 @@ struct SchemeSetup {
   std::int64_t k = 0;  ///< components that each rank should select; a multiple of space.granule
   Gamma gamma = {};
   WorkPrices prices = {};  ///< of local work, when a training iteration is simulated
+  bool on_device = false;  ///< whether it is: the prices are those of a device
+  /// A scheme that gathers leaves the time of decoding to its caller, which spends it on the strand
+  /// that computes: messages overlap with the backward pass, but a GPU decodes or computes.
+  bool decode_later = false;
   Options options = {};
   SharedWork* shared = nullptr;
   /// α and β as in the network's formulas, for schemes that decide by cost.

@@ -67,9 +67,7 @@ Cost rabenseifner_cost(const CostInput& in) {
 Cost ring_cost(const CostInput& in) {
   const auto n = static_cast<double>(in.n);
   const double p = in.ranks;
-  const std::int64_t longest = part_begin(in.n, in.ranks, 1);  // the first piece
-  const double path = (p - 1) * static_cast<double>(longest);
-  return exact_cost({0, 2 * n * (p - 1) / p, n * (p - 1) / p}, {2 * (p - 1), 2 * path, path});
+  return exact_cost({0, 2 * n * (p - 1) / p, n * (p - 1) / p}, ring_terms(in.ranks, in.n).low);
 }
 
 Cost recursive_doubling_cost(const CostInput& in) {
@@ -81,6 +79,12 @@ Cost recursive_doubling_cost(const CostInput& in) {
 }
 
 }  // namespace
+
+Interval ring_terms(int ranks, std::int64_t words) {
+  const std::int64_t longest = part_begin(words, ranks, 1);  // the first piece
+  const double path = (ranks - 1) * static_cast<double>(longest);
+  return same({2.0 * (ranks - 1), 2 * path, path});
+}
 
 Interval rabenseifner_terms(int ranks, std::int64_t words) {
   const CoreCost core = core_cost(ranks, words);

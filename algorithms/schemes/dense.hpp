@@ -30,5 +30,7 @@ namespace thinwire::algorithms {
 [[nodiscard]] bool rabenseifner_is_exact(int ranks, std::int64_t words);
 /// Its cost, including remainders and folding in.
 [[nodiscard]] Interval rabenseifner_terms(int ranks, std::int64_t words);
+/// The cost of an allreduce of `words` words around a ring, including remainders.
+[[nodiscard]] Interval ring_terms(int ranks, std::int64_t words);
 
 }  // namespace thinwire::algorithms

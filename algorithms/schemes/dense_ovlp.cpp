@@ -14,6 +14,7 @@ namespace thinwire::algorithms {
 namespace {
 
 const std::string kBucketWords = "bucket_words";
+const std::string kRing = "ring";
 
 Task<Message> reduce_bucket(Communicator& strand, Message mine, const SchemeSetup& setup,
                             ComponentRange components) {
@@ -23,7 +24,9 @@ Task<Message> reduce_bucket(Communicator& strand, Message mine, const SchemeSetu
   }
   const auto phase = strand.phase("allreduce");
   const GradientReduction reduction(*setup.shared, setup.gamma, setup.space, components);
-  co_return co_await allreduce_rabenseifner(strand, std::move(mine), reduction);
+  const AllreduceSchedule schedule =
+      setup.options.flag(kRing) ? allreduce_ring : allreduce_rabenseifner;
+  co_return co_await schedule(strand, std::move(mine), reduction);
 }
 
 class DenseOvlp final : public Scheme {
@@ -94,19 +97,21 @@ Cost dense_ovlp_cost(const CostInput& in) {
   CostInput last = in;
   last.n = buckets.components(buckets.count() - 1).length();
 
-  const Interval each = rabenseifner_terms(in.ranks, first.n);
-  const Interval rest = rabenseifner_terms(in.ranks, last.n);
+  const bool ring = in.options->flag(kRing);
+  const auto terms = ring ? ring_terms : rabenseifner_terms;
+  const Interval each = terms(in.ranks, first.n);
+  const Interval rest = terms(in.ranks, last.n);
   const auto others = static_cast<double>(buckets.count() - 1);
   const Interval run{others * each.low + rest.low, others * each.high + rest.high};
 
   const double p = in.ranks;
   const double share = static_cast<double>(in.n) * (p - 1) / p;
   const Interval counted = same({run.low.messages, 2 * share, share});
-  return {
-      .paper = {},
-      .counted = counted,
-      .added = {run.low + (-1.0) * counted.low, run.high + (-1.0) * counted.high},
-      .exact = rabenseifner_is_exact(in.ranks, first.n) && rabenseifner_is_exact(in.ranks, last.n)};
+  return {.paper = {},
+          .counted = counted,
+          .added = {run.low + (-1.0) * counted.low, run.high + (-1.0) * counted.high},
+          .exact = ring || (rabenseifner_is_exact(in.ranks, first.n) &&
+                            rabenseifner_is_exact(in.ranks, last.n))};
 }
 
 }  // namespace
@@ -115,16 +120,22 @@ SchemeInfo dense_ovlp_scheme() {
   return {.name = "dense_ovlp",
           .summary = "dense allreduce in buckets, started from the gradient's end",
           .source = "Ok-Topk (PPoPP 2022), section 5, DenseOvlp",
-          .paper = {.latency = "2 ceil(n/bucket_words) log P",
+          .paper = {.latency = "2 ceil(n/bucket_words) (ring (P-1) + (1 - ring) log P)",
                     .words = "2n (P-1)/P",
                     .reduced = "n (P-1)/P"},
-          .exact_when = "every bucket meets the condition of dense_rabenseifner",
+          .exact_when =
+              "every bucket meets the condition of dense_rabenseifner, with ring of dense_ring",
           .added = "remainders of the pieces; folding in",
           .dense = true,
           .options = {{.name = kBucketWords,
                        .fallback = std::int64_t{6'553'600},
                        .minimum = 1,
-                       .help = "components of a bucket; 25 MiB, as in PyTorch DDP"}},
+                       .help = "components of a bucket; 25 MiB, as in PyTorch DDP"},
+                      {.name = kRing,
+                       .fallback = false,
+                       .minimum = 0,
+                       .help = "around a ring, as NCCL and Horovod reduce; false: by halving and "
+                               "doubling"}},
           .run_cost = dense_ovlp_cost,
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
             return std::make_unique<DenseOvlp>(setup);

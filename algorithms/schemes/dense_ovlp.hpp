@@ -3,15 +3,16 @@
 //
 // The gradient is cut into B buckets of `bucket_words`, from its end to its beginning, the order in
 // which the backward pass makes them ready; the last bucket has the remainder. The allreduces of
-// the buckets (Rabenseifner) run on the rank's second strand, one after another. allreduce() is
+// the buckets (Rabenseifner; `ring`: around a ring) run on the rank's second strand, one after
+// another. allreduce() is
 // given the whole gradient, so it starts all of them at once; to overlap them with the backward
 // pass, start each when its part is ready (DenseBuckets).
 //
 //   allreduce  on the second strand: B times dense_rabenseifner of a bucket
 //   wait       the part that the rank's own program waits for: here all of it, at the same time
-//   total      2 B log P α + 2n (P-1)/P β
+//   total      2 B log P α + 2n (P-1)/P β; with `ring` 2 B (P-1) α
 //
-// Exact where dense_rabenseifner is exact for every bucket: the buckets follow one another.
+// Exact where dense_rabenseifner, or dense_ring, is exact for every bucket: they follow one another.
 // Restrictions: none. Memory: n words per rank; all ranks of the simulation share the result.
 //
 // Worked example: n = 20, P = 4, buckets of 8: [12, 20), [4, 12) and [0, 4); 4 messages each, with

@@ -1,5 +1,7 @@
 #include "algorithms/schemes/dragonn.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,40 +24,77 @@ struct Tensor {
   bool compressed = true;
 };
 
-TensorProfile profile_of(const Options& options, Seconds alpha, Seconds beta) {
-  return {.compress_s = options.number("compress_s"),
-          .compress_s_per_component = options.number("compress_s_per_component"),
-          .alpha_s = alpha.value(),
-          .beta_s_per_word = beta.value()};
-}
-
-/// In a training the profile follows from the device's prices: of a threshold from a sample, a
-/// comparison, hashing or compaction of the selection, and decoding.
-TensorProfile profile_of(const SchemeSetup& setup) {
-  TensorProfile profile = profile_of(setup.options, setup.alpha, setup.beta_per_word);
-  const WorkPrices& prices = setup.prices;
-  if (prices.compare.element == Seconds(0)) return profile;  // the options give them instead
-  const bool hashed = setup.options.all().contains("slots");
-  const double sample = setup.options.all().contains("sample") ? setup.options.number("sample") : 0;
-  const Price& placing = hashed ? prices.hash : prices.prefix_sum;
-  const Seconds calls = prices.sample.call + prices.topk.call + prices.compare.call + placing.call +
-                        prices.scatter.call;
-  Seconds each = prices.compare.element + (prices.sample.element + prices.topk.element) * sample;
-  if (!hashed) each += placing.element;
-  profile.compress_s = calls.value();
-  profile.compress_s_per_component = each.value();
-  return profile;
-}
-
 /// The number of words sent for k selected components.
 std::int64_t compressed_words(std::int64_t k, const GradientSpace& space, const Options& options) {
   if (!options.all().contains("slots")) return 2 * k;
   return 2 * space.granule * hash_slots(options.number("slots"), k, space);
 }
 
+/// The seconds of encoding and decoding a tensor of `components` components by the device's prices:
+/// those that a run is charged, for a threshold from a sample, a comparison, hashing or compaction
+/// of the selection, and decoding the entries of all ranks.
+Seconds compression_on(const WorkPrices& prices, std::int64_t components, std::int64_t k, int ranks,
+                       std::int64_t words, const Options& options) {
+  const bool hashed = options.all().contains("slots");
+  SelectionWork work{.compared = components};
+  if (options.all().contains("sample")) {
+    const double share = options.number("sample") * static_cast<double>(components);
+    work.sampled = std::llround(share);
+    work.sorted = work.sampled;
+  }
+  (hashed ? work.hashed : work.prefix_summed) = hashed ? k : components;
+  const double entries = static_cast<double>(words) / 2 * ranks;
+  const Seconds decoding =
+      options.flag("sparse_decoding")
+          ? sparse_decoding(prices, prices.scatter.element, components, entries)
+          : dense_decoding(prices, prices.reduce.element, components, entries, ranks);
+  return work.cost(prices) + decoding;
+}
+
+/// What Equation 1 weighs a tensor's compression by: the options where they are given, else the
+/// prices of the device of a training, else the paper's.
+class TensorCosts {
+ public:
+  explicit TensorCosts(const SchemeSetup& setup)
+      : TensorCosts(setup.options, setup.alpha, setup.beta_per_word) {
+    const bool given = options_.number(kCompress) >= 0 || options_.number(kPerComponent) >= 0 ||
+                       options_.number(kPerEntry) >= 0;
+    if (setup.on_device && !given) prices_ = &setup.prices;
+  }
+  TensorCosts(const Options& options, Seconds alpha, Seconds beta)
+      : options_(options), alpha_(alpha), beta_(beta) {}
+
+  [[nodiscard]] TensorProfile of(std::int64_t components, std::int64_t k, int ranks,
+                                 std::int64_t words) const {
+    TensorProfile profile{.alpha_s = alpha_.value(), .beta_s_per_word = beta_.value()};
+    if (prices_ != nullptr) {
+      profile.compress_s = compression_on(*prices_, components, k, ranks, words, options_).value();
+      return profile;
+    }
+    const auto given_or = [&](const char* name, double paper) {
+      const double value = options_.number(name);
+      return value < 0 ? paper : value;
+    };
+    profile.compress_s = given_or(kCompress, 5e-5);
+    profile.compress_s_per_component = given_or(kPerComponent, 1.03e-10);
+    profile.compress_s_per_entry = given_or(kPerEntry, 3e-10);
+    return profile;
+  }
+
+  static constexpr const char* kCompress = "compress_s";
+  static constexpr const char* kPerComponent = "compress_s_per_component";
+  static constexpr const char* kPerEntry = "compress_s_per_entry";
+
+ private:
+  const Options& options_;
+  const WorkPrices* prices_ = nullptr;
+  Seconds alpha_;
+  Seconds beta_;
+};
+
 std::vector<Tensor> tensors_of(const std::vector<std::int64_t>& sizes, const GradientSpace& space,
                                std::int64_t k, int ranks, const Options& options,
-                               const TensorProfile& profile) {
+                               const TensorCosts& costs) {
   std::vector<Tensor> tensors;
   std::int64_t first = 0;
   const std::vector<std::int64_t> whole{space.components};
@@ -66,9 +105,10 @@ std::vector<Tensor> tensors_of(const std::vector<std::int64_t>& sizes, const Gra
                space.granule;
     if (k > 0) tensor.k = std::max(tensor.k, space.granule);  // else it would never be sent
     if (sizes.size() <= 1) tensor.k = k;
+    const std::int64_t words = compressed_words(tensor.k, space, options);
     tensor.compressed =
         !options.flag("tensor_selection") ||
-        worth_compressing(size, compressed_words(tensor.k, space, options), ranks, profile);
+        worth_compressing(size, words, ranks, costs.of(size, tensor.k, ranks, words));
     tensors.push_back(tensor);
     first += size;
   }
@@ -78,13 +118,14 @@ std::vector<Tensor> tensors_of(const std::vector<std::int64_t>& sizes, const Gra
 class TensorWise final : public Scheme {
  public:
   TensorWise(const SchemeSetup& setup, const SchemeInfo& gathering) : setup_(setup) {
-    const TensorProfile profile = profile_of(setup);
+    const TensorCosts costs(setup);
     for (const Tensor& tensor :
-         tensors_of(setup.tensors, setup.space, setup.k, setup.ranks, setup.options, profile)) {
+         tensors_of(setup.tensors, setup.space, setup.k, setup.ranks, setup.options, costs)) {
       Part part{.tensor = tensor, .setup = std::make_unique<SchemeSetup>(setup), .scheme = {}};
       part.setup->space.components = tensor.size;
       part.setup->k = tensor.k;
       part.setup->tensors.clear();
+      part.setup->decode_later = true;
       part.setup->seed = setup.seed + static_cast<std::uint64_t>(tensor.first);
       if (tensor.compressed) part.scheme = gathering.make(*part.setup);
       parts_.push_back(std::move(part));
@@ -98,12 +139,15 @@ class TensorWise final : public Scheme {
       Task<Reduced> task = part.scheme ? part.scheme->allreduce(comm, own(part, all), iteration)
                                        : dense(comm, own(part, all), *part.setup);
       parts.push_back(co_await std::move(task));
+      const auto phase = comm.phase(kLocalReduction);
+      co_await comm.compute(parts.back().decoding);
     }
     co_return together(parts);
   }
 
   /// The gradient's end is ready first. Compressing a tensor delays the backward pass, which runs
-  /// on the same device; its communication overlaps with it.
+  /// on the same device; its communication overlaps with it. The device decodes a tensor once the
+  /// backward pass has ended: it has as much to do in any other order.
   Task<Reduced> allreduce_in_training(Communicator& comm, LocalGradient gradient, int iteration,
                                       TrainingStep& step) override {
     const SparseVector all = std::get<SparseVector>(std::move(gradient));
@@ -113,6 +157,7 @@ class TensorWise final : public Scheme {
       Part& part = parts_[i];
       co_await run_backward(comm, step, part.tensor.first);
       if (part.scheme) {
+        co_await remember(comm, step, part.tensor.size);
         Task<Request> task = part.scheme->begin(comm, own(part, all), iteration, parts[i]);
         started.push_back(co_await std::move(task));
       } else {
@@ -121,9 +166,13 @@ class TensorWise final : public Scheme {
         }));
       }
     }
-    {
-      const auto phase = comm.phase("wait");
-      static_cast<void>(co_await comm.wait_all(started));
+    for (std::size_t i = parts_.size(); i-- > 0;) {
+      {
+        const auto phase = comm.phase("wait");
+        static_cast<void>(co_await comm.wait(started[parts_.size() - 1 - i]));
+      }
+      const auto phase = comm.phase(kLocalReduction);
+      co_await comm.compute(parts[i].decoding);
     }
     Words sent;
     Words received;
@@ -131,6 +180,8 @@ class TensorWise final : public Scheme {
       const Words tensor(parts_[i].tensor.size);
       sent += parts_[i].scheme ? Words(2 * parts[i].selection.sent) : tensor;
       received += parts_[i].scheme ? parts[i].gathered : tensor;
+      if (!parts_[i].scheme) continue;
+      co_await forget(comm, step, std::get<SparseVector>(parts[i].contributed));
     }
     const auto phase = comm.phase("copy");
     co_await comm.compute(copying(step.prices(), sent, received));
@@ -212,10 +263,14 @@ class TensorWise final : public Scheme {
 
 std::vector<OptionInfo> tensor_options() {
   return {{"tensor_selection", true, 0, "compress a tensor only where that pays (Equation 1)"},
-          {"compress_s", 5e-5, 0,
-           "seconds that compressing a tensor takes whatever its size (assumed)"},
-          {"compress_s_per_component", 9.8e-11, 0,
-           "seconds a component; default from 13.2 ms for 512 MB (DRAGONN, section 5.2)"}};
+          {TensorCosts::kCompress, -1.0, -1,
+           "seconds of encoding and decoding a tensor whatever its size; -1: by the device of a "
+           "training, or 50 us (assumed) where there is none or another of these is given"},
+          {TensorCosts::kPerComponent, -1.0, -1,
+           "seconds a component; -1: likewise, or 0.103 ns: 13.2 ms for 512 MB (DRAGONN, section "
+           "5.2), and setting it to zero at 777 GB/s"},
+          {TensorCosts::kPerEntry, -1.0, -1,
+           "seconds an entry of all ranks to decode; -1: likewise, or 0.3 ns, the V100's scatter"}};
 }
 
 bool has_option(const std::vector<OptionInfo>& options, const std::string& name) {
@@ -227,11 +282,11 @@ Cost tensor_wise_cost(const CostInput& in) {
   const Options& options = *in.options;
   const GradientSpace space{.components = in.n, .granule = in.granule};
   const std::vector<std::int64_t> none;
-  const TensorProfile profile = profile_of(options, in.alpha, in.beta_per_word);
+  const TensorCosts costs(options, in.alpha, in.beta_per_word);
   Cost cost{.paper = {}, .counted = {}, .added = {}, .exact = in.even()};
   bool first = true;
   for (const Tensor& tensor : tensors_of(in.tensors == nullptr ? none : *in.tensors, space, in.k,
-                                         in.ranks, options, profile)) {
+                                         in.ranks, options, costs)) {
     const auto d = static_cast<double>(tensor.size);
     const double longest = std::ceil(d / p);
     if (!tensor.compressed) {
@@ -259,8 +314,10 @@ SchemeInfo with_tensor_selection(SchemeInfo gathering) {
     info.options.push_back(option);
     info.collective_options.push_back(option);
   }
-  info.paper.words = has_option(info.options, "slots") ? "2 slots k (P-1)" : "2k (P-1)";
-  info.paper.reduced = "0";
+  const bool slots = has_option(info.options, "slots");
+  info.paper.words = slots ? "2 slots k (P-1)" : "2k (P-1)";
+  info.paper.reduced = fmt::format(
+      "sparse_decoding {}k (P-1) + (1 - sparse_decoding) n P min(P-1, 1)", slots ? "slots " : "");
   info.exact_when = "the sparsifier fills slots k of its slots";
   info.added = "tensors that are not compressed: 2 (P-1) messages and 2 (P-1) ceil(d/P) words each";
   info.run_cost = tensor_wise_cost;
@@ -279,7 +336,10 @@ bool worth_compressing(std::int64_t components, std::int64_t compressed_words, i
   const double full = 2 * (p - 1) * (profile.alpha_s + d / p * profile.beta_s_per_word);
   const double sparse =
       (p - 1) * (profile.alpha_s + static_cast<double>(compressed_words) * profile.beta_s_per_word);
-  return profile.compress_s + profile.compress_s_per_component * d < full - sparse;
+  const double entries = static_cast<double>(compressed_words) / 2 * p;
+  const double compressing = profile.compress_s + profile.compress_s_per_component * d +
+                             profile.compress_s_per_entry * entries;
+  return compressing < full - sparse;
 }
 
 SchemeInfo dragonn_scheme() {

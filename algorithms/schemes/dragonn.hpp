@@ -7,8 +7,9 @@
 // are allreduced dense around a ring.
 //   Equation 1   T_comp(d) < T_full(d) - T_spr(d)
 //   T_full(d) = 2 (P-1) (α + d/P β), T_spr(d) = (P-1) (α + s β), s the words of a compressed
-//   tensor, T_comp(d) = compress_s + compress_s_per_component d, profiled offline; in a training
-//   both follow from the device's prices, and the time is spent.
+//   tensor, T_comp(d) the time of encoding and decoding: in a training what the device's prices
+//   make of them, which is also spent; else compress_s + compress_s_per_component d +
+//   compress_s_per_entry P s/2, profiled offline. Options that are given override both.
 // (The paper then prints the difference as (K-1)(α + (1/K - γ) dA/B); its own two costs give 2/K as
 // the first term. We use the costs.) α and β are those of the network that runs.
 //
@@ -28,7 +29,8 @@ namespace thinwire::algorithms {
 /// The parameters of Equation 1, in seconds.
 struct TensorProfile {
   double compress_s = 0;                ///< kernel launches and other fixed costs
-  double compress_s_per_component = 0;  ///< encoding and decoding
+  double compress_s_per_component = 0;  ///< encoding, and zeros to decode into
+  double compress_s_per_entry = 0;      ///< decoding, for the entries of all ranks
   double alpha_s = 0;
   double beta_s_per_word = 0;
 };

@@ -34,21 +34,26 @@ class Gather final : public SparseCollective {
       const auto phase = comm.phase("allgather");
       all = co_await gather(comm, mine);
     }
-    const auto phase = comm.phase("local_reduction");
-    const Words received = all.message().words - mine.words;
-    co_await comm.compute(decoding(received));
-    co_return Reduced{.sum = sum_of_gathered(all, *setup_.shared),
-                      .contributed = selection.selected,
-                      .gathered = all.message().words};
+    Reduced reduced{.sum = sum_of_gathered(all, *setup_.shared),
+                    .contributed = selection.selected,
+                    .gathered = all.message().words};
+    reduced.decoding = decoding(mine.words, all.message().words);
+    if (!setup_.decode_later) {
+      const auto phase = comm.phase(kLocalReduction);
+      co_await comm.compute(std::exchange(reduced.decoding, Seconds(0)));
+    }
+    co_return reduced;
   }
 
  private:
-  /// Entries are merged, or those of each sender are scattered into a dense vector.
-  [[nodiscard]] Seconds decoding(Words received) const {
+  [[nodiscard]] Seconds decoding(Words own, Words all) const {
+    const auto entries = [](Words words) { return static_cast<double>(words.value()) / 2; };
     if (style_.sparse_decoding) {
-      return setup_.gamma.entry * (static_cast<double>(received.value()) / 2);  // half are indexes
+      return sparse_decoding(setup_.prices, setup_.gamma.entry, setup_.space.components,
+                             entries(all - own));
     }
-    return dense_decoding(setup_.prices, setup_.gamma.word, setup_.space.components, setup_.ranks);
+    return dense_decoding(setup_.prices, setup_.gamma.word, setup_.space.components, entries(all),
+                          setup_.ranks);
   }
 
   [[nodiscard]] Task<Concatenation> gather(Communicator& comm, Message message) const {
@@ -76,10 +81,16 @@ Cost gather_cost(const CostInput& in, GatherStyle style) {
 }  // namespace
 
 Seconds dense_decoding(const WorkPrices& prices, Seconds word, std::int64_t components,
-                       int senders) {
-  const Seconds launches = prices.scatter.call + prices.reduce.call;
-  const Seconds added = word * static_cast<double>(components);
-  return std::max(launches, added) * static_cast<double>(senders);
+                       double entries, int senders) {
+  const Seconds launches = prices.scan.call + prices.scatter.call + prices.reduce.call;
+  const Seconds dense = (prices.scan.element + word) * static_cast<double>(components);
+  const Seconds work = dense + prices.scatter.element * (entries / static_cast<double>(senders));
+  return std::max(launches, work) * static_cast<double>(senders);
+}
+
+Seconds sparse_decoding(const WorkPrices& prices, Seconds entry, std::int64_t components,
+                        double entries) {
+  return prices.scan.of(components) + prices.scatter.call + entry * entries;
 }
 
 SchemeInfo gather_scheme(std::string name, GatherStyle style) {

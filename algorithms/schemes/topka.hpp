@@ -7,8 +7,9 @@
 //
 // Schedule: an allgather of COO entries (recursive doubling, or dissemination if P is not a power
 // of two; or a ring); then each rank adds the P vectors, which is charged to it with γ per word and
-// computed once by the simulator: k (P-1) words if they are merged, n P if each is scattered into a
-// dense vector and those are added (`sparse_decoding` false).
+// computed once by the simulator: k (P-1) words if they are decoded together, n P if each is
+// scattered into a dense vector and those are added (`sparse_decoding` false). On a device both
+// first set a dense vector to zero, the latter one per sender, and scattering is paid too.
 // Cost: log P α + 2k (P-1) β, around a ring (P-1) α + 2k (P-1) β. Exact at any P if every rank
 // selects k, with ceil(log P) messages. The sizes of gaussiank take ceil(log P) α, which the paper
 // counts, and P-1 words, which it omits.
@@ -23,6 +24,9 @@
 
 namespace thinwire::algorithms {
 
+/// The phase that is charged for decoding.
+inline constexpr const char* kLocalReduction = "local_reduction";
+
 /// The variant of a gather.
 struct GatherStyle {
   bool ring = false;            ///< a ring instead of recursive doubling
@@ -33,9 +37,15 @@ struct GatherStyle {
 /// A scheme that gathers, by name, without a sparsifier.
 [[nodiscard]] SchemeInfo gather_scheme(std::string name, GatherStyle style);
 
-/// The time to decode densely: the entries of each sender are scattered into a vector, which is
-/// added at `word` seconds per component; kernel launches overlap with the previous kernels.
+/// The time in seconds to decode densely (DRAGONN, section 4.3): for each sender a vector of
+/// `components` is set to zero, its share of the `entries` of all senders is scattered into it, and
+/// it is added at `word` seconds per component. Kernel launches overlap with the previous kernels.
+/// Setting to zero has the price of `scan`, which reads as many bytes.
 [[nodiscard]] Seconds dense_decoding(const WorkPrices& prices, Seconds word,
-                                     std::int64_t components, int senders);
+                                     std::int64_t components, double entries, int senders);
+/// The time in seconds to decode all senders together: one vector is set to zero, and their
+/// `entries` are added to it at `entry` seconds each.
+[[nodiscard]] Seconds sparse_decoding(const WorkPrices& prices, Seconds entry,
+                                      std::int64_t components, double entries);
 
 }  // namespace thinwire::algorithms

@@ -14,7 +14,7 @@
 // With `resample` (in the paper, and on in the published code): if more than `resample_above` times
 // k entries reach the threshold, exactly the k largest of them are selected.
 //
-// Work: q n scanned and sorted (the sample), n compared; with resample the selection is sorted too.
+// Work: q n sampled and sorted, n compared, n prefix-summed; with resample the selection is sorted too.
 //
 // Example: n = 10,000, k = 100, sample 0.01: r = 2 and q = 0.02, so 200 components are sampled, and
 // the second largest of them is the threshold; 100 ± 70 are selected. With k = 10,000 of 1,000,000,

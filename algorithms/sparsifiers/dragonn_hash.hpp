@@ -10,7 +10,7 @@
 // each iteration, identically on all ranks; a coordinate that stands for more than one component is
 // hashed as one, and m counts coordinates.
 //
-// Work: dgc's sample (scanned and sorted), n compared, l hashed (Table 1).
+// Work: dgc's sample (sampled and sorted), n compared, l hashed (Table 1).
 //
 // Example: m = 2, selected {3, 5, 8}, h(3) = 0, h(5) = 1, h(8) = 0: slot 0 holds 8, slot 1 holds 5,
 // so {5, 8} are sent in 2 slots.

@@ -28,6 +28,7 @@ class Gaussian final : public Sparsifier {
     if (corrected_) {
       const std::int64_t tries = correct(accumulated, threshold);
       selection.work.compared += tries * n;
+      selection.work.retries = tries;
     }
     selection.selected = select_at_least(accumulated, threshold);
     return selection;

@@ -6,7 +6,7 @@
 // shared a seed, so there is no fill-in.
 // Memory: 4 B for each of the k drawn, or of the n - k others if those are fewer.
 //
-// Work: k scanned (copied); no other component is read.
+// Work: k sampled (drawn and copied); no other component is read.
 //
 // Example: n = 10, k = 3, accumulator {2: 5, 7: -1}: drawn 1, 2 and 8, so {1: 0, 2: 5, 8: 0}.
 #pragma once

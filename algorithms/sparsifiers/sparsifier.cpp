@@ -6,7 +6,8 @@ void Sparsifier::observe(const Numbers& /*counts*/, int /*iteration*/) {}
 
 Seconds SelectionWork::cost(const WorkPrices& prices) const {
   return prices.scan.of(scanned) + prices.compare.of(compared) + prices.topk.of(sorted) +
-         prices.hash.of(hashed) + prices.sample.of(sampled) + prices.prefix_sum.of(prefix_summed);
+         prices.hash.of(hashed) + prices.sample.of(sampled) + prices.prefix_sum.of(prefix_summed) +
+         prices.compare.call * static_cast<double>(retries);
 }
 
 Task<Selection> select_and_pay(Communicator& comm, const SchemeSetup& setup, Sparsifier& sparsifier,

@@ -28,10 +28,12 @@ struct SelectionWork {
   std::int64_t hashed = 0;         ///< written to a slot of a hash table
   std::int64_t sampled = 0;        ///< drawn at random
   std::int64_t prefix_summed = 0;  ///< input of a compaction: selected entries copied in order
+  std::int64_t retries = 0;        ///< thresholds tried after the first: calls, not components
 
   friend SelectionWork operator+(SelectionWork a, SelectionWork b) {
     return {a.scanned + b.scanned, a.compared + b.compared, a.sorted + b.sorted,
-            a.hashed + b.hashed,   a.sampled + b.sampled,   a.prefix_summed + b.prefix_summed};
+            a.hashed + b.hashed,   a.sampled + b.sampled,   a.prefix_summed + b.prefix_summed,
+            a.retries + b.retries};
   }
   [[nodiscard]] Seconds cost(const WorkPrices& prices) const;
 };

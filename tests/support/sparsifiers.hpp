@@ -20,7 +20,8 @@ namespace thinwire::test {
 
 inline bool operator==(const algorithms::SelectionWork& a, const algorithms::SelectionWork& b) {
   return a.scanned == b.scanned && a.compared == b.compared && a.sorted == b.sorted &&
-         a.hashed == b.hashed && a.sampled == b.sampled && a.prefix_summed == b.prefix_summed;
+         a.hashed == b.hashed && a.sampled == b.sampled && a.prefix_summed == b.prefix_summed &&
+         a.retries == b.retries;
 }
 
 /// The P ranks of a sparsifier, which live through all iterations.

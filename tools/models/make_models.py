@@ -11,7 +11,8 @@ from pathlib import Path
 # Seconds of an iteration on one device: input, forward and backward pass, update. To be calibrated.
 # model: [(device, batch, seconds, source)]
 CLT = "calibrated from claim exdyna.iteration.clt"
-FULL = "calibrated from claim dragonn.speedup.full (dragonn)"
+VIT_RATE = ("292.3 images/s of DeiT-B's forward pass in FP32 (DeiT, Touvron et al., ICML 2021, Table 5; "
+            "facebookresearch/deit issue 38), three times the operations: 10.3 TFLOP/s")
 COMPUTE = {
     "vgg16": [("p100", 16, 0.0658, "calibrated from claim oktopk.vgg.minutes (16 GPUs, oktopk)")],
     "lstm_an4": [("p100", 2, 0.1732, "calibrated from claim oktopk.lstm.minutes (32 GPUs, oktopk)")],
@@ -19,10 +20,12 @@ COMPUTE = {
     "resnet152": [("v100", 32, 0.09732, CLT)],
     "inception_v4": [("v100", 32, 0.1551, CLT)],
     "lstm_wikitext2": [("v100", 32, 0.1013, CLT)],
-    "resnet50": [("v100", 64, 0.1174, FULL),
+    "resnet50": [("v100", 64, 0.1798, "NVIDIA/DeepLearningExamples, PyTorch ResNet50 v1.5, DGX-1 "
+                  "32GB: 356 images/s in FP32: 8.7 TFLOP/s"),
                  ("p100", 4, 0.3912, "calibrated from claim sparcml.resnet50 (dense)")],
-    "vit": [("v100", 32, 0.3875, FULL)],
-    "mlp_mixer": [("v100", 32, 0.2743, FULL)],
+    "vit": [("v100", 32, 0.3284, VIT_RATE)],
+    "mlp_mixer": [("v100", 32, 0.2356, "assumed: ViT's operations a second, 10.3 TFLOP/s, in matrix "
+                   "products alike; " + VIT_RATE)],
     "xml": [("v100", 256, 0.025, "DRAGONN (ICML 2022), section 5.2: 25 ms")],
     "webspam": [("xc50_cpu", 1000, 0.01, "assumed")],
     "url": [("xc50_cpu", 1000, 0.01, "assumed")],

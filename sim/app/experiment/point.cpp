@@ -190,6 +190,9 @@ std::map<std::string, std::int64_t> settle_workload(Json& json, const std::strin
   if (json.value("error_feedback", false) && json.at("iterations") == 0) {
     refuse("error_feedback", "kinds of iterations do not follow one another; give 'iterations'");
   }
+  if (json.value("error_feedback", false) && given.value("feedback", "residual") != "residual") {
+    refuse("workload/feedback", "error_feedback carries the residual; leave one of them out");
+  }
   // A complete point can be read without the file of the model.
   const bool settled = json.contains("components") && json.contains("k") &&
                        json.contains("input") && json.contains("options") &&

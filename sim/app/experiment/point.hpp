@@ -53,6 +53,8 @@ struct Workload {
   std::int64_t batch = 0;  ///< samples per rank; 0: the model's default on this device
   bool staging = false;    ///< messages go through host memory instead of GPU memory
   bool by_layer = false;  ///< the sparse scheme runs on each layer as soon as its gradient is ready
+  /// What sparse schemes keep of the gradients that they do not send, as priced work.
+  algorithms::Feedback feedback = algorithms::Feedback::residual;
 };
 
 /// Optional records of a run besides totals and phases.

@@ -61,7 +61,8 @@ std::optional<TrainingSetup> training_of(const Point& point) {
   TrainingSetup setup{
       .training = {.compute = workloads::compute_times(model, device.name, workload.batch),
                    .prices = device.prices(workload.staging),
-                   .space = point.space},
+                   .space = point.space,
+                   .feedback = workload.feedback},
       .batch = workload.batch,
       .tensors = model.tensors(),
       .layers = {}};
@@ -198,6 +199,7 @@ std::optional<SelectionSummary> selection_of(const std::vector<RankState>& ranks
     most(summary.work.hashed, report.work.hashed);
     most(summary.work.sampled, report.work.sampled);
     most(summary.work.prefix_summed, report.work.prefix_summed);
+    most(summary.work.retries, report.work.retries);
   }
   if (summary.ranks == 0) return std::nullopt;  // there was nothing to select from
   return summary;
@@ -268,6 +270,7 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
       .k = point.k,
       .gamma = gamma,
       .prices = prices,
+      .on_device = training.has_value(),
       .options = options,
       .shared = &shared,
       .alpha = machine.alpha,

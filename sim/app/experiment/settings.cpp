@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <utility>
@@ -29,6 +30,10 @@ Json json_of(const networks::LinkRouting& value) {
 Json json_of(const traces::PopularityFamily& value) {
   return value == traces::PopularityFamily::beta ? "beta" : "copula";
 }
+constexpr std::array kFeedbacks{"none", "residual", "momentum"};
+Json json_of(const algorithms::Feedback& value) {
+  return kFeedbacks.at(static_cast<std::size_t>(value));
+}
 
 template <class T>
 void take(const Json& json, T& value) {
@@ -39,6 +44,10 @@ void take(const Json& json, Bytes& value) { value = Bytes(json.get<std::int64_t>
 void take(const Json& json, networks::LinkRouting& value) {
   const auto* const found = std::ranges::find(networks::kLinkRoutings, json.get<std::string>());
   value = static_cast<networks::LinkRouting>(found - networks::kLinkRoutings.begin());
+}
+void take(const Json& json, algorithms::Feedback& value) {
+  const auto* const found = std::ranges::find(kFeedbacks, json.get<std::string>());
+  value = static_cast<algorithms::Feedback>(found - kFeedbacks.begin());
 }
 void take(const Json& json, traces::PopularityFamily& value) {
   value = json == "beta" ? traces::PopularityFamily::beta : traces::PopularityFamily::copula;
@@ -390,6 +399,13 @@ Settings declared() {
             .help = "the sparse scheme starts on a layer as soon as the backward pass has made its "
                     "gradient, and runs concurrently with the rest of it"},
            THINWIRE_MEMBER(workload.by_layer), of_training),
+      with({.path = "workload.feedback",
+            .choices = {kFeedbacks.begin(), kFeedbacks.end()},
+            .readers = kModelRuns,
+            .help = "what sparse schemes keep of the gradients that they do not send, and pay for "
+                    "at the device's prices: the residual (error feedback), or velocity and "
+                    "accumulator of DGC's momentum correction"},
+           THINWIRE_MEMBER(workload.feedback), of_training),
   };
 }
 

@@ -64,7 +64,8 @@ Task<algorithms::Reduced> train_iteration(Communicator& comm, algorithms::Scheme
     const auto phase = comm.phase(kForward);
     co_await comm.compute(training.compute.forward);
   }
-  algorithms::TrainingStep step(training.compute.ready, training.prices, training.space);
+  algorithms::TrainingStep step(training.compute.ready, training.prices, training.space,
+                                training.feedback);
   if (comm.size() == 1) {
     co_await run_backward(comm, step, 0);
     algorithms::LocalGradient all =
@@ -84,9 +85,10 @@ IterationParts parts_of(const RunReport& report) {
     const auto at = static_cast<std::size_t>(found - report.phases.begin());
     return at < last->by_phase.size() ? last->by_phase[at].time : Seconds(0);
   };
-  IterationParts parts{.computation = spent(kForward) + spent(kBackward),
-                       .sparsification = spent(algorithms::kSparsification),
-                       .communication = {}};
+  IterationParts parts{
+      .computation = spent(kForward) + spent(kBackward),
+      .sparsification = spent(algorithms::kSparsification) + spent(algorithms::kErrorFeedback),
+      .communication = {}};
   const double rest =
       last->finished.value() - parts.computation.value() - parts.sparsification.value();
   parts.communication = Seconds(std::max(0.0, rest));

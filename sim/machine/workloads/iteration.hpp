@@ -14,6 +14,7 @@ struct Training {
   ComputeTimes compute;
   WorkPrices prices;
   GradientSpace space;
+  algorithms::Feedback feedback = algorithms::Feedback::none;  ///< of sparse schemes
 };
 
 /// Runs one iteration. With a single rank there is nothing to exchange: its gradient is the sum.
@@ -26,7 +27,7 @@ struct Training {
 /// The breakdown of an iteration's time on the rank that ended last. The parts add up to the total.
 struct IterationParts {
   Seconds computation;     ///< forward and backward pass, input and update
-  Seconds sparsification;  ///< selection of the entries to send
+  Seconds sparsification;  ///< error feedback, and selection of the entries to send
   Seconds communication;   ///< the rest: allreduce and copies, as far as they are not hidden
 
   [[nodiscard]] Seconds total() const { return computation + sparsification + communication; }

@@ -137,6 +137,32 @@ TEST_CASE("placement decides which ranks share a node") {
   CHECK(time("round_robin") > 3 * time("block"));
 }
 
+TEST_CASE(
+    "A ring over the NIC that a node's ranks share crosses it once a step, on both networks") {
+  // 16 ranks on 2 nodes: of a step's 16 messages one leaves each node, and it is the slowest.
+  const double alpha = 0.5e-6 + 20.5e-6;
+  const double byte = 1 / 1.7e9;
+  for (const char* network : {"links", "smpi"}) {
+    for (const char* scheme : {"topk_exact", "dense_ring"}) {
+      CAPTURE(network);
+      CAPTURE(scheme);
+      Json json = on("dragonn_v100");
+      json["network"] = network;
+      json["scheme"] = scheme;
+      json["ranks"] = 16;
+      json["components"] = 1'600'000;
+      json["density"] = 0.01;
+      const Row row = simulate_point("test", point_from(json, "test"));
+      REQUIRE(row.status == Status::ok);
+      const bool sparse = std::string(scheme) == "topk_exact";
+      const double steps = sparse ? 15 : 30;
+      const double bytes = sparse ? 4 * 2 * 16'000 : 4 * 100'000;
+      CHECK(row.outcome->time().value() ==
+            doctest::Approx(steps * (alpha + bytes * byte)).epsilon(1e-3));
+    }
+  }
+}
+
 TEST_CASE("a platform that cannot be used is the input's fault, not a failed row") {
   const test::TemporaryFolder folder;
   const std::string path = folder.write("p.xml", "<platform>");

@@ -134,6 +134,27 @@ TEST_CASE("Samples a second and efficiency follow from the iteration") {
   CHECK(!compare(rows[0], 1e-9).comparable);
 }
 
+TEST_CASE("What a sparse scheme keeps is priced, by default as a residual") {
+  Json point = bert("topka", 8);
+  const auto selecting = [&](const char* feedback) {
+    point["workload"]["feedback"] = feedback;
+    return run(point).outcome->training->mean.sparsification.value();
+  };
+  const double by_default = run(point).outcome->training->mean.sparsification.value();
+  CHECK(selecting("residual") == by_default);
+  // 4 bytes a component, 5 and 8 times, at the P100's 499 GB/s.
+  const double pass = 133'547'324 * 4 / 499e9;
+  CHECK(by_default - selecting("none") == doctest::Approx(5 * pass).epsilon(0.01));
+  CHECK(selecting("momentum") - selecting("none") == doctest::Approx(8 * pass).epsilon(0.01));
+  point["workload"]["feedback"] = "velocity";
+  CHECK(contains(complaint(point), "/workload/feedback: "));
+  point = bert("topka", 8);
+  point["workload"]["feedback"] = "momentum";
+  point["error_feedback"] = true;
+  point["iterations"] = 2;
+  CHECK(contains(complaint(point), "/workload/feedback: error_feedback carries the residual"));
+}
+
 TEST_CASE("A workload that does not go together is refused with what to do") {
   Json point = bert("oktopk", 8);
   point["workload"]["model"] = "brt";

@@ -69,6 +69,7 @@ struct Trained {
   bool overlap = true;  ///< false: the whole backward pass first
   std::vector<std::int64_t> tensors = {};
   std::vector<std::int64_t> layers = {};  ///< the scheme runs layer by layer, if there are any
+  algorithms::Feedback feedback = algorithms::Feedback::none;
 
   [[nodiscard]] RunReport run(const std::string& name, int iteration = 1) const {
     algorithms::SchemeInfo info = algorithms::find_scheme(name);
@@ -80,6 +81,7 @@ struct Trained {
                                         .k = k,
                                         .gamma = {prices.reduce.element, prices.scatter.element},
                                         .prices = prices,
+                                        .on_device = true,
                                         .options = algorithms::Options(info.options, options),
                                         .shared = &shared,
                                         .alpha = Seconds(alpha),
@@ -87,8 +89,10 @@ struct Trained {
                                         .tensors = tensors};
     std::vector<std::unique_ptr<algorithms::Scheme>> schemes;
     for (int rank = 0; rank < ranks; ++rank) schemes.push_back(info.make(setup));
-    const Training training{
-        .compute = even_layers(n, forward, backward), .prices = prices, .space = space};
+    const Training training{.compute = even_layers(n, forward, backward),
+                            .prices = prices,
+                            .space = space,
+                            .feedback = feedback};
     networks::AlphaBetaNetwork network = network_of(alpha, beta);
     std::vector<algorithms::Reduced> results(static_cast<std::size_t>(ranks));
     return network.run(ranks, [&](Communicator& comm) {
@@ -185,6 +189,104 @@ TEST_CASE("A sparse one pays for the selection, for what it gathers and for its 
   CHECK(report.makespan().value() ==
         doctest::Approx(3e-4 + selecting + formula + copies).epsilon(1e-9));
   CHECK(parts_of(report).sparsification.value() == doctest::Approx(selecting).epsilon(1e-9));
+}
+
+TEST_CASE("Decoding sets vectors to zero and scatters: one a sender, or one for all") {
+  Trained trained;
+  trained.prices.scan = {.call = Seconds(1e-6), .element = Seconds(3e-10)};
+  trained.prices.scatter = {.call = Seconds(2e-6), .element = Seconds(7e-10)};
+  trained.prices.reduce = {.call = Seconds(4e-6), .element = Seconds(5e-10)};
+  const double gathering = 7 * kAlpha + 2.0 * 80 * 7 * kBeta;
+  const double each = 8000 * (3e-10 + 5e-10) + 80 * 7e-10;  // 6.456 us, less than three launches
+  CHECK(each < 7e-6);
+  CHECK(trained.seconds("topk_exact") ==
+        doctest::Approx(3e-4 + gathering + 8 * 7e-6).epsilon(1e-9));
+  trained.prices.reduce.call = Seconds(0);
+  CHECK(trained.seconds("topk_exact") ==
+        doctest::Approx(3e-4 + gathering + 8 * each).epsilon(1e-9));
+  trained.options = {{"sparse_decoding", true}};
+  CHECK(trained.seconds("topk_exact") ==
+        doctest::Approx(3e-4 + gathering + 3e-6 + 8000 * 3e-10 + 7 * 80 * 7e-10).epsilon(1e-9));
+}
+
+TEST_CASE("Error feedback reads and writes its buffers, and clears what contributed") {
+  for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
+    CAPTURE(scheme.name);
+    Trained trained{.options = {}};
+    if (scheme.name == "dragonn") trained.options["tensor_selection"] = false;
+    const double without = trained.seconds(scheme.name);
+    trained.prices.scan = {.call = Seconds(1e-6), .element = Seconds(1e-10)};
+    // What else a scheme scans it also scans without feedback.
+    const double scanned = trained.seconds(scheme.name) - without;
+    trained.feedback = algorithms::Feedback::residual;
+    const double residual = trained.seconds(scheme.name) - without - scanned;
+    trained.feedback = algorithms::Feedback::momentum;
+    const double momentum = trained.seconds(scheme.name) - without - scanned;
+    // On all ranks, and before any message: ranks that did not select have the same to do.
+    CHECK(residual == doctest::Approx(scheme.dense ? 0 : 2e-6 + 5 * 8000 * 1e-10).epsilon(1e-6));
+    CHECK(momentum == doctest::Approx(scheme.dense ? 0 : 3e-6 + 8 * 8000 * 1e-10).epsilon(1e-6));
+  }
+  Trained trained{.feedback = algorithms::Feedback::momentum};
+  const double without = trained.seconds("topka");
+  trained.prices.scan.element = Seconds(1e-10);
+  const RunReport report = trained.run("topka");
+  CHECK(parts_of(report).sparsification.value() == doctest::Approx(8 * 8000 * 1e-10).epsilon(1e-9));
+  // Velocity and accumulator are cleared at the 80 that were sent.
+  trained.prices.scan.element = Seconds(0);
+  trained.prices.scatter = {.call = Seconds(3e-6), .element = Seconds(1e-9)};
+  CHECK(trained.seconds("topka") - without ==
+        doctest::Approx(2 * (3e-6 + 80 * 1e-9) + 3e-6 + 7 * 80 * 1e-9).epsilon(1e-9));
+}
+
+TEST_CASE("A tensor that is sent dense keeps nothing, and one that is compressed does") {
+  Trained trained{.options = {{"compress_s", 0.0}, {"compress_s_per_component", 0.0}},
+                  .tensors = {4000, 4000},
+                  .feedback = algorithms::Feedback::momentum};
+  trained.prices.scan.element = Seconds(1e-9);
+  const auto spent = [&] {
+    const RunReport report = trained.run("dragonn");
+    const auto at = std::ranges::find(report.phases, algorithms::kErrorFeedback);
+    if (at == report.phases.end()) return 0.0;
+    return report.ranks[0]
+        .by_phase[static_cast<std::size_t>(at - report.phases.begin())]
+        .time.value();
+  };
+  CHECK(spent() == doctest::Approx(8 * 8000 * 1e-9).epsilon(1e-9));
+  trained.options["compress_s"] = 1.0;  // honoured with a device, too
+  CHECK(spent() == 0);
+}
+
+TEST_CASE("Equation 1 weighs a tensor by the device's prices of encoding and of decoding") {
+  // Saved, P = 8, d = 8000 and s = 160: 7 alpha + (2 7/8 8000 - 7 160) beta.
+  const double saved = 7 * kAlpha + (14000 - 1120) * kBeta;
+  Trained trained;
+  const auto compresses = [&] {
+    const RunReport report = trained.run("dragonn");
+    return std::ranges::find(report.phases, "dense_tensors") == report.phases.end();
+  };
+  const auto set_to = [&](Price& price, double share) {
+    trained.prices = {};
+    price.call = Seconds(share * saved);
+  };
+  for (const double share : {0.99, 1.01}) {
+    CAPTURE(share);
+    const bool pays = share < 1;
+    set_to(trained.prices.compare, share);  // encoding
+    CHECK(compresses() == pays);
+    set_to(trained.prices.scatter, share);  // decoding
+    CHECK(compresses() == pays);
+    trained.prices = {};
+    trained.prices.scatter.element = Seconds(share * saved / (8 * 80));  // the entries of all ranks
+    CHECK(compresses() == pays);
+    trained.prices = {};
+    trained.prices.scan.element = Seconds(share * saved / 8000);  // zeros to decode into
+    CHECK(compresses() == pays);
+    trained.options = {{"sparse_decoding", false}};
+    trained.prices = {};
+    trained.prices.reduce.element = Seconds(share * saved / (8 * 8000));  // a sum for each sender
+    CHECK(compresses() == pays);
+    trained.options.clear();
+  }
 }
 
 TEST_CASE("gtopk sorts what it merges, on each level of its tree") {
@@ -341,6 +443,14 @@ TEST_CASE("Ok-Topk pays for boundaries, the global comparison and the intersecti
       (trained.seconds("oktopk") - free) / 1e-6 - static_cast<double>(trained.n);
   CHECK(compared > static_cast<double>(trained.k));
   CHECK(compared <= static_cast<double>(trained.k * (trained.ranks + 1)));
+}
+
+TEST_CASE("Decoding a tensor waits for the backward pass that runs on the same device") {
+  Trained trained{.options = {{"tensor_selection", false}, {"sparse_decoding", false}},
+                  .tensors = {4000, 4000}};
+  trained.prices.reduce.element = Seconds(1e-8);
+  // The first tensor's decoding hides the messages of the second, but nothing hides decoding.
+  CHECK(trained.seconds("dragonn") == doctest::Approx(3e-4 + 2 * 8 * 4000 * 1e-8).epsilon(1e-9));
 }
 
 TEST_CASE("More bandwidth and less latency are never slower") {

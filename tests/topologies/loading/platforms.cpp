@@ -246,7 +246,7 @@ TEST_CASE("exdyna_v100 and dragonn_v100: within a node, and over one NIC a node"
   check_routes("exdyna_v100", {{"gpu-0", "gpu-7", 0.17e-6, 150e9, "node-node"},
                                {"gpu-0", "gpu-8", 2.4e-6, 12.5e9, "node-nic-nic-node"}});
   check_routes("dragonn_v100", {{"gpu-0", "gpu-7", 0.5e-6, 12e9, "node-node"},
-                                {"gpu-0", "gpu-8", 20.5e-6, 3.125e9, "node-nic-nic-node"}});
+                                {"gpu-0", "gpu-8", 20.5e-6, 1.7e9, "node-nic-nic-node"}});
 }
 
 }  // namespace thinwire::topologies
