@@ -98,9 +98,19 @@ Cost dense_ovlp_cost(const CostInput& in) {
   last.n = buckets.components(buckets.count() - 1).length();
 
   const bool ring = in.options->flag(kRing);
-  const auto terms = ring ? ring_terms : rabenseifner_terms;
-  const Interval each = terms(in.ranks, first.n);
-  const Interval rest = terms(in.ranks, last.n);
+  const auto terms = [&](std::int64_t words) {
+    if (!ring) return rabenseifner_terms(in.ranks, words);
+    Interval all = ring_terms(in.ranks, words);
+    // A rank with shorter pieces may begin the next bucket before the others.
+    if (buckets.count() > 1) all.low = ring_terms(in.ranks, words - words % in.ranks).low;
+    return all;
+  };
+  const auto is_exact = [&](std::int64_t words) {
+    return ring ? buckets.count() == 1 || words % in.ranks == 0
+                : rabenseifner_is_exact(in.ranks, words);
+  };
+  const Interval each = terms(first.n);
+  const Interval rest = terms(last.n);
   const auto others = static_cast<double>(buckets.count() - 1);
   const Interval run{others * each.low + rest.low, others * each.high + rest.high};
 
@@ -110,8 +120,7 @@ Cost dense_ovlp_cost(const CostInput& in) {
   return {.paper = {},
           .counted = counted,
           .added = {run.low + (-1.0) * counted.low, run.high + (-1.0) * counted.high},
-          .exact = ring || (rabenseifner_is_exact(in.ranks, first.n) &&
-                            rabenseifner_is_exact(in.ranks, last.n))};
+          .exact = is_exact(first.n) && is_exact(last.n)};
 }
 
 }  // namespace
@@ -124,7 +133,8 @@ SchemeInfo dense_ovlp_scheme() {
                     .words = "2n (P-1)/P",
                     .reduced = "n (P-1)/P"},
           .exact_when =
-              "every bucket meets the condition of dense_rabenseifner, with ring of dense_ring",
+              "every bucket meets the condition of dense_rabenseifner; with ring, P "
+              "divides every bucket",
           .added = "remainders of the pieces; folding in",
           .dense = true,
           .options = {{.name = kBucketWords,

@@ -12,7 +12,9 @@
 //   wait       the part that the rank's own program waits for: here all of it, at the same time
 //   total      2 B log P α + 2n (P-1)/P β; with `ring` 2 B (P-1) α
 //
-// Exact where dense_rabenseifner, or dense_ring, is exact for every bucket: they follow one another.
+// Exact where dense_rabenseifner is exact for every bucket: the buckets follow one another. With
+// `ring` exact for one bucket, or where P divides all of them; else ranks with shorter pieces may
+// begin the next bucket before the others, and the cost lies between floor(n/P) and ceil(n/P).
 // Restrictions: none. Memory: n words per rank; all ranks of the simulation share the result.
 //
 // Worked example: n = 20, P = 4, buckets of 8: [12, 20), [4, 12) and [0, 4); 4 messages each, with
