@@ -48,6 +48,7 @@ WorkPrices some_prices() {
           .hash = price,
           .reduce = price,
           .scatter = price,
+          .unite = price,
           .sort = price,
           .to_host = price,
           .to_device = price};
@@ -188,6 +189,27 @@ TEST_CASE("gtopk sorts what it merges, on each level of its tree") {
   const double free = trained.seconds("gtopk");
   trained.prices.sort = {.call = Seconds(1e-5), .element = Seconds(1e-8)};
   CHECK(trained.seconds("gtopk") - free == doctest::Approx(3 * (1e-5 + 160 * 1e-8)).epsilon(1e-9));
+}
+
+TEST_CASE("Schemes that share indexes unite them, and read and write values there") {
+  // 80 indexes of each of 8 ranks are united; K of them remain, and n components are set to 0.
+  Trained trained;
+  const double free = trained.seconds("topk_allreduce");
+  trained.prices.unite = {.call = Seconds(1e-5), .element = Seconds(1e-8)};
+  CHECK(trained.seconds("topk_allreduce") - free ==
+        doctest::Approx(1e-5 + 640 * 1e-8).epsilon(1e-9));
+  trained.prices.unite = {};
+  trained.prices.scan = {.call = Seconds(1e-6), .element = Seconds(1e-9)};
+  CHECK(trained.seconds("cltk") - Trained().seconds("cltk") ==
+        doctest::Approx(1e-6 + 8000 * 1e-9).epsilon(1e-9));
+  trained.prices.scan = {};
+  trained.prices.scatter.call = Seconds(1e-6);  // once to read, once to write
+  CHECK(trained.seconds("cltk") - Trained().seconds("cltk") == doctest::Approx(2e-6).epsilon(1e-9));
+  // exdyna's parts have no index in common: nothing is sorted.
+  Trained parts;
+  const double copied = parts.seconds("exdyna");
+  parts.prices.unite.call = Seconds(1);
+  CHECK(parts.seconds("exdyna") == copied);
 }
 
 TEST_CASE("With cltk one rank selects and the others wait for it") {
