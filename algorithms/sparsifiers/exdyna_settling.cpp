@@ -25,7 +25,8 @@ constexpr double kFall = 0.01;
 constexpr int kApart = 16;
 constexpr std::size_t kReplicates = 256;
 constexpr std::uint64_t kReplicateDraws = 0x736574746c65;
-/// f must fall again within this many iterations, and within half as many as there were.
+/// f must fall again within this many iterations, within two windows, and within half as many
+/// iterations as there were.
 constexpr std::int64_t kPatience = 2048;
 /// Distance of two tabulated thresholds, in their natural logarithm.
 constexpr double kLevel = 0.05;
@@ -153,7 +154,8 @@ SettledState settle_exdyna(const SchemeSetup& setup, const AccumulatorOf& of) {
   double traffic = 0;
   double mean_log = 0;
   std::int64_t iteration = 0;
-  while (iteration < most && iteration - fell < std::max(kPatience, fell / 2) &&
+  const std::int64_t patience = std::max(kPatience, 2 * window);
+  while (iteration < most && iteration - fell < std::max(patience, fell / 2) &&
          std::abs(log_scale) < kFarthest) {
     ++iteration;
     const auto number = static_cast<int>(iteration);
