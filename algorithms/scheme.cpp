@@ -52,7 +52,9 @@ class Preselected final : public Sparsifier {
       : selection_(std::move(selection)), inner_(inner) {}
 
   Selection select(const SparseVector& /*accumulated*/, Rank /*rank*/, int /*iteration*/) override {
-    return {.selected = selection_.selected, .slots = selection_.slots};
+    return {.selected = selection_.selected,
+            .slots = selection_.slots,
+            .own_part = selection_.own_part};
   }
   void observe(const Numbers& counts, int iteration) override { inner_.observe(counts, iteration); }
 
@@ -234,7 +236,7 @@ SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
       collective.periods.push_back(period);
     }
   }
-  collective.settling = std::max(collective.settling, sparsifier.settling);
+  if (sparsifier.settle) collective.settle = sparsifier.settle;
   collective.make = [make_collective = collective.collective, make_sparsifier = sparsifier.make](
                         const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
     return std::make_unique<Composed>(make_collective(setup), make_sparsifier(setup), setup);

@@ -186,7 +186,7 @@ struct SchemeInfo {
   std::vector<OptionInfo> options = {};
   /// The options that are periods: in every such iteration the allreduce does different work.
   std::vector<std::string> periods = {};
-  int settling = 0;  ///< iterations until it reaches its steady state
+  Settle settle = {};  ///< the sparsifier's
   /// The reason why the scheme cannot run at these P and n, or empty.
   std::function<std::optional<std::string>(int ranks, std::int64_t n)> restriction =
       [](int, std::int64_t) { return std::nullopt; };

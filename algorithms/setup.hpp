@@ -13,6 +13,13 @@
 
 namespace thinwire::algorithms {
 
+/// What a sparsifier that is controlled by counts has arrived at before the first iteration.
+struct SettledState {
+  int iterations = 0;  ///< that it took; 0: the first iteration is that of a training
+  double scale = 1;    ///< of every rank's first threshold
+  std::vector<std::int64_t> partitions = {};  ///< as the sparsifier keeps them; empty: the first
+};
+
 /// One per simulation, shared by the schemes of all ranks, which it must outlive.
 struct SchemeSetup {
   int ranks = 1;
@@ -32,6 +39,7 @@ struct SchemeSetup {
   std::uint64_t seed = 1;  ///< for the random draws of schemes
   /// Components of the model's tensors, in the order of the gradient; empty: one tensor.
   std::vector<std::int64_t> tensors = {};
+  SettledState settled = {};
 
   /// k in carried coordinates.
   [[nodiscard]] std::int64_t carried_k() const { return k / space.granule; }

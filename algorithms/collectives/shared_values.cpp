@@ -16,6 +16,7 @@ Task<Reduced> allreduce_values_at(Communicator& comm, SparseVector indexes,
   const GradientReduction reduction(*setup.shared, setup.gamma, space);
   Message mine = values_at(indexes, accumulated).message(space);
   accumulated = {};
+  co_await comm.compute(setup.prices.scatter.of(space.components));
   const Words sent = mine.words;
   const Message total = co_await allreduce_rabenseifner(comm, std::move(mine), reduction);
   const std::array inputs{total, indexes.message(space)};
@@ -23,6 +24,8 @@ Task<Reduced> allreduce_values_at(Communicator& comm, SparseVector indexes,
     const SparseVector result = placed(indexes, DenseBlock::from(total.payload));
     return result.message(space);
   });
+  co_await comm.compute(setup.prices.scan.of(setup.space.components) +
+                        setup.prices.scatter.of(space.components));
   co_return Reduced{
       .sum = SparseVector::from(sum.payload), .contributed = std::move(indexes), .sent = sent};
 }

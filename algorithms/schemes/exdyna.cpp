@@ -40,6 +40,10 @@ class SharedIndexes final : public SparseCollective {
       const Message mine{selected.payload(), Words(sent * setup_.space.granule)};
       own = mine.words;
       const Concatenation all = co_await allgather(comm, mine);
+      // Lists of disjoint parts are only copied one after another.
+      const WorkPrices& prices = setup_.prices;
+      const Price& price = selection.own_part ? prices.scan : prices.unite;
+      co_await comm.compute(price.of(counts.total() * setup_.space.granule));
       indexes = sum_of_gathered(all, *setup_.shared);
     }
     const auto phase = comm.phase("values");

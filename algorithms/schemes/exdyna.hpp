@@ -12,6 +12,8 @@
 // the indexes, 2 log P α + 2K (P-1)/P β for the values; the paper omits the sizes, ceil(log P) α +
 // (P-1) β. K lies between m and the sum of all selections; with exdyna it equals that sum, so the
 // cost is exact at powers of two. With m = k'/P nothing is padded (Equations 3 to 5).
+// Work: at a device's prices, each rank sorts all gathered indexes and drops duplicates; those of
+// disjoint parts it only copies. Then as shared_values.hpp.
 // Restrictions: none. Memory: the indexes, and the values of the union at each rank.
 //
 // Worked example: exdyna, P = 4, 250 indexes each: 2 α + 3 β for the sizes, 2 α + 750 β for the

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "algorithms/sparsifiers/exdyna_settling.hpp"
 #include "sim/core/base/random.hpp"
 #include "sim/core/gradient/measures.hpp"
 
@@ -28,10 +29,12 @@ class ExDyna final : public Sparsifier {
       : setup_(setup),
         grid_(exdyna_blocks(setup.space.components, setup.options.integer("blocks"), setup.ranks)),
         partitions_(first_partitions()),
-        threshold_(setup.options.number("threshold")) {}
+        threshold_(setup.options.number("threshold") * setup.settled.scale) {}
 
   Selection select(const SparseVector& accumulated, Rank rank, int iteration) override {
-    if (threshold_ == 0) threshold_ = warm_start(accumulated);
+    if (threshold_ == 0) {
+      threshold_ = exdyna_first_threshold(setup_, accumulated) * setup_.settled.scale;
+    }
     const std::size_t own = exdyna_allocation(setup_.ranks, rank.value(), iteration);
     const std::int64_t begin = component(own);
     const std::int64_t end = component(own + 1);
@@ -40,7 +43,8 @@ class ExDyna final : public Sparsifier {
     const std::size_t last = accumulated.position_of(space.coordinate(end), first);
     return {
         .selected = select_at_least(accumulated.slice(first, last), static_cast<float>(threshold_)),
-        .work = {.compared = end - begin, .prefix_summed = end - begin}};
+        .work = {.compared = end - begin, .prefix_summed = end - begin},
+        .own_part = true};
   }
 
   void observe(const Numbers& counts, int iteration) override {
@@ -50,14 +54,10 @@ class ExDyna final : public Sparsifier {
                                  options.number("step"));
     const Message before = partitions_.message();
     const auto after = [&] {
-      const std::int64_t a_quarter = grid_.count / (4 * std::int64_t{setup_.ranks});
-      const Rebalancing how{
-          .imbalance = options.number("imbalance"),
-          .min_blocks = std::max(std::int64_t{1}, a_quarter),
-          .share = static_cast<double>(grid_.size) / static_cast<double>(setup_.space.components)};
       const auto all = partitions_.all();
       return Numbers(exdyna_rebalance({all.begin(), all.end()},
-                                      exdyna_by_partition(counts.all(), iteration), how))
+                                      exdyna_by_partition(counts.all(), iteration),
+                                      exdyna_rebalancing(setup_, grid_)))
           .message();
     };
     partitions_ = Numbers::from(setup_.shared
@@ -69,23 +69,19 @@ class ExDyna final : public Sparsifier {
 
  private:
   [[nodiscard]] Numbers first_partitions() const {
+    const std::vector<std::int64_t>& settled = setup_.settled.partitions;
+    const auto first = [&] {
+      return Numbers(settled.empty() ? exdyna_partition(grid_.count, setup_.ranks) : settled)
+          .message();
+    };
     return Numbers::from(
-        setup_.shared
-            ->once("exdyna_partition", contents({}, grid_.count), {},
-                   [&] { return Numbers(exdyna_partition(grid_.count, setup_.ranks)).message(); })
-            .payload);
+        setup_.shared->once("exdyna_partition", contents({}, grid_.count), {}, first).payload);
   }
 
   /// The first component of a partition, or the end of the last one, which includes the remainder.
   [[nodiscard]] std::int64_t component(std::size_t partition) const {
     if (std::cmp_equal(partition, setup_.ranks)) return setup_.space.components;
     return partitions_[partition] * grid_.size;
-  }
-
-  /// Positive as soon as any value is nonzero, because a threshold of 0 could not be scaled.
-  [[nodiscard]] double warm_start(const SparseVector& accumulated) const {
-    const float exact = kth_magnitude(accumulated, setup_.carried_k());
-    return exact > 0 ? exact : least_magnitude(accumulated);
   }
 
   const SchemeSetup& setup_;
@@ -124,25 +120,42 @@ std::vector<double> exdyna_by_partition(std::span<const std::int64_t> counts, in
   return selected;
 }
 
+Rebalancing exdyna_rebalancing(const SchemeSetup& setup, const BlockGrid& grid) {
+  const Options& options = setup.options;
+  const std::int64_t a_quarter = grid.count / (4 * std::int64_t{setup.ranks});
+  const std::int64_t given = options.integer("min_blk");
+  return {.imbalance = options.number("imbalance"),
+          .blk_move = options.integer("blk_move"),
+          .min_blk = given > 0 ? given : std::max(std::int64_t{1}, a_quarter),
+          .share = static_cast<double>(grid.size) / static_cast<double>(setup.space.components)};
+}
+
+double exdyna_first_threshold(const SchemeSetup& setup, const SparseVector& accumulated) {
+  const double given = setup.options.number("threshold");
+  if (given > 0) return given;
+  const float exact = kth_magnitude(accumulated, setup.carried_k());
+  return exact > 0 ? exact : least_magnitude(accumulated);
+}
+
 std::vector<std::int64_t> exdyna_rebalance(std::vector<std::int64_t> partitions,
                                            std::vector<double> selected, const Rebalancing& how) {
   const double total = std::accumulate(selected.begin(), selected.end(), 0.0);
   if (total == 0) return partitions;
   const double mean = total / static_cast<double>(selected.size());
-  const double moved = total * how.share;
+  const double moved = total * how.share * static_cast<double>(how.blk_move);
   const auto crowded = [&](std::size_t i) { return selected[i] > how.imbalance * mean; };
   const auto sparse = [&](std::size_t i) { return selected[i] * how.imbalance < mean; };
   const auto can_give = [&](std::size_t i) {
-    return partitions[i + 1] - partitions[i] - 1 >= how.min_blocks;
+    return partitions[i + 1] - partitions[i] - how.blk_move >= how.min_blk;
   };
   for (std::size_t left = 0; left + 1 < selected.size(); ++left) {
     const std::size_t right = left + 1;
     if (crowded(left) && sparse(right) && can_give(left)) {
-      --partitions[right];
+      partitions[right] -= how.blk_move;
       selected[left] -= moved;
       selected[right] += moved;
     } else if (sparse(left) && crowded(right) && can_give(right)) {
-      ++partitions[right];
+      partitions[right] += how.blk_move;
       selected[left] += moved;
       selected[right] -= moved;
     }
@@ -164,12 +177,19 @@ SparsifierInfo exdyna_sparsifier() {
           .source = "ExDyna (2024), Algorithms 2-5",
           .needs = Needs::values_of_all,
           .options = {{"blocks", std::int64_t{1024}, 1, "blocks of the gradient; 4 P if more"},
+                      {"blk_move", std::int64_t{1}, 0,
+                       "blocks that move at once; 0: partitions are static (Figure 9)"},
+                      {"min_blk", std::int64_t{0}, 0,
+                       "blocks that a partition keeps; 0: a quarter of the mean"},
                       {"imbalance", 1.05, 1, "α: from which a partition gives a block"},
                       {"tolerance", 1.1, 1, "β: up to which the threshold rises slowly"},
                       {"step", 0.005, 0, "γ: by which share the threshold moves"},
                       {"threshold", 0.0, 0,
-                       "the first one; 0: the exact one of each rank's first accumulator"}},
-          .settling = 40,
+                       "the first one; 0: the exact one of each rank's first accumulator"},
+                      {"settled", true, 0,
+                       "a run, unless of a start-up, begins once partitions and threshold have "
+                       "settled"}},
+          .settle = settle_exdyna,
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<ExDyna>(setup);
           }};

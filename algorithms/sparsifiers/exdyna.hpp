@@ -10,10 +10,12 @@
 //
 // Allocation (Algorithm 3): in iteration t rank r has partition (t + r) mod P. Blocks move
 // according to the counts of the last iteration: when one of two neighbours selected more than
-// `imbalance` times the mean and the other less than 1/imbalance of it, the first gives one block
-// to the other, unless that leaves it fewer than blocks/4P. Each move corrects the counts by that
-// of an average block. A partition near the mean passes nothing on: if the density falls steadily
-// over the space, moves soon come to a halt and the traffic ratio f (Equation 5) stays high.
+// `imbalance` times the mean and the other less than 1/imbalance of it, the first gives `blk_move`
+// blocks to the other (published: 1), unless that leaves it fewer than `min_blk` (published: a
+// quarter of the mean, blocks/4P). Each move corrects the counts by that of average blocks. With
+// blk_move = 0 partitions are static, the coarse-grained baseline of Figure 9. A partition near the
+// mean passes nothing on, but its count scatters: where the density falls steadily over the space,
+// the traffic ratio f (Equation 5) falls for thousands of iterations.
 //
 // Selection (Algorithm 4): the entries of the own partition that reach the threshold.
 //
@@ -23,7 +25,8 @@
 //
 // Start: `threshold`, or, ours, the k-th largest magnitude of each rank's first accumulator, which
 // represents a training in progress; thresholds then differ among ranks but are scaled alike. The
-// published code starts at 1/(2 sqrt(k)).
+// published code starts at 1/(2 sqrt(k)). With `settled`, runs begin with the partitions and the
+// scale of the threshold that a training arrives at: exdyna_settling.hpp.
 //
 // k is the number that all ranks select together.
 // Work: the components of the own partition are compared; moving blocks costs P steps and is not
@@ -64,10 +67,17 @@ struct BlockGrid {
 
 /// When partitions exchange blocks, and how many.
 struct Rebalancing {
-  double imbalance = 1.05;      ///< α
-  std::int64_t min_blocks = 1;  ///< left in a partition that gives one
-  double share = 0;             ///< of the whole selection, in an average block
+  double imbalance = 1.05;    ///< α
+  std::int64_t blk_move = 1;  ///< blocks that move at once
+  std::int64_t min_blk = 1;   ///< left in a partition that gives some
+  double share = 0;           ///< of the whole selection, in an average block
 };
+/// As the options say.
+[[nodiscard]] Rebalancing exdyna_rebalancing(const SchemeSetup& setup, const BlockGrid& grid);
+/// The option `threshold`, or by default the k-th largest magnitude of the accumulator; if that is
+/// 0 the least one above 0, since 0 could not be scaled. 0 if all values are 0.
+[[nodiscard]] double exdyna_first_threshold(const SchemeSetup& setup,
+                                            const SparseVector& accumulated);
 /// Algorithm 3, lines 7-28: the partitions after blocks have moved. `selected` is by partition.
 [[nodiscard]] std::vector<std::int64_t> exdyna_rebalance(std::vector<std::int64_t> partitions,
                                                          std::vector<double> selected,

@@ -5,6 +5,10 @@
 // largest magnitude of its first accumulator and keeps it, which represents that tuning. So the
 // count is k at first and then follows the scale of the accumulators.
 //
+// With `published` it is 1/(2 sqrt(k)), as in the code published with ExDyna (infinite for k = 0).
+// That is in the units of the gradients, so it says something only about gradients whose scale is
+// known: those of a trace. Synthetic ones and profiles have a scale of their own.
+//
 // Work: n compared. The tuning is not part of an iteration and costs nothing here.
 //
 // Example: k = 2, first accumulator {1: 3, 4: -5, 9: 1}: the threshold stays 3.
@@ -13,6 +17,9 @@
 #include "algorithms/sparsifiers/sparsifier.hpp"
 
 namespace thinwire::algorithms {
+
+/// 1/(2 sqrt(k)); infinite for k = 0.
+[[nodiscard]] double published_threshold(std::int64_t k);
 
 [[nodiscard]] SparsifierInfo hard_threshold_sparsifier();
 

@@ -44,6 +44,7 @@ struct Selection {
   SelectionWork work = {};
   /// Coordinates that are sent, if more than the selected ones (empty slots of a hash table).
   std::int64_t slots = 0;
+  bool own_part = false;  ///< no other rank selects these coordinates
 
   /// The number of coordinates that are sent.
   [[nodiscard]] std::int64_t travelling() const {
@@ -91,6 +92,11 @@ enum class Needs : std::uint8_t {
   values_of_all,  ///< each rank selects in its own part, and all ranks add their values there
 };
 
+/// The accumulator of a rank in an iteration (from 1), as far as it does not depend on the scheme.
+using AccumulatorOf = std::function<SparseVector(Rank rank, int iteration)>;
+/// Finds the state that the sparsifier of all ranks reaches in the course of a training.
+using Settle = std::function<SettledState(const SchemeSetup& setup, const AccumulatorOf& of)>;
+
 /// The registry entry of a sparsifier.
 struct SparsifierInfo {
   std::string name;
@@ -100,8 +106,8 @@ struct SparsifierInfo {
   std::vector<OptionInfo> options;
   /// The options that are periods: in every such iteration selecting does different work.
   std::vector<std::string> periods = {};
-  /// Iterations until it reaches its steady state.
-  int settling = 0;
+  /// For SchemeSetup::settled; empty: there is no such state.
+  Settle settle = {};
   std::function<std::unique_ptr<Sparsifier>(const SchemeSetup&)> make;
 };
 

@@ -10,19 +10,13 @@ from pathlib import Path
 
 # Seconds of an iteration on one device: input, forward and backward pass, update. To be calibrated.
 # model: [(device, batch, seconds, source)]
-CLT = "calibrated from claim exdyna.iteration.clt"
 VIT_RATE = ("292.3 images/s of DeiT-B's forward pass in FP32 (DeiT, Touvron et al., ICML 2021, Table 5; "
             "facebookresearch/deit issue 38), three times the operations: 10.3 TFLOP/s")
 COMPUTE = {
     "vgg16": [("p100", 16, 0.0658, "calibrated from claim oktopk.vgg.minutes (16 GPUs, oktopk)")],
     "lstm_an4": [("p100", 2, 0.1732, "calibrated from claim oktopk.lstm.minutes (32 GPUs, oktopk)")],
     "bert": [("p100", 8, 0.3458, "calibrated from claim oktopk.bert.32.hours (oktopk)")],
-    "resnet152": [("v100", 32, 0.09732, CLT)],
-    "inception_v4": [("v100", 32, 0.1551, CLT)],
-    "lstm_wikitext2": [("v100", 32, 0.1013, CLT)],
-    "resnet50": [("v100", 64, 0.1798, "NVIDIA/DeepLearningExamples, PyTorch ResNet50 v1.5, DGX-1 "
-                  "32GB: 356 images/s in FP32: 8.7 TFLOP/s"),
-                 ("p100", 4, 0.3912, "calibrated from claim sparcml.resnet50 (dense)")],
+    "resnet50": [("p100", 4, 0.3912, "calibrated from claim sparcml.resnet50 (dense)")],
     "vit": [("v100", 32, 0.3284, VIT_RATE)],
     "mlp_mixer": [("v100", 32, 0.2356, "assumed: ViT's operations a second, 10.3 TFLOP/s, in matrix "
                    "products alike; " + VIT_RATE)],
@@ -38,6 +32,13 @@ H100 = {"vgg16": (256, 0.1), "resnet50": (256, 0.1), "bert": (32, 0.4), "llama_7
 # The same on a P100 with its 9.3 TFLOP/s: ResNet-50 reaches 0.58 with 64 images, 220 a second.
 P100_PEAK = 9.3e12
 P100 = {"wide_resnet18": (4, 0.5), "wide_resnet34": (4, 0.5)}
+
+# Seconds on a V100 in FP32 follow from the operations, at the rate of a public training. The rest
+# (input, host, small kernels) is not in them. model: batch
+V100_IMAGES = 363.1  # ResNet-50 images per second, PyTorch, one V100
+V100_SOURCE = ("NVIDIA/DeepLearningExamples, PyTorch/Classification/RN50v1.5, FP32, at 363.1 "
+               "ResNet-50 images per second")
+V100 = {"resnet50": 64, "resnet152": 32, "inception_v4": 32, "lstm_wikitext2": 32}
 
 COUNTED = "2 operations per multiply-add; backward counts twice the forward"
 ALIKE = "assumed: alike"
@@ -178,13 +179,14 @@ def inception_v4():
 
 
 def lstm_wikitext2():
-    words, width, depth, length = 33278, 1500, 2, 35
+    words, width, depth, length = 28869, 650, 3, 35
     layers = [layer("embedding", [words * width])]
     for i in range(1, depth + 1):
         matrix = 4 * width * width
         layers.append(layer(f"lstm{i}", [matrix, matrix, 4 * width, 4 * width],
                             2 * length * 2 * matrix))
-    return layers + [linear("decoder", width, words, length)]
+    # The decoder's matrix is the embedding's, whose gradient is ready last.
+    return layers + [layer("decoder", [words], 2 * length * width * words)]
 
 
 PATCHES = 14 * 14  # of 16 x 16 in an image of 224 x 224
@@ -296,11 +298,11 @@ MODELS = {
         "grids are of 30, 14 and 7",
         inception_v4()),
     "lstm_wikitext2": model(
-        "LSTM (two layers of 1500) on WikiText-2", EXDYNA, 135_891_278, "lstm", EXDYNA_DENSITY,
-        "sequence",
-        "assumed: as PyTorch's example of a word language model, its large size: 33,278 words, two "
-        "layers of 1500, a decoder of its own, sequences of 35; the paper names no sizes (a "
-        "comment in its published scripts has 28,949,319 components)",
+        "LSTM (three layers of 650, tied) on WikiText-2", EXDYNA, 28_949_319, "lstm",
+        EXDYNA_DENSITY, "sequence",
+        "28,869 words, three layers of 650 and a decoder that shares the embedding's matrix: the "
+        "paper names no sizes, but these sum to the components in its published scripts; sequences "
+        "of 35 are assumed",
         lstm_wikitext2()),
     "resnet50": model(
         "ResNet-50 on ImageNet", DRAGONN, 25_557_032, "vgg16", DRAGONN_DENSITY, "image",
@@ -353,15 +355,27 @@ MODELS = {
 }
 
 
+def operations(layers):
+    """Of the training of one sample."""
+    return 3 * sum(each["forward_flops"] for each in layers)
+
+
 def compute(name, layers):
     entries = [{"device": device, "batch": batch, "seconds": seconds, "source": source}
                for device, batch, seconds, source in COMPUTE.get(name, [])]
+    if name in V100:
+        rate = V100_IMAGES * operations(MODELS["resnet50"]["layers"])
+        entries.append({
+            "device": "v100", "batch": V100[name],
+            "seconds": float(f"{V100[name] * operations(layers) / rate:.4g}"),
+            "source": f"three times the forward operations at {rate / 1e12:.3g} TFLOP/s: "
+                      f"{V100_SOURCE}"})
     for device, shares, peak, sheet in (("p100", P100, P100_PEAK, "9.3 TFLOP/s (FP32)"),
                                         ("h100", H100, H100_PEAK, "989 TFLOP/s (dense BF16)")):
         if name not in shares:
             continue
         batch, share = shares[name]
-        flops = 3 * batch * sum(each["forward_flops"] for each in layers)
+        flops = batch * operations(layers)
         entries.append({
             "device": device, "batch": batch,
             "seconds": float(f"{flops / (share * peak):.3g}"),

@@ -169,6 +169,9 @@ Json to_json(const Outcome& outcome, bool has_clock) {
       {"result_components", outcome.result_components},
       {"ranks_agree", outcome.ranks_agree},
       {"selection", outcome.selection ? to_json(*outcome.selection) : Json()},
+      {"settling_iterations",
+       outcome.settling_iterations ? Json(*outcome.settling_iterations) : Json()},
+      {"global_errors", outcome.global_errors.empty() ? Json() : Json(outcome.global_errors)},
       {"alpha_s", outcome.machine.alpha.value()},
       {"beta_s_per_word", outcome.machine.beta_per_word.value()},
       {"alphabeta_time_s", outcome.alphabeta_time ? Json(outcome.alphabeta_time->value()) : Json()},
@@ -215,6 +218,14 @@ Outcome outcome_from(const JsonNode& node, const Machine& given) {
     }
   }
   if (given_there("selection")) outcome.selection = selection_from(node.at("selection"));
+  if (given_there("settling_iterations")) {
+    outcome.settling_iterations = int_from(node.at("settling_iterations"));
+  }
+  if (given_there("global_errors")) {
+    for (const JsonNode& error : node.at("global_errors").elements()) {
+      outcome.global_errors.push_back(error.number());
+    }
+  }
   if (given_there("training")) outcome.training = training_from(node.at("training"));
   for (const JsonNode& phase : node.at("phases").elements()) {
     outcome.phases.push_back({.name = phase.at("name").text(),

@@ -16,6 +16,7 @@
 #include "sim/app/experiment/networks.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/gradient/measures.hpp"
 #include "sim/machine/networks/common/complaints.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "traces/profile_source.hpp"
@@ -205,6 +206,22 @@ std::optional<SelectionSummary> selection_of(const std::vector<RankState>& ranks
   return summary;
 }
 
+/// The L2 norm of a residual, whose values are exact: only such gradients take error feedback.
+double norm_of(const Stream& residual, const GradientSpace& space) {
+  if (const auto* sparse = std::get_if<SparseVector>(&residual)) {
+    const Moments moments = moments_of(*sparse, space);
+    return std::hypot(moments.mean, moments.deviation) *
+           std::sqrt(static_cast<double>(space.components));
+  }
+  const auto& block = std::get<DenseBlock>(residual);
+  double squares = 0;
+  std::int64_t coordinate = block.first();
+  for (const double value : block.values()) {
+    squares += static_cast<double>(space.width(coordinate++)) * value * value;
+  }
+  return std::sqrt(squares);
+}
+
 std::unique_ptr<traces::GradientSource> source_of(const Point& point) {
   const Input& input = point.input;
   if (!input.trace.empty()) {
@@ -261,10 +278,16 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
                                    point.space.granule, size));
     }
   }
+  if (point.input.trace.empty() && options.all().contains("published") &&
+      options.flag("published")) {
+    throw InputError(
+        "/options/published: 1/(2 sqrt(k)) is in the units of real gradients, and synthetic ones "
+        "and profiles have a scale of their own; give a trace, or options.threshold");
+  }
   const WorkPrices prices = training ? training->training.prices : WorkPrices{};
   const Gamma gamma = training ? Gamma(prices.reduce.element, prices.scatter.element)
                                : Gamma(point.machine.gamma_per_word);
-  const algorithms::SchemeSetup setup{
+  algorithms::SchemeSetup setup{
       .ranks = point.ranks,
       .space = point.space,
       .k = point.k,
@@ -278,10 +301,16 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
       .seed = point.seed,
       .tensors = training && point.tensors.empty() ? training->tensors : point.tensors};
 
+  if (info.settle && !point.input.start_up) {
+    setup.settled = info.settle(
+        setup, [&](Rank rank, int iteration) { return source->sparse(rank, iteration); });
+  }
+
   std::vector<RankState> ranks(static_cast<std::size_t>(point.ranks));
   for (RankState& rank : ranks) rank.scheme = info.make(setup);
 
   Outcome outcome;
+  if (setup.settled.iterations > 0) outcome.settling_iterations = setup.settled.iterations;
   RunReport report;
   network.record(timeline);
   bool agree = true;
@@ -314,9 +343,12 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
     outcome.iteration = iteration;
     if (extras.after_iteration) extras.after_iteration(iteration);
     if (!point.error_feedback) continue;
+    double error = 0;
     for (std::size_t at = 0; at < ranks.size(); ++at) {
       ranks[at].feedback.update(accumulated[at], ranks[at].reduced.contributed);
+      error += norm_of(ranks[at].feedback.residual(), point.space);
     }
+    outcome.global_errors.push_back(error / point.ranks);
   }
 
   std::vector<Traffic> totals;

@@ -89,7 +89,12 @@ struct Outcome {
   std::int64_t result_components = 0;  ///< non-zero components of the reduced gradient (n if dense)
   bool ranks_agree = false;            ///< all ranks hold the same reduced gradient
   std::optional<SelectionSummary> selection;  ///< of sparse schemes, if anything was selected
-  Machine machine;                            ///< with the α and β for the formulas
+  /// The iterations, before the first, in which partitions and threshold settled; if they did.
+  std::optional<int> settling_iterations;
+  /// With error feedback: after each iteration, the mean over the ranks of the L2 norm of what did
+  /// not contribute (ExDyna, Equation 1).
+  std::vector<double> global_errors;
+  Machine machine;  ///< with the α and β for the formulas
   /// The time on the α-β machine of the platform, end to end; only where flows share links.
   std::optional<Seconds> alphabeta_time;
   std::vector<LinkReport> links;   ///< if recorded: the links that carried data, busiest first

@@ -113,6 +113,10 @@ SparsifierChoice SparsifierChoice::parse(const std::string& text) {
     begin = end;
   }
   static_cast<void>(algorithms::Options(info.options, choice.options));
+  if (info.settle && choice.options.contains("settled")) {
+    throw InputError(fmt::format(
+        "'{}': selections are studied from the first iteration on; leave out 'settled'", text));
+  }
   return choice;
 }
 

@@ -28,6 +28,7 @@ constexpr std::array kOnGpu{Work{"scan", &WorkPrices::scan},
                             Work{"hash", &WorkPrices::hash},
                             Work{"reduce", &WorkPrices::reduce},
                             Work{"scatter", &WorkPrices::scatter},
+                            Work{"unite", &WorkPrices::unite},
                             Work{"sort", &WorkPrices::sort},
                             Work{"quantise", &WorkPrices::quantise}};
 constexpr std::array kCopies{Work{"to_host", &WorkPrices::to_host},

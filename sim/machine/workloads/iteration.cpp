@@ -18,8 +18,8 @@ namespace {
 
 constexpr const char* kForward = "forward";
 constexpr const char* kBackward = "backward";
-/// After a scheme has settled, the mean is taken over this number of iterations.
-constexpr int kSettledIterations = 4;
+/// The mean over this number of iterations, where the counts of each set the state of the next.
+constexpr int kControlledIterations = 4;
 
 /// The largest period of the whole pattern of iterations.
 constexpr std::int64_t kLongestCycle = 1'000'000;
@@ -98,10 +98,9 @@ IterationParts parts_of(const RunReport& report) {
 std::vector<WeightedIteration> kinds_of_iterations(const algorithms::SchemeInfo& scheme,
                                                    const algorithms::Options& options) {
   std::vector<WeightedIteration> kinds;
-  if (scheme.settling > 0) {
-    const int last = scheme.settling + kSettledIterations;
-    for (int i = 1; i <= last; ++i) {
-      kinds.push_back({i, i > scheme.settling ? 1.0 / kSettledIterations : 0, false});
+  if (scheme.settle) {
+    for (int i = 1; i <= kControlledIterations; ++i) {
+      kinds.push_back({i, 1.0 / kControlledIterations, false});
     }
     return kinds;
   }

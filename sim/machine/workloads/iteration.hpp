@@ -45,8 +45,7 @@ struct WeightedIteration {
 /// options that are the scheme's periods (intervals after which thresholds or regions are computed
 /// anew); the middle one of similar iterations represents its kind. Earlier iterations on whose
 /// state these depend have weight 0. Throws InputError when the periods have no common multiple
-/// below a million. A scheme with a settling time runs those iterations with weight 0, then four
-/// more.
+/// below a million. A scheme that settles, no two of whose iterations are alike, runs four.
 [[nodiscard]] std::vector<WeightedIteration> kinds_of_iterations(
     const algorithms::SchemeInfo& scheme, const algorithms::Options& options);
 

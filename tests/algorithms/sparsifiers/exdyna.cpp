@@ -127,7 +127,7 @@ TEST_CASE("Counts of ranks become counts of the partitions that they had") {
 }
 
 TEST_CASE("Algorithm 3 moves a block from a crowded neighbour to a sparse one") {
-  const Rebalancing how{.imbalance = 1.05, .min_blocks = 1, .share = 1.0 / 16};
+  const Rebalancing how{.imbalance = 1.05, .min_blk = 1, .share = 1.0 / 16};
   const List even{0, 4, 8, 12, 16};
   CHECK(exdyna_rebalance(even, {10, 10, 10, 10}, how) == even);
   CHECK(exdyna_rebalance(even, {0, 0, 0, 0}, how) == even);
@@ -148,7 +148,7 @@ TEST_CASE(
   // 40 in all, 10 on average, 2.5 a block. {20, 0, 11, 9}: the first pair moves one block, so the
   // second partition then counts 2.5, still sparse, and gets another one from the third: 8.5 there,
   // which is sparse, but the fourth is not crowded.
-  const Rebalancing how{.imbalance = 1.05, .min_blocks = 1, .share = 1.0 / 16};
+  const Rebalancing how{.imbalance = 1.05, .min_blk = 1, .share = 1.0 / 16};
   CHECK(exdyna_rebalance({0, 4, 8, 12, 16}, {20, 0, 11, 9}, how) == List{0, 3, 9, 12, 16});
   // {12, 8, 12, 8}: after the first move 9.5 and 10.5: the second is not sparse any more, so the
   // third keeps what it has and gives to the fourth.
@@ -157,11 +157,11 @@ TEST_CASE(
 }
 
 TEST_CASE("Algorithm 3 leaves a partition the fewest blocks that it may have") {
-  Rebalancing how{.imbalance = 1.05, .min_blocks = 2, .share = 1.0 / 8};
+  Rebalancing how{.imbalance = 1.05, .min_blk = 2, .share = 1.0 / 8};
   CHECK(exdyna_rebalance({0, 3, 8}, {30, 10}, how) == List{0, 2, 8});
   CHECK(exdyna_rebalance({0, 2, 8}, {30, 10}, how) == List{0, 2, 8});
   CHECK(exdyna_rebalance({0, 6, 8}, {10, 30}, how) == List{0, 6, 8});
-  how.min_blocks = 1;
+  how.min_blk = 1;
   CHECK(exdyna_rebalance({0, 0, 1}, {0, 30}, how) == List{0, 0, 1});  // of tiny n: empty ones
   CHECK(exdyna_rebalance({0, 8}, {30}, how) == List{0, 8});
 }
@@ -177,7 +177,7 @@ TEST_CASE("Rebalancing keeps the blocks, their order and the fewest of a partiti
       for (double& count : selected) count = static_cast<double>(test::below(generator, 1000));
       const List before = partitions;
       partitions = exdyna_rebalance(std::move(partitions), std::move(selected),
-                                    {.min_blocks = fewest, .share = 1.0 / 1024});
+                                    {.min_blk = fewest, .share = 1.0 / 1024});
       REQUIRE(partitions.size() == size + 1);
       CHECK(partitions.front() == 0);
       CHECK(partitions.back() == 1024);
@@ -322,7 +322,7 @@ TEST_CASE("exdyna's count comes within 10% of k and stays there, and its parts b
 
 TEST_CASE("Algorithm 3 comes to a halt where a partition within the band lies between the others") {
   // Blocks move only between a crowded and a sparse neighbour, so not through an average one.
-  const Rebalancing how{.imbalance = 1.05, .min_blocks = 1, .share = 1.0 / 12};
+  const Rebalancing how{.imbalance = 1.05, .min_blk = 1, .share = 1.0 / 12};
   CHECK(exdyna_rebalance({0, 4, 8, 12}, {20, 10, 0}, how) == List{0, 4, 8, 12});
   CHECK(exdyna_rebalance({0, 4, 8, 12}, {20, 0, 10}, how) == List{0, 3, 8, 12});
 }

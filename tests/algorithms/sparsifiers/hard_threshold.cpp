@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/core/base/errors.hpp"
 #include "tests/support/sparsifiers.hpp"
 
 namespace thinwire::algorithms {
@@ -31,6 +32,21 @@ TEST_CASE("hard_threshold takes a threshold that is given") {
   const Selection selection = ranks.select(accumulated);
   CHECK(entries_of(selection.selected) == Entries{{1, 2.5F}, {4, -2.6F}, {10, 7.0F}});
   CHECK(test::operator==(selection.work, SelectionWork{.compared = 1000, .prefix_summed = 1000}));
+}
+
+TEST_CASE("hard_threshold takes the published threshold, 1/(2 sqrt(k))") {
+  // The figures in the published script: k = 11,174 and 28,949.
+  CHECK(published_threshold(11174) == doctest::Approx(4.73e-3).epsilon(1e-3));
+  CHECK(published_threshold(28949) == doctest::Approx(2.939e-3).epsilon(1e-3));
+  SparsifierRanks ranks(hard_threshold_sparsifier(), {.k = 25, .options = {{"published", true}}});
+  const SparseVector accumulated = SparseVector::checked({{1, 0.11F}, {4, -0.1F}, {9, 0.09F}});
+  CHECK(size_of(ranks.select(accumulated)) == 2);
+  CHECK(size_of(ranks.select(SparseVector::checked({{1, 0.09F}}), 2)) == 0);
+  SparsifierRanks none(hard_threshold_sparsifier(), {.k = 0, .options = {{"published", true}}});
+  CHECK(size_of(none.select(accumulated)) == 0);
+  CHECK_THROWS_AS(SparsifierRanks(hard_threshold_sparsifier(),
+                                  {.k = 25, .options = {{"published", true}, {"threshold", 1.0}}}),
+                  InputError);
 }
 
 TEST_CASE("hard_threshold sends everything for ever where less than k was held at first") {

@@ -1,19 +1,23 @@
 // Points with a workload, as a user gives them.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
 #include <utility>
 
 #include "sim/app/experiment/compare.hpp"
+#include "sim/app/experiment/outcome_json.hpp"
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/app/report/tables/training.hpp"
 #include "sim/app/studies/recommend.hpp"
 #include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/sanitizers.hpp"
+#include "traces/synthetic.hpp"
 
 namespace thinwire::experiment {
 
@@ -27,6 +31,13 @@ Row run(const Json& point) {
   CAPTURE(row.reason);
   REQUIRE(row.outcome);
   return row;
+}
+
+/// f(t) of Equation 5.
+double padding_of(const Row& row) {
+  const SelectionSummary& selection = *row.outcome->selection;
+  return static_cast<double>(row.point.ranks * selection.most) /
+         static_cast<double>(selection.total);
 }
 
 Json bert(const std::string& scheme, int ranks) {
@@ -67,6 +78,92 @@ TEST_CASE("A model's options hold for schemes that have them, and a point overri
   own["options"] = {{"tau_prime", 32}};
   CHECK(tau_prime(own) == 32);
   CHECK(tau_prime({{"scheme", "oktopk"}, {"workload", {{"model", "vgg16"}}}}) == 32);
+}
+
+TEST_CASE("exdyna is measured once its partitions have settled, and the row says when") {
+  const Json input = {{"profile", "vgg16"}, {"statistical", true}};
+  const auto traffic = [&](const Json& options) {
+    double mean = 0;
+    for (const int iterations : {1, 2, 3, 4}) {
+      const Row row = run({{"scheme", "exdyna"},
+                           {"ranks", 16},
+                           {"iterations", iterations},
+                           {"input", input},
+                           {"options", options}});
+      mean += padding_of(row) / 4;
+    }
+    return mean;
+  };
+  CHECK(traffic({{"settled", false}}) > 3.5);
+  CHECK(traffic({{"settled", true}}) < 2.2);  // 1.9 after 3,000 iterations, run one by one
+  const Row settled = run({{"scheme", "exdyna"}, {"ranks", 16}, {"input", input}});
+  REQUIRE(settled.outcome->settling_iterations);
+  CHECK(*settled.outcome->settling_iterations > 1000);
+  const std::string origin = "test";
+  const Json json = to_json(*settled.outcome, true);
+  CHECK(outcome_from(JsonNode(origin, json), settled.point.machine).settling_iterations ==
+        settled.outcome->settling_iterations);
+  // A start-up has not settled, and other schemes have nothing to settle.
+  const Json first = {{"profile", "vgg16"}, {"statistical", true}, {"start_up", true}};
+  CHECK_FALSE(
+      run({{"scheme", "exdyna"}, {"ranks", 4}, {"input", first}}).outcome->settling_iterations);
+  CHECK_FALSE(run({{"scheme", "topka"}, {"ranks", 4}}).outcome->settling_iterations);
+}
+
+TEST_CASE("The global error is the mean norm of what the ranks have not sent") {
+  constexpr int kRanks = 3;
+  constexpr std::int64_t kSelected = 20;
+  const Row row = run({{"scheme", "topka"},
+                       {"ranks", kRanks},
+                       {"components", 1000},
+                       {"k", kSelected},
+                       {"iterations", 4},
+                       {"error_feedback", true}});
+  const Point& point = row.point;
+  const traces::SyntheticSource source({.ranks = kRanks,
+                                        .space = point.space,
+                                        .k = point.k,
+                                        .seed = point.seed,
+                                        .overlap = point.input.overlap,
+                                        .skew = point.input.skew,
+                                        .drift = point.input.drift,
+                                        .tail = point.input.tail,
+                                        .scale_drift = point.input.scale_drift});
+  std::vector<double> errors(4);
+  for (int rank = 0; rank < kRanks; ++rank) {
+    std::map<std::uint32_t, double> residual;
+    for (int iteration = 1; iteration <= 4; ++iteration) {
+      const SparseVector gradient = source.sparse(Rank(rank), iteration);
+      for (const Entry& entry : gradient.entries()) {
+        residual[entry.coordinate] += entry.value;
+      }
+      for (std::int64_t i = 0; i < kSelected; ++i) {
+        residual.erase(std::ranges::max_element(
+            residual, {}, [](const auto& one) { return std::abs(one.second); }));
+      }
+      double squares = 0;
+      for (const auto& [coordinate, value] : residual) squares += value * value;
+      errors[static_cast<std::size_t>(iteration - 1)] += std::sqrt(squares) / kRanks;
+    }
+  }
+  REQUIRE(row.outcome->global_errors.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(row.outcome->global_errors[i] == doctest::Approx(errors[i]).epsilon(1e-5));
+  }
+  CHECK(row.outcome->global_errors.back() > 0);
+  CHECK(run({{"scheme", "topka"}, {"ranks", 2}}).outcome->global_errors.empty());
+  const Row dense =
+      run({{"scheme", "dense_ring"}, {"ranks", 2}, {"components", 1000}, {"error_feedback", true}});
+  CHECK(dense.outcome->global_errors == std::vector<double>{0, 0});  // all is sent
+}
+
+TEST_CASE("The published threshold is refused where gradients have no scale of their own") {
+  const auto run_it = [](const Json& point) {
+    return error_of<InputError>(
+        [&] { static_cast<void>(simulate_point("test", point_from(point, "test"))); });
+  };
+  CHECK(contains(run_it({{"scheme", "hard_threshold"}, {"options", {{"published", true}}}}),
+                 "/options/published"));
 }
 
 TEST_CASE("A row with a workload comes back from JSON as it was") {

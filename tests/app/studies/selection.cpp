@@ -163,6 +163,7 @@ TEST_CASE("a sparsifier is read with its options") {
   CHECK(choice.options.at("nudge") == algorithms::OptionValue(true));
   CHECK(choice.options.at("nudge_low") == algorithms::OptionValue(0.8));
   CHECK(choice.text() == "threshold_reuse:nudge=true,nudge_low=0.8,tau_prime=128");
+  CHECK_THROWS_AS(static_cast<void>(SparsifierChoice::parse("exdyna:settled=true")), InputError);
   CHECK(SparsifierChoice::parse(choice.text()).options == choice.options);
 }
 

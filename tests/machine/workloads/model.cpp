@@ -74,14 +74,40 @@ TEST_CASE("Every shipped model reads, has a shipped profile, and times on shippe
 
 TEST_CASE("The models have as many components as the papers say") {
   const std::map<std::string, std::int64_t> papers{
-      {"vgg16", 14'728'266},    {"lstm_an4", 27'569'568},   {"bert", 133'547'324},
-      {"xml", 126'722'048},     {"webspam", 16'609'143},    {"url", 3'231'961},
-      {"resnet50", 25'557'032}, {"llama_7b", 6'738'415'616}};
+      {"vgg16", 14'728'266},    {"lstm_an4", 27'569'568},    {"bert", 133'547'324},
+      {"xml", 126'722'048},     {"webspam", 16'609'143},     {"url", 3'231'961},
+      {"resnet50", 25'557'032}, {"llama_7b", 6'738'415'616}, {"lstm_wikitext2", 28'949'319}};
   for (const auto& [name, components] : papers) {
     CAPTURE(name);
     CHECK(read_model(model_file(name)).components == components);
   }
   CHECK(read_model(model_file("xml")).tensors().size() == 1);
+}
+
+TEST_CASE("A V100 trains at the rate of a public training of ResNet-50") {
+  const auto operations = [](const char* name) {
+    double sum = 0;
+    for (const ModelLayer& layer : read_model(model_file(name)).layers) sum += layer.forward_flops;
+    return 3 * sum;
+  };
+  constexpr double kImagesPerSecond = 363.1;
+  const double rate = kImagesPerSecond * operations("resnet50");
+  for (const char* name : {"resnet152", "inception_v4", "lstm_wikitext2"}) {
+    CAPTURE(name);
+    const ModelCompute& compute = compute_on(read_model(model_file(name)), "v100");
+    CHECK(compute.time.value() ==
+          doctest::Approx(static_cast<double>(compute.batch) * operations(name) / rate)
+              .epsilon(1e-3));
+  }
+}
+
+TEST_CASE("A tied decoder has no matrix of its own, and the embedding is ready last") {
+  const Model model = read_model(model_file("lstm_wikitext2"));
+  CHECK(model.layers.back().components() == 28'869);
+  CHECK(model.layers.front().components() == 28'869 * 650);
+  const ComputeTimes times = compute_times(model, "v100");
+  CHECK(times.ready.back().first == 0);
+  CHECK(times.ready.back().time == times.backward);
 }
 
 TEST_CASE("Gradients become ready from the last layer on, in proportion to the operations") {

@@ -137,6 +137,8 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
       {"selection_deviation", if_selected(s.deviation(point.k, scheme.selects_together))},
       {"padding_factor", if_padded(scheme.padding_factor)},
       {"padded_elements", if_padded(scheme.padded_elements)},
+      {"settling_iterations", o.settling_iterations ? Json(*o.settling_iterations) : Json()},
+      {"global_error", o.global_errors.empty() ? Json() : Json(o.global_errors.back())},
       {"scanned_max", if_selected(s.work.scanned)},
       {"compared_max", if_selected(s.work.compared)},
       {"sorted_max", if_selected(s.work.sorted)},

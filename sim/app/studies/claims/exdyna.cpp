@@ -1,7 +1,8 @@
 // The claims of ExDyna (2024): 16 V100 in two nodes of 8 with NVLink, PyTorch 1.5 and NCCL.
 //
 // They run on the platform exdyna_v100 with SMPI because eight GPUs share a NIC; messages go from
-// GPU to GPU. Each model's compute time is calibrated with CLT-k's slowdown.
+// GPU to GPU. Computing times follow from the operations at a public training's rate, so that no
+// figure here is calibrated by one of this paper.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +10,10 @@
 #include <string>
 #include <utility>
 
+#include "algorithms/schemes/exdyna.hpp"
 #include "sim/app/studies/claims/trials.hpp"
+#include "sim/machine/workloads/device.hpp"
+#include "sim/machine/workloads/model.hpp"
 
 namespace thinwire::studies {
 
@@ -23,9 +27,11 @@ constexpr std::array<std::pair<const char*, const char*>, 3> kExdynaModels{
     {{"resnet152", "resnet152"}, {"inception_v4", "inception_v4"}, {"lstm", "lstm_wikitext2"}}};
 
 const experiment::Row& exdyna_trained(Trials& trials, const std::string& model,
-                                      const std::string& scheme) {
+                                      const std::string& scheme, int ranks = kExdynaRanks,
+                                      const Json& options = Json::object()) {
   return trials.run({{"scheme", scheme},
-                     {"ranks", kExdynaRanks},
+                     {"options", options},
+                     {"ranks", ranks},
                      {"network", "smpi"},
                      {"platform", "exdyna_v100"},
                      {"workload", {{"model", model}, {"device", "v100"}}}});
@@ -35,18 +41,32 @@ double seconds(Trials& trials, const std::string& model, const std::string& sche
   return exdyna_trained(trials, model, scheme).outcome->training->mean.total().value();
 }
 
-void slowdown(Trials& trials, ClaimPage& page, const std::string& scheme, Basis basis) {
+double slowdown(Trials& trials, const std::string& model, const std::string& scheme) {
+  return seconds(trials, model, scheme) / seconds(trials, model, "exdyna");
+}
+
+/// The slowdown by selecting alone: nothing but the computing time and the price of a top-k.
+double selection_over_computing(const std::string& name) {
+  const workloads::Model model = workloads::read_model(workloads::model_file(name));
+  const WorkPrices prices =
+      workloads::read_device(workloads::device_file("v100")).prices(/*staging=*/false);
+  const double computing = workloads::compute_on(model, "v100").time.value();
+  return 1 + prices.topk.of(model.components).value() / computing;
+}
+
+void clt(Trials& trials, ClaimPage& page) {
   for (const auto& [reported, model] : kExdynaModels) {
-    page.number(reported, fmt::format("/values/{}", reported),
-                seconds(trials, model, scheme) / seconds(trials, model, "exdyna"), basis,
-                basis == Basis::calibrated ? "sets the model's computing time on the V100" : "");
+    page.number(reported, fmt::format("/values/{}", reported), slowdown(trials, model, "cltk"))
+        .against("selection over computing", selection_over_computing(model));
   }
 }
 
-void clt(Trials& trials, ClaimPage& page) { slowdown(trials, page, "cltk", Basis::calibrated); }
-
 void topk(Trials& trials, ClaimPage& page) {
-  slowdown(trials, page, "topk_allreduce", Basis::predicted);
+  for (const auto& [reported, model] : kExdynaModels) {
+    page.number(reported, fmt::format("/values/{}", reported),
+                slowdown(trials, model, "topk_allreduce"))
+        .against("as CLT-k", slowdown(trials, model, "cltk"));
+  }
   for (const auto& [reported, model] : kExdynaModels) {
     const double own = seconds(trials, model, "exdyna");
     // The paper's breakdown has no overlap.
@@ -58,8 +78,14 @@ void topk(Trials& trials, ClaimPage& page) {
                kMargin * own < others, fmt::format("{:.3g} times the next", own / others));
     const double top = seconds(trials, model, "topk_allreduce");
     const double leader = seconds(trials, model, "cltk");
-    page.order(fmt::format("{}: Top-k is slower than CLT-k", reported), top > kMargin * leader,
-               fmt::format("{:.5g} times", top / leader));
+    // At least half as much slower as in the paper, where LSTM's figures differ by 0.5%.
+    const std::string pointer = fmt::format("/values/{}", reported);
+    const double papers =
+        page.paper(pointer) /
+        trials.claim("exdyna.iteration.clt").at(Json::json_pointer(pointer)).get<double>();
+    page.order(fmt::format("{}: Top-k is slower than CLT-k", reported),
+               top / leader - 1 > (papers - 1) / 2,
+               fmt::format("{:.5g} times; {:.5g} in the paper", top / leader, papers));
   }
 }
 
@@ -71,12 +97,58 @@ double actual_density(const experiment::Row& row) {
 void hard_density(Trials& trials, ClaimPage& page) {
   page.number("inception_v4", "/value",
               actual_density(exdyna_trained(trials, "inception_v4", "hard_threshold")),
-              Basis::predicted, "the threshold here is right in the first iteration");
+              Basis::predicted,
+              "with the exact threshold of the first iteration; what ran was 1/(2 sqrt(k)), in the "
+              "units of gradients whose norm is unknown")
+      .against("build-up of disjoint selections", kExdynaRanks);
 }
 
 void density(Trials& trials, ClaimPage& page) {
   const double found = actual_density(exdyna_trained(trials, "inception_v4", "exdyna"));
-  page.stated("inception_v4, over what was set", 1, found);
+  page.stated("inception_v4, over what was set", 1, found).against("by construction", 1);
+}
+
+void figure2(Trials& /*trials*/, ClaimPage& page) {
+  page.not_simulated("",
+                     "the density that the threshold led to is in a picture without numbers, "
+                     "and all depends on it");
+}
+
+void figure8(Trials& trials, ClaimPage& page) {
+  for (const auto& [reported, model] : kExdynaModels) {
+    std::string note;
+    bool faster = true;
+    double before = 0;
+    for (const int ranks : {2, 4, 8, 16}) {
+      const double rate =
+          exdyna_trained(trials, model, "exdyna", ranks).outcome->training->samples_per_s;
+      faster = faster && rate > kMargin * before;
+      before = rate;
+      note += fmt::format("{}{:.4g}", note.empty() ? "" : ", ", rate);
+    }
+    page.order(fmt::format("{}: more GPUs train faster", reported), faster,
+               note + " samples/s on 2, 4, 8, 16");
+  }
+}
+
+/// f(t) in the reported iteration.
+double traffic_ratio(const experiment::Row& row) {
+  return algorithms::padding_factor(row.point.ranks, row.outcome->selection->most,
+                                    row.outcome->selection->total);
+}
+
+void figure9(Trials& trials, ClaimPage& page) {
+  for (const auto& [reported, model] : kExdynaModels) {
+    const experiment::Row& dynamic = exdyna_trained(trials, model, "exdyna");
+    const double moving = traffic_ratio(dynamic);
+    const int settled = dynamic.outcome->settling_iterations.value_or(0);
+    const double fixed =
+        traffic_ratio(exdyna_trained(trials, model, "exdyna", kExdynaRanks, {{"blk_move", 0}}));
+    page.order(
+        fmt::format("{}: less traffic than with static partitions", reported),
+        kMargin * moving < fixed,
+        fmt::format("f = {:.3g} after {} iterations, {:.3g} static", moving, settled, fixed));
+  }
 }
 
 }  // namespace
@@ -85,6 +157,9 @@ ClaimChecks exdyna_claims() {
   return {{"exdyna.iteration.clt", clt},
           {"exdyna.iteration.topk", topk},
           {"exdyna.hard.density", hard_density},
+          {"exdyna.figure2", figure2},
+          {"exdyna.figure8", figure8},
+          {"exdyna.figure9", figure9},
           {"exdyna.density", density}};
 }
 
