@@ -97,10 +97,12 @@ Comparison compare(const Row& row, double tolerance) {
       has_clock ? row.outcome->time().value() : static_cast<double>(row.outcome->steps);
   const double low = result.formula_low - tolerance * std::abs(result.formula_low);
   const double high = result.formula_high + tolerance * std::abs(result.formula_high);
-  const bool within = result.simulated >= low && result.simulated <= high;
-  // Networks that share links otherwise agree with the α-β machine to less than this.
+  // Networks that share links agree with the α-β machine to less than this where nothing is
+  // congested. Then the time of the α-β machine is compared with the formula.
   constexpr double kSame = 1e-3;
   const double factor = row.outcome->congestion_factor().value_or(1);
+  const double uncongested = result.simulated / factor;
+  const bool within = uncongested >= low && uncongested <= high;
   result.verdict = selects_far_from_k(row) ? Verdict::selection
                    : factor > 1 + kSame    ? Verdict::congested
                    : factor < 1 - kSame    ? Verdict::faster
