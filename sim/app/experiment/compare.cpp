@@ -98,11 +98,11 @@ Comparison compare(const Row& row, double tolerance) {
   const double low = result.formula_low - tolerance * std::abs(result.formula_low);
   const double high = result.formula_high + tolerance * std::abs(result.formula_high);
   // Networks that share links agree with the α-β machine to less than this where nothing is
-  // congested. Then the time of the α-β machine is compared with the formula.
+  // congested. Then it suffices that the time of the α-β machine is that of the formula.
   constexpr double kSame = 1e-3;
   const double factor = row.outcome->congestion_factor().value_or(1);
-  const double uncongested = result.simulated / factor;
-  const bool within = uncongested >= low && uncongested <= high;
+  const auto lies_within = [&](double time) { return time >= low && time <= high; };
+  const bool within = lies_within(result.simulated) || lies_within(result.simulated / factor);
   result.verdict = selects_far_from_k(row) ? Verdict::selection
                    : factor > 1 + kSame    ? Verdict::congested
                    : factor < 1 - kSame    ? Verdict::faster

@@ -278,7 +278,7 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
                                    point.space.granule, size));
     }
   }
-  if (point.input.trace.empty() && options.all().contains("published") &&
+  if (point.input.trace.empty() && info.sparsifier == "hard_threshold" &&
       options.flag("published")) {
     throw InputError(
         "/options/published: 1/(2 sqrt(k)) is in the units of real gradients, and synthetic ones "

@@ -222,8 +222,11 @@ TEST_CASE("Buckets that are started as the backward pass goes hide behind it") {
   for (const double part : {0.25 * one, one, 3 * one}) {
     CAPTURE(part);
     SharedWork shared(4096);
-    const SchemeSetup setup{
-        .ranks = 8, .space = space, .gamma = Seconds(0), .options = {}, .shared = &shared};
+    const SchemeSetup setup{.ranks = 8,
+                            .space = space,
+                            .gamma = Seconds(0),
+                            .options = Options(dense_ovlp_scheme().options, {}),
+                            .shared = &shared};
     std::vector<double> ends(8);
     test::Networks networks;
     networks.alphabeta.run(8, [&](Communicator& comm) {

@@ -91,7 +91,8 @@ TEST_CASE("Both sides of the crossover show at any P, with selections that overl
       };
       std::set<std::uint32_t> reduced;  // by brute force
       for (int rank = 0; rank < ranks; ++rank) {
-        for (const Entry& entry : gradient(rank).entries()) reduced.insert(entry.coordinate);
+        const SparseVector mine = gradient(rank);
+        for (const Entry& entry : mine.entries()) reduced.insert(entry.coordinate);
       }
       const double density = static_cast<double>(reduced.size()) / static_cast<double>(n);
       CAPTURE(ranks);

@@ -330,7 +330,7 @@ TEST_CASE("a sweep up to some ranks is completed by a later one without that lim
   const Ended none =
       run_program("sweep " + folder.write("many.json", kManyPoints) + " --most-ranks 11");
   CHECK(none.exit_code == 2);
-  CHECK(has(none.err, "--most-ranks 1: the smallest point of "));
+  CHECK(has(none.err, "--most-ranks 11: the smallest point of "));
 }
 
 TEST_CASE("a dry run tells what would run, and runs nothing") {

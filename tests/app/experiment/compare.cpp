@@ -39,6 +39,11 @@ TEST_CASE("a network that shares links is judged unless its congestion factor is
   CHECK(verdict_if(1.01) == Verdict::congested);
   CHECK(verdict_if(0.99) == Verdict::faster);
   CHECK(verdict_if(1.0001) == Verdict::exact);
+  // The same where the platform's time is the longer one.
+  const Row same = topka_on_smpi();
+  row.outcome->alphabeta_time = same.outcome->time();
+  row.outcome->iteration_times.back() = Seconds(1.0005 * time.value());
+  CHECK(compare(row, 1e-9).verdict == Verdict::exact);
 }
 
 TEST_CASE("a scheme that selects far from k is judged by that alone") {

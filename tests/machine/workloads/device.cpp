@@ -35,7 +35,7 @@ TEST_CASE("Every shipped device reads, and every figure of it says where it come
     CAPTURE(name);
     const Device device = read_device(device_file(name));
     CHECK(device.name == name);
-    CHECK(device.gpu.size() == 12);
+    CHECK(device.gpu.size() == 13);
     for (const auto& prices : {device.gpu, device.host}) {
       for (const auto& [work, price] : prices) {
         CAPTURE(work);
