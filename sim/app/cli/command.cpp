@@ -135,11 +135,11 @@ std::vector<report::Column> comparison_columns(Detail detail, const std::vector<
                        }});
   }
   if (any_value("time_periodic_s")) {
-    for (const auto& [heading, key] :
-         {std::pair{"mean_s", "time_mean_s"}, std::pair{"periodic_s", "time_periodic_s"}}) {
-      columns.push_back(
-          {heading, [key](const Json& r) { return report::number_text(r.at(key), 4); }});
-    }
+    const auto four_digits = [](const char* key) {
+      return [key](const Json& r) { return report::number_text(r.at(key), 4); };
+    };
+    columns.push_back({"mean_s", four_digits("time_mean_s")});
+    columns.push_back({"periodic_s", four_digits("time_periodic_s")});
     const bool reported = std::ranges::all_of(records, [](const Json& r) {
       return r.at("time_steady_s").is_null() || r.at("time_steady_s") == r.at("time_s");
     });

@@ -121,11 +121,13 @@ TEST_CASE("a last line that is not complete is noted and left out") {
   CHECK(ended.out.starts_with("<svg "));
   if (!has_page()) return;
   const std::string all = text_of(results("claims"));
-  const std::string claims = folder.write("claims.jsonl", all.substr(0, all.size() - 10));
+  std::size_t end = 0;
+  for (int line = 0; line < 10; ++line) end = all.find('\n', end) + 1;
+  const std::string claims = folder.write("claims.jsonl", all.substr(0, end - 10));
   const Ended cut = run_program("report " + claims);
   CHECK(cut.exit_code == 0);
   CHECK(cut.err == claims + ": the last line is not complete and is left out\n");
-  CHECK(data_of(cut.out).at("claims").size() == 232);
+  CHECK(data_of(cut.out).at("claims").size() == 9);
 }
 
 TEST_CASE("report refuses what it cannot draw in one line") {

@@ -92,7 +92,7 @@ double speed(Trials& trials, const std::string& model, const std::string& name,
 double formula_speed(Trials& trials, const std::string& model) {
   const experiment::Outcome& full = dragonn_trained(trials, model, kFull);
   const double computing = full.training->mean.computation.value();
-  const double n = static_cast<double>(full.result_components);
+  const auto n = static_cast<double>(full.result_components);
   const double p = kDragonnRanks;
   const double ring = 2 * (p - 1) / p * n * full.machine.beta_per_word.value();
   if (model == "xml") return (computing + ring) / computing;
