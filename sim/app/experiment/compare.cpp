@@ -58,7 +58,7 @@ Comparison compare(const Row& row, double tolerance) {
   const auto value = [&](algorithms::Terms terms) {
     return has_clock ? terms.messages * machine.alpha.value() +
                            terms.words * machine.beta_per_word.value() +
-                           terms.reduced * machine.gamma_per_word.value()
+                           terms.reduced * machine.gamma(row.point.space.components).value()
                      : terms.messages;
   };
 
@@ -87,9 +87,7 @@ Comparison compare(const Row& row, double tolerance) {
   result.added_high = value(cost.added.high);
   // A training iteration takes longer than its allreduce.
   const bool training = !row.point.workload.model.empty();
-  result.comparable =
-      !training &&
-      (!has_clock || (machine.latency == Seconds(0) && machine.overhead == Seconds(0)));
+  result.comparable = !training && (!has_clock || machine.is_papers());
   result.machine_known = row.outcome || row.point.platform.empty();
   if (!row.outcome) return result;
 

@@ -183,8 +183,10 @@ std::map<std::string, std::int64_t> settle_workload(Json& json, const std::strin
   if (!find_network(network).has_clock) {
     refuse("network", fmt::format("{} has no clock, and a training takes time", network));
   }
-  if (json.contains("machine") && json.at("machine").value("gamma_s_per_word", 0.0) > 0) {
-    refuse("machine/gamma_s_per_word", "in a training the device says what sums cost");
+  for (const char* key : {"gamma_s_per_word", "gamma_beyond_cache_s_per_word", "cache_bytes"}) {
+    if (json.contains("machine") && json.at("machine").value(key, 0.0) > 0) {
+      refuse(fmt::format("machine/{}", key), "in a training the device says what sums cost");
+    }
   }
   if (!json.contains("iterations")) json["iterations"] = 0;
   if (json.value("error_feedback", false) && json.at("iterations") == 0) {
@@ -307,15 +309,37 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
   if (point.packets && point.record.links) {
     refuse("record/links", "packets are not counted by link; leave one of them out");
   }
-  for (const char* key : {"alpha_s", "beta_s_per_word", "latency_s", "overhead_s"}) {
+  for (const char* key : {"alpha_s", "beta_s_per_word", "latency_s"}) {
     if (!point.platform.empty() && json.contains("machine") && json.at("machine").contains(key)) {
       refuse("machine", fmt::format("'{}' comes from the platform; leave one of them out", key));
     }
+  }
+  const Machine& machine = point.machine;
+  if ((machine.gamma_beyond_cache > Seconds(0)) != (machine.cache > Bytes(0))) {
+    refuse("machine",
+           "'gamma_beyond_cache_s_per_word' and 'cache_bytes' say nothing one without the other");
+  }
+  if (machine.host.eager_copy_per_word > Seconds(0) && machine.host.eager == Bytes(0)) {
+    refuse("machine/eager_copy_s_per_word", "no message is eager; give 'eager_bytes'");
   }
   check_readers(point, json, origin);
 }
 
 }  // namespace
+
+Seconds Machine::gamma(std::int64_t components) const {
+  const double working_set = 8 * static_cast<double>(components);
+  const auto held = static_cast<double>(cache.value());
+  if (gamma_beyond_cache == Seconds(0) || cache == Bytes(0) || working_set <= held)
+    return gamma_per_word;
+  const double beyond = 1 - held / working_set;
+  return gamma_per_word + (gamma_beyond_cache - gamma_per_word) * beyond;
+}
+
+bool Machine::is_papers() const {
+  return latency == Seconds(0) && host.overhead == Seconds(0) &&
+         host.eager_copy_per_word == Seconds(0) && !host.handshake && host.noise == Seconds(0);
+}
 
 Point point_from(const Json& given, const std::string& origin) {
   check_point(given, origin);

@@ -16,15 +16,23 @@
 
 namespace thinwire::experiment {
 
-/// The α-β machine of a point.
+/// The α-β machine of a point, and its hosts.
 struct Machine {
   Seconds alpha{2e-6};           ///< LogGP's g
   Seconds beta_per_word{4e-10};  ///< LogGP's G; 10 GB/s
-  Seconds gamma_per_word{0};
+  Seconds gamma_per_word{0};     ///< of vectors that are in the cache
+  /// γ of vectors that are not; 0: the same.
+  Seconds gamma_beyond_cache{0};
+  Bytes cache{0};  ///< share of the last-level cache of one rank; 0: as large as any vector
   Seconds latency{0};
-  Seconds overhead{0};
-  /// Messages up to this size do not wait for their receiver: networks alphabeta and links.
-  Bytes eager{0};
+  networks::HostCosts host = {};  ///< networks alphabeta and links; the seed is the point's
+
+  /// γ of the sums of a gradient of `components`. A rank reads its gradient and writes the sum, so
+  /// its working set is twice the gradient. The share of it that exceeds the cache is summed at
+  /// `gamma_beyond_cache`.
+  [[nodiscard]] Seconds gamma(std::int64_t components) const;
+  /// Whether messages cost α and β and nothing else, as in the papers' formulas.
+  [[nodiscard]] bool is_papers() const;
 };
 
 /// The source of the gradients; by default they are synthetic.

@@ -286,7 +286,7 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
   }
   const WorkPrices prices = training ? training->training.prices : WorkPrices{};
   const Gamma gamma = training ? Gamma(prices.reduce.element, prices.scatter.element)
-                               : Gamma(point.machine.gamma_per_word);
+                               : Gamma(point.machine.gamma(point.space.components));
   algorithms::SchemeSetup setup{
       .ranks = point.ranks,
       .space = point.space,
@@ -474,7 +474,8 @@ Outcome Simulation::run(Timeline* timeline) {
   const AlphaBetaTime alphabeta = settings_.alphabeta;
   const bool both = alphabeta != AlphaBetaTime::none && find_network(point_.network).congests;
   const auto on_alphabeta = [this] {
-    return run_iterations(*alphabeta_of(ready_.machine), point_, ready_.machine, {}).time();
+    return run_iterations(*alphabeta_of(ready_.machine, point_.seed), point_, ready_.machine, {})
+        .time();
   };
   std::optional<ChildProcess> beside;
   if (both && alphabeta == AlphaBetaTime::beside) {

@@ -277,13 +277,14 @@ TEST_CASE("A message begins when its receive is posted, and leaves the ports to 
   CHECK(to_late.all_done == 1100);
   CHECK(to_late.send_done == 1100);
 
-  AlphaBetaNetwork eager({Seconds(0), Seconds(0), Seconds(0), Seconds(1)}, Bytes(400));
+  AlphaBetaNetwork eager({Seconds(0), Seconds(0), Seconds(0), Seconds(1)}, {.eager = Bytes(400)});
   static_cast<void>(eager.run(3, program));
   CHECK(to_early.all_done == 100);  // the port is shared with what rank 1 does not want yet
   CHECK(to_late.all_done == 1000);
   CHECK(to_late.send_done == 100);
 
-  AlphaBetaNetwork short_only({Seconds(0), Seconds(0), Seconds(0), Seconds(1)}, Bytes(399));
+  AlphaBetaNetwork short_only({Seconds(0), Seconds(0), Seconds(0), Seconds(1)},
+                              {.eager = Bytes(399)});
   static_cast<void>(short_only.run(3, program));
   CHECK(to_late.all_done == 1100);
 }

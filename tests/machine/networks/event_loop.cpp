@@ -202,7 +202,7 @@ TEST_CASE("A message that nobody receives is reported") {
   // A sender that waits for its send waits for the receiver, unless the message is eager.
   AlphaBetaNetwork network(alpha_beta(Seconds(1), Seconds(0.5)));
   CHECK(contains(text_on(network, true), "rank 2 waits for rank 0 to receive (tag 3)"));
-  AlphaBetaNetwork eager(alpha_beta(Seconds(1), Seconds(0.5)), Bytes(68));
+  AlphaBetaNetwork eager(alpha_beta(Seconds(1), Seconds(0.5)), {.eager = Bytes(68)});
   CHECK(contains(text_on(eager, true), unmatched));
   CHECK(count.living == 0);
 }

@@ -27,7 +27,6 @@ class RankPorts {
 
   explicit RankPorts(const LogGP& machine) : machine_(machine) {}
 
-  [[nodiscard]] double overhead() const { return machine_.overhead.value(); }
   [[nodiscard]] double lookahead() const { return machine_.latency.value(); }
   [[nodiscard]] static Way way(Rank /*from*/, Rank /*to*/) { return {}; }
   [[nodiscard]] double latency(Rank /*from*/, Rank /*to*/, Way /*way*/) const {
@@ -66,7 +65,7 @@ class RankPorts {
 RunReport AlphaBetaNetwork::run(int ranks, const RankProgram& program) {
   const RankPorts ports(machine_);
   const std::vector<double> bandwidths(2 * static_cast<std::size_t>(ranks), 1.0);
-  return SharedLinksLoop<RankPorts>(ranks, ports, bandwidths, eager_, timeline(), nullptr)
+  return SharedLinksLoop<RankPorts>(ranks, ports, bandwidths, host_, timeline(), nullptr)
       .run(program);
 }
 

@@ -15,8 +15,8 @@
 //     send of an eager message is complete after g + G·w.
 //   - It occupies its receiver's processor for the time o when the receiver waits for it.
 // The α-β machine is the case o = 0, L = 0, g = α, G = β (LogGP: Alexandrov et al., JPDC 1997).
-// Rendezvous messages beside eager ones are those of LogGPS (Ino et al., PPoPP 2001), here without
-// the time of the handshake. If a rank sends m messages, they occupy its send port for the sum of
+// Rendezvous messages beside eager ones are those of LogGPS (Ino et al., PPoPP 2001). The time of
+// the handshake, and what else a host costs, is in common/host.hpp. If a rank sends m messages, they occupy its send port for the sum of
 // their α + βw. The same holds for m messages to one rank and its receive port.
 //
 // The two strands of a rank share its ports. Each strand has its own processor, so overhead and
@@ -24,6 +24,7 @@
 #pragma once
 
 #include "sim/core/kernel/network.hpp"
+#include "sim/machine/networks/common/host.hpp"
 
 namespace thinwire::networks {
 
@@ -43,14 +44,15 @@ struct LogGP {
 /// The α-β network: deterministic and single-threaded.
 class AlphaBetaNetwork final : public Network {
  public:
-  /// Messages of up to `eager` bytes begin before their receive is posted.
-  explicit AlphaBetaNetwork(LogGP machine, Bytes eager = Bytes(0))
-      : machine_(machine), eager_(eager) {}
+  /// The overhead of `machine` is added to that of `host`.
+  explicit AlphaBetaNetwork(LogGP machine, HostCosts host = {}) : machine_(machine), host_(host) {
+    host_.overhead = host.overhead + machine.overhead;
+  }
   RunReport run(int ranks, const RankProgram& program) override;
 
  private:
   LogGP machine_;
-  Bytes eager_;
+  HostCosts host_;
 };
 
 }  // namespace thinwire::networks

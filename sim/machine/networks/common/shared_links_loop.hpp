@@ -4,8 +4,8 @@
 // A message begins when its send and its receive have both been posted (rendezvous), so that no
 // link is kept busy by a message that no rank waits for. Its send is complete when the message is
 // delivered. Messages of up to `eager` bytes begin when their send is posted. Their send is
-// complete after the time that the message would need to leave its rank if it shared no link. All
-// links of a message's route share their bandwidth fairly among the messages that cross them
+// complete after the time that the message would need to leave its rank if it shared no link. What
+// a host adds to the time of a message is in host.hpp. All links of a message's route share their bandwidth fairly among the messages that cross them
 // (fair_links.hpp).
 #pragma once
 
@@ -17,12 +17,14 @@
 #include <vector>
 
 #include "sim/core/base/prefetch.hpp"
+#include "sim/core/base/random.hpp"
 #include "sim/core/kernel/network.hpp"
 #include "sim/core/kernel/timeline.hpp"
 #include "sim/machine/networks/common/complaints.hpp"
 #include "sim/machine/networks/common/event_loop.hpp"
 #include "sim/machine/networks/common/event_window.hpp"
 #include "sim/machine/networks/common/fair_links.hpp"
+#include "sim/machine/networks/common/host.hpp"
 #include "sim/machine/networks/common/transfer.hpp"
 
 namespace thinwire::networks {
@@ -41,7 +43,6 @@ struct Departure {
 /// The loop of the links of a `Fabric`, which has these members (times are in seconds):
 ///   Way, Path                        the route between two ranks; the links that one message takes
 ///   Recorder                         is told when messages depart and are complete
-///   overhead()                       processor time per message, for sender and for receiver
 ///   lookahead()                      at most the smallest latency of a route
 ///   way(from, to), latency(from, to, way), prefetch_way(from, to), prefetch_path(way)
 ///   path(Departure, FairLinks&)      a Path; `shared` lists the links shared with other messages
@@ -58,11 +59,11 @@ class SharedLinksLoop final : public EventLoop {
 
   /// `bandwidths`, by link, are those available to the ranks; `timeline` and `recorder` may be
   /// nullptr.
-  SharedLinksLoop(int size, const Fabric& fabric, std::span<const double> bandwidths, Bytes eager,
-                  Timeline* timeline, Recorder* recorder)
+  SharedLinksLoop(int size, const Fabric& fabric, std::span<const double> bandwidths,
+                  const HostCosts& host, Timeline* timeline, Recorder* recorder)
       : size_(size),
         fabric_(fabric),
-        eager_(eager),
+        host_(host),
         timeline_(timeline),
         recorder_(recorder),
         links_(bandwidths, events_),
@@ -119,7 +120,7 @@ class SharedLinksLoop final : public EventLoop {
 
     [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
       check_peer(*this, to);
-      clock_ += loop_.fabric_.overhead();
+      clock_ += loop_.host_time(message.words) + noise();
       books().sent(message.words);
       return slot_request(loop_.post(rank(), to, strand_, tag, std::move(message), clock_));
     }
@@ -132,11 +133,24 @@ class SharedLinksLoop final : public EventLoop {
 
    protected:
     Message finish(Request request) override {
-      if (is_receive(request)) clock_ += loop_.fabric_.overhead();
-      return TimedRank::finish(request);
+      Message message = TimedRank::finish(request);
+      if (is_receive(request)) clock_ += loop_.host_time(message.words);
+      return message;
     }
 
    private:
+    /// The random delay of the next message, in seconds.
+    [[nodiscard]] double noise() {
+      const HostCosts& host = loop_.host_;
+      if (host.noise == Seconds(0)) return 0;
+      const auto stream =
+          2 * static_cast<std::uint64_t>(rank().value()) + (strand_ == Strand::main ? 0 : 1);
+      return -host.noise.value() *
+             std::log1p(-to_unit(random_bits(host.seed, stream, delayed_++, kNoise)));
+    }
+
+    static constexpr std::uint64_t kNoise = 0x6e6f697365;  // apart from what else is drawn
+    std::uint64_t delayed_ = 0;                            ///< messages that were delayed so far
     SharedLinksLoop& loop_;
     Strand strand_;
   };
@@ -147,6 +161,17 @@ class SharedLinksLoop final : public EventLoop {
     return made;
   }
 
+  [[nodiscard]] bool is_eager(Words words) const {
+    return host_.eager > Bytes(0) && to_bytes(words) <= host_.eager;
+  }
+  /// The processor time of a message at its sender, and again at its receiver.
+  [[nodiscard]] double host_time(Words words) const {
+    const double copying =
+        is_eager(words) ? host_.eager_copy_per_word.value() * static_cast<double>(words.value())
+                        : 0;
+    return host_.overhead.value() + copying;
+  }
+
   /// Posts a message of a rank; returns the slot that completes with the send.
   SlotIndex post(Rank from, Rank to, Strand strand, Tag tag, Message&& message, double now) {
     const TransferIndex index = acquire();
@@ -154,7 +179,7 @@ class SharedLinksLoop final : public EventLoop {
     const SlotIndex send = slots().acquire(to, tag, false);
     slots()[send].transfer = index;
     const Match match = EventLoop::match(from, to, strand, tag, std::move(message), index);
-    const bool eager = eager_ > Bytes(0) && to_bytes(words) <= eager_;
+    const bool eager = is_eager(words);
     transfers_[index] = {.way = {},
                          .from = from,
                          .to = to,
@@ -294,6 +319,10 @@ class SharedLinksLoop final : public EventLoop {
     Transfer& transfer = transfers_[index];
     transfer.way = fabric_.way(transfer.from, transfer.to);
     transfer.latency = fabric_.latency(transfer.from, transfer.to, transfer.way);
+    if (host_.handshake && !transfer.eager) {
+      const double announced = transfer.posted + transfer.latency;
+      transfer.departed = std::max(transfer.departed, announced) + transfer.latency;
+    }
     if (transfer.departed + transfer.latency > now_) return;
     prefetch_links(transfer);
   }
@@ -371,7 +400,7 @@ class SharedLinksLoop final : public EventLoop {
 
   int size_;
   const Fabric& fabric_;
-  Bytes eager_;
+  HostCosts host_;
   Timeline* timeline_;
   Recorder* recorder_;
   EventWindow events_;  ///< `who`: a link, or first_transfer_ plus a transfer that enters its links

@@ -43,8 +43,6 @@ class Fabric {
   /// A time, in seconds, that is at most the smallest latency of a route. A message that a rank
   /// posts because of an event reaches its links at least this long after the event.
   [[nodiscard]] double lookahead() const { return lookahead_; }
-  /// The processor time per message, which is 0 as on SimGrid's hosts.
-  [[nodiscard]] static double overhead() { return 0; }
 
   /// The latency of all links of a minimal route, in seconds.
   [[nodiscard]] double latency(Rank from, Rank to, topologies::Way way) const {

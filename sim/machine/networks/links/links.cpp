@@ -36,7 +36,7 @@ RunReport LinksNetwork::run(int ranks, const RankProgram& program) {
   check_places(platform_.path(), ranks, hosts_.size());
   std::optional<LinkRecorder> recorder;
   if (settings_.record_links) recorder.emplace(*fabric_, platform_.links());
-  RunReport report = SharedLinksLoop<Fabric>(ranks, *fabric_, bandwidths_, settings_.eager,
+  RunReport report = SharedLinksLoop<Fabric>(ranks, *fabric_, bandwidths_, settings_.host,
                                              timeline(), recorder ? &*recorder : nullptr)
                          .run(program);
   if (recorder) report.links = recorder->reports(report.makespan().value());

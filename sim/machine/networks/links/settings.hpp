@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "sim/core/base/units.hpp"
+#include "sim/machine/networks/common/host.hpp"
 
 namespace thinwire::networks {
 
@@ -23,10 +23,7 @@ inline constexpr std::array<std::string_view, 4> kLinkRoutings{"minimal", "valia
 
 /// How messages cross the links of a platform, and what is recorded.
 struct LinksSettings {
-  /// Messages of up to this size begin before their receive is posted. Their send is complete after
-  /// the time that the message takes to leave if it shares no link. This is the setting
-  /// machine.eager_bytes.
-  Bytes eager{0};
+  HostCosts host = {};  ///< these are settings of the group `machine`
   LinkRouting routing = LinkRouting::minimal;
   /// The share of every link between the ports that other jobs use; 0 to below 1.
   double background_share = 0;

@@ -66,7 +66,8 @@ std::string error_of_eager(int ranks, const RankProgram& program) {
   const PlatformFile file(test::star_xml(16));
   return error_of<Error>([&] {
     (void)test::times_on_links(
-        {.platform = file.path(), .ranks = ranks, .settings = {.eager = Bytes(1000)}}, program);
+        {.platform = file.path(), .ranks = ranks, .settings = {.host = {.eager = Bytes(1000)}}},
+        program);
   });
 }
 

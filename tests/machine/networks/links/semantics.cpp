@@ -186,7 +186,8 @@ TEST_CASE("A message on shared links waits for its receiver; an eager one does n
   CHECK(rendezvous[0] == exactly(1 + 3e-6 + kBytes / 1e9));
   CHECK(rendezvous[1] == rendezvous[0]);
   const auto with_limit = [&](std::int64_t bytes) {
-    return times_on_links({.platform = file.path(), .settings = {.eager = Bytes(bytes)}}, program);
+    return times_on_links({.platform = file.path(), .settings = {.host = {.eager = Bytes(bytes)}}},
+                          program);
   };
   const Doubles eager = with_limit(4 * kWords);
   CHECK(eager[0] == exactly(kBytes / 1e9));
@@ -198,8 +199,8 @@ TEST_CASE("A receiver that is early waits for the sender, eager or not") {
   const PlatformFile file(test::two_hosts_xml({"1GBps", "3us"}));
   const RankProgram program = [](Communicator& comm) { return late_sender(comm, kWords); };
   for (const std::int64_t limit : {std::int64_t{0}, 4 * kWords}) {
-    const Doubles times =
-        times_on_links({.platform = file.path(), .settings = {.eager = Bytes(limit)}}, program);
+    const Doubles times = times_on_links(
+        {.platform = file.path(), .settings = {.host = {.eager = Bytes(limit)}}}, program);
     CHECK(times[1] == exactly(1 + 3e-6 + kBytes / 1e9));
   }
 }
@@ -334,7 +335,7 @@ TEST_CASE("The times of a message are in order, and telling them changes none of
        {LinkRouting::minimal, LinkRouting::valiant, LinkRouting::ugal}) {
     check(groups.path(), 24, {.routing = routing});
   }
-  check(groups.path(), 24, {.eager = Bytes(20'010)});
+  check(groups.path(), 24, {.host = {.eager = Bytes(20'010)}});
   check(groups.path(), 24, {.background_share = 0.5});
   check(star.path(), 6, {});
   check(bottleneck.path(), 4, {});
