@@ -80,7 +80,7 @@ SmpiOutcome outcome_on(const std::string& platform, int ranks) {
 
 void check_ranks(const std::string& platform, const std::vector<int>& all) {
   for (const int ranks : all) {
-    if (test::kSanitized && ranks > 8) continue;  // a thread a rank
+    if (test::kSanitized && ranks > 3) continue;  // a thread a rank
     CAPTURE(platform);
     CAPTURE(ranks);
     const SmpiOutcome once = outcome_on(platform, ranks);
@@ -114,8 +114,8 @@ TEST_CASE("Every scheme on aries_daint gives what a serial program gives, in the
   check_platform("aries_daint", 64);
 }
 
-TEST_CASE(
-    "Every scheme on dragonn_v100 gives what a serial program gives, in the same time twice") {
+TEST_CASE("Every scheme on dragonn_v100 gives what a serial program gives, in the same time twice" *
+          doctest::test_suite("large")) {
   check_platform("dragonn_v100", 16);
 }
 
@@ -142,7 +142,8 @@ TEST_CASE("Every scheme on gige_star gives what a serial program gives, in the s
   check_platform("gige_star", 17);
 }
 
-TEST_CASE("Every scheme on nvlink_ib gives what a serial program gives, in the same time twice") {
+TEST_CASE("Every scheme on nvlink_ib gives what a serial program gives, in the same time twice" *
+          doctest::test_suite("large")) {
   check_platform("nvlink_ib", 17);
 }
 

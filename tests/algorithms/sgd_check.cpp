@@ -25,7 +25,7 @@ using Vector = std::vector<double>;
 constexpr int kRanks = 8;
 constexpr int kParameters = 64;
 constexpr int kSelected = 8;  // k, 12.5%
-constexpr int kIterations = 3000;
+constexpr int kIterations = 2000;
 constexpr double kTolerance = 0.01;
 
 double normal(std::uint64_t a, std::uint64_t b) {

@@ -167,7 +167,7 @@ TEST_CASE("delta is between 0 and 4 / (4 + 4), and static schemes have none") {
 TEST_CASE("Streams that switch early give the right sum within their interval") {
   for (const char* name : {"dsar_recursive_double", "ring_sparse"}) {
     for (const int ranks : test::kRankCounts) {
-      if (test::kSanitized && ranks > 8) continue;
+      if (test::kSanitized && ranks > 4) continue;
       for (const double delta : {0.0, 0.01, 0.1, 0.3}) {
         const GivenOptions options{{"delta", delta}};
         CAPTURE(std::string(name));

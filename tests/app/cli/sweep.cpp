@@ -200,7 +200,8 @@ TEST_CASE("a sweep that is killed 50 times has every point exactly once in the e
   CHECK(std::distance(std::filesystem::directory_iterator(out.substr(0, out.rfind('/'))), {}) <= 3);
 }
 
-TEST_CASE("Ctrl-C ends a sweep in good order, and takes its children with it") {
+TEST_CASE("Ctrl-C ends a sweep in good order, and takes its children with it" *
+          doctest::test_suite("large")) {
   const TemporaryFolder folder;
   const std::string config = folder.write("long.json", kLongPoints);
   const std::string out = folder.path("long.jsonl");
@@ -218,7 +219,8 @@ TEST_CASE("Ctrl-C ends a sweep in good order, and takes its children with it") {
   CHECK_FALSE(has(rest.err, "(0 of them were there already)"));
 }
 
-TEST_CASE("where the disk is full what was written stays whole, and the sweep goes on later") {
+TEST_CASE("where the disk is full what was written stays whole, and the sweep goes on later" *
+          doctest::test_suite("large")) {
   const TemporaryFolder folder;
   const std::string config = folder.write("many.json", kManyPoints);
   const std::string out = folder.path("many.jsonl");
@@ -271,7 +273,8 @@ TEST_CASE("a point that goes beyond a limit fails with its reason, and the other
   CHECK(failures("--memory-limit 400", "needs more than the 400 MiB of memory") == 1);
 }
 
-TEST_CASE("parts of a sweep hold each point once, and merge to the whole") {
+TEST_CASE("parts of a sweep hold each point once, and merge to the whole" *
+          doctest::test_suite("large")) {
   const TemporaryFolder folder;
   const std::string config = folder.write("many.json", kManyPoints);
   std::string parts;

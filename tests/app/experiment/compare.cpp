@@ -97,6 +97,7 @@ TEST_CASE(
     for (const int ranks : {16, 23}) {
       for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
         if (info.dense) continue;
+        if (ranks == 23 && std::string(profile) != "vgg16") continue;
         CAPTURE(std::string(profile));
         CAPTURE(ranks);
         CAPTURE(info.name);

@@ -132,15 +132,15 @@ TEST_CASE("oktopk on SMPI takes what it takes in the alpha-beta machine, in ever
 
 TEST_CASE("every scheme takes the same time on SMPI and alphabeta with vgg16's gradients" *
           doctest::test_suite("large")) {
-  check_profile("vgg16", {8, 23, 32, 64});
+  check_profile("vgg16", {8, 64});
 }
 TEST_CASE("every sparse scheme takes the same time on SMPI and alphabeta with lstm's gradients" *
           doctest::test_suite("large")) {
-  check_profile("lstm", {23, 32});
+  check_profile("lstm", {23});
 }
 TEST_CASE("every sparse scheme takes the same time on SMPI and alphabeta with bert's gradients" *
           doctest::test_suite("large")) {
-  check_profile("bert", {8, 64});
+  check_profile("bert", {32});
 }
 
 TEST_CASE("every sparse scheme takes the same time on SMPI and alphabeta on recorded trainings" *

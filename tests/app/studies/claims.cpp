@@ -54,7 +54,8 @@ Finding number(Basis basis, double paper, double simulated) {
 
 }  // namespace
 
-TEST_CASE("Every predicted number of every paper states a null model") {
+TEST_CASE("Every predicted number of every paper states a null model" *
+          doctest::test_suite("large")) {
   const std::vector<Finding> findings = thinwire::studies::check_claims({}, {}, invented_row);
   CHECK(findings.size() > 100);
   for (const Finding& finding : findings) {
