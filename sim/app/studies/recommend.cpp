@@ -80,7 +80,8 @@ std::vector<std::string> contenders(const std::vector<Candidate>& ranked) {
   for (const Candidate& candidate : ranked) {
     const experiment::Row& row = candidate.row;
     if (!row.outcome) continue;
-    const bool is_dense = algorithms::find_scheme(row.point.scheme).dense;
+    const algorithms::SchemeInfo scheme = algorithms::find_scheme(row.point.scheme);
+    const bool is_dense = scheme.dense && !scheme.quantised;
     if (names.size() >= kContenders && (dense || !is_dense)) continue;
     names.push_back(row.point.scheme);
     dense = dense || is_dense;

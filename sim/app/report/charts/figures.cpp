@@ -309,8 +309,8 @@ void add_cells(Figures& figures) {
   }
 }
 
-/// Figures::leading, of the cells.
-std::vector<std::size_t> leading_labels(const Figures& figures) {
+/// Figures::leading, of the cells; `objects` are those of the labels.
+std::vector<std::size_t> leading_labels(const Figures& figures, const std::vector<Json>& objects) {
   constexpr std::size_t kMost = 10;
   std::vector<std::size_t> labels(figures.labels.size());
   std::iota(labels.begin(), labels.end(), 0);
@@ -329,9 +329,11 @@ std::vector<std::size_t> leading_labels(const Figures& figures) {
   std::ranges::stable_sort(labels, {}, [&](std::size_t label) {
     return cells[label] > 0 ? logs[label] / cells[label] : std::numeric_limits<double>::infinity();
   });
+  // Schemes in reduced precision are dense too, but not what a sparse scheme has to beat.
   const auto dense = std::ranges::find_if(labels, [&](std::size_t label) {
-    return std::ranges::any_of(
-        figures.curves, [&](const Curve& curve) { return curve.label == label && !curve.density; });
+    const algorithms::SchemeInfo scheme =
+        algorithms::find_scheme(objects[label].at("scheme").get<std::string>());
+    return scheme.dense && !scheme.quantised;
   });
   const auto last = labels.begin() + kMost - 1;
   if (dense != labels.end() && dense > last) *last = *dense;
@@ -422,7 +424,7 @@ Figures figures_of(const std::vector<experiment::Row>& rows) {
   figures.places = place_texts(places);
   figures.settings = setting_texts(settings);
   add_cells(figures);
-  figures.leading = leading_labels(figures);
+  figures.leading = leading_labels(figures, labels.objects());
   return figures;
 }
 

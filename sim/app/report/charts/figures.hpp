@@ -80,8 +80,9 @@ struct Figures {
   std::string common;                 ///< sizes and machine that all results share
   std::vector<Curve> curves;
   std::vector<Cell> cells;
-  /// The labels that figures show where the reader has chosen none; empty: all. Of more than ten they
-  /// are the ten nearest to the fastest on the geometric mean, the best dense one among them.
+  /// The labels that figures show where the reader has chosen none; empty: all. Of more than ten
+  /// they are the ten nearest to the fastest on the geometric mean; the best of the dense schemes in
+  /// full precision is among them.
   std::vector<std::size_t> leading;
   std::vector<Trouble> troubles;
 };

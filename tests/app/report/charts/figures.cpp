@@ -102,6 +102,25 @@ TEST_CASE("one curve runs over the ranks alone") {
   }
 }
 
+TEST_CASE("ten schemes are shown by default, with the fastest dense one in full precision") {
+  std::vector<experiment::Row> rows;
+  const std::vector<const char*> fast{"topka",   "topkdsa",   "gtopk",   "oktopk",
+                                      "exdyna",  "cltk",      "dragonn", "sidco",
+                                      "signsgd", "gaussiank", "dgc"};
+  double seconds = 1;
+  for (const char* scheme : fast) rows.push_back(row_of(small(scheme, 4), seconds += 0.1));
+  rows.push_back(row_of(small("dense_ring", 4), 70));
+  rows.push_back(row_of(small("dense_rabenseifner", 4), 60));
+  const report::Figures figures = report::figures_of(rows);
+  REQUIRE(figures.labels.size() == fast.size() + 2);
+  std::set<std::string> shown;
+  for (const std::size_t label : figures.leading) shown.insert(figures.labels[label]);
+  CHECK(shown.size() == 10);
+  CHECK(shown.contains("signsgd"));
+  CHECK(shown.contains("dense_rabenseifner"));
+  CHECK_FALSE(shown.contains("dense_ring"));
+}
+
 TEST_CASE("options that differ within a scheme are in its labels, others are not") {
   const std::vector<experiment::Row> rows{row_of(with(small("oktopk", 4), "options.bucket", 1), 1),
                                           row_of(with(small("oktopk", 4), "options.bucket", 4), 1),
