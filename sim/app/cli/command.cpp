@@ -11,12 +11,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
 #include "sim/app/report/tables/training.hpp"
+#include "sim/app/report/tables/varying.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/printable.hpp"
@@ -27,22 +28,17 @@ namespace thinwire::cli {
 
 namespace {
 
-/// The options that rows of one scheme do not have in common, in the order of the records.
-std::vector<std::string> varying_options(const std::vector<Json>& records) {
-  std::map<std::string, Json> first;  // by scheme and key
-  std::vector<std::string> varying;
-  for (const Json& record : records) {
-    for (const auto& item : record.items()) {
-      if (item.key().rfind("options.", 0) != 0) continue;
-      const std::string scheme = record.at("scheme").get<std::string>();
-      const auto [known, added] = first.emplace(scheme + " " + item.key(), item.value());
-      if (added || known->second == item.value()) continue;
-      if (std::ranges::find(varying, item.key()) == varying.end()) varying.push_back(item.key());
-    }
-  }
-  return varying;
+std::vector<Json> settings_of(const std::vector<Json>& records) {
+  std::vector<Json> settings;
+  for (const Json& record : records) settings.push_back(record.at("settings"));
+  return settings;
 }
 
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+  return std::ranges::find(all, one) != all.end();
+}
+
+/// Columns of records with their "settings".
 std::vector<report::Column> comparison_columns(Detail detail, const std::vector<Json>& records) {
   // Columns that would say the same in every row stay out.
   const auto any = [&](auto says_something) {
@@ -103,15 +99,23 @@ std::vector<report::Column> comparison_columns(Detail detail, const std::vector<
       })) {
     columns.push_back({"placement", text("placement"), true});
   }
-  // Settings that not every network reads are shown where one of them is not the default.
+  // Settings in which the rows differ, and those that not every network reads where one of them is
+  // not the default. Those that have a column of their own below or above are not repeated.
+  static const std::set<std::string> kOwnColumns{
+      "scheme",           "network", "platform",    "placement",     "ranks",
+      "components",       "k",       "input.trace", "input.profile", "input.family",
+      "input.statistical"};
+  const std::vector<std::string> varying = report::varying_settings(settings_of(records));
   for (const experiment::Setting& setting : experiment::point_settings()) {
-    if (setting.readers != "smpi" && setting.readers != "links") continue;
     const std::string& key = setting.path;
-    const auto usual = [&](const Json& value) { return experiment::is_default(setting, value); };
-    if (!any([&](const Json& r) { return r.contains(key) && !usual(r.at(key)); })) continue;
-    columns.push_back({setting.name(), [key](const Json& r) {
-                         return r.contains(key) ? report::plain_text(r.at(key)) : std::string("-");
-                       }});
+    if (kOwnColumns.contains(key) || key == "density") continue;
+    const bool of_some = setting.readers == "smpi" || setting.readers == "links";
+    const bool unusual =
+        of_some && any([&](const Json& r) {
+          const Json& own = r.at("settings");
+          return own.contains(key) && !experiment::is_default(setting, own.at(key));
+        });
+    if (unusual || contains(varying, key)) columns.push_back(report::setting_column(key));
   }
   const auto input = [](const Json& r) -> std::string {
     if (r.contains("input.trace")) return r.at("input.trace").get<std::string>();
@@ -129,10 +133,9 @@ std::vector<report::Column> comparison_columns(Detail detail, const std::vector<
   columns.push_back({"ranks", field("ranks")});
   columns.push_back({"size_bytes", field("size_bytes")});
   columns.push_back({"k", field("k")});
-  for (const std::string& key : varying_options(records)) {
-    columns.push_back({key.substr(std::string("options.").size()), [key](const Json& r) {
-                         return r.contains(key) ? report::number_text(r.at(key)) : std::string("-");
-                       }});
+  if (contains(varying, "density")) columns.push_back(report::setting_column("density"));
+  for (const std::string& key : varying) {
+    if (key.starts_with("options.")) columns.push_back(report::setting_column(key));
   }
   if (any_value("time_periodic_s")) {
     const auto four_digits = [](const char* key) {
@@ -274,19 +277,22 @@ void add_format(Command& command, report::Format& format) {
 std::string comparison_text(const std::vector<experiment::Row>& rows, double tolerance,
                             report::Format format, Detail detail) {
   // A training's time has more in it than the formulas': in a table it has one of its own.
-  const bool apart = format == report::Format::table;
+  const bool table = format == report::Format::table;
   std::vector<Json> records;
   for (const experiment::Row& row : rows) {
-    if (apart && !row.point.workload.model.empty()) continue;
+    if (table && !row.point.workload.model.empty()) continue;
     records.push_back(report::record_of(row, compare(row, tolerance)));
+    if (table) records.back()["settings"] = report::flat_settings(row.point);
   }
+  if (!table) return report::render(format, records, {});
   std::string text;
-  if (!records.empty() || rows.empty() || !apart) {
-    text = report::render(format, records, comparison_columns(detail, records));
+  if (!records.empty() || rows.empty()) {
+    text = report::to_table(records, comparison_columns(detail, records));
   }
   const std::vector<Json> trainings = report::training_records(rows);
-  if (apart && !trainings.empty()) {
-    text += (text.empty() ? "" : "\n") + report::to_table(trainings, report::training_columns());
+  if (!trainings.empty()) {
+    text += (text.empty() ? "" : "\n") +
+            report::to_table(trainings, report::training_columns(trainings));
   }
   return text;
 }
@@ -316,6 +322,10 @@ std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
     if (rows.empty()) throw InputError(fmt::format("--where: no result has {}", condition));
   }
   return rows;
+}
+
+void say_repeated(std::size_t points) {
+  if (points > 0) say("points that are given more than once run once: {} left out", points);
 }
 
 void say_contradictions(const experiment::UniqueRows& rows) {

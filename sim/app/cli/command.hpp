@@ -73,6 +73,8 @@ void prepare_for_packets(const std::vector<experiment::Point>& points, const std
 /// are those of record_of. Throws InputError if a column is unknown or no row remains.
 [[nodiscard]] std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
                                                       const std::vector<std::string>& where);
+/// Says on stderr how many points were given before and left out, if there are any.
+void say_repeated(std::size_t points);
 /// Says on stderr how many rows contradict one another.
 void say_contradictions(const experiment::UniqueRows& rows);
 /// Lists on stderr what was skipped or failed, and says whether anything failed.

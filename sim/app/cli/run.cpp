@@ -5,6 +5,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
@@ -100,7 +102,8 @@ std::string selection_text(const experiment::Row& row) {
       work.sampled, work.prefix_summed);
 }
 
-/// The points that the flags describe: one for each combination of the values of their lists.
+/// The points that the flags describe: one for each combination of the values of their lists, and
+/// each once.
 std::vector<experiment::Point> points_of(const RunFlags& flags) {
   if (flags.given.contains("k") && flags.given.contains("density")) {
     throw InputError("-k: give -k or --density, not both");
@@ -120,10 +123,14 @@ std::vector<experiment::Point> points_of(const RunFlags& flags) {
     points = std::move(more);
   }
   std::vector<experiment::Point> settled;
+  std::set<std::string> known;
   for (Json& point : points) {
     for (const std::string& setting : flags.settings) apply_setting(point, setting);
-    settled.push_back(experiment::point_from(point, flags.config.empty() ? "run" : flags.config));
+    experiment::Point one =
+        experiment::point_from(point, flags.config.empty() ? "run" : flags.config);
+    if (known.insert(to_json(one).dump()).second) settled.push_back(std::move(one));
   }
+  say_repeated(points.size() - settled.size());
   return settled;
 }
 

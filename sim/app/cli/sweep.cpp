@@ -103,9 +103,7 @@ int print_plan(const experiment::Sweep& sweep, const std::string& output, const 
 int run(SweepFlags& flags) {
   flags.config = experiment::sweep_file(flags.config);
   experiment::Sweep sweep = experiment::sweep_from(read_json(flags.config), flags.config);
-  if (sweep.repeated > 0) {
-    say("{} points of the grid are there more than once, and run once", sweep.repeated);
-  }
+  say_repeated(sweep.repeated);
   if (flags.most_ranks) keep_small(sweep, *flags.most_ranks, flags.config);
   if (flags.memory_mebibytes) flags.options.limits.memory_bytes = *flags.memory_mebibytes << 20;
   if (!flags.shard.empty()) flags.options.shard = shard_from(flags.shard);

@@ -72,6 +72,44 @@ TEST_CASE("lists of values run every combination, each as alone") {
   CHECK(sorted(all).size() == 4);
 }
 
+TEST_CASE("a table has a column for every setting in which its rows differ") {
+  const auto heading = [](const std::string& flags) {
+    const Ended ended = run_program("run -n 1000 " + flags);
+    CHECK(ended.exit_code == 0);
+    return " " + ended.out.substr(0, ended.out.find('\n')) + " ";
+  };
+  const auto has = [](const std::string& line, const std::string& name) {
+    return line.find(" " + name + " ") != std::string::npos;
+  };
+  const std::string lists =
+      heading("--scheme topka,dense_ring -d 1%,10% --seed 1,2 --alpha 1us,2us --overlap 0,1");
+  for (const char* name : {"density", "seed", "alpha_s", "overlap"}) CHECK(has(lists, name));
+  const std::string alone = heading("--scheme topka -d 10% --seed 2 --alpha 2us");
+  for (const char* name : {"density", "seed", "alpha_s", "overlap"}) CHECK_FALSE(has(alone, name));
+  CHECK(has(heading("--iterations 2,4"), "iterations"));
+  CHECK(has(heading("--model lstm_an4 --statistical -P 2 --batch 1,2"), "batch"));
+  CHECK(has(heading("--model lstm_an4 --statistical -P 2 -d 1%,2%"), "density"));
+  // Each row says which it is.
+  const std::string out = run_program("run -n 1000 --scheme topka --seed 7,8 -P 3").out;
+  std::istringstream lines(out);
+  std::string line;
+  std::getline(lines, line);
+  for (const char* seed : {" 7 ", " 8 "}) {
+    std::getline(lines, line);
+    CHECK(line.find(seed) != std::string::npos);
+  }
+  // Only tables have them: every other format always has all settings.
+  CHECK(run_program("run -n 1000 --seed 1,2 --format json").out.find("\"settings\"") ==
+        std::string::npos);
+}
+
+TEST_CASE("a point that is given twice runs once") {
+  const Ended once = run_program("run -n 1000 -P 8,8 --scheme topka,topka");
+  CHECK(once.exit_code == 0);
+  CHECK(lines_in(once.out) == 2);
+  CHECK(once.err == "points that are given more than once run once: 3 left out\n");
+}
+
 TEST_CASE("completion knows figures, placements and the keys of --set") {
   const auto offers = [](const std::string& words, const std::string& name) {
     return ("\n" + run_program("complete -- " + words).out).find("\n" + name + "\n") !=
