@@ -20,6 +20,7 @@
 #include "sim/app/report/tables/varying.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/numbers.hpp"
 #include "sim/core/base/printable.hpp"
 #include "sim/core/base/split.hpp"
 #include "sim/machine/networks/smpi/smpi.hpp"
@@ -212,8 +213,28 @@ std::string name_of(const experiment::Point& point) {
       (point.platform.empty() ? "" : ", " + point.platform) + (point.packets ? ", packets" : ""));
 }
 
+namespace {
+
+/// The name of a setting's flag in messages: the long one, if there is one.
+std::string flag_name(const experiment::Setting& setting) {
+  const std::size_t name = setting.flag.find("--");
+  return setting.flag.substr(name == std::string::npos ? 0 : name);
+}
+
+/// "25,5M" and "0,01" are two values each, but maybe not to the one who typed them.
+void say_if_decimal_comma(const experiment::Setting& setting,
+                          const std::vector<std::string>& parts) {
+  if (parts.size() != 2 || !parse_number<double>(parts[0])) return;
+  const bool leading_zero = parts[1].size() > 1 && parts[1].starts_with('0') && parts[1][1] != '.';
+  if (parse_number<double>(parts[1]) && !leading_zero) return;
+  say("{} {},{}: these are two values, {} and {}; a decimal has a point: {}.{}", flag_name(setting),
+      parts[0], parts[1], parts[0], parts[1], parts[0], parts[1]);
+}
+
+}  // namespace
+
 void add_setting_flag(Command& command, Json& given, const experiment::Setting& setting,
-                      const std::string& help) {
+                      Values values, const std::string& help) {
   using experiment::SettingKind;
   std::string text = help.empty() ? setting.help : help;
   if (help.empty() && !setting.readers.empty()) text += fmt::format(" ({})", setting.readers);
@@ -224,21 +245,27 @@ void add_setting_flag(Command& command, Json& given, const experiment::Setting& 
   }
   Option option = command.add_taker(
       setting.flag,
-      [&given, &setting](const std::string& word) {
+      [&given, &setting, values](const std::string& word) {
         const bool is_text = setting.kind == SettingKind::text;
         const bool listed = !is_text || setting.path == "scheme";
-        Json values = Json::array();
-        for (const std::string& part : listed ? split(word) : std::vector{word}) {
-          values.push_back(experiment::value_of(part, setting));
+        const std::vector<std::string> parts = listed ? split(word) : std::vector{word};
+        if (parts.size() > 1 && values == Values::one) {
+          throw InputError(
+              fmt::format("{}: '{}' is not right; wanted is one value here, a decimal "
+                          "with a point",
+                          flag_name(setting), word));
+        }
+        Json all = Json::array();
+        for (const std::string& part : parts) {
+          all.push_back(experiment::value_of(part, setting));
           // An empty word would mean what holds without the flag: a variable that is not set.
           const bool nothing = part.empty() && !setting.standard.empty();
-          if (!nothing && (is_text || !values.back().is_string())) continue;
-          const std::size_t name = setting.flag.find("--");
-          throw InputError(fmt::format("{}: '{}' is not right; wanted is {}",
-                                       setting.flag.substr(name == std::string::npos ? 0 : name),
+          if (!nothing && (is_text || !all.back().is_string())) continue;
+          throw InputError(fmt::format("{}: '{}' is not right; wanted is {}", flag_name(setting),
                                        part, nothing ? "a name" : setting.wanted()));
         }
-        given[setting.path] = values.size() == 1 ? values.front() : values;
+        if (!is_text) say_if_decimal_comma(setting, parts);
+        given[setting.path] = all.size() == 1 ? all.front() : all;
       },
       text);
   if (!setting.choices.empty()) option.choices(setting.choices);
@@ -253,13 +280,14 @@ void add_setting_flag(Command& command, Json& given, const experiment::Setting& 
 
 void add_setting_flags(Command& command, Json& given, const experiment::Settings& settings) {
   for (const experiment::Setting& setting : settings) {
-    if (!setting.flag.empty()) add_setting_flag(command, given, setting);
+    if (!setting.flag.empty()) add_setting_flag(command, given, setting, Values::several);
   }
 }
 
 void add_memory_limit(Command& command, std::optional<std::int64_t>& mebibytes) {
   command.add_option("--memory-limit", mebibytes, "memory for a point; beyond it it fails")
       .range(std::int64_t{1}, std::int64_t{1} << 40)
+      .unit("MiB")
       .value_text("MiB");
 }
 

@@ -50,9 +50,11 @@ void add_manual(Command& app);
 /// outlive the command.
 void add_setting_flags(Command& command, Json& given,
                        const experiment::Settings& settings = experiment::point_settings());
+/// Whether a flag takes a list of values, separated by commas.
+enum class Values : std::uint8_t { one, several };
 /// Adds one such flag, with another help text if its meaning differs from that in 'run'.
 void add_setting_flag(Command& command, Json& given, const experiment::Setting& setting,
-                      const std::string& help = {});
+                      Values values, const std::string& help = {});
 /// --memory-limit MiB.
 void add_memory_limit(Command& command, std::optional<std::int64_t>& mebibytes);
 /// --format table|csv|json|jsonl.

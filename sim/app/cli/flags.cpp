@@ -8,12 +8,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "sim/app/cli/command.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/numbers.hpp"
+#include "sim/core/base/quantity.hpp"
 
 namespace thinwire::cli {
 
@@ -27,29 +30,50 @@ Option& Option::value_text(const std::string& text) {
   return *this;
 }
 
-Option& Option::choices(const std::vector<std::string>& all) {
-  option_->check(CLI::IsMember(all).description(
-      fmt::format("{{{}}}", fmt::join(all, ","))));  // choices_of() reads it
+Option& Option::unit(const std::string& unit) {
+  *unit_ = unit;
   return *this;
 }
 
+Option& Option::choices(const std::vector<std::string>& all) {
+  option_->check(CLI::IsMember(all).description(
+      fmt::format("{{{}}}", fmt::join(all, ","))));  // choices_of() reads it
+  if (option_->get_option_text().empty()) {
+    option_->option_text(fmt::format("{}", fmt::join(all, "|")));
+  }
+  return *this;
+}
+
+namespace {
+
+/// A check of numbers, which arrive as plain decimals.
+std::function<std::string(const std::string&)> within(double least, double most,
+                                                      const std::string& wanted) {
+  return [least, most, wanted](const std::string& word) {
+    const double value = std::strtod(word.c_str(), nullptr);
+    if (value >= least && value <= most) return std::string();
+    return fmt::format("{} is not right; wanted is {}", word, wanted);
+  };
+}
+
+}  // namespace
+
 Option& Option::range(std::int64_t least, std::int64_t most) {
-  option_->check(CLI::Range(least, most));
+  option_->check(within(static_cast<double>(least), static_cast<double>(most),
+                        fmt::format("a whole number from {} to {}", least, most)));
   return *this;
 }
 
 Option& Option::range(double least, double most) {
-  option_->check(CLI::Range(least, most));
+  option_->check(within(least, most, fmt::format("a number from {} to {}", least, most)));
   return *this;
 }
 
 Option& Option::positive() {
-  option_->check(
-      [](const std::string& word) {
-        const bool right = std::strtod(word.c_str(), nullptr) > 0;
-        return right ? std::string() : fmt::format("'{}' is not a number above 0", word);
-      },
-      "POSITIVE");
+  option_->check([](const std::string& word) {
+    const bool right = std::strtod(word.c_str(), nullptr) > 0;
+    return right ? std::string() : fmt::format("{} is not right; wanted is a number above 0", word);
+  });
   return *this;
 }
 
@@ -75,7 +99,7 @@ Option& Option::excludes(const Option& other) {
 
 Option& Option::show_default() {
   option_->capture_default_str();
-  return *this;
+  return value_text(fmt::format("{} [{}]", option_->get_type_name(), option_->get_default_str()));
 }
 
 namespace {
@@ -109,17 +133,34 @@ OptionInfo info_of(CLI::Option& option) {
   return info;
 }
 
-/// What is wrong with a word that a value is to be made of, or nothing.
+/// Replaces a word by the plain decimal that it stands for. Returns what is wrong with it, or
+/// nothing.
 template <class Value>
-std::string complaint_about(const std::string& word) {
+std::string read_number(std::string& word, const std::string& unit) {
+  constexpr bool kWhole = std::is_integral_v<Value>;
+  const auto refused = [&word](const std::string& reason) {
+    return fmt::format("'{}' is not right; wanted is {}", word, reason);
+  };
   if (word.empty()) return "is empty; give a value or leave it out";
-  if (std::is_floating_point_v<Value> && !std::isfinite(std::strtod(word.c_str(), nullptr))) {
-    return fmt::format("'{}' is not a finite number", word);
+  if constexpr (kWhole) {
+    if (parse_number<Value>(word)) return {};
+    const std::optional<std::int64_t> value = parse_whole(word, unit);
+    if (value && std::in_range<Value>(*value)) {
+      word = fmt::format("{}", *value);
+      return {};
+    }
+    if (value && *value < 0) return refused("a whole number from 0");
+    if (value) return refused(fmt::format("at most {}", std::numeric_limits<Value>::max()));
+  } else {
+    const std::optional<double> value = parse_quantity(word, unit);
+    if (value && std::isfinite(*value)) {
+      word = fmt::format("{}", *value);
+      return {};
+    }
+    if (value) return refused("a finite number");
   }
-  if (std::is_unsigned_v<Value> && word.front() == '-') {
-    return fmt::format("'{}' is below 0", word);
-  }
-  return {};
+  return refused(fmt::format("{}, as in {}", kWhole ? "a whole number" : "a number",
+                             quantity_example(unit, kWhole)));
 }
 
 template <class Value>
@@ -147,12 +188,22 @@ Option Command::bind(const std::string& names, Target target, const std::string&
         if constexpr (std::is_pointer_v<std::remove_reference_t<decltype(to)>>) {
           using Value = typename ValueOf<std::remove_reference_t<decltype(*to)>>::Type;
           CLI::Option* const option = app_->add_option(names, *to, help);
-          // The words of a list may be empty: completion asks what may stand in place of nothing.
-          if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(to)>,
-                                        std::vector<std::string>*>) {
-            option->check(complaint_about<Value>);
+          if constexpr (std::is_arithmetic_v<Value>) {
+            auto unit = std::make_shared<std::string>();
+            option->type_name(std::is_integral_v<Value> ? "N" : "X");
+            option->transform(CLI::Validator(
+                [unit](std::string& word) { return read_number<Value>(word, *unit); }, ""));
+            return Option(option, unit);
+          } else {
+            // The words of a list may be empty: completion asks what may stand in place of nothing.
+            if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(to)>,
+                                          std::vector<std::string>*>) {
+              option->check([](const std::string& word) {
+                return word.empty() ? "is empty; give a value or leave it out" : "";
+              });
+            }
+            return Option(option);
           }
-          return Option(option);
         } else {
           return Option(app_->add_option_function<std::string>(names, to, help));
         }

@@ -149,7 +149,7 @@ void add_recommend(Command& app) {
       "recommend",
       "Rank schemes by the simulated training iteration, and find where the ranking changes");
   const auto add = [&](const char* path, const char* help = "") {
-    add_setting_flag(command, flags->given, experiment::setting_at(path), help);
+    add_setting_flag(command, flags->given, experiment::setting_at(path), Values::one, help);
   };
   command.add_option("--model", flags->model, "model to train, see 'thinwire list models'")
       .required()

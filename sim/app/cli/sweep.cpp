@@ -161,6 +161,7 @@ void add_sweep(Command& app) {
       .add_option("--time-limit", flags->options.limits.seconds,
                   "wall-clock seconds per point; a point that exceeds them fails")
       .positive()
+      .unit("s")
       .value_text("SECONDS");
   add_memory_limit(command, flags->memory_mebibytes);
   add_format(command, flags->format);

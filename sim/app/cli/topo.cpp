@@ -198,6 +198,7 @@ void add_show(Command& topo) {
           .value_text("MATRIX");
   command.add_option("--bytes", flags->bytes, "bytes per message of the traffic")
       .range(0.0, 1e18)
+      .unit("bytes")
       .needs(traffic)
       .value_text("BYTES [1e6]");
   command.add_option("-P,--ranks", flags->ranks, "ranks that send")

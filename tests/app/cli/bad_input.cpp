@@ -13,7 +13,7 @@ using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 
 TEST_CASE("bad flags are refused in one line that says what would be right") {
-  const std::array<std::pair<const char*, const char*>, 28> cases{{
+  const std::array<std::pair<const char*, const char*>, 35> cases{{
       {"run --scheme okto", "unknown scheme 'okto'; did you mean 'oktopk'?"},
       {"run --scheme ''", "unknown scheme ''"},
       {"run --network alphabeth", "did you mean 'alphabeta'?"},
@@ -42,6 +42,13 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
       {"run --platfrom=fat_tree", "did you mean '--platform'?"},
       {"run -P 8,x", "--ranks: 'x' is not right"},
       {"run -P 8,16 --timeline t.json", "--timeline: one run has one timeline"},
+      {"recommend --model bert -P 25,5", "--ranks: '25,5' is not right; wanted is one value"},
+      {"list schemes --costs -n 1.5", "--components: '1.5' is not right; wanted is a whole number"},
+      {"list schemes --costs -d 2us", "--density: '2us' is not right; wanted is a number, as in"},
+      {"list schemes --costs -P 0", "wanted is a whole number from 1 to 1048576"},
+      {"sweep table1 --dry-run --memory-limit 2G", "wanted is a whole number, as in 2048 or 2GiB"},
+      {"recommend --model bert --most-ranks 3G", "is not right; wanted is at most 2147483647"},
+      {"trace synth bert -o x.h5 --seed -1", "is not right; wanted is a whole number from 0"},
       {"help runn", "'runn' is no command; did you mean 'run'?"},
   }};
   for (const auto& [arguments, what] : cases) {

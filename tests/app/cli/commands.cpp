@@ -103,6 +103,44 @@ TEST_CASE("a table has a column for every setting in which its rows differ") {
         std::string::npos);
 }
 
+TEST_CASE("every flag takes numbers as people write them") {
+  const auto row_of = [](const std::string& flags) {
+    return nlohmann::json::parse(run_program("run -n 1K --format jsonl " + flags).out).at("point");
+  };
+  CHECK(row_of("--beta 0.4ns")["machine"]["beta_s_per_word"] == 0.4e-9);
+  CHECK(row_of("--gamma 1ns")["machine"]["gamma_s_per_word"] == 1e-9);
+  CHECK(row_of("--eager 4KiB")["machine"]["eager_bytes"] == 4096);
+  CHECK(row_of("--set machine.alpha_s=3us")["machine"]["alpha_s"] == 3e-6);
+  CHECK(row_of("--set components=2e3")["components"] == 2000);
+  CHECK(row_of("--set options.tau=1K")["options"]["tau"] == 1000);
+  CHECK(row_of("--set input.overlap=5%")["input"]["overlap"] == 0.05);
+  CHECK(row_of("--scheme qsgd --set options.bits=4")["options"]["bits"] == 4);
+  const auto same = [](const std::string& a, const std::string& b) {
+    CAPTURE(a);
+    const Ended first = run_program(a);
+    CHECK(first.exit_code == 0);
+    CHECK(first.out == run_program(b).out);
+  };
+  same("list schemes --costs -n 25.5M -d 1% -P 1K",
+       "list schemes --costs -n 25500000 -d 0.01 -P 1000");
+  same("trace fill-in vgg16 -d 0.1% -P 1K,2K", "trace fill-in vgg16 -d 0.001 -P 1000,2000");
+  same("topo make star --hosts 1K", "topo make star --hosts 1000");
+  same("topo show gige_star --traffic ring --bytes 1MB", "topo show gige_star --traffic ring");
+}
+
+TEST_CASE("a decimal comma is pointed out, since it makes two values") {
+  const Ended two = run_program("run --scheme topka -n 25,5K");
+  CHECK(two.exit_code == 0);
+  CHECK(two.err ==
+        "--components 25,5K: these are two values, 25 and 5K; a decimal has a point: "
+        "25.5K\n");
+  CHECK(run_program("run --scheme topka -n 1000 -d 0,01").err.find("a decimal has a point: 0.01") !=
+        std::string::npos);
+  CHECK(run_program("run --scheme topka -n 1000 -d 0,0.01").err.empty());
+  CHECK(run_program("run --scheme topka -n 1000,2000").err.empty());
+  CHECK(run_program("run --scheme topka -n 1K,2K").err.empty());
+}
+
 TEST_CASE("a point that is given twice runs once") {
   const Ended once = run_program("run -n 1000 -P 8,8 --scheme topka,topka");
   CHECK(once.exit_code == 0);
