@@ -36,8 +36,12 @@ Option& Option::unit(const std::string& unit) {
 }
 
 Option& Option::choices(const std::vector<std::string>& all) {
-  option_->check(CLI::IsMember(all).description(
-      fmt::format("{{{}}}", fmt::join(all, ","))));  // choices_of() reads it
+  option_->check(
+      [all](const std::string& word) {
+        if (std::ranges::find(all, word) != all.end()) return std::string();
+        return fmt::format("'{}' is not known{}", word, did_you_mean(word, all));
+      },
+      fmt::format("{{{}}}", fmt::join(all, ",")));  // choices_of() reads it
   if (option_->get_option_text().empty()) {
     option_->option_text(fmt::format("{}", fmt::join(all, "|")));
   }
@@ -265,7 +269,7 @@ std::vector<std::string> Command::remaining() const { return app_->remaining(); 
 CommandLine::CommandLine(const std::string& name, const std::string& description,
                          const std::string& version)
     : app_(std::make_unique<CLI::App>(description, name)), root_(app_.get(), &exit_code_) {
-  app_->set_version_flag("--version", version);
+  app_->set_version_flag("-V,--version", version);
   app_->require_subcommand(1);
   app_->get_formatter()->column_width(40);
 }
@@ -292,14 +296,50 @@ Named named_by(const Command& program, const std::vector<std::string>& words) {
   return found;
 }
 
-/// What is wrong with the words, in terms of names that are near to them; else `otherwise`.
+/// Whether a word is an option rather than a value: a negative number is none.
+bool is_option(const std::string& word) {
+  return word.size() > 1 && word[0] == '-' && word[1] != '.' && (word[1] < '0' || word[1] > '9');
+}
+
+/// The part of a value's placeholder before its default: "HOST HOST" of "HOST HOST [all]".
+std::string placeholder(const OptionInfo& option) {
+  return option.value.substr(0, option.value.find(" ["));
+}
+
+/// A complaint of the parser itself, in words for users.
+std::string in_words(const Command& command, const std::string& name,
+                     const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const std::vector<OptionInfo> options = command.options();
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    const std::size_t begin = text.rfind(": ") + 2;
+    const std::string extra = text.substr(begin, text.find(' ', begin) - begin);
+    return fmt::format("'{}' is one argument too many for '{}'", extra, name);
+  }
+  for (const OptionInfo& option : options) {
+    const bool positional = !option.argument.empty();
+    const std::string known = positional ? option.argument : option.names.back();
+    if (error.get_name() == "RequiredError" && text.starts_with(known + " ")) {
+      return fmt::format("{} is missing: {}", positional ? placeholder(option) : known,
+                         option.help);
+    }
+    if (error.get_name() == "ArgumentMismatch" && text.starts_with(known + ":")) {
+      return fmt::format("{}: wanted after it is {}", known, placeholder(option));
+    }
+    // The argument's own name is nothing that a user types.
+    if (positional && text.starts_with(known + ": ")) return text.substr(known.size() + 2);
+  }
+  return text;
+}
+
+/// What is wrong with the words, in terms of names that are near to them.
 std::string complaint_of(const Named& named, const std::vector<std::string>& words,
-                         const std::string& otherwise) {
+                         const CLI::ParseError* error) {
   std::vector<std::string> commands;
   for (const Command& sub : named.command.subcommands()) {
     if (!sub.hidden()) commands.push_back(sub.name());
   }
-  if (!commands.empty() && (words.size() == named.words || !words[named.words].starts_with('-'))) {
+  if (!commands.empty() && (words.size() == named.words || !is_option(words[named.words]))) {
     if (words.size() == named.words) {
       return fmt::format("which command? {}", fmt::join(commands, ", "));
     }
@@ -311,23 +351,40 @@ std::string complaint_of(const Named& named, const std::vector<std::string>& wor
     std::ranges::copy(option.names, std::back_inserter(options));
   }
   for (std::size_t i = named.words; i < words.size() && words[i] != "--"; ++i) {
-    const std::string option = words[i].substr(0, words[i].find('='));
-    if (!option.starts_with("--") || std::ranges::find(options, option) != options.end()) continue;
+    if (!is_option(words[i])) continue;
+    const bool is_long = words[i].starts_with("--");
+    const std::string option =
+        is_long ? words[i].substr(0, words[i].find('=')) : words[i].substr(0, 2);
+    if (std::ranges::find(options, option) != options.end()) continue;
     return fmt::format("'{}' is no option of '{}'{}", option, named.name,
-                       did_you_mean(option, options));
+                       is_long ? did_you_mean(option, options) : "");
   }
-  return otherwise;
+  return error == nullptr ? "help of what?" : in_words(named.command, named.name, *error);
+}
+
+/// Takes a word "help" out of the words: before all others, or where a command or nothing else
+/// could stand, as in "topo help show" and "run help".
+bool take_help(const Command& root, std::vector<std::string>& words) {
+  if (words.empty()) return false;
+  const Named named = named_by(root, words);
+  const std::size_t at = words.front() == "help" ? 0 : named.words;
+  if (at >= words.size() || words[at] != "help") return false;
+  const bool arguments = std::ranges::any_of(
+      named.command.options(), [](const OptionInfo& option) { return !option.argument.empty(); });
+  if (at > 0 && arguments) return false;
+  words.erase(words.begin() + static_cast<std::ptrdiff_t>(at));
+  return true;
 }
 
 }  // namespace
 
 int CommandLine::run(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  const bool asked = !words.empty() && words.front() == "help";
-  if (asked) words.erase(words.begin());
+  if (words == std::vector<std::string>{"version"}) words = {"--version"};
+  const bool asked = take_help(root_, words);
   const Named named = named_by(root_, words);
   if (asked && named.words < words.size()) {
-    say("{}: {} (see '{} --help')", app_->get_name(), complaint_of(named, words, "help of what?"),
+    say("{}: {} (see '{} --help')", app_->get_name(), complaint_of(named, words, nullptr),
         named.name);
     return kBadInput;
   }
@@ -337,7 +394,7 @@ int CommandLine::run(int argc, char** argv) {
   } catch (const CLI::Success& help) {
     return app_->exit(help);
   } catch (const CLI::ParseError& error) {
-    say("{}: {} (see '{} --help')", app_->get_name(), complaint_of(named, words, error.what()),
+    say("{}: {} (see '{} --help')", app_->get_name(), complaint_of(named, words, &error),
         named.name);
     return kBadInput;
   }

@@ -13,7 +13,7 @@ using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 
 TEST_CASE("bad flags are refused in one line that says what would be right") {
-  const std::array<std::pair<const char*, const char*>, 35> cases{{
+  const std::array<std::pair<const char*, const char*>, 50> cases{{
       {"run --scheme okto", "unknown scheme 'okto'; did you mean 'oktopk'?"},
       {"run --scheme ''", "unknown scheme ''"},
       {"run --network alphabeth", "did you mean 'alphabeta'?"},
@@ -49,6 +49,24 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
       {"sweep table1 --dry-run --memory-limit 2G", "wanted is a whole number, as in 2048 or 2GiB"},
       {"recommend --model bert --most-ranks 3G", "is not right; wanted is at most 2147483647"},
       {"trace synth bert -o x.h5 --seed -1", "is not right; wanted is a whole number from 0"},
+      {"list profile", "'profile' is not known; did you mean 'profiles'?"},
+      {"run --format yaml", "--format: 'yaml' is not known; known are table, csv, json, jsonl"},
+      {"-n 5", "'-n' is no option of 'thinwire'"},
+      {"run -x", "'-x' is no option of 'thinwire run'"},
+      {"run -d -0.1 --formt csv", "'--formt' is no option of 'thinwire run'; did you mean"},
+      {"run foo", "'foo' is one argument too many for 'thinwire run'"},
+      {"sweep", "CONFIG.json is missing: JSON file with the sweep"},
+      {"compare", "RESULTS.jsonl... is missing: results of sweeps"},
+      {"recommend", "--model is missing: model to train, see 'thinwire list models'"},
+      {"run --scheme", "--scheme: wanted after it is NAME"},
+      {"topo show fat_tree --route a", "--route: wanted after it is HOST HOST"},
+      {"run --device v100",
+       "/workload/device: is for runs with a model; give workload.model (--model)"},
+      {"topo help shw", "'shw' is no command; did you mean 'show'?"},
+      {"run --platform fat_tre",
+       "unknown platform 'fat_tre' (the name of a file ends in .xml or has a '/'); did you mean "
+       "'fat_tree'?"},
+      {"run --model bert --device h1000", "did you mean 'h100'?"},
       {"help runn", "'runn' is no command; did you mean 'run'?"},
   }};
   for (const auto& [arguments, what] : cases) {

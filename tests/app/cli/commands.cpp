@@ -46,6 +46,32 @@ TEST_CASE("help before a command is --help after it") {
   CHECK(run_program("help topo show").out == run_program("topo show --help").out);
 }
 
+TEST_CASE("help and the version are found where people look for them") {
+  CHECK(run_program("topo help").out == run_program("topo --help").out);
+  CHECK(run_program("topo help show").out == run_program("topo show --help").out);
+  CHECK(run_program("run help").out == run_program("run --help").out);
+  CHECK(run_program("-V").out == run_program("--version").out);
+  CHECK(run_program("version").out == run_program("--version").out);
+}
+
+TEST_CASE("help names values, not the parser's types, and every device") {
+  for (const char* command :
+       {"run", "recommend", "list", "trace selection", "topo show", "sweep"}) {
+    CAPTURE(command);
+    const std::string help = run_program(std::string(command) + " --help").out;
+    for (const char* raw : {"INT", "UINT", "FLOAT", "TEXT", " in [", "POSITIVE", "{"}) {
+      CAPTURE(raw);
+      CHECK(help.find(raw) == std::string::npos);
+    }
+  }
+  const auto devices = nlohmann::json::parse(run_program("list devices --format json").out);
+  CHECK(devices.size() >= 4);
+  const std::string help = run_program("run --help").out;
+  for (const auto& device : devices) {
+    CHECK(help.find(device.at("name").get<std::string>()) != std::string::npos);
+  }
+}
+
 TEST_CASE("lists of values run every combination, each as alone") {
   const std::string all =
       run_program("run --scheme topka,dense_ring -P 3,8 -n 1000 --format jsonl").out;
