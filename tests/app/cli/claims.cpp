@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/app/report/tables/claims_report.hpp"
 #include "sim/app/studies/claims/claims.hpp"
 #include "tests/app/cli/program.hpp"
 #include "tests/support/sanitizers.hpp"
@@ -52,6 +53,31 @@ TEST_CASE("The quick claims hold as far as they follow from formulas or were cal
   CHECK(papers.size() == 4);
   CHECK(lines_of(text_of(folder.path("c/claims.jsonl"))) == findings);
   CHECK(text_of(folder.path("c/claims.txt")).find("calibrated numbers: ") != std::string::npos);
+}
+
+TEST_CASE("A claim's table says what a number is: its unit, and an upper bound as one") {
+  const Ended bins = run_program("claims dragonn.bins oktopk.intro.fillin");
+  CHECK(bins.exit_code == 0);
+  CHECK(bins.out.find("kind") != std::string::npos);
+  CHECK(bins.out.find(" values ") != std::string::npos);
+  thinwire::studies::Finding finding;
+  finding.kind = thinwire::studies::FindingKind::at_most;
+  finding.paper = 0.11;
+  finding.simulated = 0.04;
+  const std::string text = thinwire::report::claims_text({finding});
+  CHECK(text.find("at most  ≤ 0.11") != std::string::npos);
+}
+
+TEST_CASE("claims --list prints the ids that begin as asked for") {
+  const std::string all = run_program("claims --list").out;
+  const Ended bert = run_program("claims oktopk.bert sparcml.scd --list");
+  CHECK(bert.out ==
+        "oktopk.bert.256.speedup\noktopk.bert.efficiency\noktopk.bert.32.hours\nsparcml.scd\n");
+  CHECK(all.size() > bert.out.size());
+  const Ended unknown = run_program("claims foo --list");
+  CHECK(unknown.exit_code == 2);
+  CHECK(unknown.out.empty());
+  CHECK(run_program("claims --list --quick").exit_code == 2);
 }
 
 TEST_CASE("The headline of Ok-Topk is predicted within a quarter: BERT on 256 GPUs" *

@@ -362,7 +362,7 @@ function linksFigure() {
 }
 
 function table(headings, rows, classOf = () => "") {
-  const number = (cell) => typeof cell === "number" || /^-?[\d.]+(e-?\d+)?( ?(%|s|ms|µs|ns))?$/.test(cell) || cell === "-";
+  const number = (cell) => typeof cell === "number" || /^-?[\d.]+(e-?\d+)?( ?(%|s|ms|µs|ns))?$/.test(String(cell).replace("≤ ", "")) || cell === "-";
   const numeric = headings.map((_, i) => rows.length > 0 && rows.every((r) => number(r[i])));
   return element("table", {},
     element("thead", {}, element("tr", {}, ...headings.map((h, i) => element("th", { class: numeric[i] ? "number" : null }, h)))),
@@ -381,8 +381,8 @@ function claimsFigure() {
     caption: `${count("holds")} hold, ${count("misses")} miss, ${count("not simulated")} are not simulated. A calibrated claim holds by construction. ` +
       `Of the predicted numbers ${share(predicted)} hold. Informative are those whose null model, the answer of somebody without a simulator, misses: ${share(informative)} of them hold.` +
       (unstated.length > 0 ? ` ${unstated.length} state no null model.` : ""),
-    content: element("div", { class: "scroll" }, table(["claim", "what", "source", "paper", "simulated", "ratio", "basis", "verdict", "null", "null says", "null model", "range", "misses at", "note"],
-      data.claims.map((c) => [c.claim, c.what, c.source, text(c.paper), text(c.simulated), text(c.ratio, 3), c.basis, c.verdict, text(c.null ?? null), nullSays(c), c.null_model ?? "", typeof c.range_low === "number" ? `${text(c.range_low)} .. ${text(c.range_high)}` : "-", c.misses_at ?? "", c.note ?? ""]),
+    content: element("div", { class: "scroll" }, table(["claim", "what", "kind", "source", "paper", "simulated", "unit", "ratio", "basis", "verdict", "null", "null says", "null model", "range", "misses at", "note"],
+      data.claims.map((c) => [c.claim, c.what, c.kind ?? "", c.source, `${c.kind === "at most" ? "≤ " : ""}${text(c.paper)}`, text(c.simulated), c.unit ?? "", text(c.ratio, 3), c.basis, c.verdict, text(c.null ?? null), nullSays(c), c.null_model ?? "", typeof c.range_low === "number" ? `${text(c.range_low)} .. ${text(c.range_high)}` : "-", c.misses_at ?? "", c.note ?? ""]),
       (cell) => ["holds", "misses"].includes(cell) ? cell : "")) };
 }
 
