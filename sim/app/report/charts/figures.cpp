@@ -150,7 +150,16 @@ std::string seconds_words(double value) {
   return value == 0 ? "0" : fmt::format("{:.6g} ns", value * 1e9);
 }
 
+/// "133.5M": a count with four digits.
+std::string count_words(double value) {
+  for (const auto& [unit, factor] : {std::pair{"G", 1e9}, {"M", 1e6}, {"k", 1e3}}) {
+    if (value >= factor) return fmt::format("{:.4g}{}", value / factor, unit);
+  }
+  return fmt::format("{:.4g}", value);
+}
+
 std::string parameter_text(const std::string& key, const Json& value) {
+  if (key == "components") return "n = " + count_words(value.get<double>());
   static const std::map<std::string, const char*> times{
       {"alpha_s", "α"},   {"beta_s_per_word", "β"}, {"gamma_s_per_word", "γ"},
       {"latency_s", "L"}, {"overhead_s", "o"},      {"time_resolution_s", "time resolution"}};
@@ -217,7 +226,7 @@ std::vector<std::string> setting_texts(const Names& names) {
   return unique(texts);
 }
 
-/// "components=1000, α 2 µs": the essential settings that all results share.
+/// "n = 133.5M, α 2 µs": the essential settings that all results share.
 std::string common_text(const std::vector<Json>& settings, const std::vector<Json>& places,
                         const std::vector<Curve>& curves) {
   std::vector<std::string> texts;

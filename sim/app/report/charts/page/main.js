@@ -431,6 +431,7 @@ function draw() {
     filters.density !== null && `Density: ${filters.density}.`].filter(Boolean).join(" ");
 }
 
+if (data.title) document.title = document.querySelector("h1").textContent = data.title;
 keepDensity();
 document.getElementById("sources").textContent =
   `${[data.rows > 0 && `${data.rows} results`, data.claims.length > 0 && `${data.claims.length} claims`].filter(Boolean).join(" and ")} of ${data.sources.join(", ")}; page of thinwire ${data.version}.${data.common && ` In all results: ${data.common}.`}`;
