@@ -372,8 +372,8 @@ TEST_CASE("what is no HDF5 file, or cut off, is refused with the reason") {
   const auto said = [&](const std::string& path) {
     return error_of<InputError>([&] { const TraceReader reader(path); });
   };
-  CHECK(contains(said(folder.path("none.h5")), "none.h5: cannot be read; does the file exist?"));
-  CHECK(contains(said(folder.path("")), "cannot be read; does the file exist?"));
+  CHECK(contains(said(folder.path("none.h5")), "none.h5: cannot be read: there is no such file"));
+  CHECK(contains(said(folder.path("")), "cannot be read: it is a folder"));
   CHECK(contains(said(folder.write("text.h5", "a,b\n1,2\n")), "text.h5: is no HDF5 file"));
   CHECK(contains(said(folder.write("empty.h5", "")), "empty.h5: is no HDF5 file"));
 

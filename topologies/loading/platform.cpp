@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 #include <new>
+#include <regex>
 #include <simgrid/Exception.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
@@ -113,7 +114,21 @@ void require_readable(const std::string& path) {
   if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw InputError(fmt::format("{}: is no file; name a platform XML", path));
   }
+  if (stat(path.c_str(), &status) != 0) {
+    throw InputError(
+        fmt::format("{}: cannot be read: there is no such file; check the path, or "
+                    "take a name of 'thinwire list platforms'",
+                    path));
+  }
   if (!std::ifstream(path)) refuse_unreadable(path);
+}
+
+/// SimGrid's complaint, "Parse error at FILE:LINE: why", as this program says such things.
+std::string plain_complaint(const std::string& complaint) {
+  static const std::regex kBegin("^Parse error at |Invalid XML \\(XML input line [0-9, a-z]*\\): ");
+  static const std::regex kNoNode("' does name a node\\.");  // SimGrid lost a "not"
+  return std::regex_replace(std::regex_replace(one_line(complaint), kBegin, ""), kNoNode,
+                            "' names no host, router or zone.");
 }
 
 }  // namespace
@@ -152,7 +167,7 @@ void Platform::Loaded::load(const Platform::Loading& loading) {
     if (!xml.bypasses) paths.replace_dijkstra(*engine, loading.own_paths_from);
     engine->seal_platform();
   } catch (const simgrid::ParseError& error) {
-    throw InputError(one_line(error.what()));
+    throw InputError(plain_complaint(error.what()));
   } catch (const InputError&) {
     throw;
   } catch (const std::exception& error) {
