@@ -77,15 +77,16 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
 TEST_CASE(
     "a config's wrong key or value is named with its JSON pointer and the nearest right key") {
   const TemporaryFolder folder;
-  const std::array<std::pair<const char*, const char*>, 10> cases{{
+  const std::array<std::pair<const char*, const char*>, 11> cases{{
       {R"({"name":"x","base":{"rank":4}})",
        "/base/rank: unknown key 'rank'; did you mean 'ranks'?"},
       {R"({"name":"x","bas":{}})", "/bas: unknown key 'bas'; did you mean 'base'?"},
-      {R"({"name":"x","grid":{"ranks":[4,"many"]}})",
-       "/grid/ranks/1: /ranks: \"many\" is not right"},
+      {R"({"name":"x","grid":{"ranks":[4,"many"]}})", "json: /grid/ranks/1: \"many\" is not right"},
       {R"({"name":"x","grid":{"ranks":[]}})", "/grid/ranks: [] is not right"},
       {R"({"name":"x","grid":{"input.skw":[1]}})",
-       "/input/skw: unknown key 'skw'; did you mean 'skew'?"},
+       "json: /grid/input.skw/0: unknown key 'skw'; did you mean 'skew'?"},
+      {R"({"name":"x","grid":{"input":[{"skew":0},{"skew":99}]}})",
+       "json: /grid/input/1/skew: 99 is not right"},
       {R"({"name":"x","base":{"machine":{"alpha_s":"fast"}}})", "/base/machine/alpha_s: \"fast\""},
       {R"({"base":{}})", "the key 'name' is missing"},
       {R"({"name":"x","grid":{"scheme":["topka","topkb"]}})",
