@@ -40,7 +40,7 @@ const std::string& Settings::text(const std::string& name) const {
 }
 
 std::string Settings::refusal(const std::string& name, const std::string& wanted) const {
-  return fmt::format("{}: {}: '{}' is not right; wanted is {}", family_, name, text(name), wanted);
+  return fmt::format("{}: {}: '{}' is not valid; expected {}", family_, name, text(name), wanted);
 }
 
 int Settings::whole(const std::string& name, int least) const {

@@ -184,7 +184,7 @@ void Platform::Loaded::tune(const std::string& key, const std::string& figures) 
   const double latency = figure(xbt_parse_get_time, path, figures.substr(space));
   if (!(bandwidth > 0) || !(latency >= 0)) {
     throw InputError(
-        fmt::format("{}: property {}: '{}' is not right; wanted is 'BANDWIDTH LATENCY', as in "
+        fmt::format("{}: property {}: '{}' is not valid; expected 'BANDWIDTH LATENCY', as in "
                     "'5.25GBps 100ns'",
                     path, key, figures));
   }
@@ -214,7 +214,7 @@ void Platform::Loaded::read_zone_properties() {
       message_gap = Seconds(figure(xbt_parse_get_time, path, value));
       if (!(message_gap >= Seconds(0))) {
         throw InputError(
-            fmt::format("{}: property {}: '{}' is not right; wanted is a time, as in "
+            fmt::format("{}: property {}: '{}' is not valid; expected a time, as in "
                         "'2us'",
                         path, key, value));
       }
@@ -259,7 +259,7 @@ void Platform::Loaded::list_links() {
   for (const sg4::Link* link : all) {
     if (!(link->get_bandwidth() <= kMostFigure) || !(link->get_latency() <= kMostFigure)) {
       throw InputError(fmt::format(
-          "{}: link {}: {:g} bytes a second and a latency of {:g} s are not right; the most is "
+          "{}: link {}: {:g} bytes a second and a latency of {:g} s are not valid; the most is "
           "{:g}",
           path, link->get_name(), link->get_bandwidth(), link->get_latency(), kMostFigure));
     }

@@ -76,7 +76,7 @@ std::vector<std::string> parts_of(const std::string& text, char separator) {
   return parts;
 }
 
-/// Of a cluster's radical; -1 where it is not right.
+/// Of a cluster's radical; -1 where it is not valid.
 std::int64_t hosts_in(const std::string& radical) {
   std::int64_t hosts = 0;
   for (const std::string& part : parts_of(radical, ',')) {
@@ -89,7 +89,7 @@ std::int64_t hosts_in(const std::string& radical) {
   return hosts;
 }
 
-/// Hosts and cables that SimGrid makes of a cluster's topo_parameters; none where they are not right,
+/// Hosts and cables that SimGrid makes of a cluster's topo_parameters; none where they are not valid,
 /// which SimGrid says.
 struct ClusterSize {
   double hosts = 0;
@@ -312,7 +312,7 @@ class Reader {
     for (double number = 0; words >> number && std::abs(number) <= kMostCoordinate;) ++right;
     if (right == 3) return;
     refuse(
-        fmt::format("{}: coordinates: '{}' is not right; wanted are three numbers of "
+        fmt::format("{}: coordinates: '{}' is not valid; expected three numbers of "
                     "milliseconds, of at most {:g}",
                     subject, text, kMostCoordinate));
   }
@@ -327,7 +327,7 @@ class Reader {
       hosts = hosts_in(attributes["radical"]);
       if (hosts < 0) {
         refuse(
-            fmt::format("{}: radical: '{}' is not right; wanted are numbers and ranges, as in "
+            fmt::format("{}: radical: '{}' is not valid; expected numbers and ranges, as in "
                         "0-7,9",
                         subject, attributes["radical"]));
       }

@@ -251,7 +251,7 @@ void add_setting_flag(Command& command, Json& given, const experiment::Setting& 
         const std::vector<std::string> parts = listed ? split(word) : std::vector{word};
         if (parts.size() > 1 && values == Values::one) {
           throw InputError(
-              fmt::format("{}: '{}' is not right; wanted is one value here, a decimal "
+              fmt::format("{}: '{}' is not valid; expected one value here, a decimal "
                           "with a point",
                           flag_name(setting), word));
         }
@@ -261,7 +261,7 @@ void add_setting_flag(Command& command, Json& given, const experiment::Setting& 
           // An empty word would mean what holds without the flag: a variable that is not set.
           const bool nothing = part.empty() && !setting.standard.empty();
           if (!nothing && (is_text || !all.back().is_string())) continue;
-          throw InputError(fmt::format("{}: '{}' is not right; wanted is {}", flag_name(setting),
+          throw InputError(fmt::format("{}: '{}' is not valid; expected {}", flag_name(setting),
                                        part, nothing ? "a name" : setting.wanted()));
         }
         if (!is_text) say_if_decimal_comma(setting, parts);
@@ -331,7 +331,7 @@ std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
     const std::size_t equals = condition.find('=');
     if (equals == std::string::npos) {
       throw InputError(fmt::format(
-          "--where: '{}' is not right; wanted is KEY=VALUE, as in network=smpi", condition));
+          "--where: '{}' is not valid; expected KEY=VALUE, as in network=smpi", condition));
     }
     const std::string key = condition.substr(0, equals);
     const std::vector<std::string> values = split(condition.substr(equals + 1));

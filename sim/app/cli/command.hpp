@@ -15,7 +15,7 @@
 
 namespace thinwire::cli {
 
-// Exit codes: 0, success; 1, a simulation failed or a gate did not hold; 2, bad input; 130,
+// Exit codes: 0, success; 1, a simulation failed or a tolerance was exceeded; 2, bad input; 130,
 // interrupted.
 inline constexpr int kFailed = 1;
 inline constexpr int kBadInput = 2;

@@ -56,7 +56,7 @@ std::function<std::string(const std::string&)> within(double least, double most,
   return [least, most, wanted](const std::string& word) {
     const double value = std::strtod(word.c_str(), nullptr);
     if (value >= least && value <= most) return std::string();
-    return fmt::format("{} is not right; wanted is {}", word, wanted);
+    return fmt::format("{} is not valid; expected {}", word, wanted);
   };
 }
 
@@ -76,7 +76,7 @@ Option& Option::range(double least, double most) {
 Option& Option::positive() {
   option_->check([](const std::string& word) {
     const bool right = std::strtod(word.c_str(), nullptr) > 0;
-    return right ? std::string() : fmt::format("{} is not right; wanted is a number above 0", word);
+    return right ? std::string() : fmt::format("{} is not valid; expected a number above 0", word);
   });
   return *this;
 }
@@ -143,7 +143,7 @@ template <class Value>
 std::string read_number(std::string& word, const std::string& unit) {
   constexpr bool kWhole = std::is_integral_v<Value>;
   const auto refused = [&word](const std::string& reason) {
-    return fmt::format("'{}' is not right; wanted is {}", word, reason);
+    return fmt::format("'{}' is not valid; expected {}", word, reason);
   };
   if (word.empty()) return "is empty; give a value or leave it out";
   if constexpr (kWhole) {
@@ -324,7 +324,7 @@ std::string in_words(const Command& command, const std::string& name,
                          option.help);
     }
     if (error.get_name() == "ArgumentMismatch" && text.starts_with(known + ":")) {
-      return fmt::format("{}: wanted after it is {}", known, placeholder(option));
+      return fmt::format("{}: expected {} after it", known, placeholder(option));
     }
     // The argument's own name is nothing that a user types.
     if (positional && text.starts_with(known + ": ")) return text.substr(known.size() + 2);

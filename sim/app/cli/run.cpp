@@ -49,8 +49,7 @@ Json value_from(const std::string& key, const std::string& text) {
 void apply_setting(Json& point, const std::string& setting) {
   const std::size_t equals = setting.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw InputError(
-        fmt::format("--set {}: wanted is KEY=VALUE, as in input.overlap=0.5", setting));
+    throw InputError(fmt::format("--set {}: expected KEY=VALUE, as in input.overlap=0.5", setting));
   }
   const std::string key = setting.substr(0, equals);
   experiment::set_by_path(point, key, value_from(key, setting.substr(equals + 1)));

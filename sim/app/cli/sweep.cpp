@@ -40,7 +40,7 @@ experiment::Shard shard_from(const std::string& text) {
   if (!slash || of.ec != std::errc() || of.ptr != end || shard.index < 1 ||
       shard.index > shard.of) {
     throw InputError(fmt::format(
-        "--shard: '{}' is not right; wanted is I/N with I from 1 to N, as in 2/8", text));
+        "--shard: '{}' is not valid; expected I/N with I from 1 to N, as in 2/8", text));
   }
   return shard;
 }

@@ -35,7 +35,7 @@ void apply_parameter(MakeFlags& flags, const std::string& setting) {
   const std::size_t equals = setting.find('=');
   if (equals == std::string::npos || equals == 0) {
     throw InputError(
-        fmt::format("topo make: '{}' is not right; wanted is KEY=VALUE, as in "
+        fmt::format("topo make: '{}' is not valid; expected KEY=VALUE, as in "
                     "hosts=64, or --KEY VALUE",
                     setting));
   }

@@ -275,7 +275,7 @@ TEST_CASE("compare shows the results that are asked for") {
   CHECK(shown("--where ranks=2,8 --where scheme=topka --where network=alphabeta") == 2);
   for (const auto& [wrong, what] :
        {std::pair{"rank=2", "did you mean 'ranks'?"}, std::pair{"ranks=3", "no result has ranks=3"},
-        std::pair{"ranks", "wanted is KEY=VALUE"}}) {
+        std::pair{"ranks", "expected KEY=VALUE"}}) {
     const Ended refused = run_program("compare " + rows + " --where " + wrong);
     CHECK(refused.exit_code == 2);
     CHECK(refused.out.empty());

@@ -158,7 +158,7 @@ std::string format_of_name(const std::string& name, const std::vector<std::strin
   for (char& c : format) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (format == "htm") format = "html";
   if (std::ranges::find(formats, format) != formats.end()) return format;
-  throw InputError(fmt::format("{}: nothing is drawn as '{}'; wanted is a name that ends in .{}",
+  throw InputError(fmt::format("{}: nothing is drawn as '{}'; expected a name that ends in .{}",
                                name, extension, fmt::join(formats, ", .")));
 }
 

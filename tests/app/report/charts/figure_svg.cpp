@@ -176,7 +176,7 @@ TEST_CASE("a drawing is written as SVG, PNG and PDF, and every other name is ref
   CHECK(format_of_name("r.htm", {"svg", "html"}) == "html");
   CHECK(format_of_name("/dev/full").empty());
   CHECK_THROWS_WITH_AS(static_cast<void>(format_of_name("x.jpg")),
-                       "x.jpg: nothing is drawn as '.jpg'; wanted is a name that ends in .svg, "
+                       "x.jpg: nothing is drawn as '.jpg'; expected a name that ends in .svg, "
                        ".png, .pdf",
                        InputError);
 }
