@@ -190,7 +190,8 @@ Names values_of_setting(const std::string& key) {
     if (setting.path != key) continue;
     if (setting.kind == experiment::SettingKind::boolean) return {"true", "false"};
     if (!setting.choices.empty()) return setting.choices;
-    const OptionInfo option{.names = {"--" + setting.name()}};
+    OptionInfo option;
+    option.names.push_back("--" + setting.name());
     return values_of(option, "", {});
   }
   for (const algorithms::OptionInfo& option : algorithms::all_options()) {

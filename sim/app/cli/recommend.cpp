@@ -90,9 +90,13 @@ int run(RecommendFlags flags) {
       .crossovers = !flags.fast,
       .most_ranks = flags.most_ranks};
   const bool terminal = isatty(STDERR_FILENO) == 1;
-  if (terminal) {
-    settings.progress = [](const std::string& what) { show_on_terminal(what); };
-  }
+  settings.progress = [terminal](const std::string& what) {
+    if (terminal) {
+      show_on_terminal(what);
+    } else {
+      say("simulating {}", what);
+    }
+  };
   const studies::Recommendation result = studies::recommend(settings);
   if (terminal) show_on_terminal("");
   std::vector<experiment::Row> rows;

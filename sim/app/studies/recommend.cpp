@@ -55,7 +55,10 @@ Dominant dominant_in(const experiment::Row& row) {
 Candidate candidate_of(const RecommendSettings& settings, const std::string& scheme, Json point) {
   point["scheme"] = scheme;
   if (settings.progress) {
-    settings.progress(fmt::format("{}, P = {}", scheme, point.value("ranks", 16)));
+    const std::string density = point.contains("density")
+                                    ? fmt::format(", density {:.3g}", point.value("density", 0.0))
+                                    : "";
+    settings.progress(fmt::format("{}, P = {}{}", scheme, point.value("ranks", 16), density));
   }
   Candidate candidate{
       .row = experiment::simulate_point("recommend", experiment::point_from(point, "recommend")),
