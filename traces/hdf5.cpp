@@ -137,7 +137,7 @@ Dataset::Dataset(std::string path, hid_t file, std::string name, Kind kind, std:
   const int found = H5Sget_simple_extent_ndims(space.id());
   if (found < 0 || static_cast<std::size_t>(found) != dimensions ||
       H5Sget_simple_extent_type(space.id()) == H5S_NULL) {
-    refuse(fmt::format("has {} dimensions, wanted are {}", std::max(found, 0), dimensions));
+    refuse(fmt::format("has {} dimensions, expected {}", std::max(found, 0), dimensions));
   }
   shape_.resize(dimensions);
   if (H5Sget_simple_extent_dims(space.id(), shape_.data(), nullptr) < 0) {
@@ -148,7 +148,7 @@ Dataset::Dataset(std::string path, hid_t file, std::string name, Kind kind, std:
 
 void Dataset::check_type(Kind kind) const {
   if (is_kind(type_.id(), kind)) return;
-  refuse(fmt::format("has another type; wanted are {}", wanted(kind)));
+  refuse(fmt::format("has another type; expected {}", wanted(kind)));
 }
 
 void Dataset::check_storage() const {
@@ -187,7 +187,7 @@ void Dataset::check_storage() const {
 
 void Dataset::require_shape(const std::vector<hsize_t>& shape, const std::string& meaning) const {
   if (shape_ == shape) return;
-  refuse(fmt::format("has shape {}, wanted is {} = {}", shape_text(shape_), meaning,
+  refuse(fmt::format("has shape {}, expected {} = {}", shape_text(shape_), meaning,
                      shape_text(shape)));
 }
 

@@ -119,7 +119,7 @@ void check_layers(const Profile& profile, const std::string& path) {
   }
   if (sum != profile.components) {
     refuse(path, "/layers",
-           fmt::format("their sizes add up to {}, wanted are the {} components",
+           fmt::format("their sizes add up to {}, expected the {} components",
                        sum > kMostComponents ? fmt::format("more than {}", kMostComponents)
                                              : fmt::format("{}", sum),
                        profile.components));
@@ -174,14 +174,14 @@ void check_regions(const Profile& profile, const std::string& path) {
   for (std::size_t i = 0; i < sums.size(); ++i) {
     if (sums[i] != profile.layers[i].size) {
       refuse(path, "/regions",
-             fmt::format("those of layer {} ('{}') add up to {} components, wanted are its {}", i,
+             fmt::format("those of layer {} ('{}') add up to {} components, expected its {}", i,
                          profile.layers[i].name, sums[i], profile.layers[i].size));
     }
   }
   const double mean = weighted / static_cast<double>(profile.components);
   if (std::abs(mean - 1) > kMeanTolerance) {
     refuse(path, "/regions",
-           fmt::format("the densities' mean over components is {:.6g}, wanted is 1 within {}", mean,
+           fmt::format("the densities' mean over components is {:.6g}, expected 1 within {}", mean,
                        kMeanTolerance));
   }
 }

@@ -101,7 +101,7 @@ TEST_CASE("Variants of the judged network are kept side by side") {
   CHECK(run_program(command + " --set time_resolution_s=1e-6").err.empty());
   check_refused(run_program(command), "would be judged by itself");
   check_refused(run_program(command + " --set chunk=1"), "chunk");
-  check_refused(run_program(command + " --set flows_per_port"), "wanted is KEY=VALUE");
+  check_refused(run_program(command + " --set flows_per_port"), "expected KEY=VALUE");
 }
 
 TEST_CASE("A cell beyond the time limit is recorded as such, and tried again with a longer one") {
@@ -140,7 +140,7 @@ TEST_CASE("Wrong flags and files are refused in one line") {
                   folder.path("a")),
       "unknown network 'linkz'");
   check_refused(run_program(tiny + folder.path("a") + " --only counting"),
-                "wanted is smpi or alphabeta");
+                "expected smpi or alphabeta");
   check_refused(run_program(tiny + folder.path("a") + " --sizes 3kB"), "unknown size '3kB'");
   check_refused(run_program(tiny + folder.path("a") + " -P 0"), "0 ranks");
   check_refused(run_program(tiny + folder.path("a") + " --time-limit 0"), "--time-limit");

@@ -199,9 +199,9 @@ TEST_CASE("bad input of topo is refused in one line") {
   check_refused(run_program("topo check gige_star --hosts 0"), "--hosts");
   check_refused(run_program("topo make fattree"), "did you mean 'fat_tree'?");
   check_refused(run_program("topo make"), "unknown family ''; known are star, fat_tree");
-  check_refused(run_program("topo make star hosts"), "wanted is KEY=VALUE");
+  check_refused(run_program("topo make star hosts"), "expected KEY=VALUE");
   check_refused(run_program("topo make star host=3"), "did you mean 'hosts'?");
-  check_refused(run_program("topo make star --hosts x"), "star: hosts: 'x' is not right");
+  check_refused(run_program("topo make star --hosts x"), "star: hosts: 'x' is not valid");
   check_refused(run_program("topo make dragonfly --groups 17"), "no more groups than routers");
   check_refused(run_program("topo make star -o /no/such/folder/x.xml"), "cannot be written");
   check_refused(run_program("topo"), "--help");

@@ -121,9 +121,9 @@ TEST_CASE("what no trace can be drawn with is refused") {
     return error_of<InputError>(
         [&] { write_drawn_trace(small_profile(), settings, folder.path("made.h5")); });
   };
-  CHECK(contains(refusal({.components = 0, .density = 0.01}), "components: 0 is not right"));
+  CHECK(contains(refusal({.components = 0, .density = 0.01}), "components: 0 is not valid"));
   CHECK(contains(refusal({.components = 100, .ranks = 0, .density = 0.01}), "ranks: 0 is not"));
-  CHECK(contains(refusal({.components = 100, .density = 1.5}), "density: 1.5 is not right"));
+  CHECK(contains(refusal({.components = 100, .density = 1.5}), "density: 1.5 is not valid"));
   CHECK(contains(refusal({.components = 100, .density = 0.1, .iterations = 0}), "iterations: 0"));
 }
 

@@ -264,35 +264,35 @@ TEST_CASE("bad profiles are refused with file, pointer, value and what would be 
   write_profile(small_profile(), folder.path("good.json"));
   const std::string good = text_of(folder.path("good.json"));
   const std::array<std::tuple<const char*, const char*, const char*>, 32> cases{{
-      {"thinwire-profile", "thinwire-trace", "/format: \"thinwire-trace\" is not right; wanted is"},
-      {"\"version\": 1", "\"version\": 2", "/version: 2 is not right; wanted is 1"},
-      {"\"name\": \"small\"", "\"name\": 3", "/name: 3 is not right; wanted is a text"},
+      {"thinwire-profile", "thinwire-trace", "/format: \"thinwire-trace\" is not valid; expected"},
+      {"\"version\": 1", "\"version\": 2", "/version: 2 is not valid; expected 1"},
+      {"\"name\": \"small\"", "\"name\": 3", "/name: 3 is not valid; expected a text"},
       {"\"name\": \"small\"", "\"nam\": 3", "/nam: unknown key 'nam'; did you mean 'name'?"},
       {"  \"name\": \"small\",\n", "", "/: the key 'name' is missing"},
-      {"40000,", "-1,", "/components: -1 is not right; wanted is a whole number, at least 1"},
-      {"40000,", "4e4,", "/components: 40000.0 is not right; wanted is a whole number"},
-      {"40000,", "18446744073709551615,", "/components: 18446744073709551615 is not right"},
-      {"40000,", "40001,", "/layers: their sizes add up to 40000, wanted are the 40001"},
-      {"\"density\": 0.02", "\"density\": 1.5", "/density: 1.5 is not right"},
-      {"\"density\": 0.02", "\"density\": 0", "/density: 0 is not right; wanted is a number above"},
-      {"\"density\": 0.02", "\"density\": null", "/density: null is not right; wanted is a number"},
+      {"40000,", "-1,", "/components: -1 is not valid; expected a whole number, at least 1"},
+      {"40000,", "4e4,", "/components: 40000.0 is not valid; expected a whole number"},
+      {"40000,", "18446744073709551615,", "/components: 18446744073709551615 is not valid"},
+      {"40000,", "40001,", "/layers: their sizes add up to 40000, expected the 40001"},
+      {"\"density\": 0.02", "\"density\": 1.5", "/density: 1.5 is not valid"},
+      {"\"density\": 0.02", "\"density\": 0", "/density: 0 is not valid; expected a number above"},
+      {"\"density\": 0.02", "\"density\": null", "/density: null is not valid; expected a number"},
       {"\"density\": 0.02", "\"density\": 1e999", "a number is too large"},
-      {"\"rho\":0.25", "\"rho\":1.0", "/popularity/rho: 1 is not right; wanted is a number, at "},
-      {"\"rho\":0.25", "\"rho\":-0.1", "/popularity/rho: -0.1 is not right"},
+      {"\"rho\":0.25", "\"rho\":1.0", "/popularity/rho: 1 is not valid; expected a number, at "},
+      {"\"rho\":0.25", "\"rho\":-0.1", "/popularity/rho: -0.1 is not valid"},
       {"\"rho\":0.25", "\"rh\":0.1", "/popularity/rh: unknown key 'rh'; did you mean 'rho'?"},
-      {"\"beta_a\":0.8", "\"beta_a\":0", "/popularity/beta_a: 0 is not right; wanted is a number "},
-      {"\"never\":0.0", "\"never\":1", "/popularity/never: 1 is not right"},
-      {"\"never\":0.0", "\"never\":0.97", "/regions/0/density: 1.6 is not right; wanted is at mo"},
-      {"\"clustering\":0.5", "\"clustering\":1.5", "/popularity/clustering: 1.5 is not right"},
-      {"\"block\":256", "\"block\":0", "/popularity/block: 0 is not right"},
-      {"\"mean\":0.3", "\"mean\":0.5", "/magnitudes/mean: 0.5 is not right; wanted is at most rms"},
-      {"\"noise\":0.01", "\"noise\":-0.01", "/thresholds/noise: -0.01 is not right"},
-      {"\"memory\":20.0", "\"memory\":\"20\"", "/thresholds/memory: \"20\" is not right"},
-      {"\"size\":10000}", "\"size\":0}", "/layers/0/size: 0 is not right"},
-      {"\"layer\":1", "\"layer\":3", "/regions/1/layer: 3 is not right; wanted is the position"},
-      {"\"layer\":1", "\"layer\":-1", "/regions/1/layer: -1 is not right"},
-      {"\"layer\":2", "\"layer\":0", "/regions/3/layer: 0 is not right; wanted is at least 1"},
-      {"\"density\":1.6", "\"density\":51", "/regions/0/density: 51 is not right; wanted is at mo"},
+      {"\"beta_a\":0.8", "\"beta_a\":0", "/popularity/beta_a: 0 is not valid; expected a number "},
+      {"\"never\":0.0", "\"never\":1", "/popularity/never: 1 is not valid"},
+      {"\"never\":0.0", "\"never\":0.97", "/regions/0/density: 1.6 is not valid; expected at mo"},
+      {"\"clustering\":0.5", "\"clustering\":1.5", "/popularity/clustering: 1.5 is not valid"},
+      {"\"block\":256", "\"block\":0", "/popularity/block: 0 is not valid"},
+      {"\"mean\":0.3", "\"mean\":0.5", "/magnitudes/mean: 0.5 is not valid; expected at most rms"},
+      {"\"noise\":0.01", "\"noise\":-0.01", "/thresholds/noise: -0.01 is not valid"},
+      {"\"memory\":20.0", "\"memory\":\"20\"", "/thresholds/memory: \"20\" is not valid"},
+      {"\"size\":10000}", "\"size\":0}", "/layers/0/size: 0 is not valid"},
+      {"\"layer\":1", "\"layer\":3", "/regions/1/layer: 3 is not valid; expected the position"},
+      {"\"layer\":1", "\"layer\":-1", "/regions/1/layer: -1 is not valid"},
+      {"\"layer\":2", "\"layer\":0", "/regions/3/layer: 0 is not valid; expected at least 1"},
+      {"\"density\":1.6", "\"density\":51", "/regions/0/density: 51 is not valid; expected at mo"},
       {"\"density\":1.6", "\"density\":1.7", "/regions: the densities' mean over components is 1"},
       {"{\"kind\":\"assumed\"", "{\"kind\":\"guessed\"", "/provenance/layers/kind: 'guessed' is n"},
       {"\"popularity.rho\"", "\"popularity.roh\"",
@@ -315,7 +315,7 @@ TEST_CASE("regions that do not fill their layer are refused") {
   Profile profile = small_profile();
   profile.regions[1].size -= 5;
   CHECK(contains(error_of<InputError>([&] { write_profile(profile, folder.path("x.json")); }),
-                 "/regions: those of layer 1 ('second') add up to 19995 components, wanted are "
+                 "/regions: those of layer 1 ('second') add up to 19995 components, expected "
                  "its 20000"));
 }
 
@@ -327,7 +327,7 @@ TEST_CASE("an entry that does not say where it comes from is refused") {
                  "/provenance: the key 'magnitudes.below' is missing"));
   profile.provenance["magnitudes.below"] = {"assumed", ""};
   CHECK(contains(error_of<InputError>([&] { write_profile(profile, folder.path("x.json")); }),
-                 "/provenance/magnitudes.below/from: '' is not right"));
+                 "/provenance/magnitudes.below/from: '' is not valid"));
 }
 
 TEST_CASE("what is not finite is not written") {
@@ -335,7 +335,7 @@ TEST_CASE("what is not finite is not written") {
   Profile profile = small_profile();
   profile.magnitudes.scale = std::numeric_limits<double>::quiet_NaN();
   CHECK(contains(error_of<InputError>([&] { write_profile(profile, folder.path("x.json")); }),
-                 "/magnitudes/scale: nan is not right"));
+                 "/magnitudes/scale: nan is not valid"));
 }
 
 TEST_CASE("what is no JSON is refused with the line, and what is no file by its name") {
@@ -345,7 +345,7 @@ TEST_CASE("what is no JSON is refused with the line, and what is no file by its 
   };
   CHECK(contains(refusal(folder.write("x.json", "{\n\"name\": ?}")), "x.json:2:9: not JSON"));
   CHECK(contains(refusal(folder.write("empty.json", "")), "empty.json:1:1: not JSON"));
-  CHECK(contains(refusal(folder.write("list.json", "[1]")), "/: [1] is not right; wanted is an o"));
+  CHECK(contains(refusal(folder.write("list.json", "[1]")), "/: [1] is not valid; expected an o"));
   CHECK(contains(refusal(folder.path("none.json")), "none.json: cannot be read"));
   CHECK(contains(refusal(folder.path(".")), "cannot be read"));
 }

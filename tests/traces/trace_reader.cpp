@@ -124,7 +124,7 @@ TEST_CASE(
        [](const Patient& p) { p.remove("/header/format"); }},
       {"/header/format: is 'other'",
        [](const Patient& p) { p.header("format", std::string("other")); }},
-      {"/header/format: has another type; wanted are strings of fixed length",
+      {"/header/format: has another type; expected strings of fixed length",
        [](const Patient& p) { p.header("format", std::int64_t{1}); }},
       {"/header/version: is 2, readable is 1",
        [](const Patient& p) { p.header("version", std::int64_t{2}); }},
@@ -137,18 +137,18 @@ TEST_CASE(
        [](const Patient& p) { p.header("density", 0.0); }},
       {"/header/density: is nan", [](const Patient& p) { p.header("density", NAN); }},
       {"/header/density: is 1.5", [](const Patient& p) { p.header("density", 1.5); }},
-      {"/header/density: has another type; wanted are reals",
+      {"/header/density: has another type; expected reals",
        [](const Patient& p) { p.header("density", std::int64_t{1}); }},
       {"/header/residual_rule: is 'none', it must be 'all' or 'oktopk'",
        [](const Patient& p) { p.header("residual_rule", std::string("none")); }},
-      {"/header/source: has another type; wanted are strings of fixed length",
+      {"/header/source: has another type; expected strings of fixed length",
        [](const Patient& p) {
          const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
          H5Tset_size(type.id(), H5T_VARIABLE);
          const char* const text = "of variable length";
          p.header("source", type.id(), type.id(), static_cast<const void*>(&text));
        }},
-      {"/header/ranks: has 1 dimensions, wanted are 0",
+      {"/header/ranks: has 1 dimensions, expected 0",
        [](const Patient& p) { p.integers("/header/ranks", {2}); }},
       {"/layers/size: adds up to 999, but there are 1000",
        [](const Patient& p) {
@@ -162,7 +162,7 @@ TEST_CASE(
        [](const Patient& p) {
          p.integers("/layers/size", {-1, 1001});
        }},
-      {"/layers/name: has shape [2], wanted is [L] = [3]",
+      {"/layers/name: has shape [2], expected [L] = [3]",
        [](const Patient& p) {
          p.integers("/layers/size", {1, 1, 998});
        }},
@@ -171,27 +171,27 @@ TEST_CASE(
       // Whole datasets.
       {"/iteration: is missing", [](const Patient& p) { p.remove("/iteration"); }},
       {"/selected/begin: is missing", [](const Patient& p) { p.remove("/selected"); }},
-      {"/iteration: has another type; wanted are integers",
+      {"/iteration: has another type; expected integers",
        [](const Patient& p) {
          p.reals("/iteration", {5, 6});
        }},
-      {"/iteration: has 2 dimensions, wanted are 1",
+      {"/iteration: has 2 dimensions, expected 1",
        [](const Patient& p) {
          p.integers("/iteration", {5, 6}, {1, 2});
        }},
       {"/iteration: holds no iteration",
        [](const Patient& p) { p.integers("/iteration", {}, {0}); }},
-      {"/threshold: has shape [3, 2], wanted is [iterations, ranks] = [2, 2]",
+      {"/threshold: has shape [3, 2], expected [iterations, ranks] = [2, 2]",
        [](const Patient& p) {
          p.reals("/threshold", {1, 1, 1, 1, 1, 1}, {3, 2});
        }},
-      {"/global_threshold: has shape [1], wanted is [iterations] = [2]",
+      {"/global_threshold: has shape [1], expected [iterations] = [2]",
        [](const Patient& p) { p.reals("/global_threshold", {1}); }},
-      {"/selected/begin: has shape [4], wanted is [iterations * ranks + 1] = [5]",
+      {"/selected/begin: has shape [4], expected [iterations * ranks + 1] = [5]",
        [](const Patient& p) {
          p.integers("/selected/begin", {0, 3, 5, 10});
        }},
-      {"/selected/value: has shape [9], wanted is the shape of /selected/index = [10]",
+      {"/selected/value: has shape [9], expected the shape of /selected/index = [10]",
        [](const Patient& p) { p.reals("/selected/value", std::vector<float>(9, 1)); }},
       {"/selected/index: has shape [1000000000000], but only",
        [](const Patient& p) { p.integers("/selected/index", {}, {1'000'000'000'000}); }},
@@ -320,7 +320,7 @@ TEST_CASE(
        [](const Patient& p) {
          p.reals("/gradients/residual", std::vector<float>(9, 0), {3, 3});
        }},
-      {"/gradients/residual: has shape [2, 2], wanted is [ranks, coordinates] = [2, 3]",
+      {"/gradients/residual: has shape [2, 2], expected [ranks, coordinates] = [2, 3]",
        [](const Patient& p) {
          p.reals("/gradients/residual", std::vector<float>(4, 0), {2, 2});
        }},
@@ -332,7 +332,7 @@ TEST_CASE(
        [](const Patient& p) {
          p.reals("/gradients/scale", {1, 1, -1, 1}, {2, 2});
        }},
-      {"/gradients/value: has shape [2, 2, 2], wanted is [iterations, ranks, coordinates]",
+      {"/gradients/value: has shape [2, 2, 2], expected [iterations, ranks, coordinates]",
        [](const Patient& p) {
          p.reals("/gradients/value", std::vector<float>(8, 1), {2, 2, 2});
        }},
@@ -372,8 +372,8 @@ TEST_CASE("what is no HDF5 file, or cut off, is refused with the reason") {
   const auto said = [&](const std::string& path) {
     return error_of<InputError>([&] { const TraceReader reader(path); });
   };
-  CHECK(contains(said(folder.path("none.h5")), "none.h5: cannot be read; does the file exist?"));
-  CHECK(contains(said(folder.path("")), "cannot be read; does the file exist?"));
+  CHECK(contains(said(folder.path("none.h5")), "none.h5: cannot be read: there is no such file"));
+  CHECK(contains(said(folder.path("")), "cannot be read: it is a folder"));
   CHECK(contains(said(folder.write("text.h5", "a,b\n1,2\n")), "text.h5: is no HDF5 file"));
   CHECK(contains(said(folder.write("empty.h5", "")), "empty.h5: is no HDF5 file"));
 

@@ -125,7 +125,7 @@ void check_axes(const Axes& axes) {
   check(axes.platforms, all.platforms, "platform of the table");
   check(axes.sizes, all.sizes, "size");
   for (const int ranks : axes.ranks) {
-    if (ranks < 1) throw InputError(fmt::format("{} ranks: wanted is a number from 1", ranks));
+    if (ranks < 1) throw InputError(fmt::format("{} ranks: expected a number from 1", ranks));
   }
   topologies::check_placement(axes.placement);
 }

@@ -42,7 +42,7 @@ Json settings_from(const std::vector<std::string>& texts) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
       throw InputError(fmt::format(
-          "--set: '{}' is not right; wanted is KEY=VALUE, as in chunk_bytes=65536", text));
+          "--set: '{}' is not valid; expected KEY=VALUE, as in chunk_bytes=65536", text));
     }
     const std::string value = text.substr(equals + 1);
     const Json parsed = Json::parse(value, nullptr, false);
@@ -67,7 +67,7 @@ int run(Flags& flags) {
   table.judged.settings = settings_from(flags.settings);
   flags.report.judged = table.judged.network;
   if (flags.only != "both" && flags.only != "smpi" && flags.only != table.judged.network) {
-    throw InputError(fmt::format("--only: '{}' is not right; wanted is smpi or {}", flags.only,
+    throw InputError(fmt::format("--only: '{}' is not valid; expected smpi or {}", flags.only,
                                  table.judged.network));
   }
   table.run_reference = flags.only == "both" || flags.only == "smpi";

@@ -66,7 +66,7 @@ void read_file(const std::string& path, std::span<const PlatformHost> hosts, con
     const std::optional<double> bytes = cells ? parse_number<double>((*cells)[2]) : std::nullopt;
     if (!bytes || !std::isfinite(*bytes) || *bytes < 0) {
       throw InputError(fmt::format(
-          "{}:{}: '{}' is not right; wanted is from,to,bytes, as in {},{},1e6", path, number, text,
+          "{}:{}: '{}' is not valid; expected from,to,bytes, as in {},{},1e6", path, number, text,
           hosts.empty() ? "a" : hosts.front().name, hosts.empty() ? "b" : hosts.back().name));
     }
     std::array<HostIndex, 2> ends{};
@@ -97,7 +97,7 @@ void for_each_transfer(const std::string& traffic, std::span<const PlatformHost>
         parse_number<std::uint32_t>(std::string_view(traffic).substr(kRotation.size()));
     if (!distance) {
       throw InputError(fmt::format(
-          "traffic '{}': wanted is rotation:S with a whole number from 0, as in rotation:1",
+          "traffic '{}': expected rotation:S with a whole number from 0, as in rotation:1",
           traffic));
     }
     rotate(ranks, *distance, bytes, between_two);

@@ -103,7 +103,7 @@ std::string dragonfly_xml(const Settings& settings, const std::vector<std::strin
     const std::int64_t groups = (*hosts + group_size(p) - 1) / group_size(p);
     if (groups > p.routers) {
       throw InputError(fmt::format(
-          "dragonfly: hosts: {} is not right; wanted is at most {}, for {} groups of {} hosts with "
+          "dragonfly: hosts: {} is not valid; expected at most {}, for {} groups of {} hosts with "
           "one group a router of a chassis (raise routers, chassis or nodes)",
           *hosts, group_size(p) * p.routers, p.routers, group_size(p)));
     }

@@ -23,7 +23,7 @@ void check(const Parameters& p) {
   }
   if (p.gpus % p.nics != 0) {
     throw InputError(fmt::format(
-        "nvlink_ib: {} NICs cannot be shared evenly by {} GPUs; wanted is a divisor of {}", p.nics,
+        "nvlink_ib: {} NICs cannot be shared evenly by {} GPUs; expected a divisor of {}", p.nics,
         p.gpus, p.gpus));
   }
   if (!(p.oversubscription > 0)) {

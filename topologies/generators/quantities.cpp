@@ -56,7 +56,7 @@ std::string text_of(double value, const Unit* first, const Unit* last) {
 double parse_bandwidth(std::string_view text, std::string_view what) {
   if (const auto value = parse(text, kBandwidths); value && *value > 0) return *value;
   throw InputError(
-      fmt::format("{}: '{}' is not right; wanted is a bandwidth above 0 with its unit, as in "
+      fmt::format("{}: '{}' is not valid; expected a bandwidth above 0 with its unit, as in "
                   "5.25GBps or 25Gbps",
                   what, text));
 }
@@ -64,7 +64,7 @@ double parse_bandwidth(std::string_view text, std::string_view what) {
 Seconds parse_time(std::string_view text, std::string_view what) {
   if (const auto value = parse(text, kTimes)) return Seconds(*value);
   throw InputError(fmt::format(
-      "{}: '{}' is not right; wanted is a time from 0 with its unit, as in 100ns or 0.65us", what,
+      "{}: '{}' is not valid; expected a time from 0 with its unit, as in 100ns or 0.65us", what,
       text));
 }
 

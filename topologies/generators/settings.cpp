@@ -9,7 +9,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
-#include "sim/core/base/numbers.hpp"
+#include "sim/core/base/quantity.hpp"
 #include "sim/core/base/split.hpp"
 #include "topologies/generators/quantities.hpp"
 #include "topologies/generators/xml.hpp"
@@ -40,15 +40,15 @@ const std::string& Settings::text(const std::string& name) const {
 }
 
 std::string Settings::refusal(const std::string& name, const std::string& wanted) const {
-  return fmt::format("{}: {}: '{}' is not right; wanted is {}", family_, name, text(name), wanted);
+  return fmt::format("{}: {}: '{}' is not valid; expected {}", family_, name, text(name), wanted);
 }
 
 int Settings::whole(const std::string& name, int least) const {
-  const std::optional<int> value = parse_number<int>(text(name));
+  const std::optional<std::int64_t> value = parse_whole(text(name));
   if (!value || *value < least || *value > kMostHosts) {
     throw InputError(refusal(name, fmt::format("a whole number from {} to {}", least, kMostHosts)));
   }
-  return *value;
+  return static_cast<int>(*value);
 }
 
 bool Settings::flag(const std::string& name) const {
@@ -64,11 +64,11 @@ std::optional<int> Settings::optional_whole(const std::string& name) const {
 std::vector<int> Settings::wholes(const std::string& name) const {
   std::vector<int> values;
   for (const std::string& part : split(text(name))) {
-    const std::optional<int> value = parse_number<int>(part);
+    const std::optional<std::int64_t> value = parse_whole(part);
     if (!value || *value < 1 || *value > kMostHosts) {
       throw InputError(refusal(name, "whole numbers from 1 with commas between, as in 16,16"));
     }
-    values.push_back(*value);
+    values.push_back(static_cast<int>(*value));
   }
   return values;
 }
@@ -76,7 +76,7 @@ std::vector<int> Settings::wholes(const std::string& name) const {
 std::vector<double> Settings::numbers(const std::string& name, double least) const {
   std::vector<double> values;
   for (const std::string& part : split(text(name))) {
-    const std::optional<double> value = parse_number<double>(part);
+    const std::optional<double> value = parse_quantity(part);
     if (!value || !std::isfinite(*value) || *value < least) {
       throw InputError(
           refusal(name, fmt::format("numbers from {} with commas between, as in 2,1", least)));

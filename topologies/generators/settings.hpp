@@ -42,7 +42,7 @@ class Settings {
   [[nodiscard]] double bandwidth(const std::string& name) const;
   [[nodiscard]] Seconds time(const std::string& name) const;
 
-  /// The text of an InputError: "FAMILY: NAME: 'TEXT' is not right; wanted is WANTED".
+  /// The text of an InputError: "FAMILY: NAME: 'TEXT' is not valid; expected WANTED".
   [[nodiscard]] std::string refusal(const std::string& name, const std::string& wanted) const;
 
  private:

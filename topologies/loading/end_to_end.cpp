@@ -26,7 +26,7 @@ class Mean {
       const PlatformLink& link = platform_.links()[index];
       if (!(link.bandwidth > 0) || !(link.latency >= Seconds(0))) {
         throw InputError(fmt::format(
-            "{}: link {}: {} bytes a second and a latency of {} s are not right; wanted is more "
+            "{}: link {}: {} bytes a second and a latency of {} s are not valid; expected more "
             "than 0, and 0 or more",
             platform_.path(), link.name, link.bandwidth, link.latency.value()));
       }

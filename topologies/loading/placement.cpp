@@ -31,7 +31,7 @@ std::uint64_t seed_of(const std::string& placement) {
   const auto seed = parse_number<std::uint64_t>(std::string_view(placement).substr(kRandom.size()));
   if (!seed) {
     throw InputError(fmt::format(
-        "placement '{}': wanted is random:SEED with a whole number from 0, as in random:1",
+        "placement '{}': expected random:SEED with a whole number from 0, as in random:1",
         placement));
   }
   return *seed;

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 #include <new>
+#include <regex>
 #include <simgrid/Exception.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
@@ -113,7 +114,21 @@ void require_readable(const std::string& path) {
   if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw InputError(fmt::format("{}: is no file; name a platform XML", path));
   }
+  if (stat(path.c_str(), &status) != 0) {
+    throw InputError(
+        fmt::format("{}: cannot be read: there is no such file; check the path, or "
+                    "take a name of 'thinwire list platforms'",
+                    path));
+  }
   if (!std::ifstream(path)) refuse_unreadable(path);
+}
+
+/// SimGrid's complaint, "Parse error at FILE:LINE: why", as this program says such things.
+std::string plain_complaint(const std::string& complaint) {
+  static const std::regex kBegin("^Parse error at |Invalid XML \\(XML input line [0-9, a-z]*\\): ");
+  static const std::regex kNoNode("' does name a node\\.");  // SimGrid lost a "not"
+  return std::regex_replace(std::regex_replace(one_line(complaint), kBegin, ""), kNoNode,
+                            "' names no host, router or zone.");
 }
 
 }  // namespace
@@ -152,7 +167,7 @@ void Platform::Loaded::load(const Platform::Loading& loading) {
     if (!xml.bypasses) paths.replace_dijkstra(*engine, loading.own_paths_from);
     engine->seal_platform();
   } catch (const simgrid::ParseError& error) {
-    throw InputError(one_line(error.what()));
+    throw InputError(plain_complaint(error.what()));
   } catch (const InputError&) {
     throw;
   } catch (const std::exception& error) {
@@ -169,7 +184,7 @@ void Platform::Loaded::tune(const std::string& key, const std::string& figures) 
   const double latency = figure(xbt_parse_get_time, path, figures.substr(space));
   if (!(bandwidth > 0) || !(latency >= 0)) {
     throw InputError(
-        fmt::format("{}: property {}: '{}' is not right; wanted is 'BANDWIDTH LATENCY', as in "
+        fmt::format("{}: property {}: '{}' is not valid; expected 'BANDWIDTH LATENCY', as in "
                     "'5.25GBps 100ns'",
                     path, key, figures));
   }
@@ -199,7 +214,7 @@ void Platform::Loaded::read_zone_properties() {
       message_gap = Seconds(figure(xbt_parse_get_time, path, value));
       if (!(message_gap >= Seconds(0))) {
         throw InputError(
-            fmt::format("{}: property {}: '{}' is not right; wanted is a time, as in "
+            fmt::format("{}: property {}: '{}' is not valid; expected a time, as in "
                         "'2us'",
                         path, key, value));
       }
@@ -244,7 +259,7 @@ void Platform::Loaded::list_links() {
   for (const sg4::Link* link : all) {
     if (!(link->get_bandwidth() <= kMostFigure) || !(link->get_latency() <= kMostFigure)) {
       throw InputError(fmt::format(
-          "{}: link {}: {:g} bytes a second and a latency of {:g} s are not right; the most is "
+          "{}: link {}: {:g} bytes a second and a latency of {:g} s are not valid; the most is "
           "{:g}",
           path, link->get_name(), link->get_bandwidth(), link->get_latency(), kMostFigure));
     }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/nearest.hpp"
 #include "sim/core/base/numbers.hpp"
 
 namespace thinwire::topologies {
@@ -45,6 +46,10 @@ constexpr std::array<std::string_view, 3> kConfiguration{
     "network/loopback-bw", "network/loopback-lat", "network/crosstraffic"};
 constexpr std::array<std::string_view, 4> kOff{"0", "no", "off", "false"};
 
+/// The routings of zones, apart from WIFI. SimGrid aborts on others.
+constexpr std::array<std::string_view, 7> kRoutings{
+    "Full", "Floyd", "Dijkstra", "DijkstraCache", "Vivaldi", "Cluster", "None"};
+
 bool among(const auto& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -71,7 +76,7 @@ std::vector<std::string> parts_of(const std::string& text, char separator) {
   return parts;
 }
 
-/// Of a cluster's radical; -1 where it is not right.
+/// Of a cluster's radical; -1 where it is not valid.
 std::int64_t hosts_in(const std::string& radical) {
   std::int64_t hosts = 0;
   for (const std::string& part : parts_of(radical, ',')) {
@@ -84,7 +89,7 @@ std::int64_t hosts_in(const std::string& radical) {
   return hosts;
 }
 
-/// Hosts and cables that SimGrid makes of a cluster's topo_parameters; none where they are not right,
+/// Hosts and cables that SimGrid makes of a cluster's topo_parameters; none where they are not valid,
 /// which SimGrid says.
 struct ClusterSize {
   double hosts = 0;
@@ -191,7 +196,10 @@ class Reader {
       const auto size = static_cast<int>(file.gcount());
       const bool well = XML_Parse(parser_.get(), part.data(), size, more ? 0 : 1) == XML_STATUS_OK;
       if (failed_) std::rethrow_exception(failed_);
-      if (!well) refuse(XML_ErrorString(XML_GetErrorCode(parser_.get())));
+      if (!well) {
+        refuse(fmt::format("this is not well-formed XML: {}; 'xmllint --noout' shows the place",
+                           XML_ErrorString(XML_GetErrorCode(parser_.get()))));
+      }
     }
     return found_;
   }
@@ -224,8 +232,9 @@ class Reader {
       refuse(fmt::format("elements are nested more than {} deep", kDeepest));
     }
     if (!among(kElements, name)) {
-      refuse(
-          fmt::format("<{}> is refused: a platform may have {}", name, fmt::join(kElements, ", ")));
+      const std::vector<std::string> known(kElements.begin(), kElements.end());
+      refuse(fmt::format("<{}> is refused: no platform here has such an element{}", name,
+                         did_you_mean(name, known)));
     }
     const std::string subject = fmt::format("{} {}", name, attributes["id"]);
     for (const auto& [attribute, value] : attributes) {
@@ -238,6 +247,14 @@ class Reader {
     }
     if (attributes["sharing_policy"] == "WIFI" || boost::iequals(attributes["routing"], "Wifi")) {
       refuse(fmt::format("{}: WIFI is refused: no network here knows it", subject));
+    }
+    if (const std::string& routing = attributes["routing"]; !routing.empty()) {
+      const bool known = std::ranges::any_of(
+          kRoutings, [&](std::string_view one) { return boost::iequals(routing, one); });
+      if (!known) {
+        refuse(fmt::format("{}: unknown routing '{}'; a zone may have {}", subject, routing,
+                           fmt::join(kRoutings, ", ")));
+      }
     }
     if (name == "prop" && !open_.empty() && open_.back().name == "config") {
       check_configuration(attributes["id"], attributes["value"]);
@@ -295,7 +312,7 @@ class Reader {
     for (double number = 0; words >> number && std::abs(number) <= kMostCoordinate;) ++right;
     if (right == 3) return;
     refuse(
-        fmt::format("{}: coordinates: '{}' is not right; wanted are three numbers of "
+        fmt::format("{}: coordinates: '{}' is not valid; expected three numbers of "
                     "milliseconds, of at most {:g}",
                     subject, text, kMostCoordinate));
   }
@@ -310,7 +327,7 @@ class Reader {
       hosts = hosts_in(attributes["radical"]);
       if (hosts < 0) {
         refuse(
-            fmt::format("{}: radical: '{}' is not right; wanted are numbers and ranges, as in "
+            fmt::format("{}: radical: '{}' is not valid; expected numbers and ranges, as in "
                         "0-7,9",
                         subject, attributes["radical"]));
       }

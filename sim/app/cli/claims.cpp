@@ -43,7 +43,10 @@ const std::vector<std::string>& quick_claims() {
 
 int run(const ClaimsFlags& flags) {
   if (flags.list) {
-    for (const std::string& id : studies::claim_ids()) fmt::print("{}\n", id);
+    if (flags.quick || flags.ranges || flags.parameters || !flags.output.empty()) {
+      throw InputError("--list: prints ids and runs no claim; leave the other options out");
+    }
+    for (const std::string& id : studies::claim_ids(flags.wanted)) fmt::print("{}\n", id);
     return 0;
   }
   if (flags.parameters) {
@@ -93,7 +96,7 @@ void add_claims(Command& app) {
       .add_option("id", flags->wanted,
                   "claims whose id begins so (oktopk.bert, dragonn ...); default all")
       .value_text("ID ...");
-  command.add_flag("--list", flags->list, "print the ids and end");
+  command.add_flag("--list", flags->list, "print the ids, or those that begin so, and end");
   command.add_flag("--quick", flags->quick, "some of each paper, in less than a minute");
   command.add_flag("--ranges", flags->ranges,
                    "also at both ends of the range of each assumed constant that matters");

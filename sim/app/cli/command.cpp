@@ -11,14 +11,16 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
 #include "sim/app/report/tables/training.hpp"
+#include "sim/app/report/tables/varying.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/numbers.hpp"
 #include "sim/core/base/printable.hpp"
 #include "sim/core/base/split.hpp"
 #include "sim/machine/networks/smpi/smpi.hpp"
@@ -27,22 +29,17 @@ namespace thinwire::cli {
 
 namespace {
 
-/// The options that rows of one scheme do not have in common, in the order of the records.
-std::vector<std::string> varying_options(const std::vector<Json>& records) {
-  std::map<std::string, Json> first;  // by scheme and key
-  std::vector<std::string> varying;
-  for (const Json& record : records) {
-    for (const auto& item : record.items()) {
-      if (item.key().rfind("options.", 0) != 0) continue;
-      const std::string scheme = record.at("scheme").get<std::string>();
-      const auto [known, added] = first.emplace(scheme + " " + item.key(), item.value());
-      if (added || known->second == item.value()) continue;
-      if (std::ranges::find(varying, item.key()) == varying.end()) varying.push_back(item.key());
-    }
-  }
-  return varying;
+std::vector<Json> settings_of(const std::vector<Json>& records) {
+  std::vector<Json> settings;
+  for (const Json& record : records) settings.push_back(record.at("settings"));
+  return settings;
 }
 
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+  return std::ranges::find(all, one) != all.end();
+}
+
+/// Columns of records with their "settings".
 std::vector<report::Column> comparison_columns(Detail detail, const std::vector<Json>& records) {
   // Columns that would say the same in every row stay out.
   const auto any = [&](auto says_something) {
@@ -103,15 +100,23 @@ std::vector<report::Column> comparison_columns(Detail detail, const std::vector<
       })) {
     columns.push_back({"placement", text("placement"), true});
   }
-  // Settings that not every network reads are shown where one of them is not the default.
+  // Settings in which the rows differ, and those that not every network reads where one of them is
+  // not the default. Those that have a column of their own below or above are not repeated.
+  static const std::set<std::string> kOwnColumns{
+      "scheme",           "network", "platform",    "placement",     "ranks",
+      "components",       "k",       "input.trace", "input.profile", "input.family",
+      "input.statistical"};
+  const std::vector<std::string> varying = report::varying_settings(settings_of(records));
   for (const experiment::Setting& setting : experiment::point_settings()) {
-    if (setting.readers != "smpi" && setting.readers != "links") continue;
     const std::string& key = setting.path;
-    const auto usual = [&](const Json& value) { return experiment::is_default(setting, value); };
-    if (!any([&](const Json& r) { return r.contains(key) && !usual(r.at(key)); })) continue;
-    columns.push_back({setting.name(), [key](const Json& r) {
-                         return r.contains(key) ? report::plain_text(r.at(key)) : std::string("-");
-                       }});
+    if (kOwnColumns.contains(key) || key == "density") continue;
+    const bool of_some = setting.readers == "smpi" || setting.readers == "links";
+    const bool unusual =
+        of_some && any([&](const Json& r) {
+          const Json& own = r.at("settings");
+          return own.contains(key) && !experiment::is_default(setting, own.at(key));
+        });
+    if (unusual || contains(varying, key)) columns.push_back(report::setting_column(key));
   }
   const auto input = [](const Json& r) -> std::string {
     if (r.contains("input.trace")) return r.at("input.trace").get<std::string>();
@@ -129,10 +134,9 @@ std::vector<report::Column> comparison_columns(Detail detail, const std::vector<
   columns.push_back({"ranks", field("ranks")});
   columns.push_back({"size_bytes", field("size_bytes")});
   columns.push_back({"k", field("k")});
-  for (const std::string& key : varying_options(records)) {
-    columns.push_back({key.substr(std::string("options.").size()), [key](const Json& r) {
-                         return r.contains(key) ? report::number_text(r.at(key)) : std::string("-");
-                       }});
+  if (contains(varying, "density")) columns.push_back(report::setting_column("density"));
+  for (const std::string& key : varying) {
+    if (key.starts_with("options.")) columns.push_back(report::setting_column(key));
   }
   if (any_value("time_periodic_s")) {
     const auto four_digits = [](const char* key) {
@@ -209,8 +213,28 @@ std::string name_of(const experiment::Point& point) {
       (point.platform.empty() ? "" : ", " + point.platform) + (point.packets ? ", packets" : ""));
 }
 
+namespace {
+
+/// The name of a setting's flag in messages: the long one, if there is one.
+std::string flag_name(const experiment::Setting& setting) {
+  const std::size_t name = setting.flag.find("--");
+  return setting.flag.substr(name == std::string::npos ? 0 : name);
+}
+
+/// "25,5M" and "0,01" are two values each, but maybe not to the one who typed them.
+void say_if_decimal_comma(const experiment::Setting& setting,
+                          const std::vector<std::string>& parts) {
+  if (parts.size() != 2 || !parse_number<double>(parts[0])) return;
+  const bool leading_zero = parts[1].size() > 1 && parts[1].starts_with('0') && parts[1][1] != '.';
+  if (parse_number<double>(parts[1]) && !leading_zero) return;
+  say("{} {},{}: these are two values, {} and {}; a decimal has a point: {}.{}", flag_name(setting),
+      parts[0], parts[1], parts[0], parts[1], parts[0], parts[1]);
+}
+
+}  // namespace
+
 void add_setting_flag(Command& command, Json& given, const experiment::Setting& setting,
-                      const std::string& help) {
+                      Values values, const std::string& help) {
   using experiment::SettingKind;
   std::string text = help.empty() ? setting.help : help;
   if (help.empty() && !setting.readers.empty()) text += fmt::format(" ({})", setting.readers);
@@ -221,21 +245,27 @@ void add_setting_flag(Command& command, Json& given, const experiment::Setting& 
   }
   Option option = command.add_taker(
       setting.flag,
-      [&given, &setting](const std::string& word) {
+      [&given, &setting, values](const std::string& word) {
         const bool is_text = setting.kind == SettingKind::text;
         const bool listed = !is_text || setting.path == "scheme";
-        Json values = Json::array();
-        for (const std::string& part : listed ? split(word) : std::vector{word}) {
-          values.push_back(experiment::value_of(part, setting));
+        const std::vector<std::string> parts = listed ? split(word) : std::vector{word};
+        if (parts.size() > 1 && values == Values::one) {
+          throw InputError(
+              fmt::format("{}: '{}' is not valid; expected one value here, a decimal "
+                          "with a point",
+                          flag_name(setting), word));
+        }
+        Json all = Json::array();
+        for (const std::string& part : parts) {
+          all.push_back(experiment::value_of(part, setting));
           // An empty word would mean what holds without the flag: a variable that is not set.
           const bool nothing = part.empty() && !setting.standard.empty();
-          if (!nothing && (is_text || !values.back().is_string())) continue;
-          const std::size_t name = setting.flag.find("--");
-          throw InputError(fmt::format("{}: '{}' is not right; wanted is {}",
-                                       setting.flag.substr(name == std::string::npos ? 0 : name),
+          if (!nothing && (is_text || !all.back().is_string())) continue;
+          throw InputError(fmt::format("{}: '{}' is not valid; expected {}", flag_name(setting),
                                        part, nothing ? "a name" : setting.wanted()));
         }
-        given[setting.path] = values.size() == 1 ? values.front() : values;
+        if (!is_text) say_if_decimal_comma(setting, parts);
+        given[setting.path] = all.size() == 1 ? all.front() : all;
       },
       text);
   if (!setting.choices.empty()) option.choices(setting.choices);
@@ -250,13 +280,14 @@ void add_setting_flag(Command& command, Json& given, const experiment::Setting& 
 
 void add_setting_flags(Command& command, Json& given, const experiment::Settings& settings) {
   for (const experiment::Setting& setting : settings) {
-    if (!setting.flag.empty()) add_setting_flag(command, given, setting);
+    if (!setting.flag.empty()) add_setting_flag(command, given, setting, Values::several);
   }
 }
 
 void add_memory_limit(Command& command, std::optional<std::int64_t>& mebibytes) {
   command.add_option("--memory-limit", mebibytes, "memory for a point; beyond it it fails")
       .range(std::int64_t{1}, std::int64_t{1} << 40)
+      .unit("MiB")
       .value_text("MiB");
 }
 
@@ -274,19 +305,22 @@ void add_format(Command& command, report::Format& format) {
 std::string comparison_text(const std::vector<experiment::Row>& rows, double tolerance,
                             report::Format format, Detail detail) {
   // A training's time has more in it than the formulas': in a table it has one of its own.
-  const bool apart = format == report::Format::table;
+  const bool table = format == report::Format::table;
   std::vector<Json> records;
   for (const experiment::Row& row : rows) {
-    if (apart && !row.point.workload.model.empty()) continue;
+    if (table && !row.point.workload.model.empty()) continue;
     records.push_back(report::record_of(row, compare(row, tolerance)));
+    if (table) records.back()["settings"] = report::flat_settings(row.point);
   }
+  if (!table) return report::render(format, records, {});
   std::string text;
-  if (!records.empty() || rows.empty() || !apart) {
-    text = report::render(format, records, comparison_columns(detail, records));
+  if (!records.empty() || rows.empty()) {
+    text = report::to_table(records, comparison_columns(detail, records));
   }
   const std::vector<Json> trainings = report::training_records(rows);
-  if (apart && !trainings.empty()) {
-    text += (text.empty() ? "" : "\n") + report::to_table(trainings, report::training_columns());
+  if (!trainings.empty()) {
+    text += (text.empty() ? "" : "\n") +
+            report::to_table(trainings, report::training_columns(trainings));
   }
   return text;
 }
@@ -297,7 +331,7 @@ std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
     const std::size_t equals = condition.find('=');
     if (equals == std::string::npos) {
       throw InputError(fmt::format(
-          "--where: '{}' is not right; wanted is KEY=VALUE, as in network=smpi", condition));
+          "--where: '{}' is not valid; expected KEY=VALUE, as in network=smpi", condition));
     }
     const std::string key = condition.substr(0, equals);
     const std::vector<std::string> values = split(condition.substr(equals + 1));
@@ -316,6 +350,10 @@ std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
     if (rows.empty()) throw InputError(fmt::format("--where: no result has {}", condition));
   }
   return rows;
+}
+
+void say_repeated(std::size_t points) {
+  if (points > 0) say("points that are given more than once run once: {} left out", points);
 }
 
 void say_contradictions(const experiment::UniqueRows& rows) {

@@ -15,7 +15,7 @@
 
 namespace thinwire::cli {
 
-// Exit codes: 0, success; 1, a simulation failed or a gate did not hold; 2, bad input; 130,
+// Exit codes: 0, success; 1, a simulation failed or a tolerance was exceeded; 2, bad input; 130,
 // interrupted.
 inline constexpr int kFailed = 1;
 inline constexpr int kBadInput = 2;
@@ -50,9 +50,11 @@ void add_manual(Command& app);
 /// outlive the command.
 void add_setting_flags(Command& command, Json& given,
                        const experiment::Settings& settings = experiment::point_settings());
+/// Whether a flag takes a list of values, separated by commas.
+enum class Values : std::uint8_t { one, several };
 /// Adds one such flag, with another help text if its meaning differs from that in 'run'.
 void add_setting_flag(Command& command, Json& given, const experiment::Setting& setting,
-                      const std::string& help = {});
+                      Values values, const std::string& help = {});
 /// --memory-limit MiB.
 void add_memory_limit(Command& command, std::optional<std::int64_t>& mebibytes);
 /// --format table|csv|json|jsonl.
@@ -73,6 +75,8 @@ void prepare_for_packets(const std::vector<experiment::Point>& points, const std
 /// are those of record_of. Throws InputError if a column is unknown or no row remains.
 [[nodiscard]] std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
                                                       const std::vector<std::string>& where);
+/// Says on stderr how many points were given before and left out, if there are any.
+void say_repeated(std::size_t points);
 /// Says on stderr how many rows contradict one another.
 void say_contradictions(const experiment::UniqueRows& rows);
 /// Lists on stderr what was skipped or failed, and says whether anything failed.

@@ -84,7 +84,7 @@ int run(const CompareFlags& flags) {
   const double tolerance = flags.tolerance.value_or(kExactTolerance);
   if (!(tolerance >= 0)) {
     throw InputError(
-        fmt::format("--tolerance: {} is not right; wanted is a number from 0", tolerance));
+        fmt::format("--tolerance: {} is not valid; expected a number from 0", tolerance));
   }
   std::vector<Result> results;
   for (experiment::Row& row : rows_where(rows_of(flags.results), flags.where)) {
@@ -100,7 +100,7 @@ int run(const CompareFlags& flags) {
   for (const Result& result : results) rows.push_back(result.row);
   fmt::print("{}", grouped ? groups_text(results, flags)
                            : comparison_text(rows, tolerance, flags.format, Detail::full));
-  bool gate_holds = !report_troubles(rows);
+  bool passed = !report_troubles(rows);
   if (!flags.tolerance) return 0;
   const auto off = std::ranges::count_if(rows, [&](const experiment::Row& row) {
     const experiment::Comparison comparison = compare(row, tolerance);
@@ -112,7 +112,7 @@ int run(const CompareFlags& flags) {
   if (unknown > 0) {
     say("{} of {} results cannot be compared: no formula knows gamma, L or o", unknown,
         rows.size());
-    gate_holds = false;
+    passed = false;
   }
   using experiment::Verdict;
   const auto unjudged = std::ranges::count_if(rows, [&](const experiment::Row& row) {
@@ -131,9 +131,9 @@ int run(const CompareFlags& flags) {
   }
   if (off > 0) {
     say("{} of {} results miss their formula by more than {}", off, rows.size(), tolerance);
-    gate_holds = false;
+    passed = false;
   }
-  return gate_holds ? 0 : kFailed;
+  return passed ? 0 : kFailed;
 }
 
 }  // namespace
@@ -149,18 +149,19 @@ void add_compare(Command& app) {
       .value_text("RESULTS.jsonl...");
   command
       .add_option("--where", flags->where,
-                  "results of these only: a column and its values; may be given several times")
+                  "only results with these values in a column; may be given several times")
       .value_text("KEY=VALUE[,VALUE]");
   command
       .add_option("--group-by", flags->group_by,
-                  "a row a group of results that agree in these columns: how many, and median, "
-                  "least and most of their times, ratios and congestion factors")
+                  "one row per group of results that agree in these columns: their number, and the "
+                  "median, minimum and maximum of their times, ratios and congestion factors")
       .value_text("COLUMN[,COLUMN]");
-  command.add_option("--sort-by", flags->sort_by, "ascending by this column").value_text("COLUMN");
+  command.add_option("--sort-by", flags->sort_by, "sort by this column, ascending")
+      .value_text("COLUMN");
   command
       .add_option(
           "--tolerance", flags->tolerance,
-          "gate: exit with 1 where a result misses an exact formula, or leaves an interval, by "
+          "exit with 1 if a result differs from an exact formula, or lies outside an interval, by "
           "more than this share")
       .value_text("SHARE");
   add_format(command, flags->format);

@@ -4,20 +4,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
+#include "sim/app/experiment/compare.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/settings.hpp"
 #include "sim/app/experiment/sweep.hpp"
 #include "sim/app/report/charts/figure_svg.hpp"
+#include "sim/app/report/tables/groups.hpp"
+#include "sim/app/report/tables/records.hpp"
 #include "sim/app/studies/claims/claims.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/split.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "sim/machine/workloads/model.hpp"
 #include "topologies/loading/shipped.hpp"
@@ -63,48 +73,135 @@ Names shipped_inputs() {
   return names;
 }
 
-/// "KEY=" of every setting of a point, and of every option of a scheme.
-Names setting_keys() {
+/// The words after an option, in all its occurrences: {"topka", "oktopk"} of --scheme topka,oktopk.
+Names given_to(const std::string& option, const Names& words) {
+  Names given;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] != option) continue;
+    const std::size_t at = words[i + 1] == "=" ? i + 2 : i + 1;
+    if (at + 1 >= words.size()) continue;  // the word that is being completed
+    std::ranges::move(split(words[at]), std::back_inserter(given));
+  }
+  return given;
+}
+
+/// The options of the schemes that the words name; without a name those of the default scheme, and
+/// of all where a config may name another.
+std::vector<algorithms::OptionInfo> scheme_options(const Names& words) {
+  Names schemes = given_to("--scheme", words);
+  if (schemes.empty() && !given_to("--config", words).empty()) return algorithms::all_options();
+  if (schemes.empty()) schemes.push_back(experiment::Point().scheme);
+  std::vector<algorithms::OptionInfo> options;
+  for (const std::string& scheme : schemes) {
+    try {
+      std::ranges::move(algorithms::find_scheme(scheme).options, std::back_inserter(options));
+    } catch (const InputError&) {  // the run will say so
+    }
+  }
+  return options;
+}
+
+/// "KEY=" of every setting of a point, and of the options of its schemes.
+Names setting_keys(const Names& words) {
   Names keys;
   for (const experiment::Setting& setting : experiment::point_settings()) {
     if (setting.kind != experiment::SettingKind::options) keys.push_back(setting.path + "=");
   }
-  for (const std::string& option : names_of(algorithms::all_options())) {
-    keys.push_back("options." + option + "=");
+  for (const std::string& option : names_of(scheme_options(words))) {
+    const std::string key = "options." + option + "=";
+    if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
   }
   return keys;
 }
 
+/// The columns of the first results file among the words, else those of a default point.
+Names columns(const Names& words) {
+  experiment::Row row;
+  row.point = experiment::point_from(Json::object(), "complete");
+  for (const std::string& word : words) {
+    if (!word.ends_with(".jsonl")) continue;
+    std::ifstream file(word);
+    std::string line;
+    if (!std::getline(file, line)) continue;
+    try {
+      const experiment::RowsFile first = experiment::rows_from(line + "\n", word);
+      if (!first.rows.empty()) row = first.rows.front();
+      break;
+    } catch (const InputError&) {  // no results
+    }
+  }
+  const Json record = report::record_of(row, compare(row, kExactTolerance));
+  const Names by = given_to("--group-by", words);
+  return report::columns_of(by.empty() ? std::vector{record} : report::group_records({record}, by));
+}
+
 /// What an option or a positional argument takes, by its name.
-Names values_of(const OptionInfo& option, const std::string& begun) {
-  using Maker = std::function<Names(const std::string&)>;
+Names values_of(const OptionInfo& option, const std::string& begun, const Names& words) {
+  using Maker = std::function<Names(const std::string& begun, const Names& words)>;
+  const auto any = [](Names (*names)()) {
+    return [names](const std::string&, const Names&) { return names(); };
+  };
+  const auto schemes = [](const std::string& text, const Names&) {
+    return in_list(text, scheme_names);
+  };
+  const auto traces = any([] { return traces::shipped_traces(); });
   static const std::map<std::string, Maker> makers{
-      {"scheme", scheme_names},
-      {"schemes", [](const std::string& text) { return in_list(text, scheme_names); }},
-      {"sparsifier", [](const std::string&) { return names_of(algorithms::all_sparsifiers()); }},
-      {"network", [](const std::string&) { return names_of(experiment::all_networks()); }},
-      {"figure", [](const std::string&) { return report::figure_names(); }},
-      {"placement",
-       [](const std::string&) {
+      {"scheme", schemes},
+      {"schemes", schemes},
+      {"sparsifier", any([] { return names_of(algorithms::all_sparsifiers()); })},
+      {"network", any([] { return names_of(experiment::all_networks()); })},
+      {"figure", any([] { return report::figure_names(); })},
+      {"placement", any([] {
          return Names{"block", "round_robin", "random:1"};
+       })},
+      {"set", [](const std::string&, const Names& all) { return setting_keys(all); }},
+      {"sort-by", [](const std::string&, const Names& all) { return columns(all); }},
+      {"group-by",
+       [](const std::string& text, const Names& all) {
+         return in_list(text, [&](const std::string&) { return columns(all); });
        }},
-      {"set", [](const std::string&) { return setting_keys(); }},
-      {"platform", [](const std::string&) { return topologies::shipped_platforms(); }},
-      {"trace", [](const std::string&) { return traces::shipped_traces(); }},
-      {"traces", [](const std::string&) { return traces::shipped_traces(); }},
-      {"profile", [](const std::string&) { return traces::shipped_profiles(); }},
-      {"input", [](const std::string&) { return shipped_inputs(); }},
-      {"model", [](const std::string&) { return workloads::shipped_models(); }},
-      {"device", [](const std::string&) { return workloads::shipped_devices(); }},
-      {"id", [](const std::string&) { return studies::claim_ids(); }},
-      {"sweep", [](const std::string&) { return experiment::shipped_sweeps(); }},
+      {"where",
+       [](const std::string&, const Names& all) {
+         Names keys = columns(all);
+         for (std::string& key : keys) key += "=";
+         return keys;
+       }},
+      {"platform", any([] { return topologies::shipped_platforms(); })},
+      {"trace", traces},
+      {"traces", traces},
+      {"profile", any([] { return traces::shipped_profiles(); })},
+      {"input", any(shipped_inputs)},
+      {"model", any([] { return workloads::shipped_models(); })},
+      {"device", any([] { return workloads::shipped_devices(); })},
+      {"id", any([] { return studies::claim_ids(); })},
+      {"sweep", any([] { return experiment::shipped_sweeps(); })},
   };
   if (!option.choices.empty()) return option.choices;
   const std::string name =
       option.names.empty() ? option.argument
                            : option.names.back().substr(option.names.back().find_first_not_of('-'));
   const auto found = makers.find(name);
-  return found == makers.end() ? Names() : found->second(begun);
+  return found == makers.end() ? Names() : found->second(begun, words);
+}
+
+/// The values of KEY after "--set KEY=", if they are a fixed set.
+Names values_of_setting(const std::string& key) {
+  for (const experiment::Setting& setting : experiment::point_settings()) {
+    if (setting.path != key) continue;
+    if (setting.kind == experiment::SettingKind::boolean) return {"true", "false"};
+    if (!setting.choices.empty()) return setting.choices;
+    OptionInfo option;
+    option.names.push_back("--" + setting.name());
+    return values_of(option, "", {});
+  }
+  for (const algorithms::OptionInfo& option : algorithms::all_options()) {
+    if ("options." + option.name != key) continue;
+    if (std::holds_alternative<bool>(option.fallback)) return {"true", "false"};
+    Names values;
+    for (const auto value : option.choices) values.push_back(fmt::format("{}", value));
+    return values;
+  }
+  return {};
 }
 
 Names subcommands_of(const Command& command) {
@@ -142,7 +239,9 @@ std::optional<OptionInfo> positional(const Command& command, std::size_t before)
 }
 
 /// All that may stand in place of the last word. Bash makes a word of '=' and of what is around it.
-Names candidates(const Command& program, const Names& words) {
+Names candidates(const Command& program, const Names& all) {
+  const bool help = all.size() > 1 && all.front() == "help";
+  const Names words(all.begin() + (help ? 1 : 0), all.end());
   Command command = program;
   std::optional<OptionInfo> waiting;  // for its value
   std::size_t positionals = 0;
@@ -152,6 +251,11 @@ Names candidates(const Command& program, const Names& words) {
     const auto sub =
         std::ranges::find_if(subs, [&](const Command& one) { return one.name() == word; });
     if (waiting) {
+      // "--set KEY = ": the value is not complete with its key.
+      const bool key_follows =
+          waiting->names.back() == "--set" && words[i + 1] == "=" && word != "=";
+      if (key_follows && i + 3 >= words.size()) return values_of_setting(word);
+      if (key_follows) i += 2;
       if (word != "=") waiting.reset();
     } else if (word.size() > 1 && word.front() == '-') {
       waiting = option_named(command, word);
@@ -163,12 +267,14 @@ Names candidates(const Command& program, const Names& words) {
     }
   }
   const std::string begun = words.empty() || words.back() == "=" ? "" : words.back();
-  if (waiting) return values_of(*waiting, begun);
+  if (waiting) return values_of(*waiting, begun, words);
+  if (help) return positionals == 0 ? subcommands_of(command) : Names();
   if (begun.starts_with("-")) return options_of(command);
   Names names = positionals == 0 ? subcommands_of(command) : Names();
+  if (all.size() <= 1) names.emplace_back("help");
   const std::optional<OptionInfo> argument = positional(command, positionals);
   if (!argument) return names;
-  for (std::string& value : values_of(*argument, begun)) names.push_back(std::move(value));
+  for (std::string& value : values_of(*argument, begun, words)) names.push_back(std::move(value));
   return names;
 }
 

@@ -8,12 +8,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "sim/app/cli/command.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/numbers.hpp"
+#include "sim/core/base/quantity.hpp"
 
 namespace thinwire::cli {
 
@@ -27,29 +30,54 @@ Option& Option::value_text(const std::string& text) {
   return *this;
 }
 
-Option& Option::choices(const std::vector<std::string>& all) {
-  option_->check(CLI::IsMember(all).description(
-      fmt::format("{{{}}}", fmt::join(all, ","))));  // choices_of() reads it
+Option& Option::unit(const std::string& unit) {
+  *unit_ = unit;
   return *this;
 }
 
+Option& Option::choices(const std::vector<std::string>& all) {
+  option_->check(
+      [all](const std::string& word) {
+        if (std::ranges::find(all, word) != all.end()) return std::string();
+        return fmt::format("'{}' is not known{}", word, did_you_mean(word, all));
+      },
+      fmt::format("{{{}}}", fmt::join(all, ",")));  // choices_of() reads it
+  if (option_->get_option_text().empty()) {
+    option_->option_text(fmt::format("{}", fmt::join(all, "|")));
+  }
+  return *this;
+}
+
+namespace {
+
+/// A check of numbers, which arrive as plain decimals.
+std::function<std::string(const std::string&)> within(double least, double most,
+                                                      const std::string& wanted) {
+  return [least, most, wanted](const std::string& word) {
+    const double value = std::strtod(word.c_str(), nullptr);
+    if (value >= least && value <= most) return std::string();
+    return fmt::format("{} is not valid; expected {}", word, wanted);
+  };
+}
+
+}  // namespace
+
 Option& Option::range(std::int64_t least, std::int64_t most) {
-  option_->check(CLI::Range(least, most));
+  option_->check(within(static_cast<double>(least), static_cast<double>(most),
+                        fmt::format("a whole number from {} to {}", least, most)));
   return *this;
 }
 
 Option& Option::range(double least, double most) {
-  option_->check(CLI::Range(least, most));
+  option_->check(within(least, most, fmt::format("a number from {} to {}", least, most)));
   return *this;
 }
 
 Option& Option::positive() {
-  option_->check(
-      [](const std::string& word) {
-        const bool right = std::strtod(word.c_str(), nullptr) > 0;
-        return right ? std::string() : fmt::format("'{}' is not a number above 0", word);
-      },
-      "POSITIVE");
+  option_->check([](const std::string& word) {
+    const bool right = std::strtod(word.c_str(), nullptr) > 0;
+    return right ? std::string() : fmt::format("{} is not valid; expected a number above 0", word);
+  });
   return *this;
 }
 
@@ -75,7 +103,7 @@ Option& Option::excludes(const Option& other) {
 
 Option& Option::show_default() {
   option_->capture_default_str();
-  return *this;
+  return value_text(fmt::format("{} [{}]", option_->get_type_name(), option_->get_default_str()));
 }
 
 namespace {
@@ -109,17 +137,34 @@ OptionInfo info_of(CLI::Option& option) {
   return info;
 }
 
-/// What is wrong with a word that a value is to be made of, or nothing.
+/// Replaces a word by the plain decimal that it stands for. Returns what is wrong with it, or
+/// nothing.
 template <class Value>
-std::string complaint_about(const std::string& word) {
+std::string read_number(std::string& word, const std::string& unit) {
+  constexpr bool kWhole = std::is_integral_v<Value>;
+  const auto refused = [&word](const std::string& reason) {
+    return fmt::format("'{}' is not valid; expected {}", word, reason);
+  };
   if (word.empty()) return "is empty; give a value or leave it out";
-  if (std::is_floating_point_v<Value> && !std::isfinite(std::strtod(word.c_str(), nullptr))) {
-    return fmt::format("'{}' is not a finite number", word);
+  if constexpr (kWhole) {
+    if (parse_number<Value>(word)) return {};
+    const std::optional<std::int64_t> value = parse_whole(word, unit);
+    if (value && std::in_range<Value>(*value)) {
+      word = fmt::format("{}", *value);
+      return {};
+    }
+    if (value && *value < 0) return refused("a whole number from 0");
+    if (value) return refused(fmt::format("at most {}", std::numeric_limits<Value>::max()));
+  } else {
+    const std::optional<double> value = parse_quantity(word, unit);
+    if (value && std::isfinite(*value)) {
+      word = fmt::format("{}", *value);
+      return {};
+    }
+    if (value) return refused("a finite number");
   }
-  if (std::is_unsigned_v<Value> && word.front() == '-') {
-    return fmt::format("'{}' is below 0", word);
-  }
-  return {};
+  return refused(fmt::format("{}, as in {}", kWhole ? "a whole number" : "a number",
+                             quantity_example(unit, kWhole)));
 }
 
 template <class Value>
@@ -147,12 +192,22 @@ Option Command::bind(const std::string& names, Target target, const std::string&
         if constexpr (std::is_pointer_v<std::remove_reference_t<decltype(to)>>) {
           using Value = typename ValueOf<std::remove_reference_t<decltype(*to)>>::Type;
           CLI::Option* const option = app_->add_option(names, *to, help);
-          // The words of a list may be empty: completion asks what may stand in place of nothing.
-          if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(to)>,
-                                        std::vector<std::string>*>) {
-            option->check(complaint_about<Value>);
+          if constexpr (std::is_arithmetic_v<Value>) {
+            auto unit = std::make_shared<std::string>();
+            option->type_name(std::is_integral_v<Value> ? "N" : "X");
+            option->transform(CLI::Validator(
+                [unit](std::string& word) { return read_number<Value>(word, *unit); }, ""));
+            return Option(option, unit);
+          } else {
+            // The words of a list may be empty: completion asks what may stand in place of nothing.
+            if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(to)>,
+                                          std::vector<std::string>*>) {
+              option->check([](const std::string& word) {
+                return word.empty() ? "is empty; give a value or leave it out" : "";
+              });
+            }
+            return Option(option);
           }
-          return Option(option);
         } else {
           return Option(app_->add_option_function<std::string>(names, to, help));
         }
@@ -214,7 +269,7 @@ std::vector<std::string> Command::remaining() const { return app_->remaining(); 
 CommandLine::CommandLine(const std::string& name, const std::string& description,
                          const std::string& version)
     : app_(std::make_unique<CLI::App>(description, name)), root_(app_.get(), &exit_code_) {
-  app_->set_version_flag("--version", version);
+  app_->set_version_flag("-V,--version", version);
   app_->require_subcommand(1);
   app_->get_formatter()->column_width(40);
 }
@@ -241,14 +296,50 @@ Named named_by(const Command& program, const std::vector<std::string>& words) {
   return found;
 }
 
-/// What is wrong with the words, in terms of names that are near to them; else `otherwise`.
+/// Whether a word is an option rather than a value: a negative number is none.
+bool is_option(const std::string& word) {
+  return word.size() > 1 && word[0] == '-' && word[1] != '.' && (word[1] < '0' || word[1] > '9');
+}
+
+/// The part of a value's placeholder before its default: "HOST HOST" of "HOST HOST [all]".
+std::string placeholder(const OptionInfo& option) {
+  return option.value.substr(0, option.value.find(" ["));
+}
+
+/// A complaint of the parser itself, in words for users.
+std::string in_words(const Command& command, const std::string& name,
+                     const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const std::vector<OptionInfo> options = command.options();
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    const std::size_t begin = text.rfind(": ") + 2;
+    const std::string extra = text.substr(begin, text.find(' ', begin) - begin);
+    return fmt::format("'{}' is one argument too many for '{}'", extra, name);
+  }
+  for (const OptionInfo& option : options) {
+    const bool positional = !option.argument.empty();
+    const std::string known = positional ? option.argument : option.names.back();
+    if (error.get_name() == "RequiredError" && text.starts_with(known + " ")) {
+      return fmt::format("{} is missing: {}", positional ? placeholder(option) : known,
+                         option.help);
+    }
+    if (error.get_name() == "ArgumentMismatch" && text.starts_with(known + ":")) {
+      return fmt::format("{}: expected {} after it", known, placeholder(option));
+    }
+    // The argument's own name is nothing that a user types.
+    if (positional && text.starts_with(known + ": ")) return text.substr(known.size() + 2);
+  }
+  return text;
+}
+
+/// What is wrong with the words, in terms of names that are near to them.
 std::string complaint_of(const Named& named, const std::vector<std::string>& words,
-                         const std::string& otherwise) {
+                         const CLI::ParseError* error) {
   std::vector<std::string> commands;
   for (const Command& sub : named.command.subcommands()) {
     if (!sub.hidden()) commands.push_back(sub.name());
   }
-  if (!commands.empty() && (words.size() == named.words || !words[named.words].starts_with('-'))) {
+  if (!commands.empty() && (words.size() == named.words || !is_option(words[named.words]))) {
     if (words.size() == named.words) {
       return fmt::format("which command? {}", fmt::join(commands, ", "));
     }
@@ -260,23 +351,40 @@ std::string complaint_of(const Named& named, const std::vector<std::string>& wor
     std::ranges::copy(option.names, std::back_inserter(options));
   }
   for (std::size_t i = named.words; i < words.size() && words[i] != "--"; ++i) {
-    const std::string option = words[i].substr(0, words[i].find('='));
-    if (!option.starts_with("--") || std::ranges::find(options, option) != options.end()) continue;
+    if (!is_option(words[i])) continue;
+    const bool is_long = words[i].starts_with("--");
+    const std::string option =
+        is_long ? words[i].substr(0, words[i].find('=')) : words[i].substr(0, 2);
+    if (std::ranges::find(options, option) != options.end()) continue;
     return fmt::format("'{}' is no option of '{}'{}", option, named.name,
-                       did_you_mean(option, options));
+                       is_long ? did_you_mean(option, options) : "");
   }
-  return otherwise;
+  return error == nullptr ? "help of what?" : in_words(named.command, named.name, *error);
+}
+
+/// Takes a word "help" out of the words: before all others, or where a command or nothing else
+/// could stand, as in "topo help show" and "run help".
+bool take_help(const Command& root, std::vector<std::string>& words) {
+  if (words.empty()) return false;
+  const Named named = named_by(root, words);
+  const std::size_t at = words.front() == "help" ? 0 : named.words;
+  if (at >= words.size() || words[at] != "help") return false;
+  const bool arguments = std::ranges::any_of(
+      named.command.options(), [](const OptionInfo& option) { return !option.argument.empty(); });
+  if (at > 0 && arguments) return false;
+  words.erase(words.begin() + static_cast<std::ptrdiff_t>(at));
+  return true;
 }
 
 }  // namespace
 
 int CommandLine::run(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  const bool asked = !words.empty() && words.front() == "help";
-  if (asked) words.erase(words.begin());
+  if (words == std::vector<std::string>{"version"}) words = {"--version"};
+  const bool asked = take_help(root_, words);
   const Named named = named_by(root_, words);
   if (asked && named.words < words.size()) {
-    say("{}: {} (see '{} --help')", app_->get_name(), complaint_of(named, words, "help of what?"),
+    say("{}: {} (see '{} --help')", app_->get_name(), complaint_of(named, words, nullptr),
         named.name);
     return kBadInput;
   }
@@ -286,7 +394,7 @@ int CommandLine::run(int argc, char** argv) {
   } catch (const CLI::Success& help) {
     return app_->exit(help);
   } catch (const CLI::ParseError& error) {
-    say("{}: {} (see '{} --help')", app_->get_name(), complaint_of(named, words, error.what()),
+    say("{}: {} (see '{} --help')", app_->get_name(), complaint_of(named, words, &error),
         named.name);
     return kBadInput;
   }

@@ -42,6 +42,8 @@ class Option {
   Option& required();
   /// The text that --help shows in place of the value, "FILE [stdout]".
   Option& value_text(const std::string& text);
+  /// The unit of a number, which decides about its suffixes: see parse_quantity.
+  Option& unit(const std::string& unit);
   Option& choices(const std::vector<std::string>& all);
   Option& range(std::int64_t least, std::int64_t most);
   Option& range(int least, int most) { return range(std::int64_t{least}, std::int64_t{most}); }
@@ -58,8 +60,10 @@ class Option {
 
  private:
   friend class Command;
-  explicit Option(CLI::Option* option) : option_(option) {}
+  explicit Option(CLI::Option* option, std::shared_ptr<std::string> unit = nullptr)
+      : option_(option), unit_(std::move(unit)) {}
   CLI::Option* option_;
+  std::shared_ptr<std::string> unit_;  ///< none for other values than numbers
 };
 
 /// A command with its options and subcommands.

@@ -33,7 +33,7 @@ constexpr const char* kFooter =
     "  thinwire topo show aries_daint\n"
     "  thinwire trace show training.h5\n"
     "\n"
-    "Exit codes: 0 all is well, 1 a simulation failed or a gate did not hold, 2 bad input,\n"
+    "Exit codes: 0 all is well, 1 a simulation failed or a tolerance was exceeded, 2 bad input,\n"
     "130 interrupted.";
 
 }  // namespace

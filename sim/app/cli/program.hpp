@@ -36,8 +36,8 @@ class Program {
   /// matter: sparsifiers are registered first.
   void add(algorithms::SparsifierInfo sparsifier);
 
-  /// Executes the arguments and returns the exit code: 0, success; 1, a simulation failed or a gate
-  /// did not hold; 2, bad input, also if an added scheme or sparsifier is refused. Error messages
+  /// Executes the arguments and returns the exit code: 0, success; 1, a simulation failed or a
+  /// tolerance was exceeded; 2, bad input, also if an added scheme or sparsifier is refused. Error messages
   /// are one line on stderr; throws nothing. Must be called only once.
   [[nodiscard]] int run(int argc, char** argv);
 

@@ -90,9 +90,13 @@ int run(RecommendFlags flags) {
       .crossovers = !flags.fast,
       .most_ranks = flags.most_ranks};
   const bool terminal = isatty(STDERR_FILENO) == 1;
-  if (terminal) {
-    settings.progress = [](const std::string& what) { show_on_terminal(what); };
-  }
+  settings.progress = [terminal](const std::string& what) {
+    if (terminal) {
+      show_on_terminal(what);
+    } else {
+      say("simulating {}", what);
+    }
+  };
   const studies::Recommendation result = studies::recommend(settings);
   if (terminal) show_on_terminal("");
   std::vector<experiment::Row> rows;
@@ -149,7 +153,7 @@ void add_recommend(Command& app) {
       "recommend",
       "Rank schemes by the simulated training iteration, and find where the ranking changes");
   const auto add = [&](const char* path, const char* help = "") {
-    add_setting_flag(command, flags->given, experiment::setting_at(path), help);
+    add_setting_flag(command, flags->given, experiment::setting_at(path), Values::one, help);
   };
   command.add_option("--model", flags->model, "model to train, see 'thinwire list models'")
       .required()

@@ -87,11 +87,30 @@ Read read_all(const std::vector<std::string>& paths) {
   return read;
 }
 
+/// Refuses a file whose name says that it has another format. Other names may hold any.
+void check_name_of_format(const std::string& output, const std::string& format,
+                          const std::vector<std::string>& formats) {
+  std::string named;
+  try {
+    named = report::format_of_name(output, formats);
+  } catch (const InputError&) {
+    return;
+  }
+  if (named.empty() || named == format) return;
+  throw InputError(
+      fmt::format("{}: the name says {}, and --format {}; leave one out or make them agree", output,
+                  named, format));
+}
+
 std::string format_of(const ReportFlags& flags) {
   std::vector<std::string> formats(report::image_formats());
   formats.emplace_back("html");
   std::string format = flags.format;
-  if (format.empty()) format = report::format_of_name(flags.output, formats);
+  if (format.empty()) {
+    format = report::format_of_name(flags.output, formats);
+  } else {
+    check_name_of_format(flags.output, format, formats);
+  }
   if (format.empty()) format = flags.figure.empty() ? "html" : "svg";
   if (format == "html" && !flags.figure.empty()) {
     throw InputError(
@@ -121,19 +140,28 @@ int run(const ReportFlags& flags) {
     throw InputError(fmt::format("report: {} hold no results", fmt::join(flags.results, ", ")));
   }
   if (!read.rows.empty()) read.rows = rows_where(std::move(read.rows), flags.where);
-  report::Report report{.sources = flags.results,
+  report::Report report{.title = flags.style.title,
+                        .sources = flags.results,
                         .rows = read.rows.size(),
                         .figures = report::figures_of(read.rows),
                         .links = {},
                         .claims = std::move(read.claims)};
   if (page || flags.figure == "links") report.links = report::link_maps(read.rows);
   if (page) {
+    if (flags.style.width > 0) throw InputError("--width: a page has the width of its window");
     write_out(flags.output, report::report_page(report));
     return 0;
   }
-  write_out(flags.output, report::image_of(report::figure_svg(flags.figure, report.figures,
-                                                              report.links, flags.style),
-                                           format));
+  // A PNG is drawn with two pixels per unit, so that texts are sharp.
+  constexpr double kPixels = 2;
+  report::FigureStyle style = flags.style;
+  if (format == "png" && style.width > 0) {
+    if (style.width < 400) throw InputError("--width: a PNG has 400 pixels at least");
+    style.width /= kPixels;
+  }
+  write_out(flags.output,
+            report::image_of(report::figure_svg(flags.figure, report.figures, report.links, style),
+                             format, kPixels));
   return 0;
 }
 
@@ -158,10 +186,11 @@ void add_report(Command& app) {
       .add_option("--figure", flags->figure,
                   "for svg, png and pdf: time, volume, breakdown, congestion, crossover or links")
       .value_text("FIGURE");
-  command.add_option("--title", flags->style.title, "title above the figure").value_text("TEXT");
+  command.add_option("--title", flags->style.title, "title of the page, or above the figure")
+      .value_text("TEXT");
   command
       .add_option("--width", flags->style.width,
-                  "width of the figure; a PNG has twice as many pixels")
+                  "width of a single figure; a PNG, of two panels by default, has 1904")
       .range(200, 4000)
       .value_text("PIXELS [952]");
   command

@@ -5,6 +5,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
@@ -12,6 +14,7 @@
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
+#include "sim/core/base/quantity.hpp"
 
 namespace thinwire::cli {
 
@@ -28,21 +31,28 @@ struct RunFlags {
   bool verbose = false;
 };
 
-/// "--set input.overlap=0.5": the value is JSON, or else text.
+/// The value of "--set KEY=VALUE": JSON, or else a number as the setting's flag takes it, or text.
+Json value_from(const std::string& key, const std::string& text) {
+  try {
+    const Json value = parse_json(text, "--set " + key);
+    if (!value.is_number_float()) return value;  // 1e6 may be meant as a whole number
+  } catch (const Json::parse_error&) {           // no JSON: 2us, fat_tree
+  }
+  const experiment::Settings& settings = experiment::point_settings();
+  const auto setting = std::ranges::find(settings, key, &experiment::Setting::path);
+  if (setting != settings.end()) return experiment::value_of(text, *setting);
+  if (const auto whole = parse_whole(text)) return *whole;  // options of schemes have no unit
+  if (const auto number = parse_quantity(text)) return *number;
+  return text;
+}
+
 void apply_setting(Json& point, const std::string& setting) {
   const std::size_t equals = setting.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw InputError(
-        fmt::format("--set {}: wanted is KEY=VALUE, as in input.overlap=0.5", setting));
+    throw InputError(fmt::format("--set {}: expected KEY=VALUE, as in input.overlap=0.5", setting));
   }
-  const std::string text = setting.substr(equals + 1);
-  Json value;
-  try {
-    value = parse_json(text, "--set " + setting.substr(0, equals));
-  } catch (const Json::parse_error&) {
-    value = text;
-  }
-  experiment::set_by_path(point, setting.substr(0, equals), value);
+  const std::string key = setting.substr(0, equals);
+  experiment::set_by_path(point, key, value_from(key, setting.substr(equals + 1)));
 }
 
 /// A table of the records' own keys; `names` are texts, the rest are numbers.
@@ -100,7 +110,8 @@ std::string selection_text(const experiment::Row& row) {
       work.sampled, work.prefix_summed);
 }
 
-/// The points that the flags describe: one for each combination of the values of their lists.
+/// The points that the flags describe: one for each combination of the values of their lists, and
+/// each once.
 std::vector<experiment::Point> points_of(const RunFlags& flags) {
   if (flags.given.contains("k") && flags.given.contains("density")) {
     throw InputError("-k: give -k or --density, not both");
@@ -120,10 +131,14 @@ std::vector<experiment::Point> points_of(const RunFlags& flags) {
     points = std::move(more);
   }
   std::vector<experiment::Point> settled;
+  std::set<std::string> known;
   for (Json& point : points) {
     for (const std::string& setting : flags.settings) apply_setting(point, setting);
-    settled.push_back(experiment::point_from(point, flags.config.empty() ? "run" : flags.config));
+    experiment::Point one =
+        experiment::point_from(point, flags.config.empty() ? "run" : flags.config);
+    if (known.insert(to_json(one).dump()).second) settled.push_back(std::move(one));
   }
+  say_repeated(points.size() - settled.size());
   return settled;
 }
 

@@ -40,7 +40,7 @@ experiment::Shard shard_from(const std::string& text) {
   if (!slash || of.ec != std::errc() || of.ptr != end || shard.index < 1 ||
       shard.index > shard.of) {
     throw InputError(fmt::format(
-        "--shard: '{}' is not right; wanted is I/N with I from 1 to N, as in 2/8", text));
+        "--shard: '{}' is not valid; expected I/N with I from 1 to N, as in 2/8", text));
   }
   return shard;
 }
@@ -103,9 +103,7 @@ int print_plan(const experiment::Sweep& sweep, const std::string& output, const 
 int run(SweepFlags& flags) {
   flags.config = experiment::sweep_file(flags.config);
   experiment::Sweep sweep = experiment::sweep_from(read_json(flags.config), flags.config);
-  if (sweep.repeated > 0) {
-    say("{} points of the grid are there more than once, and run once", sweep.repeated);
-  }
+  say_repeated(sweep.repeated);
   if (flags.most_ranks) keep_small(sweep, *flags.most_ranks, flags.config);
   if (flags.memory_mebibytes) flags.options.limits.memory_bytes = *flags.memory_mebibytes << 20;
   if (!flags.shard.empty()) flags.options.shard = shard_from(flags.shard);
@@ -163,6 +161,7 @@ void add_sweep(Command& app) {
       .add_option("--time-limit", flags->options.limits.seconds,
                   "wall-clock seconds per point; a point that exceeds them fails")
       .positive()
+      .unit("s")
       .value_text("SECONDS");
   add_memory_limit(command, flags->memory_mebibytes);
   add_format(command, flags->format);

@@ -42,7 +42,7 @@ experiment::TimelineSettings settings_of(const TimelineFlags& flags, int ranks) 
         dash == std::string::npos ? first : whole_number(std::string_view(part).substr(dash + 1));
     if (!first || !last || *last < *first) {
       throw InputError(fmt::format(
-          "--timeline-ranks: '{}' is not right; wanted are ranks as in 0-7,100,last", part));
+          "--timeline-ranks: '{}' is not valid; expected ranks as in 0-7,100,last", part));
     }
     if (!flags.ranks_given) last = std::min(*last, ranks - 1);
     if (*last >= ranks) {

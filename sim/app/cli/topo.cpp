@@ -35,7 +35,7 @@ void apply_parameter(MakeFlags& flags, const std::string& setting) {
   const std::size_t equals = setting.find('=');
   if (equals == std::string::npos || equals == 0) {
     throw InputError(
-        fmt::format("topo make: '{}' is not right; wanted is KEY=VALUE, as in "
+        fmt::format("topo make: '{}' is not valid; expected KEY=VALUE, as in "
                     "hosts=64, or --KEY VALUE",
                     setting));
   }
@@ -198,6 +198,7 @@ void add_show(Command& topo) {
           .value_text("MATRIX");
   command.add_option("--bytes", flags->bytes, "bytes per message of the traffic")
       .range(0.0, 1e18)
+      .unit("bytes")
       .needs(traffic)
       .value_text("BYTES [1e6]");
   command.add_option("-P,--ranks", flags->ranks, "ranks that send")

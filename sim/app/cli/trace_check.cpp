@@ -84,9 +84,8 @@ void add_trace_check(Command& trace) {
       .value_text("TRACE ...");
   add_format(command, flags->format);
   command.footer(
-      "Read is every selection and every gradient: that components increase and lie in range, "
-      "that\n"
-      "values are finite, that shapes fit one another and the header.\n"
+      "The whole trace is read. Checks that the components of each selection increase and lie in\n"
+      "range, that values are finite, and that shapes agree with one another and the header.\n"
       "Exit codes: 0 all are right, 2 one or more are not; all are reported.\n"
       "Example: thinwire trace check training.h5");
   command.callback([flags] { return check_traces(*flags); });

@@ -26,7 +26,7 @@ struct FitFlags {
 int fit(const FitFlags& flags) {
   if (flags.parts < 1 || flags.parts > 65536) {
     throw InputError(
-        fmt::format("--parts: {} is not right; wanted is a whole number, at least 1, at most 65536",
+        fmt::format("--parts: {} is not valid; expected a whole number, at least 1, at most 65536",
                     flags.parts));
   }
   const std::string path = traces::trace_file(flags.trace);

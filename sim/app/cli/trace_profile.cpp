@@ -40,12 +40,12 @@ int fill_in(ProfileFlags flags) {
   const double density = flags.density.value_or(profile.density);
   if (!(density > 0 && density <= 1)) {
     throw InputError(
-        fmt::format("--density: {} is not right; wanted is a number above 0, at most 1", density));
+        fmt::format("--density: {} is not valid; expected a number above 0, at most 1", density));
   }
   if (flags.never) {
     if (!(*flags.never >= 0 && *flags.never < 1)) {
       throw InputError(fmt::format(
-          "--never: {} is not right; wanted is a number, at least 0, below 1", *flags.never));
+          "--never: {} is not valid; expected a number, at least 0, below 1", *flags.never));
     }
     profile.popularity.never = *flags.never;
   }
@@ -55,7 +55,7 @@ int fill_in(ProfileFlags flags) {
   for (const double ranks : flags.ranks) {
     if (!(ranks >= 1 && ranks <= 1e9) || ranks != std::floor(ranks)) {
       throw InputError(fmt::format(
-          "--ranks: {} is not right; wanted is a whole number, at least 1, at most 1e9", ranks));
+          "--ranks: {} is not valid; expected a whole number, at least 1, at most 1e9", ranks));
     }
   }
   const std::vector<Json> records = report::fill_in_records(profile, density, flags.ranks);

@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <regex>
 #include <string_view>
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
+#include "sim/core/base/numbers.hpp"
 #include "sim/core/base/printable.hpp"
+#include "sim/core/base/quantity.hpp"
 
 namespace thinwire::experiment {
 
@@ -115,39 +116,6 @@ void check_lists(const JsonNode& node) {
   }
 }
 
-/// The number at the beginning of a word, and the text after it.
-template <class T>
-std::optional<std::pair<T, std::string_view>> number_in(std::string_view word) {
-  T value{};
-  const auto [end, failed] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (failed != std::errc()) return std::nullopt;
-  return std::pair(value, word.substr(static_cast<std::size_t>(end - word.data())));
-}
-
-struct Suffix {
-  std::string_view text;
-  std::string_view unit;  ///< of the settings it is for; empty: none, or bytes
-  double factor;
-};
-
-constexpr std::array kSuffixes{
-    Suffix{"K", "", 1e3},    Suffix{"k", "", 1e3},    Suffix{"M", "", 1e6},
-    Suffix{"G", "", 1e9},    Suffix{"T", "", 1e12},   Suffix{"%", "", 0.01},
-    Suffix{"s", "s", 1},     Suffix{"ms", "s", 1e-3}, Suffix{"us", "s", 1e-6},
-    Suffix{"µs", "s", 1e-6}, Suffix{"ns", "s", 1e-9}};
-
-std::optional<double> quantity(std::string_view word, const std::string& unit) {
-  const auto number = number_in<double>(word);
-  if (!number || number->second.empty()) {
-    return number ? std::optional(number->first) : std::nullopt;
-  }
-  for (const Suffix& suffix : kSuffixes) {
-    const bool fits = suffix.unit.empty() ? unit.empty() || unit == "bytes" : suffix.unit == unit;
-    if (fits && suffix.text == number->second) return number->first * suffix.factor;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 void check_point(const Json& point, const std::string& origin, const Settings& settings) {
@@ -194,20 +162,13 @@ Json config_of(const Point& point, const Settings& settings) {
 
 Json value_of(const std::string& word, const Setting& setting) {
   if (setting.kind == SettingKind::number) {
-    const std::optional<double> value = quantity(word, setting.unit);
+    const std::optional<double> value = parse_quantity(word, setting.unit);
     return value ? Json(*value) : Json(word);
   }
   if (setting.kind != SettingKind::integer) return word;
-  if (const auto whole = number_in<std::int64_t>(word); whole && whole->second.empty()) {
-    return whole->first;
-  }
-  if (const auto large = number_in<std::uint64_t>(word); large && large->second.empty()) {
-    return large->first;
-  }
-  constexpr double kExact = 9007199254740992;  // 2^53: above it a double skips whole numbers
-  const std::optional<double> value = quantity(word, setting.unit);
-  const bool whole = value && std::abs(*value) <= kExact && *value == std::round(*value);
-  return whole ? Json(static_cast<std::int64_t>(*value)) : Json(word);
+  if (const auto large = parse_number<std::uint64_t>(word)) return *large;
+  const std::optional<std::int64_t> value = parse_whole(word, setting.unit);
+  return value ? Json(*value) : Json(word);
 }
 
 void set_by_path(Json& target, const std::string& path, const Json& value) {

@@ -20,9 +20,8 @@ void assign(Point& point, const Json& given, const Settings& settings = point_se
 /// The config of all settings that apply to the point; check_point accepts it.
 [[nodiscard]] Json config_of(const Point& point, const Settings& settings = point_settings());
 
-/// Parses a word of the command line. A number may be written 1e6, 25.5M (decimal), 1%, and 2us or
-/// 3ms if the setting's unit is the second. A word that is no such value is returned as a text,
-/// which check_point refuses.
+/// Parses a word of the command line, a number as parse_quantity does (quantity.hpp). A word that is
+/// no such value is returned as a text, which check_point refuses.
 [[nodiscard]] Json value_of(const std::string& word, const Setting& setting);
 
 /// Sets a value by its dotted path ("input.overlap"), creating the objects on the way. Throws

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algorithms/registry.hpp"
 #include "sim/app/experiment/compare.hpp"
+#include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/row.hpp"
+#include "sim/machine/workloads/iteration.hpp"
 
 namespace thinwire::experiment {
 
@@ -13,19 +16,37 @@ namespace {
 /// The prices of a simulation in seconds of wall-clock time.
 struct Prices {
   double point;
-  double rank;  ///< for preparing routes, ranks and their input
+  double rank;  ///< for preparing routes
   double message;
-  double message_a_rank;  ///< added to `message`, per rank
 };
 
-constexpr Prices kEventLoop{.point = 0.05, .rank = 0, .message = 4e-7, .message_a_rank = 0};
-constexpr Prices kLinks{.point = 0.3, .rank = 1e-3, .message = 2e-6, .message_a_rank = 0};
-constexpr Prices kSmpi{.point = 0.4, .rank = 0, .message = 1e-5, .message_a_rank = 4e-8};
-constexpr double kEntry = 5e-8;
+constexpr Prices kEventLoop{.point = 0.25, .rank = 0, .message = 1.6e-6};
+constexpr Prices kLinks{.point = 0.84, .rank = 1e-3, .message = 2.4e-6};
+constexpr Prices kSmpi{.point = 0.62, .rank = 6.6e-4, .message = 2e-5};
+constexpr double kEntry = 6.2e-8;      // of a selection
+constexpr double kComponent = 4.5e-9;  // of a dense gradient
 
 const Prices& prices_of(const std::string& network) {
   if (network == "smpi") return kSmpi;
   return network == "links" ? kLinks : kEventLoop;
+}
+
+/// The iterations that a run simulates: those of the point, and one of each other kind that the
+/// scheme goes through.
+double simulated_iterations(const Point& point) {
+  const algorithms::SchemeInfo info = algorithms::find_scheme(point.scheme);
+  const algorithms::Options options(info.options, point.options);
+  const bool training = !point.workload.model.empty();
+  if (training && point.iterations == 0) {
+    return static_cast<double>(workloads::kinds_of_iterations(info, options).size());
+  }
+  const auto given = static_cast<double>(point.iterations);
+  if (training || point.error_feedback || !find_network(point.network).has_clock) return given;
+  const auto kinds = workloads::kinds_from_run(info, options, point.iterations);
+  return given + static_cast<double>(
+                     std::ranges::count_if(kinds, [&](const workloads::WeightedIteration& kind) {
+                       return kind.iteration > point.iterations;
+                     }));
 }
 
 }  // namespace
@@ -36,14 +57,13 @@ double estimated_wall_s(const Point& point) {
   row.point = point;
   const algorithms::Cost cost = compare(row, 0).cost;
   const double ranks = point.ranks;
-  const double iterations = std::max(point.iterations, 2);
+  const double iterations = simulated_iterations(point);
   const double messages = iterations * ranks * cost.run().high.messages;
-  const double entries = point.input.statistical
-                             ? 0
-                             : iterations * ranks * static_cast<double>(point.k) /
-                                   static_cast<double>(point.space.granule);
-  const double all = prices.point + ranks * prices.rank +
-                     messages * (prices.message + prices.message_a_rank * ranks) + entries * kEntry;
+  const bool dense = algorithms::find_scheme(point.scheme).dense;
+  const auto values = static_cast<double>(dense ? point.space.components : point.k);
+  const double carried = iterations * ranks * values / static_cast<double>(point.space.granule);
+  const double all = prices.point + ranks * prices.rank + messages * prices.message +
+                     (point.input.statistical ? 0 : carried * (dense ? kComponent : kEntry));
   return std::isfinite(all) ? all : prices.point;  // the scheme cannot run there
 }
 

@@ -179,7 +179,10 @@ std::map<std::string, std::int64_t> settle_workload(Json& json, const std::strin
   const auto refuse = [&](const std::string& key, const std::string& why) {
     throw InputError(fmt::format("{}: /{}: {}", origin, key, why));
   };
-  if (!given.contains("model")) refuse("workload", "the key 'model' is missing");
+  if (!given.contains("model")) {
+    refuse(fmt::format("workload/{}", given.empty() ? "model" : given.begin().key()),
+           "is for runs with a model; give workload.model (--model) too");
+  }
   if (!find_network(network).has_clock) {
     refuse("network", fmt::format("{} has no clock, and a training takes time", network));
   }

@@ -11,6 +11,7 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/config.hpp"
+#include "sim/app/experiment/networks.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "sim/machine/workloads/model.hpp"
 #include "topologies/loading/shipped.hpp"
@@ -134,7 +135,10 @@ Json option_schemas() {
 /// The names that a setting takes, by path: what rows of programs with schemes of their own need
 /// not keep to, but sweeps do.
 Json known_names() {
+  std::vector<std::string> networks;
+  for (const NetworkInfo& network : all_networks()) networks.push_back(network.name);
   return {{"scheme", scheme_names()},
+          {"network", {{"enum", networks}}},
           {"platform", name_or_file(topologies::shipped_platforms(), ".xml")},
           {"input.trace", name_or_file(traces::shipped_traces(), ".h5")},
           {"input.profile", name_or_file(traces::shipped_profiles(), ".json")},

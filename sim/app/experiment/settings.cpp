@@ -11,6 +11,7 @@
 #include "sim/app/experiment/networks.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/machine/workloads/device.hpp"
 
 namespace thinwire::experiment {
 
@@ -411,7 +412,8 @@ Settings declared() {
             .flag = "--device",
             .readers = kModelRuns,
             .standard = "the model's first",
-            .help = "a shipped device (p100, v100, h100) or the path of one"},
+            .help = fmt::format("a shipped device ({}) or the path of one",
+                                fmt::join(workloads::shipped_devices(), ", "))},
            THINWIRE_MEMBER(workload.device), of_training),
       with({.path = "workload.batch",
             .flag = "--batch",

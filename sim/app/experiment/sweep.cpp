@@ -24,24 +24,33 @@ namespace thinwire::experiment {
 
 namespace {
 
+/// A complaint about a point that has one value of the grid, with the pointer of the grid in place of
+/// that of the point: "/input/skew: why" of the key "input.skew" becomes "/grid/input.skew/0: why".
+std::string in_grid(const std::string& complaint, const std::string& key, std::size_t index,
+                    const std::string& origin) {
+  std::string pointer = "/" + key;
+  std::ranges::replace(pointer, '.', '/');
+  const std::string at = fmt::format("{}: /grid/{}/{}", origin, key, index);
+  if (complaint.starts_with(pointer)) return at + complaint.substr(pointer.size());
+  return fmt::format("{}: {}", at, complaint);
+}
+
 /// Checks each value of the grid separately, so that the error message can point at it.
 void check_grid(const Json& grid, const Json& base, const std::string& origin) {
   for (const auto& axis : grid.items()) {
     for (std::size_t i = 0; i < axis.value().size(); ++i) {
-      const std::string at = fmt::format("{}: /grid/{}/{}", origin, axis.key(), i);
-      Json point = base;
+      const Json& value = axis.value()[i];
+      const std::string begin = origin + ": ";
       try {
-        set_by_path(point, axis.key(), axis.value()[i]);
+        Json point = base;
+        set_by_path(point, axis.key(), value);
+        check_point(point, origin);
+        if (axis.key() == "scheme") (void)algorithms::find_scheme(value.get<std::string>());
+        if (axis.key() == "network") (void)find_network(value.get<std::string>());
       } catch (const InputError& error) {
-        throw InputError(fmt::format("{}: {}", at, error.what()));
-      }
-      check_point(point, at);
-      try {
-        if (axis.key() == "scheme")
-          (void)algorithms::find_scheme(axis.value()[i].get<std::string>());
-        if (axis.key() == "network") (void)find_network(axis.value()[i].get<std::string>());
-      } catch (const InputError& error) {
-        throw InputError(fmt::format("{}: {}", at, error.what()));
+        const std::string text = error.what();
+        throw InputError(in_grid(text.starts_with(begin) ? text.substr(begin.size()) : text,
+                                 axis.key(), i, origin));
       }
     }
   }

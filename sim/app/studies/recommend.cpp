@@ -55,7 +55,10 @@ Dominant dominant_in(const experiment::Row& row) {
 Candidate candidate_of(const RecommendSettings& settings, const std::string& scheme, Json point) {
   point["scheme"] = scheme;
   if (settings.progress) {
-    settings.progress(fmt::format("{}, P = {}", scheme, point.value("ranks", 16)));
+    const std::string density = point.contains("density")
+                                    ? fmt::format(", density {:.3g}", point.value("density", 0.0))
+                                    : "";
+    settings.progress(fmt::format("{}, P = {}{}", scheme, point.value("ranks", 16), density));
   }
   Candidate candidate{
       .row = experiment::simulate_point("recommend", experiment::point_from(point, "recommend")),
@@ -80,7 +83,8 @@ std::vector<std::string> contenders(const std::vector<Candidate>& ranked) {
   for (const Candidate& candidate : ranked) {
     const experiment::Row& row = candidate.row;
     if (!row.outcome) continue;
-    const bool is_dense = algorithms::find_scheme(row.point.scheme).dense;
+    const algorithms::SchemeInfo scheme = algorithms::find_scheme(row.point.scheme);
+    const bool is_dense = scheme.dense && !scheme.quantised;
     if (names.size() >= kContenders && (dense || !is_dense)) continue;
     names.push_back(row.point.scheme);
     dense = dense || is_dense;

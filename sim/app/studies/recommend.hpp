@@ -18,7 +18,7 @@ struct RecommendSettings {
   std::vector<std::string> schemes;  ///< candidates
   bool crossovers = true;            ///< find the P and the density at which another scheme wins
   int most_ranks = 1024;             ///< largest P to try; at least twice the point's own P
-  std::function<void(const std::string& what)> progress = {};
+  std::function<void(const std::string& what)> progress = {};  ///< called before each simulation
 };
 
 /// The component that takes the largest share of an iteration.

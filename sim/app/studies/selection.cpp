@@ -11,7 +11,7 @@
 #include "algorithms/error_feedback.hpp"
 #include "algorithms/registry.hpp"
 #include "sim/core/base/errors.hpp"
-#include "sim/core/base/numbers.hpp"
+#include "sim/core/base/quantity.hpp"
 #include "traces/profile_source.hpp"
 
 namespace thinwire::studies {
@@ -20,8 +20,8 @@ namespace {
 
 algorithms::OptionValue value_from(const std::string& text) {
   if (text == "true" || text == "false") return text == "true";
-  if (const auto whole = parse_number<std::int64_t>(text)) return *whole;
-  if (const auto number = parse_number<double>(text)) return *number;
+  if (const auto whole = parse_whole(text)) return *whole;
+  if (const auto number = parse_quantity(text)) return *number;
   throw InputError(fmt::format("'{}' is no number and neither true nor false", text));
 }
 

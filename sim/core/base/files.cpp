@@ -32,7 +32,12 @@ std::string unfinished_prefix(const fs::path& path) {
 }  // namespace
 
 void refuse_unreadable(const std::string& path) {
-  throw InputError(fmt::format("{}: cannot be read; does the file exist?", path));
+  std::error_code ignored;
+  const char* const reason =
+      !std::filesystem::exists(path, ignored)        ? "there is no such file; check the path"
+      : std::filesystem::is_directory(path, ignored) ? "it is a folder; name a file"
+                                                     : "check its permissions";
+  throw InputError(fmt::format("{}: cannot be read: {}", path, reason));
 }
 
 std::string read_text(const std::string& path) {

@@ -118,7 +118,7 @@ void refuse(const std::string& path, const std::string& pointer, const std::stri
 
 void refuse_value(const std::string& path, const std::string& pointer, const std::string& value,
                   const std::string& wanted) {
-  refuse(path, pointer, fmt::format("{} is not right; wanted is {}", value, wanted));
+  refuse(path, pointer, fmt::format("{} is not valid; expected {}", value, wanted));
 }
 
 std::string escaped_key(const std::string& key) {

@@ -68,8 +68,8 @@ std::string ShippedFiles::file(const std::string& name_or_path) const {
   }
   const std::vector<std::string> known = names();
   if (std::ranges::find(known, name_or_path) == known.end()) {
-    throw InputError(fmt::format("unknown {} '{}'{}; a file's name ends in {} or has a '/'", what,
-                                 name_or_path, did_you_mean(name_or_path, known), extension));
+    throw InputError(fmt::format("unknown {} '{}'{} (the name of a file ends in {} or has a '/')",
+                                 what, name_or_path, did_you_mean(name_or_path, known), extension));
   }
   return (first_of(folders) / (name_or_path + extension)).string();
 }

@@ -13,15 +13,15 @@ using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 
 TEST_CASE("bad flags are refused in one line that says what would be right") {
-  const std::array<std::pair<const char*, const char*>, 28> cases{{
+  const std::array<std::pair<const char*, const char*>, 50> cases{{
       {"run --scheme okto", "unknown scheme 'okto'; did you mean 'oktopk'?"},
       {"run --scheme ''", "unknown scheme ''"},
       {"run --network alphabeth", "did you mean 'alphabeta'?"},
-      {"run -P 0", "/ranks: 0 is not right; wanted is integer, at least 1"},
-      {"run -P -3", "/ranks: -3 is not right"},
+      {"run -P 0", "/ranks: 0 is not valid; expected integer, at least 1"},
+      {"run -P -3", "/ranks: -3 is not valid"},
       {"run -P 2.5", "--ranks"},
       {"run -P abc", "--ranks"},
-      {"run -d 1.5", "/density: 1.5 is not right; wanted is number, at least 0, at most 1"},
+      {"run -d 1.5", "/density: 1.5 is not valid; expected number, at least 0, at most 1"},
       {"run -d -0.1", "/density"},
       {"run -d nan", "/density: nan is not a finite number"},
       {"run --alpha inf", "/machine/alpha_s: inf is not a finite number"},
@@ -32,7 +32,7 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
       {"run --set options.tua=3", "unknown option 'tua'; did you mean 'tau'?"},
       {"run --set options.tau=true", "option 'tau' must be a whole number"},
       {"run --set options.tau=0", "option 'tau' must be at least 1"},
-      {"run --set nonsense", "wanted is KEY=VALUE"},
+      {"run --set nonsense", "expected KEY=VALUE"},
       {"run --format yaml", "--format"},
       {"run --frobnicate", "--frobnicate"},
       {"runn", "'runn' is no command; did you mean 'run'?"},
@@ -40,8 +40,32 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
       {"topo", "which command? show, make, check"},
       {"run --platfrom fat_tree", "'--platfrom' is no option of"},
       {"run --platfrom=fat_tree", "did you mean '--platform'?"},
-      {"run -P 8,x", "--ranks: 'x' is not right"},
+      {"run -P 8,x", "--ranks: 'x' is not valid"},
       {"run -P 8,16 --timeline t.json", "--timeline: one run has one timeline"},
+      {"recommend --model bert -P 25,5", "--ranks: '25,5' is not valid; expected one value"},
+      {"list schemes --costs -n 1.5", "--components: '1.5' is not valid; expected a whole number"},
+      {"list schemes --costs -d 2us", "--density: '2us' is not valid; expected a number, as in"},
+      {"list schemes --costs -P 0", "expected a whole number from 1 to 1048576"},
+      {"sweep table1 --dry-run --memory-limit 2G", "expected a whole number, as in 2048 or 2GiB"},
+      {"recommend --model bert --most-ranks 3G", "is not valid; expected at most 2147483647"},
+      {"trace synth bert -o x.h5 --seed -1", "is not valid; expected a whole number from 0"},
+      {"list profile", "'profile' is not known; did you mean 'profiles'?"},
+      {"run --format yaml", "--format: 'yaml' is not known; known are table, csv, json, jsonl"},
+      {"-n 5", "'-n' is no option of 'thinwire'"},
+      {"run -x", "'-x' is no option of 'thinwire run'"},
+      {"run -d -0.1 --formt csv", "'--formt' is no option of 'thinwire run'; did you mean"},
+      {"run foo", "'foo' is one argument too many for 'thinwire run'"},
+      {"sweep", "CONFIG.json is missing: JSON file with the sweep"},
+      {"compare", "RESULTS.jsonl... is missing: results of sweeps"},
+      {"recommend", "--model is missing: model to train, see 'thinwire list models'"},
+      {"run --scheme", "--scheme: expected NAME after it"},
+      {"topo show fat_tree --route a", "--route: expected HOST HOST after it"},
+      {"run --device v100",
+       "/workload/device: is for runs with a model; give workload.model (--model)"},
+      {"topo help shw", "'shw' is no command; did you mean 'show'?"},
+      {"run --platform fat_tre",
+       "unknown platform 'fat_tre'; did you mean 'fat_tree'? (the name of a file ends in .xml"},
+      {"run --model bert --device h1000", "did you mean 'h100'?"},
       {"help runn", "'runn' is no command; did you mean 'run'?"},
   }};
   for (const auto& [arguments, what] : cases) {
@@ -53,21 +77,22 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
 TEST_CASE(
     "a config's wrong key or value is named with its JSON pointer and the nearest right key") {
   const TemporaryFolder folder;
-  const std::array<std::pair<const char*, const char*>, 10> cases{{
+  const std::array<std::pair<const char*, const char*>, 11> cases{{
       {R"({"name":"x","base":{"rank":4}})",
        "/base/rank: unknown key 'rank'; did you mean 'ranks'?"},
       {R"({"name":"x","bas":{}})", "/bas: unknown key 'bas'; did you mean 'base'?"},
-      {R"({"name":"x","grid":{"ranks":[4,"many"]}})",
-       "/grid/ranks/1: /ranks: \"many\" is not right"},
-      {R"({"name":"x","grid":{"ranks":[]}})", "/grid/ranks: [] is not right"},
+      {R"({"name":"x","grid":{"ranks":[4,"many"]}})", "json: /grid/ranks/1: \"many\" is not valid"},
+      {R"({"name":"x","grid":{"ranks":[]}})", "/grid/ranks: [] is not valid"},
       {R"({"name":"x","grid":{"input.skw":[1]}})",
-       "/input/skw: unknown key 'skw'; did you mean 'skew'?"},
+       "json: /grid/input.skw/0: unknown key 'skw'; did you mean 'skew'?"},
+      {R"({"name":"x","grid":{"input":[{"skew":0},{"skew":99}]}})",
+       "json: /grid/input/1/skew: 99 is not valid"},
       {R"({"name":"x","base":{"machine":{"alpha_s":"fast"}}})", "/base/machine/alpha_s: \"fast\""},
       {R"({"base":{}})", "the key 'name' is missing"},
       {R"({"name":"x","grid":{"scheme":["topka","topkb"]}})",
        "/grid/scheme/1: unknown scheme 'topkb'; did you mean 'topka'?"},
       {R"({"name":"x","base":{"k":3,"density":0.1}})", "'k' or 'density', not both"},
-      {"[1, 2]", "[1,2] is not right"},
+      {"[1, 2]", "[1,2] is not valid"},
   }};
   for (const auto& [config, what] : cases) {
     CAPTURE(config);

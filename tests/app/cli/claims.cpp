@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/app/report/tables/claims_report.hpp"
 #include "sim/app/studies/claims/claims.hpp"
 #include "tests/app/cli/program.hpp"
 #include "tests/support/sanitizers.hpp"
@@ -54,6 +55,31 @@ TEST_CASE("The quick claims hold as far as they follow from formulas or were cal
   CHECK(text_of(folder.path("c/claims.txt")).find("calibrated numbers: ") != std::string::npos);
 }
 
+TEST_CASE("A claim's table says what a number is: its unit, and an upper bound as one") {
+  const Ended bins = run_program("claims dragonn.bins oktopk.intro.fillin");
+  CHECK(bins.exit_code == 0);
+  CHECK(bins.out.find("kind") != std::string::npos);
+  CHECK(bins.out.find(" values ") != std::string::npos);
+  thinwire::studies::Finding finding;
+  finding.kind = thinwire::studies::FindingKind::at_most;
+  finding.paper = 0.11;
+  finding.simulated = 0.04;
+  const std::string text = thinwire::report::claims_text({finding});
+  CHECK(text.find("at most  ≤ 0.11") != std::string::npos);
+}
+
+TEST_CASE("claims --list prints the ids that begin as asked for") {
+  const std::string all = run_program("claims --list").out;
+  const Ended bert = run_program("claims oktopk.bert sparcml.scd --list");
+  CHECK(bert.out ==
+        "oktopk.bert.256.speedup\noktopk.bert.efficiency\noktopk.bert.32.hours\nsparcml.scd\n");
+  CHECK(all.size() > bert.out.size());
+  const Ended unknown = run_program("claims foo --list");
+  CHECK(unknown.exit_code == 2);
+  CHECK(unknown.out.empty());
+  CHECK(run_program("claims --list --quick").exit_code == 2);
+}
+
 TEST_CASE("The headline of Ok-Topk is predicted within a quarter: BERT on 256 GPUs" *
           doctest::test_suite("large")) {
   const auto findings =
@@ -95,7 +121,9 @@ TEST_CASE("recommend ranks schemes and says what it could not look at" *
   const Ended ended = run_program(
       "recommend --model vgg16 -P 16 --platform gige_star --schemes topka,oktopk,dense_ovlp");
   CHECK(ended.exit_code == 0);
-  CHECK(ended.err.empty());
+  // What it does is told where no terminal shows it: each simulation when it begins.
+  CHECK(ended.err.starts_with("simulating topka, P = 16\nsimulating oktopk, P = 16\n"));
+  CHECK(ended.err.find("simulating topka, P = 32, density 0.02\n") != std::string::npos);
   CHECK(ended.out.find("dominant") != std::string::npos);
   CHECK(ended.out.find("more P: ") != std::string::npos);
   CHECK(ended.out.find("higher density: ") != std::string::npos);

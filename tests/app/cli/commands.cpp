@@ -46,6 +46,32 @@ TEST_CASE("help before a command is --help after it") {
   CHECK(run_program("help topo show").out == run_program("topo show --help").out);
 }
 
+TEST_CASE("help and the version are found where people look for them") {
+  CHECK(run_program("topo help").out == run_program("topo --help").out);
+  CHECK(run_program("topo help show").out == run_program("topo show --help").out);
+  CHECK(run_program("run help").out == run_program("run --help").out);
+  CHECK(run_program("-V").out == run_program("--version").out);
+  CHECK(run_program("version").out == run_program("--version").out);
+}
+
+TEST_CASE("help names values, not the parser's types, and every device") {
+  for (const char* command :
+       {"run", "recommend", "list", "trace selection", "topo show", "sweep"}) {
+    CAPTURE(command);
+    const std::string help = run_program(std::string(command) + " --help").out;
+    for (const char* raw : {"INT", "UINT", "FLOAT", "TEXT", " in [", "POSITIVE", "{"}) {
+      CAPTURE(raw);
+      CHECK(help.find(raw) == std::string::npos);
+    }
+  }
+  const auto devices = nlohmann::json::parse(run_program("list devices --format json").out);
+  CHECK(devices.size() >= 4);
+  const std::string help = run_program("run --help").out;
+  for (const auto& device : devices) {
+    CHECK(help.find(device.at("name").get<std::string>()) != std::string::npos);
+  }
+}
+
 TEST_CASE("lists of values run every combination, each as alone") {
   const std::string all =
       run_program("run --scheme topka,dense_ring -P 3,8 -n 1000 --format jsonl").out;
@@ -70,6 +96,83 @@ TEST_CASE("lists of values run every combination, each as alone") {
   };
   CHECK(sorted(all) == sorted(alone));
   CHECK(sorted(all).size() == 4);
+}
+
+TEST_CASE("a table has a column for every setting in which its rows differ") {
+  const auto heading = [](const std::string& flags) {
+    const Ended ended = run_program("run " + flags);
+    CHECK(ended.exit_code == 0);
+    return " " + ended.out.substr(0, ended.out.find('\n')) + " ";
+  };
+  const auto has = [](const std::string& line, const std::string& name) {
+    return line.find(" " + name + " ") != std::string::npos;
+  };
+  const std::string lists = heading(
+      "-n 1000 --scheme topka,dense_ring -d 1%,10% --seed 1,2 --alpha 1us,2us --overlap 0,1");
+  for (const char* name : {"density", "seed", "alpha_s", "overlap"}) CHECK(has(lists, name));
+  const std::string alone = heading("-n 1000 --scheme topka -d 10% --seed 2 --alpha 2us");
+  for (const char* name : {"density", "seed", "alpha_s", "overlap"}) CHECK_FALSE(has(alone, name));
+  CHECK(has(heading("-n 1000 --iterations 2,4"), "iterations"));
+  CHECK(has(heading("--model lstm_an4 --statistical -P 2 --batch 1,2"), "batch"));
+  CHECK(has(heading("--model lstm_an4 --statistical -P 2 -d 1%,2%"), "density"));
+  // Each row says which it is.
+  const std::string out = run_program("run -n 1000 --scheme topka --seed 7,8 -P 3").out;
+  std::istringstream lines(out);
+  std::string line;
+  std::getline(lines, line);
+  for (const char* seed : {" 7 ", " 8 "}) {
+    std::getline(lines, line);
+    CHECK(line.find(seed) != std::string::npos);
+  }
+  // Only tables have them: every other format always has all settings.
+  CHECK(run_program("run -n 1000 --seed 1,2 --format json").out.find("\"settings\"") ==
+        std::string::npos);
+}
+
+TEST_CASE("every flag takes numbers as people write them") {
+  const auto row_of = [](const std::string& flags) {
+    return nlohmann::json::parse(run_program("run -n 1K --format jsonl " + flags).out).at("point");
+  };
+  CHECK(row_of("--beta 0.4ns")["machine"]["beta_s_per_word"] == 0.4e-9);
+  CHECK(row_of("--gamma 1ns")["machine"]["gamma_s_per_word"] == 1e-9);
+  CHECK(row_of("--eager 4KiB")["machine"]["eager_bytes"] == 4096);
+  CHECK(row_of("--set machine.alpha_s=3us")["machine"]["alpha_s"] == 3e-6);
+  CHECK(row_of("--set components=2e3")["components"] == 2000);
+  CHECK(row_of("--set options.tau=1K")["options"]["tau"] == 1000);
+  CHECK(row_of("--set input.overlap=5%")["input"]["overlap"] == 0.05);
+  CHECK(row_of("--scheme qsgd --set options.bits=4")["options"]["bits"] == 4);
+  const auto same = [](const std::string& a, const std::string& b) {
+    CAPTURE(a);
+    const Ended first = run_program(a);
+    CHECK(first.exit_code == 0);
+    CHECK(first.out == run_program(b).out);
+  };
+  same("list schemes --costs -n 25.5M -d 1% -P 1K",
+       "list schemes --costs -n 25500000 -d 0.01 -P 1000");
+  same("trace fill-in vgg16 -d 0.1% -P 1K,2K", "trace fill-in vgg16 -d 0.001 -P 1000,2000");
+  CHECK(run_program("topo make star --hosts 1K").out.find("radical=\"0-999\"") !=
+        std::string::npos);
+  same("topo show gige_star --traffic ring --bytes 1MB", "topo show gige_star --traffic ring");
+}
+
+TEST_CASE("a decimal comma is pointed out, since it makes two values") {
+  const Ended two = run_program("run --scheme topka -n 25,5K");
+  CHECK(two.exit_code == 0);
+  CHECK(two.err ==
+        "--components 25,5K: these are two values, 25 and 5K; a decimal has a point: "
+        "25.5K\n");
+  CHECK(run_program("run --scheme topka -n 1000 -d 0,01").err.find("a decimal has a point: 0.01") !=
+        std::string::npos);
+  CHECK(run_program("run --scheme topka -n 1000 -d 0,0.01").err.empty());
+  CHECK(run_program("run --scheme topka -n 1000,2000").err.empty());
+  CHECK(run_program("run --scheme topka -n 1K,2K").err.empty());
+}
+
+TEST_CASE("a point that is given twice runs once") {
+  const Ended once = run_program("run -n 1000 -P 8,8 --scheme topka,topka");
+  CHECK(once.exit_code == 0);
+  CHECK(lines_in(once.out) == 2);
+  CHECK(once.err == "points that are given more than once run once: 3 left out\n");
 }
 
 TEST_CASE("completion knows figures, placements and the keys of --set") {
@@ -172,7 +275,7 @@ TEST_CASE("compare shows the results that are asked for") {
   CHECK(shown("--where ranks=2,8 --where scheme=topka --where network=alphabeta") == 2);
   for (const auto& [wrong, what] :
        {std::pair{"rank=2", "did you mean 'ranks'?"}, std::pair{"ranks=3", "no result has ranks=3"},
-        std::pair{"ranks", "wanted is KEY=VALUE"}}) {
+        std::pair{"ranks", "expected KEY=VALUE"}}) {
     const Ended refused = run_program("compare " + rows + " --where " + wrong);
     CHECK(refused.exit_code == 2);
     CHECK(refused.out.empty());

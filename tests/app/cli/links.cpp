@@ -16,14 +16,14 @@ using thinwire::testing::TemporaryFolder;
 
 TEST_CASE("settings that network links cannot take are refused in one line") {
   const std::array<std::pair<const char*, const char*>, 14> cases{{
-      {"--set links.routing=shortest", "/links/routing: \"shortest\" is not right"},
-      {"--set links.routing=3", "/links/routing: 3 is not right"},
-      {"--set links.background_share=1", "/links/background_share: 1 is not right"},
+      {"--set links.routing=shortest", "/links/routing: \"shortest\" is not valid"},
+      {"--set links.routing=3", "/links/routing: 3 is not valid"},
+      {"--set links.background_share=1", "/links/background_share: 1 is not valid"},
       {"--set links.background_share=-0.1", "/links/background_share"},
       {"--set links.background_share=nan", "/links/background_share"},
-      {"--set links.background_flows=1.5", "/links/background_flows: 1.5 is not right"},
+      {"--set links.background_flows=1.5", "/links/background_flows: 1.5 is not valid"},
       {"--set links.background_flows=-1", "/links/background_flows"},
-      {"--set machine.eager_bytes=-1", "/machine/eager_bytes: -1 is not right"},
+      {"--set machine.eager_bytes=-1", "/machine/eager_bytes: -1 is not valid"},
       {"--set machine.eager_bytes=0.5", "/machine/eager_bytes"},
       {"--set machine.eager=1", "/machine/eager: unknown key 'eager'; did you mean 'eager_bytes'?"},
       {"--set packets=true", "/packets: the network links does not read it; smpi does"},

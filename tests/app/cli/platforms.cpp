@@ -95,7 +95,23 @@ TEST_CASE("a platform that is no XML is refused with file and line") {
       folder.write("bad.xml", test::platform_xml("<zone id=\"w\" routing=\"Full\">\n</zon>"));
   CHECK(contains(refusal(run_on(path, 2)), path + ":5: "));
   const std::string empty = folder.write("empty.xml", "");
-  CHECK(contains(refusal(run_on(empty, 2)), empty + ":1: "));
+  CHECK(contains(refusal(run_on(empty, 2)), empty + ":1: this is not well-formed XML: no element"));
+  const std::string routing =
+      folder.write("routing.xml", test::platform_xml("<zone id=\"w\" routing=\"Ful\"/>"));
+  CHECK(contains(refusal(run_on(routing, 2)),
+                 routing + ":4: zone w: unknown routing 'Ful'; a zone may have Full, Floyd"));
+  const std::string element = folder.write(
+      "element.xml", test::platform_xml("<zone id=\"w\" routing=\"Full\"><hst id=\"a\"/></zone>"));
+  CHECK(contains(refusal(run_on(element, 2)), "<hst> is refused"));
+  CHECK(contains(refusal(run_on(element, 2)), "did you mean 'host'?"));
+  const std::string route = folder.write(
+      "route.xml",
+      test::platform_xml(std::string("<zone id=\"w\" routing=\"Full\">") + kHosts +
+                         "<link id=\"l\" bandwidth=\"1GBps\" latency=\"1us\"/><route src=\"a\" "
+                         "dst=\"q\"><link_ctn id=\"l\"/></route></zone>"));
+  const std::string error = refusal(run_on(route, 2));
+  CHECK(contains(error, "route.xml:4: Route dst='q' names no host, router or zone."));
+  CHECK_FALSE(contains(error, "Parse error"));
   const std::string attribute = folder.write(
       "attribute.xml", cluster("bw=\"fast\" lat=\"1us\" sharing_policy=\"SPLITDUPLEX\""));
   CHECK(contains(refusal(run_on(attribute, 2)), attribute + ":4: cannot parse number:fast"));
@@ -103,10 +119,12 @@ TEST_CASE("a platform that is no XML is refused with file and line") {
 
 TEST_CASE("a platform that is not there, or no file, is refused") {
   const TemporaryFolder folder;
-  CHECK(contains(refusal(run_on("no-such.xml", 2)), "no-such.xml: cannot be read; does the file"));
+  CHECK(contains(refusal(run_on("no-such.xml", 2)),
+                 "no-such.xml: cannot be read: there is no such file; check the path, or"));
   CHECK(contains(refusal(run_on(folder.path("."), 2)), "is no file; name a platform XML"));
-  CHECK(contains(refusal(run_on("alphabetta", 2)),
-                 "/platform: unknown platform 'alphabetta'; did you mean 'alphabeta'?"));
+  CHECK(
+      contains(refusal(run_on("alphabetta", 2)),
+               "/platform: unknown platform 'alphabetta'; did you mean 'alphabeta'? (the name of"));
 }
 
 TEST_CASE("fewer hosts than ranks are refused with both numbers, on either network") {

@@ -83,7 +83,44 @@ TEST_CASE("a figure has the title and the width that the user gives") {
   CHECK(ended.exit_code == 0);
   CHECK(ended.out.find("viewBox=\"0 0 420 ") != std::string::npos);
   CHECK(ended.out.find(">Ok-Topk, Table 1</text>") != std::string::npos);
-  CHECK(ended.out.find("components=133547324") != std::string::npos);
+  CHECK(ended.out.find("n = 133.5M") != std::string::npos);
+}
+
+TEST_CASE("a PNG has as many pixels as the user asks for") {
+  const auto width = [](const std::string& flags) {
+    const std::string png =
+        run_program("report " + results("table1") + " --figure time --format png " + flags).out;
+    REQUIRE(png.size() > 24);
+    int pixels = 0;  // bytes 16 to 19 of a PNG
+    for (std::size_t i = 16; i < 20; ++i)
+      pixels = pixels * 256 + static_cast<unsigned char>(png[i]);
+    return pixels;
+  };
+  CHECK(width("--width 1400") == 1400);
+  CHECK(width("--width 900") == 900);
+}
+
+TEST_CASE("the name of the output and --format do not contradict each other") {
+  const TemporaryFolder folder;
+  const std::string figure = "report " + results("table1") + " --figure time -o ";
+  check_refused(run_program(figure + folder.path("r.png") + " --format pdf"),
+                "the name says png, and --format pdf");
+  CHECK_FALSE(std::filesystem::exists(folder.path("r.png")));
+  CHECK(run_program(figure + folder.path("R.PDF")).exit_code == 0);
+  CHECK(text_of(folder.path("R.PDF")).starts_with("%PDF"));
+  CHECK(run_program(figure + folder.path("figure") + " --format pdf").exit_code == 0);
+  CHECK(text_of(folder.path("figure")).starts_with("%PDF"));
+  CHECK(run_program(figure + folder.path("plain")).exit_code == 0);
+  CHECK(text_of(folder.path("plain")).starts_with("<svg"));
+  if (!has_page()) return;
+  CHECK(run_program("report " + results("table1") + " -o " + folder.path("r.HTM")).exit_code == 0);
+  check_refused(run_program("report " + results("table1") + " --width 600"), "--width: a page");
+}
+
+TEST_CASE("a page has the title that the user gives") {
+  if (!has_page()) return;
+  const Ended ended = run_program("report " + results("table1") + " --title 'A & B'");
+  CHECK(data_of(ended.out).at("title") == "A & B");
 }
 
 TEST_CASE("link maps are drawn of every kind of platform") {

@@ -383,8 +383,8 @@ TEST_CASE("an exception that could leave out nothing is refused, and so is one t
   };
   refused(R"([{"seed":[1]}])", "/except/0/seed: is no key of the grid");
   refused(R"([{"ranks":[1]},{"ranks":[3,4]}])", "/except/1/ranks: the grid has no 4");
-  refused(R"([{"ranks":[]}])", "/except/0/ranks: [] is not right");
-  refused("[{}]", "/except/0: {} is not right");
+  refused(R"([{"ranks":[]}])", "/except/0/ranks: [] is not valid");
+  refused("[{}]", "/except/0: {} is not valid");
   refused(R"({"ranks":[1]})", "/except: ");
   refused(R"([{"ranks":[1]},{"ranks":[3]}])", "/except: leaves no point of the grid");
 }

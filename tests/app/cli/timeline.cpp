@@ -287,9 +287,9 @@ TEST_CASE("what cannot have a timeline is refused before anything runs") {
            {"--timeline " + folder.path("no/such/folder.json"), "cannot be written"},
            {"--timeline /", "cannot be written"},
            {"-P 4 --timeline-ranks 4 --timeline " + file, "there is no rank 4"},
-           {"--timeline-ranks 3-1 --timeline " + file, "'3-1' is not right"},
-           {"--timeline-ranks 1,x --timeline " + file, "'x' is not right"},
-           {"--timeline-ranks 0-99999999999 --timeline " + file, "is not right"}}) {
+           {"--timeline-ranks 3-1 --timeline " + file, "'3-1' is not valid"},
+           {"--timeline-ranks 1,x --timeline " + file, "'x' is not valid"},
+           {"--timeline-ranks 0-99999999999 --timeline " + file, "is not valid"}}) {
     CAPTURE(flags);
     const Ended ended = run_program("run " + flags);
     CHECK(ended.exit_code == 2);

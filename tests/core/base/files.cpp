@@ -22,7 +22,9 @@ TEST_CASE("Where there is no file the reader is asked whether there is one") {
   for (const std::string& path : {folder.path("none"), folder.path("."), std::string()}) {
     CAPTURE(path);
     CHECK(test::error_of<InputError>([&] { static_cast<void>(read_text(path)); }) ==
-          path + ": cannot be read; does the file exist?");
+          path + ": cannot be read: " +
+              (path.ends_with(".") ? "it is a folder; name a file"
+                                   : "there is no such file; check the path"));
     CHECK(read_text_if_any(path).empty());
   }
 }

@@ -80,14 +80,14 @@ TEST_CASE("Work that there is none of costs nothing, else a call and its element
   CHECK(price.of(10) == Seconds(7));
 }
 
-TEST_CASE("A device that is not right is refused by its JSON pointer") {
+TEST_CASE("A device that is not valid is refused by its JSON pointer") {
   Json json = shipped("v100");
   json["gpu"].erase("topk");
   CHECK(contains(complaint(json), "/gpu: the key 'topk' is missing"));
   json = shipped("v100");
   json["gpu"]["scan"]["element_s"] = -1e-12;
   CHECK(contains(complaint(json),
-                 "/gpu/scan/element_s: -1e-12 is not right; wanted is a number, at least 0"));
+                 "/gpu/scan/element_s: -1e-12 is not valid; expected a number, at least 0"));
   json = shipped("v100");
   json["gpu"]["scan"]["source"] = "";
   CHECK(contains(complaint(json), "/gpu/scan/source"));
@@ -99,8 +99,8 @@ TEST_CASE("A device that is not right is refused by its JSON pointer") {
   CHECK(contains(complaint(json), "/host/topk"));
   json = shipped("v100");
   json["format"] = 2;
-  CHECK(contains(complaint(json), "/format: 2 is not right; wanted is 1"));
-  CHECK(contains(complaint(Json::array()), "wanted is an object"));
+  CHECK(contains(complaint(json), "/format: 2 is not valid; expected 1"));
+  CHECK(contains(complaint(Json::array()), "expected an object"));
   CHECK(contains(error_of<InputError>([] { static_cast<void>(device_file("v10")); }),
                  "did you mean 'v100'?"));
 }

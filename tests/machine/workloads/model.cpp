@@ -131,21 +131,21 @@ TEST_CASE("A model without counted operations is spread by its components") {
   CHECK(times.ready[0].time.value() == doctest::Approx(0.16));
 }
 
-TEST_CASE("A model that is not right is refused by its JSON pointer") {
+TEST_CASE("A model that is not valid is refused by its JSON pointer") {
   Json json = small();
   json["components"] = 101;
   CHECK(contains(model_complaint(json),
-                 "/components: 101 is not right; wanted is 100, what the layers' tensors have"));
+                 "/components: 101 is not valid; expected 100, what the layers' tensors have"));
   json = small();
   json["layers"][1]["tensors"][0] = 0;
-  CHECK(contains(model_complaint(json), "/layers/1/tensors/0: 0 is not right"));
+  CHECK(contains(model_complaint(json), "/layers/1/tensors/0: 0 is not valid"));
   json = small();
   json["density"]["value"] = 1.5;
   CHECK(contains(model_complaint(json), "/density/value"));
   json = small();
   json["compute"][0]["seconds"] = "fast";
   CHECK(contains(model_complaint(json),
-                 "/compute/0/seconds: \"fast\" is not right; wanted is a number"));
+                 "/compute/0/seconds: \"fast\" is not valid; expected a number"));
   json = small();
   json.erase("sample");
   CHECK(contains(model_complaint(json), "the key 'sample' is missing"));

@@ -100,10 +100,10 @@ TEST_CASE("a file of messages is read, and its mistakes are named with their lin
     return error_of<InputError>([&] { (void)loads(text); });
   };
   CHECK(contains(refusal("h0,h1,1\nh0,h9,1\n"), "t.csv:2: unknown host 'h9'"));
-  CHECK(contains(refusal("h0,h1\n"), "t.csv:1: 'h0,h1' is not right; wanted is from,to,bytes"));
-  CHECK(contains(refusal("h0,h1,1,1\n"), "is not right"));
-  CHECK(contains(refusal("h0,h1,-1\n"), "is not right"));
-  CHECK(contains(refusal("h0,h1,many\n"), "is not right"));
+  CHECK(contains(refusal("h0,h1\n"), "t.csv:1: 'h0,h1' is not valid; expected from,to,bytes"));
+  CHECK(contains(refusal("h0,h1,1,1\n"), "is not valid"));
+  CHECK(contains(refusal("h0,h1,-1\n"), "is not valid"));
+  CHECK(contains(refusal("h0,h1,many\n"), "is not valid"));
   CHECK(contains(error_of<InputError>(
                      [&] { (void)link_loads(network.table(), "./no.csv", everybody(network), 1); }),
                  "./no.csv: cannot be read"));

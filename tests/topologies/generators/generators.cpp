@@ -67,11 +67,10 @@ TEST_CASE("bandwidths and times are read in every unit and written in the larges
   for (const char* text : {"", "5", "GBps", "5 GBps", "-5GBps", "0GBps", "nanGBps", "5Gbit"}) {
     CAPTURE(std::string(text));
     CHECK(contains(error_of<InputError>([&] { (void)parse_bandwidth(text, "it"); }),
-                   "it: '" + std::string(text) + "' is not right; wanted is a bandwidth"));
+                   "it: '" + std::string(text) + "' is not valid; expected a bandwidth"));
   }
   for (const char* text : {"", "5", "us", "-1us", "1 us", "1sec", "infs"}) {
-    CHECK(
-        contains(error_of<InputError>([&] { (void)parse_time(text, "it"); }), "wanted is a time"));
+    CHECK(contains(error_of<InputError>([&] { (void)parse_time(text, "it"); }), "expected a time"));
   }
 }
 
@@ -146,11 +145,11 @@ TEST_CASE("parameters that make no platform are refused with the reason") {
       contains(refusal("dragonfly", {{"groups", "17"}}), "no more groups than routers a chassis"));
   CHECK(contains(refusal("dragonfly", {{"hosts", "7000"}}), "at most 6144"));
   CHECK(contains(refusal("dragonfly", {{"hosts", "7000"}, {"groups", "2"}}), "hosts sets groups"));
-  CHECK(contains(refusal("dragonfly", {{"chassis", "0"}}), "chassis: '0' is not right"));
+  CHECK(contains(refusal("dragonfly", {{"chassis", "0"}}), "chassis: '0' is not valid"));
   CHECK(contains(refusal("dragonfly", {{"chassis", "6.5"}}), "a whole number from 1"));
   CHECK(contains(refusal("dragonfly", {{"chassis", "99999"}, {"nodes", "99"}}), "more than the"));
   CHECK(contains(refusal("dragonfly", {{"blue-latency", "5"}}),
-                 "dragonfly: blue-latency: '5' is not right"));
+                 "dragonfly: blue-latency: '5' is not valid"));
   CHECK(contains(refusal("dragonfly", {{"group", "3"}}), "did you mean 'groups'?"));
   CHECK(contains(refusal("fat_tree", {{"children", "16,16"}, {"oversubscription", "3"}}),
                  "5.33333 parents"));
@@ -169,9 +168,9 @@ TEST_CASE("parameters that make no platform are refused with the reason") {
   CHECK(contains(
       refusal("dragonfly", {{"chassis", "1000000"}, {"routers", "1000000"}, {"nodes", "1000000"}}),
       "more than the 1048576"));
-  CHECK(contains(refusal("star", {{"flat", "2"}}), "flat: '2' is not right; wanted is 0 or 1"));
-  CHECK(contains(refusal("nvlink_ib", {{"nics", "3"}}), "wanted is a divisor of 8"));
-  CHECK(contains(refusal("nvlink_ib", {{"wiring", "star"}}), "wanted is rails or nodes"));
+  CHECK(contains(refusal("star", {{"flat", "2"}}), "flat: '2' is not valid; expected 0 or 1"));
+  CHECK(contains(refusal("nvlink_ib", {{"nics", "3"}}), "expected a divisor of 8"));
+  CHECK(contains(refusal("nvlink_ib", {{"wiring", "star"}}), "expected rails or nodes"));
   CHECK(contains(refusal("nvlink_ib", {{"oversubscription", "0"}}), "is not above 0"));
   CHECK(contains(refusal("nvlink_ib", {{"nodes", "-1"}}), "a whole number from 1"));
   CHECK(contains(refusal("star", {{"hosts", ""}}), "star: hosts: ''"));

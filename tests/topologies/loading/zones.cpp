@@ -220,7 +220,7 @@ TEST_CASE("a platform that is too large is refused before it is built, with both
   check_refused_by_all(cluster("radical=\"0-2147483647\""),
                        "up to here there are 2147483648 hosts; a platform may have 2000000");
   check_refused_by_all(cluster("radical=\"0-99999999999\""),
-                       "radical: '0-99999999999' is not right");
+                       "radical: '0-99999999999' is not valid");
   check_refused_by_all(cluster("radical=\"0-7\" topology=\"DRAGONFLY\" "
                                "topo_parameters=\"100000,1;1,1;1,1;1\""),
                        "make 5000050000 cables; a cluster may have 20000000");
@@ -256,7 +256,7 @@ TEST_CASE("figures without end are refused by name, on both networks and by topo
         platform_xml(fmt::format("<zone id=\"z\" routing=\"Vivaldi\"><host id=\"a\" speed=\"1Gf\" "
                                  "coordinates=\"{}\"/></zone>",
                                  coordinates)),
-        fmt::format("host a: coordinates: '{}' is not right", coordinates));
+        fmt::format("host a: coordinates: '{}' is not valid", coordinates));
   }
 }
 

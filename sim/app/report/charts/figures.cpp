@@ -150,7 +150,16 @@ std::string seconds_words(double value) {
   return value == 0 ? "0" : fmt::format("{:.6g} ns", value * 1e9);
 }
 
+/// "133.5M": a count with four digits.
+std::string count_words(double value) {
+  for (const auto& [unit, factor] : {std::pair{"G", 1e9}, {"M", 1e6}, {"k", 1e3}}) {
+    if (value >= factor) return fmt::format("{:.4g}{}", value / factor, unit);
+  }
+  return fmt::format("{:.4g}", value);
+}
+
 std::string parameter_text(const std::string& key, const Json& value) {
+  if (key == "components") return "n = " + count_words(value.get<double>());
   static const std::map<std::string, const char*> times{
       {"alpha_s", "α"},   {"beta_s_per_word", "β"}, {"gamma_s_per_word", "γ"},
       {"latency_s", "L"}, {"overhead_s", "o"},      {"time_resolution_s", "time resolution"}};
@@ -217,7 +226,7 @@ std::vector<std::string> setting_texts(const Names& names) {
   return unique(texts);
 }
 
-/// "components=1000, α 2 µs": the essential settings that all results share.
+/// "n = 133.5M, α 2 µs": the essential settings that all results share.
 std::string common_text(const std::vector<Json>& settings, const std::vector<Json>& places,
                         const std::vector<Curve>& curves) {
   std::vector<std::string> texts;
@@ -309,8 +318,8 @@ void add_cells(Figures& figures) {
   }
 }
 
-/// Figures::leading, of the cells.
-std::vector<std::size_t> leading_labels(const Figures& figures) {
+/// Figures::leading, of the cells; `objects` are those of the labels.
+std::vector<std::size_t> leading_labels(const Figures& figures, const std::vector<Json>& objects) {
   constexpr std::size_t kMost = 10;
   std::vector<std::size_t> labels(figures.labels.size());
   std::iota(labels.begin(), labels.end(), 0);
@@ -329,15 +338,38 @@ std::vector<std::size_t> leading_labels(const Figures& figures) {
   std::ranges::stable_sort(labels, {}, [&](std::size_t label) {
     return cells[label] > 0 ? logs[label] / cells[label] : std::numeric_limits<double>::infinity();
   });
+  // Schemes in reduced precision are dense too, but not what a sparse scheme has to beat.
   const auto dense = std::ranges::find_if(labels, [&](std::size_t label) {
-    return std::ranges::any_of(
-        figures.curves, [&](const Curve& curve) { return curve.label == label && !curve.density; });
+    const algorithms::SchemeInfo scheme =
+        algorithms::find_scheme(objects[label].at("scheme").get<std::string>());
+    return scheme.dense && !scheme.quantised;
   });
   const auto last = labels.begin() + kMost - 1;
   if (dense != labels.end() && dense > last) *last = *dense;
   labels.resize(kMost);
   std::ranges::sort(labels);
   return labels;
+}
+
+/// Renumbers the labels so that the leading ones come first: their colours differ.
+void put_leading_first(Figures& figures) {
+  std::vector<std::size_t> order = figures.leading;
+  for (std::size_t label = 0; label < figures.labels.size(); ++label) {
+    if (std::ranges::find(figures.leading, label) == figures.leading.end()) order.push_back(label);
+  }
+  std::vector<std::size_t> number(order.size());
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    number[order[i]] = i;
+    labels.push_back(figures.labels[order[i]]);
+  }
+  figures.labels = std::move(labels);
+  for (std::size_t& label : figures.leading) label = number[label];
+  for (Curve& curve : figures.curves) curve.label = number[curve.label];
+  for (Trouble& trouble : figures.troubles) trouble.label = number[trouble.label];
+  for (Cell& cell : figures.cells) {
+    for (Cell::Candidate& candidate : cell.candidates) candidate.label = number[candidate.label];
+  }
 }
 
 Json interval_json(const ValueRange& interval) {
@@ -422,7 +454,8 @@ Figures figures_of(const std::vector<experiment::Row>& rows) {
   figures.places = place_texts(places);
   figures.settings = setting_texts(settings);
   add_cells(figures);
-  figures.leading = leading_labels(figures);
+  figures.leading = leading_labels(figures, labels.objects());
+  put_leading_first(figures);
   return figures;
 }
 

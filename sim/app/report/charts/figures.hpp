@@ -74,14 +74,16 @@ struct Trouble {
 };
 
 struct Figures {
-  std::vector<std::string> labels;    ///< schemes, with the options in which they differ
+  /// Schemes, with the options in which they differ; the leading ones come first.
+  std::vector<std::string> labels;
   std::vector<std::string> places;    ///< networks, platforms and machines
   std::vector<std::string> settings;  ///< other differences between results; one empty text if none
   std::string common;                 ///< sizes and machine that all results share
   std::vector<Curve> curves;
   std::vector<Cell> cells;
-  /// The labels that figures show where the reader has chosen none; empty: all. Of more than ten they
-  /// are the ten nearest to the fastest on the geometric mean, the best dense one among them.
+  /// The labels that figures show where the reader has chosen none; empty: all. Of more than ten
+  /// they are the ten nearest to the fastest on the geometric mean; the best of the dense schemes in
+  /// full precision is among them.
   std::vector<std::size_t> leading;
   std::vector<Trouble> troubles;
 };

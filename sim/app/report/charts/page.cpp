@@ -59,6 +59,7 @@ std::string report_page(const Report& report) {
   constexpr std::string_view kPlace = "/*DATA*/";
   const std::string_view page = page_template();
   Json data = to_json(report.figures);
+  data["title"] = report.title;
   data["palette"] = palette_json();
   data["version"] = version();
   data["sources"] = report.sources;

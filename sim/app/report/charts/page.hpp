@@ -10,6 +10,7 @@
 namespace thinwire::report {
 
 struct Report {
+  std::string title = {};            ///< empty: a general one
   std::vector<std::string> sources;  ///< the files that were read
   std::size_t rows = 0;
   Figures figures;

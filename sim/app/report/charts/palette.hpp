@@ -14,10 +14,12 @@ namespace thinwire::report {
 template <std::size_t kCount>
 using Shades = std::array<std::array<const char*, kCount>, 2>;
 
-/// The colours of series and of parts of bars; with the symbols they distinguish 64 series.
-inline constexpr Shades<8> kColours{
-    {{"#2a78d6", "#d9580d", "#008300", "#c0408a", "#b07800", "#4a3aa7", "#0e8f8f", "#cf2f2f"},
-     {"#5a9bea", "#e8793a", "#4aa84a", "#df74b0", "#cf9a2a", "#9b8ff0", "#35b3b0", "#ec6d6d"}}};
+/// The colours of series and of parts of bars: one for each of the series that a report shows at
+/// first. With the symbols they distinguish 80 series.
+inline constexpr Shades<10> kColours{{{"#2a78d6", "#d9580d", "#008300", "#c0408a", "#b07800",
+                                       "#4a3aa7", "#0e8f8f", "#cf2f2f", "#6b6f76", "#6b4226"},
+                                      {"#5a9bea", "#e8793a", "#4aa84a", "#df74b0", "#cf9a2a",
+                                       "#9b8ff0", "#35b3b0", "#ec6d6d", "#a7adb5", "#c49a7c"}}};
 /// The colours of shares: below the first step, from it to the second, and so on.
 inline constexpr std::array<double, 5> kHeatSteps{0.05, 0.2, 0.4, 0.6, 0.8};
 inline constexpr Shades<6> kHeat{

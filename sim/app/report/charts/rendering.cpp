@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <iterator>
@@ -153,8 +154,11 @@ std::string image_of(const std::string& svg, const std::string& format, double s
 std::string format_of_name(const std::string& name, const std::vector<std::string>& formats) {
   const std::string extension = std::filesystem::path(name).extension().string();
   if (extension.empty()) return {};
-  if (std::ranges::find(formats, extension.substr(1)) != formats.end()) return extension.substr(1);
-  throw InputError(fmt::format("{}: nothing is drawn as '{}'; wanted is a name that ends in .{}",
+  std::string format = extension.substr(1);
+  for (char& c : format) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (format == "htm") format = "html";
+  if (std::ranges::find(formats, format) != formats.end()) return format;
+  throw InputError(fmt::format("{}: nothing is drawn as '{}'; expected a name that ends in .{}",
                                name, extension, fmt::join(formats, ", .")));
 }
 

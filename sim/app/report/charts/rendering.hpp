@@ -17,7 +17,8 @@ namespace thinwire::report {
 /// the SVG is `scale` pixels. Throws SimulationError if that fails.
 [[nodiscard]] std::string image_of(const std::string& svg, const std::string& format,
                                    double scale = 2);
-/// The format of `formats` that matches the extension of a file name; empty if the name has none.
+/// The format of `formats` that matches the extension of a file name, in any case; empty if the name
+/// has none.
 /// Throws InputError that begins with the name for any other extension.
 [[nodiscard]] std::string format_of_name(const std::string& name,
                                          const std::vector<std::string>& formats = image_formats());

@@ -61,6 +61,7 @@ std::vector<Json> claim_records(const std::vector<studies::Finding>& findings) {
                        {"basis", name_of(finding.basis)},
                        {"paper", optional_json(finding.paper)},
                        {"simulated", optional_json(finding.simulated)},
+                       {"unit", finding.unit},
                        {"ratio", optional_json(finding.ratio())},
                        {"null_model", finding.null_model},
                        {"null", optional_json(finding.null_value)},
@@ -79,6 +80,10 @@ std::string claims_text(const std::vector<studies::Finding>& findings) {
   const auto number = [](const char* key) {
     return Column{key, [key](const Json& r) { return number_text(r.at(key), 4); }};
   };
+  const Column paper{"paper", [](const Json& r) {
+                       const std::string text = number_text(r.at("paper"), 4);
+                       return r.at("kind") == "at most" ? "≤ " + text : text;
+                     }};
   const Column null_says{
       "null says",
       [](const Json& r) {
@@ -88,8 +93,10 @@ std::string claims_text(const std::vector<studies::Finding>& findings) {
       true};
   std::vector<Column> columns{text_column("claim", "claim"),
                               text_column("what", "what"),
-                              number("paper"),
+                              text_column("kind", "kind"),
+                              paper,
                               number("simulated"),
+                              text_column("unit", "unit"),
                               number("ratio"),
                               text_column("basis", "basis"),
                               text_column("verdict", "verdict"),

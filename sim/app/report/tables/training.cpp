@@ -1,8 +1,12 @@
 #include "sim/app/report/tables/training.hpp"
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+
+#include "sim/app/report/tables/varying.hpp"
 
 namespace thinwire::report {
 
@@ -22,7 +26,8 @@ Json record_of(const experiment::Row& row, const experiment::Row& smallest) {
                  {"scheme", point.scheme},
                  {"network", point.network},
                  {"platform", point.platform.empty() ? Json() : Json(point.platform)},
-                 {"ranks", point.ranks}};
+                 {"ranks", point.ranks},
+                 {"settings", flat_settings(point)}};
   for (const char* key : {"iteration_s", "computation_s", "sparsification_s", "communication_s",
                           "samples_per_s", "hours_per_100k_iterations", "efficiency"}) {
     record[key] = nullptr;
@@ -40,6 +45,27 @@ Json record_of(const experiment::Row& row, const experiment::Row& smallest) {
     record["efficiency"] = smallest.outcome->training->mean.total().value() / time;
   }
   return record;
+}
+
+/// The settings that differ between the rows of one model on one device, apart from those that have
+/// a column of their own; a model brings its own gradient and batch.
+std::vector<std::string> varying_in(const std::vector<Json>& records) {
+  static const std::set<std::string> kOwnColumns{"scheme", "network", "platform", "ranks"};
+  std::map<std::string, std::vector<Json>> trainings;
+  for (const Json& record : records) {
+    trainings[record.at("model").dump() + record.at("device").dump()].push_back(
+        record.at("settings"));
+  }
+  std::vector<std::string> varying;
+  for (const auto& training : trainings) {
+    const std::vector<std::string> own = varying_settings(training.second);
+    const bool density = std::ranges::find(own, "density") != own.end();
+    for (const std::string& path : own) {
+      if (kOwnColumns.contains(path) || (density && path == "k")) continue;
+      if (std::ranges::find(varying, path) == varying.end()) varying.push_back(path);
+    }
+  }
+  return varying;
 }
 
 }  // namespace
@@ -60,7 +86,7 @@ std::vector<Json> training_records(const std::vector<experiment::Row>& rows) {
   return records;
 }
 
-std::vector<Column> training_columns() {
+std::vector<Column> training_columns(const std::vector<Json>& records) {
   const auto text = [](const char* key) {
     return Column{
         key,
@@ -69,6 +95,7 @@ std::vector<Column> training_columns() {
   };
   std::vector<Column> columns{text("model"), text("device"), text("scheme"), text("network"),
                               text("platform")};
+  for (const std::string& path : varying_in(records)) columns.push_back(setting_column(path));
   for (const char* key :
        {"ranks", "iteration_s", "computation_s", "sparsification_s", "communication_s",
         "samples_per_s", "hours_per_100k_iterations", "efficiency"}) {

@@ -14,6 +14,7 @@ inline constexpr double kReportedIterations = 100'000;
 /// One record per row with a workload; `efficiency` is that of weak scaling, relative to the row
 /// with the fewest ranks among those that differ in nothing else.
 [[nodiscard]] std::vector<Json> training_records(const std::vector<experiment::Row>& rows);
-[[nodiscard]] std::vector<Column> training_columns();
+/// The columns of these records, with one for each setting in which they differ.
+[[nodiscard]] std::vector<Column> training_columns(const std::vector<Json>& records);
 
 }  // namespace thinwire::report

@@ -34,10 +34,22 @@ ClaimChecks all_checks() {
   return all;
 }
 
-bool wants(const std::vector<std::string>& wanted, const std::string& id) {
-  return wanted.empty() || std::ranges::any_of(wanted, [&](const std::string& begin) {
-           return id.starts_with(begin);
-         });
+/// The ids that begin with one of `wanted`.
+std::vector<std::string> ids_of(const std::vector<std::string>& all,
+                                const std::vector<std::string>& wanted) {
+  for (const std::string& begin : wanted) {
+    if (std::ranges::none_of(all, [&](const std::string& id) { return id.starts_with(begin); })) {
+      throw InputError(
+          fmt::format("no claim's id begins with '{}'{}", begin, did_you_mean(begin, all)));
+    }
+  }
+  std::vector<std::string> ids = all;
+  std::erase_if(ids, [&](const std::string& id) {
+    return !wanted.empty() && std::ranges::none_of(wanted, [&](const std::string& begin) {
+      return id.starts_with(begin);
+    });
+  });
+  return ids;
 }
 
 /// True if a value meets the finding's criterion. Orders have no value.
@@ -163,19 +175,17 @@ std::vector<std::string> claim_ids() {
   return Trials(read_json(claims_file()), run_claims_point).ids();
 }
 
+std::vector<std::string> claim_ids(const std::vector<std::string>& wanted) {
+  return ids_of(claim_ids(), wanted);
+}
+
 namespace {
 
 std::vector<Finding> check_all(const std::vector<std::string>& wanted,
                                const std::function<void(const std::string&)>& progress,
                                const PointRunner& runner, bool ranges) {
   Trials trials(read_json(claims_file()), runner);
-  const std::vector<std::string> ids = trials.ids();
-  for (const std::string& begin : wanted) {
-    if (std::ranges::none_of(ids, [&](const std::string& id) { return id.starts_with(begin); })) {
-      throw InputError(
-          fmt::format("no claim's id begins with '{}'{}", begin, did_you_mean(begin, ids)));
-    }
-  }
+  const std::vector<std::string> ids = ids_of(trials.ids(), wanted);
   const ClaimChecks checks = all_checks();
   std::vector<Finding> findings;
   const auto check_over_ranges = [&](ClaimCheck simulate, const std::string& id,
@@ -192,7 +202,6 @@ std::vector<Finding> check_all(const std::vector<std::string>& wanted,
     }
   };
   for (const std::string& id : ids) {
-    if (!wants(wanted, id)) continue;
     if (progress) progress(id);
     ClaimPage page(trials.claim(id), findings);
     const auto found = checks.find(id);
@@ -329,6 +338,7 @@ Finding& ClaimPage::add(const std::string& what, FindingKind kind, Basis basis) 
   finding.source = fmt::format("{}, {}", claim_.at("source").get<std::string>(),
                                claim_.at("where").get<std::string>());
   finding.kind = kind;
+  finding.unit = kind == FindingKind::order ? "" : claim_.value("unit", "");
   finding.basis = basis;
   return finding;
 }

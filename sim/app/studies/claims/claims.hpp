@@ -36,6 +36,7 @@ struct Finding {
   Basis basis = Basis::predicted;
   std::optional<double> paper;
   std::optional<double> simulated;
+  std::string unit = {};  ///< of both, "min"; empty for a ratio or a share
   ClaimVerdict verdict = ClaimVerdict::not_simulated;
   std::string note;  ///< why it is not simulated, or the data behind an order
   /// What somebody would answer without this simulator: "no effect", "as CLT-k", "alpha-beta formula".
@@ -92,6 +93,10 @@ struct ClaimScore {
 [[nodiscard]] std::string claims_file();
 /// The ids of the claims, in the order of the file.
 [[nodiscard]] std::vector<std::string> claim_ids();
+
+/// The ids that begin with one of `wanted`, all if it is empty. Throws InputError with the nearest id
+/// where one of them begins none.
+[[nodiscard]] std::vector<std::string> claim_ids(const std::vector<std::string>& wanted);
 
 /// Runs a point. Tests replace it.
 using PointRunner = std::function<experiment::Row(const experiment::Point& point)>;

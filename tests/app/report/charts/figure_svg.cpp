@@ -74,7 +74,7 @@ Figures crowded() {
   figures.places = {"a platform of a rather long name with its placement=round_robin and routing",
                     "b"};
   figures.settings = {""};
-  figures.common = "components=133547324, density 0.01, α 2 µs, β 0.4 ns";
+  figures.common = "n = 133.5M components, density 0.01, α 2 µs, β 0.4 ns";
   for (std::size_t label = 0; label < 28; ++label) {
     figures.labels.push_back(
         fmt::format("scheme_{}_<with>_options buckets={}", label, label * 100));
@@ -147,10 +147,10 @@ TEST_CASE("values that hardly differ have an axis") {
   }
 }
 
-TEST_CASE("64 series differ in their colour or in their symbol, and all symbols are filled") {
+TEST_CASE("80 series differ in their colour or in their symbol, and all symbols are filled") {
   std::set<std::string> different;
-  for (std::size_t series = 0; series < 64; ++series) different.insert(symbol_at(series, 0, 0));
-  CHECK(different.size() == 64);
+  for (std::size_t series = 0; series < 80; ++series) different.insert(symbol_at(series, 0, 0));
+  CHECK(different.size() == 80);
   for (const std::string& symbol : different) CHECK(symbol.find("fill=\"#") != std::string::npos);
 }
 
@@ -172,9 +172,11 @@ TEST_CASE("a drawing is written as SVG, PNG and PDF, and every other name is ref
   CHECK(image_of(svg, "pdf").starts_with("%PDF-1."));
   CHECK_THROWS_AS(static_cast<void>(image_of("<svg", "pdf")), SimulationError);
   CHECK(format_of_name("a.b/x.pdf") == "pdf");
+  CHECK(format_of_name("x.PDF") == "pdf");
+  CHECK(format_of_name("r.htm", {"svg", "html"}) == "html");
   CHECK(format_of_name("/dev/full").empty());
   CHECK_THROWS_WITH_AS(static_cast<void>(format_of_name("x.jpg")),
-                       "x.jpg: nothing is drawn as '.jpg'; wanted is a name that ends in .svg, "
+                       "x.jpg: nothing is drawn as '.jpg'; expected a name that ends in .svg, "
                        ".png, .pdf",
                        InputError);
 }

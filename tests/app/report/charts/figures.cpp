@@ -10,6 +10,7 @@
 #include <set>
 
 #include "sim/app/report/charts/figure_svg.hpp"
+#include "sim/app/report/charts/palette.hpp"
 #include "sim/app/report/charts/rendering.hpp"
 #include "sim/core/base/errors.hpp"
 
@@ -102,6 +103,38 @@ TEST_CASE("one curve runs over the ranks alone") {
   }
 }
 
+TEST_CASE("ten schemes are shown by default, with the fastest dense one in full precision") {
+  std::vector<experiment::Row> rows;
+  const std::vector<const char*> fast{"topka",   "topkdsa",   "gtopk",   "oktopk",
+                                      "exdyna",  "cltk",      "dragonn", "sidco",
+                                      "signsgd", "gaussiank", "dgc"};
+  double seconds = 1;
+  for (const char* scheme : fast) rows.push_back(row_of(small(scheme, 4), seconds += 0.1));
+  rows.push_back(row_of(small("dense_ring", 4), 70));
+  rows.push_back(row_of(small("dense_rabenseifner", 4), 60));
+  const report::Figures figures = report::figures_of(rows);
+  REQUIRE(figures.labels.size() == fast.size() + 2);
+  std::set<std::string> shown;
+  for (const std::size_t label : figures.leading) shown.insert(figures.labels[label]);
+  CHECK(shown.size() == 10);
+  // They have the first numbers, and so different colours.
+  CHECK(figures.leading.front() == 0);
+  CHECK(figures.leading.back() == 9);
+  CHECK(figures.labels.front() == "topka");
+  std::set<std::string> colours;
+  for (const std::size_t label : figures.leading) colours.insert(colour_of(label));
+  CHECK(colours.size() == 10);
+  // Curves and cells kept their schemes.
+  for (const Curve& curve : figures.curves) {
+    const bool dense = figures.labels[curve.label].starts_with("dense_") ||
+                       figures.labels[curve.label] == "signsgd";
+    CHECK(dense == !curve.density);
+  }
+  CHECK(shown.contains("signsgd"));
+  CHECK(shown.contains("dense_rabenseifner"));
+  CHECK_FALSE(shown.contains("dense_ring"));
+}
+
 TEST_CASE("options that differ within a scheme are in its labels, others are not") {
   const std::vector<experiment::Row> rows{row_of(with(small("oktopk", 4), "options.bucket", 1), 1),
                                           row_of(with(small("oktopk", 4), "options.bucket", 4), 1),
@@ -166,7 +199,7 @@ TEST_CASE("what failed or was skipped is no curve, and keeps its reason") {
 TEST_CASE("what all results agree in is said of all of them") {
   std::vector<experiment::Row> rows{row_of(small("topka", 4), 1),
                                     row_of(small("dense_ring", 8), 1)};
-  CHECK(report::figures_of(rows).common == "components=10000, density 0.01, α 2 µs, β 0.4 ns");
+  CHECK(report::figures_of(rows).common == "n = 10k, density 0.01, α 2 µs, β 0.4 ns");
   rows.push_back(row_of(with(small("topka", 4), "components", 20'000), 1));
   rows.push_back(row_of(with(small("topka", 4), "density", 0.02), 1));
   CHECK(report::figures_of(rows).common == "α 2 µs, β 0.4 ns");

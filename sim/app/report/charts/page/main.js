@@ -145,20 +145,28 @@ function logTicks(low, high) {
   return ticks;
 }
 
-/** A label beside the last point of each series; those of the largest P are moved apart where they would overlap. */
-function directLabels(mine, last, domain, height) {
-  const kLine = 11;
-  const y = (value) => height * (Math.log(domain[1] / value) / Math.log(domain[1] / domain[0]));
-  const ends = mine.filter((p) => p.ranks === last).map((p) => ({ p, at: y(p.value) })).sort((a, b) => a.at - b.at);
-  let before = -Infinity;
-  for (const end of ends) { end.to = Math.max(end.at, before + kLine); before = end.to; }
-  const over = ends.length > 0 ? Math.max(0, ends[ends.length - 1].to - height) : 0;
-  let next = Infinity;
-  for (const end of ends.slice().reverse()) { end.to = Math.min(end.to, height + (over > 0 ? 0 : kLine), next - kLine); next = end.to; }
-  const shorter = [...new Map(mine.slice().sort((a, b) => a.ranks - b.ranks).map((p) => [p.label, p])).values()]
-    .filter((p) => p.ranks < last).map((p) => ({ p, at: 0, to: 0 }));
-  return [...ends, ...shorter].map(({ p, at, to }) => Plot.text([p], { x: "ranks", y: "value", text: () => data.labels[p.label], dx: 8, dy: to - at,
-    textAnchor: "start", fill: colourOf(p.label), className: "direct", clip: false }));
+const kLine = 11;  // pixels of a line of labels
+
+/** A mark: the name of each series at the right end, on the height of its last point or moved apart, and a line from there to it. */
+function directLabels(mine) {
+  const last = [...new Map(mine.slice().sort((a, b) => a.ranks - b.ranks).map((p) => [p.label, p])).values()];
+  return (index, { x, y }, channels, { width: all, height, marginRight, marginBottom }) => {
+    const ends = last.map((p) => ({ label: p.label, x: x(p.ranks), y: y(p.value) })).sort((a, b) => a.y - b.y);
+    let before = -Infinity;
+    for (const end of ends) { end.to = Math.max(end.y, before + kLine); before = end.to; }
+    let next = height - marginBottom + kLine;
+    for (const end of ends.slice().reverse()) { end.to = Math.min(end.to, next - kLine); next = end.to; }
+    const right = all - marginRight;
+    const svg = (tag, attributes, ...children) => {
+      const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+      for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+      made.append(...children);
+      return made;
+    };
+    return svg("g", { class: "direct" }, ...ends.flatMap((end) => [
+      svg("path", { d: `M${end.x + 5},${end.y}L${Math.max(end.x + 5, right)},${end.y}L${right + 8},${end.to}`, fill: "none", stroke: colourOf(end.label), "stroke-width": 0.6, "stroke-opacity": 0.45 }),
+      svg("text", { x: right + 10, y: end.to, dy: "0.32em", "text-anchor": "start", fill: colourOf(end.label) }, data.labels[end.label])]));
+  };
 }
 
 /** A chart over the ranks for each place: points, the line of the formula, the band of its interval. */
@@ -170,8 +178,10 @@ function overRanks(points, { formula, label, format, linear = false, rule = null
   const w = width(false, distinct(points.map((p) => p.place)).length);
   const ticks = logTicks(low, high);
   const domain = high > low * 1.2 ? [low / 1.15, high * 1.15] : [low / 2, high * 2];
-  const kHeight = 300;
-  const named = !linear && w >= 520 && ranks.length > 1;
+  const named = w >= 520 && ranks.length > 1;
+  const series = (place) => distinct(points.filter((p) => p.place === place).map((p) => p.label)).length;
+  const lines = Math.max(...distinct(points.map((p) => p.place)).map(series));
+  const kHeight = Math.max(300, named ? base.marginTop + 40 + kLine * lines : 0);
   const marginRight = named ? 14 + 6.2 * Math.max(...points.map((p) => data.labels[p.label].length)) : 14;
   const bands = distinct(points.filter((p) => formula?.(p)).map((p) => p.label)).length;
   const of = (p) => ({ x: "ranks", stroke: (d) => colourOf(d.label), z: "label" });
@@ -192,7 +202,7 @@ function overRanks(points, { formula, label, format, linear = false, rule = null
         Plot.line(unknown, { ...of(), y: "value", strokeWidth: 1, strokeOpacity: 0.5, strokeDasharray: formula ? "4 3" : null }),
         Plot.dot(mine, { x: "ranks", y: "value", r: 4, symbol: (d) => symbolOf(d.label), fill: (d) => colourOf(d.label), stroke: "var(--panel)", strokeWidth: 0.7,
           className: "point" }),
-        ...(named ? directLabels(mine, Math.max(...mine.map((p) => p.ranks)), domain, kHeight - base.marginTop - 40) : []),
+        ...(named ? [directLabels(mine)] : []),
         Plot.tip(mine, Plot.pointer({ x: "ranks", y: "value", title: (p) => tipOf(p, formula, format), fill: "var(--panel)", stroke: "var(--soft)" })),
       ] });
   });
@@ -215,7 +225,7 @@ function timeFigure(curves) {
   const training = points.some((p) => p.parts[0]?.[0] === "computation");
   return { id: "time", title: training ? "Time of an iteration" : "Time",
     caption: training ? "Simulated seconds of a training's iteration against the ranks; both axes are logarithmic."
-      : "Simulated time of an allreduce (points) against the ranks, beside the formula of its paper (line; band where it is an interval). Both axes are logarithmic. A thin dashed line joins points that no formula is for.",
+      : "Simulated time of an allreduce (points) against the ranks, beside the formula of its paper (line; band where it is an interval). Both axes are logarithmic. Where there is no formula, a thin dashed line joins the points.",
     content: overRanks(points, { formula: (p) => p.formula_s, label: "time", format: seconds }) };
 }
 
@@ -286,7 +296,7 @@ function breakdownFigure(curves) {
     }, true));
   return { id: "breakdown", title: training ? "Where the iteration's time goes" : "Phases",
     caption: training ? "Parts of a training's iteration; the whole stands beside each bar."
-      : "What each phase cost the rank that it cost most; the simulated time stands beside each bar. Phases of different ranks, or of a scheme that communicates beside its own program, overlap.", content };
+      : "The time of each phase on the rank where it takes longest; the simulated time is beside each bar. Phases of different ranks, or of a scheme that communicates beside its own program, overlap.", content };
 }
 
 function crossoverFigure() {
@@ -352,7 +362,7 @@ function linksFigure() {
 }
 
 function table(headings, rows, classOf = () => "") {
-  const number = (cell) => typeof cell === "number" || /^-?[\d.]+(e-?\d+)?( ?(%|s|ms|µs|ns))?$/.test(cell) || cell === "-";
+  const number = (cell) => typeof cell === "number" || /^-?[\d.]+(e-?\d+)?( ?(%|s|ms|µs|ns))?$/.test(String(cell).replace("≤ ", "")) || cell === "-";
   const numeric = headings.map((_, i) => rows.length > 0 && rows.every((r) => number(r[i])));
   return element("table", {},
     element("thead", {}, element("tr", {}, ...headings.map((h, i) => element("th", { class: numeric[i] ? "number" : null }, h)))),
@@ -371,8 +381,8 @@ function claimsFigure() {
     caption: `${count("holds")} hold, ${count("misses")} miss, ${count("not simulated")} are not simulated. A calibrated claim holds by construction. ` +
       `Of the predicted numbers ${share(predicted)} hold. Informative are those whose null model, the answer of somebody without a simulator, misses: ${share(informative)} of them hold.` +
       (unstated.length > 0 ? ` ${unstated.length} state no null model.` : ""),
-    content: element("div", { class: "scroll" }, table(["claim", "what", "source", "paper", "simulated", "ratio", "basis", "verdict", "null", "null says", "null model", "range", "misses at", "note"],
-      data.claims.map((c) => [c.claim, c.what, c.source, text(c.paper), text(c.simulated), text(c.ratio, 3), c.basis, c.verdict, text(c.null ?? null), nullSays(c), c.null_model ?? "", typeof c.range_low === "number" ? `${text(c.range_low)} .. ${text(c.range_high)}` : "-", c.misses_at ?? "", c.note ?? ""]),
+    content: element("div", { class: "scroll" }, table(["claim", "what", "kind", "source", "paper", "simulated", "unit", "ratio", "basis", "verdict", "null", "null says", "null model", "range", "misses at", "note"],
+      data.claims.map((c) => [c.claim, c.what, c.kind ?? "", c.source, `${c.kind === "at most" ? "≤ " : ""}${text(c.paper)}`, text(c.simulated), c.unit ?? "", text(c.ratio, 3), c.basis, c.verdict, text(c.null ?? null), nullSays(c), c.null_model ?? "", typeof c.range_low === "number" ? `${text(c.range_low)} .. ${text(c.range_high)}` : "-", c.misses_at ?? "", c.note ?? ""]),
       (cell) => ["holds", "misses"].includes(cell) ? cell : "")) };
 }
 
@@ -387,7 +397,7 @@ function troublesFigure() {
     groups.get(key).labels.add(data.labels[t.label]);
   }
   return { id: "troubles", title: "Skipped and failed",
-    caption: `${mine.length} of ${data.rows} results are none, in all settings.`,
+    caption: `${mine.length} of ${data.rows} points have no result, in all settings together.`,
     content: element("div", { class: "scroll" }, table(["status", "schemes", "platform", "ranks", "setting", "reason"],
       [...groups.values()].map(({ rest: [status, ...rest], labels }) => [status, [...labels].join(", "), ...rest]),
       (cell) => cell === "failed" ? "failed" : "")) };
@@ -421,6 +431,7 @@ function draw() {
     filters.density !== null && `Density: ${filters.density}.`].filter(Boolean).join(" ");
 }
 
+if (data.title) document.title = document.querySelector("h1").textContent = data.title;
 keepDensity();
 document.getElementById("sources").textContent =
   `${[data.rows > 0 && `${data.rows} results`, data.claims.length > 0 && `${data.claims.length} claims`].filter(Boolean).join(" and ")} of ${data.sources.join(", ")}; page of thinwire ${data.version}.${data.common && ` In all results: ${data.common}.`}`;

@@ -155,9 +155,17 @@ checks["28 schemes differ in colour or symbol, and every symbol has pixels of it
   const shown = () => page.evaluate(() =>
     new Set([...document.querySelectorAll("#time g.point path")].map((mark) => getComputedStyle(mark).fill + mark.getAttribute("d"))).size);
   assert.equal(await shown(), 10);
-  assert.ok(await count("#time g.direct text") >= 10, "the series are named beside their last points");
+  const colours = await page.evaluate(() => new Set([...document.querySelectorAll("#time g.point path")].map((mark) => getComputedStyle(mark).fill)).size);
+  assert.equal(colours, 10, "the series that are shown at first differ in colour");
+  const overlaps = () => page.evaluate(() => [...document.querySelectorAll("#time svg, #volume svg, #congestion svg")].flatMap((chart) => {
+    const boxes = [...chart.querySelectorAll("g.direct text")].map((t) => ({ text: t.textContent, box: t.getBoundingClientRect() }));
+    return boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => a.box.top + 3 < b.box.bottom - 3 && b.box.top + 3 < a.box.bottom - 3).map((b) => `${a.text} | ${b.text}`));
+  }));
+  for (const id of ["time", "volume", "congestion"]) assert.ok(await count(`#${id} g.direct text`) >= 10, `the series of ${id} are named beside their last points`);
+  assert.deepEqual(await overlaps(), []);
   await page.locator("fieldset.label button", { hasText: /^all$/ }).click();
   assert.ok(await shown() > 10);
+  assert.deepEqual(await overlaps(), [], "names of series overlap");
   const kSide = 20;
   // A mark of each series, drawn once more beside each other, so that none hides another.
   const series = await page.evaluate((side) => {
