@@ -34,7 +34,7 @@ Task<Message> halving_then_doubling(Communicator& comm, Core core, Message held,
   const Concatenation piece = Concatenation::of(Rank(own.range.first), std::move(own.message));
   const Concatenation all = co_await gather_by_doubling(comm, core, piece, Distances::descending);
   const Part whole{{0, pieces}, pieces};
-  co_return reduction.join(all.by_rank(), whole);
+  co_return reduction.join(all, whole);
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ Task<Message> allreduce_ring_segmented(Communicator& comm, Message mine, const R
   Concatenation::Piece piece{Rank(block), reduction.join(sums, own)};
   const Concatenation gathered = co_await gather_around_ring(comm, std::move(piece));
   const Part whole{{0, size}, size};
-  co_return reduction.join(gathered.by_rank(), whole);
+  co_return reduction.join(gathered, whole);
 }
 
 int ring_segments(Words whole, int ranks, Words segment) {

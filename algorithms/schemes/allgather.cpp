@@ -14,20 +14,21 @@ namespace {
 class AllgatherScheme final : public Scheme {
  public:
   AllgatherScheme(const SchemeSetup& setup, AllgatherSchedule schedule)
-      : setup_(setup), reduction_(*setup.shared, setup.gamma, setup.space), schedule_(schedule) {}
+      : space_(setup.space),
+        reduction_(*setup.shared, setup.gamma, setup.space),
+        schedule_(schedule) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
     const auto phase = comm.phase("allgather");
     const int rank = comm.rank().value();
-    Message own = reduction_.cut(message_of(gradient, setup_.space), {rank, rank + 1}, comm.size());
+    Message own = reduction_.cut(message_of(gradient, space_), {rank, rank + 1}, comm.size());
     gradient = {};
     const Concatenation all = co_await schedule_(comm, std::move(own));
-    co_return Reduced{.sum = stream_of_gathered(all, reduction_, *setup_.shared),
-                      .contributed = {}};
+    co_return Reduced{.sum = stream_of_gathered(all, reduction_), .contributed = {}};
   }
 
  private:
-  const SchemeSetup& setup_;
+  GradientSpace space_;
   GradientReduction reduction_;
   AllgatherSchedule schedule_;
 };
