@@ -6,6 +6,8 @@
 #include <exception>
 #include <iterator>
 
+#include "algorithms/schemes/allgather.hpp"
+#include "algorithms/schemes/alltoall.hpp"
 #include "algorithms/schemes/cltk.hpp"
 #include "algorithms/schemes/dense.hpp"
 #include "algorithms/schemes/dense_double_tree.hpp"
@@ -16,6 +18,7 @@
 #include "algorithms/schemes/hierarchical.hpp"
 #include "algorithms/schemes/oktopk.hpp"
 #include "algorithms/schemes/quantised.hpp"
+#include "algorithms/schemes/reduce_scatter.hpp"
 #include "algorithms/schemes/sparcml.hpp"
 #include "algorithms/schemes/topka.hpp"
 #include "algorithms/sparsifiers/bucket_topk.hpp"
@@ -142,7 +145,17 @@ std::vector<SchemeInfo> all_schemes() {
              "coordinates at random, around a ring, decoded densely",
              "DRAGONN (ICML 2022), Figure 7, Random-k"));
   for (SchemeInfo& scheme : quantised_schemes()) add(std::move(scheme));
+  for (SchemeInfo& scheme : allgather_schemes()) add(std::move(scheme));
+  for (SchemeInfo& scheme : reduce_scatter_schemes()) add(std::move(scheme));
+  for (SchemeInfo& scheme : alltoall_schemes()) add(std::move(scheme));
   std::ranges::copy(registered().schemes, std::back_inserter(schemes));
+  return schemes;
+}
+
+std::vector<SchemeInfo> schemes_of(Collective collective) {
+  std::vector<SchemeInfo> schemes = all_schemes();
+  std::erase_if(schemes,
+                [&](const SchemeInfo& scheme) { return scheme.collective_kind != collective; });
   return schemes;
 }
 

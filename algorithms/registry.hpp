@@ -11,8 +11,11 @@
 
 namespace thinwire::algorithms {
 
-/// All schemes that a paper names, in the order of the papers, followed by the registered ones.
+/// All schemes: the allreduces that a paper names, in the order of the papers, the other
+/// collectives, and the registered ones.
 [[nodiscard]] std::vector<SchemeInfo> all_schemes();
+/// Those of one collective, which can replace one another.
+[[nodiscard]] std::vector<SchemeInfo> schemes_of(Collective collective);
 /// All sparsifiers, followed by the registered ones.
 [[nodiscard]] std::vector<SparsifierInfo> all_sparsifiers();
 /// Throws InputError with the nearest name when there is no such sparsifier.

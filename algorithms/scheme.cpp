@@ -188,6 +188,20 @@ Task<Request> Scheme::begin(Communicator& comm, LocalGradient gradient, int iter
   });
 }
 
+std::string name_of(Collective collective) {
+  switch (collective) {
+    case Collective::allgather:
+      return "allgather";
+    case Collective::reduce_scatter:
+      return "reduce_scatter";
+    case Collective::alltoall:
+      return "alltoall";
+    case Collective::allreduce:
+      break;
+  }
+  return "allreduce";
+}
+
 Cost SchemeInfo::cost(const CostInput& in) const {
   Cost result = run_cost(in);
   const Symbols nominal = symbols_of(in, static_cast<double>(in.k));

@@ -24,9 +24,9 @@ namespace thinwire::algorithms {
 /// take it dense, sparse ones the coordinates that can matter (all others count as 0).
 using LocalGradient = Stream;
 
-/// The result of an allreduce on one rank.
+/// The result of an allreduce on one rank, or of the collective that the scheme is.
 struct Reduced {
-  Stream sum;  ///< equal on all ranks
+  Stream sum;  ///< of an allreduce or an allgather: equal on all ranks
   /// The part of the accumulator that went into the sum, for error feedback. Sparse schemes: its
   /// coordinates. Dense schemes that send approximate values (quantised): the values sent;
   /// otherwise empty, which means all of it.
@@ -51,7 +51,8 @@ class Scheme {
   Scheme& operator=(Scheme&&) = delete;
   virtual ~Scheme() = default;
 
-  /// The allreduce of iteration 1, 2, 3 ... All ranks call it with the same iteration.
+  /// The allreduce of iteration 1, 2, 3 ..., or the other collective that the scheme is, for which
+  /// `gradient` is the rank's vector. All ranks call it with the same iteration.
   [[nodiscard]] virtual Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient,
                                                 int iteration) = 0;
   /// The allreduce of an iteration whose backward pass has not run yet. This default runs all of it
@@ -173,9 +174,25 @@ struct PaperCost {
   std::string reduced_high = {};
 };
 
+/// What a scheme computes of vectors of n components. Block r of P is part r of such a vector, cut
+/// as equally as possible. Only schemes of the same collective can replace one another.
+enum class Collective : std::uint8_t {
+  allreduce,       ///< every rank ends with the sum of the ranks' vectors
+  allgather,       ///< every rank ends with the vector whose block r is that of rank r
+  reduce_scatter,  ///< rank r ends with block r of the sum
+  alltoall,        ///< rank r ends with block r of every rank's vector, by sender
+};
+/// "reduce_scatter"
+[[nodiscard]] std::string name_of(Collective collective);
+/// Whether all ranks end with the same result.
+[[nodiscard]] constexpr bool same_on_all_ranks(Collective collective) {
+  return collective == Collective::allreduce || collective == Collective::allgather;
+}
+
 /// The registry entry of a scheme: its name, cost, restrictions and factory.
 struct SchemeInfo {
   std::string name = {};
+  Collective collective_kind = Collective::allreduce;
   std::string summary = {};
   std::string source = {};  ///< paper, table or equation
   PaperCost paper = {};

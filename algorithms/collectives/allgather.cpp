@@ -2,28 +2,55 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
+#include <vector>
 
 #include "algorithms/collectives/tags.hpp"
 
 namespace thinwire::algorithms {
 
-namespace {
-
-Task<Concatenation> recursive_doubling(Communicator& comm, Concatenation held) {
-  const int rank = comm.rank().value();
-  for (int distance = 1; distance < comm.size(); distance *= 2) {
-    const Rank peer(rank ^ distance);
+Task<Concatenation> gather_by_doubling(Communicator& comm, Core core, Concatenation own,
+                                       Distances distances) {
+  Concatenation held = std::move(own);
+  for (int width = 1; width < core.size(); width *= 2) {
+    const int distance = distances == Distances::ascending ? width : core.size() / (2 * width);
+    const Rank peer = core.at(core.place() ^ distance);
     const Message received = co_await comm.sendrecv(peer, held.message(), peer, kAllgatherTag);
     const Concatenation theirs = Concatenation::from(received.payload);
-    held =
-        comm.rank() < peer ? Concatenation::join(held, theirs) : Concatenation::join(theirs, held);
+    const bool first = (core.place() & distance) == 0;
+    held = first ? Concatenation::join(held, theirs) : Concatenation::join(theirs, held);
   }
   co_return held;
 }
 
-Task<Concatenation> dissemination(Communicator& comm, Concatenation held) {
+Task<Concatenation> gather_around_ring(Communicator& comm, Concatenation::Piece own) {
   const int rank = comm.rank().value();
   const int size = comm.size();
+  const Rank next((rank + 1) % size);
+  const Rank previous((rank + size - 1) % size);
+  std::vector<Concatenation::Piece> pieces;
+  pieces.reserve(static_cast<std::size_t>(size));
+  pieces.push_back(std::move(own));
+  for (int step = 1; step < size; ++step) {
+    Message received = co_await comm.sendrecv(next, pieces.back().message, previous, kAllgatherTag);
+    const Rank from((pieces.back().from.value() + size - 1) % size);
+    pieces.push_back({from, std::move(received)});
+  }
+  co_return Concatenation::of(std::move(pieces));
+}
+
+Task<Concatenation> allgather(Communicator& comm, Message mine) {
+  if (!std::has_single_bit(static_cast<unsigned>(comm.size()))) {
+    return allgather_bruck(comm, std::move(mine));
+  }
+  return gather_by_doubling(comm, Core(comm), Concatenation::of(comm.rank(), std::move(mine)),
+                            Distances::ascending);
+}
+
+Task<Concatenation> allgather_bruck(Communicator& comm, Message mine) {
+  const int rank = comm.rank().value();
+  const int size = comm.size();
+  Concatenation held = Concatenation::of(comm.rank(), std::move(mine));
   for (int distance = 1; distance < size; distance *= 2) {
     const Rank to((rank - distance + size) % size);
     const Rank from((rank + distance) % size);
@@ -34,28 +61,26 @@ Task<Concatenation> dissemination(Communicator& comm, Concatenation held) {
   co_return held;
 }
 
-}  // namespace
-
-Task<Concatenation> allgather(Communicator& comm, Message mine) {
-  const Concatenation own = Concatenation::of(comm.rank(), std::move(mine));
-  if (std::has_single_bit(static_cast<unsigned>(comm.size()))) {
-    co_return co_await recursive_doubling(comm, own);
-  }
-  co_return co_await dissemination(comm, own);
+Task<Concatenation> allgather_ring(Communicator& comm, Message mine) {
+  return gather_around_ring(comm, {comm.rank(), std::move(mine)});
 }
 
-Task<Concatenation> allgather_ring(Communicator& comm, Message mine) {
+Task<Concatenation> allgather_neighbor_exchange(Communicator& comm, Message mine) {
   const int rank = comm.rank().value();
   const int size = comm.size();
-  const Rank next((rank + 1) % size);
-  const Rank previous((rank + size - 1) % size);
-  Concatenation moving = Concatenation::of(comm.rank(), std::move(mine));
-  Concatenation held = moving;
-  for (int step = 1; step < size; ++step) {
-    const Message received =
-        co_await comm.sendrecv(next, moving.message(), previous, kAllgatherTag);
-    moving = Concatenation::from(received.payload);
-    held = Concatenation::join(held, moving);
+  if (size % 2 != 0) co_return co_await allgather_ring(comm, std::move(mine));
+  const int towards = rank % 2 == 0 ? 1 : size - 1;
+  const Rank partner((rank + towards) % size);
+  const Rank other((rank + size - towards) % size);
+  const Concatenation own = Concatenation::of(comm.rank(), std::move(mine));
+  const Message of_partner = co_await comm.sendrecv(partner, own.message(), partner, kAllgatherTag);
+  Concatenation pair = Concatenation::join(own, Concatenation::from(of_partner.payload));
+  Concatenation held = pair;
+  for (int step = 1; step < size / 2; ++step) {
+    const Rank peer = step % 2 == 0 ? partner : other;
+    const Message received = co_await comm.sendrecv(peer, pair.message(), peer, kAllgatherTag);
+    pair = Concatenation::from(received.payload);
+    held = Concatenation::join(held, pair);
   }
   co_return held;
 }

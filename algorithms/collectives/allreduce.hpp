@@ -1,10 +1,8 @@
 // Allreduce: every rank ends with the sum over all ranks, identical to the last bit.
 //
 // Costs are for values of L words on every rank, on the α-β machine, at any P. If P is not a power
-// of two, 2^m < P < 2^(m+1), the first 2 (P - 2^m) ranks form pairs, in which one rank folds in:
-// the even rank sends its value to the odd rank before the allreduce of 2^m ranks, and receives the
-// sum after it. This adds 2 (α + Lβ) to the cost at 2^m. Summation costs γ per reduced word in
-// addition, which is not listed.
+// of two, 2^m < P < 2^(m+1), ranks fold in (folding.hpp), which adds 2 (α + Lβ) to the cost at 2^m.
+// Summation costs γ per reduced word in addition, which is not listed.
 #pragma once
 
 #include "sim/core/gradient/reduction.hpp"
@@ -31,5 +29,20 @@ using AllreduceSchedule = Task<Message> (*)(Communicator&, Message, const Reduct
 /// Reduce-scatter and allgather around a ring, at any P without folding: 2 (P-1) (α + ceil(L/P) β).
 [[nodiscard]] Task<Message> allreduce_ring(Communicator& comm, Message mine,
                                            const Reduction& reduction);
+
+/// The ring with a reduce-scatter in segments (Open MPI, coll_base_allreduce.c, ring_segmented):
+/// each block of L/P words is cut into S segments of about `segment` words, and the ring of the
+/// reduce-scatter is run once for the first segments of all blocks, then for the second ones, and so
+/// on. The allgather moves whole blocks. Segments keep their data in the cache, which the α-β
+/// machine does not have: (S+1) (P-1) α + 2 L (P-1)/P β. Words(0) is one segment, the plain ring.
+[[nodiscard]] Task<Message> allreduce_ring_segmented(Communicator& comm, Message mine,
+                                                     const Reduction& reduction, Words segment);
+/// S of a value of `whole` words, by Open MPI's rule: L / (P segment) rounded, at least 1.
+[[nodiscard]] int ring_segments(Words whole, int ranks, Words segment);
+
+/// A reduction to rank 0 and a broadcast, both by binomial trees (Open MPI's nonoverlapping, which
+/// leaves the choice of the trees to its decision rules): 2 ceil(log P) (α + Lβ).
+[[nodiscard]] Task<Message> allreduce_nonoverlapping(Communicator& comm, Message mine,
+                                                     const Reduction& reduction);
 
 }  // namespace thinwire::algorithms

@@ -64,14 +64,9 @@ DenseBlock sum_of_gathered_blocks(const Concatenation& gathered, SharedWork& sha
   return DenseBlock::from(result.payload);
 }
 
-Stream stream_of_gathered(const Concatenation& gathered, const Reduction& reduction,
-                          SharedWork& shared) {
-  const Message result = once("stream of gathered", gathered, shared, [&] {
-    const std::vector<Message> pieces = gathered.by_rank();
-    const int count = gathered.pieces();
-    return reduction.join(pieces, {{0, count}, count});
-  });
-  return stream_from(result.payload);
+Stream stream_of_gathered(const Concatenation& gathered, const Reduction& reduction) {
+  const int count = gathered.pieces();
+  return stream_from(reduction.join(gathered, {{0, count}, count}).payload);
 }
 
 Task<Numbers> allgather_sizes(Communicator& comm, std::int64_t mine, SharedWork& shared) {

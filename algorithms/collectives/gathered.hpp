@@ -25,8 +25,7 @@ namespace thinwire::algorithms {
 [[nodiscard]] DenseBlock sum_of_gathered_blocks(const Concatenation& gathered, SharedWork& shared);
 /// Joins the P pieces of a vector, of which piece i comes from rank i, into one stream. Each piece
 /// is dense or sparse. The stream is dense if any of the pieces is.
-[[nodiscard]] Stream stream_of_gathered(const Concatenation& gathered, const Reduction& reduction,
-                                        SharedWork& shared);
+[[nodiscard]] Stream stream_of_gathered(const Concatenation& gathered, const Reduction& reduction);
 
 /// Gathers one number from each rank by an allgather, which costs ceil(log P) α + (P-1) β.
 [[nodiscard]] Task<Numbers> allgather_sizes(Communicator& comm, std::int64_t mine,

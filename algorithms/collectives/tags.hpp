@@ -13,5 +13,8 @@ inline constexpr Tag kExchangeTag(3);
 inline constexpr Tag kBalanceTag(4);
 inline constexpr Tag kReduceTag(5);
 inline constexpr Tag kSecondTreeTag(6);
+inline constexpr Tag kReduceScatterTag(7);
+inline constexpr Tag kAlltoallTag(8);
+inline constexpr Tag kFoldingTag(9);
 
 }  // namespace thinwire::algorithms

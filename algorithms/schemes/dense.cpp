@@ -1,7 +1,9 @@
 #include "algorithms/schemes/dense.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "algorithms/collectives/allreduce.hpp"
@@ -10,12 +12,17 @@ namespace thinwire::algorithms {
 
 namespace {
 
+constexpr const char* kSegmentBytes = "segment_bytes";
+
+/// A schedule with its options.
+using BoundSchedule = std::function<Task<Message>(Communicator&, Message, const Reduction&)>;
+
 class DenseScheme final : public Scheme {
  public:
-  DenseScheme(const SchemeSetup& setup, AllreduceSchedule schedule)
+  DenseScheme(const SchemeSetup& setup, BoundSchedule schedule)
       : space_(setup.space),
         reduction_(*setup.shared, setup.gamma, setup.space),
-        schedule_(schedule) {}
+        schedule_(std::move(schedule)) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
     const auto phase = comm.phase("allreduce");
@@ -26,7 +33,7 @@ class DenseScheme final : public Scheme {
  private:
   GradientSpace space_;
   GradientReduction reduction_;
-  AllreduceSchedule schedule_;
+  BoundSchedule schedule_;
 };
 
 /// The cost of a schedule for powers of two, extended to any P: that of `ranks`, the power of two
@@ -46,20 +53,11 @@ CoreCost core_cost(int ranks, std::int64_t words) {
           .folding = folds ? Terms{2, 2 * n, n} : Terms{}};
 }
 
-/// The paper's formula at P, and the terms on the critical path of a run.
-Cost exact_cost(Terms paper, Terms run) {
-  return {.paper = {},
-          .counted = same({run.messages, paper.words, 0}),
-          .added = same({0, run.words - paper.words, run.reduced - paper.reduced}),
-          .exact = true};
-}
-
 Cost rabenseifner_cost(const CostInput& in) {
   const auto n = static_cast<double>(in.n);
   const double p = in.ranks;
   const Interval run = rabenseifner_terms(in.ranks, in.n);
-  Cost cost = exact_cost({0, 2 * n * (p - 1) / p, n * (p - 1) / p}, run.low);
-  cost.added.high = cost.added.high + run.high + (-1.0) * run.low;
+  Cost cost = interval_cost({0, 2 * n * (p - 1) / p, n * (p - 1) / p}, run);
   cost.exact = rabenseifner_is_exact(in.ranks, in.n);
   return cost;
 }
@@ -78,7 +76,51 @@ Cost recursive_doubling_cost(const CostInput& in) {
                     core.folding + Terms{core.log, n * core.log, n * core.log});
 }
 
+Words segment_of(const Options& options) {
+  return Words(std::max<std::int64_t>(1, options.integer(kSegmentBytes) / 4));
+}
+
+Cost ring_segmented_cost(const CostInput& in) {
+  const std::int64_t pieces =
+      ring_segments(Words(in.n), in.ranks, segment_of(*in.options)) * std::int64_t{in.ranks};
+  const double p = in.ranks;
+  const auto n = static_cast<double>(in.n);
+  const auto terms = [&](std::int64_t piece) {
+    const double path = (p - 1) * static_cast<double>(pieces / in.ranks * piece);
+    return Terms{(p - 1) * (static_cast<double>(pieces) / p + 1), 2 * path, path};
+  };
+  Interval run{terms(in.n / pieces), terms((in.n + pieces - 1) / pieces)};
+  if (pieces == in.ranks) run = ring_terms(in.ranks, in.n);
+  return interval_cost({0, 2 * n * (p - 1) / p, n * (p - 1) / p}, run);
+}
+
+Cost nonoverlapping_cost(const CostInput& in) {
+  const auto n = static_cast<double>(in.n);
+  const double steps = ceil_log2(in.ranks);
+  const double paper = n * std::log2(static_cast<double>(in.ranks));
+  // Sums of values that arrive early are hidden, except the last one.
+  const bool hidden = !std::has_single_bit(static_cast<unsigned>(in.ranks));
+  Interval run = same({2 * steps, 2 * n * steps, n * steps});
+  if (hidden) run.low.reduced = n;
+  return interval_cost({0, 2 * paper, paper}, run);
+}
+
 }  // namespace
+
+Cost exact_cost(Terms paper, Terms run) { return interval_cost(paper, same(run)); }
+
+Cost interval_cost(Terms paper, Interval run) {
+  const auto added = [&](const Terms& end) {
+    return Terms{end.messages - run.low.messages, end.words - paper.words,
+                 end.reduced - paper.reduced};
+  };
+  const bool exact = run.low.messages == run.high.messages && run.low.words == run.high.words &&
+                     run.low.reduced == run.high.reduced;
+  return {.paper = {},
+          .counted = same({run.low.messages, paper.words, 0}),
+          .added = {added(run.low), added(run.high)},
+          .exact = exact};
+}
 
 Interval ring_terms(int ranks, std::int64_t words) {
   const std::int64_t longest = part_begin(words, ranks, 1);  // the first piece
@@ -108,9 +150,10 @@ bool rabenseifner_is_exact(int ranks, std::int64_t words) {
 }
 
 std::vector<SchemeInfo> dense_schemes() {
+  using BindSchedule = std::function<BoundSchedule(const Options&)>;
   const auto entry = [](std::string name, std::string summary, std::string source, PaperCost paper,
-                        std::string exact_when, Cost (*cost)(const CostInput&),
-                        AllreduceSchedule schedule) {
+                        std::string exact_when, Cost (*cost)(const CostInput&), BindSchedule bind,
+                        std::vector<OptionInfo> options = {}) {
     return SchemeInfo{.name = std::move(name),
                       .summary = std::move(summary),
                       .source = std::move(source),
@@ -118,24 +161,47 @@ std::vector<SchemeInfo> dense_schemes() {
                       .exact_when = std::move(exact_when),
                       .added = "remainders of the pieces; folding in",
                       .dense = true,
+                      .options = std::move(options),
                       .run_cost = cost,
-                      .make = [schedule](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-                        return std::make_unique<DenseScheme>(setup, schedule);
+                      .make = [bind](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+                        return std::make_unique<DenseScheme>(setup, bind(setup.options));
                       }};
   };
+  const auto plain = [](AllreduceSchedule schedule) {
+    return [schedule](const Options&) { return schedule; };
+  };
+  const auto segmented = [](const Options& options) -> BoundSchedule {
+    return [segment = segment_of(options)](Communicator& comm, Message mine,
+                                           const Reduction& reduction) {
+      return allreduce_ring_segmented(comm, std::move(mine), reduction, segment);
+    };
+  };
+  const OptionInfo segment{kSegmentBytes, std::int64_t{1} << 20, 4,
+                           "bytes of a segment of the reduce-scatter; the last may be shorter"};
   return {entry("dense_rabenseifner", "reduce-scatter by halving, allgather by doubling",
                 "Ok-Topk (PPoPP 2022), Table 1, Dense",
                 {.latency = "2 log P", .words = "2n (P-1)/P", .reduced = "n (P-1)/P"},
                 "P is a power of two, or the largest one below P divides n", rabenseifner_cost,
-                allreduce_rabenseifner),
+                plain(allreduce_rabenseifner)),
           entry("dense_ring", "reduce-scatter and allgather around a ring",
                 "SparCML (SC 2019), section 5.3",
                 {.latency = "2 (P-1)", .words = "2n (P-1)/P", .reduced = "n (P-1)/P"}, "always",
-                ring_cost, allreduce_ring),
+                ring_cost, plain(allreduce_ring)),
           entry("dense_recursive_doubling", "exchange of whole gradients with rank ^ 1, 2, 4 ...",
                 "Thakur, Rabenseifner, Gropp (IJHPCA 2005)",
                 {.latency = "log P", .words = "n log P", .reduced = "n log P"}, "always",
-                recursive_doubling_cost, allreduce_recursive_doubling)};
+                recursive_doubling_cost, plain(allreduce_recursive_doubling)),
+          entry("dense_ring_segmented", "the ring, its reduce-scatter in segments one by one",
+                "Open MPI 4.1, coll_base_allreduce.c, ring_segmented",
+                {.latency = "(P-1) (1 + max(1, floor(4n/(P segment_bytes) + 1/2)))",
+                 .words = "2n (P-1)/P",
+                 .reduced = "n (P-1)/P"},
+                "there is one segment, or P times the segments divide n", ring_segmented_cost,
+                segmented, {segment}),
+          entry("dense_nonoverlapping", "reduction to rank 0 and broadcast, by binomial trees",
+                "Open MPI 4.1, coll_base_allreduce.c, nonoverlapping",
+                {.latency = "2 log P", .words = "2n log P", .reduced = "n log P"},
+                "P is a power of two", nonoverlapping_cost, plain(allreduce_nonoverlapping))};
 }
 
 }  // namespace thinwire::algorithms

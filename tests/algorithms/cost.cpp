@@ -93,6 +93,8 @@ bool is_exact(const std::string& name, int ranks, std::int64_t n) {
   };
   if (name == "dense_rabenseifner" || name == "dense_ovlp") return rabenseifner(ranks);
   if (name == "dense_double_tree") return ranks == 1;
+  if (name == "dense_nonoverlapping") return std::has_single_bit(static_cast<unsigned>(ranks));
+  if (name == "alltoall_bruck") return n % ranks == 0;
   if (name.rfind("hierarchical_", 0) != 0) return true;
   const int nodes = (ranks + 7) / 8;
   const bool even = nodes == 1 || test::ceil_log2(ranks - 8 * (nodes - 1)) == 3;

@@ -70,7 +70,19 @@ TEST_CASE("Every scheme is found by its name and says what it is") {
                            "topk_exact",
                            "random_k",
                            "signsgd",
-                           "qsgd"}) {
+                           "qsgd",
+                           "dense_ring_segmented",
+                           "dense_nonoverlapping",
+                           "allgather_ring",
+                           "allgather_recursive_doubling",
+                           "allgather_bruck",
+                           "allgather_neighbor_exchange",
+                           "reduce_scatter_ring",
+                           "reduce_scatter_recursive_halving",
+                           "reduce_scatter_pairwise",
+                           "alltoall_pairwise",
+                           "alltoall_linear",
+                           "alltoall_bruck"}) {
     CHECK(names.count(name) == 1);
   }
 }

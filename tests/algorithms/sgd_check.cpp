@@ -252,7 +252,7 @@ int check(const Problem& problem) {
              problem.name(), start, dense, kIterations, kRanks);
   int failed = dense < start / 2 ? 0 : 1;
   fmt::print("  {:<26}{:>10}{:>10}\n", "scheme", "loss", "ratio");
-  for (const SchemeInfo& info : all_schemes()) {
+  for (const SchemeInfo& info : schemes_of(Collective::allreduce)) {
     Xi xi;
     std::map<std::string, OptionValue> options;
     if (info.name == "dragonn") options["tensor_selection"] = false;  // small as it is

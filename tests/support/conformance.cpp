@@ -258,23 +258,111 @@ std::string Case::text() const {
                  : name_of(shape));
 }
 
+namespace {
+
+/// The sum of the ranks' vectors, and how far rounding may be off.
+struct SerialSum {
+  std::vector<double> values;
+  std::vector<double> bound;
+};
+
+using Vectors = std::vector<std::vector<float>>;
+
+SerialSum serial_sum(const Vectors& vectors) {
+  SerialSum sum{std::vector<double>(vectors[0].size()), std::vector<double>(vectors[0].size())};
+  for (const std::vector<float>& vector : vectors) {
+    for (std::size_t i = 0; i < vector.size(); ++i) {
+      sum.values[i] += vector[i];
+      sum.bound[i] += std::abs(vector[i]) * 0x1p-24 * static_cast<double>(vectors.size());
+    }
+  }
+  return sum;
+}
+
+/// The rank whose block a coordinate belongs to: the first n mod P blocks have a component more.
+int owner_of(std::int64_t coordinate, int ranks, const GradientSpace& space) {
+  const std::int64_t component = coordinate * space.granule;
+  const std::int64_t length = space.components / ranks;
+  const std::int64_t longer = space.components % ranks * (length + 1);
+  if (component < longer) return static_cast<int>(component / (length + 1));
+  return static_cast<int>(space.components % ranks + (component - longer) / length);
+}
+
+/// The coordinates of a rank's block.
+std::vector<std::size_t> block_of(int rank, int ranks, const GradientSpace& space) {
+  std::vector<std::size_t> all;
+  for (std::int64_t i = 0; i < space.coordinates(); ++i) {
+    if (owner_of(i, ranks, space) == rank) all.push_back(static_cast<std::size_t>(i));
+  }
+  return all;
+}
+
+/// The values that a rank must end with, in order, unless they are sums.
+std::vector<float> moved_values(algorithms::Collective collective, const Vectors& vectors, int rank,
+                                const GradientSpace& space) {
+  const auto ranks = static_cast<int>(vectors.size());
+  std::vector<float> values;
+  if (collective == algorithms::Collective::allgather) {
+    for (std::int64_t i = 0; i < space.coordinates(); ++i) {
+      const auto owner = static_cast<std::size_t>(owner_of(i, ranks, space));
+      values.push_back(vectors[owner][static_cast<std::size_t>(i)]);
+    }
+    return values;
+  }
+  for (const std::vector<float>& sent : vectors) {
+    for (const std::size_t i : block_of(rank, ranks, space)) values.push_back(sent[i]);
+  }
+  return values;
+}
+
+bool is_reduced_block(const DenseBlock& block, const SerialSum& sum,
+                      const std::vector<std::size_t>& coordinates) {
+  if (block.size() != coordinates.size()) return false;
+  for (std::size_t i = 0; i < coordinates.size(); ++i) {
+    const std::size_t at = coordinates[i];
+    if (block.first() + i != at) return false;
+    if (std::abs(block.values()[i] - sum.values[at]) > sum.bound[at]) return false;
+  }
+  return true;
+}
+
+/// The results of a collective that is no allreduce.
+bool collective_conforms(const std::vector<algorithms::Reduced>& results,
+                         algorithms::Collective collective, const Vectors& vectors,
+                         const GradientSpace& space) {
+  const auto ranks = static_cast<int>(vectors.size());
+  const SerialSum sum = serial_sum(vectors);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto& result = std::get<DenseBlock>(results[static_cast<std::size_t>(rank)].sum);
+    if (collective == algorithms::Collective::reduce_scatter) {
+      if (!is_reduced_block(result, sum, block_of(rank, ranks, space))) return false;
+      continue;
+    }
+    const std::vector<float> wanted = moved_values(collective, vectors, rank, space);
+    if (result.first() != 0 || !std::ranges::equal(result.values(), wanted)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool dense_conforms(Network& network, const algorithms::SchemeInfo& info, int ranks,
                     GradientSpace space, const GivenOptions& options) {
   const auto size = static_cast<std::size_t>(space.coordinates());
-  const auto gradient = [&](int rank) {
-    return dense_gradient(static_cast<std::uint32_t>(size), rank);
-  };
-  std::vector<double> expected(size);
-  std::vector<double> bound(size);
+  Vectors vectors;
   for (int rank = 0; rank < ranks; ++rank) {
-    const DenseBlock block = gradient(rank);
-    for (std::size_t i = 0; i < size; ++i) {
-      expected[i] += block.values()[i];
-      bound[i] += std::abs(block.values()[i]) * 0x1p-24 * ranks;
-    }
+    const DenseBlock block = dense_gradient(static_cast<std::uint32_t>(size), rank);
+    vectors.emplace_back(block.values().begin(), block.values().end());
   }
+  const auto gradient = [&](int rank) {
+    return DenseBlock(0, vectors[static_cast<std::size_t>(rank)]);
+  };
   SchemeRanks scheme(info, ranks, space, 0, options);
   const Iteration outcome = scheme.run(network, 1, gradient);
+  if (info.collective_kind != algorithms::Collective::allreduce) {
+    return collective_conforms(outcome.results, info.collective_kind, vectors, space);
+  }
+  const auto [expected, bound] = serial_sum(vectors);
   const auto first = std::get<DenseBlock>(outcome.results[0].sum).values();
   if (first.size() != size) return false;
   for (std::size_t i = 0; i < size; ++i) {

@@ -61,7 +61,8 @@ struct Case {
   [[nodiscard]] std::string text() const;
 };
 
-/// Whether every rank gets the sum within rounding, and all get it identical to the last bit.
+/// Whether every rank gets the result of the scheme's collective: sums within rounding, values that
+/// are only moved to the last bit. What is the same on all ranks must be so to the last bit.
 [[nodiscard]] bool dense_conforms(Network& network, const algorithms::SchemeInfo& info, int ranks,
                                   GradientSpace space, const GivenOptions& options = {});
 /// Runs iterations 1 to `iterations` one by one.

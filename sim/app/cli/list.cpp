@@ -46,6 +46,7 @@ std::vector<Json> scheme_records() {
       options.push_back(option_text(option));
     records.push_back({{"kind", "scheme"},
                        {"name", scheme.name},
+                       {"collective", name_of(scheme.collective_kind)},
                        {"input", scheme.dense ? "dense" : "sparse"},
                        {"latency", scheme.paper.latency},
                        {"bandwidth", report::bandwidth_text(scheme.paper)},
@@ -235,6 +236,7 @@ std::vector<Listing> all_listings() {
   return {{"schemes",
            scheme_records,
            {{"name", "scheme"},
+            {"collective", "collective"},
             {"input", "input"},
             {"latency", "latency (alpha)"},
             {"bandwidth", "bandwidth (beta)"},

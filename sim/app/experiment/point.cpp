@@ -328,6 +328,17 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
   check_readers(point, json, origin);
 }
 
+/// Refuses what only an allreduce has a meaning for.
+void check_collective(const Point& point, const algorithms::SchemeInfo& scheme) {
+  if (scheme.collective_kind == algorithms::Collective::allreduce) return;
+  const char* needs = nullptr;
+  if (!point.workload.model.empty()) needs = "a training with 'workload'";
+  if (point.error_feedback) needs = "'error_feedback'";
+  if (needs == nullptr) return;
+  throw InputError(fmt::format("'{}' is of the collective {}; {} needs an allreduce", scheme.name,
+                               name_of(scheme.collective_kind), needs));
+}
+
 }  // namespace
 
 Seconds Machine::gamma(std::int64_t components) const {
@@ -361,6 +372,10 @@ Point point_from(const Json& given, const std::string& origin) {
   assign(point, json);
   const algorithms::SchemeInfo scheme =
       named("scheme", [&] { return algorithms::find_scheme(point.scheme); });
+  named("scheme", [&] {
+    check_collective(point, scheme);
+    return 0;
+  });
   for (const auto& [name, value] : of_model) {
     const bool known = std::ranges::find(scheme.options, name, &algorithms::OptionInfo::name) !=
                        scheme.options.end();

@@ -114,11 +114,31 @@ bool equal(const Stream& a, const Stream& b) {
   return thinwire::equal(std::get<DenseBlock>(a), std::get<DenseBlock>(b));
 }
 
+/// Whether all ranks hold the same result. Of a reduce-scatter: whether their blocks, by rank, are
+/// the whole; of an all-to-all: whether they received as much as they sent.
+bool results_agree(algorithms::Collective collective, const std::vector<RankState>& ranks,
+                   const GradientSpace& space) {
+  const auto same = [&](const RankState& rank) {
+    return equal(rank.reduced.sum, ranks.front().reduced.sum);
+  };
+  if (same_on_all_ranks(collective)) return std::ranges::all_of(ranks, same);
+  const bool joined = collective == algorithms::Collective::reduce_scatter;
+  std::int64_t received = 0;
+  for (const RankState& rank : ranks) {
+    const auto& block = std::get<DenseBlock>(rank.reduced.sum);
+    if (joined && block.first() != received) return false;
+    received += static_cast<std::int64_t>(block.size());
+  }
+  const auto senders = static_cast<std::int64_t>(joined ? 1 : ranks.size());
+  return received == senders * space.coordinates();
+}
+
 std::int64_t components_of(const Stream& stream, const GradientSpace& space) {
   if (const auto* sparse = std::get_if<SparseVector>(&stream)) {
     return static_cast<std::int64_t>(sparse->size()) * space.granule;
   }
-  return space.components;
+  const auto& block = std::get<DenseBlock>(stream);
+  return space.component(block.last()) - space.component(block.first());
 }
 
 template <class Get>
@@ -327,9 +347,7 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
                      training ? &training->training : nullptr);
     });
     if (!std::isfinite(simulated.makespan().value())) networks::throw_time_overflow();
-    agree = agree && std::ranges::all_of(ranks, [&](const RankState& rank) {
-              return equal(rank.reduced.sum, ranks.front().reduced.sum);
-            });
+    agree = agree && results_agree(info.collective_kind, ranks, point.space);
     shared.clear();
     return simulated;
   };

@@ -87,7 +87,7 @@ struct Outcome {
   Spread words_received;
   std::vector<PhaseCost> phases;
   std::int64_t result_components = 0;  ///< non-zero components of the reduced gradient (n if dense)
-  bool ranks_agree = false;            ///< all ranks hold the same reduced gradient
+  bool ranks_agree = false;            ///< all ranks hold the same result, or its blocks
   std::optional<SelectionSummary> selection;  ///< of sparse schemes, if anything was selected
   /// The iterations, before the first, in which partitions and threshold settled; if they did.
   std::optional<int> settling_iterations;

@@ -1,17 +1,27 @@
 #include "sim/core/gradient/concatenation.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace thinwire::inline gradient {
 
 Concatenation Concatenation::of(Rank from, Message message) {
+  std::vector<Piece> single;
+  single.push_back({from, std::move(message)});
+  return of(std::move(single));
+}
+
+Concatenation Concatenation::of(std::vector<Piece> pieces) {
   const Ref<Node> leaf = make_ref<Node>();
-  leaf->words = message.words;
-  leaf->pieces = 1;
-  const Fingerprint value = fingerprint(message);
-  const auto rank = static_cast<std::uint64_t>(from.value());
-  leaf->contents = {random_bits(value.low, rank), random_bits(value.high, rank)};
-  leaf->piece = {from, std::move(message)};
+  for (const Piece& piece : pieces) {
+    const Fingerprint value = fingerprint(piece.message);
+    const auto rank = static_cast<std::uint64_t>(piece.from.value());
+    leaf->contents =
+        leaf->contents + Fingerprint{random_bits(value.low, rank), random_bits(value.high, rank)};
+    leaf->words += piece.message.words;
+  }
+  leaf->pieces = static_cast<int>(pieces.size());
+  leaf->list = std::move(pieces);
   return Concatenation(leaf);
 }
 
@@ -31,6 +41,7 @@ Concatenation Concatenation::from(const Payload& payload) {
 
 Concatenation Concatenation::first(int count) const {
   if (count == pieces()) return *this;
+  if (!root_->left) return of({root_->list.begin(), root_->list.begin() + count});
   const Concatenation left(root_->left);
   if (count <= left.pieces()) return left.first(count);
   return join(left, Concatenation(root_->right).first(count - left.pieces()));
@@ -50,7 +61,7 @@ std::vector<Message> Concatenation::by_rank() const {
 
 void Concatenation::collect(const Node& node, std::vector<Piece>& pieces) {
   if (!node.left) {
-    pieces.push_back(node.piece);
+    pieces.insert(pieces.end(), node.list.begin(), node.list.end());
     return;
   }
   collect(*node.left, pieces);

@@ -8,8 +8,8 @@
 
 namespace thinwire::inline gradient {
 
-/// An immutable binary tree whose leaves are (rank, message). Joining two trees costs one node,
-/// whatever their size, and all ranks that receive a part share it.
+/// An immutable binary tree whose leaves are lists of (rank, message). Joining two trees costs one
+/// node, whatever their size, and all ranks that receive a part share it.
 class Concatenation {
  public:
   /// One rank's contribution.
@@ -19,6 +19,8 @@ class Concatenation {
   };
 
   [[nodiscard]] static Concatenation of(Rank from, Message message);
+  /// Many contributions, at least one, in one node.
+  [[nodiscard]] static Concatenation of(std::vector<Piece> pieces);
   [[nodiscard]] static Concatenation join(const Concatenation& a, const Concatenation& b);
   [[nodiscard]] static Concatenation from(const Payload& payload);
 
@@ -36,7 +38,7 @@ class Concatenation {
   struct Node final : Body {
     Ref<const Node> left;
     Ref<const Node> right;
-    Piece piece;  // used in leaves only
+    std::vector<Piece> list;  // used in leaves only
     Words words;
     int pieces = 0;
     Fingerprint contents;

@@ -26,6 +26,13 @@ Message Reduction::join(std::span<const Message> parts, Part whole) const {
   return shared_.once("join", parts, [&] { return compute_join(parts, whole); });
 }
 
+Message Reduction::join(const Concatenation& pieces, Part whole) const {
+  if (pieces.pieces() == 1) return pieces.by_rank().front();
+  const std::array inputs{pieces.message()};
+  return shared_.once("join of pieces", pieces.contents(), inputs,
+                      [&] { return compute_join(pieces.by_rank(), whole); });
+}
+
 Message GradientReduction::cut(const Message& held, PieceRange wanted, int pieces) const {
   const std::int64_t begin = begin_of(wanted.first, pieces);
   const std::int64_t end = begin_of(wanted.last, pieces);

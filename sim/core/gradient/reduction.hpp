@@ -5,6 +5,7 @@
 #include <span>
 
 #include "sim/core/base/units.hpp"
+#include "sim/core/gradient/concatenation.hpp"
 #include "sim/core/gradient/shared_work.hpp"
 #include "sim/core/gradient/space.hpp"
 #include "sim/core/gradient/stream.hpp"
@@ -58,6 +59,9 @@ class Reduction {
   [[nodiscard]] virtual Message cut(const Message& held, PieceRange wanted, int pieces) const = 0;
   /// Joins values of consecutive pieces to `whole`. Shared: other ranks join the same values.
   [[nodiscard]] Message join(std::span<const Message> parts, Part whole = {}) const;
+  /// The same of the pieces of a concatenation, which are in order by their ranks. It looks at the
+  /// pieces only where no other rank has joined the same ones.
+  [[nodiscard]] Message join(const Concatenation& pieces, Part whole) const;
 
  protected:
   [[nodiscard]] virtual Message compute_sum(const Message& a, const Message& b,

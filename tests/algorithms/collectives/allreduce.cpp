@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/core/gradient/numbers.hpp"
@@ -33,9 +34,15 @@ struct Named {
   Schedule schedule;
 };
 
+Task<Message> in_short_segments(Communicator& comm, Message mine, const Reduction& reduction) {
+  return allreduce_ring_segmented(comm, std::move(mine), reduction, Words(3));
+}
+
 const std::array kSchedules{Named{"recursive doubling", allreduce_recursive_doubling},
                             Named{"rabenseifner", allreduce_rabenseifner},
-                            Named{"ring", allreduce_ring}};
+                            Named{"ring", allreduce_ring},
+                            Named{"ring in segments", in_short_segments},
+                            Named{"nonoverlapping", allreduce_nonoverlapping}};
 
 Task<void> reduce(Communicator& comm, Schedule schedule, Message mine, const Reduction& reduction,
                   Message& result) {
@@ -72,6 +79,9 @@ Path path_of(const Schedule schedule, int ranks, std::int64_t length) {
   if (schedule == allreduce_ring) {
     const auto longest = static_cast<double>((length + ranks - 1) / ranks);
     return {2.0 * (ranks - 1), 2.0 * (ranks - 1) * longest};
+  }
+  if (schedule == allreduce_nonoverlapping) {
+    return {2.0 * test::ceil_log2(ranks), 2 * test::ceil_log2(ranks) * words};
   }
   const int log = test::floor_log2(ranks);
   const int core = 1 << log;
@@ -205,6 +215,7 @@ TEST_CASE("Recursive doubling of sparse gradients gives the sum, sparse or dense
 
 TEST_CASE("Allreduces take the steps and the time of their formulas at any P") {
   for (const Named& named : kSchedules) {
+    if (named.schedule == in_short_segments) continue;  // see below
     for (const int ranks : test::kRankCounts) {
       if (test::kSanitized && ranks > 12) continue;
       // The core divides these. Rabenseifner may take longer where it folds in: see below.
@@ -232,7 +243,9 @@ TEST_CASE("Allreduces take the steps and the time of their formulas at any P") {
           most = std::max(most, static_cast<double>(rank.total().words_sent.value()));
         }
         CHECK(most <= path.words);
-        if (power_of_two(ranks) && length % ranks == 0) {
+        const bool trees =
+            named.schedule == allreduce_nonoverlapping;  // only the root sends so much
+        if (power_of_two(ranks) && length % ranks == 0 && !trees) {
           CHECK(most == path.words);
         }
       }
@@ -281,6 +294,42 @@ TEST_CASE("Rabenseifner takes the time of its formula at any P and length") {
       CHECK(time == exactly(formula(path.messages, path.words)));
     }
   }
+}
+
+TEST_CASE("A ring in segments takes a turn of the ring for each, and one for the blocks") {
+  for (const int ranks : test::kRankCounts) {
+    for (const int segments : {1, 2, 5}) {
+      CAPTURE(ranks);
+      CAPTURE(segments);
+      test::Networks networks;
+      SharedWork shared(100);
+      const NumbersReduction reduction(shared);
+      const std::int64_t length = std::int64_t{3} * segments * ranks;
+      CHECK(ring_segments(Words(length), ranks, Words(3)) == segments);
+      const auto mine = [&](int rank) { return Numbers(numbers_of_rank(rank, length)).message(); };
+      const double words = 2.0 * static_cast<double>(length) * (ranks - 1) / ranks;
+      CHECK(run(networks.alphabeta, ranks, in_short_segments, reduction, mine)
+                .report.makespan()
+                .value() == exactly(formula((segments + 1) * (ranks - 1), words)));
+      CHECK(run(networks.counting, ranks, in_short_segments, reduction, mine).report.steps() ==
+            (segments + 1) * (ranks - 1));
+    }
+  }
+}
+
+TEST_CASE("The number of segments is that of Open MPI") {
+  // num_phases of ompi_coll_base_allreduce_intra_ring_segmented, for segments of 10 words.
+  const auto segments = [](std::int64_t words, int ranks) {
+    return ring_segments(Words(words), ranks, Words(10));
+  };
+  CHECK(segments(0, 4) == 1);
+  CHECK(segments(39, 4) == 1);  // fewer words than a segment a rank: the plain ring
+  CHECK(segments(40, 4) == 1);
+  CHECK(segments(60, 4) == 1);  // the rest is half a turn
+  CHECK(segments(61, 4) == 2);
+  CHECK(segments(100, 4) == 2);
+  CHECK(segments(101, 4) == 3);
+  CHECK(segments(10'000, 4) == 250);
 }
 
 }  // namespace thinwire::algorithms

@@ -459,6 +459,29 @@ TEST_CASE(
   CHECK(refusal("qsgd --set options.bits=3").find("must be one of 2, 4, 8") != std::string::npos);
 }
 
+TEST_CASE("a collective that is no allreduce runs by itself, and is refused in a training") {
+  for (const char* scheme : {"allgather_bruck", "reduce_scatter_ring", "alltoall_linear"}) {
+    CAPTURE(std::string(scheme));
+    const std::string run = std::string("run --scheme ") + scheme + " -P 7 -n 1000";
+    const auto record = nlohmann::json::parse(run_program(run + " --format json").out)[0];
+    CHECK(record.at("verdict") == "exact");
+    CHECK(record.at("ranks_agree") == true);
+    // nccl-tests: the bus bandwidth of these is (P-1)/P of the algorithm's, of an allreduce twice.
+    CHECK(record.at("busbw_bytes_per_s").get<double>() ==
+          doctest::Approx(record.at("algbw_bytes_per_s").get<double>() * 6 / 7));
+    for (const std::string& more :
+         {std::string(" --model vgg16"), std::string(" --set error_feedback=true")}) {
+      const Ended refused = run_program(std::string("run --scheme ") + scheme + " -P 7" + more);
+      CHECK(refused.exit_code == 2);
+      CHECK(refused.err.find("needs an allreduce") != std::string::npos);
+    }
+  }
+  const Ended ranked =
+      run_program("recommend --model vgg16 -P 4 --schemes dense_ring,allgather_ring");
+  CHECK(ranked.exit_code == 2);
+  CHECK(ranked.err.find("'allgather_ring' is of the collective allgather") != std::string::npos);
+}
+
 TEST_CASE("list names every scheme with its costs") {
   const Ended ended = run_program("list");
   for (const char* name :
@@ -468,5 +491,7 @@ TEST_CASE("list names every scheme with its costs") {
     CHECK(ended.out.find(name) != std::string::npos);
   }
   const auto schemes = nlohmann::json::parse(run_program("list schemes --format json").out);
-  CHECK(schemes.size() == 29);
+  CHECK(schemes.size() == 41);
+  CHECK(schemes.front().at("collective") == "allreduce");
+  CHECK(schemes.back().at("collective") == "alltoall");
 }

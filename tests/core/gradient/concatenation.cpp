@@ -67,7 +67,14 @@ TEST_CASE("The first pieces of a concatenation are those that were joined first"
     if (halves.size() % 2 == 1) next.push_back(halves.back());
     halves = std::move(next);
   }
-  for (const Concatenation& all : {list, halves.front()}) {
+  // Both, of nodes that hold several pieces.
+  std::vector<Concatenation::Piece> front;
+  std::vector<Concatenation::Piece> back;
+  for (int i = 0; i < 13; ++i) {
+    (i < 5 ? front : back).push_back({Rank(i), counted_message(count, Words(i + 1), i)});
+  }
+  const Concatenation flat = Concatenation::join(Concatenation::of(front), Concatenation::of(back));
+  for (const Concatenation& all : {list, halves.front(), flat}) {
     for (int m = 1; m <= all.pieces(); ++m) {
       CAPTURE(m);
       const Concatenation first = all.first(m);

@@ -22,6 +22,8 @@
 
 #include "algorithms/collectives/allgather.hpp"
 #include "algorithms/collectives/allreduce.hpp"
+#include "algorithms/collectives/alltoall.hpp"
+#include "algorithms/collectives/reduce_scatter.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/gradient/dense_block.hpp"
 #include "sim/core/gradient/reduction.hpp"
@@ -53,7 +55,13 @@ struct Result {
 
 void no_operation(void* /*in*/, void* /*inout*/, int* /*count*/, MPI_Datatype* /*type*/) {}
 
+/// The schedule of an allreduce or a reduce-scatter.
 using Allreduce = Task<Message> (*)(Communicator&, Message, const Reduction&);
+
+/// Open MPI's segments, as SMPI has them: 1 MiB.
+Task<Message> ring_segmented(Communicator& comm, Message mine, const Reduction& reduction) {
+  return algorithms::allreduce_ring_segmented(comm, std::move(mine), reduction, Words(1 << 18));
+}
 
 /// All ranks pass the same block: only its length matters here.
 class Gradient {
@@ -79,17 +87,46 @@ Task<void> smpi_allreduce() {
   co_return;
 }
 
+Task<void> smpi_reduce_scatter(Communicator& comm) {
+  static std::vector<float> from(kWords);
+  static std::vector<float> to(kWords);
+  const int ranks = comm.size();
+  const std::vector<int> counts(static_cast<std::size_t>(ranks), kWords / ranks);
+  MPI_Op operation = MPI_OP_NULL;
+  MPI_Op_create(no_operation, 1, &operation);
+  MPI_Reduce_scatter(from.data(), to.data(), counts.data(), MPI_FLOAT, operation, MPI_COMM_WORLD);
+  MPI_Op_free(&operation);
+  co_return;
+}
+
+using Alltoall = std::function<Task<std::vector<Message>>(Communicator&, std::vector<Message>)>;
+
+Task<void> our_alltoall(Communicator& comm, Alltoall alltoall) {
+  const DenseBlock block(0, std::vector<float>(1));
+  const Message message{block.payload(), Words(kWords / comm.size())};
+  std::vector<Message> blocks(static_cast<std::size_t>(comm.size()), message);
+  co_await alltoall(comm, std::move(blocks));
+}
+
+Task<void> smpi_alltoall(Communicator& comm) {
+  static std::vector<float> from(kWords);
+  static std::vector<float> to(kWords);
+  const int words = kWords / comm.size();
+  MPI_Alltoall(from.data(), words, MPI_FLOAT, to.data(), words, MPI_FLOAT, MPI_COMM_WORLD);
+  co_return;
+}
+
 /// The words that a rank contributes to an allgather: equal, or between half and one and a half.
 int share(int rank, int ranks, bool equal) {
   const int mean = kWords / ranks;
   return equal ? mean : mean / 2 + (mean / ranks) * ((7 * rank + 3) % ranks);
 }
 
-Task<void> our_allgather(Communicator& comm, bool equal) {
+Task<void> our_allgather(Communicator& comm, algorithms::AllgatherSchedule schedule, bool equal) {
   const int words = share(comm.rank().value(), comm.size(), equal);
   const DenseBlock block(0, std::vector<float>(1));
   const Message message{block.payload(), Words(words)};
-  co_await algorithms::allgather(comm, message);
+  co_await schedule(comm, message);
 }
 
 Task<void> smpi_allgather(Communicator& comm, bool equal) {
@@ -111,6 +148,7 @@ Task<void> smpi_allgather(Communicator& comm, bool equal) {
 
 bool power_of_two(int ranks) { return std::has_single_bit(static_cast<unsigned>(ranks)); }
 bool no_power_of_two(int ranks) { return !power_of_two(ranks); }
+bool even(int ranks) { return ranks % 2 == 0; }
 bool any(int /*ranks*/) { return true; }
 
 std::vector<Collective> collectives() {
@@ -120,8 +158,15 @@ std::vector<Collective> collectives() {
     };
   };
   const auto theirs = [](Communicator& /*comm*/) { return smpi_allreduce(); };
-  const auto gather = [](bool equal) {
-    return [equal](Communicator& comm) { return our_allgather(comm, equal); };
+  const auto gather = [](bool equal,
+                         algorithms::AllgatherSchedule schedule = algorithms::allgather) {
+    return [=](Communicator& comm) { return our_allgather(comm, schedule, equal); };
+  };
+  const auto exchange = [](Alltoall alltoall) {
+    return [alltoall](Communicator& comm) { return our_alltoall(comm, alltoall); };
+  };
+  const Alltoall all_at_once = [](Communicator& comm, std::vector<Message> blocks) {
+    return algorithms::alltoall_linear(comm, std::move(blocks));
   };
   const auto their_gather = [](bool equal) {
     return [equal](Communicator& comm) { return smpi_allgather(comm, equal); };
@@ -137,6 +182,25 @@ std::vector<Collective> collectives() {
       {"allgatherv", "smpi/allgatherv:mpich_rdb", gather(false), their_gather(false), power_of_two},
       {"allgatherv", "smpi/allgatherv:ompi_bruck", gather(false), their_gather(false),
        no_power_of_two},
+      {"allreduce_ring_segmented", "smpi/allreduce:ompi_ring_segmented", ours(ring_segmented),
+       theirs, any},
+      {"allgather_bruck", "smpi/allgather:bruck", gather(true, algorithms::allgather_bruck),
+       their_gather(true), any},
+      {"allgather_ring", "smpi/allgather:NTSLR", gather(true, algorithms::allgather_ring),
+       their_gather(true), any},
+      {"allgather_neighbor_exchange", "smpi/allgather:ompi_neighborexchange",
+       gather(true, algorithms::allgather_neighbor_exchange), their_gather(true), even},
+      {"reduce_scatter_ring", "smpi/reduce_scatter:ompi_ring",
+       ours(algorithms::reduce_scatter_ring), smpi_reduce_scatter, any},
+      {"reduce_scatter_halving", "smpi/reduce_scatter:ompi_basic_recursivehalving",
+       ours(algorithms::reduce_scatter_recursive_halving), smpi_reduce_scatter, any},
+      {"reduce_scatter_pairwise", "smpi/reduce_scatter:mpich_pair",
+       ours(algorithms::reduce_scatter_pairwise), smpi_reduce_scatter, any},
+      {"alltoall_pairwise", "smpi/alltoall:ring", exchange(algorithms::alltoall_pairwise),
+       smpi_alltoall, any},
+      {"alltoall_linear", "smpi/alltoall:basic_linear", exchange(all_at_once), smpi_alltoall, any},
+      {"alltoall_bruck", "smpi/alltoall:bruck", exchange(algorithms::alltoall_bruck), smpi_alltoall,
+       any},
   };
 }
 
@@ -170,7 +234,7 @@ int main(int argc, char** argv) {
   int compared = 0;
   int equal = 0;
   int disagreements = 0;
-  fmt::print("{:<14} {:<30} {:<26} {:>5} {:>14} {:>14} {:>9}\n", "platform", "ours", "SMPI's",
+  fmt::print("{:<14} {:<30} {:<48} {:>5} {:>14} {:>14} {:>9}\n", "platform", "ours", "SMPI's",
              "ranks", "ours_s", "smpi_s", "ratio");
   for (const std::string& platform : topologies::shipped_platforms()) {
     for (const Collective& collective : collectives()) {
@@ -183,7 +247,7 @@ int main(int argc, char** argv) {
         if (std::abs(ratio - 1) <= kEqual) ++equal;
         const bool agrees = std::abs(ratio - 1) <= kTolerance;
         if (!agrees) ++disagreements;
-        fmt::print("{:<14} {:<30} {:<26} {:>5} {:>14.8g} {:>14.8g} {:>9.6f}{}\n", platform,
+        fmt::print("{:<14} {:<30} {:<48} {:>5} {:>14.8g} {:>14.8g} {:>9.6f}{}\n", platform,
                    collective.name, collective.setting, ranks, result.ours, result.theirs, ratio,
                    agrees ? "" : "  DISAGREES");
       }

@@ -34,7 +34,9 @@ Identity identity_of(const experiment::Row& row) {
   Identity identity;
   identity.place = {{"platform", point.platform}, {"network", point.network}};
   // The kind of input and of training come first: their settings exist for one kind only.
+  const algorithms::SchemeInfo scheme = algorithms::find_scheme(point.scheme);
   identity.setting = {
+      {"collective", name_of(scheme.collective_kind)},
       {"model", point.workload.model.empty() ? Json("none") : Json(point.workload.model)},
       {"components", point.space.components},
       {"input", !point.input.trace.empty()     ? "trace"
@@ -53,8 +55,7 @@ Identity identity_of(const experiment::Row& row) {
       identity.label[setting.name()] = *value;
     }
   }
-  if (!algorithms::find_scheme(point.scheme).dense)
-    identity.density = given_density(point.k, point.space);
+  if (!scheme.dense) identity.density = given_density(point.k, point.space);
   return identity;
 }
 

@@ -50,6 +50,7 @@ std::vector<Json> cost_records(const CostPoint& point) {
                                                .beta_per_word = machine.beta_per_word});
     const algorithms::Interval run = cost.run();
     records.push_back({{"scheme", scheme.name},
+                       {"collective", name_of(scheme.collective_kind)},
                        {"latency", interval_of(scheme.paper.latency, scheme.paper.latency_high)},
                        {"bandwidth", bandwidth_text(scheme.paper)},
                        {"reduction", interval_of(scheme.paper.reduced, scheme.paper.reduced_high)},
@@ -80,7 +81,8 @@ std::string cost_models_markdown() {
       "This page lists the cost models of all schemes and sparsifiers, for readers who compare\n"
       "simulations with the papers.\n\n"
       "- P is the number of ranks, n the number of components, and k the number of components\n"
-      "  that each rank selects (all ranks together for exdyna).\n"
+      "  that each rank selects (all ranks together for exdyna). Of an allgather, n is the\n"
+      "  gathered vector, of an all-to-all what a rank sends in all.\n"
       "- α is the time in seconds of a message, β of a word of 4 bytes, and γ of adding a "
       "received\n"
       "  word to one's own.\n"

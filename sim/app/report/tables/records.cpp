@@ -24,9 +24,12 @@ std::optional<double> algorithm_bandwidth(const experiment::Row& row) {
   return static_cast<double>(dense_bytes(row.point)) / time;
 }
 
-/// The factor by which nccl-tests multiply the bandwidth of an allreduce to compare it with the
+/// The factor by which nccl-tests multiply the bandwidth of a collective to compare it with the
 /// links.
-double bus_factor(int ranks) { return 2.0 * (ranks - 1) / ranks; }
+double bus_factor(algorithms::Collective collective, int ranks) {
+  const double passes = collective == algorithms::Collective::allreduce ? 2 : 1;
+  return passes * (ranks - 1) / ranks;
+}
 
 }  // namespace
 
@@ -102,7 +105,8 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
       {"time_periodic_s", seconds_if_any(o.periodic_time())},
       {"steps", row.outcome && !has_clock ? Json(row.outcome->steps) : Json()},
       {"algbw_bytes_per_s", bandwidth ? Json(*bandwidth) : Json()},
-      {"busbw_bytes_per_s", bandwidth ? Json(*bandwidth * bus_factor(point.ranks)) : Json()},
+      {"busbw_bytes_per_s",
+       bandwidth ? Json(*bandwidth * bus_factor(scheme.collective_kind, point.ranks)) : Json()},
       {"formula_low_s", if_clock(comparison.formula_low)},
       {"formula_high_s", if_clock(comparison.formula_high)},
       {"ratio_low", if_compared(comparison.ratio_low())},

@@ -179,6 +179,20 @@ TEST_CASE("the crossover map knows the fastest, and dense schemes at every densi
   CHECK(!dense.cells[0].density);
 }
 
+TEST_CASE("only schemes of one collective compete for a cell") {
+  const std::vector<experiment::Row> rows{
+      row_of(small("dense_ring", 4), 2), row_of(small("topka", 4), 3),
+      row_of(small("allgather_ring", 4), 1), row_of(small("allgather_bruck", 4), 0.5)};
+  const Figures figures = figures_of(rows);
+  REQUIRE(figures.cells.size() == 2);
+  for (const Cell& cell : figures.cells) {
+    REQUIRE(cell.candidates.size() == 2);
+    const bool gathers = !cell.density;
+    CHECK(figures.labels[cell.candidates[0].label] == (gathers ? "allgather_bruck" : "dense_ring"));
+    CHECK(figures.labels[cell.candidates[1].label] == (gathers ? "allgather_ring" : "topka"));
+  }
+}
+
 TEST_CASE("what failed or was skipped is no curve, and keeps its reason") {
   std::vector<experiment::Row> rows{row_of(small("topka", 4), 1)};
   rows[0].outcome.reset();

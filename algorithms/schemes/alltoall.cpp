@@ -1,0 +1,142 @@
+#include "algorithms/schemes/alltoall.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "algorithms/collectives/alltoall.hpp"
+#include "algorithms/schemes/dense.hpp"
+
+namespace thinwire::algorithms {
+
+namespace {
+
+constexpr const char* kRequests = "requests";
+
+using AlltoallSchedule =
+    std::function<Task<std::vector<Message>>(Communicator&, std::vector<Message>)>;
+
+/// The received blocks in the order of their senders, from coordinate 0 on.
+DenseBlock joined_by_sender(const std::vector<Message>& received) {
+  std::vector<DenseBlock> blocks;
+  std::size_t size = 0;
+  bool valueless = false;
+  for (const Message& message : received) {
+    blocks.push_back(DenseBlock::from(message.payload));
+    size += blocks.back().size();
+    valueless = valueless || blocks.back().is_valueless();
+  }
+  if (valueless) return DenseBlock::valueless(0, static_cast<std::uint32_t>(size));
+  std::vector<float> values;
+  values.reserve(size);
+  for (const DenseBlock& block : blocks) {
+    values.insert(values.end(), block.values().begin(), block.values().end());
+  }
+  return {0, std::move(values)};
+}
+
+class AlltoallScheme final : public Scheme {
+ public:
+  AlltoallScheme(const SchemeSetup& setup, AlltoallSchedule schedule)
+      : space_(setup.space),
+        reduction_(*setup.shared, setup.gamma, setup.space),
+        schedule_(std::move(schedule)) {}
+
+  Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
+    const auto phase = comm.phase("alltoall");
+    const Message whole = message_of(gradient, space_);
+    gradient = {};
+    std::vector<Message> blocks;
+    blocks.reserve(static_cast<std::size_t>(comm.size()));
+    for (int to = 0; to < comm.size(); ++to) {
+      blocks.push_back(reduction_.cut(whole, {to, to + 1}, comm.size()));
+    }
+    const std::vector<Message> received = co_await schedule_(comm, std::move(blocks));
+    co_return Reduced{.sum = joined_by_sender(received), .contributed = {}};
+  }
+
+ private:
+  GradientSpace space_;
+  GradientReduction reduction_;
+  AlltoallSchedule schedule_;
+};
+
+/// The length of the first and longest block, and of the last and shortest one.
+Interval block_of(const CostInput& in, double messages, double blocks) {
+  const auto terms = [&](std::int64_t words) {
+    return Terms{messages, blocks * static_cast<double>(words), 0};
+  };
+  return {terms(in.n / in.ranks), terms(part_begin(in.n, in.ranks, 1))};
+}
+
+Cost direct_cost(const CostInput& in, bool longest) {
+  const double p = in.ranks;
+  Interval run = block_of(in, p - 1, p - 1);
+  if (longest) run.low = run.high;
+  return interval_cost({0, static_cast<double>(in.n) * (p - 1) / p, 0}, run);
+}
+
+Cost pairwise_cost(const CostInput& in) { return direct_cost(in, true); }
+
+Cost linear_cost(const CostInput& in) {
+  const std::int64_t requests = in.options->integer(kRequests);
+  return direct_cost(in, requests <= 1 || requests >= in.ranks - 1);
+}
+
+Cost bruck_cost(const CostInput& in) {
+  double blocks = 0;
+  for (int distance = 1; distance < in.ranks; distance *= 2) {
+    blocks += bruck_blocks(in.ranks, distance);
+  }
+  const double log = std::log2(static_cast<double>(in.ranks));
+  return interval_cost({0, static_cast<double>(in.n) / 2 * log, 0},
+                       block_of(in, ceil_log2(in.ranks), blocks));
+}
+
+}  // namespace
+
+std::vector<SchemeInfo> alltoall_schemes() {
+  using BindSchedule = std::function<AlltoallSchedule(const Options&)>;
+  const auto entry = [](std::string name, std::string summary, std::string source, PaperCost paper,
+                        std::string exact_when, std::string added, Cost (*cost)(const CostInput&),
+                        BindSchedule bind, std::vector<OptionInfo> options = {}) {
+    return SchemeInfo{.name = std::move(name),
+                      .collective_kind = Collective::alltoall,
+                      .summary = std::move(summary),
+                      .source = std::move(source),
+                      .paper = std::move(paper),
+                      .exact_when = std::move(exact_when),
+                      .added = std::move(added),
+                      .dense = true,
+                      .options = std::move(options),
+                      .run_cost = cost,
+                      .make = [bind](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+                        return std::make_unique<AlltoallScheme>(setup, bind(setup.options));
+                      }};
+  };
+  const PaperCost direct{.latency = "P-1", .words = "n (P-1)/P"};
+  const OptionInfo requests{kRequests, std::int64_t{0}, 0,
+                            "exchanges in flight together; 0: all P-1"};
+  const auto linear = [](const Options& options) -> AlltoallSchedule {
+    return
+        [requests = options.integer(kRequests)](Communicator& comm, std::vector<Message> blocks) {
+          const auto in_flight = std::min<std::int64_t>(requests, comm.size());
+          return alltoall_linear(comm, std::move(blocks), static_cast<int>(in_flight));
+        };
+  };
+  return {entry("alltoall_pairwise", "a block to rank + s and one from rank - s, step by step",
+                "Open MPI 4.1, coll_base_alltoall.c, pairwise", direct, "always",
+                "remainders of the blocks", pairwise_cost,
+                [](const Options&) { return alltoall_pairwise; }),
+          entry("alltoall_linear", "all blocks at once, or some requests at a time (linear_sync)",
+                "Open MPI 4.1, coll_base_alltoall.c, linear", direct,
+                "all or one in flight, or P divides n", "remainders of the blocks", linear_cost,
+                linear, {requests}),
+          entry("alltoall_bruck", "blocks by the bits of their distance, joined in log P messages",
+                "Bruck et al. (IEEE TPDS 1997)", {.latency = "ceil(log P)", .words = "n/2 log P"},
+                "P divides n", "remainders of the blocks; P that is no power of two", bruck_cost,
+                [](const Options&) { return alltoall_bruck; })};
+}
+
+}  // namespace thinwire::algorithms
