@@ -54,6 +54,17 @@ TEST_CASE("Measured rows are simulated, each distinct point once, and compared")
   CHECK(predicted.at("formula_error").get<double>() == doctest::Approx(-1));
   CHECK(predicted.at("basis") == "predicted");
 
+  const Ended page = run_program("report " + folder.path("out/validation.jsonl"));
+  CHECK(page.exit_code == 0);
+  CHECK(page.out.find("\"algorithm\":\"ring_over\"") != std::string::npos);
+  check_refused(run_program("report --figure time " + folder.path("out/validation.jsonl")),
+                "hold no results");
+  check_refused(
+      run_program("report " + folder.write("v.jsonl", R"({"schema":"validation/1","kind":"row",)"
+                                                      R"("machine":"m"})"
+                                                      "\n")),
+      "v.jsonl:1: not a line of 'thinwire validate --format jsonl': no run");
+
   // A second run finds the point in the folder, and prints the tables.
   const Ended again = run_program(arguments);
   CHECK(again.exit_code == 0);

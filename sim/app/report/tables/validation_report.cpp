@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -107,7 +108,7 @@ Column share_column(const char* heading, const char* key, bool sign = false) {
   return {heading, [key, sign](const Json& record) {
             const Json& value = record.at(key);
             if (value.is_null()) return std::string("-");
-            const double percent = 100 * value.get<double>();
+            const double percent = std::round(100 * value.get<double>()) + 0.0;  // no -0
             return sign ? fmt::format("{:+.0f}%", percent) : fmt::format("{:.0f}%", percent);
           }};
 }
