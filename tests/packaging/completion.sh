@@ -55,6 +55,7 @@ offers topo show fat :: fat_tree fat_tree_4to1 fat_tree_8192
 offers topo make '' :: dragonfly
 offers trace show lstm_ :: lstm_all lstm_oktopk
 offers claims oktopk.b :: oktopk.bert.256.speedup
+offers validate --machine l :: leonardo lumi
 offers nonsense '' ::
 offers run --nonsense '' ::
 exit $failed

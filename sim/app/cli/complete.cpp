@@ -18,6 +18,7 @@
 #include "sim/app/experiment/sweep.hpp"
 #include "sim/app/report/charts/figure_svg.hpp"
 #include "sim/app/studies/claims/claims.hpp"
+#include "sim/app/studies/validate/machine_description.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "sim/machine/workloads/model.hpp"
 #include "topologies/loading/shipped.hpp"
@@ -96,10 +97,12 @@ Names values_of(const OptionInfo& option, const std::string& begun) {
       {"input", [](const std::string&) { return shipped_inputs(); }},
       {"model", [](const std::string&) { return workloads::shipped_models(); }},
       {"device", [](const std::string&) { return workloads::shipped_devices(); }},
+      {"machine", [](const std::string&) { return studies::shipped_machines(); }},
       {"id", [](const std::string&) { return studies::claim_ids(); }},
       {"sweep", [](const std::string&) { return experiment::shipped_sweeps(); }},
   };
   if (!option.choices.empty()) return option.choices;
+  if (option.value.starts_with("FOLDER")) return {};  // --placement of validate
   const std::string name =
       option.names.empty() ? option.argument
                            : option.names.back().substr(option.names.back().find_first_not_of('-'));
