@@ -59,6 +59,9 @@ int run(ValidateFlags& flags) {
   }
   studies::Validation validation =
       studies::plan_validation(measured, machines_of(flags.machines, measured), flags.placements);
+  for (const std::string& argument : flags.measured) {
+    prepare_for_packets(validation.sweep.points, studies::measured_file(argument).path);
+  }
   for (const std::string& note : validation.notes) say("{}", note);
   if (flags.memory_mebibytes) flags.options.limits.memory_bytes = *flags.memory_mebibytes << 20;
   const std::filesystem::path folder(flags.output);

@@ -33,11 +33,14 @@ experiment::Settings settings_of_machines() {
   return settings;
 }
 
-CalibrationRows calibration_rows(const JsonNode& node) {
-  node.be_object(std::array<std::string_view, 4>{"run", "nodes", "test", "collective"});
-  CalibrationRows rows{.run = node.at("run").text()};
+/// Reads a filter; `more` is another key that its object has.
+RowFilter row_filter(const JsonNode& node, std::string_view more = "run") {
+  node.be_object(
+      std::array<std::string_view, 6>{"run", "nodes", "test", "collective", "algorithm", more});
+  RowFilter rows{.run = node.at("run").text()};
   if (node.has("nodes")) rows.nodes = static_cast<int>(node.at("nodes").whole_from(1));
   if (node.has("test")) rows.test = node.at("test").text();
+  if (node.has("algorithm")) rows.algorithm = node.at("algorithm").text();
   if (node.has("collective")) {
     rows.collective = node.at("collective").text();
     const std::vector<std::string>& known = known_collectives();
@@ -50,21 +53,28 @@ CalibrationRows calibration_rows(const JsonNode& node) {
 
 }  // namespace
 
-bool CalibrationRows::contain(const MeasuredRow& row) const {
+bool RowFilter::matches(const MeasuredRow& row) const {
   return row.run == run && (!nodes || *nodes == row.nodes) && (!test || *test == row.test) &&
-         (!collective || *collective == row.collective);
+         (!collective || *collective == row.collective) &&
+         (!algorithm || *algorithm == row.algorithm);
 }
 
 bool MachineDescription::calibrated(const MeasuredRow& row) const {
   return std::ranges::any_of(calibrated_on,
-                             [&](const CalibrationRows& rows) { return rows.contain(row); });
+                             [&](const RowFilter& rows) { return rows.matches(row); });
+}
+
+std::string MachineDescription::why_left_out(const MeasuredRow& row) const {
+  const auto found = std::ranges::find_if(
+      left_out, [&](const LeftOutRows& rows) { return rows.rows.matches(row); });
+  return found == left_out.end() ? std::string() : found->why;
 }
 
 MachineDescription read_machine(const std::string& path) {
   const Json json = read_json(path);
   const JsonNode root(path, json);
-  root.be_object(std::array<std::string_view, 6>{"name", "gpu", "summary", "settings",
-                                                 "calibrated_on", "sources"});
+  root.be_object(std::array<std::string_view, 7>{"name", "gpu", "summary", "settings",
+                                                 "calibrated_on", "left_out", "sources"});
   MachineDescription machine;
   machine.path = path;
   machine.name = root.at("name").text();
@@ -74,7 +84,12 @@ MachineDescription read_machine(const std::string& path) {
   experiment::check_point(machine.settings, path + ": /settings", settings_of_machines());
   if (root.has("calibrated_on")) {
     for (const JsonNode& rows : root.at("calibrated_on").elements()) {
-      machine.calibrated_on.push_back(calibration_rows(rows));
+      machine.calibrated_on.push_back(row_filter(rows));
+    }
+  }
+  if (root.has("left_out")) {
+    for (const JsonNode& rows : root.at("left_out").elements()) {
+      machine.left_out.push_back({row_filter(rows, "why"), rows.at("why").text()});
     }
   }
   if (root.has("sources")) {

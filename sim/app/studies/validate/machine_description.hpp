@@ -12,13 +12,20 @@
 namespace thinwire::studies {
 
 /// Measured rows that agree with all members that are set.
-struct CalibrationRows {
+struct RowFilter {
   std::string run;
   std::optional<int> nodes = {};
   std::optional<std::string> test = {};
   std::optional<std::string> collective = {};
+  std::optional<std::string> algorithm = {};
 
-  [[nodiscard]] bool contain(const MeasuredRow& row) const;
+  [[nodiscard]] bool matches(const MeasuredRow& row) const;
+};
+
+/// Measured rows that are not what they say, as the data itself shows.
+struct LeftOutRows {
+  RowFilter rows;
+  std::string why;
 };
 
 struct MachineDescription {
@@ -27,11 +34,14 @@ struct MachineDescription {
   bool gpu = false;     ///< for rows whose buffers are in GPU memory, or for the others
   std::string summary;  ///< what it is
   Json settings;        ///< of a point: network, platform, machine ...
-  std::vector<CalibrationRows> calibrated_on;
+  std::vector<RowFilter> calibrated_on;
+  std::vector<LeftOutRows> left_out;
   std::vector<std::string> sources;
 
   /// Whether the row is one of those that the settings were calibrated on.
   [[nodiscard]] bool calibrated(const MeasuredRow& row) const;
+  /// Why the row is left out; empty if it is not.
+  [[nodiscard]] std::string why_left_out(const MeasuredRow& row) const;
 };
 
 /// Reads a description. Throws InputError with the JSON pointer for keys that are not known and

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "sim/app/experiment/config.hpp"
+#include "sim/app/experiment/networks.hpp"
 #include "sim/app/studies/validate/known_algorithms.hpp"
 #include "sim/core/base/csv_table.hpp"
 #include "sim/core/base/errors.hpp"
@@ -94,10 +95,12 @@ class Planner {
       return skip(fmt::format("no description of the machine{}; give --machine FILE",
                               row.gpu ? " with GPU buffers" : ""));
     }
+    if (std::string why = machine->why_left_out(row); !why.empty()) return skip(std::move(why));
     const SchemeOfRow found = scheme_of(row);
     if (found.scheme.empty()) return skip(found.why_none);
     const std::optional<RunPlacement>& placement = placements_.of(row);
     const int ranks = ranks_of(row, placement);
+    if (ranks == 1) return skip("one rank exchanges nothing");
     if (row.elements == 0) return skip("the size is no whole number of words of 4 bytes");
     if (row.collective != "allreduce" && row.elements < ranks) {
       return skip("fewer elements than ranks: the blocks are empty");
@@ -158,6 +161,10 @@ class Planner {
     if (placement && given.contains("platform")) given["placement"] = placement->path;
     experiment::Point point =
         experiment::point_from(given, fmt::format("{}, for {}", machine.path, row.place));
+    if (!experiment::find_network(point.network).has_clock) {
+      throw InputError(
+          fmt::format("{}: /settings/network: {} has no clock", machine.path, point.network));
+    }
     const auto [known, added] =
         points_.try_emplace(experiment::to_json(point).dump(), result_.sweep.points.size());
     if (added) result_.sweep.points.push_back(std::move(point));
@@ -231,7 +238,12 @@ void take_results(Validation& validation, const std::vector<experiment::Row>& re
       validation.skipped.push_back({std::move(row.measured), result.reason});
       continue;
     }
-    row.simulated = result.outcome->time().value();
+    const double time = result.outcome->time().value();
+    if (time <= 0) {
+      validation.skipped.push_back({std::move(row.measured), "the simulation takes no time"});
+      continue;
+    }
+    row.simulated = time;
     kept.push_back(std::move(row));
   }
   validation.rows = std::move(kept);

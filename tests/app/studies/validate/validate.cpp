@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -99,15 +101,34 @@ TEST_CASE("Rows are skipped that no description, no size or no block can be simu
   gpu.gpu = true;
   MeasuredRow other = measured_row("a", "ring_ompi", 4, 8, 1);
   other.machine = "other";
-  const Validation validation = plan_validation(
-      {gpu, other, measured_row("a", "ring_ompi", 4, 0, 1)}, {machine_in(kMine)}, "");
-  REQUIRE(validation.skipped.size() == 3);
+  const Validation validation =
+      plan_validation({gpu, other, measured_row("a", "ring_ompi", 4, 0, 1),
+                       measured_row("a", "ring_ompi", 1, 8, 1)},
+                      {machine_in(kMine)}, "");
+  REQUIRE(validation.skipped.size() == 4);
   CHECK(validation.skipped[0].why ==
         "no description of the machine with GPU buffers; give --machine FILE");
   CHECK(validation.skipped[1].why == "no description of the machine; give --machine FILE");
   CHECK(validation.skipped[2].why == "the size is no whole number of words of 4 bytes");
+  CHECK(validation.skipped[3].why == "one rank exchanges nothing");
   CHECK_FALSE(validation.formulas[0]);
   CHECK(validation.sweep.points.empty());
+}
+
+TEST_CASE("Rows that are not what they say are left out, with the description's reason") {
+  std::string text = kMine;
+  text.replace(text.rfind('}'), 1,
+               R"(, "left_out": [{"run": "a", "algorithm": "ring_over", "why": "ran the tree"}]})");
+  const Validation validation = plan_validation(
+      {measured_row("a", "ring_over", 4, 8, 1), measured_row("a", "ring_ompi", 4, 8, 1),
+       measured_row("b", "ring_over", 4, 8, 1)},
+      {machine_in(text)}, "");
+  CHECK(validation.rows.size() == 2);
+  REQUIRE(validation.skipped.size() == 1);
+  CHECK(validation.skipped[0].why == "ran the tree");
+  CHECK(validation.formulas[0]->rows == 1);
+  CHECK(refusal_of_machine(R"({"name": "m", "settings": {}, "left_out": [{"run": "a"}]})")
+            .find("why") != std::string::npos);
 }
 
 TEST_CASE("The placement of a run says how many ranks there were, and where they are") {
@@ -161,6 +182,11 @@ TEST_CASE("A description of a machine is refused with the JSON pointer") {
   CHECK(refusal_of_machine(
             R"({"name": "m", "settings": {}, "calibrated_on": [{"run": "a", "collective": "b"}]})")
             .find("/calibrated_on/0/collective") != std::string::npos);
+  const std::vector<MeasuredRow> rows{measured_row("a", "ring_ompi", 4, 8, 1)};
+  CHECK(error_of<InputError>([&] {
+          const char* const text = R"({"name": "mine", "settings": {"network": "counting"}})";
+          static_cast<void>(plan_validation(rows, {machine_in(text)}, ""));
+        }).ends_with("/settings/network: counting has no clock"));
   CHECK(error_of<InputError>([] {
           static_cast<void>(plan_validation({}, {machine_in(kMine), machine_in(kMine)}, ""));
         }).find("both describe mine") != std::string::npos);
@@ -211,6 +237,11 @@ TEST_CASE("The shipped descriptions are of machines that were measured") {
       calibrated += row.machine == machine.name && machine.calibrated(row) ? 1 : 0;
     }
     CHECK(calibrated > 20);
+    for (const auto& rows : machine.left_out) {
+      CHECK(std::ranges::any_of(measured, [&](const MeasuredRow& row) {
+        return row.machine == machine.name && rows.rows.matches(row);
+      }));
+    }
     CHECK_FALSE(machine.sources.empty());
   }
 }
