@@ -254,7 +254,7 @@ class NcclReader {
   std::vector<MeasuredRow> read() {
     said_.library = "NCCL";
     said_.gpu = "yes";
-    std::optional<std::size_t> time_at;
+    std::vector<Token> heading;
     double unit = 0;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       const int line = static_cast<int>(i) + 1;
@@ -262,16 +262,15 @@ class NcclReader {
       if (tokens.empty()) continue;
       if (tokens[0].text.starts_with('#')) {
         if (is_heading(tokens)) {
-          const auto time = std::ranges::find(tokens, "time", &Token::text);
-          time_at = static_cast<std::size_t>(time - tokens.begin()) - 1;
+          heading = tokens;
           unit = unit_of(i + 1);
         } else {
           take_comment(tokens);
         }
         continue;
       }
-      if (!time_at || !parse_number<std::int64_t>(tokens[0].text)) continue;
-      times_.add(line, tokens, 0, *time_at, unit);
+      if (heading.empty() || !parse_number<std::int64_t>(tokens[0].text)) continue;
+      times_.add(line, tokens, 0, time_at(heading, tokens), unit);
     }
     settle_ranks();
     return times_.rows(said_);
@@ -284,6 +283,17 @@ class NcclReader {
   }
 
  private:
+  /// The word below the first "time" of the heading: columns are aligned at their right. Versions
+  /// that leave cells empty, of a root, have fewer words than the heading. If nothing is aligned,
+  /// it is the word of the same number.
+  static std::size_t time_at(const std::vector<Token>& heading, const std::vector<Token>& tokens) {
+    const auto end_of = [](const Token& token) { return token.column + token.text.size(); };
+    const auto time = std::ranges::find(heading, "time", &Token::text);
+    const auto below = std::ranges::find(tokens, end_of(*time), end_of);
+    return below != tokens.end() ? static_cast<std::size_t>(below - tokens.begin())
+                                 : static_cast<std::size_t>(time - heading.begin()) - 1;
+  }
+
   /// The unit below the heading: "#  (B)  (elements)  (us) ...".
   [[nodiscard]] double unit_of(std::size_t index) const {
     const int line = static_cast<int>(index) + 1;
