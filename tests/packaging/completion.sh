@@ -100,6 +100,7 @@ offers compare results.jsonl --sort-by time :: time_s time_mean_s
 offers compare results.jsonl --group-by scheme,ra :: scheme,ranks
 offers compare results.jsonl --where netw :: network=
 offers compare results.jsonl --group-by scheme --sort-by c :: count
+offers validate --machine l :: leonardo lumi
 offers nonsense '' ::
 offers run --nonsense '' ::
 exit $failed

@@ -26,6 +26,7 @@
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
 #include "sim/app/studies/claims/claims.hpp"
+#include "sim/app/studies/validate/machine_description.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/split.hpp"
 #include "sim/machine/workloads/device.hpp"
@@ -173,10 +174,12 @@ Names values_of(const OptionInfo& option, const std::string& begun, const Names&
       {"input", any(shipped_inputs)},
       {"model", any([] { return workloads::shipped_models(); })},
       {"device", any([] { return workloads::shipped_devices(); })},
+      {"machine", any([] { return studies::shipped_machines(); })},
       {"id", any([] { return studies::claim_ids(); })},
       {"sweep", any([] { return experiment::shipped_sweeps(); })},
   };
   if (!option.choices.empty()) return option.choices;
+  if (option.value.starts_with("FOLDER")) return {};  // --placement of validate
   const std::string name =
       option.names.empty() ? option.argument
                            : option.names.back().substr(option.names.back().find_first_not_of('-'));

@@ -12,6 +12,7 @@
 #include "sim/app/experiment/schema.hpp"
 #include "sim/app/experiment/sweep.hpp"
 #include "sim/app/report/tables/costs.hpp"
+#include "sim/app/studies/validate/machine_description.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "sim/machine/workloads/model.hpp"
@@ -143,6 +144,18 @@ std::vector<Json> sweep_records() {
   return file_records("sweep", experiment::shipped_sweeps(), experiment::sweep_file);
 }
 
+std::vector<Json> machine_records() {
+  std::vector<Json> records;
+  for (const std::string& name : studies::shipped_machines()) {
+    const std::string file = studies::machine_file(name);
+    records.push_back({{"kind", "machine"},
+                       {"name", name},
+                       {"summary", studies::read_machine(file).summary},
+                       {"file", file}});
+  }
+  return records;
+}
+
 std::vector<Json> setting_records() {
   std::vector<Json> records;
   for (const experiment::Setting& setting : experiment::point_settings()) {
@@ -261,6 +274,7 @@ std::vector<Listing> all_listings() {
             {"devices", "times on"},
             {"source", "source"}}},
           {"devices", device_records, {{"name", "device"}, {"summary", "what it is"}}},
+          {"machines", machine_records, {{"name", "machine"}, {"summary", "what it is"}}},
           {"sweeps", sweep_records, {{"name", "sweep"}, {"file", "file"}}},
           {"settings",
            setting_records,

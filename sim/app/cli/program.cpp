@@ -65,6 +65,8 @@ int Program::run_command(int argc, char** argv) {
   add_report(app);
   add_recommend(app);
   add_claims(app);
+  add_validate(app);
+  add_calibrate(app);
   add_list(app);
   add_topo(app);
   add_trace(app);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -34,51 +35,93 @@ struct ReportFlags {
 struct Read {
   std::vector<experiment::Row> rows;
   std::vector<Json> claims;
+  std::vector<Json> validation;
 };
 
-/// Whether the first line of the file shows that `claims --format jsonl` wrote it.
-bool holds_claims(const std::string& path) {
+/// What a file holds, as its first line shows.
+enum class Content : std::uint8_t { rows, claims, validation };
+
+Content content_of(const std::string& path) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
   const Json json = Json::parse(line, nullptr, false);
-  return json.is_object() && json.contains("claim");
+  if (!json.is_object()) return Content::rows;
+  if (json.contains("claim")) return Content::claims;
+  return json.value("schema", Json()) == "validation/1" ? Content::validation : Content::rows;
 }
 
 void note_truncated(const std::string& path) {
   say("{}: the last line is not complete and is left out", path);
 }
 
-void read_claims(const std::string& path, std::vector<Json>& claims) {
+/// Hands on each line of a file, with its place.
+void for_each_record(const std::string& path,
+                     const std::function<void(Json record, const std::string& at)>& take) {
   std::ifstream file(path);
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     const bool complete = !file.eof();
-    Json claim;
+    const std::string at = fmt::format("{}:{}", path, number);
+    Json record;
     try {
-      claim = parse_json(line, fmt::format("{}:{}", path, number));
+      record = parse_json(line, at);
     } catch (const Json::parse_error&) {
-      if (complete) throw InputError(fmt::format("{}:{}: not JSON", path, number));
+      if (complete) throw InputError(at + ": not JSON");
       note_truncated(path);
       return;
     }
-    for (const char* key : {"claim", "what", "source", "basis", "verdict"}) {
-      if (claim.is_object() && claim.contains(key) && claim.at(key).is_string()) continue;
-      throw InputError(fmt::format("{}:{}: not a line of 'thinwire claims --format jsonl': no {}",
-                                   path, number, key));
-    }
+    take(std::move(record), at);
+  }
+}
+
+/// Throws InputError unless the record is an object with these texts and numbers.
+void require_keys(const Json& record, const std::string& at, const char* command,
+                  const std::vector<const char*>& texts, const std::vector<const char*>& numbers) {
+  const auto refuse_without = [&](const char* key) {
+    throw InputError(
+        fmt::format("{}: not a line of 'thinwire {} --format jsonl': no {}", at, command, key));
+  };
+  for (const char* key : texts) {
+    const bool there = record.is_object() && record.contains(key) && record.at(key).is_string();
+    if (!there) refuse_without(key);
+  }
+  for (const char* key : numbers) {
+    if (!record.contains(key) || !record.at(key).is_number()) refuse_without(key);
+  }
+}
+
+void read_claims(const std::string& path, std::vector<Json>& claims) {
+  for_each_record(path, [&](Json claim, const std::string& at) {
+    require_keys(claim, at, "claims", {"claim", "what", "source", "basis", "verdict"}, {});
     // The page counts by itself, also over several files.
     if (claim.value("kind", "") != "count") claims.push_back(std::move(claim));
-  }
+  });
+}
+
+/// The figures show the rows and the summaries.
+void read_validation(const std::string& path, std::vector<Json>& validation) {
+  for_each_record(path, [&](Json record, const std::string& at) {
+    require_keys(record, at, "validate", {"kind", "machine"}, {});
+    const std::string kind = record.at("kind").get<std::string>();
+    if (kind == "row") {
+      require_keys(record, at, "validate", {"run", "test", "collective", "algorithm", "basis"},
+                   {"ranks", "elements", "measured_s", "simulated_s"});
+      if (!record.contains("gpu") || !record.at("gpu").is_boolean()) {
+        throw InputError(at + ": not a line of 'thinwire validate --format jsonl': no gpu");
+      }
+    }
+    if (kind == "row" || kind == "summary") validation.push_back(std::move(record));
+  });
 }
 
 Read read_all(const std::vector<std::string>& paths) {
   Read read;
   for (const std::string& path : paths) {
-    if (holds_claims(path)) {
-      read_claims(path, read.claims);
-      continue;
-    }
+    const Content content = content_of(path);
+    if (content == Content::claims) read_claims(path, read.claims);
+    if (content == Content::validation) read_validation(path, read.validation);
+    if (content != Content::rows) continue;
     experiment::RowsFile file = experiment::read_rows(path);
     if (file.truncated) note_truncated(path);
     if (file.rows.empty()) say("{}: holds no results", path);
@@ -136,7 +179,8 @@ int run(const ReportFlags& flags) {
   const std::string format = format_of(flags);
   const bool page = format == "html";
   Read read = read_all(flags.results);
-  if (read.rows.empty() && (read.claims.empty() || !page)) {
+  const bool measured = !read.validation.empty() && (page || flags.figure == "measured");
+  if (read.rows.empty() && !measured && (read.claims.empty() || !page)) {
     throw InputError(fmt::format("report: {} hold no results", fmt::join(flags.results, ", ")));
   }
   if (!read.rows.empty()) read.rows = rows_where(std::move(read.rows), flags.where);
@@ -145,7 +189,8 @@ int run(const ReportFlags& flags) {
                         .rows = read.rows.size(),
                         .figures = report::figures_of(read.rows),
                         .links = {},
-                        .claims = std::move(read.claims)};
+                        .claims = std::move(read.claims),
+                        .validation = std::move(read.validation)};
   if (page || flags.figure == "links") report.links = report::link_maps(read.rows);
   if (page) {
     if (flags.style.width > 0) throw InputError("--width: a page has the width of its window");
@@ -160,7 +205,8 @@ int run(const ReportFlags& flags) {
     style.width /= kPixels;
   }
   write_out(flags.output,
-            report::image_of(report::figure_svg(flags.figure, report.figures, report.links, style),
+            report::image_of(report::figure_svg(flags.figure, report.figures, report.links, style,
+                                                report.validation),
                              format, kPixels));
   return 0;
 }
@@ -173,7 +219,7 @@ void add_report(Command& app) {
       "report", "Draw results: a page with all figures, or one figure as SVG, PNG or PDF");
   command
       .add_option("results", flags->results,
-                  "results of sweeps, of run --format jsonl, and of claims --format jsonl")
+                  "results of sweeps, of run --format jsonl, of claims and of validate -o")
       .required()
       .value_text("RESULTS.jsonl ...");
   command.add_option("-o,--output", flags->output, "the file to write").value_text("FILE [stdout]");
@@ -184,7 +230,8 @@ void add_report(Command& app) {
       .value_text("FORMAT");
   command
       .add_option("--figure", flags->figure,
-                  "for svg, png and pdf: time, volume, breakdown, congestion, crossover or links")
+                  "for svg, png and pdf: time, volume, breakdown, congestion, crossover, links or "
+                  "measured")
       .value_text("FIGURE");
   command.add_option("--title", flags->style.title, "title of the page, or above the figure")
       .value_text("TEXT");

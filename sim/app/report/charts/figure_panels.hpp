@@ -46,5 +46,7 @@ using PointFilter = std::function<bool(const CurvePoint&)>;
 [[nodiscard]] Figure breakdown_figure(const Figures& figures);
 [[nodiscard]] Figure crossover_figure(const Figures& figures);
 [[nodiscard]] Figure links_figure(const std::vector<LinkMap>& maps);
+/// Of the records of `validate`: measured times as points, simulated ones as lines.
+[[nodiscard]] Figure measured_figure(const std::vector<Json>& validation);
 
 }  // namespace thinwire::report

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -17,13 +18,23 @@ namespace {
 
 using Maps = std::vector<LinkMap>;
 
-const std::array<std::pair<const char*, Figure (*)(const Figures&, const Maps&)>, 6> kFigures{
-    {{"time", [](const Figures& figures, const Maps&) { return time_figure(figures); }},
-     {"volume", [](const Figures& figures, const Maps&) { return volume_figure(figures); }},
-     {"breakdown", [](const Figures& figures, const Maps&) { return breakdown_figure(figures); }},
-     {"congestion", [](const Figures& figures, const Maps&) { return congestion_figure(figures); }},
-     {"crossover", [](const Figures& figures, const Maps&) { return crossover_figure(figures); }},
-     {"links", [](const Figures&, const Maps& maps) { return links_figure(maps); }}}};
+using Records = std::vector<Json>;
+using Draw = Figure (*)(const Figures&, const Maps&, const Records&);
+
+const std::array<std::pair<const char*, Draw>, 7> kFigures{
+    {{"time",
+      [](const Figures& figures, const Maps&, const Records&) { return time_figure(figures); }},
+     {"volume",
+      [](const Figures& figures, const Maps&, const Records&) { return volume_figure(figures); }},
+     {"breakdown", [](const Figures& figures, const Maps&,
+                      const Records&) { return breakdown_figure(figures); }},
+     {"congestion", [](const Figures& figures, const Maps&,
+                       const Records&) { return congestion_figure(figures); }},
+     {"crossover", [](const Figures& figures, const Maps&,
+                      const Records&) { return crossover_figure(figures); }},
+     {"links", [](const Figures&, const Maps& maps, const Records&) { return links_figure(maps); }},
+     {"measured",
+      [](const Figures&, const Maps&, const Records& all) { return measured_figure(all); }}}};
 
 }  // namespace
 
@@ -34,9 +45,10 @@ std::vector<std::string> figure_names() {
 }
 
 std::string figure_svg(const std::string& name, const Figures& figures,
-                       const std::vector<LinkMap>& links, const FigureStyle& style) {
+                       const std::vector<LinkMap>& links, const FigureStyle& style,
+                       const std::vector<Json>& validation) {
   for (const auto& [known, draw] : kFigures) {
-    if (name == known) return svg_of(draw(figures, links), style);
+    if (name == known) return svg_of(draw(figures, links, validation), style);
   }
   throw InputError(fmt::format("--figure: unknown figure '{}'{}; there are {}", name,
                                did_you_mean(name, figure_names()),

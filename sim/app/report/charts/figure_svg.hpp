@@ -18,6 +18,7 @@ namespace thinwire::report {
 /// nothing to show in it.
 [[nodiscard]] std::string figure_svg(const std::string& name, const Figures& figures,
                                      const std::vector<LinkMap>& links,
-                                     const FigureStyle& style = {});
+                                     const FigureStyle& style = {},
+                                     const std::vector<Json>& validation = {});
 
 }  // namespace thinwire::report

@@ -65,6 +65,7 @@ std::string report_page(const Report& report) {
   data["sources"] = report.sources;
   data["rows"] = report.rows;
   data["claims"] = report.claims;
+  data["validation"] = report.validation;
   data["links"] = Json::array();
   for (const LinkMap& map : report.links) data["links"].push_back(to_json(map));
   const std::size_t at = page.find(kPlace);

@@ -15,7 +15,8 @@ struct Report {
   std::size_t rows = 0;
   Figures figures;
   std::vector<LinkMap> links;
-  std::vector<Json> claims;  ///< made by claim_records
+  std::vector<Json> claims;      ///< made by claim_records
+  std::vector<Json> validation;  ///< made by validation_records
 };
 
 /// Throws InputError if the program was built without the page (THINWIRE_REPORT_PAGE=OFF).

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -145,6 +146,32 @@ TEST_CASE("values that hardly differ have an axis") {
     CAPTURE(kind);
     CHECK(texts_of(figure_svg(kind, figures, {})).size() > 10);
   }
+}
+
+TEST_CASE("measured times are points, and simulated ones lines, in a panel for each run") {
+  const auto row = [](const char* run, const char* algorithm, int elements, double measured) {
+    return Json{{"kind", "row"},        {"machine", "lumi"},      {"run", run},
+                {"test", "0"},          {"gpu", false},           {"collective", "allreduce"},
+                {"ranks", 16},          {"basis", "predicted"},   {"algorithm", algorithm},
+                {"elements", elements}, {"measured_s", measured}, {"simulated_s", 2 * measured}};
+  };
+  const std::string svg = figure_svg("measured", {}, {}, {},
+                                     {row("a", "ring", 1 << 20, 1e-2),
+                                      row("a", "ring", 1 << 8, 1e-4),
+                                      row("a", "tree", 1 << 8, 1e-5),
+                                      row("b", "ring", 1 << 8, 1e-4),
+                                      {{"kind", "summary"}}});
+  std::set<std::string> texts;
+  for (const Box& box : texts_of(svg)) texts.insert(box.text);
+  for (const char* text :
+       {"lumi, allreduce, 16 ranks, a 0, predicted", "lumi, allreduce, 16 ranks, b 0, predicted",
+        "ring", "tree", "1 KiB", "1 MiB", "points: measured; lines: simulated"}) {
+    CAPTURE(text);
+    CHECK(texts.contains(text));
+  }
+  CHECK_THROWS_WITH_AS(static_cast<void>(figure_svg("measured", {}, {})),
+                       "report: nothing was measured; give the validation.jsonl of 'validate -o'",
+                       InputError);
 }
 
 TEST_CASE("80 series differ in their colour or in their symbol, and all symbols are filled") {

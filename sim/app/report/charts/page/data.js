@@ -43,3 +43,27 @@ export const winners = (data, filters) => data.cells
     return { place: c.place, ranks: c.ranks, density: c.density, label, time_s: time,
       second: second ? second[0] : null, lead: second && time > 0 ? second[1] / time : null };
   });
+
+/** Records of `validate` by panel: rows of the same machine, run, test, collective and ranks, those of a panel by size. */
+export const measuredPanels = (records) => {
+  const panels = new Map();
+  for (const r of records.filter((record) => record.kind === "row")) {
+    const title = `${r.machine}, ${r.collective}, ${r.ranks} ranks, ${r.run} ${r.test}, ${r.basis}${r.gpu ? ", GPU buffers" : ""}`;
+    if (!panels.has(title)) panels.set(title, []);
+    panels.get(title).push({ ...r, bytes: 4 * r.elements });
+  }
+  return [...panels].map(([title, rows]) => ({ title, rows: rows.sort((a, b) => a.bytes - b.bytes) }));
+};
+
+/** A number of bytes in the largest binary unit in which it is at least 1. */
+export const bytes = (value) => {
+  const [unit, factor] = [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]].find(([, f]) => value >= f) ?? ["B", 1];
+  return `${Number((value / factor).toPrecision(3))} ${unit}`;
+};
+
+/** A share as a percentage, with its sign if wanted. */
+export const percent = (value, sign = false) => {
+  if (value === null || value === undefined) return "-";
+  const whole = Math.round(100 * value) + 0;  // no -0
+  return `${sign && whole >= 0 ? "+" : ""}${whole}%`;
+};

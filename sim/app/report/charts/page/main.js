@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { densities, distinct, pointsOf, seconds, shownCurves, text, winners } from "./data.js";
+import { bytes, densities, distinct, measuredPanels, percent, pointsOf, seconds, shownCurves, text, winners } from "./data.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const kColours = data.palette.series[0].length;
@@ -369,6 +369,38 @@ function table(headings, rows, classOf = () => "") {
     element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((cell, i) => element("td", { "data-heading": headings[i], class: numeric[i] ? "number" : classOf(cell) || null }, typeof cell === "number" ? text(cell) : cell))))));
 }
 
+function measuredFigure() {
+  const all = measuredPanels(data.validation);
+  if (all.length === 0) return null;
+  const rows = all.flatMap((p) => p.rows);
+  const algorithms = [...new Set(rows.map((r) => r.algorithm))];
+  const label = (r) => algorithms.indexOf(r.algorithm);
+  const sizes = [Math.min(...rows.map((r) => r.bytes)), Math.max(...rows.map((r) => r.bytes))];
+  const times = rows.flatMap((r) => [r.measured_s, r.simulated_s]);
+  const domain = [Math.min(...times) / 1.15, Math.max(...times) * 1.15];
+  const w = width(false, all.length);
+  const box = element("div", { class: all.length === 1 ? "panels single" : "panels" }, ...all.map((panel) =>
+    element("div", { class: "panel" }, element("h3", {}, panel.title), Plot.plot({ ...base, width: w, height: 300, marginLeft: 58, marginBottom: 40,
+      x: { type: "log", base: 2, domain: sizes[1] > sizes[0] ? sizes : [sizes[0] / 2, sizes[0] * 2], label: "size", insetLeft: 8, insetRight: 8, tickFormat: bytes,
+        ticks: [...Array(8)].map((_, i) => 32 ** i).filter((t) => t >= sizes[0] && t <= sizes[1]) },
+      y: { type: "log", domain, grid: true, label: "time", tickFormat: seconds, ticks: logTicks(...domain).filter((t) => t >= domain[0] && t <= domain[1]) },
+      marks: [
+        Plot.line(panel.rows, { x: "bytes", y: "simulated_s", z: "algorithm", stroke: (r) => colourOf(label(r)), strokeWidth: 1.4, strokeOpacity: 0.8, className: "simulated" }),
+        Plot.dot(panel.rows, { x: "bytes", y: "measured_s", r: 4, symbol: (r) => symbolOf(label(r)), fill: (r) => colourOf(label(r)), stroke: "var(--panel)", strokeWidth: 0.7,
+          className: "point" }),
+        Plot.tip(panel.rows, Plot.pointer({ x: "bytes", y: "measured_s", fill: "var(--panel)", stroke: "var(--soft)",
+          title: (r) => `${r.algorithm}, ${bytes(r.bytes)}\nmeasured ${seconds(r.measured_s)}\nsimulated ${seconds(r.simulated_s)} (${percent(r.error, true)})` })),
+      ] }))));
+  const summaries = data.validation.filter((r) => r.kind === "summary");
+  const headings = ["machine", "basis", "collective", "predictor", "rows", "median", "90th percentile", "bias", "pairs", "right", "choices", "regret", "worst"];
+  const content = element("div", {}, element("div", { class: "key" }, ...algorithms.map((name, i) => element("span", {}, swatch(i), name))), box,
+    ...(summaries.length === 0 ? [] : [element("div", { class: "scroll" }, table(headings, summaries.map((s) => [s.machine, s.basis, s.collective, s.predictor, s.rows,
+      percent(s.median_error), percent(s.p90_error), percent(s.bias, true), s.pairs, percent(s.pairs_right), s.choices, percent(s.mean_regret), percent(s.worst_regret)])))]));
+  return { id: "measured", title: "Measured and simulated",
+    caption: "Points were measured, lines are simulated. Errors are ratios, over and under alike. Right are pairs of algorithms in the measured order. " +
+      "Regret is the time lost by taking the algorithm that is fastest by the prediction.", content };
+}
+
 function claimsFigure() {
   if (data.claims.length === 0) return null;
   const count = (verdict) => data.claims.filter((c) => c.verdict === verdict).length;
@@ -420,7 +452,7 @@ function resultsFigure(curves) {
 function draw() {
   const curves = shownCurves(data, filters);
   const figures = [timeFigure(curves), volumeFigure(curves), breakdownFigure(curves), congestionFigure(curves), crossoverFigure(), linksFigure(),
-    claimsFigure(), troublesFigure(), resultsFigure(curves)].filter(Boolean);
+    measuredFigure(), claimsFigure(), troublesFigure(), resultsFigure(curves)].filter(Boolean);
   const main = document.getElementById("figures");
   main.replaceChildren(...figures.map((f) => element("section", { id: f.id },
     ...(f.title ? [element("h2", {}, f.title)] : []), ...(f.caption ? [element("p", { class: "caption" }, f.caption)] : []), f.content)));
@@ -434,7 +466,8 @@ function draw() {
 if (data.title) document.title = document.querySelector("h1").textContent = data.title;
 keepDensity();
 document.getElementById("sources").textContent =
-  `${[data.rows > 0 && `${data.rows} results`, data.claims.length > 0 && `${data.claims.length} claims`].filter(Boolean).join(" and ")} of ${data.sources.join(", ")}; page of thinwire ${data.version}.${data.common && ` In all results: ${data.common}.`}`;
+  `${[data.rows > 0 && `${data.rows} results`, data.claims.length > 0 && `${data.claims.length} claims`,
+    data.validation.length > 0 && `${data.validation.filter((r) => r.kind === "row").length} measured times`].filter(Boolean).join(" and ")} of ${data.sources.join(", ")}; page of thinwire ${data.version}.${data.common && ` In all results: ${data.common}.`}`;
 if (data.curves.length + data.troubles.length > 0) drawControls();
 draw();
 for (const [event, on] of [["beforeprint", true], ["afterprint", false]]) {

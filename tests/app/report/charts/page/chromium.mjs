@@ -20,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), "thinwire-report-"));
 const results = (name) => join(sources, "results", name, `${name}.jsonl`);
 const thinwire = (...given) => execFileSync(program, given, { encoding: "utf8", maxBuffer: 1e9 });
 
-/** About 500 rows of three sweeps, 7 platforms, 2 networks, 3 profiles; and links, claims, a failed row. */
+/** About 500 rows of three sweeps, 7 platforms, 2 networks, 3 profiles; and links, claims, measured times, a failed row. */
 function fixture() {
   const links = join(folder, "links.jsonl");
   writeFileSync(links, thinwire("run", "--scheme", "topka", "-P", "16", "-n", "100000", "--network", "smpi", "--platform", "fat_tree", "--links", "--format", "jsonl"));
@@ -29,7 +29,11 @@ function fixture() {
   writeFileSync(join(folder, "failed.jsonl"), `${JSON.stringify(failed)}\n`);
   const files = [results("platforms"), results("profiles"), results("table1"), links, join(folder, "failed.jsonl")];
   const rows = files.flatMap((f) => readFileSync(f, "utf8").trim().split("\n")).length;
-  thinwire("report", ...files, results("claims"), "-o", join(folder, "report.html"));
+  const measured = readFileSync(join(sources, "results/measured/data/collectives.csv"), "utf8").split("\n");
+  const few = measured.filter((line, i) => i === 0 || line.startsWith("lumi,2025_04_07___16_22_51"));
+  writeFileSync(join(folder, "few.csv"), `${few.join("\n")}\n`);
+  thinwire("validate", "--measured", join(folder, "few.csv"), "-o", join(folder, "measured"));
+  thinwire("report", ...files, results("claims"), join(folder, "measured", "validation.jsonl"), "-o", join(folder, "report.html"));
   return rows;
 }
 
@@ -65,7 +69,7 @@ checks["a report of 500 rows opens, and is under 3 MB"] = async (rows) => {
 
 checks["every figure is drawn"] = async () => {
   for (const [id, mark] of [["time", "g.point path, g.point circle"], ["volume", "g.point path"], ["breakdown", "g.bar rect"], ["congestion", "g.point path"],
-    ["crossover", "g.cell rect"], ["links", "g.link path"], ["claims", "tbody tr"], ["troubles", "tbody tr"]]) {
+    ["crossover", "g.cell rect"], ["links", "g.link path"], ["claims", "tbody tr"], ["measured", "g.point path"], ["troubles", "tbody tr"]]) {
     assert.ok(await count(`#${id} ${mark.split(", ")[0]}`) > 2, id);
   }
 };

@@ -1,7 +1,7 @@
 // What the page makes of its data: node --test.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { densities, pointsOf, seconds, shownCurves, text, winners } from "../../../../../sim/app/report/charts/page/data.js";
+import { bytes, densities, measuredPanels, percent, pointsOf, seconds, shownCurves, text, winners } from "../../../../../sim/app/report/charts/page/data.js";
 
 const point = (ranks, time_s) => ({ ranks, time_s });
 const data = {
@@ -48,4 +48,13 @@ test("numbers and times are short", () => {
   assert.equal(seconds(4.3e-12), "0.0043 ns");
   assert.equal(seconds(0), "0 s");
   assert.equal(seconds(12345), "12350 s");
+});
+
+test("measured rows of one run and collective are one panel, by size", () => {
+  const row = (run, elements) => ({ kind: "row", machine: "m", collective: "allreduce", ranks: 4, run, test: "0", basis: "predicted", gpu: false, elements });
+  const panels = measuredPanels([row("b", 1024), { kind: "summary" }, row("a", 1), row("b", 256)]);
+  assert.deepEqual(panels.map((p) => p.rows.map((r) => r.bytes)), [[1024, 4096], [4]]);
+  assert.equal(panels[0].title, "m, allreduce, 4 ranks, b 0, predicted");
+  assert.deepEqual([1, 1024, 3 * 2 ** 20, 2 ** 31].map(bytes), ["1 B", "1 KiB", "3 MiB", "2 GiB"]);
+  assert.deepEqual([percent(0.254), percent(-0.002, true), percent(-1, true), percent(null)], ["25%", "+0%", "-100%", "-"]);
 });

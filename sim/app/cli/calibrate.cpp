@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/progress.hpp"
+#include "sim/app/experiment/settings.hpp"
+#include "sim/app/experiment/sweep.hpp"
+#include "sim/app/studies/validate/calibrate.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct CalibrateFlags {
+  std::vector<std::string> measured;
+  std::string placements;
+  std::string machine;
+  std::vector<std::string> settings;
+  std::string output;
+  experiment::SweepOptions options;
+};
+
+/// Points that were simulated before, in this run or an earlier one, are taken from this file.
+constexpr const char* kTrials = "results/local/calibrate.jsonl";
+
+int run(CalibrateFlags& flags) {
+  std::vector<studies::MeasuredRow> measured;
+  for (const std::string& argument : flags.measured) {
+    std::vector<studies::MeasuredRow> rows =
+        studies::read_measured(studies::measured_file(argument));
+    std::ranges::move(rows, std::back_inserter(measured));
+  }
+  const std::string file = studies::machine_file(flags.machine);
+  std::size_t trials = 0;
+  const studies::Calibration found = studies::calibrate(
+      measured, studies::read_machine(file), flags.placements, flags.settings,
+      [&](const experiment::Sweep& sweep) {
+        ProgressDisplay display;
+        ++trials;
+        return experiment::run_sweep(
+            sweep, kTrials, flags.options,
+            [&](const experiment::SweepProgress& progress) { display.show(progress); });
+      });
+  const std::string text = to_json(found).dump(2) + "\n";
+  if (flags.output.empty()) {
+    fmt::print("{}", text);
+  } else {
+    write_text(flags.output, text);
+  }
+  for (const studies::FittedSetting& setting : found.settings) {
+    if (setting.identified) {
+      say("{} = {:.3g} {} +- {:.0f}%", setting.path, setting.value,
+          experiment::setting_at(setting.path).unit, 100 * setting.deviation);
+    } else {
+      say("{}: these rows do not determine it (+- {:.0f}%); it keeps {:.3g}. Leave it out, or "
+          "calibrate on rows that depend on it",
+          setting.path, 100 * setting.deviation, setting.value);
+    }
+  }
+  say("fitted to {} rows ({} points a trial); rms of log(simulated/measured): {:.3f}", found.rows,
+      found.points, found.rms);
+  return 0;
+}
+
+}  // namespace
+
+void add_calibrate(Command& app) {
+  auto flags = std::make_shared<CalibrateFlags>();
+  flags->options.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  Command command = app.add_subcommand(
+      "calibrate", "Fit settings of a machine to measured times, and write its description");
+  command
+      .add_option("--measured", flags->measured,
+                  "measured times, as for 'validate'; only the rows that the machine's "
+                  "description names in calibrated_on are used")
+      .required()
+      .value_text("FILE[,KEY=VALUE...] ...");
+  command
+      .add_option("--placement", flags->placements,
+                  "folder of MACHINE_RUN.csv with the node of each rank")
+      .value_text("FOLDER");
+  command
+      .add_option("--machine", flags->machine,
+                  "description of the machine: a JSON file, or the name of a shipped one; the fit "
+                  "starts at its settings")
+      .required()
+      .value_text("FILE");
+  command
+      .add_option("--fit", flags->settings,
+                  "setting to fit, such as machine.overhead_s; see 'thinwire list settings'")
+      .required()
+      .value_text("SETTING ...");
+  command.add_option("-o,--output", flags->output, "write the description there, not to stdout")
+      .value_text("FILE");
+  command.add_option("-j,--jobs", flags->options.jobs, "points that run at once")
+      .positive()
+      .value_text(fmt::format("N [{}]", flags->options.jobs));
+  command.footer(
+      "The sum of squares of log(simulated/measured) is made least, by Levenberg-Marquardt. A\n"
+      "setting whose relative standard deviation exceeds 50% is not determined by the rows: it\n"
+      "keeps its value, and the others are fitted again. Limits such as machine.eager_bytes are\n"
+      "not fitted: set them in the description, and compare the rms. Simulated points are kept in\n"
+      "results/local/calibrate.jsonl, so a killed run goes on where it was.\n"
+      "Example:\n"
+      "  thinwire calibrate --machine leonardo --measured results/measured/data/collectives.csv\n"
+      "    --placement results/measured/data/placement --fit machine.overhead_s\n"
+      "    --fit machine.gamma_s_per_word -o leonardo.json");
+  command.callback([flags] { return run(*flags); });
+}
+
+}  // namespace thinwire::cli

@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/progress.hpp"
+#include "sim/app/experiment/sweep.hpp"
+#include "sim/app/report/tables/validation_report.hpp"
+#include "sim/app/studies/validate/validate.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct ValidateFlags {
+  std::vector<std::string> measured;
+  std::string placements;
+  std::vector<std::string> machines;
+  std::string output;
+  std::optional<std::int64_t> memory_mebibytes;
+  experiment::SweepOptions options;
+  report::Format format = report::Format::table;
+};
+
+/// The descriptions that the user named, else the shipped ones of the rows' machines.
+std::vector<studies::MachineDescription> machines_of(
+    const std::vector<std::string>& named, const std::vector<studies::MeasuredRow>& rows) {
+  std::vector<studies::MachineDescription> machines;
+  for (const std::string& name : named) {
+    machines.push_back(studies::read_machine(studies::machine_file(name)));
+  }
+  if (!named.empty()) return machines;
+  std::set<std::string> wanted;
+  for (const studies::MeasuredRow& row : rows) wanted.insert(row.machine);
+  for (const std::string& name : studies::shipped_machines()) {
+    studies::MachineDescription machine = studies::read_machine(studies::machine_file(name));
+    if (wanted.contains(machine.name)) machines.push_back(std::move(machine));
+  }
+  return machines;
+}
+
+int run(ValidateFlags& flags) {
+  std::vector<studies::MeasuredRow> measured;
+  for (const std::string& argument : flags.measured) {
+    std::vector<studies::MeasuredRow> rows =
+        studies::read_measured(studies::measured_file(argument));
+    std::ranges::move(rows, std::back_inserter(measured));
+  }
+  studies::Validation validation =
+      studies::plan_validation(measured, machines_of(flags.machines, measured), flags.placements);
+  for (const std::string& argument : flags.measured) {
+    prepare_for_packets(validation.sweep.points, studies::measured_file(argument).path);
+  }
+  for (const std::string& note : validation.notes) say("{}", note);
+  if (flags.memory_mebibytes) flags.options.limits.memory_bytes = *flags.memory_mebibytes << 20;
+  const std::filesystem::path folder(flags.output);
+  if (!flags.output.empty()) {
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (failed) throw InputError(fmt::format("{}: {}", flags.output, failed.message()));
+  }
+  const std::string simulated =
+      flags.output.empty() ? "results/local/validate.jsonl" : (folder / "simulated.jsonl").string();
+  std::vector<experiment::Row> results;
+  if (!validation.sweep.points.empty()) {
+    ProgressDisplay display;
+    results = experiment::run_sweep(
+        validation.sweep, simulated, flags.options,
+        [&](const experiment::SweepProgress& progress) { display.show(progress); });
+  }
+  studies::take_results(validation, results);
+  const std::vector<Json> records = report::validation_records(validation);
+  const std::string text = report::validation_text(records);
+  if (!flags.output.empty()) {
+    write_text(folder / "validation.txt", text);
+    write_text(folder / "validation.jsonl", report::to_json_lines(records));
+  }
+  fmt::print("{}", flags.format == report::Format::table
+                       ? text
+                       : report::render(flags.format, records, {}));
+  say("{} of {} measured rows simulated, {} skipped; {} points in {}", validation.rows.size(),
+      measured.size(), validation.skipped.size(), results.size(), simulated);
+  return report_troubles(results) ? kFailed : 0;
+}
+
+}  // namespace
+
+void add_validate(Command& app) {
+  auto flags = std::make_shared<ValidateFlags>();
+  flags->options.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  Command command = app.add_subcommand(
+      "validate", "Simulate what was measured on real machines, and compare the times");
+  command
+      .add_option(
+          "--measured", flags->measured,
+          "measured times: a CSV, or the output of nccl-tests or OSU, of which KEYs say what "
+          "the text does not (machine, algorithm, nodes, tasks_per_node ...)")
+      .required()
+      .value_text("FILE[,KEY=VALUE...] ...");
+  command
+      .add_option(
+          "--placement", flags->placements,
+          "folder of MACHINE_RUN.csv with the node of each rank; a run without one is placed "
+          "in blocks")
+      .value_text("FOLDER");
+  command
+      .add_option(
+          "--machine", flags->machines,
+          "description of a machine: a JSON file, or the name of a shipped one; default the "
+          "shipped ones of the rows' machines")
+      .value_text("FILE ...");
+  command
+      .add_option("-o,--output", flags->output,
+                  "write validation.txt and validation.jsonl there, and the simulated points")
+      .value_text("FOLDER");
+  command.add_option("-j,--jobs", flags->options.jobs, "points that run at once")
+      .positive()
+      .value_text(fmt::format("N [{}]", flags->options.jobs));
+  command.add_flag("--force", flags->options.force,
+                   "run all points, including those that the results hold");
+  command
+      .add_option("--time-limit", flags->options.limits.seconds,
+                  "wall-clock seconds per point; a point that exceeds them fails")
+      .positive()
+      .value_text("SECONDS");
+  add_memory_limit(command, flags->memory_mebibytes);
+  add_format(command, flags->format);
+  command.footer(
+      "A row is calibrated if its machine's description says that its settings were fitted to it,\n"
+      "else predicted. Errors are ratios: +100% is twice the measured time, -100% half of it; "
+      "bias\n"
+      "is their geometric mean. Of the pairs of algorithms whose measured times differ by more "
+      "than\n"
+      "10%, `right` is the share in the right order; `regret` is the time lost by taking the\n"
+      "algorithm that is fastest by the prediction. The plain formula is alpha, beta and gamma,\n"
+      "fitted to the calibrated rows. Rows of no known algorithm are listed and skipped. A killed\n"
+      "run goes on where it was, as a sweep does. docs/measured.md explains the figures.\n"
+      "Examples:\n"
+      "  thinwire validate --measured results/measured/data/collectives.csv\n"
+      "    --placement results/measured/data/placement -o results/measured\n"
+      "  thinwire validate --measured ring.txt,machine=mine,algorithm=ring --machine mine.json");
+  command.callback([flags] { return run(*flags); });
+}
+
+}  // namespace thinwire::cli

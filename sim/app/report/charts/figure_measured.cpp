@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "sim/app/report/charts/figure_panels.hpp"
+#include "sim/app/report/tables/formats.hpp"
+#include "sim/core/base/errors.hpp"
+
+namespace thinwire::report {
+
+namespace {
+
+/// A power of two of bytes as "64 KiB", any other number with three digits.
+std::string bytes_text(double value) {
+  for (const auto& [unit, factor] :
+       {std::pair{"GiB", 1073741824.0}, {"MiB", 1048576}, {"KiB", 1024}}) {
+    if (value >= factor) return fmt::format("{:.3g} {}", value / factor, unit);
+  }
+  return fmt::format("{:.3g} B", value);
+}
+
+double bytes_of(const Json& row) { return 4 * row.at("elements").get<double>(); }
+
+/// The title of a row's panel: rows of the same one have the same.
+std::string panel_of(const Json& row) {
+  return fmt::format("{}, {}, {} ranks, {} {}, {}{}", row.at("machine").get<std::string>(),
+                     row.at("collective").get<std::string>(), row.at("ranks").get<int>(),
+                     row.at("run").get<std::string>(), row.at("test").get<std::string>(),
+                     row.at("basis").get<std::string>(),
+                     row.at("gpu").get<bool>() ? ", GPU buffers" : "");
+}
+
+}  // namespace
+
+Figure measured_figure(const std::vector<Json>& validation) {
+  const std::vector<Json> rows = of_kind(validation, "row");
+  if (rows.empty()) {
+    throw InputError("report: nothing was measured; give the validation.jsonl of 'validate -o'");
+  }
+  double fewest = std::numeric_limits<double>::infinity();
+  double most = 0;
+  double low = fewest;
+  double high = 0;
+  std::vector<std::string> labels;
+  std::vector<std::string> titles;
+  for (const Json& row : rows) {
+    fewest = std::min(fewest, bytes_of(row));
+    most = std::max(most, bytes_of(row));
+    for (const char* key : {"measured_s", "simulated_s"}) {
+      low = std::min(low, row.at(key).get<double>());
+      high = std::max(high, row.at(key).get<double>());
+    }
+    for (const auto& [texts, text] :
+         {std::pair{&labels, row.at("algorithm").get<std::string>()}, {&titles, panel_of(row)}}) {
+      if (std::ranges::find(*texts, text) == texts->end()) texts->push_back(text);
+    }
+  }
+  Axis x = log_axis("bytes", fewest / 1.15, most * 1.15);
+  x.marks.clear();
+  for (double mark = 1; mark <= most; mark *= 1024) {
+    if (mark >= fewest) x.marks.push_back(mark);
+  }
+  x.text = bytes_text;
+  Axis y = log_axis("time", low / 1.15, high * 1.15);
+  y.text = seconds_text;
+  Figure figure{.notes = {"points: measured; lines: simulated"}};
+  for (const std::string& title : titles) {
+    std::map<std::size_t, Series> series;
+    for (const Json& row : rows) {
+      if (panel_of(row) != title) continue;
+      const auto label = static_cast<std::size_t>(
+          std::ranges::find(labels, row.at("algorithm").get<std::string>()) - labels.begin());
+      Series& one = series[label];
+      one.index = label;
+      one.marks.emplace_back(bytes_of(row), row.at("measured_s").get<double>());
+      one.line.emplace_back(bytes_of(row), row.at("simulated_s").get<double>());
+    }
+    std::vector<Series> all;
+    for (auto& [label, one] : series) {
+      std::ranges::sort(one.marks);
+      std::ranges::sort(one.line);
+      all.push_back(std::move(one));
+    }
+    constexpr double kHeight = 280;
+    figure.panels.push_back(chart_panel(title, x, y, std::move(all), kHeight));
+  }
+  for (std::size_t label = 0; label < labels.size(); ++label) {
+    figure.legend.push_back(legend_of({.index = label}, labels[label]));
+  }
+  return figure;
+}
+
+}  // namespace thinwire::report

@@ -1,0 +1,165 @@
+#include "sim/app/studies/validate/calibrate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "sim/app/experiment/settings.hpp"
+#include "sim/app/studies/validate/least_squares.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/json.hpp"
+
+namespace thinwire::studies {
+
+namespace {
+
+Json::json_pointer pointer_of(std::string path) {
+  std::ranges::replace(path, '.', '/');
+  return Json::json_pointer("/" + path);
+}
+
+/// Fits some of the settings; the others keep their values.
+class Fitter {
+ public:
+  Fitter(const std::vector<MeasuredRow>& rows, MachineDescription machine, std::string placements,
+         const RunPoints& run)
+      : machine_(std::move(machine)), placements_(std::move(placements)), run_(run) {
+    std::ranges::copy_if(rows, std::back_inserter(rows_), [&](const MeasuredRow& row) {
+      return row.machine == machine_.name && row.gpu == machine_.gpu && machine_.calibrated(row);
+    });
+  }
+
+  LeastSquares fit(const std::vector<std::string>& paths) {
+    Vector start;
+    for (const std::string& path : paths) start.push_back(std::log(start_of(path)));
+    LeastSquares found = least_squares(
+        [&](const std::vector<Vector>& points) { return residuals(paths, points); }, start);
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      machine_.settings[pointer_of(paths[i])] = std::exp(found.point[i]);
+    }
+    return found;
+  }
+
+  [[nodiscard]] double start_of(const std::string& path) const {
+    const experiment::Setting& setting = experiment::setting_at(path);
+    if (setting.kind != experiment::SettingKind::number) {
+      throw InputError(fmt::format("--fit {}: only numbers can be fitted", path));
+    }
+    const Json::json_pointer at = pointer_of(path);
+    const double value =
+        machine_.settings.contains(at) ? machine_.settings.at(at).get<double>() : 0;
+    if (value > 0) return value;
+    throw InputError(
+        fmt::format("--fit {}: {} needs a value above 0 there, from which the fit starts", path,
+                    machine_.path));
+  }
+
+  MachineDescription& machine() { return machine_; }
+  [[nodiscard]] std::size_t rows() const { return simulated_; }
+  [[nodiscard]] std::size_t points() const { return points_; }
+
+ private:
+  /// log(simulated / measured) of every row, for each of several machines. The points of all of
+  /// them are simulated together.
+  std::vector<Vector> residuals(const std::vector<std::string>& paths,
+                                const std::vector<Vector>& logs) {
+    std::vector<Validation> plans;
+    experiment::Sweep all{.name = "calibrate", .description = {}, .points = {}};
+    for (const Vector& values : logs) {
+      MachineDescription machine = machine_;
+      for (std::size_t i = 0; i < paths.size(); ++i) {
+        machine.settings[pointer_of(paths[i])] = std::exp(values[i]);
+      }
+      plans.push_back(plan_validation(rows_, {std::move(machine)}, placements_));
+      const std::vector<experiment::Point>& points = plans.back().sweep.points;
+      all.points.insert(all.points.end(), points.begin(), points.end());
+    }
+    if (plans.empty() || plans.front().rows.empty()) {
+      throw InputError(fmt::format("{}: /calibrated_on: no row of a known algorithm agrees with it",
+                                   machine_.path));
+    }
+    const std::vector<experiment::Row> results = run_(all);
+    auto next = results.begin();
+    std::vector<Vector> residuals;
+    for (Validation& plan : plans) {
+      const auto end = next + static_cast<std::ptrdiff_t>(plan.sweep.points.size());
+      take_results(plan, {next, end});
+      next = end;
+      Vector logs_of_rows;
+      for (const ValidatedRow& row : plan.rows) {
+        logs_of_rows.push_back(std::log(*row.simulated / row.measured.seconds));
+      }
+      residuals.push_back(std::move(logs_of_rows));
+      if (residuals.back().size() != residuals.front().size()) {
+        throw InputError(fmt::format("{}: a point cannot be simulated with the tried settings: {}",
+                                     machine_.path, plan.skipped.back().why));
+      }
+    }
+    simulated_ = residuals.front().size();
+    points_ = plans.front().sweep.points.size();
+    return residuals;
+  }
+
+  MachineDescription machine_;
+  std::vector<MeasuredRow> rows_;
+  std::string placements_;
+  const RunPoints& run_;
+  std::size_t simulated_ = 0;
+  std::size_t points_ = 0;
+};
+
+}  // namespace
+
+Calibration calibrate(const std::vector<MeasuredRow>& rows, const MachineDescription& machine,
+                      const std::string& placements, const std::vector<std::string>& paths,
+                      const RunPoints& run) {
+  Fitter fitter(rows, machine, placements, run);
+  std::vector<std::string> fitted = paths;
+  std::vector<FittedSetting> given_up;
+  LeastSquares found;
+  while (true) {
+    std::vector<double> starts;
+    for (const std::string& path : fitted) starts.push_back(fitter.start_of(path));
+    found = fitter.fit(fitted);
+    const auto worst = std::ranges::max_element(found.deviations);
+    if (worst == found.deviations.end() || *worst <= kMostDeviation) break;
+    const auto at = static_cast<std::size_t>(worst - found.deviations.begin());
+    for (std::size_t i = 0; i < fitted.size(); ++i) {
+      fitter.machine().settings[pointer_of(fitted[i])] = starts[i];
+    }
+    given_up.push_back(
+        {.path = fitted[at], .value = starts[at], .deviation = *worst, .identified = false});
+    fitted.erase(fitted.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  Calibration result{.machine = fitter.machine(),
+                     .settings = {},
+                     .rows = fitter.rows(),
+                     .points = fitter.points(),
+                     .rms = found.rms};
+  for (std::size_t i = 0; i < fitted.size(); ++i) {
+    result.settings.push_back(
+        {.path = fitted[i], .value = std::exp(found.point[i]), .deviation = found.deviations[i]});
+  }
+  result.settings.insert(result.settings.end(), given_up.begin(), given_up.end());
+  return result;
+}
+
+Json to_json(const Calibration& calibration) {
+  Json json = read_json(calibration.machine.path);
+  json["settings"] = calibration.machine.settings;
+  Json settings = Json::array();
+  for (const FittedSetting& setting : calibration.settings) {
+    if (!setting.identified) continue;
+    settings.push_back({{"setting", setting.path},
+                        {"value", setting.value},
+                        {"relative_deviation", setting.deviation}});
+  }
+  json["calibration"] = {
+      {"rows", calibration.rows}, {"rms_of_log_ratio", calibration.rms}, {"settings", settings}};
+  return json;
+}
+
+}  // namespace thinwire::studies

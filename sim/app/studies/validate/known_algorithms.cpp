@@ -1,0 +1,141 @@
+#include "sim/app/studies/validate/known_algorithms.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "algorithms/registry.hpp"
+
+namespace thinwire::studies {
+
+namespace {
+
+struct KnownAlgorithm {
+  std::string_view library;  ///< empty: whichever
+  std::string_view collective;
+  std::string_view algorithm;
+  std::string_view scheme;  ///< empty: none is this algorithm
+  std::string_view why_none = {};
+};
+
+constexpr std::string_view kOverPointToPoint = "";
+constexpr std::string_view kOpenMpi = "OMPI";
+constexpr std::string_view kCrayMpich = "CRAY_MPICH";
+constexpr std::string_view kNccl = "NCCL";
+
+/// Open MPI's names are those of coll_tuned_*_algorithm in 4.1. Its all-to-all linear_sync posts as
+/// many requests at once as coll_tuned_alltoall_algorithm_max_requests allows, which has no limit
+/// by default, so it is the linear one. Names that end in _over are the same schedules written over
+/// point-to-point by the authors of the benchmark.
+constexpr std::array kKnown{
+    KnownAlgorithm{kOpenMpi, "allreduce", "recursive_doubling_ompi", "dense_recursive_doubling"},
+    KnownAlgorithm{kOpenMpi, "allreduce", "ring_ompi", "dense_ring"},
+    KnownAlgorithm{kOpenMpi, "allreduce", "ring_segmented_ompi", "dense_ring_segmented"},
+    KnownAlgorithm{kOpenMpi, "allreduce", "rabenseifner_ompi", "dense_rabenseifner"},
+    KnownAlgorithm{kOpenMpi, "allgather", "ring_ompi", "allgather_ring"},
+    KnownAlgorithm{kOpenMpi, "allgather", "recursive_doubling_ompi",
+                   "allgather_recursive_doubling"},
+    KnownAlgorithm{kOpenMpi, "allgather", "neighbor_ompi", "allgather_neighbor_exchange"},
+    KnownAlgorithm{kOpenMpi, "allgather", "bruck_ompi", "allgather_bruck"},
+    KnownAlgorithm{kOpenMpi, "reduce_scatter", "recursive_halving_ompi",
+                   "reduce_scatter_recursive_halving"},
+    KnownAlgorithm{kOpenMpi, "reduce_scatter", "ring_ompi", "reduce_scatter_ring"},
+    KnownAlgorithm{kOpenMpi, "alltoall", "linear_ompi", "alltoall_linear"},
+    KnownAlgorithm{kOpenMpi, "alltoall", "linear_sync_ompi", "alltoall_linear"},
+    KnownAlgorithm{kOpenMpi, "alltoall", "pairwise_ompi", "alltoall_pairwise"},
+    KnownAlgorithm{kOpenMpi, "alltoall", "modified_bruck_ompi", "alltoall_bruck"},
+    KnownAlgorithm{kCrayMpich, "allreduce", "recursive_doubling_mpich", "dense_recursive_doubling"},
+    KnownAlgorithm{kCrayMpich, "allreduce", "rabenseifner_mpich", "dense_rabenseifner"},
+    KnownAlgorithm{kCrayMpich, "allgather", "ring_mpich", "allgather_ring"},
+    KnownAlgorithm{kCrayMpich, "allgather", "recursive_doubling_mpich",
+                   "allgather_recursive_doubling"},
+    KnownAlgorithm{kCrayMpich, "allgather", "brucks_mpich", "allgather_bruck"},
+    KnownAlgorithm{kNccl, "allreduce", "ring", "dense_ring"},
+    KnownAlgorithm{kNccl, "allreduce", "tree", "dense_double_tree"},
+    KnownAlgorithm{kNccl, "allgather", "ring", "allgather_ring"},
+    KnownAlgorithm{kNccl, "reduce_scatter", "ring", "reduce_scatter_ring"},
+    KnownAlgorithm{kOverPointToPoint, "allreduce", "recursive_doubling_over",
+                   "dense_recursive_doubling"},
+    KnownAlgorithm{kOverPointToPoint, "allreduce", "ring_over", "dense_ring"},
+    KnownAlgorithm{kOverPointToPoint, "allreduce", "rabenseifner_over", "dense_rabenseifner"},
+    KnownAlgorithm{kOverPointToPoint, "allgather", "ring_over", "allgather_ring"},
+    KnownAlgorithm{kOverPointToPoint, "allgather", "recursive_doubling_over",
+                   "allgather_recursive_doubling"},
+    KnownAlgorithm{kOverPointToPoint, "allgather", "k_bruck_over", "",
+                   "the radix of the measured runs is not recorded"},
+    KnownAlgorithm{kOverPointToPoint, "reduce_scatter", "ring_over", "reduce_scatter_ring"},
+    KnownAlgorithm{kOverPointToPoint, "reduce_scatter", "recursive_halving_over",
+                   "reduce_scatter_recursive_halving"},
+    KnownAlgorithm{kOverPointToPoint, "reduce_scatter", "recursive_distance_doubling_over", "",
+                   "no scheme exchanges with the nearest rank first"}};
+
+const KnownAlgorithm* find_known(const MeasuredRow& row) {
+  const auto* const found = std::ranges::find_if(kKnown, [&](const KnownAlgorithm& known) {
+    return (known.library.empty() || known.library == row.library) &&
+           known.collective == row.collective && known.algorithm == row.algorithm;
+  });
+  return found == kKnown.end() ? nullptr : found;
+}
+
+/// Whether there is a dense scheme of this name: only those carry a whole vector.
+bool has_scheme(const std::string& name) {
+  static const std::set<std::string> names = [] {
+    std::set<std::string> all;
+    for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
+      if (scheme.dense) all.insert(scheme.name);
+    }
+    return all;
+  }();
+  return names.contains(name);
+}
+
+/// Whether a scheme is named as one of this collective: allgather_ring. Those of an allreduce are
+/// named after what they do with the gradient.
+bool is_of(std::string_view scheme, std::string_view collective) {
+  const auto begins = [&](const std::string& other) { return scheme.starts_with(other + "_"); };
+  if (collective != "allreduce") return begins(std::string(collective));
+  return std::ranges::none_of(known_collectives(), begins);
+}
+
+SchemeOfRow none(std::string why) { return {.scheme = {}, .why_none = std::move(why)}; }
+
+}  // namespace
+
+SchemeOfRow scheme_of(const MeasuredRow& row) {
+  if (row.algorithm.empty()) {
+    return none("the text names no algorithm; give FILE,algorithm=NAME");
+  }
+  const KnownAlgorithm* const known = find_known(row);
+  if (known == nullptr) {
+    if (row.algorithm.starts_with("default_") || row.algorithm.starts_with("non_blocking_")) {
+      return none("the library chose the algorithm, by a rule that is not known");
+    }
+    if (row.segment == 0 && is_of(row.algorithm, row.collective) && has_scheme(row.algorithm)) {
+      return {.scheme = row.algorithm};
+    }
+    return none(fmt::format("no known algorithm of {} for {}",
+                            row.library.empty() ? "a library without name" : row.library,
+                            row.collective));
+  }
+  if (known->scheme.empty()) return none(std::string(known->why_none));
+  SchemeOfRow found{.scheme = std::string(known->scheme)};
+  if (found.scheme == "dense_ring_segmented") {
+    // Without a segment size, which is the default, Open MPI runs its ring that is not segmented:
+    // ompi_coll_base_allreduce_intra_ring_segmented, "count less than size * segcount".
+    if (row.segment == 0) {
+      found.scheme = "dense_ring";
+    } else {
+      found.options["segment_bytes"] = row.segment;
+    }
+  } else if (row.segment > 0) {
+    return none("no scheme segments this algorithm");
+  }
+  if (has_scheme(found.scheme)) return found;
+  return none(fmt::format("this program does not have the scheme {}", found.scheme));
+}
+
+}  // namespace thinwire::studies

@@ -1,0 +1,109 @@
+#include "sim/app/studies/validate/machine_description.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "sim/app/experiment/config.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/json_node.hpp"
+#include "sim/core/base/shipped_files.hpp"
+
+namespace thinwire::studies {
+
+namespace {
+
+ShippedFiles shipped_descriptions() {
+  return {.what = "machine",
+          .extension = ".json",
+          .folders = shipped_folders("platforms/machines", "platforms/machines")};
+}
+
+/// The settings that a description may have: not those that follow from a measured row.
+experiment::Settings settings_of_machines() {
+  experiment::Settings settings = experiment::point_settings();
+  std::erase_if(settings, [](const experiment::Setting& setting) {
+    constexpr std::array<std::string_view, 6> kOfRows{"placement",  "components", "tensors",
+                                                      "iterations", "granule",    "error_feedback"};
+    return setting.aspect == experiment::Aspect::scheme ||
+           setting.aspect == experiment::Aspect::size || setting.group() == "input" ||
+           std::ranges::find(kOfRows, setting.path) != kOfRows.end();
+  });
+  return settings;
+}
+
+/// Reads a filter; `more` is another key that its object has.
+RowFilter row_filter(const JsonNode& node, std::string_view more = "run") {
+  node.be_object(
+      std::array<std::string_view, 6>{"run", "nodes", "test", "collective", "algorithm", more});
+  RowFilter rows{.run = node.at("run").text()};
+  if (node.has("nodes")) rows.nodes = static_cast<int>(node.at("nodes").whole_from(1));
+  if (node.has("test")) rows.test = node.at("test").text();
+  if (node.has("algorithm")) rows.algorithm = node.at("algorithm").text();
+  if (node.has("collective")) {
+    rows.collective = node.at("collective").text();
+    const std::vector<std::string>& known = known_collectives();
+    if (std::ranges::find(known, *rows.collective) == known.end()) {
+      node.at("collective").wrong("allreduce, allgather, reduce_scatter or alltoall");
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+bool RowFilter::matches(const MeasuredRow& row) const {
+  return row.run == run && (!nodes || *nodes == row.nodes) && (!test || *test == row.test) &&
+         (!collective || *collective == row.collective) &&
+         (!algorithm || *algorithm == row.algorithm);
+}
+
+bool MachineDescription::calibrated(const MeasuredRow& row) const {
+  return std::ranges::any_of(calibrated_on,
+                             [&](const RowFilter& rows) { return rows.matches(row); });
+}
+
+std::string MachineDescription::why_left_out(const MeasuredRow& row) const {
+  const auto found = std::ranges::find_if(
+      left_out, [&](const LeftOutRows& rows) { return rows.rows.matches(row); });
+  return found == left_out.end() ? std::string() : found->why;
+}
+
+MachineDescription read_machine(const std::string& path) {
+  const Json json = read_json(path);
+  const JsonNode root(path, json);
+  root.be_object(std::array<std::string_view, 8>{
+      "name", "gpu", "summary", "settings", "calibration", "calibrated_on", "left_out", "sources"});
+  MachineDescription machine;
+  machine.path = path;
+  machine.name = root.at("name").text();
+  machine.gpu = root.has("gpu") && root.at("gpu").flag();
+  if (root.has("summary")) machine.summary = root.at("summary").text();
+  machine.settings = root.at("settings").json();
+  experiment::check_point(machine.settings, path + ": /settings", settings_of_machines());
+  if (root.has("calibrated_on")) {
+    for (const JsonNode& rows : root.at("calibrated_on").elements()) {
+      machine.calibrated_on.push_back(row_filter(rows));
+    }
+  }
+  if (root.has("left_out")) {
+    for (const JsonNode& rows : root.at("left_out").elements()) {
+      machine.left_out.push_back({row_filter(rows, "why"), rows.at("why").text()});
+    }
+  }
+  if (root.has("sources")) {
+    for (const JsonNode& source : root.at("sources").elements()) {
+      machine.sources.push_back(source.text());
+    }
+  }
+  return machine;
+}
+
+std::vector<std::string> shipped_machines() { return shipped_descriptions().names(); }
+
+std::string machine_file(const std::string& name_or_path) {
+  return shipped_descriptions().file(name_or_path);
+}
+
+}  // namespace thinwire::studies

@@ -1,0 +1,58 @@
+// A machine as a JSON file: the settings of its simulations, and which measured rows they were
+// calibrated on.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/app/studies/validate/measured.hpp"
+
+namespace thinwire::studies {
+
+/// Measured rows that agree with all members that are set.
+struct RowFilter {
+  std::string run;
+  std::optional<int> nodes = {};
+  std::optional<std::string> test = {};
+  std::optional<std::string> collective = {};
+  std::optional<std::string> algorithm = {};
+
+  [[nodiscard]] bool matches(const MeasuredRow& row) const;
+};
+
+/// Measured rows that are not what they say, as the data itself shows.
+struct LeftOutRows {
+  RowFilter rows;
+  std::string why;
+};
+
+struct MachineDescription {
+  std::string path;     ///< of its file
+  std::string name;     ///< the rows' `machine`
+  bool gpu = false;     ///< for rows whose buffers are in GPU memory, or for the others
+  std::string summary;  ///< what it is
+  Json settings;        ///< of a point: network, platform, machine ...
+  std::vector<RowFilter> calibrated_on;
+  std::vector<LeftOutRows> left_out;
+  std::vector<std::string> sources;
+
+  /// Whether the row is one of those that the settings were calibrated on.
+  [[nodiscard]] bool calibrated(const MeasuredRow& row) const;
+  /// Why the row is left out; empty if it is not.
+  [[nodiscard]] std::string why_left_out(const MeasuredRow& row) const;
+};
+
+/// Reads a description. Throws InputError with the JSON pointer for keys that are not known and
+/// values that are not right. Scheme, options, ranks, sizes, placement, input and iterations are no
+/// settings of a machine: they follow from the rows.
+[[nodiscard]] MachineDescription read_machine(const std::string& path);
+
+/// The names of the descriptions that come with Thinwire, sorted.
+[[nodiscard]] std::vector<std::string> shipped_machines();
+/// The file of a shipped description, by its name; a path is returned unchanged. Throws InputError
+/// with the nearest name.
+[[nodiscard]] std::string machine_file(const std::string& name_or_path);
+
+}  // namespace thinwire::studies

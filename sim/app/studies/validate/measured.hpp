@@ -1,0 +1,57 @@
+// Reads measured times of collectives: a CSV of one row per point, and the text output of
+// nccl-tests and of the OSU micro-benchmarks.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace thinwire::studies {
+
+/// One measured point.
+struct MeasuredRow {
+  std::string machine;
+  std::string run;   ///< the job
+  std::string test;  ///< the number of the test in the job
+  int nodes = 1;
+  int tasks_per_node = 1;
+  std::string collective;  ///< allreduce, allgather, reduce_scatter, alltoall
+  std::string library;
+  std::string algorithm;     ///< as the library or the benchmark names it; empty: not named
+  bool gpu = false;          ///< the buffers were in GPU memory
+  std::int64_t segment = 0;  ///< bytes per segment; 0: not segmented
+  /// Words of 4 bytes of the whole vector: of an allreduce the vector, of an allgather the result,
+  /// of a reduce-scatter each rank's input, of an all-to-all what a rank sends in all, with its own
+  /// block. 0 if the vector is no whole number of words.
+  std::int64_t elements = 0;
+  double seconds = 0;
+  std::string place;  ///< "FILE:LINE"
+};
+
+/// A file of measured rows, and what its text does not say.
+struct MeasuredFile {
+  std::string path;
+  /// By the names of the columns of the CSV; only for output of nccl-tests and OSU.
+  std::map<std::string, std::string> facts = {};
+};
+
+/// Reads "FILE[,KEY=VALUE...]". Throws InputError for a key that is no fact, and one that comes
+/// twice.
+[[nodiscard]] MeasuredFile measured_file(const std::string& argument);
+
+/// The rows of a file, whose format is recognised by its content. Throws InputError that names the
+/// file, the line and the column: a column that is missing, a value that is not right, a unit that
+/// is not known; and for facts that are missing or contradict the file.
+///
+/// CSV: machine, run, test, nodes, tasks_per_node, collective, library, gpu (yes, no), algorithm,
+/// segment (may be empty), elements and seconds_median are needed, other columns are ignored.
+/// nccl-tests: the out-of-place time; nodes and tasks per node come from the list of ranks.
+/// OSU: the average latency over the ranks; the sizes of allgather and alltoall are those of one
+/// rank's block.
+[[nodiscard]] std::vector<MeasuredRow> read_measured(const MeasuredFile& file);
+
+/// The names of the collectives.
+[[nodiscard]] const std::vector<std::string>& known_collectives();
+
+}  // namespace thinwire::studies

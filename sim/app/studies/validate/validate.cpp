@@ -1,0 +1,280 @@
+#include "sim/app/studies/validate/validate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "sim/app/experiment/config.hpp"
+#include "sim/app/experiment/networks.hpp"
+#include "sim/app/studies/validate/known_algorithms.hpp"
+#include "sim/core/base/csv_table.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
+
+namespace thinwire::studies {
+
+namespace {
+
+constexpr const char* kAllCollectives = "all";
+
+/// The placement of a run.
+struct RunPlacement {
+  std::string path;
+  int ranks = 0;
+};
+
+/// The placements of a folder, each read once.
+class Placements {
+ public:
+  explicit Placements(std::string folder) : folder_(std::move(folder)) {
+    std::error_code ignored;
+    if (folder_.empty() || std::filesystem::is_directory(folder_, ignored)) return;
+    throw InputError(fmt::format("--placement {}: is no folder", folder_));
+  }
+
+  /// Nothing where the folder has no file for the run.
+  const std::optional<RunPlacement>& of(const MeasuredRow& row) {
+    const std::string name = fmt::format("{}_{}.csv", row.machine, row.run);
+    const auto [known, added] = read_.try_emplace(name);
+    if (added && !folder_.empty()) {
+      const std::string path = (std::filesystem::path(folder_) / name).string();
+      std::error_code ignored;
+      if (std::filesystem::exists(path, ignored)) known->second = read(path);
+    }
+    return known->second;
+  }
+
+ private:
+  static RunPlacement read(const std::string& path) {
+    const CsvTable table(read_text(path), path);
+    table.require({"rank", "node"});
+    std::set<std::int64_t> ranks;
+    const auto last = static_cast<std::int64_t>(table.rows()) - 1;
+    for (std::size_t i = 0; i < table.rows(); ++i) {
+      if (!ranks.insert(table.whole(i, "rank", 0, last)).second) {
+        table.wrong(i, "rank", "a rank that no line before has");
+      }
+    }
+    if (ranks.empty()) throw InputError(fmt::format("{}: names no rank", path));
+    return {.path = path, .ranks = static_cast<int>(table.rows())};
+  }
+
+  std::string folder_;
+  std::map<std::string, std::optional<RunPlacement>> read_;
+};
+
+/// Makes the validation, row by row.
+class Planner {
+ public:
+  Planner(std::vector<MachineDescription> machines, const std::string& placements)
+      : placements_(placements) {
+    result_.machines = std::move(machines);
+    result_.sweep.name = "validate";
+    for (const MachineDescription& machine : result_.machines) {
+      for (const MachineDescription& other : result_.machines) {
+        if (&machine == &other || machine.name != other.name || machine.gpu != other.gpu) continue;
+        throw InputError(fmt::format("{} and {}: both describe {}{}; give one of them",
+                                     machine.path, other.path, machine.name,
+                                     machine.gpu ? " with gpu" : ""));
+      }
+    }
+  }
+
+  void add(const MeasuredRow& row) {
+    const auto skip = [&](std::string why) { result_.skipped.push_back({row, std::move(why)}); };
+    const auto machine =
+        std::ranges::find_if(result_.machines, [&](const MachineDescription& described) {
+          return described.name == row.machine && described.gpu == row.gpu;
+        });
+    if (machine == result_.machines.end()) {
+      return skip(fmt::format("no description of the machine{}; give --machine FILE",
+                              row.gpu ? " with GPU buffers" : ""));
+    }
+    if (std::string why = machine->why_left_out(row); !why.empty()) return skip(std::move(why));
+    const SchemeOfRow found = scheme_of(row);
+    if (found.scheme.empty()) return skip(found.why_none);
+    const std::optional<RunPlacement>& placement = placements_.of(row);
+    const int ranks = ranks_of(row, placement);
+    if (ranks == 1) return skip("one rank exchanges nothing");
+    if (row.elements == 0) return skip("the size is no whole number of words of 4 bytes");
+    if (row.collective != "allreduce" && row.elements < ranks) {
+      return skip("fewer elements than ranks: the blocks are empty");
+    }
+    result_.rows.push_back({.measured = row,
+                            .machine = static_cast<std::size_t>(machine - result_.machines.begin()),
+                            .scheme = found.scheme,
+                            .ranks = ranks,
+                            .calibrated = machine->calibrated(row),
+                            .point = point_of(*machine, row, found, ranks, placement),
+                            .simulated = {},
+                            .plain = {}});
+    terms_.push_back(terms_of(found.scheme, found.options, ranks, row.elements));
+  }
+
+  Validation finish() {
+    for (std::size_t machine = 0; machine < result_.machines.size(); ++machine) {
+      result_.formulas.push_back(fit(machine));
+    }
+    for (std::size_t i = 0; i < result_.rows.size(); ++i) {
+      ValidatedRow& row = result_.rows[i];
+      if (const auto& formula = result_.formulas[row.machine]) {
+        row.plain = formula->machine.seconds(terms_[i]);
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  int ranks_of(const MeasuredRow& row, const std::optional<RunPlacement>& placement) {
+    const std::int64_t said = std::int64_t{row.nodes} * row.tasks_per_node;
+    if (!placement && said > experiment::setting_at("ranks").most) {
+      throw InputError(fmt::format("{}: {} nodes x {} tasks are too many ranks", row.place,
+                                   row.nodes, row.tasks_per_node));
+    }
+    if (!placement || placement->ranks == said) return static_cast<int>(said);
+    if (told_.insert(placement->path).second) {
+      result_.notes.push_back(
+          fmt::format("{}: lists {} ranks, and {} says {} nodes x {} tasks; the listed ones are "
+                      "simulated",
+                      placement->path, placement->ranks, row.place, row.nodes, row.tasks_per_node));
+    }
+    return placement->ranks;
+  }
+
+  /// The index of the row's point among those of the sweep, which it joins if it is new.
+  std::size_t point_of(const MachineDescription& machine, const MeasuredRow& row,
+                       const SchemeOfRow& found, int ranks,
+                       const std::optional<RunPlacement>& placement) {
+    Json given = machine.settings;
+    given["scheme"] = found.scheme;
+    for (const auto& [name, value] : found.options) {
+      std::visit([&, &key = name](auto v) { given["options"][key] = v; }, value);
+    }
+    given["ranks"] = ranks;
+    given["components"] = row.elements;
+    given["iterations"] = 1;  // a dense collective does the same in every iteration
+    if (placement && given.contains("platform")) given["placement"] = placement->path;
+    experiment::Point point =
+        experiment::point_from(given, fmt::format("{}, for {}", machine.path, row.place));
+    if (!experiment::find_network(point.network).has_clock) {
+      throw InputError(
+          fmt::format("{}: /settings/network: {} has no clock", machine.path, point.network));
+    }
+    const auto [known, added] =
+        points_.try_emplace(experiment::to_json(point).dump(), result_.sweep.points.size());
+    if (added) result_.sweep.points.push_back(std::move(point));
+    return known->second;
+  }
+
+  [[nodiscard]] std::optional<FittedFormula> fit(std::size_t machine) const {
+    std::vector<TimedTerms> rows;
+    for (std::size_t i = 0; i < result_.rows.size(); ++i) {
+      const ValidatedRow& row = result_.rows[i];
+      if (row.machine != machine || !row.calibrated) continue;
+      rows.push_back({terms_[i], row.measured.seconds});
+    }
+    if (rows.empty()) return std::nullopt;
+    return FittedFormula{.machine = fit_plain(rows), .rows = rows.size()};
+  }
+
+  Placements placements_;
+  Validation result_;
+  std::vector<algorithms::Terms> terms_;  ///< of the rows
+  std::map<std::string, std::size_t> points_;
+  std::set<std::string> told_;
+};
+
+/// The rows of a summary, as one predictor sees them.
+AccuracySummary summary_of(const Validation& validation, AccuracySummary summary) {
+  std::vector<Prediction> predictions;
+  std::vector<Contender> contenders;
+  for (const ValidatedRow& row : validation.rows) {
+    const MeasuredRow& measured = row.measured;
+    if (row.machine != summary.machine || row.calibrated != summary.calibrated) continue;
+    if (!row.simulated) continue;
+    if (summary.collective != kAllCollectives && measured.collective != summary.collective) {
+      continue;
+    }
+    const bool formula = summary.predictor == Predictor::formula;
+    if (formula && !row.plain) continue;
+    const Prediction prediction{.measured = measured.seconds,
+                                .predicted = formula ? *row.plain : *row.simulated};
+    predictions.push_back(prediction);
+    contenders.push_back(
+        {.choice = fmt::format("{} {} {} {} {} {}", measured.run, measured.test,
+                               measured.collective, row.ranks, measured.elements, measured.gpu),
+         .scheme = row.scheme,
+         .time = prediction});
+  }
+  summary.errors = error_figures(predictions);
+  summary.choices = choice_figures(contenders);
+  return summary;
+}
+
+}  // namespace
+
+std::string name_of(Predictor predictor) {
+  return predictor == Predictor::simulation ? "simulation" : "plain formula";
+}
+
+Validation plan_validation(const std::vector<MeasuredRow>& rows,
+                           std::vector<MachineDescription> machines,
+                           const std::string& placements) {
+  Planner planner(std::move(machines), placements);
+  for (const MeasuredRow& row : rows) planner.add(row);
+  return planner.finish();
+}
+
+void take_results(Validation& validation, const std::vector<experiment::Row>& results) {
+  std::vector<ValidatedRow> kept;
+  for (ValidatedRow& row : validation.rows) {
+    const experiment::Row& result = results.at(row.point);
+    if (!result.outcome) {
+      validation.skipped.push_back({std::move(row.measured), result.reason});
+      continue;
+    }
+    const double time = result.outcome->time().value();
+    if (time <= 0) {
+      validation.skipped.push_back({std::move(row.measured), "the simulation takes no time"});
+      continue;
+    }
+    row.simulated = time;
+    kept.push_back(std::move(row));
+  }
+  validation.rows = std::move(kept);
+}
+
+std::vector<AccuracySummary> summaries_of(const Validation& validation) {
+  std::vector<AccuracySummary> summaries;
+  for (std::size_t machine = 0; machine < validation.machines.size(); ++machine) {
+    std::vector<std::string> collectives;
+    for (const ValidatedRow& row : validation.rows) {
+      if (row.machine != machine) continue;
+      if (std::ranges::find(collectives, row.measured.collective) == collectives.end()) {
+        collectives.push_back(row.measured.collective);
+      }
+    }
+    if (collectives.size() > 1) collectives.insert(collectives.begin(), kAllCollectives);
+    for (const bool calibrated : {true, false}) {
+      for (const std::string& collective : collectives) {
+        for (const Predictor predictor : {Predictor::simulation, Predictor::formula}) {
+          AccuracySummary summary = summary_of(validation, {.machine = machine,
+                                                            .collective = collective,
+                                                            .calibrated = calibrated,
+                                                            .predictor = predictor,
+                                                            .errors = {},
+                                                            .choices = {}});
+          if (summary.errors.rows > 0) summaries.push_back(std::move(summary));
+        }
+      }
+    }
+  }
+  return summaries;
+}
+
+}  // namespace thinwire::studies

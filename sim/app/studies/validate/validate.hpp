@@ -1,0 +1,79 @@
+// Simulates measured points of real machines, beside the plain formula fitted to the same rows.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/app/experiment/sweep.hpp"
+#include "sim/app/studies/validate/accuracy.hpp"
+#include "sim/app/studies/validate/machine_description.hpp"
+#include "sim/app/studies/validate/measured.hpp"
+#include "sim/app/studies/validate/plain_formula.hpp"
+
+namespace thinwire::studies {
+
+/// A measured row that can be simulated.
+struct ValidatedRow {
+  MeasuredRow measured;
+  std::size_t machine = 0;  ///< index in Validation::machines
+  std::string scheme;
+  int ranks = 1;
+  bool calibrated = false;          ///< the machine's settings were calibrated on it
+  std::size_t point = 0;            ///< index in the sweep's points
+  std::optional<double> simulated;  ///< seconds; none before the simulation
+  std::optional<double> plain;      ///< of the plain formula; none if it could not be fitted
+};
+
+/// A measured row that cannot be simulated.
+struct SkippedRow {
+  MeasuredRow measured;
+  std::string why;
+};
+
+/// The plain formula of a machine.
+struct FittedFormula {
+  PlainMachine machine;
+  std::size_t rows = 0;  ///< that it was fitted to
+};
+
+struct Validation {
+  std::vector<MachineDescription> machines;
+  std::vector<std::optional<FittedFormula>> formulas;  ///< of each machine
+  std::vector<ValidatedRow> rows;
+  std::vector<SkippedRow> skipped;
+  experiment::Sweep sweep;         ///< each distinct point of the rows once
+  std::vector<std::string> notes;  ///< contradictions in the data, and how they were settled
+};
+
+/// The rows with their points and formulas. `placements` is a folder of files MACHINE_RUN.csv with
+/// the columns rank and node, or empty: a run without a file is placed in blocks. A placement also
+/// says how many ranks there were. Throws InputError for two descriptions of the same rows, and for
+/// settings and placements that are not right.
+[[nodiscard]] Validation plan_validation(const std::vector<MeasuredRow>& rows,
+                                         std::vector<MachineDescription> machines,
+                                         const std::string& placements);
+
+/// Takes the results of the points, in their order. Rows whose point has none are skipped.
+void take_results(Validation& validation, const std::vector<experiment::Row>& results);
+
+/// Who predicted the times.
+enum class Predictor : std::uint8_t { simulation, formula };
+[[nodiscard]] std::string name_of(Predictor predictor);
+
+/// How well one predictor does on the simulated rows of a machine and a collective.
+struct AccuracySummary {
+  std::size_t machine = 0;  ///< index in Validation::machines
+  std::string collective;   ///< "all": of all collectives together
+  bool calibrated = false;  ///< of the rows that the machine was calibrated on, or of the others
+  Predictor predictor = Predictor::simulation;
+  ErrorFigures errors;
+  ChoiceFigures choices;
+};
+
+/// By machine: calibrated rows, then predicted ones; first all collectives, then each, if there are
+/// several; the simulation, then the formula, if it was fitted. Nothing for no rows.
+[[nodiscard]] std::vector<AccuracySummary> summaries_of(const Validation& validation);
+
+}  // namespace thinwire::studies

@@ -1,0 +1,93 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "tests/app/cli/program.hpp"
+
+namespace {
+
+using thinwire::testing::check_refused;
+using thinwire::testing::Ended;
+using thinwire::testing::run_program;
+using thinwire::testing::TemporaryFolder;
+using thinwire::testing::text_of;
+
+constexpr const char* kOnAlphaBeta = R"({
+  "name": "mine",
+  "settings": {"machine": {"alpha_s": 1e-6, "beta_s_per_word": 1e-9}},
+  "calibrated_on": [{"run": "a"}]
+})";
+
+/// 4 ranks on the ring: 6 messages of 250 words each, which take 6 x 1.25 µs.
+constexpr const char* kThreeRows =
+    "machine,run,test,nodes,tasks_per_node,collective,library,gpu,algorithm,segment,elements,"
+    "seconds_median\n"
+    "mine,a,0,4,1,allreduce,OMPI,no,ring_ompi,,1000,7.5e-6\n"
+    "mine,b,0,4,1,allreduce,OMPI,no,ring_over,,1000,1.5e-5\n"
+    "mine,b,0,4,1,allreduce,OMPI,no,default_ompi,,1000,1.5e-5\n";
+
+}  // namespace
+
+TEST_CASE("Measured rows are simulated, each distinct point once, and compared") {
+  const TemporaryFolder folder;
+  const std::string arguments = "validate --measured " + folder.write("m.csv", kThreeRows) +
+                                " --machine " + folder.write("mine.json", kOnAlphaBeta) + " -o " +
+                                folder.path("out");
+  const Ended ended = run_program(arguments + " --format jsonl");
+  REQUIRE(ended.exit_code == 0);
+  CHECK(ended.err.find("2 of 3 measured rows simulated, 1 skipped; 1 points in") !=
+        std::string::npos);
+  CHECK(text_of(folder.path("out/validation.jsonl")) == ended.out);
+  CHECK(text_of(folder.path("out/validation.txt")).find("\nSkipped\n") != std::string::npos);
+  std::istringstream lines(ended.out);
+  std::string line;
+  REQUIRE(std::getline(lines, line));
+  const nlohmann::json calibrated = nlohmann::json::parse(line);
+  CHECK(calibrated.at("simulated_s").get<double>() == doctest::Approx(7.5e-6));
+  CHECK(calibrated.at("error").get<double>() == doctest::Approx(0).epsilon(1e-6));
+  CHECK(calibrated.at("basis") == "calibrated");
+  REQUIRE(std::getline(lines, line));
+  const nlohmann::json predicted = nlohmann::json::parse(line);
+  CHECK(predicted.at("error").get<double>() == doctest::Approx(-1));
+  CHECK(predicted.at("formula_error").get<double>() == doctest::Approx(-1));
+  CHECK(predicted.at("basis") == "predicted");
+
+  const Ended page = run_program("report " + folder.path("out/validation.jsonl"));
+  CHECK(page.exit_code == 0);
+  CHECK(page.out.find("\"algorithm\":\"ring_over\"") != std::string::npos);
+  check_refused(run_program("report --figure time " + folder.path("out/validation.jsonl")),
+                "hold no results");
+  check_refused(
+      run_program("report " + folder.write("v.jsonl", R"({"schema":"validation/1","kind":"row",)"
+                                                      R"("machine":"m"})"
+                                                      "\n")),
+      "v.jsonl:1: not a line of 'thinwire validate --format jsonl': no run");
+
+  // A second run finds the point in the folder, and prints the tables.
+  const Ended again = run_program(arguments);
+  CHECK(again.exit_code == 0);
+  CHECK(again.err.find("ring on") == std::string::npos);
+  CHECK(again.out == text_of(folder.path("out/validation.txt")));
+}
+
+TEST_CASE("validate refuses bad input in one line") {
+  const TemporaryFolder folder;
+  const std::string rows = folder.write("m.csv", kThreeRows);
+  const std::string mine = folder.write("mine.json", kOnAlphaBeta);
+  const auto refused = [&](const std::string& arguments, const std::string& what) {
+    CAPTURE(arguments);
+    check_refused(run_program("validate " + arguments), what);
+  };
+  refused("", "--measured");
+  refused("--measured nowhere.csv", "nowhere.csv");
+  refused("--measured " + rows + ",node=3", "unknown key 'node'; did you mean 'nodes'?");
+  refused("--measured " + rows + " --machine leonadro", "did you mean 'leonardo'?");
+  refused("--measured " + rows + " --machine " + mine + " " + mine, "both describe mine");
+  refused("--measured " + rows + " --machine " + mine + " --placement nowhere", "is no folder");
+  std::string negative = kThreeRows;
+  negative.replace(negative.find("7.5e-6"), 6, "-7.5e-6");
+  refused("--measured " + folder.write("n.csv", negative),
+          "n.csv:2:48: seconds_median: '-7.5e-6' is not right");
+}

@@ -1,0 +1,145 @@
+#include "sim/app/studies/validate/calibrate.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/app/experiment/simulate.hpp"
+#include "sim/app/studies/validate/least_squares.hpp"
+#include "sim/core/base/errors.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace {
+
+using thinwire::Json;
+using thinwire::experiment::Row;
+using thinwire::experiment::Sweep;
+using thinwire::studies::Calibration;
+using thinwire::studies::Vector;
+
+/// A machine whose settings the fits look for.
+Json described(double overhead, double gamma, double copy) {
+  return {{"name", "made"},
+          {"settings",
+           {{"network", "alphabeta"},
+            {"machine",
+             {{"alpha_s", 1e-6},
+              {"beta_s_per_word", 4e-10},
+              {"overhead_s", overhead},
+              {"gamma_s_per_word", gamma},
+              {"eager_bytes", 4096},
+              {"eager_copy_s_per_word", copy}}}}},
+          {"calibrated_on", {{{"run", "a"}}}}};
+}
+
+std::vector<Row> simulated(const Sweep& sweep) {
+  std::vector<Row> rows;
+  for (const auto& point : sweep.points) {
+    rows.push_back(thinwire::experiment::simulate_point(sweep.name, point));
+  }
+  return rows;
+}
+
+/// Rows whose measured times are those of a machine; sizes from `least` words on.
+std::vector<thinwire::studies::MeasuredRow> rows_of_machine(const std::string& path,
+                                                            std::int64_t least) {
+  std::vector<thinwire::studies::MeasuredRow> rows;
+  for (const char* algorithm : {"ring_ompi", "recursive_doubling_ompi", "rabenseifner_ompi"}) {
+    for (std::int64_t elements = least; elements <= 4'000'000; elements *= 20) {
+      rows.push_back({.machine = "made",
+                      .run = "a",
+                      .test = "0",
+                      .nodes = 8,
+                      .collective = "allreduce",
+                      .library = "OMPI",
+                      .algorithm = algorithm,
+                      .elements = elements,
+                      .seconds = 1,
+                      .place = "made.csv:2"});
+    }
+  }
+  thinwire::studies::Validation truth =
+      plan_validation(rows, {thinwire::studies::read_machine(path)}, "");
+  take_results(truth, simulated(truth.sweep));
+  REQUIRE(truth.rows.size() == rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].seconds = *truth.rows[i].simulated;
+  return rows;
+}
+
+Calibration calibration_of(std::int64_t least, const std::vector<std::string>& paths,
+                           double overhead = 5e-7) {
+  const thinwire::test::TemporaryFolder folder;
+  const std::string truth = folder.write("truth.json", described(2e-6, 3e-10, 5e-10).dump());
+  const std::string start = folder.write("start.json", described(overhead, 1e-10, 2e-9).dump());
+  return thinwire::studies::calibrate(rows_of_machine(truth, least),
+                                      thinwire::studies::read_machine(start), "", paths, simulated);
+}
+
+}  // namespace
+
+TEST_CASE("Least squares finds the parameters of an exponential and their deviations") {
+  // y = exp(a + b t), with a = 1 and b = -2; the residuals are logarithms.
+  const auto residuals = [](const std::vector<Vector>& points) {
+    std::vector<Vector> all;
+    for (const Vector& point : points) {
+      Vector values;
+      for (int t = 0; t < 5; ++t) {
+        const double noise = t % 2 == 0 ? 0.1 : -0.1;
+        values.push_back(point[0] + point[1] * t - (1 - 2.0 * t) - noise);
+      }
+      all.push_back(values);
+    }
+    return all;
+  };
+  const thinwire::studies::LeastSquares found =
+      thinwire::studies::least_squares(residuals, {0, 0}, {.enough = 0});
+  // The line through (0, .1), (1, -.1), (2, .1), (3, -.1), (4, .1): mean 0.02, slope 0.
+  CHECK(found.point[0] == doctest::Approx(1.02).epsilon(1e-6));
+  CHECK(found.point[1] == doctest::Approx(-2).epsilon(1e-6));
+  // s² = 0.048/3; the slope's variance is s² / 10, the offset's s² (1/5 + 4/10).
+  CHECK(found.deviations[1] == doctest::Approx(std::sqrt(0.016 / 10)).epsilon(1e-6));
+  CHECK(found.deviations[0] == doctest::Approx(std::sqrt(0.016 * 0.6)).epsilon(1e-6));
+  CHECK(found.rms == doctest::Approx(std::sqrt(0.048 / 5)).epsilon(1e-6));
+}
+
+TEST_CASE("Calibration finds the settings that the measured times were made with") {
+  const Calibration found = calibration_of(
+      500, {"machine.overhead_s", "machine.gamma_s_per_word", "machine.eager_copy_s_per_word"});
+  CHECK(found.rms < 1e-3);
+  CHECK(found.rows == 15);
+  REQUIRE(found.settings.size() == 3);
+  const std::vector<double> truth{2e-6, 3e-10, 5e-10};
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    CAPTURE(found.settings[i].path);
+    CHECK(found.settings[i].identified);
+    CHECK(found.settings[i].value == doctest::Approx(truth[i]).epsilon(0.01));
+    CHECK(found.settings[i].deviation < 0.05);
+  }
+  CHECK(found.machine.settings.at("machine").at("overhead_s") == found.settings[0].value);
+}
+
+TEST_CASE("A setting that the rows do not depend on keeps its value, and the others are found") {
+  // All messages are longer than the eager limit.
+  const Calibration found =
+      calibration_of(400'000, {"machine.gamma_s_per_word", "machine.eager_copy_s_per_word"}, 2e-6);
+  REQUIRE(found.settings.size() == 2);
+  CHECK(found.settings[0].path == "machine.gamma_s_per_word");
+  CHECK(found.settings[0].value == doctest::Approx(3e-10).epsilon(0.01));
+  CHECK(found.settings[1].path == "machine.eager_copy_s_per_word");
+  CHECK_FALSE(found.settings[1].identified);
+  CHECK(found.settings[1].value == 2e-9);
+}
+
+TEST_CASE("What cannot be fitted is refused") {
+  const auto refused = [](const std::string& path) {
+    return thinwire::test::error_of<thinwire::InputError>(
+        [&] { static_cast<void>(calibration_of(500, {path})); });
+  };
+  CHECK(refused("machine.overheads").find("did you mean") != std::string::npos);
+  CHECK(refused("network").find("only numbers can be fitted") != std::string::npos);
+  CHECK(refused("machine.latency_s").find("needs a value above 0") != std::string::npos);
+}

@@ -1,0 +1,239 @@
+#include "sim/app/studies/validate/measured.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/app/studies/validate/known_algorithms.hpp"
+#include "sim/core/base/errors.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace {
+
+using thinwire::InputError;
+using thinwire::studies::measured_file;
+using thinwire::studies::MeasuredRow;
+using thinwire::studies::read_measured;
+using thinwire::studies::scheme_of;
+using thinwire::test::error_of;
+using thinwire::test::TemporaryFolder;
+
+constexpr const char* kHeader =
+    "machine,run,test,nodes,tasks_per_node,collective,library,version,gpu,note,algorithm,segment,"
+    "elements,seconds_median,samples\n";
+
+/// What reading this text says, with the folder's path left out.
+std::string refusal_of(const std::string& text, const std::string& facts = {}) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("m", text);
+  std::string error =
+      error_of<InputError>([&] { static_cast<void>(read_measured(measured_file(path + facts))); });
+  for (std::size_t at = error.find(path); at != std::string::npos; at = error.find(path)) {
+    error.replace(at, path.size(), "m");
+  }
+  return error;
+}
+
+std::vector<MeasuredRow> rows_in(const std::string& text, const std::string& facts = {}) {
+  const TemporaryFolder folder;
+  return read_measured(measured_file(folder.write("m", text) + facts));
+}
+
+/// As nccl-tests 2.13 prints it, for 4 ranks on 2 nodes.
+constexpr const char* kNccl =
+    "# nThread 1 nGpus 1 minBytes 8 maxBytes 134217728 step: 2(factor) warmup iters: 5\n"
+    "# Collective test starting: all_reduce_perf\n"
+    "# Using devices\n"
+    "#  Rank  0 Group  0 Pid  17112 on      gpu1 device  0 [0x07] NVIDIA H100\n"
+    "#  Rank  1 Group  0 Pid  17113 on      gpu1 device  1 [0x0f] NVIDIA H100\n"
+    "#  Rank  2 Group  0 Pid  27112 on      gpu2 device  0 [0x07] NVIDIA H100\n"
+    "#  Rank  3 Group  0 Pid  27113 on      gpu2 device  1 [0x0f] NVIDIA H100\n"
+    "#\n"
+    "#                                                     out-of-place          in-place\n"
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     "
+    "time\n"
+    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            "
+    "(us)\n"
+    "           8             2     float     sum      -1    32.06    0.00    0.00      0    31.0\n"
+    "   134217728      33554432     float     sum      -1   1021.5  131.39  197.09      0  1020.1\n"
+    "# Out of bounds values : 0 OK\n"
+    "# Avg bus bandwidth    : 98.5\n";
+
+constexpr const char* kOsu =
+    "\n# OSU MPI Allgather Latency Test v7.3\n"
+    "# Datatype: MPI_CHAR.\n"
+    "# Size       Avg Latency(us)\n"
+    "1                       2.10\n"
+    "4                       2.50\n"
+    "1048576              8123.25\n";
+
+}  // namespace
+
+TEST_CASE("A CSV of measured times is read by its column names") {
+  const std::vector<MeasuredRow> rows =
+      rows_in(std::string(kHeader) +
+              "leonardo,r1,0,128,4,allreduce,OMPI,4.1.6,no,null,ring_ompi,,1048576,0.003,2000\n"
+              "leonardo,r1,1,2,1,alltoall,NCCL,2.20,yes,\"a, b\",ring,65536,8,1e-6,5\n");
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].machine == "leonardo");
+  CHECK(rows[0].nodes == 128);
+  CHECK(rows[0].tasks_per_node == 4);
+  CHECK(rows[0].algorithm == "ring_ompi");
+  CHECK(rows[0].segment == 0);
+  CHECK(rows[0].elements == 1048576);
+  CHECK(rows[0].seconds == 0.003);
+  CHECK_FALSE(rows[0].gpu);
+  CHECK(rows[0].place.ends_with("m:2"));
+  CHECK(rows[1].gpu);
+  CHECK(rows[1].segment == 65536);
+  CHECK(rows[1].test == "1");
+}
+
+TEST_CASE("A CSV that is not right is refused with line and column") {
+  const std::string header = kHeader;
+  const auto with = [&](const std::string& line) { return refusal_of(header + line + "\n"); };
+  CHECK(refusal_of("machine,run\nm,r\n").starts_with("m:1:1: there is no column 'test'"));
+  CHECK(refusal_of("") == "m:1:1: there is no column 'machine'; there are none");
+  CHECK(with("m,r,0,2,1,allreduce,OMPI,4,no,,ring_ompi,,8,-0.5,1") ==
+        "m:2:46: seconds_median: '-0.5' is not right; wanted is a time in seconds, above 0");
+  CHECK(with("m,r,0,2,1,allreduce,OMPI,4,no,,ring_ompi,,8,3us,1") ==
+        "m:2:46: seconds_median: '3us' is not right; wanted is a time in seconds, above 0");
+  CHECK(with("m,r,0,0,1,allreduce,OMPI,4,no,,ring_ompi,,8,1,1") ==
+        "m:2:7: nodes: '0' is not right; wanted is a whole number from 1 to 1048576");
+  CHECK(with("m,r,0,2,1,gather,OMPI,4,no,,ring_ompi,,8,1,1") ==
+        "m:2:11: collective: 'gather' is not right; wanted is allreduce, allgather, "
+        "reduce_scatter, alltoall");
+  CHECK(with("m,r,0,2,1,allreduce,OMPI,4,maybe,,ring_ompi,,8,1,1") ==
+        "m:2:28: gpu: 'maybe' is not right; wanted is yes or no");
+  CHECK(with("m,r,0,2,1,allreduce,OMPI,4,no,,ring_ompi,,0,1,1")
+            .starts_with("m:2:44: elements: '0' is not right"));
+  CHECK(refusal_of(header, ",nodes=3") == "m: 'nodes' is a column of the CSV; leave the fact out");
+}
+
+TEST_CASE("The output of nccl-tests says collective, ranks, sizes and out-of-place times") {
+  const std::vector<MeasuredRow> rows = rows_in(kNccl, ",machine=mine,algorithm=ring,run=7");
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].collective == "allreduce");
+  CHECK(rows[0].library == "NCCL");
+  CHECK(rows[0].gpu);
+  CHECK(rows[0].nodes == 2);
+  CHECK(rows[0].tasks_per_node == 2);
+  CHECK(rows[0].run == "7");
+  CHECK(rows[0].elements == 2);
+  CHECK(rows[0].seconds == doctest::Approx(32.06e-6));
+  CHECK(rows[1].elements == 33554432);
+  CHECK(rows[1].seconds == doctest::Approx(1021.5e-6));
+  CHECK(rows[1].place.ends_with("m:13"));
+  CHECK(scheme_of(rows[0]).scheme == "dense_ring");
+  // Older versions print no root where there is none.
+  std::string without_root = kNccl;
+  for (std::size_t at = without_root.find("-1 "); at != std::string::npos;
+       at = without_root.find("-1 ")) {
+    without_root.replace(at, 2, "  ");
+  }
+  CHECK(rows_in(without_root, ",machine=mine")[1].seconds == doctest::Approx(1021.5e-6));
+}
+
+TEST_CASE("Output of nccl-tests that is not right is refused with line and column") {
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string text = kNccl;
+    text.replace(text.find(from), from.size(), to);
+    return refusal_of(text, ",machine=mine");
+  };
+  CHECK(with("(us)  (GB/s)", "(ks)  (GB/s)") ==
+        "m:11:58: '(ks)': unknown unit of time; known are (s), (ms), (us) and (ns)");
+  CHECK(with("(B) ", "(kB)") == "m:11:10: '(kB)': unknown unit of size; known is (B)");
+  CHECK(with("32.06", "-2.06") == "m:12:57: '-2.06' is not right; wanted is a time above 0");
+  CHECK(with("sum      -1    32.06    0.00    0.00      0    31.0", "sum") ==
+        "m:12:45: the line has 4 words; wanted are 6 at least, as in the heading");
+  CHECK(with("on      gpu2 device  1", "on      gpu3 device  1") ==
+        "m: 4 ranks on 3 nodes: not the same number on each");
+  CHECK(with("all_reduce_perf", "sendrecv_perf")
+            .starts_with("m: collective=sendrecv is not right; wanted is allreduce"));
+  CHECK(refusal_of(kNccl) == "m: the text does not say the machine; give it as in m,machine=...");
+  CHECK(refusal_of(kNccl, ",machine=mine,nodes=4") ==
+        "m: nodes=4 contradicts the text, which says 2");
+}
+
+TEST_CASE("The output of OSU gives an allgather's size as one rank's block") {
+  const std::string facts =
+      ",machine=mine,algorithm=ring_ompi,library=OMPI,nodes=8,tasks_per_node=2";
+  const std::vector<MeasuredRow> rows = rows_in(kOsu, facts);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].collective == "allgather");
+  CHECK_FALSE(rows[0].gpu);
+  CHECK(rows[0].elements == 0);  // one byte
+  CHECK(rows[1].elements == 16);
+  CHECK(rows[1].seconds == doctest::Approx(2.5e-6));
+  CHECK(rows[2].elements == 16 * 262144);
+  std::string other = kOsu;
+  other.replace(other.find("Allgather"), 9, "Allreduce");
+  CHECK(rows_in(other, facts)[2].elements == 262144);
+  other = kOsu;
+  other.replace(other.find("MPI Allgather"), 13, "MPI-CUDA All-to-All Personalized Exchange");
+  CHECK(rows_in(other, facts)[2].collective == "alltoall");
+  CHECK(rows_in(other, facts)[2].gpu);
+  other = kOsu;
+  other.replace(other.find("Latency(us)"), 11, "Latency(min)");
+  CHECK(refusal_of(other, facts) ==
+        "m:4:18: 'Latency(min)': unknown unit of time; known are (s), (ms), (us) and (ns)");
+  CHECK(refusal_of(kOsu, ",machine=mine") ==
+        "m: the text does not say the nodes; give it as in m,nodes=...");
+  CHECK(refusal_of(kOsu, ",machine=mine,nodes=two,tasks_per_node=1") ==
+        "m: nodes=two is not right; wanted is a whole number from 1 to 1048576");
+}
+
+TEST_CASE("The facts of a file are its text's alone") {
+  const auto refusal = [](const std::string& argument) {
+    return error_of<InputError>([&] { static_cast<void>(measured_file(argument)); });
+  };
+  CHECK(measured_file("a.csv").facts.empty());
+  CHECK(measured_file("a.txt,nodes=2,algorithm=").facts.at("algorithm").empty());
+  CHECK(refusal("a.txt,node=2") ==
+        "--measured a.txt,node=2: unknown key 'node'; did you mean "
+        "'nodes'?");
+  CHECK(refusal("a.txt,nodes") ==
+        "--measured a.txt,nodes: 'nodes' is not right; wanted is KEY=VALUE");
+  CHECK(refusal("a.txt,nodes=1,nodes=2") ==
+        "--measured a.txt,nodes=1,nodes=2: 'nodes' is there "
+        "twice");
+}
+
+TEST_CASE("Algorithms are schemes by their library's names, or are none for a reason") {
+  const auto of = [](const std::string& library, const std::string& collective,
+                     const std::string& algorithm, std::int64_t segment = 0) {
+    MeasuredRow row;
+    row.library = library;
+    row.collective = collective;
+    row.algorithm = algorithm;
+    row.segment = segment;
+    return scheme_of(row);
+  };
+  CHECK(of("OMPI", "allreduce", "rabenseifner_ompi").scheme == "dense_rabenseifner");
+  CHECK(of("CRAY_MPICH", "allreduce", "recursive_doubling_mpich").scheme ==
+        "dense_recursive_doubling");
+  CHECK(of("CRAY_MPICH", "allreduce", "ring_over").scheme == "dense_ring");
+  CHECK(of("NCCL", "allreduce", "tree").scheme == "dense_double_tree");
+  CHECK(of("mine", "allreduce", "dense_ring").scheme == "dense_ring");
+  // Without a segment size Open MPI's segmented ring is its ring.
+  CHECK(of("OMPI", "allreduce", "ring_segmented_ompi").scheme == "dense_ring");
+  const std::vector<std::pair<thinwire::studies::SchemeOfRow, const char*>> none{
+      {of("OMPI", "allreduce", "default_ompi"), "by a rule that is not known"},
+      {of("CRAY_MPICH", "allgather", "non_blocking_mpich"), "by a rule that is not known"},
+      {of("CRAY_MPICH", "allgather", "k_bruck_over"), "the radix"},
+      {of("OMPI", "reduce_scatter", "recursive_distance_doubling_over"), "nearest rank first"},
+      {of("OMPI", "allreduce", "ring_ompi", 4096), "no scheme segments this algorithm"},
+      {of("NCCL", "allreduce", "ring_ompi"), "no known algorithm of NCCL for allreduce"},
+      {of("mine", "allgather", "dense_ring"), "no known algorithm of mine for allgather"},
+      {of("mine", "allreduce", "oktopk"), "no known algorithm"},
+      {of("OMPI", "allreduce", ""), "names no algorithm"}};
+  for (const auto& [found, why] : none) {
+    CAPTURE(why);
+    CHECK(found.scheme.empty());
+    CHECK(thinwire::test::contains(found.why_none, why));
+  }
+}

@@ -1,0 +1,247 @@
+#include "sim/app/studies/validate/validate.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/app/report/tables/validation_report.hpp"
+#include "sim/core/base/errors.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace {
+
+using thinwire::InputError;
+using thinwire::experiment::Row;
+using thinwire::studies::MachineDescription;
+using thinwire::studies::MeasuredRow;
+using thinwire::studies::plan_validation;
+using thinwire::studies::read_machine;
+using thinwire::studies::Validation;
+using thinwire::test::error_of;
+using thinwire::test::TemporaryFolder;
+
+constexpr const char* kMine = R"({
+  "name": "mine",
+  "settings": {"network": "alphabeta", "machine": {"alpha_s": 1e-6, "beta_s_per_word": 1e-9}},
+  "calibrated_on": [{"run": "a", "nodes": 4, "collective": "allreduce"}]
+})";
+
+MachineDescription machine_in(const std::string& text) {
+  const TemporaryFolder folder;
+  return read_machine(folder.write("mine.json", text));
+}
+
+std::string refusal_of_machine(const std::string& text) {
+  return error_of<InputError>([&] { static_cast<void>(machine_in(text)); });
+}
+
+MeasuredRow measured_row(const std::string& run, const std::string& algorithm, int nodes,
+                         std::int64_t elements, double seconds) {
+  return {.machine = "mine",
+          .run = run,
+          .test = "0",
+          .nodes = nodes,
+          .collective = "allreduce",
+          .library = "OMPI",
+          .algorithm = algorithm,
+          .elements = elements,
+          .seconds = seconds,
+          .place = "m.csv:2"};
+}
+
+/// Results in which every point takes one second.
+std::vector<Row> results_of(const Validation& validation) {
+  std::vector<Row> results;
+  for (const auto& point : validation.sweep.points) {
+    Row row;
+    row.point = point;
+    row.outcome.emplace().iteration_times = {thinwire::Seconds(1)};
+    results.push_back(row);
+  }
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("Each distinct point of the measured rows is simulated once, without its iterations") {
+  const std::vector<MeasuredRow> rows{
+      measured_row("a", "ring_ompi", 4, 1000, 2e-5), measured_row("a", "ring_over", 4, 1000, 3e-5),
+      measured_row("b", "ring_ompi", 8, 1000, 4e-5), measured_row("b", "default_ompi", 8, 1000, 1)};
+  Validation validation = plan_validation(rows, {machine_in(kMine)}, "");
+  REQUIRE(validation.rows.size() == 3);
+  REQUIRE(validation.sweep.points.size() == 2);
+  CHECK(validation.rows[0].point == validation.rows[1].point);
+  CHECK(validation.rows[0].calibrated);
+  CHECK_FALSE(validation.rows[2].calibrated);
+  CHECK(validation.sweep.points[0].iterations == 1);
+  CHECK(validation.sweep.points[1].ranks == 8);
+  CHECK(validation.sweep.points[1].space.components == 1000);
+  CHECK(validation.skipped.size() == 1);
+  // The formula is fitted to the two calibrated rows alone: the geometric mean of their times.
+  REQUIRE(validation.formulas[0]);
+  CHECK(validation.formulas[0]->rows == 2);
+  CHECK(*validation.rows[0].plain == doctest::Approx(std::sqrt(6.0) * 1e-5));
+
+  std::vector<Row> results = results_of(validation);
+  results[1].outcome.reset();
+  results[1].reason = "too large";
+  take_results(validation, results);
+  CHECK(validation.rows.size() == 2);
+  CHECK(*validation.rows[0].simulated == 1);
+  CHECK(validation.skipped.back().why == "too large");
+}
+
+TEST_CASE("Rows are skipped that no description, no size or no block can be simulated of") {
+  MeasuredRow gpu = measured_row("a", "ring_ompi", 4, 8, 1);
+  gpu.gpu = true;
+  MeasuredRow other = measured_row("a", "ring_ompi", 4, 8, 1);
+  other.machine = "other";
+  const Validation validation =
+      plan_validation({gpu, other, measured_row("a", "ring_ompi", 4, 0, 1),
+                       measured_row("a", "ring_ompi", 1, 8, 1)},
+                      {machine_in(kMine)}, "");
+  REQUIRE(validation.skipped.size() == 4);
+  CHECK(validation.skipped[0].why ==
+        "no description of the machine with GPU buffers; give --machine FILE");
+  CHECK(validation.skipped[1].why == "no description of the machine; give --machine FILE");
+  CHECK(validation.skipped[2].why == "the size is no whole number of words of 4 bytes");
+  CHECK(validation.skipped[3].why == "one rank exchanges nothing");
+  CHECK_FALSE(validation.formulas[0]);
+  CHECK(validation.sweep.points.empty());
+}
+
+TEST_CASE("Rows that are not what they say are left out, with the description's reason") {
+  std::string text = kMine;
+  text.replace(text.rfind('}'), 1,
+               R"(, "left_out": [{"run": "a", "algorithm": "ring_over", "why": "ran the tree"}]})");
+  const Validation validation = plan_validation(
+      {measured_row("a", "ring_over", 4, 8, 1), measured_row("a", "ring_ompi", 4, 8, 1),
+       measured_row("b", "ring_over", 4, 8, 1)},
+      {machine_in(text)}, "");
+  CHECK(validation.rows.size() == 2);
+  REQUIRE(validation.skipped.size() == 1);
+  CHECK(validation.skipped[0].why == "ran the tree");
+  CHECK(validation.formulas[0]->rows == 1);
+  CHECK(refusal_of_machine(R"({"name": "m", "settings": {}, "left_out": [{"run": "a"}]})")
+            .find("why") != std::string::npos);
+}
+
+TEST_CASE("The placement of a run says how many ranks there were, and where they are") {
+  const TemporaryFolder folder;
+  const std::string placement = folder.write(
+      "mine_a.csv", "rank,node,group\n0,node-0,x\n1,node-0,x\n2,node-1,x\n3,node-1,x\n");
+  const std::vector<MeasuredRow> rows{measured_row("a", "ring_ompi", 2, 1000, 1),
+                                      measured_row("b", "ring_ompi", 2, 1000, 1)};
+  const std::string folder_path = folder.path("");
+  const Validation without = plan_validation(rows, {machine_in(kMine)}, folder_path);
+  CHECK(without.rows[0].ranks == 4);
+  CHECK(without.rows[1].ranks == 2);
+  REQUIRE(without.notes.size() == 1);
+  CHECK(thinwire::test::contains(without.notes[0], "lists 4 ranks, and m.csv:2 says 2 nodes x 1"));
+  CHECK(without.sweep.points[0].placement == "block");  // there is no platform
+  std::string on_platform = kMine;
+  const std::string machine = R"("network": "alphabeta", "machine": {"alpha_s": 1e-6, )"
+                              R"("beta_s_per_word": 1e-9})";
+  on_platform.replace(on_platform.find(machine), machine.size(),
+                      R"("network": "links", "platform": "gige_star")");
+  const Validation placed = plan_validation(rows, {machine_in(on_platform)}, folder_path);
+  CHECK(placed.sweep.points[0].placement == placement);
+  CHECK(placed.sweep.points[1].placement == "block");
+
+  const auto refusal = [&](const char* text) {
+    static_cast<void>(folder.write("mine_a.csv", text));
+    return error_of<InputError>(
+        [&] { static_cast<void>(plan_validation(rows, {machine_in(kMine)}, folder_path)); });
+  };
+  CHECK(refusal("rank,host\n0,a\n").find(":1:1: there is no column 'node'") != std::string::npos);
+  CHECK(refusal("rank,node\n0,a\n2,b\n")
+            .find(":3:1: rank: '2' is not right; wanted is a whole "
+                  "number from 0 to 1") != std::string::npos);
+  CHECK(refusal("rank,node\n0,a\n0,b\n")
+            .find(":3:1: rank: '0' is not right; wanted is a rank "
+                  "that no line before has") != std::string::npos);
+  CHECK(refusal("rank,node\n").find("names no rank") != std::string::npos);
+  CHECK(error_of<InputError>([&] {
+          static_cast<void>(plan_validation(rows, {machine_in(kMine)}, folder.path("none")));
+        }).ends_with("none: is no folder"));
+}
+
+TEST_CASE("A description of a machine is refused with the JSON pointer") {
+  CHECK(refusal_of_machine(R"({"name": "m"})").find("settings") != std::string::npos);
+  CHECK(refusal_of_machine(R"({"name": "m", "settings": {"ranks": 4}})")
+            .find("/settings: /ranks: unknown key 'ranks'") != std::string::npos);
+  CHECK(refusal_of_machine(R"({"name": "m", "settings": {"machine": {"alpha_s": -1}}})")
+            .find("/machine/alpha_s: -1 is not right") != std::string::npos);
+  CHECK(refusal_of_machine(R"({"name": "m", "settings": {}, "calibrated": []})")
+            .find("unknown key 'calibrated'; did you mean 'calibrated_on'?") != std::string::npos);
+  CHECK(refusal_of_machine(
+            R"({"name": "m", "settings": {}, "calibrated_on": [{"run": "a", "collective": "b"}]})")
+            .find("/calibrated_on/0/collective") != std::string::npos);
+  const std::vector<MeasuredRow> rows{measured_row("a", "ring_ompi", 4, 8, 1)};
+  CHECK(error_of<InputError>([&] {
+          const char* const text = R"({"name": "mine", "settings": {"network": "counting"}})";
+          static_cast<void>(plan_validation(rows, {machine_in(text)}, ""));
+        }).ends_with("/settings/network: counting has no clock"));
+  CHECK(error_of<InputError>([] {
+          static_cast<void>(plan_validation({}, {machine_in(kMine), machine_in(kMine)}, ""));
+        }).find("both describe mine") != std::string::npos);
+}
+
+TEST_CASE("The records of a validation say each row, each reason and each figure") {
+  const std::vector<MeasuredRow> rows{measured_row("a", "ring_ompi", 4, 1000, 2),
+                                      measured_row("a", "rabenseifner_ompi", 4, 1000, 1),
+                                      measured_row("b", "ring_ompi", 8, 1000, 0.5),
+                                      measured_row("b", "default_ompi", 8, 1000, 1),
+                                      measured_row("b", "default_ompi", 8, 2000, 1)};
+  Validation validation = plan_validation(rows, {machine_in(kMine)}, "");
+  take_results(validation, results_of(validation));
+  const std::vector<thinwire::Json> records = thinwire::report::validation_records(validation);
+  const auto of_kind = [&](const char* kind) { return thinwire::report::of_kind(records, kind); };
+  REQUIRE(of_kind("row").size() == 3);
+  CHECK(of_kind("row")[0].at("error") == -1.0);
+  CHECK(of_kind("row")[1].at("error") == 0.0);
+  CHECK(of_kind("row")[2].at("error") == 1.0);
+  CHECK(of_kind("row")[2].at("basis") == "predicted");
+  REQUIRE(of_kind("skipped").size() == 1);
+  CHECK(of_kind("skipped")[0].at("rows") == 2);
+  CHECK(of_kind("formula").size() == 1);
+  const auto summaries = of_kind("summary");
+  REQUIRE(summaries.size() == 4);  // calibrated and predicted, by simulation and formula
+  CHECK(summaries[0].at("predictor") == "simulation");
+  CHECK(summaries[0].at("rows") == 2);
+  CHECK(summaries[0].at("median_error").get<double>() == doctest::Approx(0.5));
+  CHECK(summaries[0].at("pairs") == 1);
+  CHECK(summaries[0].at("pairs_right") == 0.0);  // both take a second
+  CHECK(summaries[0].at("mean_regret").get<double>() == doctest::Approx(0.5));
+  CHECK(summaries[2].at("mean_regret").is_null());  // one scheme is no choice
+  const std::string text = thinwire::report::validation_text(records);
+  for (const char* heading : {"Rows\n", "Skipped\n", "Plain formulas\n", "Errors as ratios"}) {
+    CHECK(text.find(heading) != std::string::npos);
+  }
+}
+
+TEST_CASE("The shipped descriptions are of machines that were measured") {
+  const auto measured = thinwire::studies::read_measured(
+      {.path = std::string(THINWIRE_SOURCE_DIR) + "/results/measured/data/collectives.csv"});
+  CHECK(measured.size() == 760);
+  for (const std::string& name : thinwire::studies::shipped_machines()) {
+    CAPTURE(name);
+    const MachineDescription machine = read_machine(thinwire::studies::machine_file(name));
+    std::size_t calibrated = 0;
+    for (const MeasuredRow& row : measured) {
+      calibrated += row.machine == machine.name && machine.calibrated(row) ? 1 : 0;
+    }
+    CHECK(calibrated > 20);
+    for (const auto& rows : machine.left_out) {
+      CHECK(std::ranges::any_of(measured, [&](const MeasuredRow& row) {
+        return row.machine == machine.name && rows.rows.matches(row);
+      }));
+    }
+    CHECK_FALSE(machine.sources.empty());
+  }
+}
