@@ -6,6 +6,8 @@
 #include <simgrid/s4u.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <sstream>
@@ -32,16 +34,31 @@ constexpr std::uint64_t kCableSeed = 1;
 /// A number of a topology by its name: "groups" 14.
 using Numbers = std::map<std::string, std::size_t>;
 
+using LinkImpl = simgrid::kernel::resource::StandardLinkImpl;
+
+/// A link as routes hold it: SimGrid takes a while to find the second from the first.
+struct Hop {
+  const sg4::Link* link = nullptr;
+  LinkImpl* impl = nullptr;
+};
+
+Hop hop_over(const sg4::Link* link) { return {.link = link, .impl = link->get_impl()}; }
+
+struct WiredCable {
+  Hop up;
+  Hop down;
+};
+
 /// Makes the cables of a platform.
 class CableMaker {
  public:
   explicit CableMaker(sg4::NetZone& zone) : zone_(zone) {}
 
   /// `kind` is the beginning of the name, and the end of the property with the figures.
-  Cable operator()(const std::string& kind, const std::string& rest) {
+  WiredCable operator()(const std::string& kind, const std::string& rest) {
     sg4::SplitDuplexLink* link = zone_.create_split_duplex_link(kind + rest, 1.0);
     link->seal();
-    return {.up = link->get_link_up(), .down = link->get_link_down()};
+    return {.up = hop_over(link->get_link_up()), .down = hop_over(link->get_link_down())};
   }
 
  private:
@@ -52,9 +69,9 @@ class CableMaker {
 class RouteTaker {
  public:
   RouteTaker(routing::Route* route, double* latency) : route_(route), latency_(latency) {}
-  void operator()(const sg4::Link* link) const {
-    route_->link_list_.push_back(link->get_impl());
-    if (latency_ != nullptr) *latency_ += link->get_latency();
+  void operator()(const Hop& hop) const {
+    route_->link_list_.push_back(hop.impl);
+    if (latency_ != nullptr) *latency_ += hop.link->get_latency();
   }
 
  private:
@@ -65,8 +82,10 @@ class RouteTaker {
 /// Numbers of hosts are those of wiring.hpp.
 class WiredZone : public routing::NetZoneImpl {
  public:
-  void set_hosts(const std::vector<sg4::Host*>& hosts, std::vector<Cable> ports) {
-    ports_ = std::move(ports);
+  void set_hosts(const std::vector<sg4::Host*>& hosts, const std::vector<Cable>& ports) {
+    for (const Cable& port : ports) {
+      ports_.push_back({.up = hop_over(port.up), .down = hop_over(port.down)});
+    }
     for (std::uint32_t number = 0; number < hosts.size(); ++number) {
       const auto point = hosts[number]->get_netpoint()->id();
       if (point >= number_of_.size()) number_of_.resize(point + 1);
@@ -81,7 +100,7 @@ class WiredZone : public routing::NetZoneImpl {
 
   virtual void walk(std::size_t from, std::size_t to, const RouteTaker& take) = 0;
 
-  [[nodiscard]] const Cable& port(std::size_t host) const { return ports_[host]; }
+  [[nodiscard]] const WiredCable& port(std::size_t host) const { return ports_[host]; }
 
  private:
   void get_local_route(const routing::NetPoint* src, const routing::NetPoint* dst,
@@ -90,7 +109,7 @@ class WiredZone : public routing::NetZoneImpl {
     walk(number_of_[src->id()], number_of_[dst->id()], RouteTaker(into, latency));
   }
 
-  std::vector<Cable> ports_;              ///< by host
+  std::vector<WiredCable> ports_;         ///< by host
   std::vector<std::uint32_t> number_of_;  ///< of hosts, by the id of their netpoints
 };
 
@@ -103,7 +122,7 @@ class SpreadCables {
     for (std::size_t a = 0; a < groups; ++a) {
       for (std::size_t b = a + 1; b < groups; ++b) {
         for (std::size_t c = 0; c < cables; ++c) {
-          const Cable cable = make(kind, fmt::format("{}-{}.{}", a, b, c));
+          const WiredCable cable = make(kind, fmt::format("{}-{}.{}", a, b, c));
           links_[(a * groups + b) * cables + c] = cable.up;
           links_[(b * groups + a) * cables + c] = cable.down;
         }
@@ -117,7 +136,7 @@ class SpreadCables {
     const std::size_t others_before = other - (other > group ? 1 : 0);
     return (others_before * cables_ + cable) % switches_;
   }
-  [[nodiscard]] const sg4::Link* link(std::size_t from, std::size_t to, std::size_t cable) const {
+  [[nodiscard]] const Hop& link(std::size_t from, std::size_t to, std::size_t cable) const {
     return links_[(from * groups_ + to) * cables_ + cable];
   }
 
@@ -125,7 +144,7 @@ class SpreadCables {
   std::size_t groups_;
   std::size_t switches_;
   std::size_t cables_;
-  std::vector<const sg4::Link*> links_;  ///< by group, group and cable
+  std::vector<Hop> links_;  ///< by group, group and cable
 };
 
 class SpreadDragonfly final : public WiredZone {
@@ -136,10 +155,17 @@ class SpreadDragonfly final : public WiredZone {
         places_(numbers.at("routers")),
         nodes_(numbers.at("nodes")),
         routers_(chassis_ * places_),
-        blue_(numbers.at("groups"), routers_, numbers.at("cables"), "blue-", make) {
-    for (std::size_t router = 0; router < routers_; ++router) {
-      seats_.push_back({.chassis = static_cast<std::uint32_t>(router / places_),
-                        .place = static_cast<std::uint32_t>(router % places_)});
+        blue_(numbers.at("groups"), routers_, numbers.at("cables"), "blue-", make),
+        hops_(routers_) {
+    for (std::size_t place = 0; place < places_; ++place) {
+      for (std::size_t router = 0; router < 2 * routers_; ++router) {
+        other_places_.push_back(router % places_ != place ? 1 : 0);
+      }
+    }
+    for (std::size_t chassis = 0; chassis < chassis_; ++chassis) {
+      for (std::size_t router = 0; router < 2 * routers_; ++router) {
+        other_chassis_.push_back(router % routers_ / places_ != chassis ? 1 : 0);
+      }
     }
     const std::size_t groups = numbers.at("groups");
     green_.resize(groups * routers_ * places_);
@@ -160,7 +186,7 @@ class SpreadDragonfly final : public WiredZone {
   void make_green(std::size_t row, CableMaker& make) {
     for (std::size_t a = 0; a < places_; ++a) {
       for (std::size_t b = a + 1; b < places_; ++b) {
-        const Cable cable =
+        const WiredCable cable =
             make("green-", fmt::format("{}.{}.{}-{}", row / chassis_, row % chassis_, a, b));
         green_[(row * places_ + a) * places_ + b] = cable.up;
         green_[(row * places_ + b) * places_ + a] = cable.down;
@@ -171,21 +197,12 @@ class SpreadDragonfly final : public WiredZone {
     for (std::size_t a = 0; a < chassis_; ++a) {
       for (std::size_t b = a + 1; b < chassis_; ++b) {
         for (std::size_t place = 0; place < places_; ++place) {
-          const Cable cable = make("black-", fmt::format("{}.{}-{}.{}", group, a, b, place));
+          const WiredCable cable = make("black-", fmt::format("{}.{}-{}.{}", group, a, b, place));
           black_[(group * routers_ + a * places_ + place) * chassis_ + b] = cable.up;
           black_[(group * routers_ + b * places_ + place) * chassis_ + a] = cable.down;
         }
       }
     }
-  }
-
-  struct Seat {
-    std::uint32_t chassis;
-    std::uint32_t place;
-  };
-
-  static int hops_between(Seat a, Seat b) {
-    return static_cast<int>(a.place != b.place) + static_cast<int>(a.chassis != b.chassis);
   }
 
   /// From one router of a group to another.
@@ -200,27 +217,45 @@ class SpreadDragonfly final : public WiredZone {
     if (from / places_ != to / places_) take(black_[here * chassis_ + to / places_]);
   }
 
-  /// The cable on which a route from a router of group `a` to one of group `b` crosses.
+  /// The cable on which a route from a router of group `a` to one of group `b` crosses. Millions of
+  /// routes ask for it: the loops over bytes are for the compiler to vectorise.
   std::size_t cable_between(std::size_t a, std::size_t from, std::size_t b, std::size_t to) {
-    const Seat source = seats_[from];
-    const Seat target = seats_[to];
-    std::size_t near_end = blue_.end(a, b, 0);
-    std::size_t far_end = blue_.end(b, a, 0);
-    int least = 4;  // green and black in both groups
-    best_.clear();
-    for (std::size_t cable = 0; cable < blue_.cables(); ++cable) {
-      const int hops =
-          hops_between(source, seats_[near_end]) + hops_between(seats_[far_end], target);
-      if (hops < least) {
-        least = hops;
-        best_.clear();
-      }
-      if (hops == least) best_.push_back(cable);
-      if (++near_end == routers_) near_end = 0;
-      if (++far_end == routers_) far_end = 0;
+    // From cable R on, the ends are those of the first R cables again.
+    const std::size_t ends = std::min(blue_.cables(), routers_);
+    const std::size_t near_end = blue_.end(a, b, 0);
+    const std::size_t far_end = blue_.end(b, a, 0);
+    const std::uint8_t* const near_place = other_place(from) + near_end;
+    const std::uint8_t* const near_chassis = other_chassis(from) + near_end;
+    const std::uint8_t* const far_place = other_place(to) + far_end;
+    const std::uint8_t* const far_chassis = other_chassis(to) + far_end;
+    std::uint8_t* const hops = hops_.data();
+    for (std::size_t i = 0; i < ends; ++i) {
+      hops[i] = static_cast<std::uint8_t>(near_place[i] + near_chassis[i] + far_place[i] +
+                                          far_chassis[i]);
     }
-    if (best_.size() == 1) return best_.front();
-    return best_[random_bits(kCableSeed, a, from, b, to) % best_.size()];
+    std::uint8_t least = 4;  // green and black in both groups
+    for (std::size_t i = 0; i < ends; ++i) least = std::min(least, hops[i]);
+    best_.clear();
+    for (const std::uint8_t* at = hops; at != hops + ends; ++at) {
+      at = static_cast<const std::uint8_t*>(
+          std::memchr(at, least, static_cast<std::size_t>(hops + ends - at)));
+      if (at == nullptr) break;
+      best_.push_back(static_cast<std::size_t>(at - hops));
+    }
+    if (best_.size() == 1 && blue_.cables() <= routers_) return best_.front();
+    const std::uint64_t draw = random_bits(kCableSeed, a * routers_ + from, b * routers_ + to);
+    const std::size_t first = best_[draw % best_.size()];
+    const std::size_t alike = (blue_.cables() - first + routers_ - 1) / routers_;
+    return first + draw / best_.size() % alike * routers_;
+  }
+
+  /// Whether the routers of a group have another place, or another chassis, than `router`: bytes by
+  /// router, of all routers twice.
+  [[nodiscard]] const std::uint8_t* other_place(std::size_t router) const {
+    return &other_places_[router % places_ * 2 * routers_];
+  }
+  [[nodiscard]] const std::uint8_t* other_chassis(std::size_t router) const {
+    return &other_chassis_[router / places_ * 2 * routers_];
   }
 
   void walk(std::size_t from, std::size_t to, const RouteTaker& take) override {
@@ -245,10 +280,12 @@ class SpreadDragonfly final : public WiredZone {
   std::size_t nodes_;
   std::size_t routers_;  ///< of a group
   SpreadCables blue_;
-  std::vector<Seat> seats_;              ///< by router of a group
-  std::vector<const sg4::Link*> green_;  ///< by router and place
-  std::vector<const sg4::Link*> black_;  ///< by router and chassis
-  std::vector<std::size_t> best_;        ///< of cable_between(), to be used again
+  std::vector<std::uint8_t> other_places_;
+  std::vector<std::uint8_t> other_chassis_;
+  std::vector<std::uint8_t> hops_;  ///< of cable_between(), as the next
+  std::vector<Hop> green_;          ///< by router and place
+  std::vector<Hop> black_;          ///< by router and chassis
+  std::vector<std::size_t> best_;
 };
 
 class DragonflyPlus final : public WiredZone {
@@ -298,7 +335,7 @@ class DragonflyPlus final : public WiredZone {
   std::size_t spines_;
   std::size_t nodes_;  ///< of a leaf
   SpreadCables global_;
-  std::vector<Cable> uplinks_;  ///< by leaf of the platform and spine
+  std::vector<WiredCable> uplinks_;  ///< by leaf of the platform and spine
 };
 
 class Rails final : public WiredZone {
@@ -336,10 +373,10 @@ class Rails final : public WiredZone {
     take(port(to).down);
   }
 
-  std::size_t nodes_;           ///< of an island
-  std::size_t gpus_;            ///< of a node
-  std::vector<Cable> nvlinks_;  ///< by host
-  std::vector<Cable> uplinks_;  ///< by island and rail
+  std::size_t nodes_;                ///< of an island
+  std::size_t gpus_;                 ///< of a node
+  std::vector<WiredCable> nvlinks_;  ///< by host
+  std::vector<WiredCable> uplinks_;  ///< by island and rail
 };
 
 template <class Zone>
@@ -501,7 +538,7 @@ WiredHosts wire(sg4::Engine& engine, const std::string& path, const std::string&
     refuse_topology(path, fmt::format("makes {:.0f} cables; a platform may have {:.0f}", cables,
                                       kMostWiredCables));
   }
-  PlainCluster cluster = plain_cluster(engine, path);
+  const PlainCluster cluster = plain_cluster(engine, path);
   if (hosts != static_cast<double>(cluster.hosts.size())) {
     refuse_topology(path, fmt::format("makes {:.0f} hosts, and the cluster has {}", hosts,
                                       cluster.hosts.size()));
@@ -509,7 +546,7 @@ WiredHosts wire(sg4::Engine& engine, const std::string& path, const std::string&
 
   CableMaker make(*engine.get_netzone_root());
   WiredZone* const zone = wiring.make(cluster.zone->get_name() + "_wired", numbers, make);
-  zone->set_hosts(cluster.hosts, std::move(cluster.ports));
+  zone->set_hosts(cluster.hosts, cluster.ports);
   take_over(zone, *cluster.zone, cluster.hosts);
   WiredHosts places;
   for (std::size_t host = 0; host < cluster.hosts.size(); ++host) {
