@@ -102,7 +102,7 @@ TEST_CASE("The SMPI conformance matrix knows every shipped platform") {
   CHECK(topologies::shipped_platforms() ==
         std::vector<std::string>{"alphabeta", "aries_8192", "aries_daint", "dragonn_v100",
                                  "exdyna_v100", "fat_tree", "fat_tree_4to1", "fat_tree_8192",
-                                 "gige_star", "nvlink_ib"});
+                                 "gige_star", "leonardo", "lumi", "mare_nostrum5", "nvlink_ib"});
 }
 
 TEST_CASE("Every scheme on alphabeta gives what a serial program gives, in the same time twice") {
@@ -132,7 +132,8 @@ TEST_CASE("Every scheme on fat_tree gives what a serial program gives, in the sa
 // Members of families that are above, with more hosts.
 TEST_CASE("Every scheme on the largest platforms gives what a serial program gives" *
           doctest::test_suite("large")) {
-  for (const char* platform : {"aries_8192", "fat_tree_4to1", "fat_tree_8192"}) {
+  for (const char* platform :
+       {"aries_8192", "fat_tree_4to1", "fat_tree_8192", "leonardo", "lumi", "mare_nostrum5"}) {
     check_ranks(platform, {8});
   }
 }

@@ -24,8 +24,10 @@ using thinwire::testing::text_of;
 }  // namespace
 
 TEST_CASE("help of topo and of what is under it teaches with examples") {
-  for (const char* command : {"topo", "topo show", "topo make", "topo check", "topo make star",
-                              "topo make fat_tree", "topo make dragonfly", "topo make nvlink_ib"}) {
+  for (const char* command :
+       {"topo", "topo show", "topo make", "topo check", "topo make star", "topo make fat_tree",
+        "topo make dragonfly", "topo make dragonfly_plus", "topo make nvlink_ib",
+        "topo make rails"}) {
     CAPTURE(std::string(command));
     const Ended ended = run_program(std::string(command) + " --help");
     CHECK(ended.exit_code == 0);
@@ -202,7 +204,7 @@ TEST_CASE("bad input of topo is refused in one line") {
   check_refused(run_program("topo make star hosts"), "expected KEY=VALUE");
   check_refused(run_program("topo make star host=3"), "did you mean 'hosts'?");
   check_refused(run_program("topo make star --hosts x"), "star: hosts: 'x' is not valid");
-  check_refused(run_program("topo make dragonfly --groups 17"), "no more groups than routers");
+  check_refused(run_program("topo make dragonfly --groups 9999"), "more than the 1048576");
   check_refused(run_program("topo make star -o /no/such/folder/x.xml"), "cannot be written");
   check_refused(run_program("topo"), "--help");
 }

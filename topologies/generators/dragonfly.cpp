@@ -15,10 +15,6 @@ std::int64_t group_size(const DragonflyParameters& p) {
   return std::int64_t{p.chassis} * p.routers * p.nodes;
 }
 
-LinkFigures bundle(const LinkFigures& cable, int cables) {
-  return {cable.bandwidth * cables, cable.latency};
-}
-
 void check(const DragonflyParameters& p) {
   for (const auto& [name, value] :
        {std::pair{"groups", p.groups}, std::pair{"chassis", p.chassis},
@@ -26,12 +22,6 @@ void check(const DragonflyParameters& p) {
         std::pair{"green_cables", p.green_cables}, std::pair{"black_cables", p.black_cables},
         std::pair{"blue_cables", p.blue_cables}}) {
     if (value < 1) throw InputError(fmt::format("dragonfly: {}: {} is less than 1", name, value));
-  }
-  if (p.groups > p.routers) {
-    throw InputError(fmt::format(
-        "dragonfly: {} groups with {} routers a chassis: SimGrid takes the link to group j from "
-        "router j of the first chassis, so there can be no more groups than routers a chassis",
-        p.groups, p.routers));
   }
   if (group_size(p) > kMostHosts || group_size(p) * p.groups > kMostHosts) {
     throw InputError(
@@ -44,32 +34,29 @@ void check(const DragonflyParameters& p) {
 
 std::string dragonfly_xml(const DragonflyParameters& p, const std::vector<std::string>& comment) {
   check(p);
-  XmlHead head{.comment = comment, .message_gap = p.message_gap, .links = {}};
-  head.links.emplace_back("local_link_", p.host);
-  // SimGrid refuses a property for links that do not exist.
-  if (p.routers > 1) head.links.emplace_back("green_link_", bundle(p.green, p.green_cables));
-  if (p.chassis > 1) head.links.emplace_back("black_link_", bundle(p.black, p.black_cables));
-  if (p.groups > 1) head.links.emplace_back("blue_link_", bundle(p.blue, p.blue_cables));
-  const std::string body = fmt::format(
-      "    <cluster id=\"dragonfly\" prefix=\"nid-\" radical=\"0-{}\" suffix=\"\" speed=\"{}\"\n"
-      "             topology=\"DRAGONFLY\" topo_parameters=\"{},{};{},{};{},{};{}\"\n"
-      "             bw=\"{}\" lat=\"{}\" sharing_policy=\"SPLITDUPLEX\"/>\n",
-      group_size(p) * p.groups - 1, kHostSpeed, p.groups, p.blue_cables, p.chassis, p.black_cables,
-      p.routers, p.green_cables, p.nodes, bandwidth_text(p.green.bandwidth),
-      time_text(p.green.latency));
-  return platform_xml(head, body);
+  XmlHead head{
+      .comment = comment,
+      .message_gap = p.message_gap,
+      .topology = fmt::format("dragonfly groups={} chassis={} routers={} nodes={} cables={}",
+                              p.groups, p.chassis, p.routers, p.nodes, p.blue_cables),
+      .links = {}};
+  // Figures for links that do not exist are refused.
+  if (p.routers > 1) head.links.emplace_back("green-", bundle(p.green, p.green_cables));
+  if (p.chassis > 1) head.links.emplace_back("black-", bundle(p.black, p.black_cables));
+  if (p.groups > 1) head.links.emplace_back("blue-", p.blue);
+  return platform_xml(head, cluster_xml("dragonfly", "nid-", group_size(p) * p.groups, p.host));
 }
 
 const std::vector<ParameterInfo>& dragonfly_parameters() {
   static const std::vector<ParameterInfo> parameters{
       {"hosts", "", "hosts to hold at least: sets groups to the least that does"},
-      {"groups", "14", "groups, at most one a router of a chassis"},
+      {"groups", "14", "groups"},
       {"chassis", "6", "chassis of a group"},
       {"routers", "16", "routers of a chassis"},
       {"nodes", "4", "nodes (hosts) of a router"},
       {"green-cables", "1", "cables between two routers of a chassis"},
       {"black-cables", "3", "cables between the same routers of two chassis"},
-      {"blue-cables", "73", "cables between two groups"},
+      {"blue-cables", "73", "cables between two groups, spread over the routers of each"},
       {"host-bandwidth", "10.2GBps", "of a node's link to its router, each way"},
       {"host-latency", "500ns", "of a node's link"},
       {"green-bandwidth", "5.25GBps", "of a green cable"},
@@ -100,14 +87,7 @@ std::string dragonfly_xml(const Settings& settings, const std::vector<std::strin
                         .blue = figures("blue"),
                         .message_gap = settings.time("gap")};
   if (const auto hosts = settings.optional_whole("hosts")) {
-    const std::int64_t groups = (*hosts + group_size(p) - 1) / group_size(p);
-    if (groups > p.routers) {
-      throw InputError(fmt::format(
-          "dragonfly: hosts: {} is not valid; expected at most {}, for {} groups of {} hosts with "
-          "one group a router of a chassis (raise routers, chassis or nodes)",
-          *hosts, group_size(p) * p.routers, p.routers, group_size(p)));
-    }
-    p.groups = static_cast<int>(groups);
+    p.groups = static_cast<int>((*hosts + group_size(p) - 1) / group_size(p));
   }
   return dragonfly_xml(p, comment);
 }

@@ -1,10 +1,8 @@
 // A dragonfly like that of Cray's XC (Aries): groups of chassis of routers of nodes. Green links
 // connect all routers of a chassis, black links the routers at the same position in any two chassis
-// of a group, and blue links any two groups.
-//
-// SimGrid routes minimally, and connects two groups by only one blue link: between router j of the
-// first chassis of group i and router i of the first chassis of group j. A real machine spreads its
-// bundle of blue cables over the routers of a group and has more paths.
+// of a group, and blue links any two groups. The blue cables of two groups are links of their own
+// and end on many routers: topologies/loading/wiring.hpp. With one chassis a group, the switches of
+// a group are connected all to all, as with Slingshot.
 #pragma once
 
 #include <string>
@@ -22,7 +20,7 @@ struct DragonflyParameters {
   int nodes = 4;         ///< per router
   int green_cables = 1;  ///< between two routers of a chassis; their bandwidths add up
   int black_cables = 3;  ///< between two routers at the same position
-  int blue_cables = 73;  ///< between two groups
+  int blue_cables = 73;  ///< between two groups, each a link of its own
   LinkFigures host{10.2e9, Seconds(0.5e-6)};
   LinkFigures green{5.25e9, Seconds(100e-9)};
   LinkFigures black{5.25e9, Seconds(100e-9)};
@@ -31,7 +29,7 @@ struct DragonflyParameters {
 };
 
 /// Numbers hosts nid-0, nid-1, ... router by router, chassis by chassis, group by group. Throws
-/// InputError for parameters that do not define a platform that SimGrid can route.
+/// InputError for parameters that define no platform.
 [[nodiscard]] std::string dragonfly_xml(const DragonflyParameters& parameters,
                                         const std::vector<std::string>& comment);
 

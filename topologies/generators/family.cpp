@@ -8,8 +8,10 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "topologies/generators/dragonfly.hpp"
+#include "topologies/generators/dragonfly_plus.hpp"
 #include "topologies/generators/fat_tree.hpp"
 #include "topologies/generators/nvlink_ib.hpp"
+#include "topologies/generators/rails.hpp"
 #include "topologies/generators/star.hpp"
 
 namespace thinwire::topologies {
@@ -54,10 +56,14 @@ const std::vector<Family>& all_families() {
        star_parameters(), "", &star_xml},
       {"fat_tree", "levels of switches with a settable oversubscription", fat_tree_parameters(), "",
        &fat_tree_xml},
-      {"dragonfly", "groups of chassis of routers, as Cray XC (Aries) has them",
+      {"dragonfly", "groups of chassis of routers, as Cray XC (Aries) and Slingshot have them",
        dragonfly_parameters(), "groups", &dragonfly_xml},
+      {"dragonfly_plus", "cells of leaf and spine switches, cables between the spines of cells",
+       dragonfly_plus_parameters(), "cells", &dragonfly_plus_xml},
       {"nvlink_ib", "nodes of GPUs on NVLink or PCIe, InfiniBand or Ethernet between them",
        nvlink_ib_parameters(), "nodes", &nvlink_ib_xml},
+      {"rails", "islands of nodes of GPUs, a NIC and a switch of the island for each GPU of a node",
+       rails_parameters(), "islands", &rails_xml},
   };
   return families;
 }

@@ -47,13 +47,8 @@ std::string star_xml(const StarParameters& parameters, const std::vector<std::st
                          .links = {}},
                         flat_body(parameters));
   }
-  const std::string body = fmt::format(
-      "    <cluster id=\"star\" prefix=\"host-\" radical=\"0-{}\" suffix=\"\" speed=\"{}\"\n"
-      "             bw=\"{}\" lat=\"{}\" sharing_policy=\"SPLITDUPLEX\"/>\n",
-      parameters.hosts - 1, kHostSpeed, bandwidth_text(parameters.cable.bandwidth),
-      time_text(parameters.cable.latency));
   return platform_xml({.comment = comment, .message_gap = parameters.message_gap, .links = {}},
-                      body);
+                      cluster_xml("star", "host-", parameters.hosts, parameters.cable));
 }
 
 const std::vector<ParameterInfo>& star_parameters() {

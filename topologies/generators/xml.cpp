@@ -17,6 +17,14 @@ std::string comment_safe(std::string line) {
 
 }  // namespace
 
+std::string cluster_xml(const std::string& id, const std::string& prefix, std::int64_t hosts,
+                        const LinkFigures& cable) {
+  return fmt::format(
+      "    <cluster id=\"{}\" prefix=\"{}\" radical=\"0-{}\" suffix=\"\" speed=\"{}\"\n"
+      "             bw=\"{}\" lat=\"{}\" sharing_policy=\"SPLITDUPLEX\"/>\n",
+      id, prefix, hosts - 1, kHostSpeed, bandwidth_text(cable.bandwidth), time_text(cable.latency));
+}
+
 std::string platform_xml(const XmlHead& head, const std::string& body) {
   std::string text =
       "<?xml version='1.0'?>\n"
@@ -31,6 +39,9 @@ std::string platform_xml(const XmlHead& head, const std::string& body) {
   if (head.message_gap.value() > 0) {
     text += fmt::format("    <prop id=\"thinwire.message_gap\" value=\"{}\"/>\n",
                         time_text(head.message_gap));
+  }
+  if (!head.topology.empty()) {
+    text += fmt::format("    <prop id=\"thinwire.topology\" value=\"{}\"/>\n", head.topology);
   }
   for (const auto& [prefix, figures] : head.links) {
     text += fmt::format("    <prop id=\"thinwire.link.{}\" value=\"{} {}\"/>\n", prefix,

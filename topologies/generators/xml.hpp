@@ -21,9 +21,19 @@ struct XmlHead {
   std::vector<std::string> comment;  ///< lines; "--" is written "- -", as XML requires
   std::string routing = "Full";      ///< of the outermost zone
   Seconds message_gap;
+  std::string topology = {};  ///< of switches and cables; see topologies/loading/wiring.hpp
   /// Prefixes of link names, and the figures of all such links; see platform.hpp.
   std::vector<std::pair<std::string, LinkFigures>> links;
 };
+
+/// A cluster of `hosts` hosts PREFIX0, PREFIX1, ... with full-duplex links to one switch.
+[[nodiscard]] std::string cluster_xml(const std::string& id, const std::string& prefix,
+                                      std::int64_t hosts, const LinkFigures& cable);
+
+/// The figures of several cables side by side, as of one link.
+[[nodiscard]] inline LinkFigures bundle(const LinkFigures& cable, int cables) {
+  return {cable.bandwidth * cables, cable.latency};
+}
 
 /// A whole platform file. `body` is the content of the outermost zone.
 [[nodiscard]] std::string platform_xml(const XmlHead& head, const std::string& body);

@@ -5,11 +5,10 @@
 #include <simgrid/s4u.hpp>
 
 #include <algorithm>
-#include <cstdint>
-#include <map>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "topologies/loading/own_zone.hpp"
 
 namespace thinwire::topologies {
 
@@ -17,13 +16,6 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 namespace routing = simgrid::kernel::routing;
-
-/// The two directions of a cable, as SimGrid's routes name them: up is from a node to its router,
-/// and from the lower to the higher router.
-struct Cable {
-  const sg4::Link* up = nullptr;
-  const sg4::Link* down = nullptr;
-};
 
 struct Shape {
   std::size_t groups = 0;
@@ -41,33 +33,6 @@ struct Cables {
   std::vector<Cable> black;
   std::vector<Cable> blue;
 };
-
-/// The number at the end of a link's name, "_UP" and "_DOWN" aside: SimGrid counts links as it
-/// makes them.
-std::uint64_t serial_of(std::string_view name) {
-  std::uint64_t serial = 0;
-  for (const char c : name.substr(name.rfind('_') + 1)) {
-    serial = serial * 10 + static_cast<std::uint64_t>(c - '0');
-  }
-  return serial;
-}
-
-std::vector<Cable> cables_of(const std::vector<sg4::Link*>& links, std::string_view prefix) {
-  std::map<std::uint64_t, Cable> by_serial;
-  for (const sg4::Link* link : links) {
-    std::string_view name = link->get_name();
-    if (!name.starts_with(prefix)) continue;
-    const bool up = name.ends_with("_UP");
-    const bool down = name.ends_with("_DOWN");
-    name.remove_suffix(up ? 3 : down ? 5 : 0);
-    Cable& cable = by_serial[serial_of(name)];
-    if (!down) cable.up = link;
-    if (!up) cable.down = link;  // what is neither serves both ways
-  }
-  std::vector<Cable> cables;
-  for (const auto& [serial, cable] : by_serial) cables.push_back(cable);
-  return cables;
-}
 
 class Dragonfly final : public routing::NetZoneImpl {
  public:
@@ -236,15 +201,7 @@ bool mend_dragonfly(sg4::Engine& engine) {
     loopbacks.push_back(loopback);
   }
   auto* mended = new Dragonfly(zone->get_name() + "_mended", shape, cables, std::move(loopbacks));
-  // Which owns it from here. A cluster without a zone around it has no parent.
-  mended->set_parent(zone->get_parent() != nullptr ? zone->get_parent() : zone);
-  mended->set_network_model(zone->get_network_model());
-  mended->set_cpu_pm_model(zone->get_cpu_pm_model());
-  mended->set_cpu_vm_model(zone->get_cpu_vm_model());
-  mended->set_disk_model(zone->get_disk_model());
-  mended->set_host_model(zone->get_host_model());
-  for (sg4::Host* host : hosts) host->get_netpoint()->set_englobing_zone(mended);
-  mended->seal();
+  take_over(mended, *zone, hosts);
   return true;
 }
 

@@ -15,6 +15,7 @@
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/numbers.hpp"
 #include "sim/core/base/random.hpp"
+#include "topologies/loading/placement_table.hpp"
 
 namespace thinwire::topologies {
 
@@ -128,6 +129,7 @@ std::vector<HostIndex> place(std::span<const PlatformHost> hosts, int ranks,
   if (ranks < 0) throw InputError(fmt::format("{} ranks cannot be placed", ranks));
   const auto wanted = static_cast<std::size_t>(ranks);
   const bool file = is_file(placement);
+  if (file && is_placement_table(placement)) return place_by_table(hosts, ranks, placement);
   std::vector<HostIndex> order;
   if (file) {
     order = from_file(hosts, placement);

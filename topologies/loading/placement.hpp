@@ -5,6 +5,7 @@
 //   random:SEED   a shuffle of the hosts, the same for the same seed
 //   a file        one host a line, rank 0 first; '#' starts a comment. A host may come several
 //                 times: its ranks share its port. What has a '/' or a '.' is taken for a file.
+//                 A file with commas is a CSV table of ranks and nodes: placement_table.hpp
 #pragma once
 
 #include <span>

@@ -26,6 +26,7 @@
 #include "sim/core/base/files.hpp"
 #include "topologies/loading/dragonfly_routes.hpp"
 #include "topologies/loading/shortest_paths.hpp"
+#include "topologies/loading/wiring.hpp"
 
 // SimGrid's headers for these are internal, or bring all of MPI along.
 extern "C" void smpi_init_options();
@@ -141,6 +142,7 @@ struct Platform::Loaded {
   int count = 1;
   char** values = arguments.data();
   std::unique_ptr<sg4::Engine> engine;
+  WiredHosts wired;
   std::vector<PlatformHost> hosts;
   std::vector<sg4::Host*> simgrid_hosts;
   std::vector<bool> unrouted;  ///< by host: its zone is Empty
@@ -162,6 +164,7 @@ void Platform::Loaded::load(const Platform::Loading& loading) {
   try {
     ShortestPaths paths;
     engine->load_platform(path);
+    if (!xml.topology.empty()) wired = wire(*engine, path, xml.topology);
     read_zone_properties();
     mend_dragonfly(*engine);
     if (!xml.bypasses) paths.replace_dijkstra(*engine, loading.own_paths_from);
@@ -218,9 +221,9 @@ void Platform::Loaded::read_zone_properties() {
                         "'2us'",
                         path, key, value));
       }
-    } else if (key.starts_with(kOurs) && key != kNodeProperty) {
-      throw InputError(fmt::format("{}: unknown property '{}'; known are {} and {}PREFIX", path,
-                                   key, kGapProperty, kLinkProperty));
+    } else if (key.starts_with(kOurs) && key != kNodeProperty && key != kTopologyProperty) {
+      throw InputError(fmt::format("{}: unknown property '{}'; known are {}, {} and {}PREFIX", path,
+                                   key, kGapProperty, kTopologyProperty, kLinkProperty));
     }
   }
   for (const sg4::NetZone* child : root->get_children()) refuse_zone_properties(*child);
@@ -245,6 +248,11 @@ void Platform::Loaded::list_hosts() {
     const char* node = host->get_property(kNodeProperty);
     const std::string name(host->get_name());
     hosts.push_back({.name = name, .node = node == nullptr ? name : node});
+    if (const auto place = wired.find(host); place != wired.end()) {
+      if (!place->second.node.empty()) hosts.back().node = place->second.node;
+      hosts.back().group = place->second.group;
+      hosts.back().access = place->second.access;
+    }
     const auto& zone = *host->get_netpoint()->get_englobing_zone();
     unrouted.push_back(std::string_view(typeid(zone).name()).find("EmptyZone") !=
                        std::string_view::npos);  // SimGrid hides its type

@@ -11,6 +11,8 @@
 //   zone  thinwire.link.PREFIX      on the outermost zone: "BANDWIDTH LATENCY" of all links whose
 //                             names start with PREFIX, as in "5.25GBps 100ns": SimGrid's clusters
 //                             know one figure for all their links
+//   zone  thinwire.topology         on the outermost zone: switches and cables around the one cluster
+//                             of hosts of a platform, see wiring.hpp
 #pragma once
 
 #include <cstdint>
@@ -26,8 +28,13 @@
 namespace thinwire::topologies {
 
 struct PlatformHost {
+  /// Of `group` where the platform does not tell: only those with thinwire.topology do.
+  static constexpr std::uint32_t kNoGroup = 0xffffffff;
+
   std::string name;
   std::string node;
+  std::uint32_t group = kNoGroup;  ///< its group, cell or island, from 0
+  std::uint32_t access = 0;        ///< its access switch among those of the group, from 0
 };
 
 struct PlatformLink {

@@ -259,6 +259,10 @@ class Reader {
     if (name == "prop" && !open_.empty() && open_.back().name == "config") {
       check_configuration(attributes["id"], attributes["value"]);
     }
+    if (name == "prop" && open_.size() == 2 && attributes["id"] == kTopologyProperty) {
+      found_.topology = attributes["value"];
+      found_.dragonflies = found_.dragonflies || found_.topology.starts_with("dragonfly");
+    }
     if ((name == "zoneRoute" || name == "ASroute") && attributes["src"] == attributes["dst"]) {
       refuse(fmt::format("{} from {} to itself: SimGrid knows no such route", name,
                          attributes["src"]));

@@ -3,14 +3,18 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace thinwire::topologies {
+
+inline constexpr std::string_view kTopologyProperty = "thinwire.topology";
 
 struct PlatformXml {
   bool bypasses = false;     ///< ways around the routing, which SimGrid does not tell of
   bool distances = false;    ///< Vivaldi zones: routes take longer than their links
-  bool dragonflies = false;  ///< clusters of that topology, as the next
-  bool fat_trees = false;
+  bool dragonflies = false;  ///< clusters of that topology, or a thinwire.topology (wiring.hpp)
+  bool fat_trees = false;    ///< clusters of that topology
+  std::string topology;      ///< thinwire.topology of the outermost zone
 };
 
 /// Throws InputError naming the file, the line and the reason where it is not well-formed, holds what

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "topologies/loading/own_zone.hpp"
+
 namespace thinwire::topologies {
 
 namespace {
@@ -194,14 +196,7 @@ bool ShortestPaths::replace_dijkstra(const sg4::Engine& engine, std::size_t leas
   if (zone->get_table_size() < least_vertices) return false;
   auto* paths =
       new Zone(zone->get_name() + "_shortest_paths", heard_->routes, engine.get_all_links());
-  paths->set_parent(zone);  // which owns it from here
-  paths->set_network_model(zone->get_network_model());
-  paths->set_cpu_pm_model(zone->get_cpu_pm_model());
-  paths->set_cpu_vm_model(zone->get_cpu_vm_model());
-  paths->set_disk_model(zone->get_disk_model());
-  paths->set_host_model(zone->get_host_model());
-  for (sg4::Host* host : engine.get_all_hosts()) host->get_netpoint()->set_englobing_zone(paths);
-  paths->seal();
+  take_over(paths, *zone, engine.get_all_hosts());
   return true;
 }
 

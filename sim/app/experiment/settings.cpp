@@ -139,7 +139,7 @@ Settings declared() {
             .flag = "--placement",
             .readers = "links, smpi, alphabeta",
             .help = "placement of ranks on hosts: block, round_robin, random:SEED, or a file with "
-                    "one host per line"},
+                    "one host per line, or a CSV with columns rank and node"},
            THINWIRE_MEMBER(placement)),
       with({.path = "packets",
             .aspect = A::place,

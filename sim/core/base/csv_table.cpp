@@ -109,7 +109,7 @@ const std::string& CsvTable::text(std::size_t row, const std::string& column) co
 void CsvTable::wrong(std::size_t row, const std::string& column, const std::string& wanted) const {
   const Cell& at = cell(row, column);
   refuse_at(path_, at.line, at.column,
-            fmt::format("{}: '{}' is not right; wanted is {}", column, printable(at.text), wanted));
+            fmt::format("{}: '{}' is not valid; expected {}", column, printable(at.text), wanted));
 }
 
 double CsvTable::number(std::size_t row, const std::string& column,

@@ -18,6 +18,7 @@
 namespace {
 
 using namespace thinwire;
+using testing::check_refused;
 using testing::Ended;
 using testing::lines_in;
 using testing::run_program;
@@ -377,15 +378,55 @@ TEST_CASE("alphabeta takes its machine from a platform, end to end") {
 TEST_CASE("list names the platforms, and the network that takes them") {
   const Ended table = run_program("list platforms");
   CHECK(table.exit_code == 0);
-  for (const char* name :
-       {"alphabeta", "aries_8192", "aries_daint", "dragonn_v100", "exdyna_v100", "fat_tree",
-        "fat_tree_4to1", "fat_tree_8192", "gige_star", "nvlink_ib"}) {
+  for (const char* name : {"alphabeta", "aries_8192", "aries_daint", "dragonn_v100", "exdyna_v100",
+                           "fat_tree", "fat_tree_4to1", "fat_tree_8192", "gige_star", "leonardo",
+                           "lumi", "mare_nostrum5", "nvlink_ib"}) {
     CHECK(contains(table.out, std::string(name) + " "));
     CHECK(contains(table.out, std::string(name) + ".xml"));
   }
   const auto records = nlohmann::json::parse(run_program("list platforms --format json").out);
   for (const auto& record : records) CHECK(record["kind"] == "platform");
   CHECK(contains(run_program("list networks").out, "smpi"));
+}
+
+TEST_CASE(
+    "a measured placement puts ranks on a wired platform, or is refused with line and column") {
+  const TemporaryFolder folder;
+  const std::string platform = folder.path("p.xml");
+  REQUIRE(run_program("topo make dragonfly_plus --cells 2 --leaves 2 --spines 2 --nodes 2 "
+                      "--global-cables 2 -o " +
+                      platform)
+              .exit_code == 0);
+  const auto time_on = [&](const std::string& network, const std::string& table) {
+    const std::string file = folder.write("job.csv", "rank,node,group,switch\n" + table);
+    const Ended ended = run_program(
+        "run --scheme topka -n 1000 -k 100 --iterations 1 --format jsonl "
+        "--network " +
+        network + " -P 4 --platform " + platform + " --placement " + file);
+    CAPTURE(ended.err);
+    REQUIRE(ended.exit_code == 0);
+    return nlohmann::json::parse(ended.out)["result"]["time_s"].get<double>();
+  };
+  const std::string together = "0,a,1,x\n1,b,1,x\n2,c,1,y\n3,d,1,y\n";
+  const std::string apart = "0,a,1,x\n1,b,2,x\n2,c,1,y\n3,d,2,y\n";
+  const std::string by_name = "0,nid-0,1,x\n1,nid-4,1,x\n2,nid-2,1,y\n3,nid-6,1,y\n";
+  CHECK(time_on("links", together) < time_on("links", apart));
+  CHECK(time_on("links", apart) == time_on("links", by_name));
+  CHECK(time_on("links", apart) == doctest::Approx(time_on("smpi", apart)).epsilon(1e-9));
+
+  const auto refused = [&](const std::string& table, const std::string& why) {
+    const std::string file = folder.write("bad.csv", "rank,node,group,switch\n" + table);
+    CAPTURE(table);
+    for (const char* network : {"links", "smpi", "alphabeta"}) {
+      check_refused(run_program(std::string("run -P 4 --network ") + network + " --platform " +
+                                platform + " --placement " + file),
+                    file + why);
+    }
+  };
+  refused("0,a,1,x\n1,b,1,x\n", ":3:1: places 2 ranks, fewer than the 4 of the run");
+  refused("0,a,1,x\n1,b,2,x\n2,c,3,x\n3,d,3,x\n", ":4:5: group '3' is one too many");
+  refused("0,nid-0,1,x\n1,nid-1,1,x\n2,nid_2,1,x\n3,nid-3,1,x\n",
+          ":4:3: unknown host 'nid_2'; did you mean 'nid-2'?");
 }
 
 TEST_CASE("a point's key follows what is in the files that it names") {

@@ -217,13 +217,31 @@ TEST_CASE("the graph of a fat tree has its switches and its cables") {
 
 TEST_CASE("the graph of a dragonfly has its routers, and routes that are as short as can be") {
   // 3 groups of 2 chassis of 3 routers of 2 nodes: 36 + 18 green + 9 black + 3 blue cables.
-  CHECK(figures_of_family("dragonfly",
-                          {{"groups", "3"}, {"chassis", "2"}, {"routers", "3"}, {"nodes", "2"}}) ==
-        "36/18/132/7/7/0/0");
+  CHECK(figures_of_family("dragonfly", {{"groups", "3"},
+                                        {"chassis", "2"},
+                                        {"routers", "3"},
+                                        {"nodes", "2"},
+                                        {"blue-cables", "1"}}) == "36/18/132/7/7/0/0");
+  // 2 cables between two groups end on both routers of each: 8 + 4 green + 12 blue cables.
+  CHECK(figures_of_family("dragonfly", {{"groups", "4"},
+                                        {"chassis", "1"},
+                                        {"routers", "2"},
+                                        {"nodes", "1"},
+                                        {"blue-cables", "2"}})
+            .starts_with("8/8/48/"));
   // One group, one chassis: 8 nodes, 6 green cables.
   CHECK(figures_of_family("dragonfly",
                           {{"groups", "1"}, {"chassis", "1"}, {"routers", "4"}, {"nodes", "2"}}) ==
         "8/4/28/3/3/0/0");
+}
+
+TEST_CASE("the graph of a Dragonfly+ has its leaves, its spines and its cables") {
+  // 2 cells of 3 leaves of 2 hosts and 2 spines: 12 + 12 uplinks + 2 cables between the cells.
+  CHECK(figures_of_family("dragonfly_plus", {{"cells", "2"},
+                                             {"leaves", "3"},
+                                             {"spines", "2"},
+                                             {"nodes", "2"},
+                                             {"global-cables", "2"}}) == "12/10/52/5/5/0/0");
 }
 
 TEST_CASE("the graph of NVLink nodes has their switches, leaves and core") {

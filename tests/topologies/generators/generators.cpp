@@ -10,10 +10,12 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/topologies/loading.hpp"
 #include "topologies/generators/dragonfly.hpp"
+#include "topologies/generators/dragonfly_plus.hpp"
 #include "topologies/generators/family.hpp"
 #include "topologies/generators/fat_tree.hpp"
 #include "topologies/generators/nvlink_ib.hpp"
 #include "topologies/generators/quantities.hpp"
+#include "topologies/generators/rails.hpp"
 #include "topologies/generators/star.hpp"
 
 namespace thinwire::topologies {
@@ -80,13 +82,35 @@ TEST_CASE("a dragonfly has the hosts and cables that its parameters say") {
     CAPTURE(g);
     CAPTURE(c);
     const int hosts = g * c * r * n;
-    const int cables = hosts + g * c * choose_two(r) + g * choose_two(c) * r + choose_two(g);
+    const int cables = hosts + g * c * choose_two(r) + g * choose_two(c) * r + 5 * choose_two(g);
     CHECK(counts_of("dragonfly", {{"groups", std::to_string(g)},
                                   {"chassis", std::to_string(c)},
                                   {"routers", std::to_string(r)},
-                                  {"nodes", std::to_string(n)}}) ==
+                                  {"nodes", std::to_string(n)},
+                                  {"blue-cables", "5"}}) ==
           fmt::format("{0}/{0}/{1}", hosts, 2 * cables + 1));
   }
+}
+
+TEST_CASE("a Dragonfly+ has the hosts and cables that its parameters say") {
+  // Hosts, leaves x spines of each cell, cables between any two cells.
+  CHECK(counts_of("dragonfly_plus", {{"cells", "3"},
+                                     {"leaves", "2"},
+                                     {"spines", "4"},
+                                     {"nodes", "5"},
+                                     {"global-cables", "7"}}) ==
+        fmt::format("30/30/{}", 2 * (30 + 3 * 2 * 4 + 3 * 7) + 1));
+  CHECK(counts_of("dragonfly_plus",
+                  {{"cells", "1"}, {"leaves", "1"}, {"spines", "1"}, {"nodes", "1"}}) ==
+        fmt::format("1/1/{}", 2 * (1 + 1) + 1));
+}
+
+TEST_CASE("rails have the GPUs and cables that their parameters say, and name their nodes") {
+  // NICs and NVLinks, and an uplink for each rail of an island; a single switch needs no core.
+  CHECK(counts_of("rails", {{"islands", "2"}, {"nodes", "3"}, {"gpus", "4"}}) ==
+        fmt::format("24/6/{}", 2 * (24 + 24 + 8) + 1));
+  CHECK(counts_of("rails", {{"islands", "1"}, {"nodes", "3"}, {"gpus", "1"}}) ==
+        fmt::format("3/3/{}", 2 * (3 + 3) + 1));
 }
 
 TEST_CASE("a fat tree has the hosts and cables that its parameters say") {
@@ -138,12 +162,11 @@ TEST_CASE("hosts asked for are the least size that holds them") {
   CHECK(counts_of("fat_tree", {{"hosts", "1025"}}).starts_with("1280/"));
   CHECK(counts_of("nvlink_ib", {{"hosts", "17"}}).starts_with("24/3/"));
   CHECK(counts_of("star", {{"hosts", "17"}}).starts_with("17/"));
+  CHECK(counts_of("dragonfly_plus", {{"hosts", "181"}}).starts_with("360/"));
+  CHECK(counts_of("rails", {{"hosts", "641"}}).starts_with("1280/320/"));
 }
 
 TEST_CASE("parameters that make no platform are refused with the reason") {
-  CHECK(
-      contains(refusal("dragonfly", {{"groups", "17"}}), "no more groups than routers a chassis"));
-  CHECK(contains(refusal("dragonfly", {{"hosts", "7000"}}), "at most 6144"));
   CHECK(contains(refusal("dragonfly", {{"hosts", "7000"}, {"groups", "2"}}), "hosts sets groups"));
   CHECK(contains(refusal("dragonfly", {{"chassis", "0"}}), "chassis: '0' is not valid"));
   CHECK(contains(refusal("dragonfly", {{"chassis", "6.5"}}), "a whole number from 1"));
@@ -168,6 +191,12 @@ TEST_CASE("parameters that make no platform are refused with the reason") {
   CHECK(contains(
       refusal("dragonfly", {{"chassis", "1000000"}, {"routers", "1000000"}, {"nodes", "1000000"}}),
       "more than the 1048576"));
+  CHECK(contains(refusal("dragonfly_plus", {{"spines", "0"}}), "spines: '0' is not valid"));
+  CHECK(contains(refusal("dragonfly_plus", {{"cells", "9999"}, {"nodes", "99"}}), "more than the"));
+  CHECK(contains(refusal("dragonfly_plus", {{"hosts", "9"}, {"cells", "1"}}), "hosts sets cells"));
+  CHECK(contains(refusal("rails", {{"oversubscription", "0"}}), "is not above 0"));
+  CHECK(contains(refusal("rails", {{"oversubscription", "1,1"}}), "one number above 0"));
+  CHECK(contains(refusal("rails", {{"islands", "9999"}, {"nodes", "99"}}), "more than the"));
   CHECK(contains(refusal("star", {{"flat", "2"}}), "flat: '2' is not valid; expected 0 or 1"));
   CHECK(contains(refusal("nvlink_ib", {{"nics", "3"}}), "expected a divisor of 8"));
   CHECK(contains(refusal("nvlink_ib", {{"wiring", "star"}}), "expected rails or nodes"));
@@ -190,6 +219,10 @@ TEST_CASE("the defaults of the texts are those of the structs") {
         fat_tree_xml(FatTreeParameters{}, none));
   CHECK(nvlink_ib_xml(Settings("nvlink_ib", nvlink_ib_parameters(), {}), none) ==
         nvlink_ib_xml(NvlinkIbParameters{}, none));
+  CHECK(dragonfly_plus_xml(Settings("dragonfly_plus", dragonfly_plus_parameters(), {}), none) ==
+        dragonfly_plus_xml(DragonflyPlusParameters{}, none));
+  CHECK(rails_xml(Settings("rails", rails_parameters(), {}), none) ==
+        rails_xml(RailsParameters{}, none));
 }
 
 TEST_CASE("the comment of a platform cannot break its XML") {

@@ -23,9 +23,23 @@ using Hosts = std::vector<HostIndex>;
 std::vector<PlatformHost> machine(int nodes, int gpus) {
   std::vector<PlatformHost> hosts;
   for (int i = 0; i < nodes * gpus; ++i) {
-    hosts.push_back({"gpu-" + std::to_string(i), "node" + std::to_string(i / gpus)});
+    hosts.push_back(
+        {.name = "gpu-" + std::to_string(i), .node = "node" + std::to_string(i / gpus)});
   }
   return hosts;
+}
+
+/// Hosts n0, n1, ... of groups of switches of nodes of hosts.
+std::vector<PlatformHost> grouped(int groups, int switches, int nodes, int hosts) {
+  std::vector<PlatformHost> all;
+  for (int i = 0; i < groups * switches * nodes * hosts; ++i) {
+    const int at = i / hosts / nodes;
+    all.push_back({.name = "h" + std::to_string(i),
+                   .node = "node" + std::to_string(i / hosts),
+                   .group = static_cast<std::uint32_t>(at / switches),
+                   .access = static_cast<std::uint32_t>(at % switches)});
+  }
+  return all;
 }
 
 /// A file that is removed in the end.
@@ -62,7 +76,7 @@ TEST_CASE("round robin takes the first host of every node, then the second") {
 
 TEST_CASE("round robin passes by nodes whose hosts are used up") {
   std::vector<PlatformHost> hosts = machine(2, 3);
-  hosts.push_back({"lone", "node2"});
+  hosts.push_back({.name = "lone", .node = "node2"});
   CHECK(place(hosts, 7, "round_robin") == Hosts{0, 3, 6, 1, 4, 2, 5});
 }
 
@@ -105,6 +119,82 @@ TEST_CASE("an unknown host is named with its file, its line and the nearest name
   const HostFile far("elsewhere\n");
   CHECK(contains(error_of<InputError>([&] { (void)place(machine(2, 8), 2, far.path()); }),
                  "the 16 hosts run from 'gpu-0' to 'gpu-15'"));
+}
+
+TEST_CASE("a table maps ranks to hosts by name, in any order of lines and columns") {
+  const HostFile file("node, extra,rank\r\n# a comment\ngpu-3,x,1\n\ngpu-1,y,0\ngpu-1,z,2\n");
+  CHECK(place(machine(2, 2), 3, file.path()) == Hosts{1, 3, 1});
+  CHECK(place(machine(2, 2), 1, file.path()) == Hosts{1});
+}
+
+TEST_CASE("a table that names nodes puts their ranks on their hosts, and begins again") {
+  const HostFile file("rank,node\n0,node1\n1,node0\n2,node1\n3,node1\n4,gpu-0\n");
+  CHECK(place(machine(2, 2), 5, file.path()) == Hosts{2, 0, 3, 2, 0});
+}
+
+TEST_CASE("a table of another machine's nodes is placed by group, switch and order") {
+  const HostFile file(
+      "rank,node,group,switch\n"
+      "0,n7,west,s4\n"  // group 0, switch 0, node 0
+      "1,n3,east,s1\n"  // group 1, switch 0, node 0
+      "2,n8,west,s9\n"  // group 0, switch 1, node 0
+      "3,n7,west,s4\n"  // again n7
+      "4,n9,west,s4\n"  // group 0, switch 0, node 1
+      "5,n1,east,s4\n"  // another switch of that name: group 1, switch 1
+  );
+  CHECK(place(grouped(2, 2, 2, 1), 6, file.path()) == Hosts{0, 4, 2, 0, 1, 6});
+  // Two hosts a node: the second rank of n7 is on its second host.
+  CHECK(place(grouped(2, 2, 2, 2), 6, file.path()) == Hosts{0, 8, 4, 1, 2, 12});
+  // Where a group has one switch, the column switch says nothing.
+  CHECK(place(grouped(2, 1, 4, 1), 6, file.path()) == Hosts{0, 4, 1, 0, 2, 5});
+  const HostFile no_switch("rank,node,group\n0,a,g\n1,b,g\n2,c,g\n3,d,h\n4,a,g\n");
+  CHECK(place(grouped(2, 2, 2, 1), 5, no_switch.path()) == Hosts{0, 1, 2, 4, 0});
+}
+
+TEST_CASE("what a table has too many of is named with line and column") {
+  const auto refusal = [](const std::string& rows) {
+    const HostFile file("rank,node,group,switch\n" + rows);
+    const std::string error = error_of<InputError>([&] {
+      (void)place(grouped(2, 2, 2, 1), static_cast<int>(std::ranges::count(rows, '\n')),
+                  file.path());
+    });
+    return error.starts_with(file.path()) ? error.substr(file.path().size()) : error;
+  };
+  CHECK(refusal("0,a,g,s\n1,b,h,s\n2,c,i,s\n") ==
+        ":4:5: group 'i' is one too many: the platform has 2 groups");
+  CHECK(refusal("0,a,g,s\n1,b,g,t\n2,c,g,u\n") ==
+        ":4:7: switch 'u' is one too many in group 'g': a group of the platform has 2 switches");
+  CHECK(refusal("0,a,g,s\n1,b,g,s\n2,c,g,s\n") ==
+        ":4:3: node 'c' is one too many on switch 's' of group 'g': a switch of the platform has 2 "
+        "nodes");
+  CHECK(refusal("0,a,g,s\n1,a,h,s\n") == ":3:5: node 'a' is in group 'g' and in group 'h'");
+}
+
+TEST_CASE("a table that is not valid is refused with file, line and column") {
+  const auto refusal = [](const std::string& text, int ranks) {
+    const HostFile file(text);
+    const std::string error =
+        error_of<InputError>([&] { (void)place(machine(1, 2), ranks, file.path()); });
+    return error.starts_with(file.path()) ? error.substr(file.path().size()) : error;
+  };
+  CHECK(contains(refusal("rank,host\n0,gpu-0\n", 1), ":1:1: the header has no column 'node'"));
+  CHECK(contains(refusal("a,node\n0,gpu-0\n", 1), ":1:1: the header has no column 'rank'"));
+  CHECK(contains(refusal("rank,node,node\n", 1), ":1:11: the column 'node' is there twice"));
+  CHECK(refusal("rank,node\n0,gpu-0\n1,gpu-1,x\n", 2) == ":3:9: 3 fields, and the header has 2");
+  CHECK(refusal("rank,node\n0\n", 1) == ":2:1: 1 fields, and the header has 2");
+  CHECK(refusal("rank,node\n0,\n", 1) == ":2:3: the node is empty");
+  CHECK(refusal("rank,node\n -1,gpu-0\n", 1) == ":2:2: rank '-1': expected a whole number from 0");
+  CHECK(refusal("rank,node\n0,gpu-0\n0,gpu-1\n", 2) == ":3:1: rank 0 is there twice");
+  CHECK(refusal("rank,node\n0,gpu-0\n2,gpu-1\n", 2) ==
+        ":3:1: rank 2 is there, and rank 1 is missing");
+  CHECK(refusal("rank,node\n0,gpu-0\n1,gpu_1\n", 2) ==
+        ":3:3: unknown host 'gpu_1'; did you mean 'gpu-1'?");
+  CHECK(refusal("rank,node\n0,gpu-0\n1,gpu-1\n", 3) ==
+        ":3:1: places 2 ranks, fewer than the 3 of the run");
+  CHECK(refusal("rank,node\n", 1) == ":1:1: places 0 ranks, fewer than the 1 of the run");
+  // A platform without groups says nothing about a machine's switches.
+  CHECK(
+      contains(refusal("rank,node,group,switch\n0,lrdn1,1,2\n", 1), ":2:3: unknown host 'lrdn1'"));
 }
 
 TEST_CASE("what is no placement is refused with what would be right") {

@@ -78,7 +78,9 @@ struct Expected {
 };
 
 std::string kind_of(const std::string& link) {
-  return link.substr(0, std::min(link.find_first_of("0123456789"), link.find("_link_")));
+  const std::string kind =
+      link.substr(0, std::min(link.find_first_of("0123456789"), link.find("_link_")));
+  return kind.ends_with("-") && kind != "cable-" ? kind.substr(0, kind.size() - 1) : kind;
 }
 
 /// "latency bandwidth kinds" of a route.
@@ -165,6 +167,9 @@ TEST_CASE("shipped platforms have the hosts and the message gaps that their note
   CHECK(gap_and_hosts("fat_tree_4to1") == "3e-07 4096");
   CHECK(gap_and_hosts("fat_tree_8192") == "3e-07 8192");
   CHECK(gap_and_hosts("nvlink_ib") == "3e-07 512");
+  CHECK(gap_and_hosts("leonardo") == "3e-07 3600");
+  CHECK(gap_and_hosts("lumi") == "3e-07 2048");
+  CHECK(gap_and_hosts("mare_nostrum5") == "3e-07 4480");
   CHECK(gap_and_hosts("gige_star") == "5e-06 64");
   CHECK(gap_and_hosts("exdyna_v100") == "3e-07 16");
   CHECK(gap_and_hosts("dragonn_v100") == "5e-07 16");
@@ -175,28 +180,30 @@ TEST_CASE("aries_daint: blade, chassis, group and machine") {
   // black hop, 0.5 us a blue one.
   check_routes(
       "aries_daint",
-      {{"nid-0", "nid-3", 1.0e-6, 10.2e9, "local-local"},
-       {"nid-0", "nid-4", 1.1e-6, 5.25e9, "local-green-local"},
-       {"nid-0", "nid-64", 1.1e-6, 10.2e9, "local-black-local"},
-       {"nid-0", "nid-68", 1.2e-6, 5.25e9, "local-green-black-local"},
-       {"nid-68", "nid-0", 1.2e-6, 5.25e9, "local-green-black-local"},
-       {"nid-383", "nid-130", 1.2e-6, 5.25e9, "local-green-black-local"},
-       // Router 1 of group 0 holds the link to group 1, router 0 of group 1 the one to group 0.
-       {"nid-4", "nid-384", 1.5e-6, 10.2e9, "local-blue-local"},
-       {"nid-0", "nid-384", 1.6e-6, 5.25e9, "local-green-blue-local"},
-       {"nid-383", "nid-5375", 1.9e-6, 5.25e9, "local-green-black-blue-green-black-local"}});
+      {{"nid-0", "nid-3", 1.0e-6, 10.2e9, "dragonfly-dragonfly"},
+       {"nid-0", "nid-4", 1.1e-6, 5.25e9, "dragonfly-green-dragonfly"},
+       {"nid-0", "nid-64", 1.1e-6, 10.2e9, "dragonfly-black-dragonfly"},
+       {"nid-0", "nid-68", 1.2e-6, 5.25e9, "dragonfly-green-black-dragonfly"},
+       {"nid-68", "nid-0", 1.2e-6, 5.25e9, "dragonfly-green-black-dragonfly"},
+       {"nid-383", "nid-130", 1.2e-6, 5.25e9, "dragonfly-green-black-dragonfly"},
+       // Cable c between groups 0 and 1 is on router c of both, as far as router 72.
+       {"nid-4", "nid-388", 1.5e-6, 4.7e9, "dragonfly-blue-dragonfly"},
+       {"nid-288", "nid-672", 1.5e-6, 4.7e9, "dragonfly-blue-dragonfly"},
+       // Router 80 has none: the nearest with the least on the other side is router 0, in its row.
+       {"nid-320", "nid-384", 1.6e-6, 4.7e9, "dragonfly-black-blue-dragonfly"},
+       {"nid-384", "nid-320", 1.6e-6, 4.7e9, "dragonfly-blue-black-dragonfly"}});
 }
 
-TEST_CASE("aries_daint: the cables of a bundle add up") {
+TEST_CASE("aries_daint: the cables of a bundle add up, those between groups are links each") {
   const std::string bandwidths =
       on_platform(platform_file("aries_daint"), [](const Platform& platform) {
         std::map<std::string, double> by_kind;
         for (const PlatformLink& link : platform.links())
           by_kind[kind_of(link.name)] = link.bandwidth;
-        return fmt::format("{} {} {} {}", by_kind["local"], by_kind["green"], by_kind["black"],
+        return fmt::format("{} {} {} {}", by_kind["dragonfly"], by_kind["green"], by_kind["black"],
                            by_kind["blue"]);
       });
-  CHECK(bandwidths == fmt::format("{} {} {} {}", 10.2e9, 5.25e9, 15.75e9, 343.1e9));
+  CHECK(bandwidths == fmt::format("{} {} {} {}", 10.2e9, 5.25e9, 15.75e9, 4.7e9));
 }
 
 TEST_CASE("fat_tree: under one leaf, in one pod, across") {
@@ -209,9 +216,9 @@ TEST_CASE("fat_tree: under one leaf, in one pod, across") {
 
 TEST_CASE("aries_8192 and the other fat trees: the figures of their families, further out") {
   check_routes("aries_8192",
-               {{"nid-0", "nid-3", 1.0e-6, 10.2e9, "local-local"},
-                {"nid-508", "nid-0", 1.2e-6, 5.25e9, "local-green-black-local"},
-                {"nid-511", "nid-8191", 1.8e-6, 5.25e9, "local-black-blue-green-black-local"}});
+               {{"nid-0", "nid-3", 1.0e-6, 10.2e9, "dragonfly-dragonfly"},
+                {"nid-508", "nid-0", 1.2e-6, 5.25e9, "dragonfly-green-black-dragonfly"},
+                {"nid-0", "nid-512", 1.5e-6, 4.7e9, "dragonfly-blue-dragonfly"}});
   const std::string up_and_down =
       "link_from_-link_from_-link_from_-link_from_-link_from_-link_from_";
   check_routes("fat_tree_8192", {{"host-0", "host-15", 0.6e-6, 25e9, "link_from_-link_from_"},
@@ -235,6 +242,28 @@ TEST_CASE("nvlink_ib: in a node over NVLink, on a rail over one leaf, else over 
                              {"gpu-0", "gpu-8", 2.17e-6, 25e9, "nic-nic"},
                              {"gpu-0", "gpu-9", 2.4e-6, 25e9, "nic-uplink-uplink-nic"},
                              {"gpu-3", "gpu-507", 2.4e-6, 25e9, "nic-uplink-uplink-nic"}});
+}
+
+TEST_CASE("leonardo: under one leaf, in one cell, across cells by the spine of the destination") {
+  const std::string port = "dragonfly_plus";
+  check_routes("leonardo",
+               {{"nid-0", "nid-9", 0.6e-6, 50e9, port + "-" + port},
+                {"nid-0", "nid-10", 0.9e-6, 25e9, port + "-uplink-uplink-" + port},
+                {"nid-0", "nid-3599", 1.15e-6, 25e9, port + "-uplink-global-uplink-" + port}});
+}
+
+TEST_CASE("lumi: on one switch, in one group over one cable, between groups") {
+  check_routes("lumi", {{"nid-0", "nid-15", 1.4e-6, 25e9, "dragonfly-dragonfly"},
+                        {"nid-0", "nid-255", 1.75e-6, 25e9, "dragonfly-green-dragonfly"},
+                        // 16 cables and 16 switches: each switch has one to each other group.
+                        {"nid-0", "nid-256", 1.85e-6, 25e9, "dragonfly-blue-dragonfly"}});
+}
+
+TEST_CASE("mare_nostrum5: in a node over NVLink, on a rail of an island, else over the core") {
+  check_routes("mare_nostrum5", {{"gpu-0", "gpu-3", 0.17e-6, 450e9, "nvlink-nvlink"},
+                                 {"gpu-0", "gpu-636", 2.17e-6, 25e9, "nic-nic"},
+                                 {"gpu-0", "gpu-637", 2.4e-6, 25e9, "nic-uplink-uplink-nic"},
+                                 {"gpu-0", "gpu-640", 2.4e-6, 25e9, "nic-uplink-uplink-nic"}});
 }
 
 TEST_CASE("gige_star and alphabeta: two cables") {

@@ -115,7 +115,7 @@ TEST_CASE(
     CHECK(time_on("links", path, ranks) ==
           doctest::Approx(time_on("smpi", path, ranks)).epsilon(1e-9));
   }
-  CHECK(taken == 16);
+  CHECK(taken == 19);
 }
 
 TEST_CASE("network links has the latency of the distances in a Vivaldi zone, to the last digit") {

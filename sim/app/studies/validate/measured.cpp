@@ -150,13 +150,13 @@ class TimedLines {
     const auto bytes = parse_number<std::int64_t>(tokens[bytes_at].text);
     if (!bytes || *bytes < 0) {
       refuse_at(file_.path, line, tokens[bytes_at].column,
-                fmt::format("'{}' is not right; wanted is a number of bytes",
+                fmt::format("'{}' is not valid; expected a number of bytes",
                             printable(tokens[bytes_at].text)));
     }
     const auto time = parse_number<double>(tokens[time_at].text);
     if (!time || !std::isfinite(*time) || *time <= 0) {
       refuse_at(file_.path, line, tokens[time_at].column,
-                fmt::format("'{}' is not right; wanted is a time above 0",
+                fmt::format("'{}' is not valid; expected a time above 0",
                             printable(tokens[time_at].text)));
     }
     if (*bytes > 0) lines_.push_back({line, *bytes, *time * unit});
@@ -204,7 +204,7 @@ class TimedLines {
 
   [[noreturn]] void wrong_fact(const std::string& name, const std::string& value,
                                const std::string& wanted) const {
-    throw InputError(fmt::format("{}: {}={} is not right; wanted is {}", file_.path, name,
+    throw InputError(fmt::format("{}: {}={} is not valid; expected {}", file_.path, name,
                                  printable(value), wanted));
   }
 
@@ -300,7 +300,7 @@ class NcclReader {
     const std::vector<Token> tokens =
         index < lines_.size() ? tokens_of(lines_[index]) : std::vector<Token>();
     if (tokens.size() < 4 || tokens[0].text != "#") {
-      refuse_at(file_.path, line, 1, "wanted is the line of units, '# (B) (elements) (us) ...'");
+      refuse_at(file_.path, line, 1, "expected the line of units, '# (B) (elements) (us) ...'");
     }
     if (tokens[1].text != "(B)") {
       refuse_at(file_.path, line, tokens[1].column,
@@ -420,7 +420,7 @@ MeasuredFile measured_file(const std::string& argument) {
     const std::string name = parts[i].substr(0, equals);
     if (equals == std::string::npos) {
       throw InputError(
-          fmt::format("--measured {}: '{}' is not right; wanted is KEY=VALUE", argument, parts[i]));
+          fmt::format("--measured {}: '{}' is not valid; expected KEY=VALUE", argument, parts[i]));
     }
     if (std::ranges::find(fact_names(), name) == fact_names().end()) {
       throw InputError(fmt::format("--measured {}: unknown key '{}'{}", argument, name,

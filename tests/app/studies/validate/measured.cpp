@@ -99,18 +99,18 @@ TEST_CASE("A CSV that is not right is refused with line and column") {
   CHECK(refusal_of("machine,run\nm,r\n").starts_with("m:1:1: there is no column 'test'"));
   CHECK(refusal_of("") == "m:1:1: there is no column 'machine'; there are none");
   CHECK(with("m,r,0,2,1,allreduce,OMPI,4,no,,ring_ompi,,8,-0.5,1") ==
-        "m:2:46: seconds_median: '-0.5' is not right; wanted is a time in seconds, above 0");
+        "m:2:46: seconds_median: '-0.5' is not valid; expected a time in seconds, above 0");
   CHECK(with("m,r,0,2,1,allreduce,OMPI,4,no,,ring_ompi,,8,3us,1") ==
-        "m:2:46: seconds_median: '3us' is not right; wanted is a time in seconds, above 0");
+        "m:2:46: seconds_median: '3us' is not valid; expected a time in seconds, above 0");
   CHECK(with("m,r,0,0,1,allreduce,OMPI,4,no,,ring_ompi,,8,1,1") ==
-        "m:2:7: nodes: '0' is not right; wanted is a whole number from 1 to 1048576");
+        "m:2:7: nodes: '0' is not valid; expected a whole number from 1 to 1048576");
   CHECK(with("m,r,0,2,1,gather,OMPI,4,no,,ring_ompi,,8,1,1") ==
-        "m:2:11: collective: 'gather' is not right; wanted is allreduce, allgather, "
+        "m:2:11: collective: 'gather' is not valid; expected allreduce, allgather, "
         "reduce_scatter, alltoall");
   CHECK(with("m,r,0,2,1,allreduce,OMPI,4,maybe,,ring_ompi,,8,1,1") ==
-        "m:2:28: gpu: 'maybe' is not right; wanted is yes or no");
+        "m:2:28: gpu: 'maybe' is not valid; expected yes or no");
   CHECK(with("m,r,0,2,1,allreduce,OMPI,4,no,,ring_ompi,,0,1,1")
-            .starts_with("m:2:44: elements: '0' is not right"));
+            .starts_with("m:2:44: elements: '0' is not valid"));
   CHECK(refusal_of(header, ",nodes=3") == "m: 'nodes' is a column of the CSV; leave the fact out");
 }
 
@@ -147,13 +147,13 @@ TEST_CASE("Output of nccl-tests that is not right is refused with line and colum
   CHECK(with("(us)  (GB/s)", "(ks)  (GB/s)") ==
         "m:11:58: '(ks)': unknown unit of time; known are (s), (ms), (us) and (ns)");
   CHECK(with("(B) ", "(kB)") == "m:11:10: '(kB)': unknown unit of size; known is (B)");
-  CHECK(with("32.06", "-2.06") == "m:12:57: '-2.06' is not right; wanted is a time above 0");
+  CHECK(with("32.06", "-2.06") == "m:12:57: '-2.06' is not valid; expected a time above 0");
   CHECK(with("sum      -1    32.06    0.00    0.00      0    31.0", "sum") ==
         "m:12:45: the line has 4 words; wanted are 6 at least, as in the heading");
   CHECK(with("on      gpu2 device  1", "on      gpu3 device  1") ==
         "m: 4 ranks on 3 nodes: not the same number on each");
   CHECK(with("all_reduce_perf", "sendrecv_perf")
-            .starts_with("m: collective=sendrecv is not right; wanted is allreduce"));
+            .starts_with("m: collective=sendrecv is not valid; expected allreduce"));
   CHECK(refusal_of(kNccl) == "m: the text does not say the machine; give it as in m,machine=...");
   CHECK(refusal_of(kNccl, ",machine=mine,nodes=4") ==
         "m: nodes=4 contradicts the text, which says 2");
@@ -184,7 +184,7 @@ TEST_CASE("The output of OSU gives an allgather's size as one rank's block") {
   CHECK(refusal_of(kOsu, ",machine=mine") ==
         "m: the text does not say the nodes; give it as in m,nodes=...");
   CHECK(refusal_of(kOsu, ",machine=mine,nodes=two,tasks_per_node=1") ==
-        "m: nodes=two is not right; wanted is a whole number from 1 to 1048576");
+        "m: nodes=two is not valid; expected a whole number from 1 to 1048576");
 }
 
 TEST_CASE("The facts of a file are its text's alone") {
@@ -197,7 +197,7 @@ TEST_CASE("The facts of a file are its text's alone") {
         "--measured a.txt,node=2: unknown key 'node'; did you mean "
         "'nodes'?");
   CHECK(refusal("a.txt,nodes") ==
-        "--measured a.txt,nodes: 'nodes' is not right; wanted is KEY=VALUE");
+        "--measured a.txt,nodes: 'nodes' is not valid; expected KEY=VALUE");
   CHECK(refusal("a.txt,nodes=1,nodes=2") ==
         "--measured a.txt,nodes=1,nodes=2: 'nodes' is there "
         "twice");

@@ -1,0 +1,60 @@
+// Topologies for which SimGrid 3.32 has no zone: dragonflies whose cables between groups end on many
+// switches, Dragonfly+, and nodes of GPUs on rails. See docs/decisions/0022-spread-cables.md.
+//
+// The platform is one plain cluster, whose links are the ports of the hosts, and a property of the
+// outermost zone that says how the switches are wired:
+//
+//   <prop id="thinwire.topology" value="dragonfly groups=14 chassis=6 routers=16 nodes=4 cables=73"/>
+//
+//   dragonfly       groups x chassis x routers x nodes. Links green- between the routers of a
+//                   chassis, black- between routers at the same place in two chassis of a group,
+//                   and `cables` links blue- between any two groups
+//   dragonfly_plus  cells x leaves x nodes, and `spines` spine switches in each cell. Links uplink-
+//                   from every leaf to every spine of its cell, and `cables` links global- between
+//                   the spines of any two cells
+//   rails           islands x nodes x gpus. NIC r of every node of an island is on the island's
+//                   switch r. Links nvlink- from a GPU to the switch of its node, and uplink- from a
+//                   switch of an island to the core
+//
+// In all of them, the last of the hosts' numbers varies fastest. Bandwidth and latency of each kind
+// of link are in the property thinwire.link.KIND (platform.hpp).
+//
+// Cables between two groups are spread: cable c of group a to its p-th other group ends on switch
+// (p cables + c) mod S of the S routers or spines of a. Plugged in one after another, switch by
+// switch, no switch of a group has two cables more than any other.
+//
+// Routes are minimal and fixed. In a dragonfly a route takes the cable for which it has the fewest
+// links within the two groups; among equal ones, a hash of the two routers chooses. Within a group
+// it goes green before black. In a Dragonfly+ and its cells, the number of the destination in its
+// cell modulo the spines or the cables chooses (D-mod-k, as in SimGrid's fat trees). On rails, GPUs
+// of one node use NVLink; a message between nodes enters on the sender's rail, and changes rails in
+// the core.
+#pragma once
+
+#include <simgrid/forward.h>
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+namespace thinwire::topologies {
+
+/// Where a host is in a wired platform.
+struct WiredHost {
+  std::string node;          ///< empty where the host is a node of its own
+  std::uint32_t group = 0;   ///< of the platform: a group, cell or island
+  std::uint32_t access = 0;  ///< of the group: the switch at the host's port; 0 on rails
+};
+
+/// The hosts of a wired platform, with their places.
+using WiredHosts = std::unordered_map<const simgrid::s4u::Host*, WiredHost>;
+
+/// Wires the hosts of a platform as `topology` says: makes the links, whose bandwidths and latencies
+/// are still to be set, and moves the hosts to a zone that routes over them. To be called when the
+/// XML is loaded and the platform is not yet sealed. Throws InputError naming `path` if the text is
+/// no topology, if the platform is not one plain cluster of as many hosts, or if a kind of link has
+/// no figures in the properties of the outermost zone.
+[[nodiscard]] WiredHosts wire(simgrid::s4u::Engine& engine, const std::string& path,
+                              const std::string& topology);
+
+}  // namespace thinwire::topologies
