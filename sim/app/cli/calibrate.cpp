@@ -40,7 +40,7 @@ int run(CalibrateFlags& flags) {
   }
   const std::string file = studies::machine_file(flags.machine);
   std::size_t trials = 0;
-  const studies::Calibration found = studies::calibrate(
+  const studies::MachineFit found = studies::calibrate(
       measured, studies::read_machine(file), flags.placements, flags.settings,
       [&](const experiment::Sweep& sweep) {
         ProgressDisplay display;

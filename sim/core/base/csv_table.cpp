@@ -106,10 +106,15 @@ const std::string& CsvTable::text(std::size_t row, const std::string& column) co
   return cell(row, column).text;
 }
 
-void CsvTable::wrong(std::size_t row, const std::string& column, const std::string& wanted) const {
+void CsvTable::refuse(std::size_t row, const std::string& column, const std::string& what) const {
   const Cell& at = cell(row, column);
-  refuse_at(path_, at.line, at.column,
-            fmt::format("{}: '{}' is not valid; expected {}", column, printable(at.text), wanted));
+  refuse_at(path_, at.line, at.column, what);
+}
+
+void CsvTable::wrong(std::size_t row, const std::string& column, const std::string& wanted) const {
+  refuse(row, column,
+         fmt::format("{}: '{}' is not valid; expected {}", column, printable(text(row, column)),
+                     wanted));
 }
 
 double CsvTable::number(std::size_t row, const std::string& column,

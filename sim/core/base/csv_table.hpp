@@ -35,6 +35,9 @@ class CsvTable {
   /// A whole number from `least` to `most`.
   [[nodiscard]] std::int64_t whole(std::size_t row, const std::string& column, std::int64_t least,
                                    std::int64_t most = INT64_MAX) const;
+  /// Throws InputError: "PATH:LINE:COLUMN: what", of a cell.
+  [[noreturn]] void refuse(std::size_t row, const std::string& column,
+                           const std::string& what) const;
   /// Throws InputError: the cell is not what is wanted.
   [[noreturn]] void wrong(std::size_t row, const std::string& column,
                           const std::string& wanted) const;

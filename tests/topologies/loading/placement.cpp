@@ -177,21 +177,22 @@ TEST_CASE("a table that is not valid is refused with file, line and column") {
         error_of<InputError>([&] { (void)place(machine(1, 2), ranks, file.path()); });
     return error.starts_with(file.path()) ? error.substr(file.path().size()) : error;
   };
-  CHECK(contains(refusal("rank,host\n0,gpu-0\n", 1), ":1:1: the header has no column 'node'"));
-  CHECK(contains(refusal("a,node\n0,gpu-0\n", 1), ":1:1: the header has no column 'rank'"));
-  CHECK(contains(refusal("rank,node,node\n", 1), ":1:11: the column 'node' is there twice"));
-  CHECK(refusal("rank,node\n0,gpu-0\n1,gpu-1,x\n", 2) == ":3:9: 3 fields, and the header has 2");
-  CHECK(refusal("rank,node\n0\n", 1) == ":2:1: 1 fields, and the header has 2");
+  CHECK(contains(refusal("rank,host\n0,gpu-0\n", 1), ":1:1: there is no column 'node'"));
+  CHECK(contains(refusal("a,node\n0,gpu-0\n", 1), ":1:1: there is no column 'rank'"));
+  CHECK(contains(refusal("rank,node,node\n", 1), ":1:11: the column 'node' comes twice"));
+  CHECK(contains(refusal("rank,node\n0,gpu-0\n1,gpu-1,x\n", 2), ":3:9: the line has 3 cells"));
+  CHECK(contains(refusal("rank,node\n0\n", 1), ":2:2: the line has 1 cells"));
   CHECK(refusal("rank,node\n0,\n", 1) == ":2:3: the node is empty");
-  CHECK(refusal("rank,node\n -1,gpu-0\n", 1) == ":2:2: rank '-1': expected a whole number from 0");
+  CHECK(refusal("rank,node\n-1,gpu-0\n", 1) ==
+        ":2:1: rank: '-1' is not valid; expected a whole number from 0 to 0");
   CHECK(refusal("rank,node\n0,gpu-0\n0,gpu-1\n", 2) == ":3:1: rank 0 is there twice");
   CHECK(refusal("rank,node\n0,gpu-0\n2,gpu-1\n", 2) ==
-        ":3:1: rank 2 is there, and rank 1 is missing");
+        ":3:1: rank: '2' is not valid; expected a whole number from 0 to 1");
   CHECK(refusal("rank,node\n0,gpu-0\n1,gpu_1\n", 2) ==
         ":3:3: unknown host 'gpu_1'; did you mean 'gpu-1'?");
   CHECK(refusal("rank,node\n0,gpu-0\n1,gpu-1\n", 3) ==
-        ":3:1: places 2 ranks, fewer than the 3 of the run");
-  CHECK(refusal("rank,node\n", 1) == ":1:1: places 0 ranks, fewer than the 1 of the run");
+        ": places 2 ranks, fewer than the 3 of the run");
+  CHECK(refusal("rank,node\n", 1) == ": places 0 ranks, fewer than the 1 of the run");
   // A platform without groups says nothing about a machine's switches.
   CHECK(
       contains(refusal("rank,node,group,switch\n0,lrdn1,1,2\n", 1), ":2:3: unknown host 'lrdn1'"));

@@ -113,9 +113,9 @@ class Fitter {
 
 }  // namespace
 
-Calibration calibrate(const std::vector<MeasuredRow>& rows, const MachineDescription& machine,
-                      const std::string& placements, const std::vector<std::string>& paths,
-                      const RunPoints& run) {
+MachineFit calibrate(const std::vector<MeasuredRow>& rows, const MachineDescription& machine,
+                     const std::string& placements, const std::vector<std::string>& paths,
+                     const RunPoints& run) {
   Fitter fitter(rows, machine, placements, run);
   std::vector<std::string> fitted = paths;
   std::vector<FittedSetting> given_up;
@@ -134,11 +134,11 @@ Calibration calibrate(const std::vector<MeasuredRow>& rows, const MachineDescrip
         {.path = fitted[at], .value = starts[at], .deviation = *worst, .identified = false});
     fitted.erase(fitted.begin() + static_cast<std::ptrdiff_t>(at));
   }
-  Calibration result{.machine = fitter.machine(),
-                     .settings = {},
-                     .rows = fitter.rows(),
-                     .points = fitter.points(),
-                     .rms = found.rms};
+  MachineFit result{.machine = fitter.machine(),
+                    .settings = {},
+                    .rows = fitter.rows(),
+                    .points = fitter.points(),
+                    .rms = found.rms};
   for (std::size_t i = 0; i < fitted.size(); ++i) {
     result.settings.push_back(
         {.path = fitted[i], .value = std::exp(found.point[i]), .deviation = found.deviations[i]});
@@ -147,7 +147,7 @@ Calibration calibrate(const std::vector<MeasuredRow>& rows, const MachineDescrip
   return result;
 }
 
-Json to_json(const Calibration& calibration) {
+Json to_json(const MachineFit& calibration) {
   Json json = read_json(calibration.machine.path);
   json["settings"] = calibration.machine.settings;
   Json settings = Json::array();

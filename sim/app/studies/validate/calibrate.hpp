@@ -23,7 +23,7 @@ struct FittedSetting {
 /// The greatest relative deviation of a setting that counts as identified.
 inline constexpr double kMostDeviation = 0.5;
 
-struct Calibration {
+struct MachineFit {
   MachineDescription machine;  ///< with the fitted settings
   std::vector<FittedSetting> settings;
   std::size_t rows = 0;    ///< that were fitted to
@@ -39,12 +39,11 @@ using RunPoints = std::function<std::vector<experiment::Row>(const experiment::S
 /// starts. A setting that the rows do not determine goes back there, and the others are fitted
 /// again. `placements` is as in plan_validation(). Throws InputError for a path that is no setting
 /// with a unit, a start that is not positive, and where there are no rows.
-[[nodiscard]] Calibration calibrate(const std::vector<MeasuredRow>& rows,
-                                    const MachineDescription& machine,
-                                    const std::string& placements,
-                                    const std::vector<std::string>& paths, const RunPoints& run);
+[[nodiscard]] MachineFit calibrate(const std::vector<MeasuredRow>& rows,
+                                   const MachineDescription& machine, const std::string& placements,
+                                   const std::vector<std::string>& paths, const RunPoints& run);
 
 /// The description as its file holds it, with the fitted settings and their deviations.
-[[nodiscard]] Json to_json(const Calibration& calibration);
+[[nodiscard]] Json to_json(const MachineFit& calibration);
 
 }  // namespace thinwire::studies

@@ -18,7 +18,7 @@ namespace {
 using thinwire::Json;
 using thinwire::experiment::Row;
 using thinwire::experiment::Sweep;
-using thinwire::studies::Calibration;
+using thinwire::studies::MachineFit;
 using thinwire::studies::Vector;
 
 /// A machine whose settings the fits look for.
@@ -70,8 +70,8 @@ std::vector<thinwire::studies::MeasuredRow> rows_of_machine(const std::string& p
   return rows;
 }
 
-Calibration calibration_of(std::int64_t least, const std::vector<std::string>& paths,
-                           double overhead = 5e-7) {
+MachineFit calibration_of(std::int64_t least, const std::vector<std::string>& paths,
+                          double overhead = 5e-7) {
   const thinwire::test::TemporaryFolder folder;
   const std::string truth = folder.write("truth.json", described(2e-6, 3e-10, 5e-10).dump());
   const std::string start = folder.write("start.json", described(overhead, 1e-10, 2e-9).dump());
@@ -107,7 +107,7 @@ TEST_CASE("Least squares finds the parameters of an exponential and their deviat
 }
 
 TEST_CASE("Calibration finds the settings that the measured times were made with") {
-  const Calibration found = calibration_of(
+  const MachineFit found = calibration_of(
       500, {"machine.overhead_s", "machine.gamma_s_per_word", "machine.eager_copy_s_per_word"});
   CHECK(found.rms < 1e-3);
   CHECK(found.rows == 15);
@@ -124,7 +124,7 @@ TEST_CASE("Calibration finds the settings that the measured times were made with
 
 TEST_CASE("A setting that the rows do not depend on keeps its value, and the others are found") {
   // All messages are longer than the eager limit.
-  const Calibration found =
+  const MachineFit found =
       calibration_of(400'000, {"machine.gamma_s_per_word", "machine.eager_copy_s_per_word"}, 2e-6);
   REQUIRE(found.settings.size() == 2);
   CHECK(found.settings[0].path == "machine.gamma_s_per_word");

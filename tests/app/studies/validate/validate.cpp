@@ -160,10 +160,10 @@ TEST_CASE("The placement of a run says how many ranks there were, and where they
   };
   CHECK(refusal("rank,host\n0,a\n").find(":1:1: there is no column 'node'") != std::string::npos);
   CHECK(refusal("rank,node\n0,a\n2,b\n")
-            .find(":3:1: rank: '2' is not right; wanted is a whole "
+            .find(":3:1: rank: '2' is not valid; expected a whole "
                   "number from 0 to 1") != std::string::npos);
   CHECK(refusal("rank,node\n0,a\n0,b\n")
-            .find(":3:1: rank: '0' is not right; wanted is a rank "
+            .find(":3:1: rank: '0' is not valid; expected a rank "
                   "that no line before has") != std::string::npos);
   CHECK(refusal("rank,node\n").find("names no rank") != std::string::npos);
   CHECK(error_of<InputError>([&] {
