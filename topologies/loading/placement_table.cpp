@@ -41,8 +41,8 @@ class PlacementTable {
 
   std::vector<HostIndex> place(std::span<const PlatformHost> hosts, std::size_t ranks) {
     if (rows_.size() < ranks) {
-      throw TooFewHostsError(fmt::format("{}: places {} ranks, fewer than the {} of the run", path_,
-                                         rows_.size(), ranks));
+      throw TooFewHostsError(fmt::format("{}:1: places {} ranks, fewer than the {} of the run",
+                                         last_line(), rows_.size(), ranks));
     }
     rows_.resize(ranks);
     std::unordered_map<std::string, std::vector<HostIndex>> by_name;
@@ -59,6 +59,10 @@ class PlacementTable {
   }
 
  private:
+  [[nodiscard]] std::string last_line() const {
+    return table_.rows() == 0 ? path_ + ":1" : table_.place(table_.rows() - 1);
+  }
+
   void read() {
     table_.require({"rank", "node"});
     const auto cell = [&](std::size_t row, const std::string& column) {

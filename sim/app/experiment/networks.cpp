@@ -29,12 +29,6 @@ Machine machine_of(const Point& point, const topologies::Platform& platform,
   return machine;
 }
 
-networks::HostCosts host_of(const Machine& machine, std::uint64_t seed) {
-  networks::HostCosts host = machine.host;
-  host.seed = seed;
-  return host;
-}
-
 ReadyNetwork make_alphabeta(const Point& point, bool verbose) {
   Machine machine = point.machine;
   if (!point.platform.empty()) {
@@ -42,7 +36,8 @@ ReadyNetwork make_alphabeta(const Point& point, bool verbose) {
                                         {.verbose = verbose});
     machine = machine_of(point, platform, place(platform.hosts(), point.ranks, point.placement));
   }
-  return {.network = alphabeta_of(machine, point.seed), .machine = machine};
+  return {.network = alphabeta_of(machine, machine.host_for(point.space.components, point.seed)),
+          .machine = machine};
 }
 
 ReadyNetwork make_smpi(const Point& point, bool verbose) {
@@ -82,7 +77,7 @@ void check_routing(const networks::LinksSettings& settings, const topologies::Pl
 
 ReadyNetwork make_links(const Point& point, bool verbose) {
   networks::LinksSettings settings = point.links;
-  settings.host = host_of(point.machine, point.seed);
+  settings.host = point.machine.host_for(point.space.components, point.seed);
   settings.seed = point.seed;
   settings.record_links = point.record.links;
   settings.verbose = verbose;
@@ -102,13 +97,13 @@ ReadyNetwork make_counting(const Point& point, bool /*verbose*/) {
 
 }  // namespace
 
-std::unique_ptr<Network> alphabeta_of(const Machine& machine, std::uint64_t seed) {
+std::unique_ptr<Network> alphabeta_of(const Machine& machine, const networks::HostCosts& host) {
   return std::make_unique<networks::AlphaBetaNetwork>(
       networks::LogGP{.latency = machine.latency,
                       .overhead = Seconds(0),
                       .gap = machine.alpha,
                       .gap_per_word = machine.beta_per_word},
-      host_of(machine, seed));
+      host);
 }
 
 std::string settings_read_on(const std::string& network) {

@@ -35,7 +35,8 @@ struct NetworkInfo {
   ReadyNetwork (*make)(const Point& point, bool verbose) = nullptr;
 };
 
-[[nodiscard]] std::unique_ptr<Network> alphabeta_of(const Machine& machine, std::uint64_t seed = 1);
+[[nodiscard]] std::unique_ptr<Network> alphabeta_of(const Machine& machine,
+                                                    const networks::HostCosts& host = {});
 
 /// The settings that this network reads but not every network does: "platform, placement, ...".
 [[nodiscard]] std::string settings_read_on(const std::string& network);

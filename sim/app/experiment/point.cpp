@@ -186,7 +186,7 @@ std::map<std::string, std::int64_t> settle_workload(Json& json, const std::strin
   if (!find_network(network).has_clock) {
     refuse("network", fmt::format("{} has no clock, and a training takes time", network));
   }
-  for (const char* key : {"gamma_s_per_word", "gamma_beyond_cache_s_per_word", "cache_bytes"}) {
+  for (const char* key : {"gamma_s_per_word", "gamma_beyond_cache_s_per_word"}) {
     if (json.contains("machine") && json.at("machine").value(key, 0.0) > 0) {
       refuse(fmt::format("machine/{}", key), "in a training the device says what sums cost");
     }
@@ -318,11 +318,14 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
     }
   }
   const Machine& machine = point.machine;
-  if ((machine.gamma_beyond_cache > Seconds(0)) != (machine.cache > Bytes(0))) {
-    refuse("machine",
-           "'gamma_beyond_cache_s_per_word' and 'cache_bytes' say nothing one without the other");
+  const bool beyond_cache =
+      machine.gamma_beyond_cache > Seconds(0) || machine.eager_copy_beyond_cache > Seconds(0);
+  if (beyond_cache != (machine.cache > Bytes(0))) {
+    refuse("machine", "'cache_bytes' and times beyond the cache say nothing one without the other");
   }
-  if (machine.host.eager_copy_per_word > Seconds(0) && machine.host.eager == Bytes(0)) {
+  const bool copies =
+      machine.host.eager_copy_per_word > Seconds(0) || machine.eager_copy_beyond_cache > Seconds(0);
+  if (copies && machine.host.eager == Bytes(0)) {
     refuse("machine/eager_copy_s_per_word", "no message is eager; give 'eager_bytes'");
   }
   check_readers(point, json, origin);
@@ -341,18 +344,29 @@ void check_collective(const Point& point, const algorithms::SchemeInfo& scheme) 
 
 }  // namespace
 
-Seconds Machine::gamma(std::int64_t components) const {
+Seconds Machine::per_word(Seconds in_cache, Seconds beyond, std::int64_t components) const {
   const double working_set = 8 * static_cast<double>(components);
   const auto held = static_cast<double>(cache.value());
-  if (gamma_beyond_cache == Seconds(0) || cache == Bytes(0) || working_set <= held)
-    return gamma_per_word;
-  const double beyond = 1 - held / working_set;
-  return gamma_per_word + (gamma_beyond_cache - gamma_per_word) * beyond;
+  if (beyond == Seconds(0) || cache == Bytes(0) || working_set <= held) return in_cache;
+  return in_cache + (beyond - in_cache) * (1 - held / working_set);
+}
+
+Seconds Machine::gamma(std::int64_t components) const {
+  return per_word(gamma_per_word, gamma_beyond_cache, components);
+}
+
+networks::HostCosts Machine::host_for(std::int64_t components, std::uint64_t seed) const {
+  networks::HostCosts result = host;
+  result.seed = seed;
+  result.eager_copy_per_word =
+      per_word(host.eager_copy_per_word, eager_copy_beyond_cache, components);
+  return result;
 }
 
 bool Machine::is_papers() const {
   return latency == Seconds(0) && host.overhead == Seconds(0) &&
-         host.eager_copy_per_word == Seconds(0) && !host.handshake && host.noise == Seconds(0);
+         host.eager_copy_per_word == Seconds(0) && eager_copy_beyond_cache == Seconds(0) &&
+         !host.handshake && host.noise == Seconds(0);
 }
 
 Point point_from(const Json& given, const std::string& origin) {

@@ -18,21 +18,27 @@ namespace thinwire::experiment {
 
 /// The α-β machine of a point, and its hosts.
 struct Machine {
-  Seconds alpha{2e-6};           ///< LogGP's g
-  Seconds beta_per_word{4e-10};  ///< LogGP's G; 10 GB/s
-  Seconds gamma_per_word{0};     ///< of vectors that are in the cache
-  /// γ of vectors that are not; 0: the same.
-  Seconds gamma_beyond_cache{0};
+  Seconds alpha{2e-6};                 ///< LogGP's g
+  Seconds beta_per_word{4e-10};        ///< LogGP's G; 10 GB/s
+  Seconds gamma_per_word{0};           ///< of vectors that are in the cache
+  Seconds gamma_beyond_cache{0};       ///< γ of vectors that are not; 0: the same
+  Seconds eager_copy_beyond_cache{0};  ///< of host.eager_copy_per_word, likewise
   Bytes cache{0};  ///< share of the last-level cache of one rank; 0: as large as any vector
   Seconds latency{0};
   networks::HostCosts host = {};  ///< networks alphabeta and links; the seed is the point's
 
-  /// γ of the sums of a gradient of `components`. A rank reads its gradient and writes the sum, so
-  /// its working set is twice the gradient. The share of it that exceeds the cache is summed at
-  /// `gamma_beyond_cache`.
+  /// γ of the sums of a gradient of `components`.
   [[nodiscard]] Seconds gamma(std::int64_t components) const;
+  /// The hosts of a run with a gradient of `components`.
+  [[nodiscard]] networks::HostCosts host_for(std::int64_t components, std::uint64_t seed) const;
   /// Whether messages cost α and β and nothing else, as in the papers' formulas.
   [[nodiscard]] bool is_papers() const;
+
+ private:
+  /// The time per word of a gradient of `components`, given that of words in the cache and beyond
+  /// it. A rank reads its gradient and writes the result, so its working set is twice the gradient;
+  /// the share of it that exceeds the cache costs `beyond`.
+  [[nodiscard]] Seconds per_word(Seconds in_cache, Seconds beyond, std::int64_t components) const;
 };
 
 /// The source of the gradients; by default they are synthetic.

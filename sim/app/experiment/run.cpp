@@ -492,7 +492,9 @@ Outcome Simulation::run(Timeline* timeline) {
   const AlphaBetaTime alphabeta = settings_.alphabeta;
   const bool both = alphabeta != AlphaBetaTime::none && find_network(point_.network).congests;
   const auto on_alphabeta = [this] {
-    return run_iterations(*alphabeta_of(ready_.machine, point_.seed), point_, ready_.machine, {})
+    return run_iterations(*alphabeta_of(ready_.machine, ready_.machine.host_for(
+                                                            point_.space.components, point_.seed)),
+                          point_, ready_.machine, {})
         .time();
   };
   std::optional<ChildProcess> beside;

@@ -68,6 +68,24 @@ using When = bool (*)(const Point&);
 bool always(const Point& /*point*/) { return true; }
 bool on_links(const Point& point) { return point.network == "links"; }
 bool on_fair_links(const Point& point) { return on_links(point) || point.network == "alphabeta"; }
+bool with_overhead(const Point& point) {
+  return on_fair_links(point) &&
+         (point.platform.empty() || point.machine.host.overhead > Seconds(0));
+}
+bool copies_eager(const Point& point) {
+  return on_fair_links(point) && point.machine.host.eager_copy_per_word > Seconds(0);
+}
+bool copies_eager_beyond_cache(const Point& point) {
+  return on_fair_links(point) && point.machine.eager_copy_beyond_cache > Seconds(0);
+}
+bool shakes_hands(const Point& point) {
+  return on_fair_links(point) && point.machine.host.handshake;
+}
+bool is_noisy(const Point& point) {
+  return on_fair_links(point) && point.machine.host.noise > Seconds(0);
+}
+bool sums_beyond_cache(const Point& point) { return point.machine.gamma_beyond_cache > Seconds(0); }
+bool has_cache(const Point& point) { return point.machine.cache > Bytes(0); }
 bool without_platform(const Point& point) { return point.platform.empty(); }
 bool of_trace(const Point& point) { return !point.input.trace.empty(); }
 bool of_profile(const Point& point) { return !of_trace(point) && !point.input.profile.empty(); }
@@ -178,14 +196,14 @@ Settings declared() {
             .unit = "s/word",
             .least = 0,
             .help = "γ of what does not fit into 'cache_bytes'; 0: the same γ"},
-           THINWIRE_MEMBER(machine.gamma_beyond_cache)),
+           THINWIRE_MEMBER(machine.gamma_beyond_cache), sums_beyond_cache),
       with({.path = "machine.cache_bytes",
             .aspect = A::place,
             .unit = "bytes",
             .least = 0,
             .help = "a rank's share of the last-level cache, which its gradient and the sum fill; "
                     "0: as large as any vector"},
-           THINWIRE_MEMBER(machine.cache)),
+           THINWIRE_MEMBER(machine.cache), has_cache),
       with({.path = "machine.alpha_s",
             .aspect = A::place,
             .flag = "--alpha",
@@ -215,7 +233,7 @@ Settings declared() {
             .least = 0,
             .readers = "links, alphabeta",
             .help = "LogGP's o: processor time per message, on each side"},
-           THINWIRE_MEMBER(machine.host.overhead), on_fair_links),
+           THINWIRE_MEMBER(machine.host.overhead), with_overhead),
       with({.path = "machine.eager_bytes",
             .aspect = A::place,
             .flag = "--eager",
@@ -232,13 +250,20 @@ Settings declared() {
             .least = 0,
             .readers = "links, alphabeta",
             .help = "processor time to copy a word of a message up to 'eager_bytes', on each side"},
-           THINWIRE_MEMBER(machine.host.eager_copy_per_word), on_fair_links),
+           THINWIRE_MEMBER(machine.host.eager_copy_per_word), copies_eager),
+      with({.path = "machine.eager_copy_beyond_cache_s_per_word",
+            .aspect = A::place,
+            .unit = "s/word",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "the same for gradients that do not fit into 'cache_bytes'; 0: no difference"},
+           THINWIRE_MEMBER(machine.eager_copy_beyond_cache), copies_eager_beyond_cache),
       with({.path = "machine.handshake",
             .aspect = A::place,
             .readers = "links, alphabeta",
             .help = "messages beyond 'eager_bytes' are announced first, which takes two latencies "
                     "of their route; without it, as on smpi, that is free"},
-           THINWIRE_MEMBER(machine.host.handshake), on_fair_links),
+           THINWIRE_MEMBER(machine.host.handshake), shakes_hands),
       with({.path = "machine.noise_s",
             .aspect = A::place,
             .unit = "s",
@@ -246,7 +271,7 @@ Settings declared() {
             .readers = "links, alphabeta",
             .help = "mean of a random delay of each message at its sender, distributed "
                     "exponentially; 'seed' draws it, so several seeds give an interval"},
-           THINWIRE_MEMBER(machine.host.noise), on_fair_links),
+           THINWIRE_MEMBER(machine.host.noise), is_noisy),
       with({.path = "record.links",
             .aspect = A::record,
             .flag = "--links",

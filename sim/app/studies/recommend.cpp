@@ -54,15 +54,14 @@ Dominant dominant_in(const experiment::Row& row) {
 
 Candidate candidate_of(const RecommendSettings& settings, const std::string& scheme, Json point) {
   point["scheme"] = scheme;
+  const experiment::Point checked = experiment::point_from(point, "recommend");
   if (settings.progress) {
     const std::string density = point.contains("density")
                                     ? fmt::format(", density {:.3g}", point.value("density", 0.0))
                                     : "";
     settings.progress(fmt::format("{}, P = {}{}", scheme, point.value("ranks", 16), density));
   }
-  Candidate candidate{
-      .row = experiment::simulate_point("recommend", experiment::point_from(point, "recommend")),
-      .dominant = {}};
+  Candidate candidate{.row = experiment::simulate_point("recommend", checked), .dominant = {}};
   if (candidate.row.outcome) candidate.dominant = dominant_in(candidate.row);
   return candidate;
 }

@@ -89,5 +89,5 @@ TEST_CASE("validate refuses bad input in one line") {
   std::string negative = kThreeRows;
   negative.replace(negative.find("7.5e-6"), 6, "-7.5e-6");
   refused("--measured " + folder.write("n.csv", negative),
-          "n.csv:2:48: seconds_median: '-7.5e-6' is not right");
+          "n.csv:2:48: seconds_median: '-7.5e-6' is not valid");
 }

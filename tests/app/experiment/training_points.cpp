@@ -270,7 +270,7 @@ TEST_CASE("A workload that does not go together is refused with what to do") {
   point = bert("oktopk", 8);
   point["workload"].erase("model");
   point["workload"]["batch"] = 4;
-  CHECK(contains(complaint(point), "/workload: the key 'model' is missing"));
+  CHECK(contains(complaint(point), "is for runs with a model; give workload.model (--model) too"));
   point = bert("oktopk", 8);
   point["machine"]["gamma_s_per_word"] = 1e-9;
   CHECK(contains(complaint(point), "/machine/gamma_s_per_word: in a training the device says"));

@@ -44,12 +44,12 @@ TEST_CASE("What is wrong with a table is named with line and column") {
   for (const char* const cell : {"0", "10", "1.5", "", "x", "1e3"}) {
     CHECK(refusal(std::string("node,ranks\nn1,") + cell + "\n", whole) ==
           std::string("t.csv:2:4: ranks: '") + cell +
-              "' is not right; wanted is a whole number from 1 to 9");
+              "' is not valid; expected a whole number from 1 to 9");
   }
   const auto number = [](const CsvTable& table) {
     static_cast<void>(table.number(0, "s", "a time"));
   };
-  CHECK(refusal("s\ninf\n", number) == "t.csv:2:1: s: 'inf' is not right; wanted is a time");
+  CHECK(refusal("s\ninf\n", number) == "t.csv:2:1: s: 'inf' is not valid; expected a time");
 }
 
 }  // namespace thinwire::inline base

@@ -191,8 +191,8 @@ TEST_CASE("a table that is not valid is refused with file, line and column") {
   CHECK(refusal("rank,node\n0,gpu-0\n1,gpu_1\n", 2) ==
         ":3:3: unknown host 'gpu_1'; did you mean 'gpu-1'?");
   CHECK(refusal("rank,node\n0,gpu-0\n1,gpu-1\n", 3) ==
-        ": places 2 ranks, fewer than the 3 of the run");
-  CHECK(refusal("rank,node\n", 1) == ": places 0 ranks, fewer than the 1 of the run");
+        ":3:1: places 2 ranks, fewer than the 3 of the run");
+  CHECK(refusal("rank,node\n", 1) == ":1:1: places 0 ranks, fewer than the 1 of the run");
   // A platform without groups says nothing about a machine's switches.
   CHECK(
       contains(refusal("rank,node,group,switch\n0,lrdn1,1,2\n", 1), ":2:3: unknown host 'lrdn1'"));

@@ -176,7 +176,7 @@ TEST_CASE("A description of a machine is refused with the JSON pointer") {
   CHECK(refusal_of_machine(R"({"name": "m", "settings": {"ranks": 4}})")
             .find("/settings: /ranks: unknown key 'ranks'") != std::string::npos);
   CHECK(refusal_of_machine(R"({"name": "m", "settings": {"machine": {"alpha_s": -1}}})")
-            .find("/machine/alpha_s: -1 is not right") != std::string::npos);
+            .find("/machine/alpha_s: -1 is not valid") != std::string::npos);
   CHECK(refusal_of_machine(R"({"name": "m", "settings": {}, "calibrated": []})")
             .find("unknown key 'calibrated'; did you mean 'calibrated_on'?") != std::string::npos);
   CHECK(refusal_of_machine(
