@@ -356,6 +356,11 @@ std::string complaint_of(const Named& named, const std::vector<std::string>& wor
     const std::string option =
         is_long ? words[i].substr(0, words[i].find('=')) : words[i].substr(0, 2);
     if (std::ranges::find(options, option) != options.end()) continue;
+    const bool follows_option =
+        i > named.words && std::ranges::find(options, words[i - 1]) != options.end();
+    if (!is_long && follows_option) {
+      return fmt::format("{}: '{}' is neither its value nor an option", words[i - 1], words[i]);
+    }
     return fmt::format("'{}' is no option of '{}'{}", option, named.name,
                        is_long ? did_you_mean(option, options) : "");
   }

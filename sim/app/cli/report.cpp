@@ -48,7 +48,8 @@ Content content_of(const std::string& path) {
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object()) return Content::rows;
   if (json.contains("claim")) return Content::claims;
-  return json.value("schema", Json()) == "validation/1" ? Content::validation : Content::rows;
+  const auto schema = json.find("schema");  // not copied: it may be nested without end
+  return schema != json.end() && *schema == "validation/1" ? Content::validation : Content::rows;
 }
 
 void note_truncated(const std::string& path) {
