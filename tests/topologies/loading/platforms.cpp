@@ -168,6 +168,7 @@ TEST_CASE("shipped platforms have the hosts and the message gaps that their note
   CHECK(gap_and_hosts("fat_tree_8192") == "3e-07 8192");
   CHECK(gap_and_hosts("nvlink_ib") == "3e-07 512");
   CHECK(gap_and_hosts("leonardo") == "3e-07 3600");
+  CHECK(gap_and_hosts("leonardo_one_port") == "3e-07 3600");
   CHECK(gap_and_hosts("lumi") == "3e-07 2048");
   CHECK(gap_and_hosts("mare_nostrum5") == "3e-07 4480");
   CHECK(gap_and_hosts("gige_star") == "5e-06 64");
@@ -250,6 +251,13 @@ TEST_CASE("leonardo: under one leaf, in one cell, across cells by the spine of t
                {{"nid-0", "nid-9", 0.6e-6, 50e9, port + "-" + port},
                 {"nid-0", "nid-10", 0.9e-6, 25e9, port + "-uplink-uplink-" + port},
                 {"nid-0", "nid-3599", 1.15e-6, 25e9, port + "-uplink-global-uplink-" + port}});
+}
+
+TEST_CASE("leonardo_one_port: a port of a node is the slowest link of each route") {
+  const std::string port = "dragonfly_plus";
+  check_routes("leonardo_one_port",
+               {{"nid-0", "nid-9", 0.6e-6, 12.5e9, port + "-" + port},
+                {"nid-0", "nid-3599", 1.15e-6, 12.5e9, port + "-uplink-global-uplink-" + port}});
 }
 
 TEST_CASE("lumi: on one switch, in one group over one cable, between groups") {

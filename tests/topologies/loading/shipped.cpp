@@ -24,7 +24,7 @@ TEST_CASE("every shipped platform is found by its name") {
   CHECK(std::ranges::is_sorted(names));
   for (const char* name : {"alphabeta", "aries_8192", "aries_daint", "dragonn_v100", "exdyna_v100",
                            "fat_tree", "fat_tree_4to1", "fat_tree_8192", "gige_star", "leonardo",
-                           "lumi", "mare_nostrum5", "nvlink_ib"}) {
+                           "leonardo_one_port", "lumi", "mare_nostrum5", "nvlink_ib"}) {
     CAPTURE(std::string(name));
     CHECK(std::ranges::find(names, name) != names.end());
   }
