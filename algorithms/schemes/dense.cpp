@@ -85,8 +85,9 @@ Cost ring_segmented_cost(const CostInput& in) {
       ring_segments(Words(in.n), in.ranks, segment_of(*in.options)) * std::int64_t{in.ranks};
   const double p = in.ranks;
   const auto n = static_cast<double>(in.n);
+  const std::int64_t segments = pieces / in.ranks;
   const auto terms = [&](std::int64_t piece) {
-    const double path = (p - 1) * static_cast<double>(pieces / in.ranks * piece);
+    const double path = (p - 1) * static_cast<double>(segments * piece);
     return Terms{(p - 1) * (static_cast<double>(pieces) / p + 1), 2 * path, path};
   };
   Interval run{terms(in.n / pieces), terms((in.n + pieces - 1) / pieces)};

@@ -309,7 +309,7 @@ std::string placeholder(const OptionInfo& option) {
 /// A complaint of the parser itself, in words for users.
 std::string in_words(const Command& command, const std::string& name,
                      const CLI::ParseError& error) {
-  const std::string text = error.what();
+  std::string text = error.what();
   const std::vector<OptionInfo> options = command.options();
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
     const std::size_t begin = text.rfind(": ") + 2;

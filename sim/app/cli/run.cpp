@@ -34,7 +34,7 @@ struct RunFlags {
 /// The value of "--set KEY=VALUE": JSON, or else a number as the setting's flag takes it, or text.
 Json value_from(const std::string& key, const std::string& text) {
   try {
-    const Json value = parse_json(text, "--set " + key);
+    Json value = parse_json(text, "--set " + key);
     if (!value.is_number_float()) return value;  // 1e6 may be meant as a whole number
   } catch (const Json::parse_error&) {           // no JSON: 2us, fat_tree
   }

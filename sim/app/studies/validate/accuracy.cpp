@@ -80,8 +80,9 @@ ChoiceFigures choice_figures(const std::vector<Contender>& contenders) {
   for (const Contender& one : contenders) groups[one.choice].push_back(&one);
   ChoiceFigures figures;
   for (const auto& [choice, group] : groups) {
-    const bool several = std::ranges::any_of(
-        group, [&](const Contender* one) { return one->scheme != group.front()->scheme; });
+    const std::string& first = group.front()->scheme;
+    const bool several =
+        std::ranges::any_of(group, [&](const Contender* one) { return one->scheme != first; });
     if (!several) continue;
     count_pairs(group, figures);
     const double regret = regret_of(group);
