@@ -303,7 +303,7 @@ def numbers_that_are_none():
     write("small.json", SWEEP)
     for word in ("nan", "inf", "-inf", "-1", "0"):
         refused(thinwire("sweep", "small.json", "--time-limit", word), "--time-limit")
-    for word in ("0", "-1", "1.5", "1e3"):
+    for word in ("0", "-1", "1.5"):
         ended = thinwire("sweep", "small.json", "-j", word)
         refused(ended, "--jobs")
         check(len(ended.err) < 300, ended)
