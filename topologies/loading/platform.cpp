@@ -164,13 +164,7 @@ void Platform::Loaded::load(const Platform::Loading& loading) {
   try {
     ShortestPaths paths;
     engine->load_platform(path);
-    if (!xml.topology.empty()) {
-      if (loading.packets) {
-        throw InputError(
-            fmt::format("{}: packets cannot take the routes of {}", path, kTopologyProperty));
-      }
-      wired = wire(*engine, path, xml.topology);
-    }
+    if (!xml.topology.empty()) wired = wire(*engine, path, xml.topology);
     read_zone_properties();
     mend_dragonfly(*engine);
     if (!xml.bypasses) paths.replace_dijkstra(*engine, loading.own_paths_from);

@@ -359,8 +359,6 @@ TEST_CASE("packets take a little longer than flows, also in messages above ns-3'
   CHECK(packets > flows);
   CHECK(packets < 1.5 * flows);
   CHECK(time_of("--platform gige_star --packet") == packets);
-  CHECK(contains(refusal("run --network smpi --platform lumi -P 4 --packet"),
-                 "packets cannot take the routes of thinwire.topology"));
   CHECK(contains(refusal("run --network smpi --platform alphabeta -P 4 --packet"),
                  "ns-3 takes one zone of hosts"));
 }

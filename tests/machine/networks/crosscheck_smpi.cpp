@@ -1,7 +1,7 @@
 // Our collectives against SMPI's own, which others wrote: the same algorithm on the same platform
 // must take the same time.
 //
-//   crosscheck_smpi [RANKS ...]     a row for each shipped platform, collective and P
+//   crosscheck_smpi [RANKS ...] [PLATFORM ...]     a row for each platform, collective and P
 //
 // Where both go the same way step by step the ratio is 1 to six digits, and the program exits with
 // 1 where it is not. Where SMPI's goes another way than ours at that P, the row is for reading
@@ -229,14 +229,22 @@ Result compare(const std::string& platform, const Collective& collective, int ra
 
 int main(int argc, char** argv) {
   std::vector<int> rank_counts;
-  for (int i = 1; i < argc; ++i) rank_counts.push_back(std::atoi(argv[i]));
+  std::vector<std::string> platforms;
+  for (int i = 1; i < argc; ++i) {
+    if (std::atoi(argv[i]) > 0) {
+      rank_counts.push_back(std::atoi(argv[i]));
+    } else {
+      platforms.emplace_back(argv[i]);
+    }
+  }
   if (rank_counts.empty()) rank_counts = {2, 3, 8, 12, 16, 17, 48, 64};
+  if (platforms.empty()) platforms = topologies::shipped_platforms();
   int compared = 0;
   int equal = 0;
   int disagreements = 0;
   fmt::print("{:<14} {:<30} {:<48} {:>5} {:>14} {:>14} {:>9}\n", "platform", "ours", "SMPI's",
              "ranks", "ours_s", "smpi_s", "ratio");
-  for (const std::string& platform : topologies::shipped_platforms()) {
+  for (const std::string& platform : platforms) {
     for (const Collective& collective : collectives()) {
       for (const int ranks : rank_counts) {
         if (!collective.applies(ranks)) continue;

@@ -135,7 +135,9 @@ LeastSquares least_squares(const Residuals& residuals, Vector start,
     point = move.point;
     damping = move.damping / 10;
     at = linearised(residuals, point, settings.difference);
+    constexpr double kNothing = 1e-10;  // mean square of residuals that are none
     if (before - move.squares <= settings.enough * before) break;
+    if (move.squares <= kNothing * static_cast<double>(at.residuals.size())) break;
   }
   const auto count = static_cast<double>(std::max<std::size_t>(at.residuals.size(), 1));
   return {.point = point,

@@ -99,9 +99,9 @@ TEST_CASE("A CSV that is not right is refused with line and column") {
   CHECK(refusal_of("machine,run\nm,r\n").starts_with("m:1:1: there is no column 'test'"));
   CHECK(refusal_of("") == "m:1:1: there is no column 'machine'; there are none");
   CHECK(with("m,r,0,2,1,allreduce,OMPI,4,no,,ring_ompi,,8,-0.5,1") ==
-        "m:2:46: seconds_median: '-0.5' is not valid; expected a time in seconds, above 0");
+        "m:2:45: seconds_median: '-0.5' is not valid; expected a time in seconds, above 0");
   CHECK(with("m,r,0,2,1,allreduce,OMPI,4,no,,ring_ompi,,8,3us,1") ==
-        "m:2:46: seconds_median: '3us' is not valid; expected a time in seconds, above 0");
+        "m:2:45: seconds_median: '3us' is not valid; expected a time in seconds, above 0");
   CHECK(with("m,r,0,0,1,allreduce,OMPI,4,no,,ring_ompi,,8,1,1") ==
         "m:2:7: nodes: '0' is not valid; expected a whole number from 1 to 1048576");
   CHECK(with("m,r,0,2,1,gather,OMPI,4,no,,ring_ompi,,8,1,1") ==
@@ -110,7 +110,7 @@ TEST_CASE("A CSV that is not right is refused with line and column") {
   CHECK(with("m,r,0,2,1,allreduce,OMPI,4,maybe,,ring_ompi,,8,1,1") ==
         "m:2:28: gpu: 'maybe' is not valid; expected yes or no");
   CHECK(with("m,r,0,2,1,allreduce,OMPI,4,no,,ring_ompi,,0,1,1")
-            .starts_with("m:2:44: elements: '0' is not valid"));
+            .starts_with("m:2:43: elements: '0' is not valid"));
   CHECK(refusal_of(header, ",nodes=3") == "m: 'nodes' is a column of the CSV; leave the fact out");
 }
 
