@@ -26,6 +26,8 @@ struct SchemeSetup {
   GradientSpace space;
   std::int64_t k = 0;  ///< components that each rank should select; a multiple of space.granule
   Gamma gamma = {};
+  /// Time per word of the copies that MPI's collectives make from buffer to buffer of a rank.
+  Seconds copy_per_word = {};
   WorkPrices prices = {};  ///< of local work, when a training iteration is simulated
   bool on_device = false;  ///< whether it is: the prices are those of a device
   /// A scheme that gathers leaves the time of decoding to its caller, which spends it on the strand

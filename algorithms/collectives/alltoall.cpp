@@ -47,9 +47,13 @@ Task<std::vector<Message>> alltoall_linear(Communicator& comm, std::vector<Messa
   co_return exchange.take_received();
 }
 
-Task<std::vector<Message>> alltoall_bruck(Communicator& comm, std::vector<Message> blocks) {
+Task<std::vector<Message>> alltoall_bruck(Communicator& comm, std::vector<Message> blocks,
+                                          Seconds copy_per_word) {
   const int rank = comm.rank().value();
   const int size = comm.size();
+  double words = 0;
+  for (const Message& block : blocks) words += static_cast<double>(block.words.value());
+  co_await comm.compute(copy_per_word * words);
   // Position i first holds the block for rank + i, and in the end the block of rank - i.
   std::rotate(blocks.begin(), blocks.begin() + rank, blocks.end());
   for (int distance = 1; distance < size; distance *= 2) {
@@ -60,14 +64,18 @@ Task<std::vector<Message>> alltoall_bruck(Communicator& comm, std::vector<Messag
       if ((i & distance) == 0) continue;
       leaving.push_back({Rank(i), std::move(blocks[static_cast<std::size_t>(i)])});
     }
-    const Message received = co_await comm.sendrecv(
-        to, Concatenation::of(std::move(leaving)).message(), from, kAlltoallTag);
+    Message joined = Concatenation::of(std::move(leaving)).message();
+    const auto sent = static_cast<double>(joined.words.value());
+    co_await comm.compute(copy_per_word * sent);
+    const Message received = co_await comm.sendrecv(to, std::move(joined), from, kAlltoallTag);
+    co_await comm.compute(copy_per_word * static_cast<double>(received.words.value()));
     std::vector<Message> arrived = Concatenation::from(received.payload).by_rank();
     auto next = arrived.begin();
     for (int i = distance; i < size; ++i) {
       if ((i & distance) != 0) blocks[static_cast<std::size_t>(i)] = std::move(*next++);
     }
   }
+  co_await comm.compute(copy_per_word * words);
   std::reverse(blocks.begin(), blocks.end());
   std::rotate(blocks.begin(), blocks.end() - (rank + 1), blocks.end());
   co_return blocks;

@@ -97,7 +97,7 @@ Cost bruck_cost(const CostInput& in) {
 }  // namespace
 
 std::vector<SchemeInfo> alltoall_schemes() {
-  using BindSchedule = std::function<AlltoallSchedule(const Options&)>;
+  using BindSchedule = std::function<AlltoallSchedule(const SchemeSetup&)>;
   const auto entry = [](std::string name, std::string summary, std::string source, PaperCost paper,
                         std::string exact_when, std::string added, Cost (*cost)(const CostInput&),
                         BindSchedule bind, std::vector<OptionInfo> options = {}) {
@@ -112,23 +112,28 @@ std::vector<SchemeInfo> alltoall_schemes() {
                       .options = std::move(options),
                       .run_cost = cost,
                       .make = [bind](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-                        return std::make_unique<AlltoallScheme>(setup, bind(setup.options));
+                        return std::make_unique<AlltoallScheme>(setup, bind(setup));
                       }};
   };
   const PaperCost direct{.latency = "P-1", .words = "n (P-1)/P"};
   const OptionInfo requests{kRequests, std::int64_t{0}, 0,
                             "exchanges in flight together; 0: all P-1"};
-  const auto linear = [](const Options& options) -> AlltoallSchedule {
-    return
-        [requests = options.integer(kRequests)](Communicator& comm, std::vector<Message> blocks) {
-          const auto in_flight = std::min<std::int64_t>(requests, comm.size());
-          return alltoall_linear(comm, std::move(blocks), static_cast<int>(in_flight));
-        };
+  const auto linear = [](const SchemeSetup& setup) -> AlltoallSchedule {
+    return [requests = setup.options.integer(kRequests)](Communicator& comm,
+                                                         std::vector<Message> blocks) {
+      const auto in_flight = std::min<std::int64_t>(requests, comm.size());
+      return alltoall_linear(comm, std::move(blocks), static_cast<int>(in_flight));
+    };
+  };
+  const auto bruck = [](const SchemeSetup& setup) -> AlltoallSchedule {
+    return [copying = setup.copy_per_word](Communicator& comm, std::vector<Message> blocks) {
+      return alltoall_bruck(comm, std::move(blocks), copying);
+    };
   };
   return {entry("alltoall_pairwise", "a block to rank + s and one from rank - s, step by step",
                 "Open MPI 4.1, coll_base_alltoall.c, pairwise", direct, "always",
                 "remainders of the blocks", pairwise_cost,
-                [](const Options&) { return alltoall_pairwise; }),
+                [](const SchemeSetup&) { return alltoall_pairwise; }),
           entry("alltoall_linear", "all blocks at once, or some requests at a time (linear_sync)",
                 "Open MPI 4.1, coll_base_alltoall.c, linear", direct,
                 "all or one in flight, or P divides n", "remainders of the blocks", linear_cost,
@@ -136,7 +141,7 @@ std::vector<SchemeInfo> alltoall_schemes() {
           entry("alltoall_bruck", "blocks by the bits of their distance, joined in log P messages",
                 "Bruck et al. (IEEE TPDS 1997)", {.latency = "ceil(log P)", .words = "n/2 log P"},
                 "P divides n", "remainders of the blocks; P that is no power of two", bruck_cost,
-                [](const Options&) { return alltoall_bruck; })};
+                bruck)};
 }
 
 }  // namespace thinwire::algorithms

@@ -22,10 +22,12 @@ class DenseScheme final : public Scheme {
   DenseScheme(const SchemeSetup& setup, BoundSchedule schedule)
       : space_(setup.space),
         reduction_(*setup.shared, setup.gamma, setup.space),
+        copying_(setup.copy_per_word * static_cast<double>(setup.space.components)),
         schedule_(std::move(schedule)) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
     const auto phase = comm.phase("allreduce");
+    co_await comm.compute(copying_);  // the sum is made in the receive buffer
     const Message total = co_await schedule_(comm, message_of(gradient, space_), reduction_);
     co_return Reduced{.sum = stream_from(total.payload), .contributed = {}};
   }
@@ -33,6 +35,7 @@ class DenseScheme final : public Scheme {
  private:
   GradientSpace space_;
   GradientReduction reduction_;
+  Seconds copying_;
   BoundSchedule schedule_;
 };
 

@@ -14,10 +14,12 @@ class ReduceScatterScheme final : public Scheme {
   ReduceScatterScheme(const SchemeSetup& setup, ReduceScatterSchedule schedule)
       : space_(setup.space),
         reduction_(*setup.shared, setup.gamma, setup.space),
+        copying_(setup.copy_per_word * static_cast<double>(setup.space.components)),
         schedule_(schedule) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
     const auto phase = comm.phase("reduce_scatter");
+    co_await comm.compute(copying_);  // the sums are made in a copy
     const Message block = co_await schedule_(comm, message_of(gradient, space_), reduction_);
     co_return Reduced{.sum = stream_from(block.payload), .contributed = {}};
   }
@@ -25,6 +27,7 @@ class ReduceScatterScheme final : public Scheme {
  private:
   GradientSpace space_;
   GradientReduction reduction_;
+  Seconds copying_;
   ReduceScatterSchedule schedule_;
 };
 

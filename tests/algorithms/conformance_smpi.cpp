@@ -103,7 +103,7 @@ TEST_CASE("The SMPI conformance matrix knows every shipped platform") {
         std::vector<std::string>{"alphabeta", "aries_8192", "aries_daint", "dragonn_v100",
                                  "exdyna_v100", "fat_tree", "fat_tree_4to1", "fat_tree_8192",
                                  "gige_star", "leonardo", "leonardo_one_port", "lumi",
-                                 "mare_nostrum5", "nvlink_ib"});
+                                 "mare_nostrum5", "mare_nostrum5_one_rail", "nvlink_ib"});
 }
 
 TEST_CASE("Every scheme on alphabeta gives what a serial program gives, in the same time twice") {

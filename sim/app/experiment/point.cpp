@@ -186,9 +186,10 @@ std::map<std::string, std::int64_t> settle_workload(Json& json, const std::strin
   if (!find_network(network).has_clock) {
     refuse("network", fmt::format("{} has no clock, and a training takes time", network));
   }
-  for (const char* key : {"gamma_s_per_word", "gamma_beyond_cache_s_per_word"}) {
+  for (const char* key : {"gamma_s_per_word", "gamma_beyond_cache_s_per_word", "copy_s_per_word",
+                          "copy_beyond_cache_s_per_word", "call_s"}) {
     if (json.contains("machine") && json.at("machine").value(key, 0.0) > 0) {
-      refuse(fmt::format("machine/{}", key), "in a training the device says what sums cost");
+      refuse(fmt::format("machine/{}", key), "in a training the device says what work costs");
     }
   }
   if (!json.contains("iterations")) json["iterations"] = 0;
@@ -318,16 +319,21 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
     }
   }
   const Machine& machine = point.machine;
-  const bool beyond_cache =
-      machine.gamma_beyond_cache > Seconds(0) || machine.eager_copy_beyond_cache > Seconds(0);
+  const bool beyond_cache = machine.gamma_beyond_cache > Seconds(0) ||
+                            machine.eager_copy_beyond_cache > Seconds(0) ||
+                            machine.copy_beyond_cache > Seconds(0);
   if (beyond_cache != (machine.cache > Bytes(0))) {
     refuse("machine", "'cache_bytes' and times beyond the cache say nothing one without the other");
   }
-  const bool copies =
-      machine.host.eager_copy_per_word > Seconds(0) || machine.eager_copy_beyond_cache > Seconds(0);
-  if (copies && machine.host.eager == Bytes(0)) {
-    refuse("machine/eager_copy_s_per_word", "no message is eager; give 'eager_bytes'");
-  }
+  const networks::HostCosts& host = machine.host;
+  const auto needs_eager = [&](bool given, const char* key) {
+    if (!given || host.eager > Bytes(0)) return;
+    refuse(key, "no message is eager; give 'eager_bytes'");
+  };
+  needs_eager(host.eager_copy_per_word > Seconds(0) || machine.eager_copy_beyond_cache > Seconds(0),
+              "machine/eager_copy_s_per_word");
+  needs_eager(host.eager_per_word > Seconds(0), "machine/eager_s_per_word");
+  needs_eager(host.inlined > Bytes(0), "machine/inline_bytes");
   check_readers(point, json, origin);
 }
 
@@ -355,6 +361,10 @@ Seconds Machine::gamma(std::int64_t components) const {
   return per_word(gamma_per_word, gamma_beyond_cache, components);
 }
 
+Seconds Machine::copy(std::int64_t components) const {
+  return per_word(copy_per_word, copy_beyond_cache, components);
+}
+
 networks::HostCosts Machine::host_for(std::int64_t components, std::uint64_t seed) const {
   networks::HostCosts result = host;
   result.seed = seed;
@@ -366,7 +376,10 @@ networks::HostCosts Machine::host_for(std::int64_t components, std::uint64_t see
 bool Machine::is_papers() const {
   return latency == Seconds(0) && host.overhead == Seconds(0) &&
          host.eager_copy_per_word == Seconds(0) && eager_copy_beyond_cache == Seconds(0) &&
-         !host.handshake && host.noise == Seconds(0);
+         copy_per_word == Seconds(0) && copy_beyond_cache == Seconds(0) &&
+         host.eager_per_word == Seconds(0) && host.inlined == Bytes(0) && !host.handshake &&
+         host.handshake_time == Seconds(0) && host.latency == Seconds(0) && call == Seconds(0) &&
+         host.one_way == Bytes(0) && host.gap_per_word == Seconds(0) && host.noise == Seconds(0);
 }
 
 Point point_from(const Json& given, const std::string& origin) {

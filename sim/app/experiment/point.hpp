@@ -23,12 +23,17 @@ struct Machine {
   Seconds gamma_per_word{0};           ///< of vectors that are in the cache
   Seconds gamma_beyond_cache{0};       ///< γ of vectors that are not; 0: the same
   Seconds eager_copy_beyond_cache{0};  ///< of host.eager_copy_per_word, likewise
+  Seconds call{0};                     ///< before the first message of an iteration
+  Seconds copy_per_word{0};            ///< of copies from buffer to buffer of a rank
+  Seconds copy_beyond_cache{0};        ///< likewise
   Bytes cache{0};  ///< share of the last-level cache of one rank; 0: as large as any vector
   Seconds latency{0};
   networks::HostCosts host = {};  ///< networks alphabeta and links; the seed is the point's
 
   /// γ of the sums of a gradient of `components`.
   [[nodiscard]] Seconds gamma(std::int64_t components) const;
+  /// Time per word of copies of a gradient of `components`.
+  [[nodiscard]] Seconds copy(std::int64_t components) const;
   /// The hosts of a run with a gradient of `components`.
   [[nodiscard]] networks::HostCosts host_for(std::int64_t components, std::uint64_t seed) const;
   /// Whether messages cost α and β and nothing else, as in the papers' formulas.

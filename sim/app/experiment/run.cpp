@@ -35,14 +35,15 @@ struct RankState {
   algorithms::Reduced reduced;
 };
 
-/// Runs the allreduce alone, or a training iteration around it.
+/// Runs the allreduce alone, after the time of its call, or a training iteration around it.
 Task<void> iterate(Communicator& comm, RankState& rank, algorithms::LocalGradient gradient,
-                   int iteration, const workloads::Training* training) {
+                   int iteration, Seconds call, const workloads::Training* training) {
   Task<algorithms::Reduced> task =
       training == nullptr
           ? rank.scheme->allreduce(comm, std::move(gradient), iteration)
           : train_iteration(comm, *rank.scheme, *training, std::move(gradient), iteration);
   gradient = {};
+  co_await comm.compute(call);
   rank.reduced = co_await std::move(task);
 }
 
@@ -312,6 +313,7 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
       .space = point.space,
       .k = point.k,
       .gamma = gamma,
+      .copy_per_word = point.machine.copy(point.space.components),
       .prices = prices,
       .on_device = training.has_value(),
       .options = options,
@@ -343,7 +345,7 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
       algorithms::LocalGradient gradient =
           gradient_of(*source, ranks[at], comm.rank(), iteration, info.dense);
       if (point.error_feedback) accumulated[at] = gradient;
-      return iterate(comm, ranks[at], std::move(gradient), iteration,
+      return iterate(comm, ranks[at], std::move(gradient), iteration, point.machine.call,
                      training ? &training->training : nullptr);
     });
     if (!std::isfinite(simulated.makespan().value())) networks::throw_time_overflow();

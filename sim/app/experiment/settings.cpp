@@ -72,8 +72,15 @@ bool with_overhead(const Point& point) {
   return on_fair_links(point) &&
          (point.platform.empty() || point.machine.host.overhead > Seconds(0));
 }
-bool copies_eager(const Point& point) {
-  return on_fair_links(point) && point.machine.host.eager_copy_per_word > Seconds(0);
+/// Written only if it is set, on the networks that read it.
+template <auto Member>
+bool costs_host(const Point& point) {
+  const auto& value = point.machine.host.*Member;
+  return on_fair_links(point) && value > std::remove_cvref_t<decltype(value)>(0);
+}
+template <auto Member>
+bool costs_machine(const Point& point) {
+  return point.machine.*Member > Seconds(0);
 }
 bool copies_eager_beyond_cache(const Point& point) {
   return on_fair_links(point) && point.machine.eager_copy_beyond_cache > Seconds(0);
@@ -81,10 +88,9 @@ bool copies_eager_beyond_cache(const Point& point) {
 bool shakes_hands(const Point& point) {
   return on_fair_links(point) && point.machine.host.handshake;
 }
-bool is_noisy(const Point& point) {
-  return on_fair_links(point) && point.machine.host.noise > Seconds(0);
+bool limits_processes(const Point& point) {
+  return on_links(point) && point.machine.host.gap_per_word > Seconds(0);
 }
-bool sums_beyond_cache(const Point& point) { return point.machine.gamma_beyond_cache > Seconds(0); }
 bool has_cache(const Point& point) { return point.machine.cache > Bytes(0); }
 bool without_platform(const Point& point) { return point.platform.empty(); }
 bool of_trace(const Point& point) { return !point.input.trace.empty(); }
@@ -196,7 +202,8 @@ Settings declared() {
             .unit = "s/word",
             .least = 0,
             .help = "γ of what does not fit into 'cache_bytes'; 0: the same γ"},
-           THINWIRE_MEMBER(machine.gamma_beyond_cache), sums_beyond_cache),
+           THINWIRE_MEMBER(machine.gamma_beyond_cache),
+           costs_machine<&Machine::gamma_beyond_cache>),
       with({.path = "machine.cache_bytes",
             .aspect = A::place,
             .unit = "bytes",
@@ -234,6 +241,22 @@ Settings declared() {
             .readers = "links, alphabeta",
             .help = "LogGP's o: processor time per message, on each side"},
            THINWIRE_MEMBER(machine.host.overhead), with_overhead),
+      with({.path = "machine.host_latency_s",
+            .aspect = A::place,
+            .unit = "s",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "time of a message between processor and NIC, on both sides together, in "
+                    "addition to the latency of its route; messages take it side by side"},
+           THINWIRE_MEMBER(machine.host.latency), costs_host<&networks::HostCosts::latency>),
+      with(
+          {.path = "machine.call_s",
+           .aspect = A::place,
+           .unit = "s",
+           .least = 0,
+           .help = "time before the first message of an iteration: the call of the collective, and "
+                   "ranks that do not begin at the same moment"},
+          THINWIRE_MEMBER(machine.call), costs_machine<&Machine::call>),
       with({.path = "machine.eager_bytes",
             .aspect = A::place,
             .flag = "--eager",
@@ -250,7 +273,8 @@ Settings declared() {
             .least = 0,
             .readers = "links, alphabeta",
             .help = "processor time to copy a word of a message up to 'eager_bytes', on each side"},
-           THINWIRE_MEMBER(machine.host.eager_copy_per_word), copies_eager),
+           THINWIRE_MEMBER(machine.host.eager_copy_per_word),
+           costs_host<&networks::HostCosts::eager_copy_per_word>),
       with({.path = "machine.eager_copy_beyond_cache_s_per_word",
             .aspect = A::place,
             .unit = "s/word",
@@ -258,12 +282,68 @@ Settings declared() {
             .readers = "links, alphabeta",
             .help = "the same for gradients that do not fit into 'cache_bytes'; 0: no difference"},
            THINWIRE_MEMBER(machine.eager_copy_beyond_cache), copies_eager_beyond_cache),
+      with(
+          {.path = "machine.eager_s_per_word",
+           .aspect = A::place,
+           .unit = "s/word",
+           .least = 0,
+           .readers = "links, alphabeta",
+           .help = "time that a word of a message up to 'eager_bytes' stays in buffers on its way; "
+                   "unlike with 'eager_copy_s_per_word', messages of a rank stay there together"},
+          THINWIRE_MEMBER(machine.host.eager_per_word),
+          costs_host<&networks::HostCosts::eager_per_word>),
+      with({.path = "machine.inline_bytes",
+            .aspect = A::place,
+            .unit = "bytes",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "eager messages beyond this size are complete at their sender when they are "
+                    "acknowledged, a latency after their arrival; with 0, when they have left"},
+           THINWIRE_MEMBER(machine.host.inlined), costs_host<&networks::HostCosts::inlined>),
       with({.path = "machine.handshake",
             .aspect = A::place,
             .readers = "links, alphabeta",
             .help = "messages beyond 'eager_bytes' are announced first, which takes two latencies "
                     "of their route; without it, as on smpi, that is free"},
            THINWIRE_MEMBER(machine.host.handshake), shakes_hands),
+      with({.path = "machine.handshake_s",
+            .aspect = A::place,
+            .unit = "s",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "time to prepare the memory of both ends of a message beyond 'eager_bytes', in "
+                    "addition to the latencies of 'handshake'"},
+           THINWIRE_MEMBER(machine.host.handshake_time),
+           costs_host<&networks::HostCosts::handshake_time>),
+      with({.path = "machine.one_way_bytes",
+            .aspect = A::place,
+            .unit = "bytes",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "messages beyond this size, and beyond 'eager_bytes', that two ranks send to "
+                    "each other do not pass each other: one waits for the other; 0: all pass"},
+           THINWIRE_MEMBER(machine.host.one_way), costs_host<&networks::HostCosts::one_way>),
+      with({.path = "machine.gap_s_per_word",
+            .aspect = A::place,
+            .unit = "s/word",
+            .least = 0,
+            .readers = "links",
+            .help = "time per word that a rank needs to send, and to receive, where that is more "
+                    "than its NIC needs; 0: its NIC alone limits it"},
+           THINWIRE_MEMBER(machine.host.gap_per_word), limits_processes),
+      with({.path = "machine.copy_s_per_word",
+            .aspect = A::place,
+            .unit = "s/word",
+            .least = 0,
+            .help = "time to copy a word from one buffer of a rank to another, where a collective "
+                    "of MPI does: dense schemes, reduce-scatters, and Bruck's all-to-all"},
+           THINWIRE_MEMBER(machine.copy_per_word), costs_machine<&Machine::copy_per_word>),
+      with({.path = "machine.copy_beyond_cache_s_per_word",
+            .aspect = A::place,
+            .unit = "s/word",
+            .least = 0,
+            .help = "the same for gradients that do not fit into 'cache_bytes'; 0: no difference"},
+           THINWIRE_MEMBER(machine.copy_beyond_cache), costs_machine<&Machine::copy_beyond_cache>),
       with({.path = "machine.noise_s",
             .aspect = A::place,
             .unit = "s",
@@ -271,7 +351,7 @@ Settings declared() {
             .readers = "links, alphabeta",
             .help = "mean of a random delay of each message at its sender, distributed "
                     "exponentially; 'seed' draws it, so several seeds give an interval"},
-           THINWIRE_MEMBER(machine.host.noise), is_noisy),
+           THINWIRE_MEMBER(machine.host.noise), costs_host<&networks::HostCosts::noise>),
       with({.path = "record.links",
             .aspect = A::record,
             .flag = "--links",

@@ -167,10 +167,11 @@ TEST_CASE("shipped platforms have the hosts and the message gaps that their note
   CHECK(gap_and_hosts("fat_tree_4to1") == "3e-07 4096");
   CHECK(gap_and_hosts("fat_tree_8192") == "3e-07 8192");
   CHECK(gap_and_hosts("nvlink_ib") == "3e-07 512");
-  CHECK(gap_and_hosts("leonardo") == "3e-07 3600");
-  CHECK(gap_and_hosts("leonardo_one_port") == "3e-07 3600");
+  CHECK(gap_and_hosts("leonardo") == "5e-09 3600");
+  CHECK(gap_and_hosts("leonardo_one_port") == "5e-09 3600");
   CHECK(gap_and_hosts("lumi") == "3e-07 2048");
   CHECK(gap_and_hosts("mare_nostrum5") == "3e-07 4480");
+  CHECK(gap_and_hosts("mare_nostrum5_one_rail") == "5e-09 1120");
   CHECK(gap_and_hosts("gige_star") == "5e-06 64");
   CHECK(gap_and_hosts("exdyna_v100") == "3e-07 16");
   CHECK(gap_and_hosts("dragonn_v100") == "5e-07 16");
@@ -261,10 +262,10 @@ TEST_CASE("leonardo_one_port: a port of a node is the slowest link of each route
 }
 
 TEST_CASE("lumi: on one switch, in one group over one cable, between groups") {
-  check_routes("lumi", {{"nid-0", "nid-15", 1.4e-6, 25e9, "dragonfly-dragonfly"},
-                        {"nid-0", "nid-255", 1.75e-6, 25e9, "dragonfly-green-dragonfly"},
+  check_routes("lumi", {{"nid-0", "nid-15", 1e-6, 25e9, "dragonfly-dragonfly"},
+                        {"nid-0", "nid-255", 1.35e-6, 25e9, "dragonfly-green-dragonfly"},
                         // 16 cables and 16 switches: each switch has one to each other group.
-                        {"nid-0", "nid-256", 1.85e-6, 25e9, "dragonfly-blue-dragonfly"}});
+                        {"nid-0", "nid-256", 1.45e-6, 25e9, "dragonfly-blue-dragonfly"}});
 }
 
 TEST_CASE("mare_nostrum5: in a node over NVLink, on a rail of an island, else over the core") {
@@ -272,6 +273,12 @@ TEST_CASE("mare_nostrum5: in a node over NVLink, on a rail of an island, else ov
                                  {"gpu-0", "gpu-636", 2.17e-6, 25e9, "nic-nic"},
                                  {"gpu-0", "gpu-637", 2.4e-6, 25e9, "nic-uplink-uplink-nic"},
                                  {"gpu-0", "gpu-640", 2.4e-6, 25e9, "nic-uplink-uplink-nic"}});
+}
+
+TEST_CASE("mare_nostrum5_one_rail: nodes under the switch of an island, else over the core") {
+  check_routes("mare_nostrum5_one_rail",
+               {{"gpu-0", "gpu-159", 0.6e-6, 25e9, "nic-nic"},
+                {"gpu-0", "gpu-160", 0.9e-6, 25e9, "nic-uplink-uplink-nic"}});
 }
 
 TEST_CASE("gige_star and alphabeta: two cables") {

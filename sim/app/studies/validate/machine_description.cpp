@@ -35,12 +35,16 @@ experiment::Settings settings_of_machines() {
 
 /// Reads a filter; `more` is another key that its object has.
 RowFilter row_filter(const JsonNode& node, std::string_view more = "run") {
-  node.be_object(
-      std::array<std::string_view, 6>{"run", "nodes", "test", "collective", "algorithm", more});
+  node.be_object(std::array<std::string_view, 7>{"run", "nodes", "test", "collective", "algorithm",
+                                                 "min_over_median", more});
   RowFilter rows{.run = node.at("run").text()};
   if (node.has("nodes")) rows.nodes = static_cast<int>(node.at("nodes").whole_from(1));
   if (node.has("test")) rows.test = node.at("test").text();
   if (node.has("algorithm")) rows.algorithm = node.at("algorithm").text();
+  if (node.has("min_over_median")) {
+    rows.min_over_median = node.at("min_over_median").number_from(0);
+    if (*rows.min_over_median > 1) node.at("min_over_median").wrong("at most 1");
+  }
   if (node.has("collective")) {
     rows.collective = node.at("collective").text();
     const std::vector<std::string>& known = known_collectives();
@@ -56,7 +60,9 @@ RowFilter row_filter(const JsonNode& node, std::string_view more = "run") {
 bool RowFilter::matches(const MeasuredRow& row) const {
   return row.run == run && (!nodes || *nodes == row.nodes) && (!test || *test == row.test) &&
          (!collective || *collective == row.collective) &&
-         (!algorithm || *algorithm == row.algorithm);
+         (!algorithm || *algorithm == row.algorithm) &&
+         (!min_over_median || row.seconds_min == 0 ||
+          row.seconds_min >= *min_over_median * row.seconds);
 }
 
 bool MachineDescription::calibrated(const MeasuredRow& row) const {

@@ -62,6 +62,10 @@ std::vector<MeasuredRow> rows_of_csv(const std::string& text, const MeasuredFile
     row.elements = table.whole(i, "elements", 1);
     row.seconds = table.number(i, "seconds_median", kWantedSeconds);
     if (row.seconds <= 0) table.wrong(i, "seconds_median", kWantedSeconds);
+    if (table.has("seconds_min")) {
+      row.seconds_min = table.number(i, "seconds_min", kWantedSeconds);
+      if (row.seconds_min <= 0) table.wrong(i, "seconds_min", kWantedSeconds);
+    }
     row.place = table.place(i);
     rows.push_back(std::move(row));
   }

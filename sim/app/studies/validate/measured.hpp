@@ -26,7 +26,8 @@ struct MeasuredRow {
   /// block. 0 if the vector is no whole number of words.
   std::int64_t elements = 0;
   double seconds = 0;
-  std::string place;  ///< "FILE:LINE"
+  double seconds_min = 0;  ///< of the repetitions; 0: not known
+  std::string place;       ///< "FILE:LINE"
 };
 
 /// A file of measured rows, and what its text does not say.
@@ -45,7 +46,8 @@ struct MeasuredFile {
 /// is not known; and for facts that are missing or contradict the file.
 ///
 /// CSV: machine, run, test, nodes, tasks_per_node, collective, library, gpu (yes, no), algorithm,
-/// segment (may be empty), elements and seconds_median are needed, other columns are ignored.
+/// segment (may be empty), elements and seconds_median are needed. seconds_min is read if it is
+/// there, other columns are ignored.
 /// nccl-tests: the out-of-place time; nodes and tasks per node come from the list of ranks.
 /// OSU: the average latency over the ranks; the sizes of allgather and alltoall are those of one
 /// rank's block.

@@ -15,15 +15,34 @@ namespace thinwire::networks {
 struct HostCosts {
   /// LogGP's o, in seconds: processor time per message, on the sending and on the receiving side.
   Seconds overhead{0};
+  /// Time, in seconds, that a message takes between processor and NIC on both sides, in addition to
+  /// the latency of its route. Messages of one rank take it side by side.
+  Seconds latency{0};
   /// Messages of up to this size begin before their receive is posted. With 0 none do.
   Bytes eager{0};
   /// Processor time, in seconds per word, to copy an eager message, on each side: into a buffer of
   /// the library, and out of one.
   Seconds eager_copy_per_word{0};
+  /// Time, in seconds per word, that an eager message stays in buffers of the library and of the
+  /// NIC. Messages of one rank stay there side by side.
+  Seconds eager_per_word{0};
+  /// If positive, an eager message that is longer is complete at its sender when its
+  /// acknowledgement has returned, a latency after its delivery. The others are complete when they
+  /// have left.
+  Bytes inlined{0};
   /// Whether a message that waits for its receive is announced first: it begins a latency of its
   /// route after the receive has been posted and the announcement, which takes a latency too, has
   /// arrived.
   bool handshake = false;
+  /// Time, in seconds, before the words of a message that is not eager leave, in addition to the
+  /// latencies of the handshake: the library prepares the memory of both ends.
+  Seconds handshake_time{0};
+  /// If positive, messages of two ranks to each other that are longer, and not eager, do not pass
+  /// each other: one way waits for the other.
+  Bytes one_way{0};
+  /// On the network `links`, the time in seconds per word that a rank needs to send or to receive,
+  /// whatever its NIC could carry.
+  Seconds gap_per_word{0};
   /// The mean, in seconds, of a random delay of each message at its sender, which is distributed
   /// exponentially. 0: none.
   Seconds noise{0};

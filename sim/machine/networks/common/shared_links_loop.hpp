@@ -5,8 +5,8 @@
 // link is kept busy by a message that no rank waits for. Its send is complete when the message is
 // delivered. Messages of up to `eager` bytes begin when their send is posted. Their send is
 // complete after the time that the message would need to leave its rank if it shared no link. What
-// a host adds to the time of a message is in host.hpp. All links of a message's route share their bandwidth fairly among the messages that cross them
-// (fair_links.hpp).
+// a host adds to the time of a message is in host.hpp. All links of a message's route share their
+// bandwidth fairly among the messages that cross them (fair_links.hpp).
 #pragma once
 
 #include <algorithm>
@@ -26,6 +26,7 @@
 #include "sim/machine/networks/common/fair_links.hpp"
 #include "sim/machine/networks/common/host.hpp"
 #include "sim/machine/networks/common/transfer.hpp"
+#include "sim/machine/networks/common/turns.hpp"
 
 namespace thinwire::networks {
 
@@ -122,7 +123,8 @@ class SharedLinksLoop final : public EventLoop {
       check_peer(*this, to);
       clock_ += loop_.host_time(message.words) + noise();
       books().sent(message.words);
-      return slot_request(loop_.post(rank(), to, strand_, tag, std::move(message), clock_));
+      const double ready = clock_ + loop_.buffering(message.words);
+      return slot_request(loop_.post(rank(), to, strand_, tag, std::move(message), ready));
     }
     [[nodiscard]] Request irecv(Rank from, Tag tag) override {
       const Request request = TimedRank::irecv(from, tag);
@@ -170,6 +172,13 @@ class SharedLinksLoop final : public EventLoop {
         is_eager(words) ? host_.eager_copy_per_word.value() * static_cast<double>(words.value())
                         : 0;
     return host_.overhead.value() + copying;
+  }
+  /// The time, in seconds, that a message stays in buffers.
+  [[nodiscard]] double buffering(Words words) const {
+    return is_eager(words) ? host_.eager_per_word.value() * static_cast<double>(words.value()) : 0;
+  }
+  [[nodiscard]] bool is_acknowledged(const Transfer& transfer) const {
+    return transfer.eager && host_.inlined > Bytes(0) && to_bytes(transfer.words) > host_.inlined;
   }
 
   /// Posts a message of a rank; returns the slot that completes with the send.
@@ -318,20 +327,25 @@ class SharedLinksLoop final : public EventLoop {
   void find_way(TransferIndex index) {
     Transfer& transfer = transfers_[index];
     transfer.way = fabric_.way(transfer.from, transfer.to);
-    transfer.latency = fabric_.latency(transfer.from, transfer.to, transfer.way);
-    if (host_.handshake && !transfer.eager) {
-      const double announced = transfer.posted + transfer.latency;
-      transfer.departed = std::max(transfer.departed, announced) + transfer.latency;
+    transfer.latency =
+        fabric_.latency(transfer.from, transfer.to, transfer.way) + host_.latency.value();
+    if (!transfer.eager) {
+      if (host_.handshake) {
+        const double announced = transfer.posted + transfer.latency;
+        transfer.departed = std::max(transfer.departed, announced) + transfer.latency;
+      }
+      transfer.departed += host_.handshake_time.value();
     }
     if (transfer.departed + transfer.latency > now_) return;
     prefetch_links(transfer);
   }
   void depart(TransferIndex index) {
     Transfer& transfer = transfers_[index];
-    if (transfer.eager) {
+    if (transfer.eager && !is_acknowledged(transfer)) {
       complete_send(transfer, transfer.departed + fabric_.send_occupancy(
                                                       transfer.from, transfer.way, transfer.words));
     }
+    if (goes_one_way(transfer) && !turns_.enter(index, transfer.from, transfer.to)) return;
     // As in SimGrid, the links begin to serve a message after the latency of its route.
     const double enters = transfer.departed + transfer.latency;
     if (enters > now_) {
@@ -340,6 +354,15 @@ class SharedLinksLoop final : public EventLoop {
       enter_links(index, now_);
       deliver_completed();
     }
+  }
+  [[nodiscard]] bool goes_one_way(const Transfer& transfer) const {
+    return host_.one_way > Bytes(0) && !transfer.eager && to_bytes(transfer.words) > host_.one_way;
+  }
+  /// A message that has waited for the other way departs such that its head arrives at `time`.
+  void follow(TransferIndex index, double time) {
+    Transfer& transfer = transfers_[index];
+    transfer.departed = std::max(transfer.departed, time - transfer.latency);
+    events_.push(std::max(time, transfer.departed + transfer.latency), first_transfer_ + index);
   }
   void complete_send(Transfer& transfer, double time) {
     completions_.push_back({transfer.from, transfer.strand, transfer.send, time});
@@ -379,7 +402,14 @@ class SharedLinksLoop final : public EventLoop {
     const double delivered = std::max(now, alone) + transfer.extra_latency;
     if (timeline_ != nullptr) show(transfer, head, delivered);
     if (recorder_ != nullptr) recorder_->completes(index, transfer, now);
-    if (transfer.send != kNoSlot) complete_send(transfer, delivered);
+    if (transfer.send != kNoSlot) {
+      complete_send(transfer, delivered + (transfer.eager ? transfer.latency : 0));
+    }
+    if (goes_one_way(transfer)) {
+      for (const TransferIndex next : turns_.leave(transfer.from, transfer.to)) {
+        follow(next, delivered);
+      }
+    }
     completions_.push_back({transfer.to, transfer.strand, transfer.receive, delivered});
     free_.push_back(index);
   }
@@ -412,6 +442,7 @@ class SharedLinksLoop final : public EventLoop {
   std::vector<TransferIndex> departing_;
   std::vector<TransferIndex> free_;
   std::uint64_t departures_ = 0;
+  Turns turns_;
   std::vector<std::unique_ptr<LoopRank>> ranks_;
   /// The completion, at `time`, of a request that a strand may wait for.
   struct Completion {

@@ -34,7 +34,11 @@ Fabric::Fabric(const topologies::Platform& platform, const topologies::CompactRo
     : platform_(platform),
       routes_(routes),
       settings_(settings),
-      gap_(platform.message_gap().value()) {
+      gap_(platform.message_gap().value()),
+      ranks_(ranks),
+      process_bandwidth_(settings.host.gap_per_word > Seconds(0)
+                             ? 4 / settings.host.gap_per_word.value()
+                             : HUGE_VAL) {
   for (const topologies::PlatformLink& link : platform.links()) {
     bandwidths_.push_back(link.bandwidth);
     latencies_.push_back(link.latency.value());
@@ -92,10 +96,20 @@ Fabric::Path Fabric::path(const Departure<Way>& message, FairLinks& links) const
     path.extra_latency -= routes_.kind(way).latency;
   }
   std::size_t count = 0;
-  for_each_link(message.from, message.to, way, path.middle, [&](topologies::LinkIndex link) {
-    if (fat_pipes_[link]) return;
+  const auto share = [&](topologies::LinkIndex link) {
     if (count++ < path.shared.capacity()) path.shared.push_back(link);
+  };
+  for_each_link(message.from, message.to, way, path.middle, [&](topologies::LinkIndex link) {
+    if (!fat_pipes_[link]) share(link);
   });
+  if (limits_processes()) {
+    const auto process = [this](Rank rank) {
+      return static_cast<topologies::LinkIndex>(this->links() +
+                                                2 * static_cast<std::size_t>(rank.value()));
+    };
+    share(process(message.from));
+    share(process(message.to) + 1);
+  }
   if (count > path.shared.size()) {
     const auto name = [&](Rank rank) {
       return platform_.hosts()[routes_.host_of(site(rank))].name;

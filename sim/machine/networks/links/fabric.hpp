@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/container/static_vector.hpp>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -34,7 +35,13 @@ class Fabric {
   [[nodiscard]] topologies::Way way(Rank from, Rank to) const {
     return routes_.way(site(from), site(to));
   }
+  /// The links of the platform, without those of the processes.
   [[nodiscard]] std::size_t links() const { return bandwidths_.size(); }
+  /// What each rank can send, and what it can receive, in bytes per second: links that follow those
+  /// of the platform, two for each rank. Empty if the NIC alone limits it.
+  [[nodiscard]] std::vector<double> process_bandwidths() const {
+    return std::vector<double>(limits_processes() ? 2 * ranks_ : 0, process_bandwidth_);
+  }
 
   /// Prefetches what way() reads.
   void prefetch_way(Rank from, Rank to) const { routes_.prefetch(site(from), site(to)); }
@@ -105,7 +112,10 @@ class Fabric {
   [[nodiscard]] topologies::SiteIndex site(Rank rank) const {
     return routes_.site_of(static_cast<std::size_t>(rank.value()));
   }
-  [[nodiscard]] double slowest(topologies::Way way) const { return routes_.kind(way).bandwidth; }
+  [[nodiscard]] double slowest(topologies::Way way) const {
+    return std::min(routes_.kind(way).bandwidth, process_bandwidth_);
+  }
+  [[nodiscard]] bool limits_processes() const { return std::isfinite(process_bandwidth_); }
   /// Seconds for which a message occupies a link if it does not share it.
   [[nodiscard]] double occupancy(topologies::Way way, topologies::LinkIndex link,
                                  Words words) const {
@@ -127,6 +137,8 @@ class Fabric {
   const topologies::CompactRoutes& routes_;
   const LinksSettings& settings_;
   double gap_;
+  std::size_t ranks_;
+  double process_bandwidth_;        ///< bytes per second; infinite if it is not limited
   std::vector<double> bandwidths_;  ///< the members from here to ports_ are indexed by link
   std::vector<double> latencies_;
   std::vector<bool> fat_pipes_;

@@ -1,5 +1,7 @@
 #include "sim/machine/networks/links/links.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -30,6 +32,7 @@ void LinksNetwork::place(std::vector<topologies::HostIndex> hosts) {
   bandwidths_ = bandwidths_left(platform_, hosts_, settings_, [this](topologies::LinkIndex link) {
     return fabric_->is_port(link);
   });
+  std::ranges::copy(fabric_->process_bandwidths(), std::back_inserter(bandwidths_));
 }
 
 RunReport LinksNetwork::run(int ranks, const RankProgram& program) {

@@ -93,6 +93,18 @@ TEST_CASE("A CSV of measured times is read by its column names") {
   CHECK(rows[1].test == "1");
 }
 
+TEST_CASE("The fastest repetition is read from a CSV that has it") {
+  std::string header = kHeader;
+  const std::size_t median = header.find("seconds_median");
+  header.insert(median, "seconds_min,");
+  const auto with = [&](const std::string& least) {
+    return header + "m,r,0,2,1,allreduce,OMPI,4,no,,ring_ompi,,8," + least + ",0.003,5\n";
+  };
+  CHECK(rows_in(with("0.002"))[0].seconds_min == 0.002);
+  CHECK(rows_in(with("0.002"))[0].seconds == 0.003);
+  CHECK(refusal_of(with("0")).find("seconds_min: '0' is not valid") != std::string::npos);
+}
+
 TEST_CASE("A CSV that is not right is refused with line and column") {
   const std::string header = kHeader;
   const auto with = [&](const std::string& line) { return refusal_of(header + line + "\n"); };

@@ -131,6 +131,22 @@ TEST_CASE("Rows that are not what they say are left out, with the description's 
             .find("why") != std::string::npos);
 }
 
+TEST_CASE("Rows that other jobs slowed down are predicted, where the description says so") {
+  std::string text = kMine;
+  text.replace(text.find(R"("collective": "allreduce")"), 25,
+               R"("collective": "allreduce", "min_over_median": 0.6)");
+  const MachineDescription machine = machine_in(text);
+  MeasuredRow row = measured_row("a", "ring_ompi", 4, 8, 1);
+  CHECK(machine.calibrated(row));  // nothing is known
+  row.seconds_min = 0.6;
+  CHECK(machine.calibrated(row));
+  row.seconds_min = 0.59;
+  CHECK_FALSE(machine.calibrated(row));
+  CHECK(refusal_of_machine(R"({"name": "m", "settings": {},
+                               "calibrated_on": [{"run": "a", "min_over_median": 2}]})")
+            .find("/calibrated_on/0/min_over_median") != std::string::npos);
+}
+
 TEST_CASE("The placement of a run says how many ranks there were, and where they are") {
   const TemporaryFolder folder;
   const std::string placement = folder.write(

@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
 #include "tests/machine/networks/links/patterns.hpp"
@@ -85,6 +87,106 @@ TEST_CASE("A handshake takes a latency to announce a message and one to ask for 
   // What is eager needs none.
   const HostCosts eager{.eager = Bytes(4000), .handshake = true};
   CHECK(done_with(eager, message_of(1000, 0, 0))[1] == exactly(wire));
+}
+
+TEST_CASE("What a message waits for at its host, a rank's messages wait for together") {
+  const auto two = [](Communicator& comm) -> Task<void> {
+    for (int i = 0; i < 2; ++i) {
+      if (comm.rank() == Rank(0)) {
+        (void)comm.isend(Rank(1), Tag(i), test::empty_message(1000));
+      }
+    }
+    if (comm.rank() == Rank(0)) co_return;
+    const Request first = comm.irecv(Rank(0), Tag(0));
+    const Request second = comm.irecv(Rank(0), Tag(1));
+    co_await comm.wait(first);
+    co_await comm.wait(second);
+  };
+  // Each needs 4 us of the wire, on which they share the bandwidth.
+  const double wire = 2 * 4e-6 + kLatency;
+  CHECK(done_with({.latency = Seconds(5e-6)}, two)[1] == exactly(5e-6 + wire));
+  const HostCosts eager{.eager = Bytes(4000), .eager_per_word = Seconds(2e-9)};
+  CHECK(done_with(eager, two)[1] == exactly(2e-6 + wire));
+  CHECK(done_with({.eager = Bytes(3999), .eager_per_word = Seconds(2e-9)}, two)[1] ==
+        exactly(wire));
+  CHECK(done_with({.handshake_time = Seconds(7e-6)}, two)[1] == exactly(7e-6 + wire));
+}
+
+TEST_CASE("A message that is not inline is complete when its acknowledgement has returned") {
+  const auto host = [](std::int64_t inlined) {
+    return HostCosts{.eager = Bytes(4000), .inlined = Bytes(inlined)};
+  };
+  const double wire = kLatency + 4e-6;
+  CHECK(done_with(host(0), message_of(1000, 0, 0))[0] == exactly(4e-6));
+  CHECK(done_with(host(4000), message_of(1000, 0, 0))[0] == exactly(4e-6));
+  const Doubles acknowledged = done_with(host(3999), message_of(1000, 0, 0));
+  CHECK(acknowledged[0] == exactly(wire + kLatency));
+  CHECK(acknowledged[1] == exactly(wire));
+  // One that is not eager is complete when it is delivered, as without the setting.
+  CHECK(done_with(host(3999), message_of(1001, 0, 0))[0] == exactly(kLatency + 4.004e-6));
+}
+
+TEST_CASE("Long messages of two ranks to each other take turns, others do not") {
+  const auto exchange = [](std::int64_t words, int messages) -> RankProgram {
+    return [=](Communicator& comm) -> Task<void> {
+      return [](Communicator& own, std::int64_t length, int count) -> Task<void> {
+        const Rank peer(1 - own.rank().value());
+        std::vector<Request> requests;
+        for (int i = 0; i < count; ++i) requests.push_back(own.irecv(peer, Tag(i)));
+        for (int i = 0; i < count; ++i) {
+          requests.push_back(own.isend(peer, Tag(i), test::empty_message(length)));
+        }
+        for (const Request request : requests) co_await own.wait(request);
+      }(comm, words, messages);
+    };
+  };
+  const HostCosts host{.one_way = Bytes(4000)};
+  const auto last = [&](const HostCosts& costs, const RankProgram& program) {
+    const Doubles done = done_with(costs, program);
+    return std::max(done[0], done[1]);
+  };
+  const double alone = 4.004e-6;
+  CHECK(last(host, exchange(1000, 1)) == exactly(kLatency + 4e-6));
+  CHECK(last(host, exchange(1001, 1)) == exactly(kLatency + 2 * alone));
+  CHECK(last({.eager = Bytes(5000), .one_way = Bytes(4000)}, exchange(1001, 1)) ==
+        exactly(kLatency + alone));
+  // Those of one way go together; none is forgotten.
+  for (const int messages : {2, 3, 7}) {
+    CHECK(last(host, exchange(1001, messages)) == exactly(kLatency + 2 * messages * alone));
+  }
+  // Around a ring nobody sends back to the one from whom it receives.
+  const auto ring = [](Communicator& comm) { return test::ring(comm, 1001, 1); };
+  AlphaBetaNetwork network({.latency = Seconds(kLatency),
+                            .overhead = Seconds(0),
+                            .gap = Seconds(0),
+                            .gap_per_word = Seconds(kPerWord)},
+                           host);
+  CHECK(network.run(3, ring).makespan().value() == exactly(kLatency + alone));
+}
+
+TEST_CASE("What a process can move limits its messages together, each way, on links") {
+  const PlatformFile file(test::two_hosts_xml({"1GBps", "3us"}));
+  const auto done = [&](double gap, int messages) {
+    const auto program = [messages](Communicator& comm) -> Task<void> {
+      return [](Communicator& own, int count) -> Task<void> {
+        const Rank peer(1 - own.rank().value());
+        std::vector<Request> requests;
+        for (int i = 0; i < count; ++i) requests.push_back(own.irecv(peer, Tag(i)));
+        for (int i = 0; i < count; ++i) {
+          requests.push_back(own.isend(peer, Tag(i), test::empty_message(1000)));
+        }
+        for (const Request request : requests) co_await own.wait(request);
+      }(comm, messages);
+    };
+    return test::times_on_links(
+        {.platform = file.path(), .settings = {.host = {.gap_per_word = Seconds(gap)}}},
+        program)[0];
+  };
+  for (const int messages : {1, 2, 5}) {
+    const double words = 1000 * messages;
+    CHECK(done(6e-9, messages) == exactly(kLatency + 6e-9 * words));
+    CHECK(done(3e-9, messages) == exactly(kLatency + kPerWord * words));  // the wire is slower
+  }
 }
 
 TEST_CASE("Noise delays messages by its mean, as the seed draws it") {

@@ -1,0 +1,98 @@
+// What a host does besides sending: the call of a collective, and the copies that MPI makes.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string>
+
+#include "sim/app/experiment/simulate.hpp"
+#include "sim/core/base/errors.hpp"
+#include "tests/support/errors.hpp"
+
+namespace {
+
+using namespace thinwire;
+using namespace thinwire::experiment;
+using test::contains;
+using test::error_of;
+
+/// Seconds of one iteration on the α-β machine, at a number of components that all tested numbers
+/// of ranks divide, so that all ranks have the same work.
+constexpr double kWords = 12 * 7 * 23;
+double seconds_of(const std::string& scheme, int ranks, const std::string& machine) {
+  const Point point = point_from(
+      Json::parse(fmt::format(
+          R"({{"scheme":"{}","ranks":{},"components":{},"iterations":1,"machine":{{{}}}}})", scheme,
+          ranks, kWords, machine)),
+      "test");
+  return simulate_point("test", point).outcome->iteration_times.front().value();
+}
+
+}  // namespace
+
+TEST_CASE("A collective begins after its call") {
+  for (const int ranks : {3, 8}) {
+    const double call = 1e-3;
+    CHECK(seconds_of("dense_ring", ranks, R"("call_s":1e-3)") ==
+          doctest::Approx(seconds_of("dense_ring", ranks, "") + call).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("Dense allreduces and reduce-scatters copy their input once") {
+  for (const char* scheme : {"dense_ring", "dense_rabenseifner", "dense_recursive_doubling",
+                             "dense_ring_segmented", "dense_nonoverlapping", "reduce_scatter_ring",
+                             "reduce_scatter_recursive_halving", "reduce_scatter_pairwise"}) {
+    CAPTURE(std::string(scheme));
+    for (const int ranks : {1, 3, 4, 7, 12}) {
+      CHECK(seconds_of(scheme, ranks, R"("copy_s_per_word":1e-6)") ==
+            doctest::Approx(seconds_of(scheme, ranks, "") + 1e-6 * kWords).epsilon(1e-12));
+    }
+  }
+}
+
+TEST_CASE("Bruck's all-to-all copies all blocks twice, and those of a message twice") {
+  for (const int ranks : {3, 4, 7, 12, 23}) {
+    CAPTURE(ranks);
+    double blocks = 2 * ranks;
+    for (int block = 1; block < ranks; ++block) {
+      for (int bits = block; bits > 0; bits /= 2) blocks += 2 * (bits % 2);
+    }
+    CHECK(seconds_of("alltoall_bruck", ranks, R"("copy_s_per_word":1e-6)") ==
+          doctest::Approx(seconds_of("alltoall_bruck", ranks, "") + 1e-6 * kWords * blocks / ranks)
+              .epsilon(1e-9));
+  }
+  for (const char* scheme : {"alltoall_linear", "alltoall_pairwise", "allgather_ring"}) {
+    CHECK(seconds_of(scheme, 7, R"("copy_s_per_word":1e-6)") == seconds_of(scheme, 7, ""));
+  }
+}
+
+TEST_CASE("Copies beyond the cache cost more, by the share that does not fit") {
+  const double words = kWords;
+  const double copied =
+      seconds_of("dense_ring", 4,
+                 fmt::format(R"("copy_s_per_word":1e-6,"copy_beyond_cache_s_per_word":3e-6,
+                                "cache_bytes":{})",
+                             2 * words)) -
+      seconds_of("dense_ring", 4, "");
+  // Source and target fill 8 bytes for each word, of which a quarter fits.
+  CHECK(copied == doctest::Approx(words * (1e-6 + 0.75 * 2e-6)).epsilon(1e-12));
+}
+
+TEST_CASE("Settings of a host that nothing would read are refused") {
+  const auto refusal = [](const std::string& rest) {
+    return error_of<InputError>(
+        [&] { (void)point_from(Json::parse(R"({"scheme":"topka",)" + rest + "}"), "test"); });
+  };
+  CHECK(contains(refusal(R"("machine":{"eager_s_per_word":1e-9})"), "give 'eager_bytes'"));
+  CHECK(contains(refusal(R"("machine":{"inline_bytes":64})"), "give 'eager_bytes'"));
+  CHECK(contains(refusal(R"("machine":{"copy_beyond_cache_s_per_word":1e-9})"), "cache_bytes"));
+  CHECK(contains(refusal(R"("machine":{"gap_s_per_word":1e-9})"), "links"));
+  CHECK(contains(refusal(R"("network":"smpi","platform":"fat_tree","machine":{"one_way_bytes":1})"),
+                 "links, alphabeta"));
+  for (const char* setting : {"call_s", "copy_s_per_word"}) {
+    CHECK(contains(
+        refusal(fmt::format(
+            R"("workload":{{"model":"bert","device":"v100"}},"machine":{{"{}":1e-6}})", setting)),
+        "the device says"));
+  }
+}
