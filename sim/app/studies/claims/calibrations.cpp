@@ -40,14 +40,17 @@ double bytes_of(const std::string& work) {
 Calibration of_claims_file(const std::string& name, const Json& entry) {
   Calibration calibration{.name = name,
                           .value = entry.at("value").get<double>(),
-                          .unit = name.ends_with("_s_per_word") ? "s per word" : "",
+                          .unit = entry.at("unit").get<std::string>(),
                           .set_by = fmt::format("{} ({})", entry.at("claim").get<std::string>(),
                                                 entry.at("what").get<std::string>()),
                           .check = {}};
-  if (entry.contains("wire_bytes_per_s")) {
-    const double rate = static_cast<double>(to_bytes(Words(1)).value()) / calibration.value;
-    calibration.check = share_of(rate / 1e9, entry.at("wire_bytes_per_s").get<double>() / 1e9,
-                                 "GB/s", entry.at("wire").get<std::string>());
+  if (entry.contains("peak")) {
+    // A time per element of so many bytes, or a rate.
+    const double rate = entry.contains("bytes")
+                            ? entry.at("bytes").get<double>() / calibration.value
+                            : calibration.value;
+    calibration.check = share_of(rate / 1e9, entry.at("peak_bytes_per_s").get<double>() / 1e9,
+                                 "GB/s", entry.at("peak").get<std::string>());
   }
   return calibration;
 }

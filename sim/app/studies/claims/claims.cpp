@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ranges>
+#include <regex>
 #include <string_view>
 #include <utility>
 
@@ -21,6 +22,7 @@
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/shipped_files.hpp"
 #include "sim/machine/workloads/device.hpp"
+#include "topologies/loading/shipped.hpp"
 
 namespace thinwire::studies {
 
@@ -288,9 +290,10 @@ Json Trials::repriced(Json point) const {
 
 std::string Assumption::text() const { return fmt::format("{} = {:.3g}", name, value); }
 
-TemporaryFile::TemporaryFile(const std::string& text) {
-  std::string name = (std::filesystem::temp_directory_path() / "thinwire-XXXXXX.json").string();
-  const int file = mkstemps(name.data(), 5);
+TemporaryFile::TemporaryFile(const std::string& text, const std::string& suffix) {
+  std::string name =
+      (std::filesystem::temp_directory_path() / ("thinwire-XXXXXX" + suffix)).string();
+  const int file = mkstemps(name.data(), static_cast<int>(suffix.size()));
   if (file < 0) throw InputError(fmt::format("{}: cannot be made", name));
   close(file);
   path_ = name;
@@ -300,6 +303,24 @@ TemporaryFile::TemporaryFile(const std::string& text) {
 TemporaryFile::~TemporaryFile() {
   std::error_code ignored;
   std::filesystem::remove(path_, ignored);
+}
+
+std::string with_bandwidth(const std::string& xml, const std::string& link, double bytes_per_s) {
+  const std::regex bandwidth(fmt::format("(<link id=\"{}[0-9]+\" bandwidth=\")[^\"]*", link));
+  if (!std::regex_search(xml, bandwidth)) {
+    throw InputError(fmt::format("the platform has no link '{}' with a number", link));
+  }
+  return std::regex_replace(xml, bandwidth, fmt::format("$01{}Bps", bytes_per_s));
+}
+
+std::string Trials::calibrated_platform(const std::string& platform, const std::string& link) {
+  const std::string name = fmt::format("{}.{}_bytes_per_s", platform, link);
+  std::shared_ptr<TemporaryFile>& copy = platforms_[name];
+  if (!copy) {
+    const std::string xml = read_text(topologies::platform_file(platform));
+    copy = std::make_shared<TemporaryFile>(with_bandwidth(xml, link, calibrated(name)), ".xml");
+  }
+  return copy->path();
 }
 
 const experiment::Row& Trials::run(const Json& given) {

@@ -18,7 +18,7 @@ namespace thinwire::studies {
 class TemporaryFile {
  public:
   /// Throws InputError if it cannot be written.
-  explicit TemporaryFile(const std::string& text);
+  explicit TemporaryFile(const std::string& text, const std::string& suffix = ".json");
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -30,6 +30,11 @@ class TemporaryFile {
  private:
   std::string path_;
 };
+
+/// A platform whose links of a name (`nic0`, `nic1` ... of "nic") have another bandwidth. Throws
+/// InputError if it has none.
+[[nodiscard]] std::string with_bandwidth(const std::string& xml, const std::string& link,
+                                         double bytes_per_s);
 
 /// An assumed constant that has a range, and what it is set to.
 struct Assumption {
@@ -52,6 +57,11 @@ class Trials {
   /// The ends of the ranges of all constants that were used since the last call.
   [[nodiscard]] std::vector<Assumption> ends_of_used();
 
+  /// The path of a copy of a shipped platform with a calibrated bandwidth, that of
+  /// "PLATFORM.LINK_bytes_per_s", on its links of that name.
+  [[nodiscard]] std::string calibrated_platform(const std::string& platform,
+                                                const std::string& link);
+
   /// Runs a point, or returns its earlier row. Throws SimulationError if it fails.
   const experiment::Row& run(const Json& given);
   const experiment::Outcome& outcome(const Json& point) { return *run(point).outcome; }
@@ -71,6 +81,7 @@ class Trials {
   PointRunner runner_;
   std::optional<Assumption> assumption_;
   std::shared_ptr<TemporaryFile> device_;  // the copy of a device that repriced() names
+  std::map<std::string, std::shared_ptr<TemporaryFile>> platforms_;  // by calibrated parameter
   mutable std::set<std::string> used_;
   std::map<std::string, experiment::Row> rows_;
 };
