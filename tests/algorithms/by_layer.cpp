@@ -118,7 +118,7 @@ TEST_CASE("Sparse schemes give layer by layer what serial programs give for each
     if (!can_go_by_layer(info)) continue;
     const GivenOptions options = test::short_periods_of(info);
     for (const int ranks : {1, 2, 3, 7, 8, 12}) {
-      if (test::kSanitized && ranks > 3) continue;
+      if (test::kSanitized && ranks != 3) continue;
       for (const std::int64_t granule : {1, 4}) {
         for (const std::int64_t k : {std::int64_t{0}, 24 * granule, 400 * granule}) {
           for (const Shape shape : {Shape::random, Shape::one_region, Shape::one_rank}) {

@@ -39,6 +39,7 @@ std::vector<Case> cases_at(int ranks) {
     const std::int64_t n = 400 * granule + granule / 2;  // with 4, a last granule that is cut short
     const GradientSpace space{.components = n, .granule = granule};
     for (const Shape shape : test::kShapes) {
+      if (test::kSanitized && granule == 1 && shape != Shape::random) continue;
       for (const std::int64_t k : {std::int64_t{0}, granule, 24 * granule, 400 * granule}) {
         cases.push_back({.ranks = ranks, .space = space, .k = k, .shape = shape});
       }
@@ -73,6 +74,7 @@ TEST_CASE("Dense schemes give every rank the sum within rounding") {
   for (const SchemeInfo& info : all_schemes()) {
     if (!info.dense || info.quantised) continue;
     for (const int ranks : test::kRankCounts) {
+      if (test::kSanitized && ranks > 8) continue;
       for (const GradientSpace space : {GradientSpace{960, 1}, GradientSpace{997, 1},
                                         GradientSpace{5, 1}, GradientSpace{997, 4}}) {
         CAPTURE(info.name);
@@ -109,8 +111,9 @@ TEST_CASE("Quantised schemes give every rank the sum of what the ranks sent") {
           for (int rank = 0; rank < ranks; ++rank) {
             const auto& sent =
                 std::get<DenseBlock>(outcome.results[static_cast<std::size_t>(rank)].contributed);
+            const DenseBlock given = gradient(rank);
             for (std::size_t i = 0; i < sum.size(); ++i) {
-              const float value = gradient(rank).values()[i];
+              const float value = given.values()[i];
               sum[i] += sent.values()[i];
               right = right && (sent.values()[i] == 0 || (value < 0) == (sent.values()[i] < 0));
             }
@@ -188,7 +191,8 @@ TEST_CASE("Every sparse scheme gives every rank what a serial program gives") {
     if (info.dense) continue;
     const GivenOptions options = test::short_periods_of(info);
     for (const int ranks : test::kRankCounts) {
-      if (test::kSanitized && ranks > 3) continue;
+      if (test::kSanitized && ranks != 1 && ranks != 3) continue;
+      if (ranks == 16 || ranks == 32) continue;  // 8 and 64 are powers of two as well
       const int iterations = ranks > 16 || test::kSanitized ? 2 : 4;
       for (const Case& c : cases_at(ranks)) {
         CAPTURE(info.name);
@@ -209,7 +213,7 @@ TEST_CASE("Every scheme gives what its serial program gives with every sparsifie
       const std::string name = scheme.name + "+" + sparsifier.name;
       const GivenOptions options = test::short_periods_of(find_scheme(name));
       for (const int ranks : {1, 3, 8}) {
-        if (test::kSanitized && ranks == 8) continue;
+        if (test::kSanitized && ranks != 3) continue;
         for (const std::int64_t granule : {1, 4}) {
           const Case c{.ranks = ranks,
                        .space = {.components = 400 * granule, .granule = granule},
@@ -246,7 +250,7 @@ TEST_CASE("oktopk with the periods of the paper gives what Algorithm 1 gives ser
 
 TEST_CASE("Every optimisation of oktopk can be switched off without changing the result") {
   for (const int ranks : test::kRankCounts) {
-    if (test::kSanitized && ranks > 5) continue;
+    if (test::kSanitized && ranks > 3) continue;
     for (const GivenOptions& options : oktopk_variants()) {
       for (const Shape shape : test::kShapes) {
         const Case c{
@@ -264,6 +268,7 @@ TEST_CASE("Every optimisation of oktopk can be switched off without changing the
 TEST_CASE("Values that cancel and thresholds that tie are selected as in the serial program") {
   // Ranks 2i and 2i + 1 cancel, so all sums are 0 and so is the global threshold.
   for (const int ranks : {2, 4, 8, 12, 64}) {
+    if (test::kSanitized && ranks > 8) continue;
     const GradientSpace space{.components = 400, .granule = 1};
     const auto gradient = [&](int rank) {
       Entries entries =

@@ -378,7 +378,7 @@ TEST_CASE("oktopk reaches its lower end where every rank selects in its own regi
 
 TEST_CASE("oktopk stays within its interval in all variants for synthetic gradients") {
   for (const int ranks : test::kRankCounts) {
-    if (test::kSanitized && ranks > 8) continue;
+    if (test::kSanitized && ranks > 3) continue;
     for (const GivenOptions& options : costed_oktopk_variants()) {
       for (const double overlap : {0.0, 0.5, 1.0}) {
         for (const double skew : {0.0, 1.5}) {
@@ -608,7 +608,8 @@ TEST_CASE("Every sparse scheme stays within its interval for random profiles") {
   for (const SchemeInfo& info : all_schemes()) {
     if (info.dense || info.name == "oktopk") continue;  // oktopk has tests of its own
     for (const int ranks : test::kRankCounts) {
-      for (int draw = 0; draw < (test::kSanitized ? 1 : 12); ++draw) {
+      if (test::kSanitized && ranks > 12) continue;
+      for (int draw = 0; draw < (test::kSanitized ? 1 : 6); ++draw) {
         check_interval(info, ranks, generator, draw, 2);
       }
     }

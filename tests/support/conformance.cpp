@@ -22,8 +22,9 @@ GivenOptions with(GivenOptions options, const std::string& name, algorithms::Opt
 Entries values_at(const Entries& sum, const Entries& vector) {
   Entries values;
   for (const Entry& entry : sum) {
-    const Entries found = with_coordinates_in(vector, {entry});
-    values.push_back({entry.coordinate, found.empty() ? 0.0F : found.front().value});
+    const auto at = std::ranges::lower_bound(vector, entry.coordinate, {}, &Entry::coordinate);
+    const bool found = at != vector.end() && at->coordinate == entry.coordinate;
+    values.push_back({entry.coordinate, found ? at->value : 0.0F});
   }
   return values;
 }

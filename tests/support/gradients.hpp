@@ -2,6 +2,7 @@
 // floats in any order, in shapes that are difficult for schemes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -34,7 +35,7 @@ inline constexpr std::array kShapes{Shape::random,     Shape::identical, Shape::
                                                   int rank, int iteration, int wanted) {
   if (shape == Shape::one_rank && rank != ranks / 2) return {};
   const int drawn_for = shape == Shape::identical ? 0 : rank;
-  Oracle entries;
+  Entries drawn;
   for (int i = 0; i < wanted; ++i) {
     const std::uint64_t bits = random_bits(99, static_cast<int>(shape), drawn_for, iteration, i);
     const double unit = to_unit(bits);
@@ -47,9 +48,16 @@ inline constexpr std::array kShapes{Shape::random,     Shape::identical, Shape::
       coordinate = coordinate / p * p + static_cast<std::uint32_t>(rank);
       if (coordinate >= coordinates) continue;
     }
-    entries[coordinate] = whole_value(mix(bits));
+    drawn.push_back({coordinate, whole_value(mix(bits))});
   }
-  return SparseVector::checked(entries_of(entries));
+  // Of the draws of one coordinate the last one counts.
+  std::ranges::stable_sort(drawn, {}, &Entry::coordinate);
+  Entries entries;
+  for (const Entry& entry : drawn) {
+    if (!entries.empty() && entries.back().coordinate == entry.coordinate) entries.pop_back();
+    entries.push_back(entry);
+  }
+  return SparseVector::checked(std::move(entries));
 }
 
 /// A dense gradient with nonzero values at all coordinates.

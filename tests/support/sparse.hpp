@@ -68,11 +68,12 @@ inline void add_to(Oracle& oracle, const SparseVector& vector) {
 /// The entries whose coordinate is (`wanted`) or is not among those of `others`.
 [[nodiscard]] inline Entries with_coordinates_in(const Entries& entries, const Entries& others,
                                                  bool wanted = true) {
+  std::vector<std::uint32_t> coordinates;
+  for (const Entry& other : others) coordinates.push_back(other.coordinate);
+  std::sort(coordinates.begin(), coordinates.end());
   Entries kept;
   for (const Entry& entry : entries) {
-    const bool found = std::any_of(others.begin(), others.end(), [&](const Entry& other) {
-      return other.coordinate == entry.coordinate;
-    });
+    const bool found = std::binary_search(coordinates.begin(), coordinates.end(), entry.coordinate);
     if (found == wanted) kept.push_back(entry);
   }
   return kept;

@@ -68,7 +68,8 @@ TEST_CASE("one seed gives one trace") {
   CHECK_FALSE(std::ranges::equal(a.entries(), c.entries()));
 }
 
-TEST_CASE("a trace drawn from a recorded one's profile has its unions and its imbalance") {
+TEST_CASE("a trace drawn from a recorded one's profile has its unions and its imbalance" *
+          doctest::test_suite("large")) {
   const TemporaryFolder folder;
   for (const char* name : {"cnn_oktopk", "lstm_all"}) {
     CAPTURE(std::string(name));

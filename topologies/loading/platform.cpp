@@ -46,9 +46,9 @@ constexpr double kMostFigure = 1e24;                    // of a link: bytes a se
 constexpr const char* kNodeProperty = "thinwire.node";  // of hosts
 
 /// "gpu-9" before "gpu-10": runs of digits compare as numbers.
-bool natural_less(const std::string& a, const std::string& b) {
+bool natural_less(std::string_view a, std::string_view b) {
   const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
-  const auto number_end = [&](const std::string& text, std::size_t i) {
+  const auto number_end = [&](std::string_view text, std::size_t i) {
     while (i < text.size() && digit(text[i])) ++i;
     return i;
   };
@@ -61,9 +61,9 @@ bool natural_less(const std::string& a, const std::string& b) {
       ++j;
       continue;
     }
-    const auto significant = [](const std::string& text, std::size_t from, std::size_t end) {
+    const auto significant = [](std::string_view text, std::size_t from, std::size_t end) {
       while (from + 1 < end && text[from] == '0') ++from;
-      return std::string_view(text).substr(from, end - from);
+      return text.substr(from, end - from);
     };
     const std::size_t i_end = number_end(a, i);
     const std::size_t j_end = number_end(b, j);
@@ -242,7 +242,7 @@ void Platform::Loaded::refuse_zone_properties(const sg4::NetZone& zone) const {
 void Platform::Loaded::list_hosts() {
   simgrid_hosts = engine->get_all_hosts();
   std::ranges::sort(simgrid_hosts, [](const sg4::Host* a, const sg4::Host* b) {
-    return natural_less(std::string(a->get_name()), std::string(b->get_name()));
+    return natural_less(a->get_name(), b->get_name());
   });
   for (const sg4::Host* host : simgrid_hosts) {
     const char* node = host->get_property(kNodeProperty);
@@ -260,19 +260,21 @@ void Platform::Loaded::list_hosts() {
 }
 
 void Platform::Loaded::list_links() {
-  std::vector<sg4::Link*> all = engine->get_all_links();
-  std::ranges::sort(all, [](const sg4::Link* a, const sg4::Link* b) {
-    return natural_less(a->get_name(), b->get_name());
-  });
-  for (const sg4::Link* link : all) {
+  // Names beside their links: from a link to its name it is two pointers.
+  std::vector<std::pair<std::string_view, const sg4::Link*>> all;
+  for (const sg4::Link* link : engine->get_all_links()) all.emplace_back(link->get_name(), link);
+  std::ranges::sort(
+      all, natural_less,
+      [](const std::pair<std::string_view, const sg4::Link*>& one) { return one.first; });
+  for (const auto& [name, link] : all) {
     if (!(link->get_bandwidth() <= kMostFigure) || !(link->get_latency() <= kMostFigure)) {
       throw InputError(fmt::format(
           "{}: link {}: {:g} bytes a second and a latency of {:g} s are not valid; the most is "
           "{:g}",
-          path, link->get_name(), link->get_bandwidth(), link->get_latency(), kMostFigure));
+          path, name, link->get_bandwidth(), link->get_latency(), kMostFigure));
     }
     index_of[link->get_impl()] = static_cast<LinkIndex>(links.size());
-    links.push_back({.name = link->get_name(),
+    links.push_back({.name = std::string(name),
                      .bandwidth = link->get_bandwidth(),
                      .latency = Seconds(link->get_latency()),
                      .fat_pipe = !link->is_shared()});

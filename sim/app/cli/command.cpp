@@ -353,7 +353,9 @@ std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
 }
 
 void say_repeated(std::size_t points) {
-  if (points > 0) say("points that are given more than once run once: {} left out", points);
+  if (points == 0) return;
+  say("points that are given more than once run once: {} left out (dense schemes read no density)",
+      points);
 }
 
 void say_contradictions(const experiment::UniqueRows& rows) {

@@ -311,6 +311,15 @@ std::string in_words(const Command& command, const std::string& name,
                      const CLI::ParseError& error) {
   std::string text = error.what();
   const std::vector<OptionInfo> options = command.options();
+  const bool requires_other = error.get_name() == "RequiresError";  // "--one requires --other"
+  if (requires_other || error.get_name() == "ExcludesError") {
+    const std::string one = text.substr(0, text.find(' '));
+    const std::string other = text.substr(text.rfind(' ') + 1);
+    if (requires_other) {
+      return fmt::format("{} is for {}: give that too, or leave {} out", one, other, one);
+    }
+    return fmt::format("{} and {} do not go together: leave one of them out", one, other);
+  }
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
     const std::size_t begin = text.rfind(": ") + 2;
     const std::string extra = text.substr(begin, text.find(' ', begin) - begin);
@@ -322,6 +331,9 @@ std::string in_words(const Command& command, const std::string& name,
     if (error.get_name() == "RequiredError" && text.starts_with(known + " ")) {
       return fmt::format("{} is missing: {}", positional ? placeholder(option) : known,
                          option.help);
+    }
+    if (text.starts_with(known + ": At Most ")) {
+      return fmt::format("{} is given more than once", known);
     }
     if (error.get_name() == "ArgumentMismatch" && text.starts_with(known + ":")) {
       return fmt::format("{}: expected {} after it", known, placeholder(option));

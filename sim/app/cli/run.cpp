@@ -136,7 +136,7 @@ std::vector<experiment::Point> points_of(const RunFlags& flags) {
     for (const std::string& setting : flags.settings) apply_setting(point, setting);
     experiment::Point one =
         experiment::point_from(point, flags.config.empty() ? "run" : flags.config);
-    if (known.insert(to_json(one).dump()).second) settled.push_back(std::move(one));
+    if (known.insert(what_is_read(one)).second) settled.push_back(std::move(one));
   }
   say_repeated(points.size() - settled.size());
   return settled;

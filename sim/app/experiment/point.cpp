@@ -445,6 +445,12 @@ void check_trace(const Point& point, const traces::TraceHeader& trace) {
 
 Json to_json(const Point& point) { return config_of(point); }
 
+std::string what_is_read(const Point& point) {
+  Json json = to_json(point);
+  if (algorithms::find_scheme(point.scheme).dense) json.erase("k");
+  return json.dump();
+}
+
 std::string key_of(const Point& point) {
   std::string all = version() + to_json(point).dump();
   if (version_is_uncertain()) all += hash_of_file("/proc/self/exe");

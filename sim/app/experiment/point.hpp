@@ -118,6 +118,9 @@ struct Point {
 void check_trace(const Point& point, const traces::TraceHeader& trace);
 /// Writes the whole point; point_from reads the same point back.
 [[nodiscard]] Json to_json(const Point& point);
+/// The point without what its scheme does not read: points that have this in common run alike. A
+/// dense scheme does not read how many components are selected.
+[[nodiscard]] std::string what_is_read(const Point& point);
 /// A hash of 16 hexadecimal digits over everything that determines a result: the point, the content
 /// of the files that it names, and the version.
 [[nodiscard]] std::string key_of(const Point& point);

@@ -184,7 +184,7 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
     const std::string at =
         one.chosen.empty() ? origin : fmt::format("{}: at {}", origin, one.choice());
     Point point = point_from(one.point, at);
-    if (known.insert(text_of(point)).second) {
+    if (known.insert(what_is_read(point)).second) {
       sweep.points.push_back(std::move(point));
     } else {
       ++sweep.repeated;

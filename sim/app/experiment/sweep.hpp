@@ -15,8 +15,9 @@ namespace thinwire::experiment {
 struct Sweep {
   std::string name;
   std::string description;
-  std::vector<Point> points;  ///< in the order of the grid, its last key fastest; none twice
-  std::size_t repeated = 0;   ///< points of the grid that were left out since they came before
+  /// In the order of the grid, its last key fastest; none that runs as one before it does.
+  std::vector<Point> points;
+  std::size_t repeated = 0;  ///< points of the grid that were left out for that
 };
 
 /// The names of the sweeps that are shipped with Thinwire, sorted.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <utility>
 
 #include "sim/core/base/random.hpp"
@@ -12,6 +13,13 @@ namespace thinwire::inline gradient {
 namespace {
 
 constexpr int kLevelsAnOctave = 32;
+constexpr int kOctaves = 40;  // of the grid of levels, below 1 and above
+const double kEveryLevel = std::exp2(kOctaves);
+
+/// The levels of the grid, from 0 on.
+double level_at(std::size_t i) {
+  return std::exp2((static_cast<double>(i) - kOctaves * kLevelsAnOctave) / kLevelsAnOctave);
+}
 
 /// Bisection: the x in [low, high] at which an increasing function reaches `wanted`.
 template <class Function>
@@ -23,13 +31,19 @@ double solve(Function function, double wanted, double low, double high) {
   return (low + high) / 2;
 }
 
-/// Piecewise linear interpolation of y at x over increasing xs; constant beyond the ends.
-double along(const std::vector<double>& xs, const std::vector<double>& ys, double x) {
-  const auto upper = std::ranges::lower_bound(xs, x);
-  if (upper == xs.begin()) return ys.front();
-  if (upper == xs.end()) return ys.back();
-  const auto i = static_cast<std::size_t>(upper - xs.begin());
-  return std::lerp(ys[i - 1], ys[i], (x - xs[i - 1]) / (xs[i] - xs[i - 1]));
+/// The first index below `size` for which `holds`, which holds for all that follow; `size` if none.
+template <class Predicate>
+std::size_t first_index(std::size_t size, Predicate holds) {
+  std::size_t low = 0;
+  while (low < size) {
+    const std::size_t middle = low + (size - low) / 2;
+    if (holds(middle)) {
+      size = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
 }
 
 /// Draws how many of `ranks` select, each with `probability`, given that at least one does.
@@ -74,16 +88,26 @@ Population::Population(Settings settings) : settings_(std::move(settings)) {
       if (settings_.rates[piece.region][c] > 0) present_ += static_cast<double>(piece.counts[c]);
     }
   }
-  // The grid is so fine that all functions are nearly linear in logarithms between its points.
-  const double k = united(1);
-  for (int i = -40 * kLevelsAnOctave; i <= 40 * kLevelsAnOctave; ++i) {
-    const double level = std::exp2(static_cast<double>(i) / kLevelsAnOctave);
-    const double entries = united(level);
-    if (entries < 1e-9 * k || entries > (1 - 1e-9) * present_) continue;
-    grid_levels_.push_back(std::log(level));
-    grid_entries_.push_back(std::log(entries));
-    grid_ratios_.push_back(std::log(settings_.magnitudes.ratio(entries / k)));
+  // The grid is so fine that all functions are nearly linear in logarithms between its points. It
+  // is bounded by levels that have hardly an entry, or all but a few.
+  constexpr std::size_t kLevels = 2 * kOctaves * kLevelsAnOctave + 1;
+  selected_ = united(1);
+  grid_begin_ =
+      first_index(kLevels, [&](std::size_t i) { return united(level_at(i)) >= 1e-9 * selected_; });
+  const std::size_t end = first_index(
+      kLevels, [&](std::size_t i) { return united(level_at(i)) > (1 - 1e-9) * present_; });
+  for (std::size_t i = grid_begin_; i < end; ++i) grid_levels_.push_back(std::log(level_at(i)));
+  grid_.resize(grid_levels_.size());
+}
+
+const Population::GridPoint& Population::grid_point(std::size_t i) const {
+  std::optional<GridPoint>& kept = grid_[i];
+  if (!kept) {
+    const double entries = united(level_at(grid_begin_ + i));
+    kept = GridPoint{.entries = std::log(entries),
+                     .ratio = std::log(settings_.magnitudes.ratio(entries / selected_))};
   }
+  return *kept;
 }
 
 double Population::united(double level) const {
@@ -98,15 +122,21 @@ double Population::united(double level) const {
 
 double Population::level_of(double entries) const {
   if (entries <= 0) return 0;
-  if (grid_entries_.empty() || entries >= (1 - 1e-9) * present_) return std::exp2(40);
-  return std::exp(along(grid_entries_, grid_levels_, std::log(entries)));
+  if (grid_.empty() || entries >= (1 - 1e-9) * present_) return kEveryLevel;
+  const double at = std::log(entries);
+  const std::size_t i =
+      first_index(grid_.size(), [&](std::size_t j) { return grid_point(j).entries >= at; });
+  if (i == 0) return std::exp(grid_levels_.front());
+  if (i == grid_.size()) return std::exp(grid_levels_.back());
+  const double low = grid_point(i - 1).entries;
+  const double part = (at - low) / (grid_point(i).entries - low);
+  return std::exp(std::lerp(grid_levels_[i - 1], grid_levels_[i], part));
 }
 
 double Population::level_of(double first, double last, double entries) const {
   if (entries <= 0) return 0;
-  const double most = std::exp2(40);
   const auto value = [&](double level) { return united(first, last, level); };
-  if (entries >= value(most)) return most;
+  if (entries >= value(kEveryLevel)) return kEveryLevel;
   double high = 1;
   while (value(high) < entries) high *= 2;
   while (high > 1e-12 && value(high / 2) >= entries) high /= 2;
@@ -114,19 +144,29 @@ double Population::level_of(double first, double last, double entries) const {
 }
 
 double Population::ratio_of_level(double level) const {
-  if (grid_levels_.empty()) return 1;
-  return std::exp(along(grid_levels_, grid_ratios_, std::log(level)));
+  if (grid_.empty()) return 1;
+  const double at = std::log(level);
+  const double first = grid_levels_.front();
+  if (at <= first) return std::exp(grid_point(0).ratio);
+  if (at > grid_levels_.back()) return std::exp(grid_point(grid_.size() - 1).ratio);
+  // The grid has equal steps; rounding may be off by one.
+  auto i = static_cast<std::size_t>((at - first) / std::numbers::ln2 * kLevelsAnOctave) + 1;
+  i = std::min(i, grid_.size() - 1);
+  while (grid_levels_[i - 1] >= at) --i;
+  while (grid_levels_[i] < at) ++i;
+  const double part = (at - grid_levels_[i - 1]) / (grid_levels_[i] - grid_levels_[i - 1]);
+  return std::exp(std::lerp(grid_point(i - 1).ratio, grid_point(i).ratio, part));
 }
 
 double Population::level_of_ratio(double ratio) const {
-  if (ratio <= 0 || grid_levels_.empty()) return std::exp2(40);
-  const double at = std::log(ratio);  // ln ratio falls with the level
-  if (at >= grid_ratios_.front()) return 0;
-  if (at <= grid_ratios_.back()) return std::exp2(40);
-  const auto upper = std::ranges::lower_bound(grid_ratios_, at, std::greater<>());
-  const auto i = static_cast<std::size_t>(upper - grid_ratios_.begin());
-  const double step = grid_ratios_[i] - grid_ratios_[i - 1];
-  const double part = step == 0 ? 0 : (at - grid_ratios_[i - 1]) / step;
+  if (ratio <= 0 || grid_.empty()) return kEveryLevel;
+  const double at = std::log(ratio);
+  if (at >= grid_point(0).ratio) return 0;
+  if (at <= grid_point(grid_.size() - 1).ratio) return kEveryLevel;
+  const std::size_t i =
+      first_index(grid_.size(), [&](std::size_t j) { return grid_point(j).ratio <= at; });
+  const double step = grid_point(i).ratio - grid_point(i - 1).ratio;
+  const double part = step == 0 ? 0 : (at - grid_point(i - 1).ratio) / step;
   return std::exp(std::lerp(grid_levels_[i - 1], grid_levels_[i], part));
 }
 
@@ -317,10 +357,11 @@ double Population::ratio_reached_by(int ranks, double entries) const {
 }
 
 double Population::excess(double from, int power) const {
+  const bool squares = from == 0 && power == 2;  // asked for time and again
+  if (squares && squares_) return *squares_;
   // Integrates the number of magnitudes above x on a grid in ln x that ends when none are left.
-  const double k = united(1);
   const auto count = [&](double x) {
-    return std::min(present_, k * settings_.magnitudes.share(x));
+    return std::min(present_, selected_ * settings_.magnitudes.share(x));
   };
   const auto weight = [&](double x) { return power == 2 ? 2 * x : 1.0; };
   const double least = settings_.magnitudes.ratio(settings_.magnitudes.most);
@@ -336,6 +377,7 @@ double Population::excess(double from, int power) const {
     const double x = from * std::exp((i + 0.5) * step);
     sum += count(x) * weight(x) * x * step;
   }
+  if (squares) squares_ = sum;
   return sum;
 }
 

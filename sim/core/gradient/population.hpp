@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -99,6 +100,14 @@ class Population final : public Body {
     std::vector<std::vector<float>> sorted;  // magnitudes, given that at least one rank selects
   };
 
+  /// At a level: logarithms of the expected entries in the whole space, which grow with the level,
+  /// and of the ratio, which falls.
+  struct GridPoint {
+    double entries = 0;
+    double ratio = 0;
+  };
+
+  [[nodiscard]] const GridPoint& grid_point(std::size_t i) const;
   [[nodiscard]] CellCounts counts_of(const std::vector<std::vector<double>>& weight,
                                      const std::vector<std::vector<double>>& slope) const;
   /// The number of cells before a coordinate, including the fraction of its own cell.
@@ -110,10 +119,11 @@ class Population final : public Body {
   Settings settings_;
   std::vector<std::vector<double>> totals_;  // [region][class]
   double present_ = 0;
-  // Logarithms of the levels, of the expected entries in the whole space, and of the ratios.
-  std::vector<double> grid_levels_;
-  std::vector<double> grid_entries_;
-  std::vector<double> grid_ratios_;
+  double selected_ = 0;                                 // united(1)
+  std::size_t grid_begin_ = 0;                          // of the levels that are in the grid
+  std::vector<double> grid_levels_;                     // logarithms, increasing
+  mutable std::vector<std::optional<GridPoint>> grid_;  // [level]; those that were asked for
+  mutable std::optional<double> squares_;               // excess(0, 2)
   mutable std::map<int, std::unique_ptr<CellCounts>> counts_;
   mutable std::map<std::pair<int, double>, std::unique_ptr<CellCounts>> reaching_;
   mutable std::map<std::pair<int, double>, double> reached_by_;

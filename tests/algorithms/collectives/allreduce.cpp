@@ -217,7 +217,7 @@ TEST_CASE("Allreduces take the steps and the time of their formulas at any P") {
   for (const Named& named : kSchedules) {
     if (named.schedule == in_short_segments) continue;  // see below
     for (const int ranks : test::kRankCounts) {
-      if (test::kSanitized && ranks > 12) continue;
+      if (test::kSanitized && ranks > 5) continue;
       // The core divides these. Rabenseifner may take longer where it folds in: see below.
       for (const std::int64_t length : {64 * 2000, 64 * 2001}) {
         CAPTURE(named.name);

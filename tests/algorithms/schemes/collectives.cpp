@@ -12,6 +12,7 @@
 #include "tests/support/conformance.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
+#include "tests/support/sanitizers.hpp"
 #include "tests/support/schemes.hpp"
 #include "tests/support/sparse.hpp"
 
@@ -119,7 +120,7 @@ TEST_CASE("Collectives of any length cost what their cost model says, at any P")
         "allgather_neighbor_exchange", "reduce_scatter_ring", "reduce_scatter_recursive_halving",
         "reduce_scatter_pairwise", "alltoall_pairwise", "alltoall_linear", "alltoall_bruck",
         "dense_nonoverlapping"}) {
-    for (int ranks = 1; ranks < 40; ++ranks) {
+    for (int ranks = 1; ranks < (test::kSanitized ? 10 : 40); ++ranks) {
       for (const std::int64_t n : {std::int64_t{1}, std::int64_t{ranks}, 1 + below(generator, 100),
                                    1 + below(generator, 100'000)}) {
         CAPTURE(std::string(name));
@@ -139,6 +140,7 @@ TEST_CASE("Collectives of any length cost what their cost model says, at any P")
 TEST_CASE("A segmented ring costs its interval, and one figure where all pieces are equal") {
   Generator generator(13);
   for (const int ranks : test::kRankCounts) {
+    if (test::kSanitized && ranks > 8) continue;
     for (const std::int64_t bytes : {4, 100, 4000, 1 << 20}) {
       const std::int64_t even = std::int64_t{6} * ranks * (bytes / 4);
       for (const std::int64_t n :

@@ -14,6 +14,7 @@
 #include "tests/support/errors.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
+#include "tests/support/sanitizers.hpp"
 #include "tests/support/schemes.hpp"
 
 namespace thinwire::algorithms {
@@ -84,6 +85,7 @@ TEST_CASE("Buckets cover the gradient from its end to its beginning") {
 TEST_CASE("dense_ovlp gives what a serial program gives, whatever its buckets") {
   const SchemeInfo info = find_scheme("dense_ovlp");
   for (const int ranks : test::kRankCounts) {
+    if (test::kSanitized && ranks > 8) continue;
     for (const GradientSpace space : {GradientSpace{960, 1}, GradientSpace{997, 4}}) {
       for (const std::int64_t words : {1, 50, 100, 996, 5000}) {
         if (words == 1 && ranks > 12) continue;  // a thousand buckets

@@ -74,7 +74,8 @@ Means means_of(int ranks, const std::vector<std::int64_t>& partitions, std::int6
 
 }  // namespace
 
-TEST_CASE("exdyna settles at partitions and a threshold that new gradients find even") {
+TEST_CASE("exdyna settles at partitions and a threshold that new gradients find even" *
+          doctest::test_suite("large")) {
   constexpr int kRanks = 16;
   constexpr std::int64_t kWanted = 2000;
   const SettledState state = settle_with(kRanks, {}, kWanted);

@@ -13,7 +13,7 @@ using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 
 TEST_CASE("bad flags are refused in one line that says what would be right") {
-  const std::array<std::pair<const char*, const char*>, 50> cases{{
+  const std::array<std::pair<const char*, const char*>, 53> cases{{
       {"run --scheme okto", "unknown scheme 'okto'; did you mean 'oktopk'?"},
       {"run --scheme ''", "unknown scheme ''"},
       {"run --network alphabeth", "did you mean 'alphabeta'?"},
@@ -38,6 +38,10 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
       {"runn", "'runn' is no command; did you mean 'run'?"},
       {"topo shw aries_daint", "'shw' is no command; did you mean 'show'?"},
       {"topo", "which command? show, make, check"},
+      {"topo show fat_tree --top 3", "--top is for --traffic: give that too, or leave --top out"},
+      {"topo show fat_tree --route a b --traffic shift",
+       "--route and --traffic do not go together: leave one of them out"},
+      {"run -P 4 -P 8", "--ranks is given more than once"},
       {"run --platfrom fat_tree", "'--platfrom' is no option of"},
       {"run --platfrom=fat_tree", "did you mean '--platform'?"},
       {"run -P 8,x", "--ranks: 'x' is not valid"},

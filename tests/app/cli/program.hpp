@@ -1,4 +1,4 @@
-// Runs the thinwire program as a user does.
+// Runs the thinwire program as a user does, or its code in a process of its own.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,9 @@ struct Ended {
 
 /// Arguments as the shell would take them.
 [[nodiscard]] Ended run_program(const std::string& arguments);
+/// The same with the program itself, for what depends on its file: a packet simulator runs in a copy
+/// of it, and its hash is part of the keys of results where the tree has uncommitted changes.
+[[nodiscard]] Ended exec_program(const std::string& arguments);
 
 [[nodiscard]] std::ptrdiff_t lines_in(const std::string& text);
 /// Checks that bad input was refused: one line on stderr that says `what`, nothing on stdout, exit

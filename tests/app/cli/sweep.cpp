@@ -24,6 +24,7 @@ namespace {
 
 using nlohmann::json;
 using thinwire::testing::Ended;
+using thinwire::testing::exec_program;
 using thinwire::testing::kSmallSweep;
 using thinwire::testing::lines_in;
 using thinwire::testing::run_program;
@@ -191,7 +192,7 @@ TEST_CASE("a sweep that is killed 50 times has every point exactly once in the e
     finished = now;
   }
   CHECK(in_the_middle > 10);
-  const Ended ended = run_program("sweep " + config + " -o " + out);
+  const Ended ended = exec_program("sweep " + config + " -o " + out);
   CHECK(ended.exit_code == 0);
   const auto points = points_in(out);
   CHECK(points.size() == 60);
@@ -214,7 +215,7 @@ TEST_CASE("Ctrl-C ends a sweep in good order, and takes its children with it" *
   CHECK(kill(-child, 0) != 0);  // the group is empty
   for (const json& row : rows_in(out)) CHECK(row.at("status") == "ok");
   CHECK(rows_in(out).size() < 4);
-  const Ended rest = run_program("sweep " + config + " -o " + out);
+  const Ended rest = exec_program("sweep " + config + " -o " + out);
   CHECK(rest.exit_code == 0);
   CHECK_FALSE(has(rest.err, "(0 of them were there already)"));
 }
@@ -235,7 +236,7 @@ TEST_CASE("where the disk is full what was written stays whole, and the sweep go
   const std::size_t kept = rows_in(out).size();
   CHECK(kept > 0);
   CHECK(kept < 10);
-  const Ended rest = run_program("sweep " + config + " -o " + out);
+  const Ended rest = exec_program("sweep " + config + " -o " + out);
   CHECK(rest.exit_code == 0);
   CHECK(has(rest.err, "60 points (" + std::to_string(kept) + " of them were there already)"));
   CHECK(points_in(out).size() == 60);
@@ -247,7 +248,7 @@ TEST_CASE("two sweeps do not write one file at the same time" * doctest::test_su
   const std::string out = folder.path("long.jsonl");
   const pid_t first = start_program({"sweep", config, "-j", "1", "-o", out});
   while (lines_in(text_of(out)) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  const Ended second = run_program("sweep " + config + " -o " + out);
+  const Ended second = exec_program("sweep " + config + " -o " + out);
   CHECK(second.exit_code == 2);
   CHECK(has(second.err, "another sweep is writing it (process " + std::to_string(first) + ")"));
   CHECK(status_of(first) == 0);

@@ -300,7 +300,7 @@ TEST_CASE("what cannot have a timeline is refused before anything runs") {
   CHECK_FALSE(std::filesystem::exists(file));
 }
 
-TEST_CASE("a disk that is full fails the run; what never ran leaves no file") {
+TEST_CASE("a disk that is full fails the run, and what never ran leaves no file") {
   const Ended full = run_program("run -P 2 --timeline /dev/full");
   CHECK(full.exit_code == 1);
   CHECK(full.err.find("/dev/full: cannot be written to") != std::string::npos);

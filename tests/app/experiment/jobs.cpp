@@ -77,7 +77,8 @@ TEST_CASE("Jobs run no more than so many at a time, and the line of each is kept
   CHECK(ended == std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6});
 }
 
-TEST_CASE("One at a time, jobs end in their order; one without work has its line all the same") {
+TEST_CASE(
+    "One at a time, jobs end in their order, and one without work has its line all the same") {
   const test::TemporaryFolder folder;
   LinesFile file(folder.path("lines"), accept_all);
   std::vector<Job> jobs;

@@ -20,8 +20,8 @@ using namespace thinwire;
 using namespace thinwire::experiment;
 
 std::vector<int> rank_counts() {
-  if (test::kSanitized) return {1, 3, 8};  // a thread a rank
-  return {1, 2, 3, 7, 8, 12, 17, 32, 64};
+  if (test::kSanitized) return {3};  // a thread a rank
+  return {1, 3, 8, 12, 17, 32};
 }
 
 struct Given {
@@ -111,7 +111,6 @@ TEST_CASE("oktopk on SMPI takes what it takes in the alpha-beta machine, in ever
          {"{}", R"({"bucket":1})", R"({"sliding":false})", R"({"rotation":false})"}) {
       for (const int iterations : {1, 2}) {
         for (const std::int64_t components : {2000, 100'000}) {
-          if (ranks > 32 && components > 2000) continue;
           CAPTURE(ranks);
           CAPTURE(std::string(options));
           CAPTURE(iterations);
@@ -132,7 +131,7 @@ TEST_CASE("oktopk on SMPI takes what it takes in the alpha-beta machine, in ever
 
 TEST_CASE("every scheme takes the same time on SMPI and alphabeta with vgg16's gradients" *
           doctest::test_suite("large")) {
-  check_profile("vgg16", {8, 64});
+  check_profile("vgg16", {8, 32});
 }
 TEST_CASE("every sparse scheme takes the same time on SMPI and alphabeta with lstm's gradients" *
           doctest::test_suite("large")) {
@@ -145,7 +144,7 @@ TEST_CASE("every sparse scheme takes the same time on SMPI and alphabeta with be
 
 TEST_CASE("every sparse scheme takes the same time on SMPI and alphabeta on recorded trainings" *
           doctest::test_suite("large")) {
-  for (const char* trace : {"cnn_all", "cnn_oktopk", "lstm_all", "lstm_oktopk"}) {
+  for (const char* trace : {"cnn_oktopk", "lstm_all"}) {
     for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
       if (info.dense) continue;
       CAPTURE(std::string(trace));

@@ -174,7 +174,8 @@ TEST_CASE("A row with a workload comes back from JSON as it was") {
   CHECK(again.outcome->training->kinds.size() == 3);
 }
 
-TEST_CASE("The weighted kinds of iterations cost what running a whole period costs") {
+TEST_CASE("The weighted kinds of iterations cost what running a whole period costs" *
+          doctest::test_suite("large")) {
   Json point = {{"scheme", "oktopk"},
                 {"ranks", 8},
                 {"options", {{"tau", 8}, {"tau_prime", 16}}},
@@ -204,7 +205,8 @@ TEST_CASE("The weighted kinds of iterations cost what running a whole period cos
                 .outcome->training->mean.sparsification.value());
 }
 
-TEST_CASE("A training on SMPI takes what it takes on the machine that it is alike") {
+TEST_CASE("A training on SMPI takes what it takes on the machine that it is alike" *
+          doctest::test_suite("large")) {
   for (const char* scheme : {"dense_rabenseifner", "dense_ovlp", "topka"}) {
     CAPTURE(scheme);
     Json point = bert(scheme, 8);
@@ -310,7 +312,7 @@ TEST_CASE("Where no density is left there is none to look for, and P stays whole
 TEST_CASE("What is recommended is the fastest of all that were simulated" *
           doctest::test_suite("large")) {
   const studies::RecommendSettings settings{
-      .point = {{"ranks", 16}, {"workload", {{"model", "resnet50"}}}, {"platform", "aries_daint"}},
+      .point = {{"ranks", 16}, {"workload", {{"model", "resnet50"}}}, {"platform", "gige_star"}},
       .schemes = {"topka", "dense_ovlp", "oktopk"},
       .most_ranks = 32};
   const studies::Recommendation result = recommend(settings);
@@ -319,7 +321,7 @@ TEST_CASE("What is recommended is the fastest of all that were simulated" *
   for (const studies::Candidate& candidate : result.ranked) {
     const double time = run({{"scheme", candidate.row.point.scheme},
                              {"ranks", 16},
-                             {"platform", "aries_daint"},
+                             {"platform", "gige_star"},
                              {"workload", {{"model", "resnet50"}}}})
                             .outcome->training->mean.total()
                             .value();
@@ -334,7 +336,7 @@ TEST_CASE("What is recommended is the fastest of all that were simulated" *
       return run({{"scheme", scheme},
                   {"ranks", 16},
                   {"density", density},
-                  {"platform", "aries_daint"},
+                  {"platform", "gige_star"},
                   {"workload", {{"model", "resnet50"}}}})
           .outcome->training->mean.total()
           .value();

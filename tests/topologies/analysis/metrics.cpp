@@ -152,7 +152,7 @@ TEST_CASE("the bisection of known shapes is what a hand counts") {
   CHECK(bisection_of(graph_of(crossed.table()), crossed.table().hosts).in_order == 2e9);
 }
 
-TEST_CASE("no other half, no flow; a fat pipe, no limit") {
+TEST_CASE("no other half, no flow, and a fat pipe, no limit") {
   const Network one(1, 1, {{0, 1}});
   CHECK(!bisection_of(graph_of(one.table()), one.table().hosts).in_order);
   CHECK(!max_flow(graph_of(one.table()), {0}, {}));

@@ -119,7 +119,8 @@ std::string pass(const std::string& link) { return fmt::format("<link_ctn id=\"{
 
 }  // namespace
 
-TEST_CASE("compact routes are SimGrid's on every pair of the shipped platforms of few hosts") {
+TEST_CASE("compact routes are SimGrid's on every pair of the shipped platforms of few hosts" *
+          doctest::test_suite("large")) {
   CHECK(judged(platform_file("nvlink_ib")) == "classes 16x16");
   CHECK(judged(platform_file("gige_star")) == "classes 1x1");
   CHECK(judged(platform_file("exdyna_v100")).starts_with("classes"));

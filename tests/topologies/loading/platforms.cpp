@@ -159,7 +159,8 @@ TEST_CASE("the commands of the README make the shipped platforms, comments aside
   CHECK(made == shipped_platforms().size());
 }
 
-TEST_CASE("shipped platforms have the hosts and the message gaps that their notes say") {
+TEST_CASE("shipped platforms have the hosts and the message gaps that their notes say" *
+          doctest::test_suite("large")) {
   CHECK(gap_and_hosts("alphabeta") == "2e-06 4096");
   CHECK(gap_and_hosts("aries_daint") == "3e-07 5376");
   CHECK(gap_and_hosts("aries_8192") == "3e-07 8192");
@@ -216,7 +217,8 @@ TEST_CASE("fat_tree: under one leaf, in one pod, across") {
                  "link_from_-link_from_-link_from_-link_from_-link_from_-link_from_"}});
 }
 
-TEST_CASE("aries_8192 and the other fat trees: the figures of their families, further out") {
+TEST_CASE("aries_8192 and the other fat trees: the figures of their families, further out" *
+          doctest::test_suite("large")) {
   check_routes("aries_8192",
                {{"nid-0", "nid-3", 1.0e-6, 10.2e9, "dragonfly-dragonfly"},
                 {"nid-508", "nid-0", 1.2e-6, 5.25e9, "dragonfly-green-black-dragonfly"},

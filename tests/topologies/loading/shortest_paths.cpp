@@ -43,7 +43,8 @@ std::string all_routes(const std::string& path, std::size_t own_paths_from) {
 
 }  // namespace
 
-TEST_CASE("our shortest paths are SimGrid's on every pair of nvlink_ib") {
+TEST_CASE("our shortest paths are SimGrid's on every pair of nvlink_ib" *
+          doctest::test_suite("large")) {
   const std::string path = platform_file("nvlink_ib");
   CHECK((all_routes(path, 0) == all_routes(path, kNever)));
 }

@@ -88,8 +88,12 @@ Points placed(const Points& points, const Axis& x, const Axis& y) {
 }
 
 std::string line_look(const Series& series) {
+  std::string solid = R"(stroke-width="1.4")";
+  if (const std::string dashes = dashes_of(series.index); !dashes.empty()) {
+    solid += fmt::format(R"( stroke-dasharray="{}")", dashes);
+  }
   return fmt::format(R"(fill="none" stroke="{}" {})", colour_of(series.index),
-                     series.look == LineLook::solid ? R"(stroke-width="1.4")"
+                     series.look == LineLook::solid ? solid
                      : series.look == LineLook::faint
                          ? R"(stroke-opacity="0.5")"
                          : R"(stroke-opacity="0.6" stroke-dasharray="4 3")");

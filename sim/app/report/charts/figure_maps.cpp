@@ -46,6 +46,7 @@ Drawing cells_of(const std::vector<const Cell*>& cells, const std::vector<std::s
         static_cast<double>(std::ranges::find(densities, cell->density) - densities.begin()) + 0.5);
     drawing.body += rect_at(left + 1, top + 1, wide - 2, kRow - 2,
                             fmt::format(R"(fill="{}")", colour_of(best.label)));
+    drawing.body += symbol_in_cell(best.label, left + 7, top + 7);
     const TextLook white{.anchor = Anchor::middle, .fill = "white"};
     const auto add = [&](double below, const std::string& text) {
       const std::string fits = shortened(text, wide - 6);
@@ -97,7 +98,8 @@ Figure crossover_figure(const Figures& figures) {
       .notes = {figures.common, "the fastest, and how many times longer the second takes"}};
   for (const std::size_t label : winners) {
     figure.legend.push_back(
-        {square_mark(fmt::format(R"(fill="{}")", colour_of(label))), figures.labels.at(label)});
+        {square_mark(fmt::format(R"(fill="{}")", colour_of(label))) + symbol_in_cell(label, 0, 0),
+         figures.labels.at(label)});
   }
   for (const auto& [key, cells] : panels) {
     figure.panels.push_back({title_of(key, figures), [&figures, cells = cells](double width) {

@@ -39,6 +39,14 @@ const std::array<Points, 8>& symbols() {
   return kAll;
 }
 
+std::string drawn_symbol(std::size_t series, double x, double y, double radius,
+                         const std::string& look) {
+  Points corners = symbols().at((series + series / kColours[0].size()) % symbols().size());
+  if (corners.empty()) return circle_at(x, y, radius, look);
+  for (auto& corner : corners) corner = {x + radius * corner.first, y + radius * corner.second};
+  return path_of(corners, look, true);
+}
+
 }  // namespace
 
 std::string colour_of(std::size_t series) { return kColours[0].at(series % kColours[0].size()); }
@@ -50,13 +58,20 @@ std::string heat_of(double share) {
 }
 
 std::string symbol_at(std::size_t series, double x, double y) {
-  constexpr double kRadius = 3.9;
-  const std::string look =
-      fmt::format(R"(fill="{}" stroke="white" stroke-width="0.7")", colour_of(series));
-  Points corners = symbols().at((series + series / kColours[0].size()) % symbols().size());
-  if (corners.empty()) return circle_at(x, y, kRadius, look);
-  for (auto& corner : corners) corner = {x + kRadius * corner.first, y + kRadius * corner.second};
-  return path_of(corners, look, true);
+  return drawn_symbol(
+      series, x, y, 3.9,
+      fmt::format(R"(fill="{}" stroke="white" stroke-width="0.7")", colour_of(series)));
+}
+
+std::string symbol_in_cell(std::size_t series, double x, double y) {
+  if (series < kColours[0].size()) return "";
+  return drawn_symbol(series, x, y, 2.8, R"(fill="white")");
+}
+
+std::string dashes_of(std::size_t series) {
+  std::string dashes = series < kColours[0].size() ? "" : "9 2";
+  for (std::size_t i = 0; i < series / kColours[0].size(); ++i) dashes += " 1.5 2";
+  return dashes;
 }
 
 Json palette_json() {

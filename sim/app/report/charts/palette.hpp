@@ -28,8 +28,13 @@ inline constexpr Shades<6> kHeat{
 
 [[nodiscard]] std::string colour_of(std::size_t series);
 [[nodiscard]] std::string heat_of(double share);
-/// A filled symbol centred at a point.
+/// The dashes of a solid line: none as long as the colours differ. Where they come again, one dot
+/// between long dashes, then two.
+[[nodiscard]] std::string dashes_of(std::size_t series);
+/// A filled symbol centred at a point, in the colour of its series.
 [[nodiscard]] std::string symbol_at(std::size_t series, double x, double y);
+/// A white symbol on a cell of the colour of its series; none as long as the colours differ.
+[[nodiscard]] std::string symbol_in_cell(std::size_t series, double x, double y);
 /// The JSON that the page reads.
 [[nodiscard]] Json palette_json();
 

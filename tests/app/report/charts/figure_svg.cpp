@@ -181,6 +181,34 @@ TEST_CASE("80 series differ in their colour or in their symbol, and all symbols 
   for (const std::string& symbol : different) CHECK(symbol.find("fill=\"#") != std::string::npos);
 }
 
+TEST_CASE("series of one colour differ in their lines and in the cells of the crossover map") {
+  const auto line = [](std::size_t series) {
+    return legend_of({.index = series, .line = {{0, 0}, {1, 1}}}, "").mark;
+  };
+  std::set<std::string> lines;
+  for (std::size_t series = 0; series < 40; ++series) lines.insert(line(series));
+  CHECK(lines.size() == 40);
+  CHECK(line(9).find("dasharray") == std::string::npos);
+  CHECK(line(10).find("stroke-dasharray=\"9 2 1.5 2\"") != std::string::npos);
+
+  Figures figures;
+  figures.places = {"alphabeta"};
+  figures.settings = {""};
+  for (const std::size_t label : {3U, 13U, 23U}) {
+    figures.labels.resize(label + 1, "scheme");
+    Cell& cell = figures.cells.emplace_back();
+    cell.ranks = static_cast<int>(label);
+    cell.candidates = {{.label = label, .time_s = 1}};
+  }
+  const std::string svg = figure_svg("crossover", figures, {});
+  for (const std::size_t label : {13U, 23U}) {
+    CAPTURE(label);
+    CHECK(svg.find(symbol_in_cell(label, 0, 0)) != std::string::npos);  // in the legend
+  }
+  CHECK(symbol_in_cell(13, 0, 0) != symbol_in_cell(23, 0, 0));
+  CHECK(symbol_in_cell(3, 0, 0).empty());
+}
+
 TEST_CASE("a text is as wide as its letters, and what has no room is shortened") {
   CHECK(text_width("") == 0);
   CHECK(text_width("WWWW") > 2 * text_width("iiii"));

@@ -106,7 +106,8 @@ TEST_CASE("Least squares finds the parameters of an exponential and their deviat
   CHECK(found.rms == doctest::Approx(std::sqrt(0.048 / 5)).epsilon(1e-6));
 }
 
-TEST_CASE("Calibration finds the settings that the measured times were made with") {
+TEST_CASE("Calibration finds the settings that the measured times were made with" *
+          doctest::test_suite("large")) {
   const MachineFit found = calibration_of(
       500, {"machine.overhead_s", "machine.gamma_s_per_word", "machine.eager_copy_s_per_word"});
   CHECK(found.rms < 1e-3);
@@ -122,7 +123,8 @@ TEST_CASE("Calibration finds the settings that the measured times were made with
   CHECK(found.machine.settings.at("machine").at("overhead_s") == found.settings[0].value);
 }
 
-TEST_CASE("A setting that the rows do not depend on keeps its value, and the others are found") {
+TEST_CASE("A setting that the rows do not depend on keeps its value, and the others are found" *
+          doctest::test_suite("large")) {
   // All messages are longer than the eager limit.
   const MachineFit found =
       calibration_of(400'000, {"machine.gamma_s_per_word", "machine.eager_copy_s_per_word"}, 2e-6);

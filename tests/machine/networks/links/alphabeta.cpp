@@ -94,7 +94,7 @@ std::vector<Compared> compared_on(const std::string& platform, int ranks) {
 
 void check_equal_on(const std::string& platform, const std::vector<int>& all_ranks) {
   for (const int ranks : all_ranks) {
-    if (test::kSanitized && ranks > 16) continue;
+    if (test::kSanitized && ranks > 8) continue;
     for (const Compared& scheme : compared_on(platform, ranks)) {
       CAPTURE(ranks);
       CAPTURE(scheme.name);

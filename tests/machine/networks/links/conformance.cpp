@@ -72,7 +72,7 @@ Verdict verdict_on(const std::string& platform, const LinksSettings& settings,
           network.place(hosts);
           const Outcome once = outcome_of(network, ranks);
           sums[0] += once.wrong;
-          sums[1] += outcome_of(network, ranks) == once ? 0 : 1;
+          sums[1] += test::kSanitized || outcome_of(network, ranks) == once ? 0 : 1;
           sums[2] = std::max(sums[2], std::ranges::max(once.times));
         }
         return sums;
@@ -88,6 +88,7 @@ void check_on(const std::string& platform) {
       CAPTURE(static_cast<int>(routing));
       CAPTURE(background);
       const bool plain = routing == LinkRouting::minimal && !background;
+      if (test::kSanitized && background == (routing == LinkRouting::minimal)) continue;
       const Verdict verdict = verdict_on(platform,
                                          {.routing = routing,
                                           .background_share = background ? 0.3 : 0.0,

@@ -179,7 +179,7 @@ TEST_CASE("A message on links takes gap, latencies and its bytes at the slowest 
   }
 }
 
-TEST_CASE("A message on shared links waits for its receiver; an eager one does not") {
+TEST_CASE("A message on shared links waits for its receiver, and an eager one does not") {
   const PlatformFile file(test::two_hosts_xml({"1GBps", "3us"}));
   const RankProgram program = [](Communicator& comm) { return late_receiver(comm, kWords); };
   const Doubles rendezvous = times_on_links({.platform = file.path()}, program);

@@ -12,7 +12,13 @@ const kSymbols = data.palette.symbols.map((corners) => ({ draw: (context, size) 
 } }));
 const kShapes = { type: "ordinal", domain: kSymbols.map((_, i) => i), range: kSymbols };
 const colourOf = (index) => `var(--s${index % kColours})`;
-const symbolOf = (label) => (label + Math.floor(label / kColours)) % kSymbols.length;
+const roundOf = (label) => Math.floor(label / kColours);
+/** The dashes of a solid line: where colours come again, one dot between long dashes, then two. */
+const dashesOf = (round) => round === 0 ? null : `9 2${" 1.5 2".repeat(round)}`;
+/** A line for each series; a mark of Plot has one look for all of its lines. */
+const solidLines = (rows, labelOf, options) => distinct(rows.map((row) => roundOf(labelOf(row)))).map((round) =>
+  Plot.line(rows.filter((row) => roundOf(labelOf(row)) === round), { ...options, strokeDasharray: dashesOf(round) }));
+const symbolOf = (label) => (label + roundOf(label)) % kSymbols.length;
 
 const element = (tag, attributes = {}, ...children) => {
   const made = document.createElement(tag);
@@ -198,7 +204,8 @@ function overRanks(points, { formula, label, format, linear = false, rule = null
         ...(rule === null ? [] : [Plot.ruleY([rule], { stroke: "var(--soft)", strokeDasharray: "3 3" })]),
         Plot.areaY(known.filter((p) => formula(p)[1] > formula(p)[0] * (1 + 1e-9)),
           { x: "ranks", y1: (p) => formula(p)[0], y2: (p) => formula(p)[1], z: "label", fill: (p) => colourOf(p.label), fillOpacity: Math.max(0.05, Math.min(0.16, 0.6 / bands)) }),
-        Plot.line(known.filter((p) => formula(p)[1] <= formula(p)[0] * (1 + 1e-9)), { ...of(), y: (p) => formula(p)[0], strokeWidth: 1.4, strokeOpacity: 0.8 }),
+        ...solidLines(known.filter((p) => formula(p)[1] <= formula(p)[0] * (1 + 1e-9)), (p) => p.label,
+          { ...of(), y: (p) => formula(p)[0], strokeWidth: 1.4, strokeOpacity: 0.8 }),
         Plot.line(unknown, { ...of(), y: "value", strokeWidth: 1, strokeOpacity: 0.5, strokeDasharray: formula ? "4 3" : null }),
         Plot.dot(mine, { x: "ranks", y: "value", r: 4, symbol: (d) => symbolOf(d.label), fill: (d) => colourOf(d.label), stroke: "var(--panel)", strokeWidth: 0.7,
           className: "point" }),
@@ -320,6 +327,8 @@ function crossoverFigure() {
         x: { type: "band", domain: ranks, label: "ranks P", padding: 0.04, tickFormat: String }, y: { type: "band", domain: rows, label: "density", padding: 0.06 },
         marks: [
           Plot.cell(mine, { x: "ranks", y: named, fill: (c) => colourOf(c.label), className: "cell", rx: 3 }),
+          Plot.dot(mine.filter((c) => roundOf(c.label) > 0), { x: "ranks", y: named, dx: 8 - cell / 2, dy: -12, r: 3, symbol: (c) => symbolOf(c.label), fill: "var(--on-cell)",
+            className: "mark" }),
           Plot.text(mine, { x: "ranks", y: named, text: (c) => `${short(c.label)}${c.lead !== null && cell > 34 ? `\n${text(c.lead, 3)}×` : ""}`, fill: "var(--on-cell)", fontSize: 10.5, lineHeight: 1.25 }),
           Plot.tip(mine, Plot.pointer({ x: "ranks", y: named, fill: "var(--panel)", stroke: "var(--soft)",
             title: (c) => `P = ${c.ranks}, density ${named(c)}\n${data.labels[c.label]}: ${seconds(c.time_s)}${c.second === null ? "\nalone" : `\nthen ${data.labels[c.second]}, ${text(c.lead)} times as long`}` })),
@@ -385,7 +394,8 @@ function measuredFigure() {
         ticks: [...Array(8)].map((_, i) => 32 ** i).filter((t) => t >= sizes[0] && t <= sizes[1]) },
       y: { type: "log", domain, grid: true, label: "time", tickFormat: seconds, ticks: logTicks(...domain).filter((t) => t >= domain[0] && t <= domain[1]) },
       marks: [
-        Plot.line(panel.rows, { x: "bytes", y: "simulated_s", z: "algorithm", stroke: (r) => colourOf(label(r)), strokeWidth: 1.4, strokeOpacity: 0.8, className: "simulated" }),
+        ...solidLines(panel.rows, label,
+          { x: "bytes", y: "simulated_s", z: "algorithm", stroke: (r) => colourOf(label(r)), strokeWidth: 1.4, strokeOpacity: 0.8, className: "simulated" }),
         Plot.dot(panel.rows, { x: "bytes", y: "measured_s", r: 4, symbol: (r) => symbolOf(label(r)), fill: (r) => colourOf(label(r)), stroke: "var(--panel)", strokeWidth: 0.7,
           className: "point" }),
         Plot.tip(panel.rows, Plot.pointer({ x: "bytes", y: "measured_s", fill: "var(--panel)", stroke: "var(--soft)",

@@ -170,6 +170,11 @@ checks["28 schemes differ in colour or symbol, and every symbol has pixels of it
   await page.locator("fieldset.label button", { hasText: /^all$/ }).click();
   assert.ok(await shown() > 10);
   assert.deepEqual(await overlaps(), [], "names of series overlap");
+  // The thin dashed lines of series without a formula are left out.
+  const lines = await page.evaluate(() => [...document.querySelector("#time .panel").querySelectorAll("g[aria-label=line] path")]
+    .map((line) => `${getComputedStyle(line).stroke} ${getComputedStyle(line).strokeDasharray}`).filter((look) => !/ 4px, 3px$/.test(look)));
+  assert.ok(lines.length > 0);
+  assert.equal(new Set(lines).size, lines.length, "lines of one colour differ in their dashes");
   const kSide = 20;
   // A mark of each series, drawn once more beside each other, so that none hides another.
   const series = await page.evaluate((side) => {
