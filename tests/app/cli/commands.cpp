@@ -8,7 +8,6 @@
 #include "sim/app/cli/command.hpp"
 #include "sim/app/experiment/results_file.hpp"
 #include "tests/app/cli/program.hpp"
-#include "tests/support/sanitizers.hpp"
 
 namespace {
 
@@ -98,7 +97,8 @@ TEST_CASE("lists of values run every combination, each as alone") {
   CHECK(sorted(all).size() == 4);
 }
 
-TEST_CASE("a table has a column for every setting in which its rows differ") {
+TEST_CASE("a table has a column for every setting in which its rows differ" *
+          doctest::test_suite("large")) {
   const auto heading = [](const std::string& flags) {
     const Ended ended = run_program("run " + flags);
     CHECK(ended.exit_code == 0);
@@ -129,7 +129,7 @@ TEST_CASE("a table has a column for every setting in which its rows differ") {
         std::string::npos);
 }
 
-TEST_CASE("every flag takes numbers as people write them") {
+TEST_CASE("every flag takes numbers as people write them" * doctest::test_suite("large")) {
   const auto row_of = [](const std::string& flags) {
     return nlohmann::json::parse(run_program("run -n 1K --format jsonl " + flags).out).at("point");
   };
@@ -315,8 +315,8 @@ TEST_CASE("bandwidths are those of nccl-tests, of the dense gradient") {
   CHECK(record_of("-P 2 --model lstm_an4 --statistical")["algbw_bytes_per_s"].is_null());
 }
 
-TEST_CASE("the tables of run and sweep fit into 180 columns") {
-  if (thinwire::test::kSanitized) return;  // n is long, so that the columns are wide
+TEST_CASE("the tables of run and sweep fit into 180 columns" * doctest::test_suite("large")) {
+  // n is long, so that the columns are wide.
   const TemporaryFolder folder;
   const Ended table =
       run_program("sweep " + folder.write("c.json", R"({"name":"c","base":{"components":133547324},

@@ -37,7 +37,10 @@ int run_forked(std::vector<char*> words, const std::string& out, const std::stri
     dup2(open(err.c_str(), kNew, 0600), STDERR_FILENO);
     const auto count = static_cast<int>(words.size());
     words.push_back(nullptr);
-    std::exit(cli::Program().run(count, words.data()));
+    const int exit_code = cli::Program().run(count, words.data());
+    std::fflush(nullptr);
+    if (exit_code != 0) _exit(exit_code);  // to look for leaks takes longer than to refuse
+    std::exit(exit_code);
   }
   int status = 0;
   waitpid(child, &status, 0);

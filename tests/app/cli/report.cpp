@@ -86,7 +86,7 @@ TEST_CASE("a figure has the title and the width that the user gives") {
   CHECK(ended.out.find("n = 133.5M") != std::string::npos);
 }
 
-TEST_CASE("a PNG has as many pixels as the user asks for") {
+TEST_CASE("a PNG has as many pixels as the user asks for" * doctest::test_suite("large")) {
   const auto width = [](const std::string& flags) {
     const std::string png =
         run_program("report " + results("table1") + " --figure time --format png " + flags).out;
@@ -100,7 +100,8 @@ TEST_CASE("a PNG has as many pixels as the user asks for") {
   CHECK(width("--width 900") == 900);
 }
 
-TEST_CASE("the name of the output and --format do not contradict each other") {
+TEST_CASE("the name of the output and --format do not contradict each other" *
+          doctest::test_suite("large")) {
   const TemporaryFolder folder;
   const std::string figure = "report " + results("table1") + " --figure time -o ";
   check_refused(run_program(figure + folder.path("r.png") + " --format pdf"),
@@ -123,7 +124,7 @@ TEST_CASE("a page has the title that the user gives") {
   CHECK(data_of(ended.out).at("title") == "A & B");
 }
 
-TEST_CASE("link maps are drawn of every kind of platform") {
+TEST_CASE("link maps are drawn of every kind of platform" * doctest::test_suite("large")) {
   const TemporaryFolder folder;
   for (const char* platform : {"fat_tree", "nvlink_ib", "gige_star", "aries_daint"}) {
     CAPTURE(platform);

@@ -254,7 +254,8 @@ TEST_CASE("two sweeps do not write one file at the same time" * doctest::test_su
   CHECK(status_of(first) == 0);
 }
 
-TEST_CASE("a point that goes beyond a limit fails with its reason, and the others do not") {
+TEST_CASE("a point that goes beyond a limit fails with its reason, and the others do not" *
+          doctest::test_suite("large")) {
   const TemporaryFolder folder;
   const std::string config = folder.write("limits.json", R"({
     "name": "limits", "base": {"scheme": "dense_ring", "granule": 1},

@@ -235,7 +235,7 @@ TEST_CASE("on the alpha-beta machine a message takes alpha + beta L, and sends d
   CHECK(flows == 2 * 8 * 14);
 }
 
-TEST_CASE("a timeline changes nothing in what is simulated") {
+TEST_CASE("a timeline changes nothing in what is simulated" * doctest::test_suite("large")) {
   const TemporaryFolder folder;
   for (const std::string flags :
        {"-P 24 -n 10000 --scheme oktopk", "-P 6 -n 10000 --network smpi --platform aries_daint",

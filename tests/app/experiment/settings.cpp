@@ -149,7 +149,7 @@ TEST_CASE("every flag of a setting holds beside every other, in either order") {
   CHECK(pairs > 900);
 }
 
-TEST_CASE("--set leaves flags as they are, before and after it") {
+TEST_CASE("--set leaves flags as they are, before and after it" * doctest::test_suite("large")) {
   const auto row = [](const std::string& flags) {
     return Json::parse(run_program("run --scheme oktopk -P 4 --format jsonl " + flags).out);
   };

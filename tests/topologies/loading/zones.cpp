@@ -92,7 +92,8 @@ std::string zone_of(const std::string& routing, int hosts) {
 }  // namespace
 
 TEST_CASE(
-    "each kind of zone has SimGrid's routes on network links, and smpi's times, or is refused") {
+    "each kind of zone has SimGrid's routes on network links, and smpi's times, or is refused" *
+    doctest::test_suite("large")) {
   int taken = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
     const std::string path = entry.path().string();
@@ -136,7 +137,8 @@ TEST_CASE("network links has the latency of the distances in a Vivaldi zone, to 
   CHECK(row["alpha_s"].get<double>() == doctest::Approx(0.0493).epsilon(0.01));
 }
 
-TEST_CASE("a platform configures nothing but what both networks honour") {
+TEST_CASE("a platform configures nothing but what both networks honour" *
+          doctest::test_suite("large")) {
   for (const auto& [key, value] :
        std::map<std::string, std::string>{{"tracing", "yes"},
                                           {"tracing/filename", "/tmp/no-such.trace"},
