@@ -26,8 +26,7 @@ ProfileFit fit_of(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a fit finds what a trace was drawn from" *
-          doctest::test_suite("large")) {
+TEST_CASE("a fit finds what a trace was drawn from" * doctest::test_suite("large")) {
   const TemporaryFolder folder;
   const Profile drawn = small_profile();
   write_trace_of(drawn, PopularityFamily::copula, 16, 64, 1, folder.path("trace.h5"));
@@ -104,8 +103,7 @@ TEST_CASE("a start-up is found where the trace begins with the training") {
   CHECK(fit.profile.thresholds.walk < 0.007);
 }
 
-TEST_CASE("a share that is never selected is found on many ranks" *
-          doctest::test_suite("large")) {
+TEST_CASE("a share that is never selected is found on many ranks" * doctest::test_suite("large")) {
   const TemporaryFolder folder;
   Profile drawn = small_profile(8000);
   drawn.density = 0.1;

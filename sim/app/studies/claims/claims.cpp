@@ -306,7 +306,7 @@ TemporaryFile::~TemporaryFile() {
 }
 
 std::string with_bandwidth(const std::string& xml, const std::string& link, double bytes_per_s) {
-  const std::regex bandwidth(fmt::format("(<link id=\"{}[0-9]+\" bandwidth=\")[^\"]*", link));
+  const std::regex bandwidth(fmt::format(R"((<link id="{}[0-9]+" bandwidth=")[^"]*)", link));
   if (!std::regex_search(xml, bandwidth)) {
     throw InputError(fmt::format("the platform has no link '{}' with a number", link));
   }

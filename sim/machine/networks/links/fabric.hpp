@@ -40,7 +40,9 @@ class Fabric {
   /// What each rank can send, and what it can receive, in bytes per second: links that follow those
   /// of the platform, two for each rank. Empty if the NIC alone limits it.
   [[nodiscard]] std::vector<double> process_bandwidths() const {
-    return std::vector<double>(limits_processes() ? 2 * ranks_ : 0, process_bandwidth_);
+    std::vector<double> all;
+    if (limits_processes()) all.assign(2 * ranks_, process_bandwidth_);
+    return all;
   }
 
   /// Prefetches what way() reads.
