@@ -14,8 +14,7 @@ namespace thinwire::inline gradient {
 namespace {
 
 struct DenseBody final : Body {
-  DenseBody(std::uint32_t f, std::vector<float> v)
-      : first(f), given(std::move(v)), values(given) {}
+  DenseBody(std::uint32_t f, std::vector<float> v) : first(f), given(std::move(v)), values(given) {}
   // Memory that is about to be written need not be set to zero first.
   DenseBody(std::uint32_t f, std::size_t size, std::size_t room)
       : first(f), own(std::make_unique_for_overwrite<float[]>(room)), values(own.get(), size) {}
@@ -112,7 +111,8 @@ DenseBlock concatenate(std::span<const DenseBlock> parts) {
   }
   std::size_t size = 0;
   for (const DenseBlock& part : parts) size += part.size();
-  UnfilledBlock result = DenseBlock::unfilled(parts.empty() ? 0 : parts.front().first(), size, size);
+  UnfilledBlock result =
+      DenseBlock::unfilled(parts.empty() ? 0 : parts.front().first(), size, size);
   auto at = result.memory.begin();
   for (const DenseBlock& part : parts) at = std::ranges::copy(part.values(), at).out;
   return std::move(result.block);

@@ -202,8 +202,8 @@ class WireWriter {
 /// A payload that is being received.
 struct WireNode {
   WireRecord record;
-  Payload payload = {};                  ///< whose memory is written directly, or else
-  std::vector<std::uint32_t> words = {}; ///< what is converted when it has arrived
+  Payload payload = {};                   ///< whose memory is written directly, or else
+  std::vector<std::uint32_t> words = {};  ///< what is converted when it has arrived
   std::vector<WireNode> pieces = {};
 };
 

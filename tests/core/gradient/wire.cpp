@@ -238,9 +238,8 @@ TEST_CASE("A message without a payload is zeros") {
 TEST_CASE("Concatenations travel with the ranks of their pieces, and nest") {
   const SparseVector vector = some_entries(4);
   const DenseBlock block = test::dense_gradient(6, 1);
-  const auto left = Concatenation::join(
-      Concatenation::of(Rank(3), vector.message(kSpace)),
-      Concatenation::of(Rank(1), {block.payload(), Words(7)}));
+  const auto left = Concatenation::join(Concatenation::of(Rank(3), vector.message(kSpace)),
+                                        Concatenation::of(Rank(1), {block.payload(), Words(7)}));
   const auto inner = Concatenation::of(Rank(9), Numbers({4, 5}).message());
   const auto all = Concatenation::join(
       left, Concatenation::join(Concatenation::of(Rank(0), test::empty_message(0)),
@@ -284,9 +283,8 @@ TEST_CASE("Blocks of a concatenation that follow one another are received as one
 }
 
 TEST_CASE("Bytes that are cut off or changed are refused, or are another message") {
-  const auto all = Concatenation::join(
-      Concatenation::of(Rank(1), some_entries(4).message(kSpace)),
-      Concatenation::of(Rank(2), Numbers({4, 5}).message()));
+  const auto all = Concatenation::join(Concatenation::of(Rank(1), some_entries(4).message(kSpace)),
+                                       Concatenation::of(Rank(2), Numbers({4, 5}).message()));
   const WireBytes bytes = written(all.message());
   const auto length = static_cast<std::int64_t>(bytes.data.size());
   const auto read = [&](const std::vector<std::byte>& header, std::int64_t data) {

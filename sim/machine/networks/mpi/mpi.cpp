@@ -196,8 +196,8 @@ std::vector<std::string> MpiNetwork::gather(const std::string& text) {
   }
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
-    texts.push_back(all.substr(static_cast<std::size_t>(begins[i]),
-                               static_cast<std::size_t>(lengths[i])));
+    texts.push_back(
+        all.substr(static_cast<std::size_t>(begins[i]), static_cast<std::size_t>(lengths[i])));
   }
   return texts;
 }

@@ -106,7 +106,9 @@ Message MpiTransport::take(Index index) {
   return received ? std::move(message) : Message{};
 }
 
-MpiTransport::Index MpiTransport::begin_local() { return acquire(Kind::local, Strand::main, Rank(0)); }
+MpiTransport::Index MpiTransport::begin_local() {
+  return acquire(Kind::local, Strand::main, Rank(0));
+}
 
 void MpiTransport::complete_local(Index index, Message message) {
   operations_[index].message = std::move(message);
@@ -190,8 +192,7 @@ std::vector<MpiTransport::DataPiece> MpiTransport::pieces_of(Operation& operatio
   std::vector<DataPiece> pieces;
   for (auto bytes : spans) {
     while (!bytes.empty()) {
-      const std::size_t now =
-          std::min(bytes.size(), static_cast<std::size_t>(kLongestMpiMessage));
+      const std::size_t now = std::min(bytes.size(), static_cast<std::size_t>(kLongestMpiMessage));
       // MPI's sends take addresses of what they do not write, in the way of C.
       pieces.push_back({const_cast<std::byte*>(bytes.data()),  // NOLINT(*-const-cast)
                         static_cast<std::int64_t>(now)});
