@@ -1,38 +1,21 @@
 #include "sim/machine/networks/mpi/mpi.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <utility>
 
 #include "sim/core/base/errors.hpp"
-#include "sim/core/base/numbers.hpp"
+#include "sim/machine/networks/mpi/launcher.hpp"
 #include "sim/machine/networks/mpi/strands.hpp"
 
 namespace thinwire::networks {
 
 namespace {
-
-/// What the mpirun of a library tells its processes by the environment.
-struct MpiLauncher {
-  const char* name;
-  const char* size;
-  const char* rank;
-};
-constexpr std::array<MpiLauncher, 2> kLaunchers{
-    {{"Open MPI", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-     {"MPICH", "PMI_SIZE", "PMI_RANK"}}};
-
-int number_of(const char* variable, int otherwise) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? otherwise : parse_number<int>(text).value_or(otherwise);
-}
 
 /// "Open MPI v4.1.4": the first line up to the first comma.
 std::string library_version() {
@@ -94,15 +77,15 @@ MpiSession::MpiSession(int& argc, char**& argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);  // decision 23: no threads
   int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  for (const MpiLauncher& launcher : kLaunchers) {
-    const int started = number_of(launcher.size, 1);
+  for (const MpiLauncher& launcher : kMpiLaunchers) {
+    const int started = number_in_environment(launcher.size, 1);
     if (size > 1 || started == 1) continue;
     const std::string own = library_version();
     MPI_Finalize();
     throw InputError(
         fmt::format("{} processes were started by the mpirun of {}, but this program is built with "
                     "{}, under which each is alone; use its mpirun",
-                    started, launcher.name, own));
+                    started, launcher.library, own));
   }
 }
 
@@ -110,13 +93,6 @@ MpiSession::~MpiSession() {
   int ended = 0;
   MPI_Finalized(&ended);
   if (ended == 0) MPI_Finalize();
-}
-
-int MpiSession::number_in_environment() {
-  for (const MpiLauncher& launcher : kLaunchers) {
-    if (const int number = number_of(launcher.rank, 0); number > 0) return number;
-  }
-  return 0;
 }
 
 MpiNetwork::MpiNetwork(MPI_Comm comm, const WireFormat& format) : transport_(comm, format) {

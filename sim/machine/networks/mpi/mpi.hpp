@@ -29,9 +29,6 @@ class MpiSession {
   MpiSession(MpiSession&&) = delete;
   MpiSession& operator=(MpiSession&&) = delete;
   ~MpiSession();
-
-  /// The number of this process, as far as whoever started it says so: valid without MPI too.
-  [[nodiscard]] static int number_in_environment();
 };
 
 /// The processes of an MPI communicator as a network.
