@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -17,14 +18,18 @@ namespace thinwire::networks {
 
 namespace {
 
-/// "Open MPI v4.1.4": the first line up to the first comma.
+/// "Open MPI v4.1.4", "MPICH 4.0.2": the first line up to the first comma.
 std::string library_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
   std::string line(text.data(), static_cast<std::size_t>(length));
   line = line.substr(0, line.find_first_of(",\n"));
-  for (std::size_t tab = 0; (tab = line.find('\t', tab)) != std::string::npos;) line.erase(tab, 1);
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  constexpr std::string_view kWord = " Version:";
+  if (const std::size_t word = line.find(kWord); word != std::string::npos) {
+    line.erase(word, line.find_first_not_of(' ', word + kWord.size()) - word - 1);
+  }
   return line;
 }
 
@@ -113,7 +118,8 @@ RunReport MpiNetwork::run(int ranks, const RankProgram& program) {
     // Making the program reads the rank's gradient, and is not timed.
     Task<void> task = program(run.main());
     MPI_Barrier(comm_);
-    run.to_end(task);
+    run.begin(task);
+    run.advance(true);
   }
   RankReport own{.finished = run.finished(), .by_phase = run.main().books().by_phase()};
   add_phases(own.by_phase, run.second().books().by_phase());
@@ -133,6 +139,27 @@ RunReport MpiNetwork::run(int ranks, const RankProgram& program) {
   }
   report.phases = names.all();
   return report;
+}
+
+struct MpiNetwork::Alone {
+  Alone(Rank rank, int size, MpiTransport& transport, const RankProgram& program)
+      : run(rank, size, transport), task(program(run.main())) {
+    run.begin(task);
+  }
+  MpiRun run;
+  Task<void> task;
+};
+
+void MpiNetwork::start(const RankProgram& program) {
+  alone_ = std::make_unique<Alone>(Rank(rank_), size_, transport_, program);
+}
+
+bool MpiNetwork::advance(bool wait) {
+  if (!alone_) return true;
+  if (!alone_->run.advance(wait)) return false;
+  static_cast<void>(transport_.drain());
+  alone_.reset();
+  return true;
 }
 
 /// Compares what the others have sent here with the receives that were posted.

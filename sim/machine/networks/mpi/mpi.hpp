@@ -49,6 +49,13 @@ class MpiNetwork final : public ProcessNetwork {
   /// Throws InputError unless there are `ranks` processes. A timeline gets nothing.
   RunReport run(int ranks, const RankProgram& program) override;
 
+  /// Starts the program of this rank alone: without a barrier before it and a report after it. The
+  /// programs of the other ranks run whenever those start theirs. There is one at a time.
+  void start(const RankProgram& program);
+  /// Continues it, and if `wait` waits for its end. Returns whether it has ended. Messages make
+  /// progress here and nowhere else. Rethrows its exceptions.
+  bool advance(bool wait);
+
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
   [[nodiscard]] std::vector<std::string> gather(const std::string& text) override;
@@ -59,12 +66,14 @@ class MpiNetwork final : public ProcessNetwork {
                                           std::span<float> sum) override;
 
  private:
+  struct Alone;
   [[nodiscard]] std::string unmatched() const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;  // for what is no message of a program
   int rank_ = 0;
   int size_ = 1;
   MpiTransport transport_;
+  std::unique_ptr<Alone> alone_;  // the program that start() has started
 };
 
 }  // namespace thinwire::networks

@@ -65,24 +65,31 @@ class MpiRun {
         main_(rank, size, Strand::main, *this),
         second_(rank, size, Strand::second, *this) {}
 
-  /// Runs `task`, the program of the rank, and what it starts, from now on to the end. Rethrows
-  /// their exceptions.
-  void to_end(Task<void>& task) {
+  /// Begins `task`, the program of the rank, which must outlive its end.
+  void begin(Task<void>& task) {
     origin_ = MPI_Wtime();
     main_.books().open(Seconds(0));
+    main_task_ = &task;
+    may_wait_ = false;
     task.start();
-    bool main_runs = !end_of_main(task);
-    while (main_runs || second_task_ || !programs_.empty()) {
-      if (main_runs && main_.can_resume()) {
+    end_main();
+  }
+  /// Runs the program and what it has started to the end, if `wait`; otherwise as far as they get
+  /// without waiting. Returns whether they have ended. Rethrows their exceptions.
+  bool advance(bool wait) {
+    may_wait_ = wait;
+    while (main_task_ != nullptr || second_task_ || !programs_.empty()) {
+      if (main_task_ != nullptr && main_.can_resume()) {
         main_.resume();
-        main_runs = !end_of_main(task);
+        end_main();
       } else if (second_task_ ? second_.can_resume() : !programs_.empty()) {
         step_second();
-      } else {
-        transport_.wait_for_progress();
+      } else if (!transport_.progress(wait)) {
+        return false;
       }
     }
     for (const auto& [index, error] : failures_) std::rethrow_exception(error);
+    return true;
   }
 
   [[nodiscard]] Seconds now() const { return Seconds(MPI_Wtime() - origin_); }
@@ -91,6 +98,8 @@ class MpiRun {
   [[nodiscard]] MpiStrand& second() { return second_; }
   [[nodiscard]] PhaseNames& names() { return names_; }
   [[nodiscard]] MpiTransport& transport() { return transport_; }
+  /// Whether a strand may wait where it is.
+  [[nodiscard]] bool may_wait() const { return may_wait_; }
   /// Whether the strand that is not `strand` could run now.
   [[nodiscard]] bool other_can_run(Strand strand) const {
     if (strand == Strand::second) return main_.can_resume();
@@ -118,12 +127,11 @@ class MpiRun {
     MpiTransport::Index index;
   };
 
-  bool end_of_main(Task<void>& task) {
-    if (!task.done()) return false;
-    task.result();
+  void end_main() {
+    if (!main_task_->done()) return;
+    std::exchange(main_task_, nullptr)->result();
     finished_ = std::max(finished_, now());
     main_.books().close(now());
-    return true;
   }
 
   /// Begins the next started program, or continues the one that runs.
@@ -153,6 +161,8 @@ class MpiRun {
   MpiTransport& transport_;
   PhaseNames names_;
   double origin_ = 0;
+  bool may_wait_ = false;
+  Task<void>* main_task_ = nullptr;  // null once it has ended
   Seconds finished_;
   std::deque<Started> programs_;  // the first one runs, if second_task_ has a value
   std::vector<std::pair<MpiTransport::Index, std::exception_ptr>> failures_;  // not rethrown yet
@@ -191,8 +201,7 @@ inline bool MpiStrand::complete(std::span<const Request> requests) {
     ++pending_;
   }
   while (pending_ > 0) {
-    if (run_.other_can_run(strand_)) return false;
-    transport.wait_for_progress();
+    if (run_.other_can_run(strand_) || !transport.progress(run_.may_wait())) return false;
   }
   return true;
 }

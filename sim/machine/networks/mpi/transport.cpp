@@ -212,19 +212,20 @@ MpiTransport::Index MpiTransport::receive(Strand strand, Rank from, Tag tag) {
   return index;
 }
 
-void MpiTransport::wait_for_progress() {
+bool MpiTransport::progress(bool wait) {
   const auto count = static_cast<int>(requests_.size());
   if (count == 0) throw DeadlockError("the rank waits, and nothing that it waits for is under way");
   completed_.resize(requests_.size());
   statuses_.resize(requests_.size());
   int done = 0;
-  if (limit_ == 0) {
+  if (wait && limit_ == 0) {
     MPI_Waitsome(count, requests_.data(), &done, completed_.data(), statuses_.data());
   } else {
     const double begin = MPI_Wtime();
     while (true) {
       MPI_Testsome(count, requests_.data(), &done, completed_.data(), statuses_.data());
       if (done != 0) break;
+      if (!wait) return false;
       if (MPI_Wtime() - begin > limit_) {
         throw DeadlockError(fmt::format("nothing has arrived for {} s", limit_));
       }
@@ -271,6 +272,7 @@ void MpiTransport::wait_for_progress() {
       complete(one.owner);
     }
   }
+  return true;
 }
 
 void MpiTransport::continue_receive(Index index, std::int64_t bytes) {
@@ -379,7 +381,7 @@ void MpiTransport::scatter(Operation& operation, std::span<const std::byte> byte
 }
 
 std::size_t MpiTransport::drain() {
-  while (!requests_.empty()) wait_for_progress();
+  while (!requests_.empty()) progress(true);
   std::size_t left = 0;
   for (Index index = 0; index < operations_.size(); ++index) {
     const Kind kind = operations_[index].kind;

@@ -58,9 +58,10 @@ class MpiTransport {
   /// The message of a complete operation, which ends with that.
   [[nodiscard]] Message take(Index index);
 
-  /// Waits until MPI has completed something, and continues from there. Throws DeadlockError if
-  /// nothing is under way, or if nothing was completed for as long as the limit says.
-  void wait_for_progress();
+  /// Continues with what MPI has completed. If that is nothing, waits until there is something, or
+  /// returns false. Throws DeadlockError if nothing is under way, or if a rank has waited for as
+  /// long as the limit says.
+  bool progress(bool wait);
   /// The limit in seconds; 0: none.
   void limit_waiting(double seconds) { limit_ = seconds; }
 
