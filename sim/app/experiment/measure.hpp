@@ -11,7 +11,8 @@ struct MeasureSettings {
   int warm_up = 5;      ///< iterations before the first one that counts
   int iterations = 20;  ///< that count
   /// Whether rank 0 repeats all iterations on the network counting and compares the results of all
-  /// ranks to the last bit, their messages and words, and the last sum with one in double precision.
+  /// ranks to the last bit, their messages and words, and the last sum with one in double
+  /// precision.
   bool check = true;
   /// Whether to time the library's own allreduce of a dense gradient too, after each iteration.
   bool beside_library = false;

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <typeinfo>
 #include <utility>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/recycled_memory.hpp"
 
 namespace thinwire::inline gradient {
 
@@ -17,10 +17,10 @@ struct DenseBody final : Body {
   DenseBody(std::uint32_t f, std::vector<float> v) : first(f), given(std::move(v)), values(given) {}
   // Memory that is about to be written need not be set to zero first.
   DenseBody(std::uint32_t f, std::size_t size, std::size_t room)
-      : first(f), own(std::make_unique_for_overwrite<float[]>(room)), values(own.get(), size) {}
+      : first(f), own(make_recycled<float>(room)), values(own.get(), size) {}
   std::uint32_t first;
   std::vector<float> given;
-  std::unique_ptr<float[]> own;
+  RecycledArray<float> own;
   std::span<const float> values;
   std::optional<Quantisation> quantisation = {};
   bool valueless = false;

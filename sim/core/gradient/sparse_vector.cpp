@@ -9,12 +9,12 @@
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <memory>
 #include <numeric>
 #include <utility>
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/prefetch.hpp"
+#include "sim/core/base/recycled_memory.hpp"
 
 namespace thinwire::inline gradient {
 
@@ -58,9 +58,7 @@ class ExactBody final : public SparseBody {
   explicit ExactBody(std::vector<Entry> entries)
       : SparseBody(false), given_(std::move(entries)), entries_(given_) {}
   ExactBody(std::size_t size, std::size_t room)
-      : SparseBody(false),
-        own_(std::make_unique_for_overwrite<Entry[]>(room)),
-        entries_(own_.get(), size) {}
+      : SparseBody(false), own_(make_recycled<Entry>(room)), entries_(own_.get(), size) {}
 
   [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
   [[nodiscard]] Entry* memory() const { return own_.get(); }
@@ -222,7 +220,7 @@ class ExactBody final : public SparseBody {
 
  private:
   std::vector<Entry> given_;
-  std::unique_ptr<Entry[]> own_;
+  RecycledArray<Entry> own_;
   std::span<const Entry> entries_;
 };
 

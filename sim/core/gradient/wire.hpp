@@ -16,9 +16,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
+#include "sim/core/base/recycled_memory.hpp"
 #include "sim/core/kernel/wire_format.hpp"
 
 namespace thinwire::inline gradient {
@@ -27,6 +29,17 @@ namespace thinwire::inline gradient {
 class GradientWire final : public WireFormat {
  public:
   static constexpr std::size_t kRecordBytes = 32;
+  /// Of the memory of payloads that are no longer needed, so much is kept for those that arrive and
+  /// for sums: the bytes of a few large gradients, which the system would have to provide anew in
+  /// each iteration.
+  static constexpr std::int64_t kKeptBytes = std::int64_t{1} << 30U;
+
+  GradientWire() { RecycledMemory::keep(kKeptBytes); }
+  GradientWire(const GradientWire&) = delete;
+  GradientWire& operator=(const GradientWire&) = delete;
+  GradientWire(GradientWire&&) = delete;
+  GradientWire& operator=(GradientWire&&) = delete;
+  ~GradientWire() override = default;
 
   void write(const Message& message, OutgoingBytes& out) const override;
   [[nodiscard]] std::unique_ptr<IncomingBytes> read(std::span<const std::byte> header,

@@ -28,7 +28,7 @@ namespace thinwire::networks {
 class MpiTransport {
  public:
   /// The longest MPI message that holds a whole message.
-  static constexpr std::size_t kShortBytes = 16384;
+  static constexpr std::size_t kShortBytes = 65000;
   /// What every message has in front of the header of the wire format.
   static constexpr std::size_t kFrameBytes = 24;
 
