@@ -9,6 +9,7 @@
 
 #include "sim/app/cli/command.hpp"
 #include "sim/app/experiment/compare.hpp"
+#include "sim/app/report/tables/beside_measured.hpp"
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
 #include "sim/core/base/errors.hpp"
@@ -23,6 +24,7 @@ struct CompareFlags {
   std::vector<std::string> where;
   std::string group_by;
   std::string sort_by;
+  bool beside_measured = false;
   std::optional<double> tolerance;
   report::Format format = report::Format::table;
 };
@@ -80,7 +82,25 @@ std::string groups_text(const std::vector<Result>& results, const CompareFlags& 
   return render(flags.format, groups, report::group_columns(groups, by));
 }
 
+/// Prints measured times beside simulated ones.
+int print_beside_measured(const CompareFlags& flags) {
+  const std::vector<experiment::Row> rows = rows_where(rows_of(flags.results), flags.where);
+  std::vector<Json> records = report::beside_measured(rows);
+  if (records.empty()) {
+    throw InputError(
+        "--beside-measured: no result is measured; 'mpirun -n P thinwire measure -o FILE' makes "
+        "some");
+  }
+  if (!flags.sort_by.empty()) {
+    report::check_column("--sort-by", flags.sort_by, report::columns_of(records));
+    sort_by(records, flags.sort_by, [](const Json& r) -> const Json& { return r; });
+  }
+  fmt::print("{}", render(flags.format, records, report::beside_measured_columns()));
+  return report_troubles(rows) ? kFailed : 0;
+}
+
 int run(const CompareFlags& flags) {
+  if (flags.beside_measured) return print_beside_measured(flags);
   const double tolerance = flags.tolerance.value_or(kExactTolerance);
   if (!(tolerance >= 0)) {
     throw InputError(
@@ -151,18 +171,25 @@ void add_compare(Command& app) {
       .add_option("--where", flags->where,
                   "only results with these values in a column; may be given several times")
       .value_text("KEY=VALUE[,VALUE]");
-  command
-      .add_option("--group-by", flags->group_by,
-                  "one row per group of results that agree in these columns: their number, and the "
-                  "median, minimum and maximum of their times, ratios and congestion factors")
-      .value_text("COLUMN[,COLUMN]");
+  const Option group_by =
+      command
+          .add_option(
+              "--group-by", flags->group_by,
+              "one row per group of results that agree in these columns: their number, and the "
+              "median, minimum and maximum of their times, ratios and congestion factors")
+          .value_text("COLUMN[,COLUMN]");
   command.add_option("--sort-by", flags->sort_by, "sort by this column, ascending")
       .value_text("COLUMN");
+  Option beside = command.add_flag(
+      "--beside-measured", flags->beside_measured,
+      "one row per measured result and simulated result of the same point, with their ratio");
+  beside.excludes(group_by);
   command
       .add_option(
           "--tolerance", flags->tolerance,
           "exit with 1 if a result differs from an exact formula, or lies outside an interval, by "
           "more than this share")
+      .excludes(beside)
       .value_text("SHARE");
   add_format(command, flags->format);
   command.footer(

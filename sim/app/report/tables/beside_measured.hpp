@@ -1,0 +1,19 @@
+// Measured times beside simulated ones of the same points.
+#pragma once
+
+#include <vector>
+
+#include "sim/app/experiment/row.hpp"
+#include "sim/app/report/tables/formats.hpp"
+
+namespace thinwire::report {
+
+/// One record, of schema beside_measured/1, for each measured row (network mpi) and each simulated
+/// row of the same computation: scheme, options, ranks, components and, for sparse schemes, k, the
+/// gradients and the seed. Network, machine and platform may differ, and the number of iterations. A
+/// measured row without any has a record whose simulated columns are null. The formula is that of
+/// the simulated row, with the α and β of its machine or platform. Rows without a time are left out.
+[[nodiscard]] std::vector<Json> beside_measured(const std::vector<experiment::Row>& rows);
+[[nodiscard]] std::vector<Column> beside_measured_columns();
+
+}  // namespace thinwire::report
