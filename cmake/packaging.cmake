@@ -7,6 +7,10 @@ set(doc ${CMAKE_INSTALL_DATADIR}/doc/thinwire)
 
 # -- program --
 install(TARGETS thinwire COMPONENT program)
+# A component of its own, because it needs an MPI library.
+if(THINWIRE_HAS_MPI)
+  install(TARGETS thinwire-mpi COMPONENT mpi)
+endif()
 install(DIRECTORY platforms traces/profiles sim/machine/workloads/models sim/app/experiment/schemas
         DESTINATION ${share} COMPONENT program)
 install(DIRECTORY traces/recorded/ DESTINATION ${share}/traces COMPONENT program
@@ -47,7 +51,13 @@ install(FILES tests/support/gradients.hpp tests/support/networks.hpp tests/suppo
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/thinwire/tests/support COMPONENT development)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Thinwire)
-install(EXPORT ThinwireTargets NAMESPACE Thinwire:: DESTINATION ${package} COMPONENT development)
+set(exports ThinwireCoreTargets ThinwireTargets)
+if(THINWIRE_HAS_MPI)
+  list(APPEND exports ThinwireMpiTargets)
+endif()
+foreach(export IN LISTS exports)
+  install(EXPORT ${export} NAMESPACE Thinwire:: DESTINATION ${package} COMPONENT development)
+endforeach()
 configure_package_config_file(cmake/ThinwireConfig.cmake.in
   ${PROJECT_BINARY_DIR}/ThinwireConfig.cmake INSTALL_DESTINATION ${package} PATH_VARS share)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/ThinwireConfigVersion.cmake
@@ -57,7 +67,10 @@ install(FILES ${PROJECT_BINARY_DIR}/ThinwireConfig.cmake
               cmake/FindHDF5C.cmake cmake/FindSimGrid.cmake
         DESTINATION ${package} COMPONENT development)
 install(FILES ${PROJECT_BINARY_DIR}/changelog.gz cmake/copyright DESTINATION ${doc}-dev COMPONENT development)
-install(DIRECTORY examples/own_scheme DESTINATION ${doc}-dev/examples COMPONENT development)
+if(THINWIRE_HAS_MPI)
+  install(FILES ${PROJECT_BINARY_DIR}/changelog.gz cmake/copyright DESTINATION ${doc}-mpi COMPONENT mpi)
+endif()
+install(DIRECTORY examples/own_scheme examples/mpi_training DESTINATION ${doc}-dev/examples COMPONENT development)
 
 # -- Debian packages: cpack --config BUILD/CPackConfig.cmake --
 set(CPACK_GENERATOR DEB)
@@ -66,6 +79,9 @@ set(CPACK_PACKAGE_CONTACT "Thinwire maintainers <maintainers@thinwire.invalid>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL program development)
+if(THINWIRE_HAS_MPI)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+endif()
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -86,4 +102,11 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME thinwire-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "thinwire (= ${PROJECT_VERSION}), libfmt-dev, nlohmann-json3-dev, libsimgrid-dev, libboost-graph-dev, libhdf5-dev, libexpat1-dev, pkg-config, librsvg2-dev")
+set(CPACK_COMPONENT_MPI_DESCRIPTION
+"Thinwire simulates the allreduce collectives that distributed training uses
+for sparse and dense gradients. This program, which 'thinwire measure' runs,
+executes the same collectives on real MPI processes, checks and times them.")
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME thinwire-mpi)
+set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "thinwire (= ${PROJECT_VERSION})")
 include(CPack)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algorithms/collectives/tags.hpp"
+#include "sim/core/base/errors.hpp"
 
 namespace thinwire::algorithms {
 
@@ -51,9 +52,9 @@ Task<void> in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order,
       if (const auto to = peers.to) {
         Message message = exchange.outgoing(*to);
         if (order.halves) {
-          const Words half(message.words.value() / 2);
-          first_halves[at(posted)].send = comm.isend(*to, kExchangeTag, Message{{}, half});
-          message.words -= half;
+          Exchange::Halves halves = exchange.halves(std::move(message));
+          first_halves[at(posted)].send = comm.isend(*to, kExchangeTag, std::move(halves.first));
+          message = std::move(halves.second);
         }
         step.send = comm.isend(*to, kExchangeTag, std::move(message));
       }
@@ -71,7 +72,7 @@ Task<void> in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order,
         Message message = co_await comm.wait(step.receive);
         if (posted < count) exchange.expect(peers_at(posted).to);
         if (done + 1 < posted) comm.expect(under_way[at(done + 1)].receive);
-        message.words += half.words;
+        if (order.halves) message = exchange.joined({std::move(half), std::move(message)});
         arrived.push_back({*peers.from, std::move(message)});
       }
       if (peers.to) {
@@ -89,6 +90,14 @@ Task<void> in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order,
 }
 
 }  // namespace
+
+Exchange::Halves Exchange::halves(Message /*message*/) const {
+  throw SimulationError("the messages of this exchange have no halves");
+}
+
+Message Exchange::joined(Halves /*halves*/) const {
+  throw SimulationError("the messages of this exchange have no halves");
+}
 
 Task<void> direct_exchange(Communicator& comm, Exchange& exchange, ExchangeOrder order) {
   const int rank = comm.rank().value();

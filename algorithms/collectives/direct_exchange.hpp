@@ -19,6 +19,13 @@ class Exchange {
   virtual ~Exchange() = default;
 
   [[nodiscard]] virtual Message outgoing(Rank to) = 0;
+  /// For ExchangeOrder::halves: the message as two, of half its words each, and back.
+  struct Halves {
+    Message first;
+    Message second;
+  };
+  [[nodiscard]] virtual Halves halves(Message message) const;
+  [[nodiscard]] virtual Message joined(Halves halves) const;
   /// A hint that outgoing(to) will be called soon.
   virtual void expect(std::optional<Rank> /*to*/) const {}
   /// Processes a received message. Returns the time for which this keeps the rank busy.

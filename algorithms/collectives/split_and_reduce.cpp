@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/core/base/prefetch.hpp"
+#include "sim/core/gradient/sparse_values.hpp"
 
 namespace thinwire::algorithms {
 
@@ -34,6 +35,18 @@ class SplitAndReduce final : public Exchange {
     Message message = slice(to).message(setup_.space);
     message.words += marker_;
     return message;
+  }
+
+  /// The coordinates, and the values.
+  [[nodiscard]] Halves halves(Message message) const override {
+    const Words half(message.words.value() / 2);
+    const Payload values = SparseValues::of(SparseVector::from(message.payload));
+    return {{std::move(message.payload), half}, {values, message.words - half}};
+  }
+  [[nodiscard]] Message joined(Halves halves) const override {
+    const SparseVector coordinates = SparseVector::from(halves.first.payload);
+    return {SparseValues::joined(coordinates, halves.second.payload).payload(),
+            halves.first.words + halves.second.words};
   }
 
   void expect(std::optional<Rank> to) const override {

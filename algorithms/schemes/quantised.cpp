@@ -1,5 +1,6 @@
 #include "algorithms/schemes/quantised.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -37,7 +38,10 @@ Message signs(const DenseBlock& gradient, const SchemeSetup& setup, std::uint64_
   std::vector<float> values;
   values.reserve(gradient.size());
   for (const float value : gradient.values()) values.push_back(std::copysign(scale, value));
-  return {DenseBlock(0, std::move(values)).payload(), words};
+  // One scale for all of them.
+  const std::int64_t bucket = std::max<std::int64_t>(1, static_cast<std::int64_t>(gradient.size()));
+  Quantisation how{.bits = 1, .bucket = bucket, .scales = {scale}};
+  return {DenseBlock(0, std::move(values), std::move(how)).payload(), words};
 }
 
 /// The mean magnitude takes a pass of its own.

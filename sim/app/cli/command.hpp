@@ -38,6 +38,11 @@ void add_sweep(Command& app);
 void add_compare(Command& app);
 void add_claims(Command& app);
 void add_list(Command& app);
+struct RealProcesses;
+/// `processes` must outlive the command.
+void add_measure(Command& app, const RealProcesses& processes);
+/// Runs thinwire-mpi, beside this program, in its place. Comes back if there is none.
+void become_measuring_program(char** argv);
 void add_merge(Command& app);
 void add_recommend(Command& app);
 void add_topo(Command& app);

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "algorithms/registry.hpp"
@@ -26,6 +27,7 @@ constexpr const char* kDescription =
 constexpr const char* kFooter =
     "Examples:\n"
     "  thinwire run --scheme oktopk --ranks 64 --density 0.01\n"
+    "  mpirun -n 8 thinwire measure --scheme oktopk --density 0.01\n"
     "  thinwire sweep sweeps/table1.json -o table1.jsonl\n"
     "  thinwire compare table1.jsonl --tolerance 1e-9\n"
     "  thinwire report table1.jsonl -o report.html\n"
@@ -58,7 +60,15 @@ int Program::run_command(int argc, char** argv) {
   CommandLine line(name_, kDescription, version());
   Command& app = line.root();
   app.footer(kFooter);
+  if (processes_.make) {
+    add_measure(app, processes_);
+    return line.run(argc, argv);
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "measure" && name_ == "thinwire") {
+    become_measuring_program(argv);
+  }
   add_run(app);
+  add_measure(app, processes_);
   add_sweep(app);
   add_merge(app);
   add_compare(app);

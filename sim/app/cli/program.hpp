@@ -8,16 +8,28 @@
 //   }
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "algorithms/scheme.hpp"
+#include "sim/machine/networks/mpi/process_network.hpp"
 
 #ifndef THINWIRE_PACKAGE_SHARE  // the CMake package says where its files are
 #define THINWIRE_PACKAGE_SHARE ""
 #endif
 
 namespace thinwire::cli {
+
+/// The real processes of a program that is built with an MPI library.
+struct RealProcesses {
+  /// Makes the network of all processes. A rank that waits so many seconds for what does not come
+  /// ends with an error; 0: it waits forever.
+  std::function<std::unique_ptr<networks::ProcessNetwork>(double timeout)> make = {};
+  /// Says why, and ends all processes. Does not return.
+  std::function<void(const std::string& reason)> end_all = {};
+};
 
 /// A process may have only one Program.
 class Program {
@@ -36,6 +48,9 @@ class Program {
   /// matter: sparsifiers are registered first.
   void add(algorithms::SparsifierInfo sparsifier);
 
+  /// Makes this the program that measures on real processes: 'measure' is its only subcommand.
+  void measure_with(RealProcesses processes) { processes_ = std::move(processes); }
+
   /// Executes the arguments and returns the exit code: 0, success; 1, a simulation failed or a
   /// tolerance was exceeded; 2, bad input, also if an added scheme or sparsifier is refused. Error messages
   /// are one line on stderr; throws nothing. Must be called only once.
@@ -48,6 +63,7 @@ class Program {
   std::string version_ = {};
   std::vector<algorithms::SchemeInfo> schemes_ = {};
   std::vector<algorithms::SparsifierInfo> sparsifiers_ = {};
+  RealProcesses processes_ = {};
 };
 
 }  // namespace thinwire::cli

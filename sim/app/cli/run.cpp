@@ -5,16 +5,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
+#include "sim/app/cli/points.hpp"
 #include "sim/app/cli/timeline_flags.hpp"
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/errors.hpp"
-#include "sim/core/base/json_node.hpp"
-#include "sim/core/base/quantity.hpp"
 
 namespace thinwire::cli {
 
@@ -30,30 +28,6 @@ struct RunFlags {
   TimelineFlags timeline;
   bool verbose = false;
 };
-
-/// The value of "--set KEY=VALUE": JSON, or else a number as the setting's flag takes it, or text.
-Json value_from(const std::string& key, const std::string& text) {
-  try {
-    Json value = parse_json(text, "--set " + key);
-    if (!value.is_number_float()) return value;  // 1e6 may be meant as a whole number
-  } catch (const Json::parse_error&) {           // no JSON: 2us, fat_tree
-  }
-  const experiment::Settings& settings = experiment::point_settings();
-  const auto setting = std::ranges::find(settings, key, &experiment::Setting::path);
-  if (setting != settings.end()) return experiment::value_of(text, *setting);
-  if (const auto whole = parse_whole(text)) return *whole;  // options of schemes have no unit
-  if (const auto number = parse_quantity(text)) return *number;
-  return text;
-}
-
-void apply_setting(Json& point, const std::string& setting) {
-  const std::size_t equals = setting.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    throw InputError(fmt::format("--set {}: expected KEY=VALUE, as in input.overlap=0.5", setting));
-  }
-  const std::string key = setting.substr(0, equals);
-  experiment::set_by_path(point, key, value_from(key, setting.substr(equals + 1)));
-}
 
 /// A table of the records' own keys; `names` are texts, the rest are numbers.
 std::string plain_table(const std::vector<Json>& records, const std::vector<std::string>& names,
@@ -110,38 +84,6 @@ std::string selection_text(const experiment::Row& row) {
       work.sampled, work.prefix_summed);
 }
 
-/// The points that the flags describe: one for each combination of the values of their lists, and
-/// each once.
-std::vector<experiment::Point> points_of(const RunFlags& flags) {
-  if (flags.given.contains("k") && flags.given.contains("density")) {
-    throw InputError("-k: give -k or --density, not both");
-  }
-  std::vector<Json> points{flags.config.empty() ? Json::object() : read_json(flags.config)};
-  for (const auto& item : flags.given.items()) {
-    const Json values = item.value().is_array() ? item.value() : Json::array({item.value()});
-    std::vector<Json> more;
-    for (const Json& value : values) {
-      for (Json point : points) {
-        if (item.key() == "k" && point.is_object()) point.erase("density");
-        if (item.key() == "density" && point.is_object()) point.erase("k");
-        experiment::set_by_path(point, item.key(), value);
-        more.push_back(std::move(point));
-      }
-    }
-    points = std::move(more);
-  }
-  std::vector<experiment::Point> settled;
-  std::set<std::string> known;
-  for (Json& point : points) {
-    for (const std::string& setting : flags.settings) apply_setting(point, setting);
-    experiment::Point one =
-        experiment::point_from(point, flags.config.empty() ? "run" : flags.config);
-    if (known.insert(what_is_read(one)).second) settled.push_back(std::move(one));
-  }
-  say_repeated(points.size() - settled.size());
-  return settled;
-}
-
 /// What the flags ask for beyond the table. Beside a table it belongs to the output; beside data it
 /// would spoil it.
 void print_details(const RunFlags& flags, const experiment::Row& row) {
@@ -158,7 +100,8 @@ void print_details(const RunFlags& flags, const experiment::Row& row) {
 }
 
 int run(const RunFlags& flags) {
-  const std::vector<experiment::Point> points = points_of(flags);
+  const std::vector<experiment::Point> points =
+      points_of(flags.config, flags.given, flags.settings);
   prepare_for_packets(points, flags.config);
   if (points.size() > 1 && !flags.timeline.file.empty()) {
     throw InputError("--timeline: one run has one timeline; give each flag one value");

@@ -87,7 +87,7 @@ Comparison compare(const Row& row, double tolerance) {
   result.added_high = value(cost.added.high);
   // A training iteration takes longer than its allreduce.
   const bool training = !row.point.workload.model.empty();
-  result.comparable = !training && (!has_clock || machine.is_papers());
+  result.comparable = !training && !network.is_real && (!has_clock || machine.is_papers());
   result.machine_known = row.outcome || row.point.platform.empty();
   if (!row.outcome) return result;
 

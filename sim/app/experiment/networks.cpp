@@ -91,6 +91,11 @@ ReadyNetwork make_links(const Point& point, bool verbose) {
   return {.network = std::move(network), .machine = machine};
 }
 
+ReadyNetwork make_mpi(const Point& /*point*/, bool /*verbose*/) {
+  throw InputError(
+      "/network: mpi is real processes; 'mpirun -n P thinwire measure' runs points on it");
+}
+
 ReadyNetwork make_counting(const Point& point, bool /*verbose*/) {
   return {.network = std::make_unique<networks::CountingNetwork>(), .machine = point.machine};
 }
@@ -134,7 +139,11 @@ std::vector<NetworkInfo> all_networks() {
       {.name = "counting",
        .summary = "no clock: steps, messages and words of a schedule",
        .has_clock = false,
-       .make = make_counting}};
+       .make = make_counting},
+      {.name = "mpi",
+       .summary = "real processes and bytes: mpirun -n P thinwire measure (docs/measure.md)",
+       .is_real = true,
+       .make = make_mpi}};
 }
 
 NetworkInfo find_network(std::string_view name) {

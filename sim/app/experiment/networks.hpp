@@ -29,6 +29,8 @@ struct NetworkInfo {
   bool has_clock = true;
   /// Flows share links, so a run may deviate from the formula and is not judged by it.
   bool congests = false;
+  /// Real processes, which only 'thinwire measure' runs.
+  bool is_real = false;
   PlatformUse platform = PlatformUse::none;
   /// Constructs the network and loads its platform: in a child process, as required by
   /// topologies/loading/platform.hpp.

@@ -83,6 +83,47 @@ TrainingOutcome training_from(const JsonNode& node) {
   return training;
 }
 
+Json to_json(const Quartiles& times) {
+  return {{"median_s", times.median.value()},
+          {"min_s", times.least.value()},
+          {"p10_s", times.p10.value()},
+          {"p90_s", times.p90.value()}};
+}
+
+Quartiles quartiles_from(const JsonNode& node) {
+  const auto seconds = [&](const char* key) { return Seconds(node.at(key).number()); };
+  return {.median = seconds("median_s"),
+          .least = seconds("min_s"),
+          .p10 = seconds("p10_s"),
+          .p90 = seconds("p90_s")};
+}
+
+Json to_json(const Measured& measured) {
+  Json json = to_json(measured.time);
+  json["warm_up"] = measured.warm_up;
+  json["iterations"] = measured.iterations;
+  json["checked"] = measured.checked;
+  json["library"] = printable(measured.library);
+  json["hosts"] = Json::array();
+  for (const std::string& host : measured.hosts) json["hosts"].push_back(printable(host));
+  json["library_allreduce"] =
+      measured.library_allreduce ? to_json(*measured.library_allreduce) : Json();
+  return json;
+}
+
+Measured measured_from(const JsonNode& node) {
+  Measured measured{.time = quartiles_from(node),
+                    .warm_up = int_from(node.at("warm_up")),
+                    .iterations = int_from(node.at("iterations")),
+                    .checked = node.at("checked").flag(),
+                    .library = node.at("library").text(),
+                    .hosts = {}};
+  for (const JsonNode& host : node.at("hosts").elements()) measured.hosts.push_back(host.text());
+  const JsonNode beside = node.at("library_allreduce");
+  if (!beside.json().is_null()) measured.library_allreduce = quartiles_from(beside);
+  return measured;
+}
+
 Seconds seconds_from(const JsonNode& node) {
   return node.json().is_null() ? Seconds(0) : Seconds(node.number());
 }
@@ -152,7 +193,7 @@ Json to_json(const Outcome& outcome, bool has_clock) {
                        {"messages_received", one.traffic.messages_received}});
   }
   const auto congestion = outcome.congestion_factor();
-  return {
+  Json json = {
       {"iteration", outcome.iteration},
       {"time_s", seconds(outcome.time())},
       {"iteration_times_s", times},
@@ -180,6 +221,8 @@ Json to_json(const Outcome& outcome, bool has_clock) {
       {"phases", phases},
       {"links", outcome.links.empty() ? Json() : links},
       {"by_rank", outcome.by_rank.empty() ? Json() : by_rank}};
+  if (outcome.measured) json["measured"] = to_json(*outcome.measured);
+  return json;
 }
 
 Outcome outcome_from(const JsonNode& node, const Machine& given) {
@@ -226,6 +269,7 @@ Outcome outcome_from(const JsonNode& node, const Machine& given) {
       outcome.global_errors.push_back(error.number());
     }
   }
+  if (given_there("measured")) outcome.measured = measured_from(node.at("measured"));
   if (given_there("training")) outcome.training = training_from(node.at("training"));
   for (const JsonNode& phase : node.at("phases").elements()) {
     outcome.phases.push_back({.name = phase.at("name").text(),

@@ -10,74 +10,16 @@
 #include <string>
 #include <utility>
 
-#include "algorithms/by_layer.hpp"
-#include "algorithms/error_feedback.hpp"
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/networks.hpp"
+#include "sim/app/experiment/ranks.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
-#include "sim/core/gradient/measures.hpp"
 #include "sim/machine/networks/common/complaints.hpp"
-#include "sim/machine/workloads/device.hpp"
-#include "traces/profile_source.hpp"
-#include "traces/shipped.hpp"
-#include "traces/synthetic.hpp"
-#include "traces/trace_source.hpp"
 
 namespace thinwire::experiment {
 
 namespace {
-
-/// The state of one rank, kept across iterations.
-struct RankState {
-  std::unique_ptr<algorithms::Scheme> scheme;
-  algorithms::ErrorFeedback feedback;
-  algorithms::Reduced reduced;
-};
-
-/// Runs the allreduce alone, after the time of its call, or a training iteration around it.
-Task<void> iterate(Communicator& comm, RankState& rank, algorithms::LocalGradient gradient,
-                   int iteration, Seconds call, const workloads::Training* training) {
-  Task<algorithms::Reduced> task =
-      training == nullptr
-          ? rank.scheme->allreduce(comm, std::move(gradient), iteration)
-          : train_iteration(comm, *rank.scheme, *training, std::move(gradient), iteration);
-  gradient = {};
-  co_await comm.compute(call);
-  rank.reduced = co_await std::move(task);
-}
-
-/// The training around the scheme, and the number of samples per rank.
-struct TrainingSetup {
-  workloads::Training training;
-  std::int64_t batch = 0;
-  std::vector<std::int64_t> tensors;
-  std::vector<std::int64_t> layers;
-};
-
-std::optional<TrainingSetup> training_of(const Point& point) {
-  const Workload& workload = point.workload;
-  if (workload.model.empty()) return std::nullopt;
-  const workloads::Model model = workloads::read_model(workloads::model_file(workload.model));
-  const workloads::Device device = workloads::read_device(workloads::device_file(workload.device));
-  TrainingSetup setup{
-      .training = {.compute = workloads::compute_times(model, device.name, workload.batch),
-                   .prices = device.prices(workload.staging),
-                   .space = point.space,
-                   .feedback = workload.feedback},
-      .batch = workload.batch,
-      .tensors = model.tensors(),
-      .layers = {}};
-  for (const workloads::ModelLayer& layer : model.layers) {
-    setup.layers.push_back(layer.components());
-  }
-  if (setup.batch == 0) setup.batch = workloads::compute_on(model, device.name).batch;
-  if (model.components != point.space.components) {
-    throw InputError(fmt::format("/components: {}, but the model {} has {}", point.space.components,
-                                 model.name, model.components));
-  }
-  return setup;
-}
 
 /// The iterations to run; without a workload the last one is reported.
 std::vector<workloads::WeightedIteration> iterations_of(const Point& point,
@@ -99,12 +41,6 @@ TrainingOutcome training_outcome(std::vector<IterationKind> kinds, std::int64_t 
   const double time = outcome.mean.total().value();
   outcome.samples_per_s = time > 0 ? static_cast<double>(samples) / time : 0;
   return outcome;
-}
-
-algorithms::LocalGradient gradient_of(const traces::GradientSource& source, const RankState& state,
-                                      Rank rank, int iteration, bool dense) {
-  if (dense) return state.feedback.accumulate(source.dense(rank, iteration));
-  return state.feedback.accumulate(source.sparse(rank, iteration));
 }
 
 bool equal(const Stream& a, const Stream& b) {
@@ -134,144 +70,10 @@ bool results_agree(algorithms::Collective collective, const std::vector<RankStat
   return received == senders * space.coordinates();
 }
 
-std::int64_t components_of(const Stream& stream, const GradientSpace& space) {
-  if (const auto* sparse = std::get_if<SparseVector>(&stream)) {
-    return static_cast<std::int64_t>(sparse->size()) * space.granule;
-  }
-  const auto& block = std::get<DenseBlock>(stream);
-  return space.component(block.last()) - space.component(block.first());
-}
-
-template <class Get>
-Spread spread_of(const std::vector<Traffic>& totals, Get get) {
-  Spread spread;
-  double sum = 0;
-  for (const Traffic& total : totals) {
-    spread.max = std::max(spread.max, get(total));
-    sum += static_cast<double>(get(total));
-  }
-  spread.mean = sum / static_cast<double>(totals.size());
-  return spread;
-}
-
-std::vector<PhaseCost> phases_of(const RunReport& report) {
-  std::vector<PhaseCost> phases;
-  for (std::size_t i = 0; i < report.phases.size(); ++i) {
-    PhaseCost cost{.name = report.phases[i], .time = {}, .words_received = {}};
-    bool used = false;
-    for (const RankReport& rank : report.ranks) {
-      if (i >= rank.by_phase.size()) continue;
-      const Traffic& traffic = rank.by_phase[i];
-      cost.time = std::max(cost.time, traffic.time);
-      cost.words_received = std::max(cost.words_received, traffic.words_received);
-      cost.messages_received = std::max(cost.messages_received, traffic.messages_received);
-      used = used || traffic.messages_sent + traffic.messages_received > 0 ||
-             traffic.time > Seconds(0);
-    }
-    if (used) phases.push_back(std::move(cost));
-  }
-  return phases;
-}
-
-std::vector<RankPhase> by_rank(const RunReport& report) {
-  std::vector<RankPhase> all;
-  for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
-    const std::vector<Traffic>& phases = report.ranks[rank].by_phase;
-    for (std::size_t i = 0; i < phases.size(); ++i) {
-      const Traffic& traffic = phases[i];
-      if (traffic.messages_sent + traffic.messages_received == 0 && traffic.time == Seconds(0)) {
-        continue;
-      }
-      all.push_back(
-          {.rank = static_cast<int>(rank), .phase = report.phases[i], .traffic = traffic});
-    }
-  }
-  return all;
-}
-
-Rank last_rank(const RunReport& report) {
-  const auto last = std::ranges::max_element(report.ranks, {}, &RankReport::finished);
-  return Rank(static_cast<std::int32_t>(last - report.ranks.begin()));
-}
-
 /// Sorts links by the share of the makespan in which they were busy, descending, then by name.
 std::vector<LinkReport> by_heat(std::vector<LinkReport> links) {
   std::ranges::stable_sort(links, std::greater{}, &LinkReport::mean_utilisation);
   return links;
-}
-
-std::optional<SelectionSummary> selection_of(const std::vector<RankState>& ranks, bool dense) {
-  if (dense) return std::nullopt;
-  SelectionSummary summary{.least = INT64_MAX, .sent_least = INT64_MAX};
-  const auto most = [](std::int64_t& target, std::int64_t value) {
-    target = std::max(target, value);
-  };
-  for (const RankState& rank : ranks) {
-    const algorithms::SelectionReport& report = rank.reduced.selection;
-    if (!report.took_part) continue;
-    ++summary.ranks;
-    summary.least = std::min(summary.least, report.selected);
-    summary.total += report.selected;
-    most(summary.most, report.selected);
-    summary.sent_least = std::min(summary.sent_least, report.sent);
-    most(summary.sent_most, report.sent);
-    most(summary.work.scanned, report.work.scanned);
-    most(summary.work.compared, report.work.compared);
-    most(summary.work.sorted, report.work.sorted);
-    most(summary.work.hashed, report.work.hashed);
-    most(summary.work.sampled, report.work.sampled);
-    most(summary.work.prefix_summed, report.work.prefix_summed);
-    most(summary.work.retries, report.work.retries);
-  }
-  if (summary.ranks == 0) return std::nullopt;  // there was nothing to select from
-  return summary;
-}
-
-/// The L2 norm of a residual, whose values are exact: only such gradients take error feedback.
-double norm_of(const Stream& residual, const GradientSpace& space) {
-  if (const auto* sparse = std::get_if<SparseVector>(&residual)) {
-    const Moments moments = moments_of(*sparse, space);
-    return std::hypot(moments.mean, moments.deviation) *
-           std::sqrt(static_cast<double>(space.components));
-  }
-  const auto& block = std::get<DenseBlock>(residual);
-  double squares = 0;
-  std::int64_t coordinate = block.first();
-  for (const double value : block.values()) {
-    squares += static_cast<double>(space.width(coordinate++)) * value * value;
-  }
-  return std::sqrt(squares);
-}
-
-std::unique_ptr<traces::GradientSource> source_of(const Point& point) {
-  const Input& input = point.input;
-  if (!input.trace.empty()) {
-    traces::TraceReader reader(traces::trace_file(input.trace));
-    check_trace(point, reader.header());
-    return std::make_unique<traces::TraceSource>(std::move(reader));
-  }
-  if (input.profile.empty()) {
-    return std::make_unique<traces::SyntheticSource>(
-        traces::SyntheticSettings{.ranks = point.ranks,
-                                  .space = point.space,
-                                  .k = point.k,
-                                  .seed = point.seed,
-                                  .overlap = input.overlap,
-                                  .skew = input.skew,
-                                  .drift = input.drift,
-                                  .tail = input.tail,
-                                  .scale_drift = input.scale_drift});
-  }
-  const traces::Profile profile = traces::read_profile(traces::profile_file(input.profile));
-  const traces::ProfileSettings settings{.family = input.family,
-                                         .space = point.space,
-                                         .k = point.k,
-                                         .seed = point.seed,
-                                         .start_up = input.start_up,
-                                         .reach = input.reach};
-  if (input.statistical)
-    return std::make_unique<traces::StatisticalProfileSource>(profile, settings);
-  return std::make_unique<traces::ExactProfileSource>(profile, settings);
 }
 
 /// What else a run does. It does not change the reported iteration.
@@ -284,55 +86,17 @@ struct RunExtras {
 Outcome run_iterations(Network& network, const Point& point, const Machine& machine,
                        const RunExtras& extras) {
   Timeline* const timeline = extras.timeline;
-  algorithms::SchemeInfo info = algorithms::find_scheme(point.scheme);
-  const std::unique_ptr<traces::GradientSource> source = source_of(point);
-  SharedWork shared(4 * static_cast<std::size_t>(point.ranks));
-  const std::optional<TrainingSetup> training = training_of(point);
-  if (training && point.workload.by_layer) {
-    info = algorithms::layer_by_layer(info, training->layers);
-  }
-  const algorithms::Options options(info.options, point.options);
-  if (training && point.tensors.empty() && options.all().contains("tensor_selection")) {
-    for (const std::int64_t size : training->tensors) {
-      if (size % point.space.granule == 0) continue;
-      throw InputError(fmt::format("/granule: {} does not divide the model's tensor of {}",
-                                   point.space.granule, size));
-    }
-  }
-  if (point.input.trace.empty() && info.sparsifier == "hard_threshold" &&
-      options.flag("published")) {
-    throw InputError(
-        "/options/published: 1/(2 sqrt(k)) is in the units of real gradients, and synthetic ones "
-        "and profiles have a scale of their own; give a trace, or options.threshold");
-  }
-  const WorkPrices prices = training ? training->training.prices : WorkPrices{};
-  const Gamma gamma = training ? Gamma(prices.reduce.element, prices.scatter.element)
-                               : Gamma(point.machine.gamma(point.space.components));
-  algorithms::SchemeSetup setup{
-      .ranks = point.ranks,
-      .space = point.space,
-      .k = point.k,
-      .gamma = gamma,
-      .copy_per_word = point.machine.copy(point.space.components),
-      .prices = prices,
-      .on_device = training.has_value(),
-      .options = options,
-      .shared = &shared,
-      .alpha = machine.alpha,
-      .beta_per_word = machine.beta_per_word,
-      .seed = point.seed,
-      .tensors = training && point.tensors.empty() ? training->tensors : point.tensors};
-
-  if (info.settle && !point.input.start_up) {
-    setup.settled = info.settle(
-        setup, [&](Rank rank, int iteration) { return source->sparse(rank, iteration); });
-  }
+  PointRanks of_point(point, machine);
+  const algorithms::SchemeInfo& info = of_point.info();
+  const algorithms::Options& options = of_point.setup().options;
+  const std::optional<TrainingSetup>& training = of_point.training();
 
   std::vector<RankState> ranks(static_cast<std::size_t>(point.ranks));
-  for (RankState& rank : ranks) rank.scheme = info.make(setup);
+  for (RankState& rank : ranks) rank = of_point.make_rank();
 
   Outcome outcome;
-  if (setup.settled.iterations > 0) outcome.settling_iterations = setup.settled.iterations;
+  const int settling = of_point.setup().settled.iterations;
+  if (settling > 0) outcome.settling_iterations = settling;
   RunReport report;
   network.record(timeline);
   bool agree = true;
@@ -342,15 +106,13 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
     accumulated.assign(point.error_feedback ? ranks.size() : 0, {});
     RunReport simulated = network.run(point.ranks, [&](Communicator& comm) {
       const auto at = static_cast<std::size_t>(comm.rank().value());
-      algorithms::LocalGradient gradient =
-          gradient_of(*source, ranks[at], comm.rank(), iteration, info.dense);
+      algorithms::LocalGradient gradient = of_point.gradient(ranks[at], comm.rank(), iteration);
       if (point.error_feedback) accumulated[at] = gradient;
-      return iterate(comm, ranks[at], std::move(gradient), iteration, point.machine.call,
-                     training ? &training->training : nullptr);
+      return of_point.iterate(comm, ranks[at], std::move(gradient), iteration);
     });
     if (!std::isfinite(simulated.makespan().value())) networks::throw_time_overflow();
     agree = agree && results_agree(info.collective_kind, ranks, point.space);
-    shared.clear();
+    of_point.end_iteration();
     return simulated;
   };
   for (const workloads::WeightedIteration which : iterations_of(point, info, options)) {
@@ -371,21 +133,12 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
     outcome.global_errors.push_back(error / point.ranks);
   }
 
-  std::vector<Traffic> totals;
-  for (const RankReport& rank : report.ranks) totals.push_back(rank.total());
-  outcome.steps = report.steps();
-  outcome.last_rank = last_rank(report);
-  outcome.messages_sent = spread_of(totals, [](const Traffic& t) { return t.messages_sent; });
-  outcome.messages_received =
-      spread_of(totals, [](const Traffic& t) { return t.messages_received; });
-  outcome.words_sent = spread_of(totals, [](const Traffic& t) { return t.words_sent.value(); });
-  outcome.words_received =
-      spread_of(totals, [](const Traffic& t) { return t.words_received.value(); });
-  outcome.phases = phases_of(report);
+  add_costs(report, point.record.ranks, outcome);
   outcome.links = by_heat(std::move(report.links));
-  if (point.record.ranks) outcome.by_rank = by_rank(report);
   outcome.result_components = components_of(ranks.front().reduced.sum, point.space);
-  outcome.selection = selection_of(ranks, info.dense);
+  std::vector<algorithms::SelectionReport> selections;
+  for (const RankState& rank : ranks) selections.push_back(rank.reduced.selection);
+  outcome.selection = selection_of(selections, info.dense);
   outcome.machine = machine;
   if (extras.kinds && !training && !point.error_feedback) {
     network.record(nullptr);

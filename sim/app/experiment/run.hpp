@@ -71,6 +71,26 @@ struct TrainingOutcome {
   std::vector<IterationKind> kinds;
 };
 
+/// The distribution of measured times.
+struct Quartiles {
+  Seconds median;
+  Seconds least;
+  Seconds p10;  ///< 10th percentile
+  Seconds p90;
+};
+
+/// How a time was measured, on real processes.
+struct Measured {
+  Quartiles time;                  ///< of the slowest rank of each iteration
+  int warm_up = 0;                 ///< iterations before the measured ones
+  int iterations = 0;              ///< measured
+  bool checked = false;            ///< results, messages and words were compared with a reference
+  std::string library;             ///< that moved the bytes, and its version
+  std::vector<std::string> hosts;  ///< each once, in the order of the ranks
+  /// The library's own allreduce of a dense gradient of the same size, if that was measured too.
+  std::optional<Quartiles> library_allreduce = {};
+};
+
 /// The outcome of a point, for its reported iteration.
 struct Outcome {
   int iteration = 0;                     ///< the reported iteration: the last one
@@ -100,8 +120,14 @@ struct Outcome {
   std::vector<LinkReport> links;   ///< if recorded: the links that carried data, busiest first
   std::vector<RankPhase> by_rank;  ///< if recorded
   std::optional<TrainingOutcome> training;  ///< if the point has a workload
+  /// On the network mpi; `iteration_times` are then those that were measured, and the times of the
+  /// phases their medians.
+  std::optional<Measured> measured;
 
-  [[nodiscard]] Seconds time() const { return iteration_times.back(); }
+  /// The time of the reported iteration; the median of the measured ones.
+  [[nodiscard]] Seconds time() const {
+    return measured ? measured->time.median : iteration_times.back();
+  }
   /// The mean over the scheme's kinds of iterations, so that periodic work counts by its share. If
   /// the kinds are not known: the mean over the iterations that ran.
   [[nodiscard]] Seconds mean_time() const;

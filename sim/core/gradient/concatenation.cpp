@@ -1,6 +1,7 @@
 #include "sim/core/gradient/concatenation.hpp"
 
 #include <algorithm>
+#include <typeinfo>
 #include <utility>
 
 namespace thinwire::inline gradient {
@@ -39,6 +40,18 @@ Concatenation Concatenation::from(const Payload& payload) {
   return Concatenation(Ref<const Node>(static_cast<const Node*>(payload.body.get())));
 }
 
+bool Concatenation::holds(const Payload& payload) {
+  const Body* body = payload.body.get();
+  return body != nullptr && typeid(*body) == typeid(Node);
+}
+
+std::vector<Concatenation::Piece> Concatenation::in_order() const {
+  std::vector<Piece> pieces;
+  pieces.reserve(static_cast<std::size_t>(root_->pieces));
+  collect(*root_, pieces);
+  return pieces;
+}
+
 Concatenation Concatenation::first(int count) const {
   if (count == pieces()) return *this;
   if (!root_->left) return of({root_->list.begin(), root_->list.begin() + count});
@@ -48,9 +61,7 @@ Concatenation Concatenation::first(int count) const {
 }
 
 std::vector<Message> Concatenation::by_rank() const {
-  std::vector<Piece> pieces;
-  pieces.reserve(static_cast<std::size_t>(root_->pieces));
-  collect(*root_, pieces);
+  std::vector<Piece> pieces = in_order();
   std::sort(pieces.begin(), pieces.end(),
             [](const Piece& a, const Piece& b) { return a.from < b.from; });
   std::vector<Message> messages;

@@ -23,11 +23,15 @@ class Concatenation {
   [[nodiscard]] static Concatenation of(std::vector<Piece> pieces);
   [[nodiscard]] static Concatenation join(const Concatenation& a, const Concatenation& b);
   [[nodiscard]] static Concatenation from(const Payload& payload);
+  /// Whether a payload is a concatenation.
+  [[nodiscard]] static bool holds(const Payload& payload);
 
   /// The number of ranks' pieces in it.
   [[nodiscard]] int pieces() const { return root_->pieces; }
   /// The first `count` pieces, 1 <= count <= pieces().
   [[nodiscard]] Concatenation first(int count) const;
+  /// All pieces, in the order in which they were joined.
+  [[nodiscard]] std::vector<Piece> in_order() const;
   /// The messages of all pieces, by rank. Ranks without a piece are not listed.
   [[nodiscard]] std::vector<Message> by_rank() const;
   /// A fingerprint of the pieces, independent of the order in which they were joined.

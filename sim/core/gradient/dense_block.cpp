@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <typeinfo>
+#include <utility>
 
 #include "sim/core/base/errors.hpp"
 
@@ -11,9 +14,15 @@ namespace thinwire::inline gradient {
 namespace {
 
 struct DenseBody final : Body {
-  DenseBody(std::uint32_t f, std::vector<float> v) : first(f), values(std::move(v)) {}
+  DenseBody(std::uint32_t f, std::vector<float> v) : first(f), given(std::move(v)), values(given) {}
+  // Memory that is about to be written need not be set to zero first.
+  DenseBody(std::uint32_t f, std::size_t size, std::size_t room)
+      : first(f), own(std::make_unique_for_overwrite<float[]>(room)), values(own.get(), size) {}
   std::uint32_t first;
-  std::vector<float> values;
+  std::vector<float> given;
+  std::unique_ptr<float[]> own;
+  std::span<const float> values;
+  std::optional<Quantisation> quantisation = {};
   bool valueless = false;
 };
 
@@ -22,9 +31,9 @@ DenseBlock combined(const DenseBlock& a, const DenseBlock& b, Combine combine) {
   if (a.is_valueless() || b.is_valueless()) return DenseBlock::valueless(a.first(), a.last());
   const auto va = a.values();
   const auto vb = b.values();
-  std::vector<float> values(va.size());
-  std::transform(va.begin(), va.end(), vb.begin(), values.begin(), combine);
-  return {a.first(), std::move(values)};
+  UnfilledBlock result = DenseBlock::unfilled(a.first(), va.size(), va.size());
+  std::transform(va.begin(), va.end(), vb.begin(), result.memory.begin(), combine);
+  return std::move(result.block);
 }
 
 }  // namespace
@@ -32,6 +41,27 @@ DenseBlock combined(const DenseBlock& a, const DenseBlock& b, Combine combine) {
 DenseBlock::DenseBlock(std::uint32_t first, std::vector<float> values) {
   const auto size = static_cast<std::uint32_t>(values.size());
   payload_ = {make_ref<const DenseBody>(first, std::move(values)), first, first + size};
+}
+
+DenseBlock::DenseBlock(std::uint32_t first, std::vector<float> values, Quantisation quantisation) {
+  const auto size = static_cast<std::uint32_t>(values.size());
+  auto body = make_ref<DenseBody>(first, std::move(values));
+  body->quantisation = std::move(quantisation);
+  payload_ = {Ref<const Body>(std::move(body)), first, first + size};
+}
+
+UnfilledBlock DenseBlock::unfilled(std::uint32_t first, std::size_t size, std::size_t room) {
+  auto body = make_ref<DenseBody>(first, size, room);
+  const std::span memory(body->own.get(), room);
+  const auto last = first + static_cast<std::uint32_t>(size);
+  return {DenseBlock({Ref<const Body>(std::move(body)), first, last}), memory};
+}
+
+const Quantisation* DenseBlock::quantisation() const {
+  if (!payload_.body) return nullptr;
+  const auto& body = static_cast<const DenseBody&>(*payload_.body);
+  const bool whole = payload_.first == body.first && size() == body.values.size();
+  return whole && body.quantisation ? &*body.quantisation : nullptr;
 }
 
 DenseBlock DenseBlock::valueless(std::uint32_t first, std::uint32_t last) {
@@ -53,7 +83,7 @@ std::span<const float> DenseBlock::values() const {
   if (!payload_.body) return {};
   const auto& body = static_cast<const DenseBody&>(*payload_.body);
   if (body.valueless) throw SimulationError("a statistical gradient has no values to look at");
-  return std::span(body.values).subspan(payload_.first - body.first, size());
+  return body.values.subspan(payload_.first - body.first, size());
 }
 
 DenseBlock DenseBlock::slice(std::uint32_t first, std::uint32_t last) const {
@@ -79,13 +109,13 @@ DenseBlock concatenate(std::span<const DenseBlock> parts) {
   if (std::ranges::any_of(parts, &DenseBlock::is_valueless)) {
     return DenseBlock::valueless(parts.front().first(), parts.back().last());
   }
-  std::vector<float> values;
-  values.reserve(parts.empty() ? 0 : parts.back().last() - parts.front().first());
-  for (const DenseBlock& part : parts) {
-    const auto v = part.values();
-    values.insert(values.end(), v.begin(), v.end());
-  }
-  return {parts.empty() ? 0 : parts.front().first(), std::move(values)};
+  std::size_t size = 0;
+  for (const DenseBlock& part : parts) size += part.size();
+  UnfilledBlock result =
+      DenseBlock::unfilled(parts.empty() ? 0 : parts.front().first(), size, size);
+  auto at = result.memory.begin();
+  for (const DenseBlock& part : parts) at = std::ranges::copy(part.values(), at).out;
+  return std::move(result.block);
 }
 
 DenseBlock to_dense(const SparseVector& vector, std::uint32_t first, std::uint32_t last) {

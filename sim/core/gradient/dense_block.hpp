@@ -11,12 +11,27 @@
 
 namespace thinwire::inline gradient {
 
+/// How the values of a block were reduced to few bits, which is how they travel (quantiser.hpp).
+struct Quantisation {
+  int bits = 0;               ///< of a value: a sign, and bits - 1 for a level
+  std::int64_t bucket = 0;    ///< coordinates that share a scale
+  std::vector<float> scales;  ///< by bucket
+};
+
+struct UnfilledBlock;
+
 /// Coordinates [first, last) with one value each. Copies and slices share the data. In the
 /// statistical model of gradients a block, and any block computed from it, has no values.
 class DenseBlock {
  public:
   DenseBlock() = default;
   DenseBlock(std::uint32_t first, std::vector<float> values);
+  /// A block of quantised values.
+  DenseBlock(std::uint32_t first, std::vector<float> values, Quantisation quantisation);
+  /// A block of `size` values that are yet to be written, before anybody reads them. Its memory has
+  /// room for `room` values, at least `size`.
+  [[nodiscard]] static UnfilledBlock unfilled(std::uint32_t first, std::size_t size,
+                                              std::size_t room);
   [[nodiscard]] static DenseBlock from(const Payload& payload) { return DenseBlock(payload); }
 
   /// Creates a block of the statistical model.
@@ -32,6 +47,8 @@ class DenseBlock {
   /// Throws SimulationError when the block has no values.
   [[nodiscard]] std::span<const float> values() const;
   [[nodiscard]] const Payload& payload() const { return payload_; }
+  /// How the block was quantised; null if it was not, or is a part of a block that was.
+  [[nodiscard]] const Quantisation* quantisation() const;
 
   /// Coordinates [first, last), which must lie in the block.
   [[nodiscard]] DenseBlock slice(std::uint32_t first, std::uint32_t last) const;
@@ -45,6 +62,12 @@ class DenseBlock {
   explicit DenseBlock(Payload payload) : payload_(std::move(payload)) {}
 
   Payload payload_;
+};
+
+/// A new block, and its memory.
+struct UnfilledBlock {
+  DenseBlock block;
+  std::span<float> memory;
 };
 
 /// Component-wise sum of two blocks of the same coordinates.

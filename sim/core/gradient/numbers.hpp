@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <typeinfo>
 #include <vector>
 
 #include "sim/core/kernel/message.hpp"
@@ -20,6 +21,11 @@ class Numbers {
   Numbers(std::vector<std::int64_t> numbers, std::int64_t first, std::int64_t whole)
       : body_(make_ref<const NumbersBody>(std::move(numbers), first, whole)) {}
   [[nodiscard]] static Numbers from(const Payload& payload) { return Numbers(payload); }
+  /// Whether a payload is a list of numbers.
+  [[nodiscard]] static bool holds(const Payload& payload) {
+    const Body* body = payload.body.get();
+    return body != nullptr && typeid(*body) == typeid(NumbersBody);
+  }
 
   [[nodiscard]] std::span<const std::int64_t> all() const { return body_->numbers; }
   [[nodiscard]] std::int64_t operator[](std::size_t i) const { return body_->numbers[i]; }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -55,9 +56,14 @@ std::vector<Entry> entries_of_window(std::uint32_t first, std::span<const float>
 class ExactBody final : public SparseBody {
  public:
   explicit ExactBody(std::vector<Entry> entries)
-      : SparseBody(false), entries_(std::move(entries)) {}
+      : SparseBody(false), given_(std::move(entries)), entries_(given_) {}
+  ExactBody(std::size_t size, std::size_t room)
+      : SparseBody(false),
+        own_(std::make_unique_for_overwrite<Entry[]>(room)),
+        entries_(own_.get(), size) {}
 
   [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
+  [[nodiscard]] Entry* memory() const { return own_.get(); }
 
   [[nodiscard]] std::size_t position_of(const Payload& payload, std::uint32_t coordinate,
                                         std::size_t from) const override {
@@ -203,9 +209,10 @@ class ExactBody final : public SparseBody {
   }
   [[nodiscard]] Payload moved(const Payload& payload, std::int64_t by) const override {
     const auto all = entries_of(payload);
-    std::vector<Entry> entries(all.begin(), all.end());
-    for (Entry& entry : entries) {
-      entry.coordinate = static_cast<std::uint32_t>(entry.coordinate + by);
+    std::vector<Entry> entries;
+    entries.reserve(all.size());
+    for (const Entry& entry : all) {
+      entries.push_back({static_cast<std::uint32_t>(entry.coordinate + by), entry.value});
     }
     return exact(std::move(entries));
   }
@@ -214,7 +221,9 @@ class ExactBody final : public SparseBody {
   }
 
  private:
-  std::vector<Entry> entries_;
+  std::vector<Entry> given_;
+  std::unique_ptr<Entry[]> own_;
+  std::span<const Entry> entries_;
 };
 
 std::span<const Entry> entries_of(const Payload& payload) {
@@ -262,6 +271,17 @@ SparseVector SparseVector::checked(std::vector<Entry> entries) {
                                  odd->coordinate, odd->value));
   }
   return trusted(std::move(entries));
+}
+
+UnfilledVector SparseVector::unfilled(std::size_t size, std::size_t room) {
+  auto body = make_ref<const ExactBody>(size, room);
+  const std::span memory(body->memory(), room);
+  return {SparseVector({Ref<const Body>(std::move(body)), 0, static_cast<std::uint32_t>(size)}),
+          memory};
+}
+
+bool SparseVector::holds(const Payload& payload) {
+  return dynamic_cast<const SparseBody*>(payload.body.get()) != nullptr;
 }
 
 SparseVector SparseVector::trusted(std::vector<Entry> entries) {

@@ -23,6 +23,8 @@ struct Entry {
   friend bool operator==(const Entry&, const Entry&) = default;
 };
 
+struct UnfilledVector;
+
 /// A view of consecutive entries of a shared, immutable list. Copies and slices share the data.
 class SparseVector {
  public:
@@ -33,6 +35,11 @@ class SparseVector {
   /// Takes a list that is known to be valid, without a check.
   [[nodiscard]] static SparseVector trusted(std::vector<Entry> entries);
   [[nodiscard]] static SparseVector from(const Payload& payload);
+  /// A vector of `size` entries that are yet to be written, before anybody reads them. Its memory
+  /// has room for `room` entries, at least `size`.
+  [[nodiscard]] static UnfilledVector unfilled(std::size_t size, std::size_t room);
+  /// Whether a payload is a sparse vector that is not empty.
+  [[nodiscard]] static bool holds(const Payload& payload);
 
   [[nodiscard]] std::size_t size() const { return payload_.last - payload_.first; }
   [[nodiscard]] bool is_statistical() const { return payload_.body && body().is_statistical(); }
@@ -65,6 +72,12 @@ class SparseVector {
   explicit SparseVector(Payload payload) : payload_(std::move(payload)) {}
 
   Payload payload_;
+};
+
+/// A new vector, and its memory.
+struct UnfilledVector {
+  SparseVector vector;
+  std::span<Entry> memory;
 };
 
 /// The union of the coordinates, with common ones added. An entry stays when values cancel.

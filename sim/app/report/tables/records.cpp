@@ -155,6 +155,13 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
       {"sweep", row.sweep},
       {"key", row.key},
       {"version", row.version}});
+  if (o.measured) {
+    record["measured_min_s"] = o.measured->time.least.value();
+    record["measured_p10_s"] = o.measured->time.p10.value();
+    record["measured_p90_s"] = o.measured->time.p90.value();
+    const auto& beside = o.measured->library_allreduce;
+    record["library_allreduce_s"] = beside ? Json(beside->median.value()) : Json();
+  }
   return record;
 }
 

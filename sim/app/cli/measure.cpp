@@ -1,0 +1,221 @@
+#include "sim/app/experiment/measure.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/points.hpp"
+#include "sim/app/cli/program.hpp"
+#include "sim/app/experiment/lines_file.hpp"
+#include "sim/app/experiment/settings.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/machine/networks/mpi/launcher.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct MeasureFlags {
+  std::string config;
+  Json given = Json::object();
+  std::vector<std::string> settings;
+  std::string output;
+  report::Format format = report::Format::table;
+  experiment::MeasureSettings measure;
+  bool no_check = false;
+  bool phases = false;
+  double timeout = 0;
+};
+
+/// The settings of a point that mean something on real processes, beside those of --set.
+experiment::Settings measured_settings() {
+  experiment::Settings settings;
+  for (const experiment::Setting& setting : experiment::point_settings()) {
+    const bool simulated = setting.path == "network" || setting.path == "iterations" ||
+                           setting.path == "input.statistical" ||
+                           setting.path == "machine.gamma_s_per_word" ||
+                           setting.group() == "workload";
+    if (setting.read_on("mpi") && !simulated) settings.push_back(setting);
+  }
+  return settings;
+}
+
+std::string table_of(const std::vector<experiment::Row>& rows) {
+  std::vector<Json> records;
+  for (const experiment::Row& row : rows) {
+    records.push_back(report::record_of(row, compare(row, kExactTolerance)));
+    const auto& outcome = row.outcome;
+    records.back()["checked"] = !outcome ? "" : outcome->measured->checked ? "ok" : "no";
+  }
+  const auto number = [](const char* title, const char* key) {
+    return report::Column{title, [key](const Json& record) {
+                            return record.contains(key) ? report::number_text(record.at(key)) : "";
+                          }};
+  };
+  const auto text = [](const char* key) {
+    return report::Column{
+        key, [key](const Json& record) { return record.at(key).get<std::string>(); }, true};
+  };
+  std::vector<report::Column> columns{text("scheme"),
+                                      number("P", "ranks"),
+                                      number("n", "components"),
+                                      number("k", "k"),
+                                      number("median_s", "time_s"),
+                                      number("min_s", "measured_min_s"),
+                                      number("p10_s", "measured_p10_s"),
+                                      number("p90_s", "measured_p90_s"),
+                                      number("messages", "messages_sent_max"),
+                                      number("words", "words_sent_max")};
+  const auto beside = [](const Json& record) {
+    return record.contains("library_allreduce_s") && record.at("library_allreduce_s").is_number();
+  };
+  if (std::ranges::any_of(records, beside)) {
+    columns.push_back(number("library_s", "library_allreduce_s"));
+    columns.push_back({"time/library", [beside](const Json& record) {
+                         if (!beside(record)) return std::string();
+                         return fmt::format("{:.3f}",
+                                            record.at("time_s").get<double>() /
+                                                record.at("library_allreduce_s").get<double>());
+                       }});
+  }
+  columns.push_back(text("checked"));
+  return report::to_table(records, columns);
+}
+
+std::string phases_of(const experiment::Row& row) {
+  std::string text = fmt::format("\n{}:\n", name_of(row.point));
+  for (const experiment::PhaseCost& phase : row.outcome->phases) {
+    text += fmt::format("  {:<20} {:>12.4g} s {:>10} messages {:>12} words\n", phase.name,
+                        phase.time.value(), phase.messages_received, phase.words_received.value());
+  }
+  return text;
+}
+
+/// Opens the file of results, on rank 0. If that fails, all processes throw.
+std::unique_ptr<experiment::LinesFile> open_output(const std::string& path,
+                                                   networks::ProcessNetwork& network) {
+  std::unique_ptr<experiment::LinesFile> file;
+  std::string problem;
+  if (network.rank() == 0 && !path.empty()) {
+    try {
+      file = std::make_unique<experiment::LinesFile>(path, [&path](const std::string& text) {
+        static_cast<void>(experiment::rows_from(text, path));
+      });
+    } catch (const InputError& error) {
+      problem = error.what();
+    }
+  }
+  problem = network.from_first(problem);
+  if (!problem.empty()) throw InputError(problem);
+  return file;
+}
+
+int measure_on(networks::ProcessNetwork& network, const MeasureFlags& flags) {
+  const std::vector<experiment::Point> points =
+      points_of(flags.config, flags.given, flags.settings, [&](Json point) {
+        return experiment::measured_point(std::move(point), network.size(), flags.measure);
+      });
+  const std::unique_ptr<experiment::LinesFile> file = open_output(flags.output, network);
+  std::vector<experiment::Row> rows;
+  for (const experiment::Point& point : points) {
+    rows.push_back(experiment::measure_point(point, network, flags.measure));
+    const std::string line = to_json(rows.back()).dump() + '\n';
+    if (file) file->append(line);
+    if (flags.format == report::Format::jsonl) {
+      fmt::print("{}", line);
+      std::fflush(stdout);
+    }
+  }
+  if (flags.format == report::Format::table) {
+    fmt::print("{}", table_of(rows));
+  } else if (flags.format != report::Format::jsonl) {
+    fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format, Detail::full));
+  }
+  for (const experiment::Row& row : rows) {
+    if (!flags.phases || !row.outcome) continue;
+    const bool table = flags.format == report::Format::table;
+    static_cast<void>(std::fputs(phases_of(row).c_str(), table ? stdout : stderr));
+  }
+  return report_troubles(rows) ? kFailed : 0;
+}
+
+int measure(MeasureFlags& flags, const RealProcesses& processes) {
+  if (!processes.make) {
+    if (networks::launched_rank() > 0) return kBadInput;  // process 0 says it
+    throw InputError(
+        "measure: there is no thinwire-mpi beside this program; install the package thinwire-mpi, "
+        "or an MPI library (libopenmpi-dev, openmpi-bin) and build again: docs/measure.md");
+  }
+  flags.measure.check = !flags.no_check;
+  const std::unique_ptr<networks::ProcessNetwork> network = processes.make(flags.timeout);
+  try {
+    return measure_on(*network, flags);
+  } catch (const InputError&) {
+    throw;  // on all processes alike
+  } catch (const std::bad_alloc&) {
+    processes.end_all(fmt::format("rank {}: out of memory", network->rank()));
+  } catch (const std::exception& error) {
+    processes.end_all(fmt::format("rank {}: {}", network->rank(), error.what()));
+  }
+  return kFailed;
+}
+
+}  // namespace
+
+void become_measuring_program(char** argv) {
+  std::error_code unknown;
+  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  if (unknown) return;
+  const std::string measuring = own.parent_path() / "thinwire-mpi";
+  execv(measuring.c_str(), argv);  // comes back only where there is none
+}
+
+void add_measure(Command& app, const RealProcesses& processes) {
+  auto flags = std::make_shared<MeasureFlags>();
+  static const experiment::Settings settings = measured_settings();
+  Command command =
+      app.add_subcommand("measure", "Run points on real MPI processes, check and time them");
+  command.add_option("--config", flags->config, "JSON file with the point; flags go over it")
+      .value_text("FILE");
+  add_setting_flags(command, flags->given, settings);
+  command.add_option("--set", flags->settings, "any other key of a point: --set options.tau=32")
+      .value_text("KEY=VALUE");
+  command.add_option("--warm-up", flags->measure.warm_up, "iterations before the first that counts")
+      .range(0, 1'000'000)
+      .show_default();
+  command.add_option("--iterations", flags->measure.iterations, "iterations that count")
+      .range(1, 1'000'000)
+      .show_default();
+  command.add_flag("--no-check", flags->no_check,
+                   "do not compare results, messages and words with a reference");
+  command.add_flag("--beside-mpi", flags->measure.beside_library,
+                   "also time the library's own allreduce of a dense gradient");
+  command
+      .add_option("--timeout", flags->timeout,
+                  "end all when nothing has arrived at a rank for so long; 0: wait forever")
+      .range(0.0, 1e6)
+      .unit("s")
+      .value_text("s [0]");
+  command.add_option("-o,--output", flags->output, "file of results, to which rows are added")
+      .value_text("FILE");
+  command.add_flag("--phases", flags->phases, "print what each phase of the scheme cost");
+  add_format(command, flags->format);
+  command.footer(
+      "To be started by mpirun, which says the number of ranks. Lists measure one point after\n"
+      "another: --scheme dense_ring,oktopk -n 1e4,1e6.\n"
+      "Examples:\n"
+      "  mpirun -n 8 thinwire measure --scheme oktopk -n 1e6 -d 0.01\n"
+      "  mpirun -n 4 thinwire measure --scheme dense_ring -n 1e6 --beside-mpi -o here.jsonl\n"
+      "  thinwire compare here.jsonl simulated.jsonl");
+  command.callback([flags, &processes] { return measure(*flags, processes); });
+}
+
+}  // namespace thinwire::cli

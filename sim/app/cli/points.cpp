@@ -1,0 +1,80 @@
+#include "sim/app/cli/points.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/app/experiment/config.hpp"
+#include "sim/app/experiment/settings.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/json_node.hpp"
+#include "sim/core/base/quantity.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+/// The value of "--set KEY=VALUE": JSON, or else a number as the setting's flag takes it, or text.
+Json value_from(const std::string& key, const std::string& text) {
+  try {
+    Json value = parse_json(text, "--set " + key);
+    if (!value.is_number_float()) return value;  // 1e6 may be meant as a whole number
+  } catch (const Json::parse_error&) {           // no JSON: 2us, fat_tree
+  }
+  const experiment::Settings& settings = experiment::point_settings();
+  const auto setting = std::ranges::find(settings, key, &experiment::Setting::path);
+  if (setting != settings.end()) return experiment::value_of(text, *setting);
+  if (const auto whole = parse_whole(text)) return *whole;  // options of schemes have no unit
+  if (const auto number = parse_quantity(text)) return *number;
+  return text;
+}
+
+void apply_setting(Json& point, const std::string& setting) {
+  const std::size_t equals = setting.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw InputError(fmt::format("--set {}: expected KEY=VALUE, as in input.overlap=0.5", setting));
+  }
+  const std::string key = setting.substr(0, equals);
+  experiment::set_by_path(point, key, value_from(key, setting.substr(equals + 1)));
+}
+
+}  // namespace
+
+std::vector<experiment::Point> points_of(const std::string& config, const Json& given,
+                                         const std::vector<std::string>& settings,
+                                         const std::function<Json(Json)>& complete) {
+  if (given.contains("k") && given.contains("density")) {
+    throw InputError("-k: give -k or --density, not both");
+  }
+  std::vector<Json> points{config.empty() ? Json::object() : read_json(config)};
+  for (const auto& item : given.items()) {
+    const Json values = item.value().is_array() ? item.value() : Json::array({item.value()});
+    std::vector<Json> more;
+    for (const Json& value : values) {
+      for (Json point : points) {
+        if (item.key() == "k" && point.is_object()) point.erase("density");
+        if (item.key() == "density" && point.is_object()) point.erase("k");
+        experiment::set_by_path(point, item.key(), value);
+        more.push_back(std::move(point));
+      }
+    }
+    points = std::move(more);
+  }
+  std::vector<experiment::Point> settled;
+  std::set<std::string> known;
+  for (Json& point : points) {
+    for (const std::string& setting : settings) apply_setting(point, setting);
+    if (complete) point = complete(std::move(point));
+    experiment::Point one = experiment::point_from(point, config.empty() ? "run" : config);
+    if (known.insert(what_is_read(one)).second) settled.push_back(std::move(one));
+  }
+  say_repeated(points.size() - settled.size());
+  return settled;
+}
+
+}  // namespace thinwire::cli

@@ -1,0 +1,20 @@
+// The points that the flags of a command describe.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/app/experiment/point.hpp"
+#include "sim/core/base/json.hpp"
+
+namespace thinwire::cli {
+
+/// One point for each combination of the values of the lists in `given`, each once. `config` is a
+/// file with a point, or empty; `given`, by dotted path, goes over it, and `settings`, KEY=VALUE,
+/// over both. `complete`, if any, has the last word about the JSON of a point.
+[[nodiscard]] std::vector<experiment::Point> points_of(
+    const std::string& config, const Json& given, const std::vector<std::string>& settings,
+    const std::function<Json(Json)>& complete = {});
+
+}  // namespace thinwire::cli

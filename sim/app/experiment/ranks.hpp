@@ -1,0 +1,79 @@
+// The ranks of a point: what runs and measurements have in common.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "algorithms/error_feedback.hpp"
+#include "algorithms/scheme.hpp"
+#include "sim/app/experiment/run.hpp"
+#include "sim/core/gradient/shared_work.hpp"
+#include "traces/source.hpp"
+
+namespace thinwire::experiment {
+
+/// The state of one rank, kept across iterations.
+struct RankState {
+  std::unique_ptr<algorithms::Scheme> scheme = {};
+  algorithms::ErrorFeedback feedback = {};
+  algorithms::Reduced reduced = {};
+};
+
+/// The training around the scheme, and the number of samples per rank.
+struct TrainingSetup {
+  workloads::Training training;
+  std::int64_t batch = 0;
+  std::vector<std::int64_t> tensors;
+  std::vector<std::int64_t> layers;
+};
+
+/// Makes the ranks of a point and their gradients.
+class PointRanks {
+ public:
+  /// Throws InputError if the point cannot run.
+  PointRanks(const Point& point, const Machine& machine);
+  PointRanks(const PointRanks&) = delete;
+  PointRanks& operator=(const PointRanks&) = delete;
+  PointRanks(PointRanks&&) = delete;
+  PointRanks& operator=(PointRanks&&) = delete;
+  ~PointRanks() = default;
+
+  [[nodiscard]] const algorithms::SchemeInfo& info() const { return info_; }
+  [[nodiscard]] const algorithms::SchemeSetup& setup() const { return setup_; }
+  [[nodiscard]] const std::optional<TrainingSetup>& training() const { return training_; }
+
+  [[nodiscard]] RankState make_rank() const;
+  /// The accumulator of a rank.
+  [[nodiscard]] algorithms::LocalGradient gradient(const RankState& state, Rank rank,
+                                                   int iteration) const;
+  /// Runs the allreduce alone, after the time of its call, or a training iteration around it.
+  [[nodiscard]] Task<void> iterate(Communicator& comm, RankState& rank,
+                                   algorithms::LocalGradient gradient, int iteration) const;
+  /// Forgets the results that ranks have shared in an iteration.
+  void end_iteration() { shared_.clear(); }
+
+ private:
+  [[nodiscard]] algorithms::SchemeSetup make_setup(const Machine& machine);
+
+  Point point_;
+  algorithms::SchemeInfo info_;
+  std::unique_ptr<traces::GradientSource> source_;
+  SharedWork shared_;
+  std::optional<TrainingSetup> training_;
+  algorithms::SchemeSetup setup_;
+};
+
+/// The components of a result.
+[[nodiscard]] std::int64_t components_of(const Stream& stream, const GradientSpace& space);
+/// The L2 norm of a residual, whose values are exact: only such gradients take error feedback.
+[[nodiscard]] double norm_of(const Stream& residual, const GradientSpace& space);
+/// The summary of the ranks' selections; nothing for a dense scheme, or if there were none.
+[[nodiscard]] std::optional<SelectionSummary> selection_of(
+    std::span<const algorithms::SelectionReport> ranks, bool dense);
+/// Adds what the ranks sent, received and spent in the phases of an iteration, by rank if asked.
+void add_costs(const RunReport& report, bool by_rank, Outcome& outcome);
+
+}  // namespace thinwire::experiment

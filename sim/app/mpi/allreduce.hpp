@@ -1,0 +1,71 @@
+// An allreduce for MPI programs, by any scheme: made once, and called in each iteration on the
+// gradient of this process. docs/measure.md says what travels, and examples/mpi_training is a
+// program that uses it.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "algorithms/options.hpp"
+#include "sim/core/base/units.hpp"
+#include "sim/core/gradient/stream.hpp"
+
+namespace thinwire::mpi {
+
+/// What to compute, the same on all processes.
+struct AllreduceSettings {
+  std::string scheme = "oktopk";  ///< a scheme, or SCHEME+SPARSIFIER: see 'thinwire list schemes'
+  std::map<std::string, algorithms::OptionValue> options = {};  ///< those that are not the defaults
+  std::int64_t components = 0;                                  ///< n, the length of a gradient
+  double density = 0.01;                                        ///< k/n, for sparse schemes
+  /// Whether what did not contribute to a sum is added to the next gradient (error feedback).
+  bool error_feedback = true;
+  std::uint64_t seed = 1;  ///< of random draws
+  /// The network's costs per message and per word, for schemes that decide by them (DRAGONN).
+  Seconds alpha{2e-6};
+  Seconds beta_per_word{4e-10};
+};
+
+/// The allreduce of one process. Not to be used by several threads at once. An exception is one of
+/// this process alone, and the others wait for it: end them by MPI_Abort.
+class Allreduce {
+ public:
+  /// All processes of `comm` make it together, after MPI_Init. `comm` must outlive it. Throws
+  /// InputError if there is no such scheme, if it is no allreduce, or if it cannot run there.
+  Allreduce(MPI_Comm comm, const AllreduceSettings& settings);
+  Allreduce(const Allreduce&) = delete;
+  Allreduce& operator=(const Allreduce&) = delete;
+  Allreduce(Allreduce&&) = delete;
+  Allreduce& operator=(Allreduce&&) = delete;
+  ~Allreduce();
+
+  /// Sums the gradients of all processes, of `components` floats each. Returns the sum, dense or
+  /// sparse, the same on all of them; it stays valid until the next call.
+  const Stream& sum(std::span<const float> gradient);
+
+  /// The same without waiting. The gradient may be changed at once. One sum at a time.
+  void start(std::span<const float> gradient);
+  /// Continues, and returns whether the sum is there. Messages make progress only in test() and
+  /// wait(), so a program that computes meanwhile calls test() now and then.
+  [[nodiscard]] bool test();
+  /// Waits for the sum.
+  const Stream& wait();
+
+  /// What of this process's gradient and residual went into the last sum: the coordinates of a
+  /// sparse one; values, if the scheme sends approximate ones; empty if it is all of it.
+  [[nodiscard]] const Stream& contributed() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+/// Adds `factor` times a sum to `vector`, which has all components.
+void add_to(std::span<float> vector, const Stream& sum, float factor = 1);
+
+}  // namespace thinwire::mpi
