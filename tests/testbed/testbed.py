@@ -143,7 +143,8 @@ def processes_asleep(word: str) -> list[str]:
 
 def nothing_is_left(word: str = "-") -> None:
     check(namespaces() == [], namespaces())
-    check(not Path(f"/run/thinwire-testbed/{NAME}").exists(), "its state is left")
+    left = [path.name for path in Path("/run/thinwire-testbed").iterdir() if path.name in (NAME, f"{NAME}.lock")]
+    check(left == [], left)
     check(word == "-" or processes_with(word) == [], f"processes with {word} are left")
 
 
