@@ -52,7 +52,8 @@ std::vector<std::string> lines_of(const std::string& path) {
 
 const std::vector<Family>& all_families() {
   static const std::vector<Family> families{
-      {"star", "every host on one switch; with no latency the alpha-beta machine",
+      {"star",
+       "every host on one switch, or on a row of them; with no latency the alpha-beta machine",
        star_parameters(), "", &star_xml},
       {"fat_tree", "levels of switches with a settable oversubscription", fat_tree_parameters(), "",
        &fat_tree_xml},

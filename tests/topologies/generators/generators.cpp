@@ -152,6 +152,9 @@ TEST_CASE("a star has a cable for each host") {
   CHECK(counts_of("star", {{"hosts", "1"}}) == "1/1/3");
   CHECK(counts_of("star", {{"hosts", "5"}}) == "5/5/11");
   CHECK(counts_of("star", {{"hosts", "5"}, {"flat", "1"}}) == "5/5/11");
+  CHECK(
+      counts_of("star", {{"hosts", "6"}, {"flat", "1"}, {"switches", "3"}, {"uplink", "1GBps"}}) ==
+      fmt::format("6/6/{}", 2 * (6 + 2) + 1));
 }
 
 TEST_CASE("hosts asked for are the least size that holds them") {
@@ -186,6 +189,14 @@ TEST_CASE("parameters that make no platform are refused with the reason") {
   CHECK(contains(refusal("fat_tree", {{"children", "9999,9999"}}), "more hosts than"));
   CHECK(contains(refusal("fat_tree", {{"cables", "1,2"}}), "cables for 2"));
   CHECK(contains(refusal("star", {{"flat", "1"}, {"hosts", "1025"}}), "more than 1024"));
+  CHECK(contains(refusal("star", {{"hosts", "4"}, {"switches", "2"}, {"uplink", "1GBps"}}),
+                 "give flat=1"));
+  CHECK(contains(refusal("star", {{"flat", "1"}, {"hosts", "4"}, {"switches", "2"}}),
+                 "star: uplink: ''"));
+  CHECK(contains(refusal("star", {{"uplink", "1GBps"}}), "one switch has no uplink"));
+  CHECK(contains(
+      refusal("star", {{"flat", "1"}, {"hosts", "5"}, {"switches", "2"}, {"uplink", "1GBps"}}),
+      "2 switches cannot share 5 hosts evenly"));
   CHECK(contains(refusal("star", {{"hosts", "2147483647"}}), "from 1 to 1048576"));
   CHECK(contains(refusal("nvlink_ib", {{"leaf-nodes", "2147483647"}}), "from 1 to 1048576"));
   CHECK(contains(

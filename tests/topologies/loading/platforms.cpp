@@ -176,6 +176,8 @@ TEST_CASE("shipped platforms have the hosts and the message gaps that their note
   CHECK(gap_and_hosts("gige_star") == "5e-06 64");
   CHECK(gap_and_hosts("exdyna_v100") == "3e-07 16");
   CHECK(gap_and_hosts("dragonn_v100") == "5e-07 16");
+  CHECK(gap_and_hosts("testbed_one_switch") == "0 12");
+  CHECK(gap_and_hosts("testbed_two_switches") == "0 12");
 }
 
 TEST_CASE("aries_daint: blade, chassis, group and machine") {
@@ -286,6 +288,11 @@ TEST_CASE("mare_nostrum5_one_rail: nodes under the switch of an island, else ove
 TEST_CASE("gige_star and alphabeta: two cables") {
   check_routes("gige_star", {{"host-0", "host-63", 24.6e-6, 118.2e6, "cable--cable-"}});
   check_routes("alphabeta", {{"host-0", "host-4095", 0, 10e9, "star-star"}});
+}
+
+TEST_CASE("testbed_two_switches: six hosts on each switch, and a cable between them") {
+  check_routes("testbed_two_switches", {{"host-0", "host-5", 0, 6.25e6, "cable--cable-"},
+                                        {"host-5", "host-6", 0, 6.25e6, "cable--uplink-cable-"}});
 }
 
 TEST_CASE("exdyna_v100 and dragonn_v100: within a node, and over one NIC a node") {
