@@ -15,6 +15,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/random.hpp"
+#include "tests/support/leaks.hpp"
 
 namespace thinwire {
 
@@ -137,7 +138,10 @@ void all_of(Processes processes) {
 }  // namespace thinwire
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  {
+    const thinwire::test::IgnoredLeaks starting;
+    MPI_Init(&argc, &argv);
+  }
   thinwire::Processes processes;
   MPI_Comm_rank(MPI_COMM_WORLD, &processes.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &processes.size);
@@ -147,6 +151,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "rank {}: {}\n", processes.rank, error.what());
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
+  thinwire::test::check_leaks();
   MPI_Finalize();
   return 0;
 }

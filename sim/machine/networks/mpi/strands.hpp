@@ -130,8 +130,9 @@ class MpiRun {
   void end_main() {
     if (!main_task_->done()) return;
     std::exchange(main_task_, nullptr)->result();
-    finished_ = std::max(finished_, now());
-    main_.books().close(now());
+    const Seconds end = now();
+    finished_ = std::max(finished_, end);
+    main_.books().close(end);
   }
 
   /// Begins the next started program, or continues the one that runs.
@@ -153,8 +154,9 @@ class MpiRun {
     }
     second_task_.reset();
     programs_.pop_front();
-    finished_ = std::max(finished_, now());
-    second_.books().close(now());
+    const Seconds end = now();
+    finished_ = std::max(finished_, end);
+    second_.books().close(end);
     transport_.complete_local(index, std::move(message));
   }
 

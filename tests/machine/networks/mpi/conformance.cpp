@@ -19,6 +19,7 @@
 #include "sim/machine/networks/counting/counting.hpp"
 #include "sim/machine/networks/mpi/mpi.hpp"
 #include "tests/support/conformance.hpp"
+#include "tests/support/leaks.hpp"
 #include "tests/support/schemes.hpp"
 
 namespace thinwire {
@@ -168,9 +169,14 @@ void run(networks::MpiNetwork& mpi) {
 }  // namespace thinwire
 
 int main(int argc, char** argv) {
+  std::optional<thinwire::test::IgnoredLeaks> starting(std::in_place);
   const thinwire::networks::MpiSession session(argc, argv);
-  const thinwire::GradientWire wire;
-  thinwire::networks::MpiNetwork mpi(MPI_COMM_WORLD, wire);
-  thinwire::run(mpi);
+  starting.reset();
+  {
+    const thinwire::GradientWire wire;
+    thinwire::networks::MpiNetwork mpi(MPI_COMM_WORLD, wire);
+    thinwire::run(mpi);
+  }
+  thinwire::test::check_leaks();
   return 0;
 }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "sim/core/gradient/wire.hpp"
 #include "sim/machine/networks/mpi/mpi.hpp"
 #include "tests/support/gradients.hpp"
+#include "tests/support/leaks.hpp"
 #include "tests/support/started.hpp"
 
 namespace thinwire {
@@ -179,17 +181,22 @@ const std::map<std::string, std::function<void(MpiNetwork&)>>& cases() {
 }  // namespace thinwire
 
 int main(int argc, char** argv) {
+  std::optional<thinwire::test::IgnoredLeaks> starting(std::in_place);
   const thinwire::networks::MpiSession session(argc, argv);
-  const thinwire::GradientWire wire;
-  thinwire::networks::MpiNetwork mpi(MPI_COMM_WORLD, wire);
-  for (int i = 1; i < argc; ++i) {
-    try {
-      thinwire::cases().at(argv[i])(mpi);
-    } catch (const std::exception& error) {
-      fmt::print(stderr, "{}: rank {}: {}\n", argv[i], mpi.rank(), error.what());
-      MPI_Abort(MPI_COMM_WORLD, 1);
+  starting.reset();
+  {
+    const thinwire::GradientWire wire;
+    thinwire::networks::MpiNetwork mpi(MPI_COMM_WORLD, wire);
+    for (int i = 1; i < argc; ++i) {
+      try {
+        thinwire::cases().at(argv[i])(mpi);
+      } catch (const std::exception& error) {
+        fmt::print(stderr, "{}: rank {}: {}\n", argv[i], mpi.rank(), error.what());
+        MPI_Abort(MPI_COMM_WORLD, 1);
+      }
     }
+    if (mpi.rank() == 0) fmt::print("{} cases went as they should\n", argc - 1);
   }
-  if (mpi.rank() == 0) fmt::print("{} cases went as they should\n", argc - 1);
+  thinwire::test::check_leaks();
   return 0;
 }
