@@ -25,32 +25,33 @@ SKIPPED = 77
 MBIT = 1e6 / 8
 TESTS: list[Callable[[], None]] = []
 
-# Sends to, or counts what comes from, another host; between two moments of the machine's clock.
+# Sends to another host until that closes the connection.
 SEND = """
 import socket, sys, time
-end = float(sys.argv[2])
-while time.monotonic() < end:
+deadline = time.monotonic() + 20
+while True:
     try:
         s = socket.create_connection((sys.argv[1], 5000))
-        s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         break
     except ConnectionRefusedError:
+        if time.monotonic() > deadline:
+            raise
         time.sleep(0.01)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
 try:
-    while time.monotonic() < end:
+    while True:
         s.send(bytes(16384))
 except ConnectionError:
-    pass  # the receiver has counted enough
+    pass
 """
+# Says when it is connected, then counts what comes between two moments of the machine's clock.
 RECEIVE = """
 import socket, sys, time
-begin, end = float(sys.argv[1]), float(sys.argv[2])
 listener = socket.create_server(("", 5000))
-listener.settimeout(max(end - time.monotonic(), 0.01))
-try:
-    s, _ = listener.accept()
-except TimeoutError:
-    sys.exit(print(0))
+listener.settimeout(20)
+s, _ = listener.accept()
+print("connected", flush=True)
+begin, end = map(float, sys.stdin.readline().split())
 count, now = 0, time.monotonic()
 while now < end:
     received = len(s.recv(1 << 20))
@@ -156,16 +157,23 @@ def wait_until(holds: Callable[[], bool], what: str, seconds: float = 20) -> Non
 
 
 def rates(pairs: list[tuple[int, int]]) -> list[float]:
-    """Bytes per second of streams from host to host, all at once; 0 where one began too late."""
-    now = time.monotonic()
-    begin, end = str(now + 1.2), str(now + 2.0)
-    receivers = [subprocess.Popen(testbed_words("enter", str(to), "--", sys.executable, "-c", RECEIVE, begin, end),
-                                  stdout=subprocess.PIPE, text=True) for _, to in pairs]
+    """Bytes per second of streams from host to host, all at once."""
+    receivers = [subprocess.Popen(testbed_words("enter", str(to), "--", sys.executable, "-c", RECEIVE),
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _, to in pairs]
     senders = [subprocess.Popen(testbed_words("enter", str(source), "--", sys.executable, "-c", SEND,
-                                              f"{NAME}-{to}", end)) for source, to in pairs]
+                                              f"{NAME}-{to}")) for source, to in pairs]
+    # Programs begin late on a busy machine; the time that counts begins when all are connected.
+    for receiver in receivers:
+        check(receiver.stdout is not None and receiver.stdout.readline() == "connected\n", "no connection")
+    now = time.monotonic()
+    for receiver in receivers:
+        assert receiver.stdin is not None
+        receiver.stdin.write(f"{now + 0.2} {now + 1.0}\n")
+        receiver.stdin.flush()
+    measured = [float(receiver.communicate()[0]) for receiver in receivers]
     for sender in senders:
         sender.wait()
-    return [float(receiver.communicate()[0]) for receiver in receivers]
+    return measured
 
 
 def close_to(what: str, measure: Callable[[], float], expected: float) -> None:
