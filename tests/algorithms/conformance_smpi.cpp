@@ -104,7 +104,8 @@ TEST_CASE("The SMPI conformance matrix knows every shipped platform") {
         std::vector<std::string>{"alphabeta", "aries_8192", "aries_daint", "dragonn_v100",
                                  "exdyna_v100", "fat_tree", "fat_tree_4to1", "fat_tree_8192",
                                  "gige_star", "leonardo", "leonardo_one_port", "lumi",
-                                 "mare_nostrum5", "mare_nostrum5_one_rail", "nvlink_ib"});
+                                 "mare_nostrum5", "mare_nostrum5_one_rail", "nvlink_ib",
+                                 "testbed_one_switch", "testbed_two_switches"});
 }
 
 TEST_CASE("Every scheme on alphabeta gives what a serial program gives, in the same time twice") {
@@ -143,6 +144,7 @@ TEST_CASE("Every scheme on the largest platforms gives what a serial program giv
 TEST_CASE("Every scheme on gige_star gives what a serial program gives, in the same time twice" *
           doctest::test_suite("large")) {
   check_platform("gige_star", 17);
+  check_ranks("testbed_two_switches", {12});
 }
 
 TEST_CASE("Every scheme on nvlink_ib gives what a serial program gives, in the same time twice" *

@@ -74,6 +74,6 @@ class PointRanks {
 [[nodiscard]] std::optional<SelectionSummary> selection_of(
     std::span<const algorithms::SelectionReport> ranks, bool dense);
 /// Adds what the ranks sent, received and spent in the phases of an iteration, by rank if asked.
-void add_costs(const RunReport& report, bool by_rank, Outcome& outcome);
+void add_costs(const RunReport& report, bool ranks, Outcome& outcome);
 
 }  // namespace thinwire::experiment

@@ -28,7 +28,7 @@ class RecycledMemory {
 
 /// An array whose elements are not initialised and need no destructor.
 template <class T>
-using RecycledArray = std::unique_ptr<T[], RecycledMemory::Deleter>;
+using RecycledArray = std::unique_ptr<T[], RecycledMemory::Deleter>;  // NOLINT(*-c-arrays)
 
 template <class T>
 [[nodiscard]] RecycledArray<T> make_recycled(std::size_t count) {

@@ -75,7 +75,8 @@ MpiTransport::Index MpiTransport::acquire(Kind kind, Strand strand, Rank peer) {
   operation.strand = strand;
   operation.peer = peer;
   if (kind != Kind::local && !operation.brief) {
-    operation.brief = std::make_unique_for_overwrite<std::byte[]>(kShortBytes);
+    operation.brief =
+        std::make_unique_for_overwrite<std::byte[]>(kShortBytes);  // NOLINT(*-c-arrays)
   }
   return index;
 }

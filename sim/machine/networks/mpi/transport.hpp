@@ -90,7 +90,7 @@ class MpiTransport {
     Message message;
     OutgoingBytes outgoing;
     std::unique_ptr<IncomingBytes> incoming;
-    std::unique_ptr<std::byte[]> brief;  ///< the MPI message with the frame
+    std::unique_ptr<std::byte[]> brief;  ///< the MPI message with the frame  NOLINT(*-c-arrays)
     std::vector<std::byte> packed;
   };
   struct Frame;

@@ -54,7 +54,7 @@ TEST_CASE("A measured time stands beside each simulated one of the same computat
   CHECK(to_table(records, beside_measured_columns()).find("fat_tree") != std::string::npos);
 }
 
-TEST_CASE("Of dense schemes neither k nor the seed matters; what has no partner stands alone") {
+TEST_CASE("Of dense schemes neither k nor the seed matters, and what has no partner stands alone") {
   const Json dense{{"scheme", "dense_ring"}, {"ranks", 4}, {"components", 100}, {"k", 5}};
   Json others{{"scheme", "dense_ring"}, {"ranks", 4}, {"components", 100}, {"k", 9}, {"seed", 3}};
   CHECK(beside_measured({measured_row(dense, 2), row_on("alphabeta", others, 1)})
