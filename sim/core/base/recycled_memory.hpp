@@ -20,6 +20,7 @@ class RecycledMemory {
   [[nodiscard]] static void* take(std::size_t bytes);
   static void give_back(void* memory, std::size_t bytes) noexcept;
 
+  /// Gives an array of so many bytes back.
   struct Deleter {
     std::size_t bytes = 0;
     void operator()(void* memory) const noexcept { give_back(memory, bytes); }
