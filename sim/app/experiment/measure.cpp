@@ -4,12 +4,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -22,6 +20,7 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/hash.hpp"
 #include "sim/core/base/printable.hpp"
+#include "sim/core/base/quantile.hpp"
 #include "sim/core/base/random.hpp"
 #include "sim/machine/networks/counting/counting.hpp"
 
@@ -206,32 +205,13 @@ class Reference {
   std::vector<algorithms::LocalGradient> accumulated_;
 };
 
-using Counts = std::array<std::int64_t, 4>;
-
-/// The messages and words of a rank, by phase that has any.
-std::map<std::string, Counts> counts_of(const RunReport& report, std::size_t rank) {
-  std::map<std::string, Counts> counts;
-  const std::vector<Traffic>& phases = report.ranks[rank].by_phase;
-  for (std::size_t i = 0; i < phases.size(); ++i) {
-    const Traffic& traffic = phases[i];
-    const Counts all{traffic.messages_sent, traffic.messages_received, traffic.words_sent.value(),
-                     traffic.words_received.value()};
-    if (all != Counts{}) counts[report.phases[i]] = all;
-  }
-  return counts;
-}
-
 // ------------------------------------------------------------- times
 
-Quartiles quartiles_of(std::vector<Seconds> times) {
-  std::ranges::sort(times);
-  const auto at = [&](double share) {
-    const double place = share * static_cast<double>(times.size() - 1);
-    const auto below = static_cast<std::size_t>(place);
-    const std::size_t above = std::min(below + 1, times.size() - 1);
-    return times[below] + (times[above] - times[below]) * (place - static_cast<double>(below));
-  };
-  return {.median = at(0.5), .least = times.front(), .p10 = at(0.1), .p90 = at(0.9)};
+Quartiles quartiles_of(const std::vector<Seconds>& times) {
+  return {.median = quantile(times, 0.5),
+          .least = std::ranges::min(times),
+          .p10 = quantile(times, 0.1),
+          .p90 = quantile(times, 0.9)};
 }
 
 /// The phases of the last iteration, with the median of their times over all of them.
@@ -248,7 +228,7 @@ std::vector<PhaseCost> phases_over(const std::vector<RunReport>& reports,
       }
       times.push_back(slowest);
     }
-    phase.time = quartiles_of(std::move(times)).median;
+    phase.time = quantile(std::move(times), 0.5);
   }
   return phases;
 }
@@ -263,8 +243,9 @@ std::int64_t peak_memory() {
 
 /// What a rank tells the others at the end.
 Json told_of(const std::vector<Mark>& marks, const algorithms::SelectionReport& selection,
-             const std::vector<double>& norms, const std::string& host) {
-  Json told{{"norms", norms}, {"host", host}, {"memory", peak_memory()}};
+             const std::vector<double>& norms, std::int64_t components, const std::string& host) {
+  Json told{
+      {"norms", norms}, {"components", components}, {"host", host}, {"memory", peak_memory()}};
   told["marks"] = Json::array();
   for (const Mark& mark : marks) told["marks"].push_back({mark.sum, mark.contributed, mark.size});
   const algorithms::SelectionWork& w = selection.work;
@@ -334,7 +315,7 @@ class Measurement {
     add_costs(timed.back(), point_.record.ranks, outcome);
     outcome.phases = phases_over(timed, std::move(outcome.phases));
     outcome.machine = point_.machine;
-    outcome.result_components = sizes_.front();
+    outcome.result_components = components_on(0);
     outcome.ranks_agree = agree();
     std::vector<algorithms::SelectionReport> selections;
     std::vector<std::string> hosts;
@@ -411,15 +392,17 @@ class Measurement {
   }
 
   void gather() {
-    const Json told = told_of(marks_, own_.reduced.selection, norms_, network_.host());
+    const Json told = told_of(marks_, own_.reduced.selection, norms_,
+                              components_of(own_.reduced.sum, point_.space), network_.host());
     for (const std::string& text : network_.gather(told.dump())) {
       told_.push_back(Json::parse(text));
       all_marks_.push_back(marks_from(told_.back()));
     }
-    for (const std::string& text :
-         network_.gather(fmt::format("{}", components_of(own_.reduced.sum, point_.space)))) {
-      sizes_.push_back(std::stoll(text));
-    }
+  }
+
+  /// The components of the last result of a rank.
+  [[nodiscard]] std::int64_t components_on(std::size_t rank) const {
+    return told_[rank].at("components").get<std::int64_t>();
   }
 
   /// As for simulated runs: all ranks hold the same result, or its blocks.
@@ -431,7 +414,7 @@ class Measurement {
       });
     }
     std::int64_t all = 0;
-    for (const std::int64_t size : sizes_) all += size;
+    for (std::size_t rank = 0; rank < told_.size(); ++rank) all += components_on(rank);
     const std::int64_t senders = kind == algorithms::Collective::reduce_scatter ? 1 : point_.ranks;
     return all == senders * point_.space.components;
   }
@@ -467,7 +450,7 @@ class Measurement {
               "{}: the {} another than that of the reference ({} against {} entries)", where,
               got.sum != wanted.sum ? "sum is" : "part that contributed is", got.size, wanted.size);
         }
-        if (counts_of(reports_[i], rank) != counts_of(counted, rank)) {
+        if (!same_traffic(reports_[i], counted, rank)) {
           return fmt::format("{}: messages or words are others than on the network counting",
                              where);
         }
@@ -494,7 +477,6 @@ class Measurement {
   std::vector<Seconds> library_;
   std::vector<Json> told_;                    // by rank
   std::vector<std::vector<Mark>> all_marks_;  // by rank and iteration
-  std::vector<std::int64_t> sizes_;           // of the last result, by rank
   std::optional<Reference> reference_;        // on rank 0
 };
 

@@ -1,8 +1,33 @@
 #include "sim/core/kernel/network.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
 
 namespace thinwire::inline kernel {
+
+namespace {
+
+using Counts = std::array<std::int64_t, 4>;
+
+/// The messages and words of a rank, by phase that has any.
+std::map<std::string, Counts> counts_of(const RunReport& report, std::size_t rank) {
+  std::map<std::string, Counts> counts;
+  const std::vector<Traffic>& phases = report.ranks[rank].by_phase;
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    const Traffic& traffic = phases[i];
+    const Counts all{traffic.messages_sent, traffic.messages_received, traffic.words_sent.value(),
+                     traffic.words_received.value()};
+    if (all != Counts{}) counts[report.phases[i]] = all;
+  }
+  return counts;
+}
+
+}  // namespace
+
+bool same_traffic(const RunReport& a, const RunReport& b, std::size_t rank) {
+  return counts_of(a, rank) == counts_of(b, rank);
+}
 
 Traffic RankReport::total() const {
   Traffic sum;

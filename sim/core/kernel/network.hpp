@@ -45,6 +45,10 @@ struct RunReport {
   [[nodiscard]] std::int64_t steps() const;
 };
 
+/// Whether a rank sent and received as many messages and words in every phase of one run as in that
+/// of another. Times do not matter, nor the order of the phases.
+[[nodiscard]] bool same_traffic(const RunReport& a, const RunReport& b, std::size_t rank);
+
 /// Creates the coroutine of a rank. The network calls it once per rank. The Communicator outlives
 /// the coroutine.
 using RankProgram = std::function<Task<void>(Communicator&)>;

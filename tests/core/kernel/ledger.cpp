@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/core/kernel/network.hpp"
@@ -116,6 +118,25 @@ TEST_CASE("A run's makespan and steps are those of its last rank") {
                   {.finished = Seconds(2), .steps = 6, .by_phase = {}}};
   CHECK(report.makespan() == Seconds(3));
   CHECK(report.steps() == 9);
+}
+
+TEST_CASE("Runs have the same traffic whatever the order of their phases and their times") {
+  Traffic some;
+  some.messages_sent = 1;
+  some.words_sent = Words(5);
+  Traffic slower = some;
+  slower.time = Seconds(2);
+  const auto run = [](std::vector<std::string> phases, std::vector<Traffic> traffic) {
+    return RunReport{.phases = std::move(phases),
+                     .ranks = {{.finished = Seconds(0), .by_phase = std::move(traffic)}}};
+  };
+  const RunReport one = run({"other", "a", "b"}, {{}, some, {}});
+  CHECK(same_traffic(one, run({"other", "b", "a"}, {{}, {}, slower}), 0));
+  CHECK(same_traffic(one, run({"other", "a"}, {{}, some}), 0));
+  CHECK_FALSE(same_traffic(one, run({"other", "b"}, {{}, some}), 0));
+  Traffic longer = some;
+  longer.words_sent = Words(6);
+  CHECK_FALSE(same_traffic(one, run({"other", "a"}, {{}, longer}), 0));
 }
 
 }  // namespace thinwire::inline kernel

@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+#include "sim/core/base/quantile.hpp"
+
 namespace thinwire::studies {
 
 namespace {
@@ -51,14 +53,6 @@ double regret_of(const std::vector<const Contender*>& group) {
 
 double signed_error(double measured, double predicted) {
   return predicted >= measured ? predicted / measured - 1 : 1 - measured / predicted;
-}
-
-double quantile(std::vector<double> values, double q) {
-  std::ranges::sort(values);
-  const double at = q * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (values[above] - values[below]) * (at - static_cast<double>(below));
 }
 
 ErrorFigures error_figures(const std::vector<Prediction>& predictions) {

@@ -11,10 +11,6 @@ namespace thinwire::studies {
 /// is too short: twice as long is +1, half as long is -1.
 [[nodiscard]] double signed_error(double measured, double predicted);
 
-/// The value below which the share `q` of the values lies, by linear interpolation between the
-/// ranks of the sorted values; the values must not be empty.
-[[nodiscard]] double quantile(std::vector<double> values, double q);
-
 /// A measured time and the predicted one of the same point.
 struct Prediction {
   double measured = 0;

@@ -12,7 +12,6 @@ using thinwire::studies::ChoiceFigures;
 using thinwire::studies::Contender;
 using thinwire::studies::error_figures;
 using thinwire::studies::ErrorFigures;
-using thinwire::studies::quantile;
 using thinwire::studies::signed_error;
 
 }  // namespace
@@ -23,13 +22,6 @@ TEST_CASE("Over and under count alike in an error") {
   CHECK(signed_error(3, 3) == 0);
   CHECK(signed_error(1, 1.25) == doctest::Approx(0.25));
   CHECK(signed_error(1.25, 1) == doctest::Approx(-0.25));
-}
-
-TEST_CASE("Quantiles lie between the sorted values") {
-  CHECK(quantile({7}, 0.9) == 7);
-  CHECK(quantile({3, 1, 2}, 0.5) == 2);
-  CHECK(quantile({4, 1, 2, 3}, 0.5) == doctest::Approx(2.5));
-  CHECK(quantile({0, 10, 20, 30, 40}, 0.9) == doctest::Approx(36));
 }
 
 TEST_CASE("Errors of three predictions, by hand") {

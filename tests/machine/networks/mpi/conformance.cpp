@@ -8,18 +8,16 @@
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "algorithms/registry.hpp"
-#include "sim/core/gradient/wire.hpp"
 #include "sim/machine/networks/counting/counting.hpp"
 #include "sim/machine/networks/mpi/mpi.hpp"
+#include "tests/machine/networks/mpi/on_processes.hpp"
 #include "tests/support/conformance.hpp"
-#include "tests/support/leaks.hpp"
 #include "tests/support/schemes.hpp"
 
 namespace thinwire {
@@ -45,21 +43,6 @@ std::vector<std::uint64_t> bits_of(const Stream& stream, bool values) {
   return bits;
 }
 
-using Counts = std::vector<std::int64_t>;
-
-/// By phase that has any.
-std::map<std::string, Counts> counts_of(const RunReport& report, std::size_t rank) {
-  std::map<std::string, Counts> counts;
-  const std::vector<Traffic>& phases = report.ranks[rank].by_phase;
-  for (std::size_t i = 0; i < phases.size(); ++i) {
-    const Traffic& traffic = phases[i];
-    const Counts all{traffic.messages_sent, traffic.messages_received, traffic.words_sent.value(),
-                     traffic.words_received.value()};
-    if (all != Counts(4)) counts[report.phases[i]] = all;
-  }
-  return counts;
-}
-
 struct Conformance {
   networks::MpiNetwork& mpi;
   int points = 0;
@@ -75,7 +58,7 @@ struct Conformance {
       return "another contribution";
     }
     for (std::size_t rank = 0; rank < counted.report.ranks.size(); ++rank) {
-      if (counts_of(real.report, rank) != counts_of(counted.report, rank)) {
+      if (!same_traffic(real.report, counted.report, rank)) {
         return fmt::format("other messages or words of rank {}", rank);
       }
     }
@@ -168,15 +151,4 @@ void run(networks::MpiNetwork& mpi) {
 
 }  // namespace thinwire
 
-int main(int argc, char** argv) {
-  std::optional<thinwire::test::IgnoredLeaks> starting(std::in_place);
-  const thinwire::networks::MpiSession session(argc, argv);
-  starting.reset();
-  {
-    const thinwire::GradientWire wire;
-    thinwire::networks::MpiNetwork mpi(MPI_COMM_WORLD, wire);
-    thinwire::run(mpi);
-  }
-  thinwire::test::check_leaks();
-  return 0;
-}
+int main(int argc, char** argv) { return thinwire::test::on_processes(argc, argv, thinwire::run); }

@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
-#include "sim/core/gradient/wire.hpp"
 #include "sim/machine/networks/mpi/mpi.hpp"
+#include "tests/machine/networks/mpi/on_processes.hpp"
 #include "tests/support/gradients.hpp"
-#include "tests/support/leaks.hpp"
 #include "tests/support/started.hpp"
 
 namespace thinwire {
@@ -181,12 +180,7 @@ const std::map<std::string, std::function<void(MpiNetwork&)>>& cases() {
 }  // namespace thinwire
 
 int main(int argc, char** argv) {
-  std::optional<thinwire::test::IgnoredLeaks> starting(std::in_place);
-  const thinwire::networks::MpiSession session(argc, argv);
-  starting.reset();
-  {
-    const thinwire::GradientWire wire;
-    thinwire::networks::MpiNetwork mpi(MPI_COMM_WORLD, wire);
+  return thinwire::test::on_processes(argc, argv, [&](thinwire::networks::MpiNetwork& mpi) {
     for (int i = 1; i < argc; ++i) {
       try {
         thinwire::cases().at(argv[i])(mpi);
@@ -196,7 +190,5 @@ int main(int argc, char** argv) {
       }
     }
     if (mpi.rank() == 0) fmt::print("{} cases went as they should\n", argc - 1);
-  }
-  thinwire::test::check_leaks();
-  return 0;
+  });
 }
