@@ -130,6 +130,7 @@ BAD = {  # starting processes takes time: each is one run
     ("--set", "granule=4"): "/granule",
     ("--set", "network=smpi"): "/network",
     ("--set", "workload.model=bert"): "/workload",
+    ("--set", "machine.overhead_s=1e-6"): "/machine/overhead_s",
     ("--profile", "bert", "--set", "input.statistical=true"): "/input/statistical",
     ("--trace", "/nowhere.h5"): "nowhere",
     ("--no-such-flag",): "--no-such-flag",
