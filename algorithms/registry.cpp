@@ -17,6 +17,7 @@
 #include "algorithms/schemes/gtopk.hpp"
 #include "algorithms/schemes/hierarchical.hpp"
 #include "algorithms/schemes/oktopk.hpp"
+#include "algorithms/schemes/ping_pong.hpp"
 #include "algorithms/schemes/quantised.hpp"
 #include "algorithms/schemes/reduce_scatter.hpp"
 #include "algorithms/schemes/sparcml.hpp"
@@ -148,6 +149,7 @@ std::vector<SchemeInfo> all_schemes() {
   for (SchemeInfo& scheme : allgather_schemes()) add(std::move(scheme));
   for (SchemeInfo& scheme : reduce_scatter_schemes()) add(std::move(scheme));
   for (SchemeInfo& scheme : alltoall_schemes()) add(std::move(scheme));
+  add(ping_pong_scheme());
   std::ranges::copy(registered().schemes, std::back_inserter(schemes));
   return schemes;
 }

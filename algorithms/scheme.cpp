@@ -196,6 +196,8 @@ std::string name_of(Collective collective) {
       return "reduce_scatter";
     case Collective::alltoall:
       return "alltoall";
+    case Collective::ping_pong:
+      return "ping_pong";
     case Collective::allreduce:
       break;
   }

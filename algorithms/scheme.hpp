@@ -181,6 +181,7 @@ enum class Collective : std::uint8_t {
   allgather,       ///< every rank ends with the vector whose block r is that of rank r
   reduce_scatter,  ///< rank r ends with block r of the sum
   alltoall,        ///< rank r ends with block r of every rank's vector, by sender
+  ping_pong,       ///< rank 0 and the last rank end with the vector of rank 0, others with nothing
 };
 /// "reduce_scatter"
 [[nodiscard]] std::string name_of(Collective collective);
@@ -231,6 +232,8 @@ struct SchemeInfo {
                                   ///< own part
   /// The result is a selection too, so its size is itself about k.
   bool selects_result = false;
+  /// Sums lose entries on their way: what a rank contributed to the result may be missing from it.
+  bool drops_partial_sums = false;
 
   [[nodiscard]] Cost cost(const CostInput& in) const;
 };

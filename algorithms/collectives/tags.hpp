@@ -16,5 +16,6 @@ inline constexpr Tag kSecondTreeTag(6);
 inline constexpr Tag kReduceScatterTag(7);
 inline constexpr Tag kAlltoallTag(8);
 inline constexpr Tag kFoldingTag(9);
+inline constexpr Tag kPingPongTag(10);
 
 }  // namespace thinwire::algorithms

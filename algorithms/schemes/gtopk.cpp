@@ -95,7 +95,8 @@ SchemeInfo gtopk_scheme() {
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
             return std::make_unique<GTopk>(setup);
           },
-          .selects_result = true};
+          .selects_result = true,
+          .drops_partial_sums = true};
 }
 
 }  // namespace thinwire::algorithms

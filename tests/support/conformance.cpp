@@ -303,6 +303,9 @@ std::vector<float> moved_values(algorithms::Collective collective, const Vectors
                                 const GradientSpace& space) {
   const auto ranks = static_cast<int>(vectors.size());
   std::vector<float> values;
+  if (collective == algorithms::Collective::ping_pong) {
+    return rank == 0 || rank == ranks - 1 ? vectors.front() : values;
+  }
   if (collective == algorithms::Collective::allgather) {
     for (std::int64_t i = 0; i < space.coordinates(); ++i) {
       const auto owner = static_cast<std::size_t>(owner_of(i, ranks, space));

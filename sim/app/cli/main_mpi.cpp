@@ -48,10 +48,10 @@ int main(int argc, char** argv) {
   const thinwire::GradientWire wire;
   thinwire::cli::Program program;
   program.measure_with({.make =
-                            [&wire](double timeout) {
+                            [&wire](const thinwire::networks::WaitingSettings& waiting) {
                               auto network = std::make_unique<thinwire::networks::MpiNetwork>(
                                   MPI_COMM_WORLD, wire);
-                              network->limit_waiting(timeout);
+                              network->wait_as(waiting);
                               return network;
                             },
                         .end_all =

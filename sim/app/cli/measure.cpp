@@ -32,7 +32,7 @@ struct MeasureFlags {
   experiment::MeasureSettings measure;
   bool no_check = false;
   bool phases = false;
-  double timeout = 0;
+  networks::WaitingSettings waiting;
 };
 
 /// The settings of a point that mean something on real processes, beside those of --set.
@@ -155,7 +155,7 @@ int measure(MeasureFlags& flags, const RealProcesses& processes) {
         "or an MPI library (libopenmpi-dev, openmpi-bin) and build again: docs/measure.md");
   }
   flags.measure.check = !flags.no_check;
-  const std::unique_ptr<networks::ProcessNetwork> network = processes.make(flags.timeout);
+  const std::unique_ptr<networks::ProcessNetwork> network = processes.make(flags.waiting);
   try {
     return measure_on(*network, flags);
   } catch (const InputError&) {
@@ -199,9 +199,15 @@ void add_measure(Command& app, const RealProcesses& processes) {
   command.add_flag("--beside-mpi", flags->measure.beside_library,
                    "also time the library's own allreduce of a dense gradient");
   command
-      .add_option("--timeout", flags->timeout,
+      .add_option("--timeout", flags->waiting.limit,
                   "end all when nothing has arrived at a rank for so long; 0: wait forever")
       .range(0.0, 1e6)
+      .unit("s")
+      .value_text("s [0]");
+  command
+      .add_option("--pause", flags->waiting.pause,
+                  "sleep between looks for messages, where ranks share cores; 0: look all the time")
+      .range(0.0, 1.0)
       .unit("s")
       .value_text("s [0]");
   command.add_option("-o,--output", flags->output, "file of results, to which rows are added")

@@ -24,9 +24,9 @@ namespace thinwire::cli {
 
 /// The real processes of a program that is built with an MPI library.
 struct RealProcesses {
-  /// Makes the network of all processes. A rank that waits so many seconds for what does not come
-  /// ends with an error; 0: it waits forever.
-  std::function<std::unique_ptr<networks::ProcessNetwork>(double timeout)> make = {};
+  /// Makes the network of all processes.
+  std::function<std::unique_ptr<networks::ProcessNetwork>(const networks::WaitingSettings& waiting)>
+      make = {};
   /// Says why, and ends all processes. Does not return.
   std::function<void(const std::string& reason)> end_all = {};
 };

@@ -14,6 +14,7 @@
 #include "sim/app/report/charts/figure_svg.hpp"
 #include "sim/app/report/charts/page.hpp"
 #include "sim/app/report/charts/rendering.hpp"
+#include "sim/app/report/tables/beside_measured.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/json_node.hpp"
@@ -180,11 +181,12 @@ int run(const ReportFlags& flags) {
   const std::string format = format_of(flags);
   const bool page = format == "html";
   Read read = read_all(flags.results);
+  if (!read.rows.empty()) read.rows = rows_where(std::move(read.rows), flags.where);
+  std::ranges::move(report::measured_curves(read.rows), std::back_inserter(read.validation));
   const bool measured = !read.validation.empty() && (page || flags.figure == "measured");
   if (read.rows.empty() && !measured && (read.claims.empty() || !page)) {
     throw InputError(fmt::format("report: {} hold no results", fmt::join(flags.results, ", ")));
   }
-  if (!read.rows.empty()) read.rows = rows_where(std::move(read.rows), flags.where);
   report::Report report{.title = flags.style.title,
                         .sources = flags.results,
                         .rows = read.rows.size(),
@@ -219,8 +221,9 @@ void add_report(Command& app) {
   Command command = app.add_subcommand(
       "report", "Draw results: a page with all figures, or one figure as SVG, PNG or PDF");
   command
-      .add_option("results", flags->results,
-                  "results of sweeps, of run --format jsonl, of claims and of validate -o")
+      .add_option(
+          "results", flags->results,
+          "results of sweeps, of run --format jsonl, of measure -o, of claims and of validate -o")
       .required()
       .value_text("RESULTS.jsonl ...");
   command.add_option("-o,--output", flags->output, "the file to write").value_text("FILE [stdout]");

@@ -445,6 +445,18 @@ void check_trace(const Point& point, const traces::TraceHeader& trace) {
 
 Json to_json(const Point& point) { return config_of(point); }
 
+Json computation_of(const Point& point) {
+  Json json = to_json(point);
+  for (const char* where : {"network", "platform", "placement", "packets", "time_resolution_s",
+                            "flows_per_port", "machine", "links", "record", "granule"}) {
+    json.erase(where);
+  }
+  if (algorithms::find_scheme(point.scheme).dense) {
+    for (const char* of_selection : {"k", "input", "seed", "iterations"}) json.erase(of_selection);
+  }
+  return json;
+}
+
 std::string what_is_read(const Point& point) {
   Json json = to_json(point);
   if (algorithms::find_scheme(point.scheme).dense) json.erase("k");

@@ -118,6 +118,9 @@ struct Point {
 void check_trace(const Point& point, const traces::TraceHeader& trace);
 /// Writes the whole point; point_from reads the same point back.
 [[nodiscard]] Json to_json(const Point& point);
+/// What a point computes, whatever it runs on: the point without network, platform, machine, granule
+/// and records. Of a dense scheme, also without k, input, seed and iterations, which change nothing.
+[[nodiscard]] Json computation_of(const Point& point);
 /// The point without what its scheme does not read: points that have this in common run alike. A
 /// dense scheme does not read how many components are selected.
 [[nodiscard]] std::string what_is_read(const Point& point);

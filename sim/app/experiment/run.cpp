@@ -52,13 +52,15 @@ bool equal(const Stream& a, const Stream& b) {
 }
 
 /// Whether all ranks hold the same result. Of a reduce-scatter: whether their blocks, by rank, are
-/// the whole; of an all-to-all: whether they received as much as they sent.
+/// the whole; of an all-to-all: whether they received as much as they sent; of a ping-pong: whether
+/// the two ranks hold the same.
 bool results_agree(algorithms::Collective collective, const std::vector<RankState>& ranks,
                    const GradientSpace& space) {
   const auto same = [&](const RankState& rank) {
     return equal(rank.reduced.sum, ranks.front().reduced.sum);
   };
   if (same_on_all_ranks(collective)) return std::ranges::all_of(ranks, same);
+  if (collective == algorithms::Collective::ping_pong) return same(ranks.back());
   const bool joined = collective == algorithms::Collective::reduce_scatter;
   std::int64_t received = 0;
   for (const RankState& rank : ranks) {

@@ -63,15 +63,15 @@ double terms(double messages, double words, double reduced) {
 TEST_CASE("Schemes are of the collective that they are named after") {
   for (const SchemeInfo& info : all_schemes()) {
     CAPTURE(info.name);
-    for (const Collective collective :
-         {Collective::allgather, Collective::reduce_scatter, Collective::alltoall}) {
+    for (const Collective collective : {Collective::allgather, Collective::reduce_scatter,
+                                        Collective::alltoall, Collective::ping_pong}) {
       CHECK((info.collective_kind == collective) == info.name.starts_with(name_of(collective)));
     }
   }
   CHECK(schemes_of(Collective::allgather).size() == 4);
   CHECK(schemes_of(Collective::reduce_scatter).size() == 3);
   CHECK(schemes_of(Collective::alltoall).size() == 3);
-  CHECK(schemes_of(Collective::allreduce).size() + 10 == all_schemes().size());
+  CHECK(schemes_of(Collective::allreduce).size() + 11 == all_schemes().size());
 }
 
 TEST_CASE("Collectives cost the textbooks' formulas where P divides n") {
@@ -89,6 +89,8 @@ TEST_CASE("Collectives cost the textbooks' formulas where P divides n") {
     CHECK(time("reduce_scatter_pairwise") == exactly(terms(p - 1, rest, rest)));
     CHECK(time("alltoall_pairwise") == exactly(terms(p - 1, rest, 0)));
     CHECK(time("alltoall_linear") == exactly(terms(p - 1, rest, 0)));
+    const double trips = ranks > 1 ? 2 : 0;
+    CHECK(time("ping_pong") == exactly(terms(trips, trips * static_cast<double>(n), 0)));
     CHECK(time("allgather_neighbor_exchange") ==
           exactly(terms(ranks % 2 == 0 ? p / 2 : p - 1, rest, 0)));
     if (std::has_single_bit(static_cast<unsigned>(ranks))) {

@@ -28,6 +28,7 @@ double bytes_of(const Json& row) { return 4 * row.at("elements").get<double>(); 
 
 /// The title of a row's panel: rows of the same one have the same.
 std::string panel_of(const Json& row) {
+  if (row.contains("panel")) return row.at("panel").get<std::string>();
   return fmt::format("{}, {}, {} ranks, {} {}, {}{}", row.at("machine").get<std::string>(),
                      row.at("collective").get<std::string>(), row.at("ranks").get<int>(),
                      row.at("run").get<std::string>(), row.at("test").get<std::string>(),
@@ -40,7 +41,10 @@ std::string panel_of(const Json& row) {
 Figure measured_figure(const std::vector<Json>& validation) {
   const std::vector<Json> rows = of_kind(validation, "row");
   if (rows.empty()) {
-    throw InputError("report: nothing was measured; give the validation.jsonl of 'validate -o'");
+    throw InputError(
+        "report: nothing was measured and simulated; give the validation.jsonl of 'validate -o', "
+        "or "
+        "rows of 'measure -o' and of simulations of the same points");
   }
   double fewest = std::numeric_limits<double>::infinity();
   double most = 0;

@@ -2,28 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/compare.hpp"
 #include "sim/app/experiment/networks.hpp"
+#include "sim/app/studies/validate/accuracy.hpp"
 
 namespace thinwire::report {
 
 namespace {
 
-/// What a point computes, whatever it runs on.
-std::string computation_of(const experiment::Point& point) {
-  Json json = to_json(point);
-  for (const char* where :
-       {"network", "platform", "placement", "packets", "time_resolution_s", "flows_per_port",
-        "machine", "links", "record", "iterations", "granule"}) {
-    json.erase(where);
-  }
-  if (algorithms::find_scheme(point.scheme).dense) {
-    for (const char* of_selection : {"k", "input", "seed"}) json.erase(of_selection);
-  }
+/// What a point computes, in however many iterations.
+std::string computed_by(const experiment::Point& point) {
+  Json json = experiment::computation_of(point);
+  json.erase("iterations");
   return json.dump();
 }
 
@@ -35,6 +31,15 @@ bool has_time(const experiment::Row& row) {
 
 std::vector<Json> beside_measured(const std::vector<experiment::Row>& rows) {
   std::vector<Json> records;
+  const auto is_measured = [](const experiment::Row& row) {
+    return has_time(row) && row.outcome->measured;
+  };
+  if (std::ranges::none_of(rows, is_measured)) return records;
+  std::multimap<std::string, const experiment::Row*> simulated_rows;  // by what they compute
+  for (const experiment::Row& row : rows) {
+    if (has_time(row) && !row.outcome->measured)
+      simulated_rows.emplace(computed_by(row.point), &row);
+  }
   for (const experiment::Row& real : rows) {
     if (!has_time(real) || !real.outcome->measured) continue;
     const experiment::Point& point = real.point;
@@ -54,13 +59,9 @@ std::vector<Json> beside_measured(const std::vector<experiment::Row>& rows) {
           "formula_high_s", "formula_low_over_measured", "formula_high_over_measured"}) {
       record[key] = nullptr;
     }
-    bool found = false;
-    for (const experiment::Row& other : rows) {
-      if (!has_time(other) || other.outcome->measured ||
-          computation_of(other.point) != computation_of(point)) {
-        continue;
-      }
-      found = true;
+    const auto [begin, end] = simulated_rows.equal_range(computed_by(point));
+    for (auto at = begin; at != end; ++at) {
+      const experiment::Row& other = *at->second;
       const experiment::Comparison comparison = compare(other, 0);
       Json one = record;
       const double simulated = other.outcome->time().value();
@@ -74,9 +75,40 @@ std::vector<Json> beside_measured(const std::vector<experiment::Row>& rows) {
       one["formula_high_over_measured"] = comparison.formula_high / median;
       records.push_back(std::move(one));
     }
-    if (!found) records.push_back(std::move(record));
+    if (begin == end) records.push_back(std::move(record));
   }
   return records;
+}
+
+std::vector<Json> measured_curves(const std::vector<experiment::Row>& rows) {
+  std::vector<Json> curves;
+  for (const Json& record : beside_measured(rows)) {
+    if (record.at("simulated_s").is_null()) continue;
+    const double measured = record.at("measured_s").get<double>();
+    const double simulated = record.at("simulated_s").get<double>();
+    if (!(measured > 0) || !(simulated > 0)) continue;
+    const auto scheme = record.at("scheme").get<std::string>();
+    const algorithms::SchemeInfo info = algorithms::find_scheme(scheme);
+    const auto n = record.at("components").get<double>();
+    const Json& platform = record.at("platform");
+    const std::string place = platform.is_null()
+                                  ? record.at("network").get<std::string>()
+                                  : fmt::format("{}, {}", record.at("network").get<std::string>(),
+                                                platform.get<std::string>());
+    const int ranks = record.at("ranks").get<int>();
+    curves.push_back(
+        {{"kind", "row"},
+         {"panel", fmt::format("{}, {}, {} ranks", place, name_of(info.collective_kind), ranks)},
+         {"algorithm", info.dense
+                           ? scheme
+                           : fmt::format("{} d={:.3g}", scheme, record.at("k").get<double>() / n)},
+         {"elements", record.at("components")},
+         {"ranks", ranks},
+         {"measured_s", measured},
+         {"simulated_s", simulated},
+         {"error", studies::signed_error(measured, simulated)}});
+  }
+  return curves;
 }
 
 std::vector<Column> beside_measured_columns() {

@@ -15,5 +15,8 @@ namespace thinwire::report {
 /// the simulated row, with the α and β of its machine or platform. Rows without a time are left out.
 [[nodiscard]] std::vector<Json> beside_measured(const std::vector<experiment::Row>& rows);
 [[nodiscard]] std::vector<Column> beside_measured_columns();
+/// The same pairs as the figure of measured times draws them: rows as those of 'validate', which say
+/// their panel (network and platform, collective, ranks) and name sparse schemes with their density.
+[[nodiscard]] std::vector<Json> measured_curves(const std::vector<experiment::Row>& rows);
 
 }  // namespace thinwire::report

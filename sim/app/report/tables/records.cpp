@@ -27,6 +27,7 @@ std::optional<double> algorithm_bandwidth(const experiment::Row& row) {
 /// The factor by which nccl-tests multiply the bandwidth of a collective to compare it with the
 /// links.
 double bus_factor(algorithms::Collective collective, int ranks) {
+  if (collective == algorithms::Collective::ping_pong) return ranks > 1 ? 2 : 0;
   const double passes = collective == algorithms::Collective::allreduce ? 2 : 1;
   return passes * (ranks - 1) / ranks;
 }

@@ -96,7 +96,9 @@ bool has_scheme(const std::string& name) {
 /// Whether a scheme is named as one of this collective: allgather_ring. Those of an allreduce are
 /// named after what they do with the gradient.
 bool is_of(std::string_view scheme, std::string_view collective) {
-  const auto begins = [&](const std::string& other) { return scheme.starts_with(other + "_"); };
+  const auto begins = [&](const std::string& other) {
+    return scheme == other || scheme.starts_with(other + "_");
+  };
   if (collective != "allreduce") return begins(std::string(collective));
   return std::ranges::none_of(known_collectives(), begins);
 }
@@ -106,6 +108,7 @@ SchemeOfRow none(std::string why) { return {.scheme = {}, .why_none = std::move(
 }  // namespace
 
 SchemeOfRow scheme_of(const MeasuredRow& row) {
+  if (row.point) return {.scheme = row.point->scheme, .options = row.point->options};
   if (row.algorithm.empty()) {
     return none("the text names no algorithm; give FILE,algorithm=NAME");
   }

@@ -49,7 +49,7 @@ RowFilter row_filter(const JsonNode& node, std::string_view more = "run") {
     rows.collective = node.at("collective").text();
     const std::vector<std::string>& known = known_collectives();
     if (std::ranges::find(known, *rows.collective) == known.end()) {
-      node.at("collective").wrong("allreduce, allgather, reduce_scatter or alltoall");
+      node.at("collective").wrong("allreduce, allgather, reduce_scatter, alltoall or ping_pong");
     }
   }
   return rows;

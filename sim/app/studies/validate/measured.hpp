@@ -1,11 +1,14 @@
-// Reads measured times of collectives: a CSV of one row per point, and the text output of
-// nccl-tests and of the OSU micro-benchmarks.
+// Reads measured times of collectives: a CSV of one row per point, the text output of nccl-tests and
+// of the OSU micro-benchmarks, and the rows of 'thinwire measure'.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "sim/app/experiment/point.hpp"
 
 namespace thinwire::studies {
 
@@ -16,7 +19,7 @@ struct MeasuredRow {
   std::string test;  ///< the number of the test in the job
   int nodes = 1;
   int tasks_per_node = 1;
-  std::string collective;  ///< allreduce, allgather, reduce_scatter, alltoall
+  std::string collective;  ///< allreduce, allgather, reduce_scatter, alltoall, ping_pong
   std::string library;
   std::string algorithm;     ///< as the library or the benchmark names it; empty: not named
   bool gpu = false;          ///< the buffers were in GPU memory
@@ -28,12 +31,18 @@ struct MeasuredRow {
   double seconds = 0;
   double seconds_min = 0;  ///< of the repetitions; 0: not known
   std::string place;       ///< "FILE:LINE"
+  /// What was measured, of a row of 'thinwire measure'; null for others, which are dense collectives
+  /// that their names and sizes describe.
+  std::shared_ptr<const experiment::Point> point = nullptr;
+
+  /// How many components each rank selects; 0 of a dense collective.
+  [[nodiscard]] std::int64_t selected() const;
 };
 
 /// A file of measured rows, and what its text does not say.
 struct MeasuredFile {
   std::string path;
-  /// By the names of the columns of the CSV; only for output of nccl-tests and OSU.
+  /// By the names of the columns of the CSV; not for a CSV.
   std::map<std::string, std::string> facts = {};
 };
 
@@ -51,6 +60,8 @@ struct MeasuredFile {
 /// nccl-tests: the out-of-place time; nodes and tasks per node come from the list of ranks.
 /// OSU: the average latency over the ranks; the sizes of allgather and alltoall are those of one
 /// rank's block.
+/// Rows of 'thinwire measure': the median of the slowest rank. Rows of simulations and rows without
+/// a result, which such a file may hold too, are left out. The machine is a fact; run and test may be.
 [[nodiscard]] std::vector<MeasuredRow> read_measured(const MeasuredFile& file);
 
 /// The names of the collectives.

@@ -101,6 +101,22 @@ algorithms::Terms terms_of(const std::string& scheme,
   return 0.5 * (run.low + run.high);
 }
 
+algorithms::Terms terms_of(const experiment::Point& point) {
+  const algorithms::SchemeInfo info = algorithms::find_scheme(point.scheme);
+  const algorithms::Options options(info.options, point.options);
+  const algorithms::Interval run = info.cost({.ranks = point.ranks,
+                                              .n = point.space.components,
+                                              .k = info.dense ? point.space.components : point.k,
+                                              .iteration = std::max(1, point.iterations),
+                                              .options = &options,
+                                              .granule = point.space.granule,
+                                              .tensors = &point.tensors,
+                                              .alpha = point.machine.alpha,
+                                              .beta_per_word = point.machine.beta_per_word})
+                                       .run();
+  return 0.5 * (run.low + run.high);
+}
+
 PlainMachine fit_plain(const std::vector<TimedTerms>& rows) {
   // Each parameter starts at half of what it may be at most where it alone explains a row. A
   // parameter that is better at 0 would get there in endless steps, so all subsets are tried.

@@ -102,7 +102,8 @@ class Planner {
     const int ranks = ranks_of(row, placement);
     if (ranks == 1) return skip("one rank exchanges nothing");
     if (row.elements == 0) return skip("the size is no whole number of words of 4 bytes");
-    if (row.collective != "allreduce" && row.elements < ranks) {
+    const bool in_blocks = row.collective != "allreduce" && row.collective != "ping_pong";
+    if (in_blocks && !row.point && row.elements < ranks) {
       return skip("fewer elements than ranks: the blocks are empty");
     }
     result_.rows.push_back({.measured = row,
@@ -113,7 +114,8 @@ class Planner {
                             .point = point_of(*machine, row, found, ranks, placement),
                             .simulated = {},
                             .plain = {}});
-    terms_.push_back(terms_of(found.scheme, found.options, ranks, row.elements));
+    terms_.push_back(row.point ? terms_of(*row.point)
+                               : terms_of(found.scheme, found.options, ranks, row.elements));
   }
 
   Validation finish() {
@@ -131,6 +133,11 @@ class Planner {
 
  private:
   int ranks_of(const MeasuredRow& row, const std::optional<RunPlacement>& placement) {
+    if (row.point) {
+      if (!placement || placement->ranks == row.point->ranks) return row.point->ranks;
+      throw InputError(fmt::format("{}: lists {} ranks, and {} was measured with {}",
+                                   placement->path, placement->ranks, row.place, row.point->ranks));
+    }
     const std::int64_t said = std::int64_t{row.nodes} * row.tasks_per_node;
     if (!placement && said > experiment::setting_at("ranks").most) {
       throw InputError(fmt::format("{}: {} nodes x {} tasks are too many ranks", row.place,
@@ -150,14 +157,22 @@ class Planner {
   std::size_t point_of(const MachineDescription& machine, const MeasuredRow& row,
                        const SchemeOfRow& found, int ranks,
                        const std::optional<RunPlacement>& placement) {
-    Json given = machine.settings;
-    given["scheme"] = found.scheme;
-    for (const auto& [name, value] : found.options) {
-      std::visit([&, &key = name](auto v) { given["options"][key] = v; }, value);
+    Json given;
+    if (row.point) {
+      given = experiment::computation_of(*row.point);
+      given["granule"] = 1;
+      given.update(machine.settings);
+    } else {
+      given = machine.settings;
+      given["scheme"] = found.scheme;
+      for (const auto& [name, value] : found.options) {
+        std::visit([&, &key = name](auto v) { given["options"][key] = v; }, value);
+      }
+      given["ranks"] = ranks;
+      given["components"] = row.elements;
     }
-    given["ranks"] = ranks;
-    given["components"] = row.elements;
-    given["iterations"] = 1;  // a dense collective does the same in every iteration
+    // A dense collective does the same in every iteration.
+    if (!given.contains("iterations")) given["iterations"] = 1;
     if (placement && given.contains("platform")) given["placement"] = placement->path;
     experiment::Point point =
         experiment::point_from(given, fmt::format("{}, for {}", machine.path, row.place));
@@ -205,11 +220,11 @@ AccuracySummary summary_of(const Validation& validation, AccuracySummary summary
     const Prediction prediction{.measured = measured.seconds,
                                 .predicted = formula ? *row.plain : *row.simulated};
     predictions.push_back(prediction);
-    contenders.push_back(
-        {.choice = fmt::format("{} {} {} {} {} {}", measured.run, measured.test,
-                               measured.collective, row.ranks, measured.elements, measured.gpu),
-         .scheme = row.scheme,
-         .time = prediction});
+    contenders.push_back({.choice = fmt::format("{} {} {} {} {} {} {}", measured.run, measured.test,
+                                                measured.collective, row.ranks, measured.elements,
+                                                measured.gpu, measured.selected()),
+                          .scheme = row.scheme,
+                          .time = prediction});
   }
   summary.errors = error_figures(predictions);
   summary.choices = choice_figures(contenders);

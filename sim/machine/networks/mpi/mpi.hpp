@@ -42,9 +42,7 @@ class MpiNetwork final : public ProcessNetwork {
   MpiNetwork& operator=(MpiNetwork&&) = delete;
   ~MpiNetwork() override;
 
-  /// A rank that waits so many seconds, and nothing arrives, throws DeadlockError; 0: it waits
-  /// forever.
-  void limit_waiting(double seconds) { transport_.limit_waiting(seconds); }
+  void wait_as(const WaitingSettings& waiting) { transport_.wait_as(waiting); }
 
   /// Throws InputError unless there are `ranks` processes. A timeline gets nothing.
   RunReport run(int ranks, const RankProgram& program) override;

@@ -11,6 +11,14 @@
 
 namespace thinwire::networks {
 
+/// How a rank waits for messages, in seconds.
+struct WaitingSettings {
+  double limit = 0;  ///< a rank at which nothing arrives for so long throws DeadlockError; 0: never
+  /// Sleep between looks for messages, which leaves the processor to ranks on the same core; 0: look
+  /// again at once.
+  double pause = 0;
+};
+
 /// The program of run() is that of this process's rank, which all processes call together. It
 /// returns the same report on all of them. Local work takes the time that it takes, so compute()
 /// does nothing. After an exception the processes are out of step, so the only thing left to do is

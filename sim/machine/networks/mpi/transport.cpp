@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <functional>
+#include <thread>
 #include <utility>
 
 #include "sim/core/base/errors.hpp"
@@ -220,7 +222,7 @@ bool MpiTransport::progress(bool wait) {
   completed_.resize(requests_.size());
   statuses_.resize(requests_.size());
   int done = 0;
-  if (wait && limit_ == 0) {
+  if (wait && waiting_.limit == 0 && waiting_.pause == 0) {
     MPI_Waitsome(count, requests_.data(), &done, completed_.data(), statuses_.data());
   } else {
     const double begin = MPI_Wtime();
@@ -228,8 +230,11 @@ bool MpiTransport::progress(bool wait) {
       MPI_Testsome(count, requests_.data(), &done, completed_.data(), statuses_.data());
       if (done != 0) break;
       if (!wait) return false;
-      if (MPI_Wtime() - begin > limit_) {
-        throw DeadlockError(fmt::format("nothing has arrived for {} s", limit_));
+      if (waiting_.limit > 0 && MPI_Wtime() - begin > waiting_.limit) {
+        throw DeadlockError(fmt::format("nothing has arrived for {} s", waiting_.limit));
+      }
+      if (waiting_.pause > 0) {
+        std::this_thread::sleep_for(std::chrono::duration<double>(waiting_.pause));
       }
     }
   }

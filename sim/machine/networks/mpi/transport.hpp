@@ -21,6 +21,7 @@
 
 #include "sim/core/kernel/communicator.hpp"
 #include "sim/core/kernel/wire_format.hpp"
+#include "sim/machine/networks/mpi/process_network.hpp"
 
 namespace thinwire::networks {
 
@@ -62,8 +63,7 @@ class MpiTransport {
   /// returns false. Throws DeadlockError if nothing is under way, or if a rank has waited for as
   /// long as the limit says.
   bool progress(bool wait);
-  /// The limit in seconds; 0: none.
-  void limit_waiting(double seconds) { limit_ = seconds; }
+  void wait_as(const WaitingSettings& waiting) { waiting_ = waiting; }
 
   // The end of a run.
   /// The messages sent to each rank since the last call of forget_counts(), by strand and rank, and
@@ -125,7 +125,7 @@ class MpiTransport {
   std::array<MPI_Comm, 4> comms_{};
   std::size_t size_ = 0;
   int most_tag_ = 0;
-  double limit_ = 0;
+  WaitingSettings waiting_;
   std::deque<Operation> operations_;  // a deque, so that MPI's addresses stay valid
   std::vector<Index> free_;
   std::vector<MPI_Request> requests_;

@@ -170,7 +170,9 @@ TEST_CASE("measured times are points, and simulated ones lines, in a panel for e
     CHECK(texts.contains(text));
   }
   CHECK_THROWS_WITH_AS(static_cast<void>(figure_svg("measured", {}, {})),
-                       "report: nothing was measured; give the validation.jsonl of 'validate -o'",
+                       "report: nothing was measured and simulated; give the validation.jsonl of "
+                       "'validate -o', or rows of 'measure -o' and of simulations of the same "
+                       "points",
                        InputError);
 }
 

@@ -70,4 +70,22 @@ TEST_CASE("Of dense schemes neither k nor the seed matters, and what has no part
   CHECK(beside_measured({row_on("alphabeta", others, 1)}).empty());
 }
 
+TEST_CASE("Measured and simulated times of a network and number of ranks are a panel") {
+  const Json sparse{{"scheme", "topka"}, {"ranks", 4}, {"components", 100}, {"k", 5}};
+  const Json dense{{"scheme", "dense_ring"}, {"ranks", 4}, {"components", 100}};
+  Json alone = dense;
+  alone["ranks"] = 8;
+  const std::vector<Json> rows =
+      measured_curves({measured_row(sparse, 2), measured_row(dense, 4), measured_row(alone, 4),
+                       row_on("alphabeta", sparse, 1), row_on("alphabeta", dense, 8),
+                       row_on("counting", dense, 0)});
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].at("panel") == "alphabeta, allreduce, 4 ranks");
+  CHECK(rows[1].at("panel") == rows[0].at("panel"));
+  CHECK(rows[0].at("algorithm") == "topka d=0.05");
+  CHECK(rows[1].at("algorithm") == "dense_ring");
+  CHECK(rows[0].at("error") == -1);
+  CHECK(rows[1].at("error") == 1);
+}
+
 }  // namespace thinwire::report

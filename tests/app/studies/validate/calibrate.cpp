@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/app/experiment/results_file.hpp"
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/app/studies/validate/least_squares.hpp"
 #include "sim/core/base/errors.hpp"
@@ -134,6 +135,54 @@ TEST_CASE("A setting that the rows do not depend on keeps its value, and the oth
   CHECK(found.settings[1].path == "machine.eager_copy_s_per_word");
   CHECK_FALSE(found.settings[1].identified);
   CHECK(found.settings[1].value == 2e-9);
+}
+
+TEST_CASE("Rows of measure, among them a ping-pong and a sparse scheme, determine alpha and beta") {
+  // The rows are simulated on a machine that the fit does not know, and then called measured.
+  const thinwire::test::TemporaryFolder folder;
+  std::vector<Row> rows;
+  for (const char* scheme : {"ping_pong", "dense_ring", "topka"}) {
+    for (const int components : {100, 10'000, 1'000'000}) {
+      const Json given{{"scheme", scheme},
+                       {"ranks", 4},
+                       {"k", 50},
+                       {"components", components},
+                       {"iterations", 3},
+                       {"granule", 1},
+                       {"network", "alphabeta"},
+                       {"machine", {{"alpha_s", 7e-6}, {"beta_s_per_word", 3e-9}}}};
+      Row row = thinwire::experiment::simulate_point(
+          "measure", thinwire::experiment::point_from(given, "test"));
+      REQUIRE(row.outcome);
+      rows.push_back(row);  // a simulated one, which is left out
+      row.point.network = "mpi";
+      const thinwire::Seconds time = row.outcome->time();
+      row.outcome->measured = thinwire::experiment::Measured{
+          .time = {.median = time, .least = time, .p10 = time, .p90 = time},
+          .library = "a library",
+          .hosts = {"a", "b"}};
+      rows.push_back(row);
+    }
+  }
+  const std::string path = folder.write("rows.jsonl", thinwire::experiment::lines_of(rows));
+  const std::vector<thinwire::studies::MeasuredRow> measured = thinwire::studies::read_measured(
+      thinwire::studies::measured_file(path + ",machine=here,run=1"));
+  REQUIRE(measured.size() == 9);
+  CHECK(measured[0].collective == "ping_pong");
+  CHECK(measured[0].nodes == 2);
+  CHECK(measured[8].selected() == 50);
+  const Json start{
+      {"name", "here"},
+      {"settings",
+       {{"network", "alphabeta"}, {"machine", {{"alpha_s", 1e-6}, {"beta_s_per_word", 1e-9}}}}},
+      {"calibrated_on", {{{"run", "1"}}}}};
+  const MachineFit found = thinwire::studies::calibrate(
+      measured, thinwire::studies::read_machine(folder.write("here.json", start.dump())), "",
+      {"machine.alpha_s", "machine.beta_s_per_word"}, simulated);
+  CHECK(found.rows == 9);
+  REQUIRE(found.settings.size() == 2);
+  CHECK(found.settings[0].value == doctest::Approx(7e-6).epsilon(1e-3));
+  CHECK(found.settings[1].value == doctest::Approx(3e-9).epsilon(1e-3));
 }
 
 TEST_CASE("What cannot be fitted is refused") {

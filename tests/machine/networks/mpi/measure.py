@@ -76,6 +76,40 @@ check(len(feedback[0]["result"]["global_errors"]) == 4, "global errors of all it
 beside = rows(2, "--scheme", "dense_ring", "-n", "1000", "--beside-mpi")
 check(beside[0]["result"]["measured"]["library_allreduce"]["min_s"] > 0, "the library's time")
 
+# A ping-pong costs two messages of the whole vector, and two ranks have a part in it.
+ping_pong = rows(3, "--scheme", "ping_pong", "-n", "1,1000,30000")
+for row in ping_pong:
+    sent = [row["result"][key] for key in ("messages_sent_max", "words_sent_max")]
+    check(sent == [1, row["point"]["components"]] and row["result"]["ranks_agree"], f"ping_pong: {sent}")
+
+with tempfile.TemporaryDirectory() as folder:
+    # Measured rows are what a machine is calibrated on, and stand beside simulated ones in the report.
+    file = pathlib.Path(folder) / "rows.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in ping_pong), encoding="utf-8")
+    machine = pathlib.Path(folder) / "here.json"
+    machine.write_text(json.dumps({
+        "name": "here", "calibrated_on": [{"run": "1"}],
+        "settings": {"network": "alphabeta", "machine": {"alpha_s": 1e-5, "beta_s_per_word": 1e-9}}}),
+        encoding="utf-8")
+    fitted = subprocess.run([thinwire, "calibrate", "--machine", str(machine), "--measured",
+                             f"{file},machine=here,run=1", "--fit", "machine.alpha_s"],
+                            capture_output=True, text=True, cwd=folder, check=False)
+    check(fitted.returncode == 0, fitted.stderr)
+    if fitted.returncode == 0:
+        check(json.loads(fitted.stdout)["calibration"]["rows"] == 3, fitted.stdout)
+    for facts, reason in (("", "machine=..."), (",machine=here,nodes=2", "leave the fact out")):
+        refused = subprocess.run([thinwire, "calibrate", "--machine", str(machine), "--measured",
+                                  f"{file}{facts}", "--fit", "machine.alpha_s"],
+                                 capture_output=True, text=True, cwd=folder, check=False)
+        check(refused.returncode == 2 and reason in refused.stderr, refused.stderr)
+    with file.open("a", encoding="utf-8") as beside:
+        beside.write(subprocess.run(
+            [thinwire, "run", "--scheme", "ping_pong", "-n", "1,1000,30000", "-P", "3", "--format",
+             "jsonl"], capture_output=True, text=True, check=True).stdout)
+    drawn = subprocess.run([thinwire, "report", str(file), "--figure", "measured"],
+                           capture_output=True, text=True, check=False)
+    check("alphabeta, ping_pong, 3 ranks" in drawn.stdout, f"{drawn.stdout[:500]}{drawn.stderr}")
+
 with tempfile.TemporaryDirectory() as folder:
     file = pathlib.Path(folder) / "here.jsonl"
     for _ in range(2):
@@ -96,6 +130,7 @@ BAD = {  # starting processes takes time: each is one run
     ("--set", "granule=4"): "/granule",
     ("--set", "network=smpi"): "/network",
     ("--set", "workload.model=bert"): "/workload",
+    ("--set", "machine.overhead_s=1e-6"): "/machine/overhead_s",
     ("--profile", "bert", "--set", "input.statistical=true"): "/input/statistical",
     ("--trace", "/nowhere.h5"): "nowhere",
     ("--no-such-flag",): "--no-such-flag",

@@ -166,7 +166,7 @@ const std::map<std::string, std::function<void(MpiNetwork&)>>& cases() {
        }},
       {"waits",
        [](MpiNetwork& mpi) {
-         mpi.limit_waiting(0.3);
+         mpi.wait_as({.limit = 0.3, .pause = 1e-4});
          mpi.run(mpi.size(), waits_in_vain);
        }},
       {"unreceived", [](MpiNetwork& mpi) { mpi.run(mpi.size(), sends_to_nobody); }},

@@ -44,11 +44,11 @@ export const winners = (data, filters) => data.cells
       second: second ? second[0] : null, lead: second && time > 0 ? second[1] / time : null };
   });
 
-/** Records of `validate` by panel: rows of the same machine, run, test, collective and ranks, those of a panel by size. */
+/** Measured rows by panel: rows of `validate` of the same machine, run, test, collective and ranks; those of `measure` say their panel. By size in a panel. */
 export const measuredPanels = (records) => {
   const panels = new Map();
   for (const r of records.filter((record) => record.kind === "row")) {
-    const title = `${r.machine}, ${r.collective}, ${r.ranks} ranks, ${r.run} ${r.test}, ${r.basis}${r.gpu ? ", GPU buffers" : ""}`;
+    const title = r.panel ?? `${r.machine}, ${r.collective}, ${r.ranks} ranks, ${r.run} ${r.test}, ${r.basis}${r.gpu ? ", GPU buffers" : ""}`;
     if (!panels.has(title)) panels.set(title, []);
     panels.get(title).push({ ...r, bytes: 4 * r.elements });
   }

@@ -1,0 +1,66 @@
+#include "algorithms/schemes/ping_pong.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "algorithms/collectives/tags.hpp"
+#include "algorithms/schemes/dense.hpp"
+
+namespace thinwire::algorithms {
+
+namespace {
+
+class PingPong final : public Scheme {
+ public:
+  explicit PingPong(const SchemeSetup& setup) : space_(setup.space) {}
+
+  Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
+    const auto phase = comm.phase("ping_pong");
+    const Rank first(0);
+    const Rank last(comm.size() - 1);
+    Message held;
+    if (comm.rank() == first) {
+      held = message_of(gradient, space_);
+      gradient = {};
+      if (last != first) {
+        const Request back = comm.irecv(last, kPingPongTag);
+        co_await comm.wait(comm.isend(last, kPingPongTag, std::move(held)));
+        held = co_await comm.wait(back);
+      }
+    } else if (comm.rank() == last) {
+      gradient = {};
+      held = co_await comm.wait(comm.irecv(first, kPingPongTag));
+      co_await comm.wait(comm.isend(first, kPingPongTag, held));
+    } else {
+      co_return Reduced{.sum = DenseBlock(0, {}), .contributed = {}};
+    }
+    co_return Reduced{.sum = DenseBlock::from(held.payload), .contributed = {}};
+  }
+
+ private:
+  GradientSpace space_;
+};
+
+Cost ping_pong_cost(const CostInput& in) {
+  const double messages = in.ranks > 1 ? 2 : 0;
+  const Terms terms{messages, messages * static_cast<double>(in.n), 0};
+  return exact_cost(terms, terms);
+}
+
+}  // namespace
+
+SchemeInfo ping_pong_scheme() {
+  return {.name = "ping_pong",
+          .collective_kind = Collective::ping_pong,
+          .summary = "the vector of rank 0 to the last rank and back",
+          .source = "OSU Micro-Benchmarks, osu_latency",
+          .paper = {.latency = "2 min(1, P-1)", .words = "2n min(1, P-1)"},
+          .exact_when = "always",
+          .dense = true,
+          .run_cost = ping_pong_cost,
+          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+            return std::make_unique<PingPong>(setup);
+          }};
+}
+
+}  // namespace thinwire::algorithms
