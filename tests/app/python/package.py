@@ -146,7 +146,7 @@ class Package(unittest.TestCase):
     def test_baseline(self):
         common = {"scheme": "dense_ring", "components": 1000}
         thinwire.run(**common, ranks=[2, 4], output="old.jsonl")
-        rows = [json.loads(line) for line in open("old.jsonl")]
+        rows = [json.loads(line) for line in pathlib.Path("old.jsonl").read_text().splitlines()]
         for row in rows:  # as if an older version had simulated the first one 2 % faster
             if row["point"]["ranks"] == 2:
                 row["result"]["iteration_times_s"] = [
@@ -195,7 +195,7 @@ class Package(unittest.TestCase):
     def test_names(self):
         self.assertIn("oktopk", thinwire.schemes())
         self.assertIn("fat_tree", thinwire.platforms())
-        self.assertEqual(f"thinwire {thinwire.__version__}", program("--version").stdout.strip())
+        self.assertEqual(thinwire.__version__, program("--version").stdout.strip())
 
     def test_other_threads_go_on(self):
         counted = 0
