@@ -236,7 +236,7 @@ LegendEntry legend_of(const Series& series, std::string text) {
 namespace {
 
 /// A figure in units of the drawing, of which the font has kFontSize.
-struct Layout {
+struct LaidOut {
   std::string body = {};
   double width = 0;
   double height = 0;
@@ -244,7 +244,7 @@ struct Layout {
 };
 
 /// `higher`: added to the height of every panel.
-Layout laid_out(const Figure& figure, const FigureStyle& style, double higher) {
+LaidOut laid_out(const Figure& figure, const FigureStyle& style, double higher) {
   const auto panels = static_cast<double>(figure.panels.size());
   const double given = style.width > 0 ? (style.width - kGap) / (figure.panel_width + kGap) : 2;
   const double columns = std::clamp(std::round(given), 1.0, std::max(1.0, panels));
@@ -302,7 +302,7 @@ std::string svg_of(const Figure& figure, const FigureStyle& style) {
   const double scale = style.font_size / kFontSize;
   FigureStyle inner = style;
   inner.width /= scale;
-  Layout layout = laid_out(figure, inner, 0);
+  LaidOut layout = laid_out(figure, inner, 0);
   if (style.height > 0) {
     double least = 0;  // the lowest of the panels
     for (const Panel& panel : figure.panels) {
