@@ -88,7 +88,7 @@ TEST_CASE("calibrate puts trials aside that another version made") {
                   folder.write("mine.json", kOnAlphaBeta) + " --fit machine.alpha_s");
   std::filesystem::current_path(before);
   CHECK(ended.exit_code == 0);
-  CHECK(ended.err.find("calibrate.jsonl:1: /point: unknown key 'of_another_time'") !=
+  CHECK(ended.err.find("calibrate.jsonl:1: /point: /of_another_time: unknown key") !=
         std::string::npos);
   CHECK(ended.err.find("is now results/local/calibrate.jsonl.old") != std::string::npos);
   CHECK(text_of(folder.path("results/local/calibrate.jsonl.old")) == stale);
