@@ -36,7 +36,17 @@ install(FILES tools/completion/thinwire.bash RENAME thinwire
 install(PROGRAMS tools/slurm/sweep.sbatch DESTINATION ${share}/slurm COMPONENT program)
 install(FILES README.md CHANGELOG.md ${PROJECT_BINARY_DIR}/changelog.gz cmake/copyright
         DESTINATION ${doc} COMPONENT program)
-install(DIRECTORY docs DESTINATION ${doc} COMPONENT program)
+
+# -- documentation --
+install(DIRECTORY docs DESTINATION ${doc} COMPONENT documentation)
+install(FILES ${PROJECT_BINARY_DIR}/changelog.gz cmake/copyright DESTINATION ${doc}-doc COMPONENT documentation)
+
+# -- python: the package itself is installed by sim/app/python --
+if(THINWIRE_HAS_PYTHON)
+  set(python_doc ${CMAKE_INSTALL_DATADIR}/doc/python3-thinwire)
+  install(FILES ${PROJECT_BINARY_DIR}/changelog.gz cmake/copyright DESTINATION ${python_doc} COMPONENT python)
+  install(DIRECTORY examples/notebook DESTINATION ${python_doc}/examples COMPONENT python)
+endif()
 
 # -- development --
 foreach(folder IN ITEMS sim algorithms topologies traces)
@@ -78,9 +88,12 @@ set(CPACK_PACKAGE_NAME thinwire)
 set(CPACK_PACKAGE_CONTACT "Thinwire maintainers <maintainers@thinwire.invalid>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_COMPONENTS_ALL program development)
+set(CPACK_COMPONENTS_ALL program development documentation)
 if(THINWIRE_HAS_MPI)
   list(APPEND CPACK_COMPONENTS_ALL mpi)
+endif()
+if(THINWIRE_HAS_PYTHON)
+  list(APPEND CPACK_COMPONENTS_ALL python)
 endif()
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -92,7 +105,7 @@ for sparse and dense gradients, on the alpha-beta machine of their papers and
 on SimGrid's models of real networks, and compares them with their formulas.")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME thinwire)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS bash-completion)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "bash-completion, thinwire-doc")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
 "Development files of Thinwire, which simulates the allreduce collectives
 that distributed training uses for sparse and dense gradients: headers, static
@@ -101,7 +114,7 @@ sparsifiers of its own to Thinwire, and an example of one.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME thinwire-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "thinwire (= ${PROJECT_VERSION}), libfmt-dev, nlohmann-json3-dev, libsimgrid-dev, libboost-graph-dev, libhdf5-dev, libexpat1-dev, pkg-config, librsvg2-dev")
+  "thinwire (= ${PROJECT_VERSION}), libfmt-dev, nlohmann-json3-dev, libsimgrid-dev, libboost-graph-dev, libhdf5-dev, libexpat1-dev, pkg-config, librsvg2-dev, libfontconfig-dev")
 set(CPACK_COMPONENT_MPI_DESCRIPTION
 "Thinwire simulates the allreduce collectives that distributed training uses
 for sparse and dense gradients. This program, which 'thinwire measure' runs,
@@ -109,4 +122,23 @@ executes the same collectives on real MPI processes, checks and times them.")
 set(CPACK_DEBIAN_MPI_PACKAGE_NAME thinwire-mpi)
 set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "thinwire (= ${PROJECT_VERSION})")
+set(CPACK_COMPONENT_DOCUMENTATION_DESCRIPTION
+"Documentation of Thinwire, which simulates the allreduce collectives that
+distributed training uses for sparse and dense gradients: the user guide, the
+output format, the cost models of the schemes, and how each part is validated.")
+set(CPACK_DEBIAN_DOCUMENTATION_PACKAGE_NAME thinwire-doc)
+set(CPACK_DEBIAN_DOCUMENTATION_PACKAGE_SECTION doc)
+set(CPACK_DEBIAN_DOCUMENTATION_PACKAGE_ARCHITECTURE all)
+if(THINWIRE_HAS_PYTHON)
+  set(CPACK_COMPONENT_PYTHON_DESCRIPTION
+"Python package of Thinwire, which simulates the allreduce collectives that
+distributed training uses for sparse and dense gradients. Simulations, sweeps,
+comparisons and recommendations return pandas data frames.")
+  math(EXPR next_minor "${Python_VERSION_MINOR} + 1")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-thinwire)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+    "thinwire (= ${PROJECT_VERSION}), python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), python3 (<< ${Python_VERSION_MAJOR}.${next_minor}), python3-pandas")
+endif()
 include(CPack)

@@ -10,7 +10,7 @@ done
 work=$(mktemp -d)
 installed=
 cleanup() {
-  [[ -z "$installed" ]] || dpkg --purge thinwire > /dev/null 2>&1 || true
+  [[ -z "$installed" ]] || dpkg --purge python3-thinwire thinwire-doc thinwire > /dev/null 2>&1 || true
   rm -rf "$work"
 }
 trap cleanup EXIT
@@ -19,6 +19,8 @@ fail() { echo "$*"; exit 1; }
 cpack --config "$build/CPackConfig.cmake" -B "$work" > "$work/cpack.log" 2>&1 || fail "$(cat "$work/cpack.log")"
 program=$(ls "$work"/thinwire_*.deb)
 development=$(ls "$work"/thinwire-dev_*.deb)
+documentation=$(ls "$work"/thinwire-doc_*_all.deb)
+python=$(ls "$work"/python3-thinwire_*.deb 2> /dev/null || true)
 
 # Every library that the program loads comes from a package that it depends on.
 dpkg-deb -x "$program" "$work/root"
@@ -51,15 +53,37 @@ run_it() { # run_it PROGRAM SHARE
   "$1" recommend --model bert --device p100 -P 2 --fast --schemes topka > "$work/out" || fail "recommend"
 }
 (cd "$work" && run_it "$work/root/usr/bin/thinwire" "$work/root/usr/share/thinwire")
-for file in man/man1/thinwire.1.gz bash-completion/completions/thinwire doc/thinwire/copyright \
-  doc/thinwire/docs/user-guide.md; do
+for file in man/man1/thinwire.1.gz bash-completion/completions/thinwire doc/thinwire/copyright; do
   [[ -s "$work/root/usr/share/$file" ]] || fail "no $file"
 done
+dpkg-deb -c "$documentation" | grep 'usr/share/doc/thinwire/docs/user-guide.md' > /dev/null || fail "no user guide"
 dpkg-deb -c "$development" | grep 'include/thinwire/algorithms/scheme.hpp' > /dev/null || fail "no headers"
+# The Python package runs where it is unpacked beside the program, by what that brings.
+run_python() { # run_python PATH FOLDER: for PYTHONPATH, and where the package is to come from
+  PYTHONPATH=$1 /usr/bin/python3 - "$2" << 'PYTHON'
+import sys
+import thinwire
+frame = thinwire.run(scheme="dense_ring", ranks=4, components=1000, network="links", platform="fat_tree")
+assert frame.ranks_agree[0] and frame.platform[0] == "fat_tree", frame
+try:
+    thinwire.run(network="links", platform="nothing")
+except thinwire.InputError as error:
+    assert "unknown platform" in str(error), error
+assert sys.argv[1] in thinwire.__file__, thinwire.__file__
+PYTHON
+}
+if [[ -n "$python" ]]; then
+  for package in $(dpkg-deb -f "$python" Depends | sed 's/([^)]*)//g; s/,/ /g'); do
+    [[ $package == thinwire ]] || dpkg-query -W "$package" > /dev/null || fail "python3-thinwire: no $package"
+  done
+  dpkg-deb -x "$python" "$work/root"
+  (cd "$work" && run_python "$work/root/usr/lib/python3/dist-packages" "$work/root") || fail "python"
+fi
 ! dpkg-deb -c "$development" | grep 'usr/bin/' > /dev/null || fail "thinwire-dev has programs"
 
 if [[ "${2:-}" == --lintian ]]; then
-  lintian --allow-root --fail-on error,warning "$program" "$development" ||
+  # shellcheck disable=SC2086 # there may be no Python package
+  lintian --allow-root --fail-on error,warning "$program" "$development" "$documentation" $python ||
     fail "lintian has something against it"
 fi
 
@@ -70,9 +94,15 @@ if [[ $(id -u) -ne 0 ]] || dpkg-query -W thinwire > /dev/null 2>&1; then
 fi
 dpkg-query -L thinwire > /dev/null 2>&1 && fail "thinwire is known to dpkg"
 installed=yes
-dpkg -i "$program" > "$work/dpkg.log" 2>&1 || fail "$(cat "$work/dpkg.log")"
+# shellcheck disable=SC2086 # there may be no Python package
+dpkg -i "$program" "$documentation" $python > "$work/dpkg.log" 2>&1 || fail "$(cat "$work/dpkg.log")"
 (cd / && run_it /usr/bin/thinwire /usr/share/thinwire)
-dpkg --purge thinwire > "$work/dpkg.log" 2>&1 || fail "$(cat "$work/dpkg.log")"
+[[ -s /usr/share/doc/thinwire/docs/user-guide.md ]] || fail "no user guide in /usr/share/doc/thinwire"
+if [[ -n "$python" ]]; then
+  (cd / && run_python '' /usr/lib/python3/dist-packages) || fail "installed python"
+  dpkg --purge python3-thinwire > "$work/dpkg.log" 2>&1 || fail "$(cat "$work/dpkg.log")"
+fi
+dpkg --purge thinwire-doc thinwire > "$work/dpkg.log" 2>&1 || fail "$(cat "$work/dpkg.log")"
 installed=
 [[ ! -e /usr/bin/thinwire && ! -e /usr/share/thinwire ]] || fail "removed, and something is left"
-echo "built, unpacked, installed, run and removed: $(basename "$program"), $(basename "$development")"
+echo "built, unpacked, installed, run and removed: $(cd "$work" && echo ./*.deb)"

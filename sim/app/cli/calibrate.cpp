@@ -1,14 +1,17 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/progress.hpp"
+#include "sim/app/experiment/results_file.hpp"
 #include "sim/app/experiment/settings.hpp"
 #include "sim/app/experiment/sweep.hpp"
 #include "sim/app/studies/validate/calibrate.hpp"
@@ -31,6 +34,20 @@ struct CalibrateFlags {
 /// Points that were simulated before, in this run or an earlier one, are taken from this file.
 constexpr const char* kTrials = "results/local/calibrate.jsonl";
 
+/// Puts trials aside that cannot be read: they are of a version with other settings.
+void put_stale_trials_aside() {
+  std::error_code ignored;
+  if (!std::filesystem::exists(kTrials, ignored)) return;
+  try {
+    static_cast<void>(experiment::read_rows(kTrials));
+  } catch (const InputError& error) {
+    const std::string aside = std::string(kTrials) + ".old";
+    std::filesystem::rename(kTrials, aside, ignored);
+    if (ignored) throw;
+    say("{}; the file is now {}, and its points are simulated again", error.what(), aside);
+  }
+}
+
 int run(CalibrateFlags& flags) {
   std::vector<studies::MeasuredRow> measured;
   for (const std::string& argument : flags.measured) {
@@ -39,6 +56,7 @@ int run(CalibrateFlags& flags) {
     std::ranges::move(rows, std::back_inserter(measured));
   }
   const std::string file = studies::machine_file(flags.machine);
+  put_stale_trials_aside();
   std::size_t trials = 0;
   const studies::MachineFit found = studies::calibrate(
       measured, studies::read_machine(file), flags.placements, flags.settings,

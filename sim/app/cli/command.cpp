@@ -325,6 +325,22 @@ std::string comparison_text(const std::vector<experiment::Row>& rows, double tol
   return text;
 }
 
+std::vector<experiment::Row> read_results(const std::vector<std::string>& files) {
+  std::vector<experiment::Row> rows;
+  for (const std::string& path : files) {
+    experiment::RowsFile file = experiment::read_rows(path);
+    if (file.truncated) say("{}: the last line is not complete and is left out", path);
+    if (file.rows.empty()) throw InputError(fmt::format("{}: holds no results", path));
+    std::ranges::move(file.rows, std::back_inserter(rows));
+  }
+  experiment::UniqueRows unique = experiment::unique_rows(std::move(rows));
+  if (unique.repeated > 0) {
+    say("{} results occur more than once; the last of each is used", unique.repeated);
+  }
+  say_contradictions(unique);
+  return std::move(unique.rows);
+}
+
 std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
                                         const std::vector<std::string>& where) {
   for (const std::string& condition : where) {

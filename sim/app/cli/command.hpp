@@ -78,6 +78,9 @@ enum class Detail : std::uint8_t { brief, full };
 void prepare_for_packets(const std::vector<experiment::Point>& points, const std::string& config);
 /// A short description of a point, for progress and error messages.
 [[nodiscard]] std::string name_of(const experiment::Point& point);
+/// The rows of all files, each key once; what was left out is said on stderr. Throws InputError if a
+/// file holds none.
+[[nodiscard]] std::vector<experiment::Row> read_results(const std::vector<std::string>& files);
 /// The rows whose column KEY is one of the values, for each KEY=VALUE[,VALUE] of `where`; columns
 /// are those of record_of. Throws InputError if a column is unknown or no row remains.
 [[nodiscard]] std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,

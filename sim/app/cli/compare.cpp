@@ -1,7 +1,7 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,6 +9,7 @@
 
 #include "sim/app/cli/command.hpp"
 #include "sim/app/experiment/compare.hpp"
+#include "sim/app/report/tables/baseline.hpp"
 #include "sim/app/report/tables/beside_measured.hpp"
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
@@ -25,6 +26,7 @@ struct CompareFlags {
   std::string group_by;
   std::string sort_by;
   bool beside_measured = false;
+  std::vector<std::string> baseline;
   std::optional<double> tolerance;
   report::Format format = report::Format::table;
 };
@@ -34,23 +36,6 @@ struct Result {
   experiment::Row row;
   Json record;
 };
-
-/// The rows of all files, each key once.
-std::vector<experiment::Row> rows_of(const std::vector<std::string>& files) {
-  std::vector<experiment::Row> rows;
-  for (const std::string& path : files) {
-    experiment::RowsFile file = experiment::read_rows(path);
-    if (file.truncated) say("{}: the last line is not complete and is left out", path);
-    if (file.rows.empty()) throw InputError(fmt::format("{}: holds no results", path));
-    std::ranges::move(file.rows, std::back_inserter(rows));
-  }
-  experiment::UniqueRows unique = experiment::unique_rows(std::move(rows));
-  if (unique.repeated > 0) {
-    say("{} results occur more than once; the last of each is used", unique.repeated);
-  }
-  say_contradictions(unique);
-  return std::move(unique.rows);
-}
 
 std::vector<Json> records_of(const std::vector<Result>& results) {
   std::vector<Json> records;
@@ -84,7 +69,7 @@ std::string groups_text(const std::vector<Result>& results, const CompareFlags& 
 
 /// Prints measured times beside simulated ones.
 int print_beside_measured(const CompareFlags& flags) {
-  const std::vector<experiment::Row> rows = rows_where(rows_of(flags.results), flags.where);
+  const std::vector<experiment::Row> rows = rows_where(read_results(flags.results), flags.where);
   std::vector<Json> records = report::beside_measured(rows);
   if (records.empty()) {
     throw InputError(
@@ -99,6 +84,37 @@ int print_beside_measured(const CompareFlags& flags) {
   return report_troubles(rows) ? kFailed : 0;
 }
 
+/// Prints the ratios of results to those of a baseline.
+int print_against_baseline(const CompareFlags& flags, double tolerance) {
+  const std::vector<experiment::Row> rows = rows_where(read_results(flags.results), flags.where);
+  // A point that the conditions exclude is not missing.
+  const std::vector<experiment::Row> before = rows_where(read_results(flags.baseline), flags.where);
+  std::vector<Json> records = report::baseline_records(rows, before, tolerance);
+  const auto without = std::ranges::count_if(records, [](const Json& record) {
+    return record.at("change") == "new" || record.at("change") == "missing";
+  });
+  if (without == std::ssize(records)) {
+    throw InputError(fmt::format("--baseline: {} has no point of {}",
+                                 fmt::join(flags.baseline, ", "), fmt::join(flags.results, ", ")));
+  }
+  if (!flags.sort_by.empty()) {
+    report::check_column("--sort-by", flags.sort_by, report::columns_of(records));
+    sort_by(records, flags.sort_by, [](const Json& r) -> const Json& { return r; });
+  }
+  const std::vector<report::Column> columns = report::baseline_columns(records);
+  for (Json& record : records) {
+    if (flags.format != report::Format::table) record.erase("settings");
+  }
+  fmt::print("{}", render(flags.format, records, columns));
+  static_cast<void>(report_troubles(rows));
+  const auto stopped = std::ranges::count_if(
+      records, [](const Json& record) { return !report::passes_gate(record); });
+  if (stopped == 0) return 0;
+  say("{} of {} points are missing, failed, or differ from the baseline by more than {}", stopped,
+      records.size(), tolerance);
+  return flags.tolerance ? kFailed : 0;
+}
+
 int run(const CompareFlags& flags) {
   if (flags.beside_measured) return print_beside_measured(flags);
   const double tolerance = flags.tolerance.value_or(kExactTolerance);
@@ -106,8 +122,9 @@ int run(const CompareFlags& flags) {
     throw InputError(
         fmt::format("--tolerance: {} is not valid; expected a number from 0", tolerance));
   }
+  if (!flags.baseline.empty()) return print_against_baseline(flags, tolerance);
   std::vector<Result> results;
-  for (experiment::Row& row : rows_where(rows_of(flags.results), flags.where)) {
+  for (experiment::Row& row : rows_where(read_results(flags.results), flags.where)) {
     Json record = report::record_of(row, compare(row, tolerance));
     results.push_back({.row = std::move(row), .record = std::move(record)});
   }
@@ -185,10 +202,17 @@ void add_compare(Command& app) {
       "one row per measured result and simulated result of the same point, with their ratio");
   beside.excludes(group_by);
   command
+      .add_option("--baseline", flags->baseline,
+                  "results of an earlier version: one row per point, with the ratios of its time, "
+                  "words and messages to those of the baseline")
+      .excludes(group_by)
+      .excludes(beside)
+      .value_text("OLD.jsonl");
+  command
       .add_option(
           "--tolerance", flags->tolerance,
           "exit with 1 if a result differs from an exact formula, or lies outside an interval, by "
-          "more than this share")
+          "more than this share; with --baseline, if it differs from that")
       .excludes(beside)
       .value_text("SHARE");
   add_format(command, flags->format);
@@ -202,6 +226,7 @@ void add_compare(Command& app) {
       "  congested, faster    slower or faster than the α-β machine on this platform; not judged\n"
       "Examples:\n"
       "  thinwire compare table1.jsonl --tolerance 1e-9\n"
+      "  thinwire compare new.jsonl --baseline old.jsonl --tolerance 0.01\n"
       "  thinwire compare platforms.jsonl --where network=smpi --where "
       "platform=fat_tree,nvlink_ib\n"
       "  thinwire compare a.jsonl b.jsonl --group-by scheme,ranks --sort-by time_s_median");

@@ -19,7 +19,17 @@ namespace thinwire::cli {
 
 namespace {
 
-/// The value of "--set KEY=VALUE": JSON, or else a number as the setting's flag takes it, or text.
+void apply_setting(Json& point, const std::string& setting) {
+  const std::size_t equals = setting.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw InputError(fmt::format("--set {}: expected KEY=VALUE, as in input.overlap=0.5", setting));
+  }
+  const std::string key = setting.substr(0, equals);
+  experiment::set_by_path(point, key, value_from(key, setting.substr(equals + 1)));
+}
+
+}  // namespace
+
 Json value_from(const std::string& key, const std::string& text) {
   try {
     Json value = parse_json(text, "--set " + key);
@@ -33,17 +43,6 @@ Json value_from(const std::string& key, const std::string& text) {
   if (const auto number = parse_quantity(text)) return *number;
   return text;
 }
-
-void apply_setting(Json& point, const std::string& setting) {
-  const std::size_t equals = setting.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    throw InputError(fmt::format("--set {}: expected KEY=VALUE, as in input.overlap=0.5", setting));
-  }
-  const std::string key = setting.substr(0, equals);
-  experiment::set_by_path(point, key, value_from(key, setting.substr(equals + 1)));
-}
-
-}  // namespace
 
 std::vector<experiment::Point> points_of(const std::string& config, const Json& given,
                                          const std::vector<std::string>& settings,

@@ -10,6 +10,10 @@
 
 namespace thinwire::cli {
 
+/// The value of a setting from a word, as "--set KEY=VALUE" takes it: JSON, or else a number as the
+/// setting's flag takes it, or text.
+[[nodiscard]] Json value_from(const std::string& key, const std::string& text);
+
 /// One point for each combination of the values of the lists in `given`, each once. `config` is a
 /// file with a point, or empty; `given`, by dotted path, goes over it, and `settings`, KEY=VALUE,
 /// over both. `complete`, if any, has the last word about the JSON of a point.

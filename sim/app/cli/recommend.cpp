@@ -12,6 +12,7 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
+#include "sim/app/report/tables/recommendation.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/split.hpp"
 
@@ -27,41 +28,6 @@ struct RecommendFlags {
   int most_ranks = 1024;
   report::Format format = report::Format::table;
 };
-
-Json record_of(const studies::Candidate& candidate, const experiment::Row& best) {
-  const experiment::Row& row = candidate.row;
-  Json record = {
-      {"schema", "recommendation/1"}, {"kind", "candidate"}, {"scheme", row.point.scheme}};
-  for (const char* key : {"iteration_s", "over_best", "computation_s", "sparsification_s",
-                          "communication_s", "samples_per_s", "dominant"}) {
-    record[key] = nullptr;
-  }
-  record["reason"] = row.reason.empty() ? Json() : Json(row.reason);
-  if (!row.outcome) return record;
-  const experiment::TrainingOutcome& training = *row.outcome->training;
-  const double time = training.mean.total().value();
-  record["iteration_s"] = time;
-  record["over_best"] = time / best.outcome->training->mean.total().value();
-  record["computation_s"] = training.mean.computation.value();
-  record["sparsification_s"] = training.mean.sparsification.value();
-  record["communication_s"] = training.mean.communication.value();
-  record["samples_per_s"] = training.samples_per_s;
-  record["dominant"] = name_of(*candidate.dominant);
-  return record;
-}
-
-void add_crossover(std::vector<Json>& records, const std::string& along, const std::string& towards,
-                   const studies::Crossover& crossover) {
-  const bool found = !crossover.winner.empty();
-  records.push_back({{"schema", "recommendation/1"},
-                     {"kind", "crossover"},
-                     {"along", along},
-                     {"towards", towards},
-                     {"at", found ? Json(crossover.at) : Json()},
-                     {"scheme", found ? Json(crossover.winner) : Json()},
-                     {"gain", found ? Json(crossover.gain) : Json()},
-                     {"looked_to", crossover.looked_to > 0 ? Json(crossover.looked_to) : Json()}});
-}
 
 std::string crossover_text(const Json& record, const std::string& winner) {
   const std::string way = record.at("along") == "ranks" ? "P" : "density";
@@ -106,22 +72,14 @@ int run(RecommendFlags flags) {
     static_cast<void>(report_troubles(rows));
     throw SimulationError("no candidate could be simulated");
   }
-  std::vector<Json> records;
-  for (const studies::Candidate& candidate : result.ranked) {
-    if (candidate.row.outcome) records.push_back(record_of(candidate, best));
-  }
+  std::vector<Json> records = report::candidate_records(result);
   for (const experiment::Row& row : rows) {
     if (!experiment::selects_far_from_k(row)) continue;
     say("{} selects {} components on {} ranks, far from k = {}, and comes last", row.point.scheme,
         row.outcome->selection->total, row.outcome->selection->ranks, row.point.k);
   }
   std::vector<Json> crossovers;
-  if (settings.crossovers) {
-    add_crossover(crossovers, "ranks", "more", result.more_ranks);
-    add_crossover(crossovers, "ranks", "fewer", result.fewer_ranks);
-    add_crossover(crossovers, "density", "higher", result.higher_density);
-    add_crossover(crossovers, "density", "lower", result.lower_density);
-  }
+  if (settings.crossovers) crossovers = report::crossover_records(result);
   if (flags.format != report::Format::table) {
     records.insert(records.end(), crossovers.begin(), crossovers.end());
     fmt::print("{}", report::render(flags.format, records, {}));

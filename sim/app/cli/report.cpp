@@ -6,7 +6,9 @@
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/app/cli/command.hpp"
@@ -18,6 +20,7 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/json_node.hpp"
+#include "sim/core/base/numbers.hpp"
 
 namespace thinwire::cli {
 
@@ -30,6 +33,10 @@ struct ReportFlags {
   std::string format;  ///< empty: determined by the name of the output
   std::string figure;
   report::FigureStyle style;
+  std::string width;  ///< as parse_length reads it
+  std::string height;
+  std::string font;
+  std::string font_size;
 };
 
 /// The rows of all results files, and the claims.
@@ -147,9 +154,42 @@ void check_name_of_format(const std::string& output, const std::string& format,
                   named, format));
 }
 
+/// A length in pixels of 1/96 inch, from "640", "85mm", "8.5cm", "3.4in" or "9pt"; 0 for an empty
+/// text.
+double pixels_of(const std::string& flag, const std::string& text, double least, double most) {
+  if (text.empty()) return 0;
+  constexpr double kInch = 96;
+  double unit = 1;
+  std::string number = text;
+  for (const auto& [suffix, pixels] :
+       {std::pair{"mm", kInch / 25.4}, {"cm", kInch / 2.54}, {"in", kInch}, {"pt", kInch / 72}}) {
+    if (!text.ends_with(suffix)) continue;
+    number = text.substr(0, text.size() - 2);
+    unit = pixels;
+  }
+  const std::optional<double> value = parse_number<double>(number);
+  if (!value || !(*value * unit >= least && *value * unit <= most)) {
+    throw InputError(fmt::format(
+        "{}: '{}' is not valid; expected {:.4g} to {:.4g} pixels, or a length with a unit: 85mm, "
+        "8.5cm, 3.4in, 9pt",
+        flag, text, least, most));
+  }
+  return *value * unit;
+}
+
+report::FigureStyle style_of(const ReportFlags& flags) {
+  report::FigureStyle style = flags.style;
+  style.width = pixels_of("--width", flags.width, 200, 4000);
+  style.height = pixels_of("--height", flags.height, 100, 8000);
+  if (!flags.font_size.empty()) style.font_size = pixels_of("--font-size", flags.font_size, 4, 72);
+  if (!flags.font.empty()) report::set_font_family(flags.font);
+  return style;
+}
+
 std::string format_of(const ReportFlags& flags) {
   std::vector<std::string> formats(report::image_formats());
   formats.emplace_back("html");
+  formats.emplace_back("py");
   std::string format = flags.format;
   if (format.empty()) {
     format = report::format_of_name(flags.output, formats);
@@ -159,7 +199,7 @@ std::string format_of(const ReportFlags& flags) {
   if (format.empty()) format = flags.figure.empty() ? "html" : "svg";
   if (format == "html" && !flags.figure.empty()) {
     throw InputError(
-        "--figure: a page has all figures; a name that ends in .svg, .png or .pdf has one");
+        "--figure: a page has all figures; a name that ends in .svg, .png, .pdf or .py has one");
   }
   if (format != "html" && flags.figure.empty()) {
     throw InputError(fmt::format("{}: which figure? --figure {}",
@@ -179,6 +219,7 @@ void write_out(const std::string& path, const std::string& text) {
 
 int run(const ReportFlags& flags) {
   const std::string format = format_of(flags);
+  report::FigureStyle style = style_of(flags);
   const bool page = format == "html";
   Read read = read_all(flags.results);
   if (!read.rows.empty()) read.rows = rows_where(std::move(read.rows), flags.where);
@@ -196,16 +237,30 @@ int run(const ReportFlags& flags) {
                         .validation = std::move(read.validation)};
   if (page || flags.figure == "links") report.links = report::link_maps(read.rows);
   if (page) {
-    if (flags.style.width > 0) throw InputError("--width: a page has the width of its window");
+    for (const auto& [flag, value] : {std::pair{"--width", &flags.width},
+                                      {"--height", &flags.height},
+                                      {"--font", &flags.font},
+                                      {"--font-size", &flags.font_size}}) {
+      if (value->empty()) continue;
+      throw InputError(
+          fmt::format("{}: a page has the size and the fonts of its window; a single figure "
+                      "(--figure) takes it",
+                      flag));
+    }
     write_out(flags.output, report::report_page(report));
+    return 0;
+  }
+  if (format == "py") {
+    write_out(flags.output,
+              report::figure_python(flags.figure, report.figures, style, report.validation));
     return 0;
   }
   // A PNG is drawn with two pixels per unit, so that texts are sharp.
   constexpr double kPixels = 2;
-  report::FigureStyle style = flags.style;
   if (format == "png" && style.width > 0) {
     if (style.width < 400) throw InputError("--width: a PNG has 400 pixels at least");
     style.width /= kPixels;
+    style.height /= kPixels;
   }
   write_out(flags.output,
             report::image_of(report::figure_svg(flags.figure, report.figures, report.links, style,
@@ -229,21 +284,33 @@ void add_report(Command& app) {
   command.add_option("-o,--output", flags->output, "the file to write").value_text("FILE [stdout]");
   command
       .add_option("--format", flags->format,
-                  "html, svg, png or pdf; default the extension of the output, else html")
-      .choices({"html", "svg", "png", "pdf"})
+                  "html, svg, png, pdf, or py for a matplotlib program; default the extension of "
+                  "the output, else html")
+      .choices({"html", "svg", "png", "pdf", "py"})
       .value_text("FORMAT");
   command
-      .add_option("--figure", flags->figure,
-                  "for svg, png and pdf: time, volume, breakdown, congestion, crossover, links or "
-                  "measured")
+      .add_option(
+          "--figure", flags->figure,
+          "for svg, png, pdf and py: time, volume, breakdown, congestion, crossover, links or "
+          "measured")
       .value_text("FIGURE");
   command.add_option("--title", flags->style.title, "title of the page, or above the figure")
       .value_text("TEXT");
   command
-      .add_option("--width", flags->style.width,
-                  "width of a single figure; a PNG, of two panels by default, has 1904")
-      .range(200, 4000)
-      .value_text("PIXELS [952]");
+      .add_option("--width", flags->width,
+                  "width of a single figure, in pixels of 1/96 inch or as 85mm, 8.5cm, 3.4in; a "
+                  "PNG, of two panels by default, has 1904 pixels")
+      .value_text("LENGTH [952]");
+  command
+      .add_option("--height", flags->height,
+                  "height of a single figure of curves; by default panels have 280 pixels")
+      .value_text("LENGTH");
+  command.add_option("--font", flags->font, "font of a single figure, one that is installed")
+      .value_text("FAMILY [DejaVu Sans]");
+  command
+      .add_option("--font-size", flags->font_size,
+                  "size of all texts of a single figure; lines and symbols grow with it")
+      .value_text("LENGTH [11]");
   command
       .add_option("--where", flags->where,
                   "use only results with these values in a column; may be repeated")
@@ -255,7 +322,8 @@ void add_report(Command& app) {
       "Examples:\n"
       "  thinwire report table1.jsonl -o report.html\n"
       "  thinwire report platforms.jsonl claims.jsonl -o report.html\n"
-      "  thinwire report platforms.jsonl --where platform=fat_tree --figure time -o time.pdf");
+      "  thinwire report platforms.jsonl --where platform=fat_tree --figure time -o time.pdf\n"
+      "  thinwire report table1.jsonl --figure time --width 85mm --font-size 8pt -o time.pdf");
   command.callback([flags] { return run(*flags); });
 }
 

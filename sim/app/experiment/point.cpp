@@ -16,6 +16,7 @@
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/config.hpp"
 #include "sim/app/experiment/networks.hpp"
+#include "sim/core/base/code_file.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/hash.hpp"
@@ -465,7 +466,7 @@ std::string what_is_read(const Point& point) {
 
 std::string key_of(const Point& point) {
   std::string all = version() + to_json(point).dump();
-  if (version_is_uncertain()) all += hash_of_file("/proc/self/exe");
+  if (version_is_uncertain()) all += hash_of_file(code_file());
   if (!point.platform.empty()) {
     all += read_text_if_any(topologies::platform_file(point.platform)) +
            read_text_if_any(point.placement);

@@ -66,8 +66,12 @@ Row row_from(const Json& json, const std::string& origin) {
   }
   if (schema != kRowSchema) {
     refuse(origin, "/schema",
-           fmt::format("rows of schema {} are read here, this one is of {}", kRowSchema,
-                       schema.dump()));
+           fmt::format("rows of schema {} are read here, this one is of {}{}; simulate its points "
+                       "again with this version",
+                       kRowSchema, schema.dump(),
+                       json.contains("version") && json.at("version").is_string()
+                           ? ", of Thinwire " + json.at("version").get<std::string>()
+                           : ""));
   }
   Row row{.sweep = node.at("sweep").text(),
           .key = node.at("key").text(),

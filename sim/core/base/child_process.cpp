@@ -22,6 +22,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
+#include "sim/core/base/interrupt.hpp"
 
 namespace thinwire::inline base {
 
@@ -255,7 +256,11 @@ ChildOutcome ChildProcess::outcome() const {
 
 void ChildProcess::wait() {
   const std::array<const ChildProcess*, 1> only{this};
-  while (!advance()) wait_for_news(only, std::chrono::minutes(1));
+  constexpr std::chrono::milliseconds kTick{200};
+  while (!advance()) {
+    if (InterruptGuard::signal() != 0) throw InterruptedError("interrupted");
+    wait_for_news(only, kTick);
+  }
 }
 
 ChildOutcome in_child_process(ChildWork work, bool verbose) {

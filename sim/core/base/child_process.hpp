@@ -52,7 +52,8 @@ class ChildProcess {
   /// Reads what the child has sent, without waiting, and enforces its limits; true when the child
   /// has ended.
   [[nodiscard]] bool advance();
-  /// Waits until advance() returns true.
+  /// Waits until advance() returns true. Throws InterruptedError after Ctrl-C or SIGTERM while an
+  /// InterruptGuard lives.
   void wait();
   /// Wall-clock seconds from the start of the child to its end, or to now while it runs.
   [[nodiscard]] double wall_s() const;

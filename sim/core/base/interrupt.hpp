@@ -1,11 +1,10 @@
 // Catches Ctrl-C and SIGTERM for work that must put something in order before it ends.
 #pragma once
 
-#include <csignal>
-
 namespace thinwire::inline base {
 
-/// While a guard lives, the first such signal is noted; only a second one ends the process.
+/// While a guard lives, the first such signal is noted; only a second one ends the process. Guards may
+/// live within each other, and in several threads.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -15,12 +14,8 @@ class InterruptGuard {
   InterruptGuard& operator=(InterruptGuard&&) = delete;
   ~InterruptGuard();
 
-  /// The signal that arrived, or 0.
+  /// The signal that arrived while the guards live, or 0.
   [[nodiscard]] static int signal();
-
- private:
-  struct sigaction interrupt_before_ = {};
-  struct sigaction terminate_before_ = {};
 };
 
 }  // namespace thinwire::inline base

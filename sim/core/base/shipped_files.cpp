@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "sim/core/base/code_file.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
 
@@ -40,9 +41,8 @@ std::vector<std::string> shipped_folders(const std::string& in_source,
   if (const char* share = std::getenv("THINWIRE_SHARE"); share != nullptr && *share != '\0') {
     folders.push_back((fs::path(share) / in_share).string());
   }
-  std::error_code unknown;
-  const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
-  if (!unknown) {
+  const fs::path program = is_loaded_library() ? std::string() : code_file();
+  if (!program.empty()) {
     const fs::path share = program.parent_path() / THINWIRE_SHARE_FROM_PROGRAM;
     folders.push_back((share / in_share).lexically_normal().string());
   }

@@ -14,7 +14,8 @@ namespace thinwire::inline base {
 [[nodiscard]] std::vector<std::string> shipped_folders(const std::string& in_source,
                                                        const std::string& in_share);
 
-/// Sets the share/thinwire folder of the package that a user's program was built with; empty: none.
+/// Sets the share/thinwire folder of the package that a user's program was built with, or that this
+/// code is a library of; empty: none.
 void set_share(const std::string& folder);
 
 /// One kind of shipped file.

@@ -12,6 +12,7 @@
 
 namespace {
 
+using thinwire::testing::check_refused;
 using thinwire::testing::Ended;
 using thinwire::testing::lines_in;
 using thinwire::testing::run_program;
@@ -416,6 +417,30 @@ TEST_CASE("compare is a gate with --tolerance, and only then") {
   CHECK(gate.out.find("OFF") != std::string::npos);
   CHECK(gate.err.find("1 of 2 results") != std::string::npos);
   CHECK(run_program("compare " + path + " --tolerance 0.02").exit_code == 0);
+}
+
+TEST_CASE("compare --baseline is a gate with --tolerance, and only then") {
+  const TemporaryFolder folder;
+  const std::string run = "run --scheme dense_ring -n 1000 --format jsonl -P ";
+  const std::string old = folder.write("old", run_program(run + "2,4").out);
+  auto slower = nlohmann::ordered_json::parse(run_program(run + "2").out);
+  for (auto& time : slower["result"]["iteration_times_s"]) time = 1.01 * time.get<double>();
+  const std::string now = folder.write("now", slower.dump() + "\n" + run_program(run + "4").out);
+  const std::string compare = "compare " + now + " --baseline " + old;
+  const Ended table = run_program(compare);
+  CHECK(table.exit_code == 0);
+  CHECK(table.out.find("slower") != std::string::npos);
+  CHECK(table.err.find("1 of 2 points are missing, failed, or differ") != std::string::npos);
+  CHECK(run_program(compare + " --tolerance 1e-3").exit_code == 1);
+  CHECK(run_program(compare + " --tolerance 0.02").exit_code == 0);
+  CHECK(run_program(compare + " --where ranks=4 --tolerance 0").exit_code == 0);
+  const std::string fewer = folder.write("fewer", run_program(run + "4").out);
+  CHECK(run_program("compare " + fewer + " --baseline " + old + " --tolerance 1").exit_code == 1);
+  const std::string other = folder.write("other", run_program(run + "8").out);
+  check_refused(run_program("compare " + other + " --baseline " + old), "has no point of");
+  const Ended csv = run_program(compare + " --format csv");
+  CHECK(csv.out.find("time_ratio") != std::string::npos);
+  CHECK(csv.out.find("settings") == std::string::npos);
 }
 
 TEST_CASE("compare leaves a truncated last line out and says so") {

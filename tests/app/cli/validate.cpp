@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -70,6 +71,27 @@ TEST_CASE("Measured rows are simulated, each distinct point once, and compared")
   CHECK(again.exit_code == 0);
   CHECK(again.err.find("ring on") == std::string::npos);
   CHECK(again.out == text_of(folder.path("out/validation.txt")));
+}
+
+TEST_CASE("calibrate puts trials aside that another version made") {
+  const TemporaryFolder folder;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path("."));
+  std::filesystem::create_directories("results/local");
+  const std::string stale = R"({"schema":2,"sweep":"calibrate","key":"0","version":"0",)"
+                            R"("status":"failed","reason":"","point":{"of_another_time":1},)"
+                            R"("result":null,"wall_s":0,"peak_rss_bytes":0})"
+                            "\n";
+  static_cast<void>(folder.write("results/local/calibrate.jsonl", stale));
+  const Ended ended =
+      run_program("calibrate --measured " + folder.write("m.csv", kThreeRows) + " --machine " +
+                  folder.write("mine.json", kOnAlphaBeta) + " --fit machine.alpha_s");
+  std::filesystem::current_path(before);
+  CHECK(ended.exit_code == 0);
+  CHECK(ended.err.find("calibrate.jsonl:1: /point: /of_another_time: unknown key") !=
+        std::string::npos);
+  CHECK(ended.err.find("is now results/local/calibrate.jsonl.old") != std::string::npos);
+  CHECK(text_of(folder.path("results/local/calibrate.jsonl.old")) == stale);
 }
 
 TEST_CASE("validate refuses bad input in one line") {

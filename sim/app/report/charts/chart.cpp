@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <sstream>
 #include <utility>
 
 #include "sim/app/report/charts/palette.hpp"
 #include "sim/app/report/charts/rendering.hpp"
+#include "sim/core/base/errors.hpp"
 
 namespace thinwire::report {
 
@@ -206,28 +208,43 @@ void add_series(Drawing& drawing, const Series& series, const Axis& x, const Axi
 Panel chart_panel(std::string title, Axis x, Axis y, std::vector<Series> series, double height,
                   std::optional<double> rule) {
   y.grid = true;
-  return {std::move(title), [=](double width) {
-            Drawing drawing;
-            Axis across = x;
-            Axis up = y;
-            add_axes(drawing, across, up, width, height);
-            if (rule) {
-              drawing.body += path_of({{across.from - across.inset, up(*rule)}, {width, up(*rule)}},
-                                      R"(stroke="#777" stroke-dasharray="3 3")");
-            }
-            for (const Series& one : series) add_series(drawing, one, across, up);
-            return drawing;
-          }};
+  const auto chart =
+      std::make_shared<const Chart>(Chart{std::move(x), std::move(y), std::move(series), rule});
+  const auto draw = [chart](double width, double at_height) {
+    Drawing drawing;
+    Axis across = chart->x;
+    Axis up = chart->y;
+    add_axes(drawing, across, up, width, at_height);
+    if (chart->rule) {
+      const double level = up(*chart->rule);
+      drawing.body += path_of({{across.from - across.inset, level}, {width, level}},
+                              R"(stroke="#777" stroke-dasharray="3 3")");
+    }
+    for (const Series& one : chart->series) add_series(drawing, one, across, up);
+    return drawing;
+  };
+  return {std::move(title), draw, height, chart};
 }
 
 LegendEntry legend_of(const Series& series, std::string text) {
   std::string mark;
   if (!series.line.empty()) mark += path_of({{-6, 0}, {6, 0}}, line_look(series));
   if (!series.marks.empty() || mark.empty()) mark += symbol_at(series.index, 0, 0);
-  return {mark, std::move(text)};
+  return {mark, std::move(text), series.index};
 }
 
-std::string svg_of(const Figure& figure, const FigureStyle& style) {
+namespace {
+
+/// A figure in units of the drawing, of which the font has kFontSize.
+struct LaidOut {
+  std::string body = {};
+  double width = 0;
+  double height = 0;
+  int rows = 0;
+};
+
+/// `higher`: added to the height of every panel.
+LaidOut laid_out(const Figure& figure, const FigureStyle& style, double higher) {
   const auto panels = static_cast<double>(figure.panels.size());
   const double given = style.width > 0 ? (style.width - kGap) / (figure.panel_width + kGap) : 2;
   const double columns = std::clamp(std::round(given), 1.0, std::max(1.0, panels));
@@ -267,7 +284,7 @@ std::string svg_of(const Figure& figure, const FigureStyle& style) {
     }
     y = below;
     for (std::size_t i = first; i < end; ++i) {
-      const Drawing drawing = figure.panels[i].draw(panel_width);
+      const Drawing drawing = figure.panels[i].draw(panel_width, figure.panels[i].height + higher);
       body += fmt::format("<g transform=\"translate({:.1f} {:.1f})\">\n{}</g>\n",
                           kGap + static_cast<double>(i - first) * (panel_width + kGap), y,
                           drawing.body);
@@ -275,7 +292,37 @@ std::string svg_of(const Figure& figure, const FigureStyle& style) {
     }
     y = below + kGap / 2;
   }
-  return svg_document(width, y, body);
+  const int rows = static_cast<int>((figure.panels.size() + in_row - 1) / in_row);
+  return {std::move(body), width, y, rows};
+}
+
+}  // namespace
+
+std::string svg_of(const Figure& figure, const FigureStyle& style) {
+  const double scale = style.font_size / kFontSize;
+  FigureStyle inner = style;
+  inner.width /= scale;
+  LaidOut layout = laid_out(figure, inner, 0);
+  if (style.height > 0) {
+    double least = 0;  // the lowest of the panels
+    for (const Panel& panel : figure.panels) {
+      if (!panel.chart) {
+        throw InputError(
+            "--height: the height of this figure follows from what it shows; give "
+            "--width alone");
+      }
+      least = least > 0 ? std::min(least, panel.height) : panel.height;
+    }
+    constexpr double kLowest = 110;
+    const double higher = (style.height / scale - layout.height) / layout.rows;
+    if (least + higher < kLowest) {
+      throw InputError(
+          fmt::format("--height: this figure needs {:.0f} pixels at least",
+                      std::ceil(scale * (layout.height + layout.rows * (kLowest - least)))));
+    }
+    layout = laid_out(figure, inner, higher);
+  }
+  return svg_document(layout.width, layout.height, layout.body, scale);
 }
 
 }  // namespace thinwire::report

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -61,12 +62,22 @@ struct Drawing {
 void add_axes(Drawing& drawing, Axis& x, Axis& y, double width, double height, double right = 0);
 void add_series(Drawing& drawing, const Series& series, const Axis& x, const Axis& y);
 
+/// The content of a panel with series between two axes, and a dashed horizontal line at `rule`.
+struct Chart {
+  Axis x;
+  Axis y;
+  std::vector<Series> series;
+  std::optional<double> rule;
+};
+
 /// A part of a figure, in a box whose width the figure determines.
 struct Panel {
   std::string title;
-  std::function<Drawing(double width)> draw;
+  std::function<Drawing(double width, double height)> draw;
+  double height = 0;  ///< of a chart, which can be drawn at any; 0: `draw` determines it
+  std::shared_ptr<const Chart> chart = {};  ///< what is drawn, if it is a chart
 };
-/// A panel with series between two axes, and a dashed horizontal line at `rule`.
+/// A panel with a chart.
 [[nodiscard]] Panel chart_panel(std::string title, Axis x, Axis y, std::vector<Series> series,
                                 double height, std::optional<double> rule = {});
 
@@ -74,6 +85,7 @@ struct Panel {
 struct LegendEntry {
   std::string mark;
   std::string text;
+  std::size_t series = 0;  ///< that it explains, if it explains one
 };
 [[nodiscard]] LegendEntry legend_of(const Series& series, std::string text);
 
@@ -87,10 +99,16 @@ struct Figure {
 /// The user's settings of a figure.
 struct FigureStyle {
   std::string title = {};
-  double width = 0;  ///< in pixels; 0: two panels wide at most
+  double width = 0;              ///< in pixels; 0: two panels wide at most
+  double height = 0;             ///< in pixels; 0: panels have a height of their own
+  double font_size = kFontSize;  ///< in pixels; lines and symbols grow with it
 };
 
-/// The figure as SVG: title, legend, notes, and as many panels per row as the width allows.
+/// The figure as SVG: title, legend, notes, and as many panels per row as the width allows. Throws
+/// InputError if the height is too small, or given for panels that determine theirs.
 [[nodiscard]] std::string svg_of(const Figure& figure, const FigureStyle& style = {});
+/// A Python program that draws the same with matplotlib. Throws InputError unless all panels are
+/// charts.
+[[nodiscard]] std::string matplotlib_of(const Figure& figure, const FigureStyle& style = {});
 
 }  // namespace thinwire::report

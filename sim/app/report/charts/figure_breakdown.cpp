@@ -111,8 +111,9 @@ Figure breakdown_figure(const Figures& figures) {
       }
     }
     if (bars.empty()) continue;
-    figure.panels.push_back({fmt::format("{}; P = {}", title_of(key, figures), ranks),
-                             [=](double width) { return bars_of(bars, longest, parts, width); }});
+    figure.panels.push_back(
+        {fmt::format("{}; P = {}", title_of(key, figures), ranks),
+         [=](double width, double /*height*/) { return bars_of(bars, longest, parts, width); }});
   }
   figure.notes = {figures.common,
                   longest == 0 ? "shares of the phases' sum; beside each bar its simulated time"

@@ -102,9 +102,10 @@ Figure crossover_figure(const Figures& figures) {
          figures.labels.at(label)});
   }
   for (const auto& [key, cells] : panels) {
-    figure.panels.push_back({title_of(key, figures), [&figures, cells = cells](double width) {
-                               return cells_of(cells, figures.labels, width);
-                             }});
+    figure.panels.push_back(
+        {title_of(key, figures), [&figures, cells = cells](double width, double) {
+           return cells_of(cells, figures.labels, width);
+         }});
   }
   return figure;
 }
@@ -114,7 +115,7 @@ Figure links_figure(const std::vector<LinkMap>& maps) {
   for (const LinkMap& map : maps) {
     if (map.bundles.empty()) continue;
     figure.panels.push_back({map.title + (map.note.empty() ? "" : "; " + map.note),
-                             [&map](double width) { return map_of(map, width); }});
+                             [&map](double width, double) { return map_of(map, width); }});
   }
   if (figure.panels.empty() && !maps.empty()) {
     throw InputError(fmt::format("report: {}: {}", maps.front().title, maps.front().note));

@@ -44,15 +44,34 @@ std::vector<std::string> figure_names() {
   return names;
 }
 
-std::string figure_svg(const std::string& name, const Figures& figures,
-                       const std::vector<LinkMap>& links, const FigureStyle& style,
-                       const std::vector<Json>& validation) {
+namespace {
+
+Figure figure_of(const std::string& name, const Figures& figures, const Maps& links,
+                 const Records& validation) {
   for (const auto& [known, draw] : kFigures) {
-    if (name == known) return svg_of(draw(figures, links, validation), style);
+    if (name == known) return draw(figures, links, validation);
   }
   throw InputError(fmt::format("--figure: unknown figure '{}'{}; there are {}", name,
                                did_you_mean(name, figure_names()),
                                fmt::join(figure_names(), ", ")));
+}
+
+}  // namespace
+
+std::string figure_svg(const std::string& name, const Figures& figures,
+                       const std::vector<LinkMap>& links, const FigureStyle& style,
+                       const std::vector<Json>& validation) {
+  return svg_of(figure_of(name, figures, links, validation), style);
+}
+
+std::string figure_python(const std::string& name, const Figures& figures, const FigureStyle& style,
+                          const std::vector<Json>& validation) {
+  if (name == "links") {
+    throw InputError(
+        "--format py: link maps cannot be written as Python; time, volume, congestion "
+        "and measured can");
+  }
+  return matplotlib_of(figure_of(name, figures, {}, validation), style);
 }
 
 std::string title_of(const PanelKey& key, const Figures& figures) {

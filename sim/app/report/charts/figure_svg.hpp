@@ -20,5 +20,9 @@ namespace thinwire::report {
                                      const std::vector<LinkMap>& links,
                                      const FigureStyle& style = {},
                                      const std::vector<Json>& validation = {});
+/// The same as a Python program, for figures of curves; throws InputError for others.
+[[nodiscard]] std::string figure_python(const std::string& name, const Figures& figures,
+                                        const FigureStyle& style = {},
+                                        const std::vector<Json>& validation = {});
 
 }  // namespace thinwire::report

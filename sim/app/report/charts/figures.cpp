@@ -70,15 +70,17 @@ std::string curve_key(const Identity& identity) {
 
 /// The granule and the version do not normally separate curves: automatic granules grow with the
 /// ranks, and later versions complete sweeps. They do if a curve would otherwise have two results
-/// for one number of ranks.
+/// for one number of ranks; versions then stand side by side in one panel.
 void tell_apart(const std::vector<experiment::Row>& rows, std::vector<Identity>& identities) {
   struct Named {
     const char* key;
+    Json Identity::*part;
     Json (*value)(const experiment::Row&);
   };
   const std::vector<Named> reserves{
-      {"granule", [](const experiment::Row& row) { return Json(row.point.space.granule); }},
-      {"version", [](const experiment::Row& row) { return Json(row.version); }}};
+      {"granule", &Identity::setting,
+       [](const experiment::Row& row) { return Json(row.point.space.granule); }},
+      {"version", &Identity::label, [](const experiment::Row& row) { return Json(row.version); }}};
   for (const Named& reserve : reserves) {
     std::map<std::string, std::set<std::string>> values;  // by curve and ranks
     std::set<std::string> ambiguous;                      // ambiguous curves
@@ -90,7 +92,7 @@ void tell_apart(const std::vector<experiment::Row>& rows, std::vector<Identity>&
     }
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (!ambiguous.contains(curve_key(identities[i]))) continue;
-      identities[i].setting[reserve.key] = reserve.value(rows[i]);
+      (identities[i].*reserve.part)[reserve.key] = reserve.value(rows[i]);
     }
   }
 }
@@ -229,7 +231,8 @@ std::vector<std::string> setting_texts(const Names& names) {
 
 /// "n = 133.5M, α 2 µs": the essential settings that all results share.
 std::string common_text(const std::vector<Json>& settings, const std::vector<Json>& places,
-                        const std::vector<Curve>& curves) {
+                        const std::vector<Curve>& curves,
+                        const std::vector<experiment::Row>& rows) {
   std::vector<std::string> texts;
   const auto add = [&](const std::vector<Json>& objects, const char* key) {
     const bool common = std::ranges::all_of(objects, [&](const Json& object) {
@@ -245,8 +248,27 @@ std::string common_text(const std::vector<Json>& settings, const std::vector<Jso
     if (curve.density) densities.insert(*curve.density);
   }
   if (densities.size() == 1) texts.push_back(fmt::format("density {}", *densities.begin()));
-  add(places, "alpha_s");
-  add(places, "beta_s_per_word");
+  const bool platforms = !places.empty() && std::ranges::all_of(places, [](const Json& place) {
+    return place.at("platform") != "";
+  });
+  if (!platforms) {
+    add(places, "alpha_s");
+    add(places, "beta_s_per_word");
+    return fmt::format("{}", fmt::join(texts, ", "));
+  }
+  // A platform has them end to end, between those of its hosts that have ranks.
+  const auto add_range = [&](const char* key, Seconds experiment::Machine::*parameter) {
+    std::set<double> values;
+    for (const experiment::Row& row : rows) {
+      if (row.outcome) values.insert((row.outcome->machine.*parameter).value());
+    }
+    if (values.empty()) return;
+    std::string text = parameter_text(key, *values.begin());
+    if (values.size() > 1) text += " .. " + seconds_words(*values.rbegin());
+    texts.push_back(text);
+  };
+  add_range("alpha_s", &experiment::Machine::alpha);
+  add_range("beta_s_per_word", &experiment::Machine::beta_per_word);
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
@@ -450,7 +472,7 @@ Figures figures_of(const std::vector<experiment::Row>& rows) {
     points.push_back(point_of(row));
   }
   for (Curve& curve : figures.curves) std::ranges::sort(curve.points, {}, &CurvePoint::ranks);
-  figures.common = common_text(settings.objects(), places.objects(), figures.curves);
+  figures.common = common_text(settings.objects(), places.objects(), figures.curves, rows);
   figures.labels = label_texts(labels);
   figures.places = place_texts(places);
   figures.settings = setting_texts(settings);

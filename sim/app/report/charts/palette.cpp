@@ -41,13 +41,17 @@ const std::array<Points, 8>& symbols() {
 
 std::string drawn_symbol(std::size_t series, double x, double y, double radius,
                          const std::string& look) {
-  Points corners = symbols().at((series + series / kColours[0].size()) % symbols().size());
+  Points corners = symbols().at(symbol_of(series));
   if (corners.empty()) return circle_at(x, y, radius, look);
   for (auto& corner : corners) corner = {x + radius * corner.first, y + radius * corner.second};
   return path_of(corners, look, true);
 }
 
 }  // namespace
+
+std::size_t symbol_of(std::size_t series) {
+  return (series + series / kColours[0].size()) % symbols().size();
+}
 
 std::string colour_of(std::size_t series) { return kColours[0].at(series % kColours[0].size()); }
 

@@ -15,11 +15,12 @@ template <std::size_t kCount>
 using Shades = std::array<std::array<const char*, kCount>, 2>;
 
 /// The colours of series and of parts of bars: one for each of the series that a report shows at
-/// first. With the symbols they distinguish 80 series.
-inline constexpr Shades<10> kColours{{{"#2a78d6", "#d9580d", "#008300", "#c0408a", "#b07800",
-                                       "#4a3aa7", "#0e8f8f", "#cf2f2f", "#6b6f76", "#6b4226"},
-                                      {"#5a9bea", "#e8793a", "#4aa84a", "#df74b0", "#cf9a2a",
-                                       "#9b8ff0", "#35b3b0", "#ec6d6d", "#a7adb5", "#c49a7c"}}};
+/// first. With the symbols they distinguish 80 series. Also with protanopia, deuteranopia or
+/// tritanopia, as Machado et al. (2009) simulate them, any two are at least 20 apart in CIELAB.
+inline constexpr Shades<10> kColours{{{"#ec5b13", "#370b8e", "#2ea1b8", "#8e0b0b", "#9b89f5",
+                                       "#555555", "#a413ec", "#db8270", "#310647", "#470611"},
+                                      {"#f5ad89", "#99a6e6", "#a1e9f7", "#f4719d", "#8e4b9b",
+                                       "#64760a", "#c813ec", "#49bd0f", "#0a7640", "#ecec13"}}};
 /// The colours of shares: below the first step, from it to the second, and so on.
 inline constexpr std::array<double, 5> kHeatSteps{0.05, 0.2, 0.4, 0.6, 0.8};
 inline constexpr Shades<6> kHeat{
@@ -31,6 +32,9 @@ inline constexpr Shades<6> kHeat{
 /// The dashes of a solid line: none as long as the colours differ. Where they come again, one dot
 /// between long dashes, then two.
 [[nodiscard]] std::string dashes_of(std::size_t series);
+/// The symbol of a series: 0, circle; 1, square; 2, triangle; 3, diamond; 4, plus; 5, star; 6, triangle
+/// upside down; 7, cross.
+[[nodiscard]] std::size_t symbol_of(std::size_t series);
 /// A filled symbol centred at a point, in the colour of its series.
 [[nodiscard]] std::string symbol_at(std::size_t series, double x, double y);
 /// A white symbol on a cell of the colour of its series; none as long as the colours differ.

@@ -2,6 +2,7 @@
 
 #include <cairo-pdf.h>
 #include <fmt/format.h>
+#include <fontconfig/fontconfig.h>
 #include <librsvg/rsvg.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <sstream>
 
@@ -92,7 +94,7 @@ std::string advances() {
   cairo_set_font_size(context.get(), kFontSize);
   std::string numbers;
   for (const auto weight : {CAIRO_FONT_WEIGHT_NORMAL, CAIRO_FONT_WEIGHT_BOLD}) {
-    cairo_select_font_face(context.get(), "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL, weight);
+    cairo_select_font_face(context.get(), font_family().c_str(), CAIRO_FONT_SLANT_NORMAL, weight);
     for (unsigned character = 0; character < kMeasuredCharacters; ++character) {
       std::array<char, 3> utf8{static_cast<char>(character)};
       if (character >= 0x80U) {
@@ -107,14 +109,43 @@ std::string advances() {
   return numbers;
 }
 
+std::string& chosen_family() {
+  static std::string family = "DejaVu Sans";
+  return family;
+}
+
+/// Whether fontconfig has a font of this name; otherwise cairo would take another one in its place.
+bool is_installed(const std::string& family) {
+  const auto found = [&family] {
+    FcPattern* const pattern = FcPatternCreate();
+    FcPatternAddString(pattern, FC_FAMILY, reinterpret_cast<const FcChar8*>(family.c_str()));
+    FcObjectSet* const nothing = FcObjectSetCreate();
+    FcFontSet* const fonts = FcFontList(nullptr, pattern, nothing);
+    return std::string(fonts != nullptr && fonts->nfont > 0 ? "yes" : "no");
+  };
+  return in_child_process({.run = found}).text == "yes";
+}
+
 }  // namespace
+
+const std::string& font_family() { return chosen_family(); }
+
+void set_font_family(const std::string& family) {
+  if (!is_installed(family)) {
+    throw InputError(
+        fmt::format("--font: no font '{}' is installed; 'fc-list : family' lists them", family));
+  }
+  chosen_family() = family;
+}
 
 double text_width(const std::string& text, bool bold) {
   // The memory that fontconfig and others never release is freed with the child.
-  static const std::vector<double> kAdvances = [] {
+  static std::map<std::string, std::vector<double>> of_families;
+  std::vector<double>& widths = of_families[font_family()];
+  if (widths.empty()) {
     std::istringstream numbers(in_child_process({.run = advances}).text);
-    return std::vector<double>(std::istream_iterator<double>(numbers), {});
-  }();
+    widths.assign(std::istream_iterator<double>(numbers), {});
+  }
   double width = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -124,7 +155,7 @@ double text_width(const std::string& text, bool bold) {
       character = (byte & 0x1FU) << 6U | (static_cast<unsigned char>(text[i + 1]) & 0x3FU);
     }
     width += character < kMeasuredCharacters
-                 ? kAdvances.at(character + (bold ? kMeasuredCharacters : 0))
+                 ? widths.at(character + (bold ? kMeasuredCharacters : 0))
                  : kFontSize;
   }
   return width;

@@ -6,6 +6,11 @@
 
 namespace thinwire::report {
 
+/// The font of all drawings; by default DejaVu Sans.
+[[nodiscard]] const std::string& font_family();
+/// Chooses another one. Throws InputError if it is not installed.
+void set_font_family(const std::string& family);
+
 /// The width of a text in units of the drawing, in the font of all drawings.
 [[nodiscard]] double text_width(const std::string& text, bool bold = false);
 /// The text, or its beginning and "…" if there is not enough room.

@@ -5,6 +5,8 @@
 #include <array>
 #include <map>
 
+#include "sim/app/report/charts/rendering.hpp"
+
 namespace thinwire::report {
 
 std::string svg_escaped(const std::string& text) {
@@ -51,13 +53,13 @@ std::string path_of(const Points& points, const std::string& look, bool closed) 
   return fmt::format("<path d=\"{}{}\" {}/>\n", d, closed ? "Z" : "", look);
 }
 
-std::string svg_document(double width, double height, const std::string& body) {
+std::string svg_document(double width, double height, const std::string& body, double scale) {
   return fmt::format(
-      R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.6g} {1:.6g}" width="{0:.6g}" height="{1:.6g}" font-family="DejaVu Sans, sans-serif" font-size="{2}">)"
+      R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.6g} {1:.6g}" width="{2:.6g}" height="{3:.6g}" font-family="{4}, sans-serif" font-size="{5}">)"
       "\n"
       R"(<rect width="100%" height="100%" fill="white"/>)"
-      "\n{3}</svg>\n",
-      width, height, kFontSize, body);
+      "\n{6}</svg>\n",
+      width, height, width * scale, height * scale, svg_escaped(font_family()), kFontSize, body);
 }
 
 }  // namespace thinwire::report

@@ -33,7 +33,9 @@ struct TextLook {
 [[nodiscard]] std::string path_of(const Points& points, const std::string& look,
                                   bool closed = false);
 
-/// A complete document with a white background; width and height are in pixels.
-[[nodiscard]] std::string svg_document(double width, double height, const std::string& body);
+/// A complete document with a white background. `width` and `height` are in units of the drawing, of
+/// which each is `scale` pixels.
+[[nodiscard]] std::string svg_document(double width, double height, const std::string& body,
+                                       double scale = 1);
 
 }  // namespace thinwire::report

@@ -237,3 +237,42 @@ TEST_CASE("a drawing is written as SVG, PNG and PDF, and every other name is ref
                        ".png, .pdf",
                        InputError);
 }
+
+TEST_CASE("a figure has the size, the font and the size of font that were chosen") {
+  const std::regex size(
+      R"re(<svg [^>]*width="([\d.]+)" height="([\d.]+)" font-family="([^,]*),)re");
+  const Figures figures = crowded();
+  const FigureStyle style{.title = "A title", .width = 640, .height = 2000, .font_size = 14};
+  std::smatch match;
+  const std::string svg = figure_svg("time", figures, {}, style);
+  REQUIRE(std::regex_search(svg, match, size));
+  CHECK(std::stod(match[1]) == doctest::Approx(640).epsilon(1e-4));
+  CHECK(std::stod(match[2]) == doctest::Approx(2000).epsilon(1e-4));
+  CHECK(match[3] == "DejaVu Sans");
+  CHECK_THROWS_WITH_AS(static_cast<void>(figure_svg("time", figures, {},
+                                                    {.title = {}, .width = 640, .height = 100})),
+                       doctest::Contains("--height: this figure needs"), InputError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(figure_svg("breakdown", figures, {},
+                                                    {.title = {}, .width = 640, .height = 900})),
+                       doctest::Contains("follows from what it shows"), InputError);
+  CHECK_THROWS_WITH_AS(set_font_family("no such font"),
+                       doctest::Contains("no font 'no such font' is installed"), InputError);
+  CHECK(font_family() == "DejaVu Sans");
+}
+
+TEST_CASE("a figure of curves is written as a program for matplotlib, and no other one") {
+  const std::string program = figure_python("time", crowded(), {.title = "A \"title\""});
+  const std::size_t begin = program.find('{');
+  const std::size_t end = program.find("\n\"\"\"", begin);
+  const Json data = Json::parse(program.substr(begin, end - begin));
+  CHECK(data.at("title") == "A \"title\"");
+  CHECK(data.at("panels").size() == 2);
+  CHECK(data.at("series").size() == 28);
+  CHECK(data.at("series").at("3").at("colour") == colour_of(3));
+  CHECK(data.at("caption").get<std::string>().starts_with("n = 133.5M components, density 0.01"));
+  // Scheme 1 at 2 ranks.
+  CHECK(data.at("panels").at(0).at("series").at(3).at("marks").at(1) == Json({2, 4e-6}));
+  for (const char* other : {"breakdown", "crossover", "links"}) {
+    CHECK_THROWS_AS(static_cast<void>(figure_python(other, crowded())), InputError);
+  }
+}

@@ -1,0 +1,296 @@
+// The compiled part of the Python package thinwire: data comes and goes as JSON text, which
+// thinwire/__init__.py makes data frames of. Errors are translated, and simulations run outside the
+// interpreter's lock.
+#include <fmt/format.h>
+#include <pybind11/functional.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "algorithms/registry.hpp"
+#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/points.hpp"
+#include "sim/app/experiment/compare.hpp"
+#include "sim/app/experiment/simulate.hpp"
+#include "sim/app/experiment/sweep.hpp"
+#include "sim/app/report/tables/baseline.hpp"
+#include "sim/app/report/tables/groups.hpp"
+#include "sim/app/report/tables/recommendation.hpp"
+#include "sim/app/report/tables/records.hpp"
+#include "sim/core/base/code_file.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/interrupt.hpp"
+#include "sim/core/base/json_node.hpp"
+#include "sim/core/base/shipped_files.hpp"
+#include "sim/core/base/version.hpp"
+#include "topologies/loading/shipped.hpp"
+
+namespace py = pybind11;
+
+namespace thinwire::python {
+
+namespace {
+
+/// Does work outside the interpreter's lock. Ctrl-C and SIGTERM end it with an InterruptedError;
+/// SIGTERM then does what Python does with it.
+template <class Work>
+auto outside(const Work& work) {
+  const py::gil_scoped_release release;
+  int signal = 0;
+  try {
+    const InterruptGuard guard;
+    try {
+      return work();
+    } catch (const InterruptedError&) {
+      signal = InterruptGuard::signal();
+      throw;
+    }
+  } catch (const InterruptedError&) {
+    if (signal == SIGTERM) std::raise(SIGTERM);
+    throw;
+  }
+}
+
+std::string text_of(const std::vector<Json>& records) { return dumped(Json(records)); }
+
+/// Python's list of values of each setting, by dotted path; words become what flags make of them.
+Json values_from(const std::string& given) {
+  Json settings = Json::parse(given);
+  for (auto& item : settings.items()) {
+    for (Json& value : item.value()) {
+      if (value.is_string()) value = cli::value_from(item.key(), value.get<std::string>());
+    }
+  }
+  return settings;
+}
+
+/// SimGrid's ns-3 reads its settings when its library is loaded, which is before this code runs.
+void check_packets(const std::vector<experiment::Point>& points) {
+  const bool packets = std::ranges::any_of(points, &experiment::Point::packets);
+  if (packets && std::getenv("NS_ATTRIBUTE_DEFAULT") == nullptr) {
+    throw InputError(
+        "packets: ns-3 reads the environment variable NS_ATTRIBUTE_DEFAULT when Python starts; set "
+        "it as 'thinwire run --packet' does, or use that command");
+  }
+}
+
+/// Results, and what Python asks about them.
+class Rows {
+ public:
+  explicit Rows(std::vector<experiment::Row> rows) : rows_(std::move(rows)) {}
+
+  [[nodiscard]] const std::vector<experiment::Row>& rows() const { return rows_; }
+  [[nodiscard]] std::vector<Json> records(double tolerance) const {
+    std::vector<Json> records;
+    for (const experiment::Row& row : rows_) {
+      records.push_back(report::record_of(row, compare(row, tolerance)));
+    }
+    return records;
+  }
+  [[nodiscard]] std::string records_text(double tolerance) const {
+    return text_of(records(tolerance));
+  }
+  /// A list of records of each row's result ("phases", "links", "by_rank"), with its key, scheme
+  /// and number of ranks.
+  [[nodiscard]] std::string details(const std::string& name) const {
+    std::vector<Json> all;
+    for (const experiment::Row& row : rows_) {
+      const Json json = to_json(row);
+      const Json& result = json.at("result");
+      if (!result.is_object() || !result.contains(name) || !result.at(name).is_array()) continue;
+      for (const Json& one : result.at(name)) {
+        Json record = one;
+        record["key"] = row.key;
+        record["scheme"] = row.point.scheme;
+        record["ranks"] = row.point.ranks;
+        all.push_back(std::move(record));
+      }
+    }
+    return text_of(all);
+  }
+  [[nodiscard]] std::string groups(const std::vector<std::string>& by) const {
+    const std::vector<Json> all = records(cli::kExactTolerance);
+    for (const std::string& column : by) {
+      report::check_column("group_by", column, report::columns_of(all));
+    }
+    return text_of(report::group_records(all, by));
+  }
+  [[nodiscard]] std::string against(const Rows& baseline, double tolerance) const {
+    return text_of(report::baseline_records(rows_, baseline.rows_, tolerance));
+  }
+  /// What the command line says about points without a result: (whether it failed, the text).
+  [[nodiscard]] std::vector<std::pair<bool, std::string>> troubles() const {
+    std::vector<std::pair<bool, std::string>> all;
+    for (const experiment::Row& row : rows_) {
+      if (row.status == experiment::Status::ok) continue;
+      const bool failed = row.status == experiment::Status::failed;
+      all.emplace_back(failed, fmt::format("{}: {}: {}", failed ? "failed" : "skipped",
+                                           cli::name_of(row.point), row.reason));
+    }
+    return all;
+  }
+  void write(const std::string& path) const { experiment::write_rows(path, rows_); }
+
+ private:
+  std::vector<experiment::Row> rows_;
+};
+
+Rows run(const std::string& config, const std::string& given,
+         std::optional<std::int64_t> memory_bytes, bool verbose) {
+  return outside([&] {
+    const std::vector<experiment::Point> points = cli::points_of(config, values_from(given), {});
+    check_packets(points);
+    ChildLimits limits;
+    limits.memory_bytes = memory_bytes;
+    std::vector<experiment::Row> rows;
+    for (const experiment::Point& point : points) {
+      rows.push_back(experiment::simulate_point("run", point, verbose, nullptr, limits));
+    }
+    return Rows(std::move(rows));
+  });
+}
+
+using Progress = std::function<void(std::size_t done, std::size_t total, double left_s)>;
+
+/// `config` is the text of a sweep where `is_text`, else a file or the name of a shipped sweep.
+Rows sweep(const std::string& config, bool is_text, const std::string& output,
+           std::optional<int> jobs, bool force, std::optional<double> seconds,
+           std::optional<std::int64_t> memory_bytes, const std::optional<Progress>& progress) {
+  experiment::SweepOptions options;
+  options.jobs = jobs.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  if (options.jobs < 1) throw InputError("jobs: expected a number from 1");
+  options.force = force;
+  options.limits = {.seconds = seconds, .memory_bytes = memory_bytes};
+  return outside([&] {
+    const std::string origin = is_text ? "sweep" : experiment::sweep_file(config);
+    const experiment::Sweep all =
+        experiment::sweep_from(is_text ? parse_json(config, origin) : read_json(origin), origin);
+    check_packets(all.points);
+    const std::string path = output.empty() ? "results/local/" + all.name + ".jsonl" : output;
+    return Rows(
+        experiment::run_sweep(all, path, options, [&](const experiment::SweepProgress& now) {
+          if (!progress || now.ended == nullptr) return;
+          const py::gil_scoped_acquire acquire;
+          (*progress)(now.done, now.total, now.left_s);
+        }));
+  });
+}
+
+Rows load(const std::vector<std::string>& files, const std::vector<std::string>& where) {
+  return outside([&] { return Rows(cli::rows_where(cli::read_results(files), where)); });
+}
+
+/// Candidates, crossovers, and what the command line says about candidates without a result.
+struct Advice {
+  std::string candidates;
+  std::string crossovers;
+  Rows rows;
+};
+
+Advice recommend(const std::string& given, const std::vector<std::string>& schemes, bool crossovers,
+                 int most_ranks) {
+  return outside([&] {
+    Json point = Json::object();
+    const Json settings = values_from(given);
+    for (const auto& item : settings.items()) {
+      if (item.value().size() != 1) {
+        throw InputError(fmt::format("{}: expected one value here", item.key()));
+      }
+      experiment::set_by_path(point, item.key(), item.value().front());
+    }
+    const studies::Recommendation found = studies::recommend(
+        {.point = point,
+         .schemes = schemes.empty() ? studies::default_candidates(point) : schemes,
+         .crossovers = crossovers,
+         .most_ranks = most_ranks});
+    std::vector<experiment::Row> rows;
+    for (const studies::Candidate& candidate : found.ranked) rows.push_back(candidate.row);
+    if (!rows.front().outcome) throw SimulationError("no candidate could be simulated");
+    return Advice{text_of(report::candidate_records(found)),
+                  text_of(crossovers ? report::crossover_records(found) : std::vector<Json>()),
+                  Rows(std::move(rows))};
+  });
+}
+
+std::string settings() {
+  std::vector<Json> records;
+  for (const experiment::Setting& setting : experiment::point_settings()) {
+    records.push_back({{"setting", setting.path},
+                       {"unit", setting.unit},
+                       {"value", setting.wanted()},
+                       {"default", setting.default_text()},
+                       {"readers", setting.readers},
+                       {"help", setting.help}});
+  }
+  return text_of(records);
+}
+
+std::vector<std::string> scheme_names() {
+  std::vector<std::string> names;
+  for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes())
+    names.push_back(scheme.name);
+  return names;
+}
+
+/// The share/thinwire folder of an installation, which may have been moved.
+void find_share() {
+  const std::filesystem::path module = code_file();
+  set_share((module.parent_path() / THINWIRE_SHARE_FROM_MODULE).lexically_normal().string());
+}
+
+}  // namespace
+
+}  // namespace thinwire::python
+
+PYBIND11_MODULE(_thinwire, module) {
+  using namespace thinwire;
+  python::find_share();
+
+  static const py::exception<InputError> input_error(module, "InputError", PyExc_ValueError);
+  static const py::exception<SimulationError> simulation_error(module, "SimulationError",
+                                                               PyExc_RuntimeError);
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const InputError& error) {
+      PyErr_SetString(input_error.ptr(), error.what());
+    } catch (const SimulationError& error) {
+      PyErr_SetString(simulation_error.ptr(), error.what());
+    } catch (const InterruptedError& error) {
+      PyErr_SetString(PyExc_KeyboardInterrupt, error.what());
+    } catch (const Json::exception& error) {
+      PyErr_SetString(input_error.ptr(), error.what());
+    }
+  });
+
+  py::class_<python::Rows>(module, "Rows")
+      .def("records", &python::Rows::records_text)
+      .def("details", &python::Rows::details)
+      .def("groups", &python::Rows::groups)
+      .def("against", &python::Rows::against)
+      .def("troubles", &python::Rows::troubles)
+      .def("write", &python::Rows::write);
+  py::class_<python::Advice>(module, "Advice")
+      .def_readonly("candidates", &python::Advice::candidates)
+      .def_readonly("crossovers", &python::Advice::crossovers)
+      .def_readonly("rows", &python::Advice::rows);
+  module.def("run", &python::run);
+  module.def("sweep", &python::sweep);
+  module.def("load", &python::load);
+  module.def("recommend", &python::recommend);
+  module.def("settings", &python::settings);
+  module.def("schemes", &python::scheme_names);
+  module.def("platforms", &topologies::shipped_platforms);
+  module.def("version", [] { return version(); });
+}

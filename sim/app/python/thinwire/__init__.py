@@ -1,0 +1,234 @@
+"""Simulates allreduces, as the program thinwire does, and returns pandas data frames.
+
+    import thinwire
+    frame = thinwire.run(scheme=["oktopk", "topka"], ranks=[64, 256], density=0.01)
+
+The columns are those of docs/output-format.md; names of measured columns end in their unit: `_s`
+(seconds), `_bytes`, `_s_per_word` (seconds per word of 4 bytes), `_bytes_per_s`. Settings are those of
+`thinwire.settings()`: a setting "machine.alpha_s" is given as `machine={"alpha_s": 2e-6}`, and numbers
+may be texts as in the command line, "25.5M" or "2us".
+
+Errors: InputError (a ValueError) for input that cannot be run, SimulationError (a RuntimeError) for a
+simulation that failed; their text is that of the command line. Simulations run in processes of their
+own, outside the interpreter's lock; Ctrl-C ends them with a KeyboardInterrupt.
+"""
+import json as _json
+import os as _os
+import warnings as _warnings
+from collections import namedtuple as _namedtuple
+
+import pandas as _pandas
+
+from . import _thinwire
+from ._thinwire import InputError, SimulationError
+
+__all__ = ["InputError", "Recommendation", "SimulationError", "compare", "load", "platforms",
+           "recommend", "run", "schemes", "settings", "sweep"]
+__version__ = _thinwire.version()
+
+_DETAILS = {"phases": "phases", "links": "links", "ranks": "by_rank"}
+
+Recommendation = _namedtuple("Recommendation", ["candidates", "crossovers"])
+Recommendation.__doc__ = """Two data frames: the candidates, the fastest first, and where the ranking
+changes."""
+
+
+def _given(settings):
+    """By dotted path, the list of the values of each setting."""
+    flat = {}
+    for key, value in settings.items():
+        if value is None:
+            continue
+        if isinstance(value, dict):
+            for name, inner in _given(value).items():
+                flat[f"{key}.{name}"] = inner
+        elif key == "tensors":  # this one is a list
+            flat[key] = [list(value)]
+        elif isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+            flat[key] = [value]
+        else:
+            flat[key] = list(value)
+            if not flat[key]:
+                raise InputError(f"{key}: the list is empty; give at least one value")
+    return flat
+
+
+def _json_text(values):
+    """JSON of values, also of NumPy's numbers."""
+    def plain(value):
+        if hasattr(value, "item"):
+            return value.item()
+        if hasattr(value, "__fspath__"):
+            return _os.fspath(value)
+        raise InputError(f"'{value}' is of {type(value)}; expected a number, a text or a boolean")
+    try:
+        return _json.dumps(values, default=plain, allow_nan=False)
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{error}; expected finite numbers") from None
+
+
+def _frame(text):
+    return _pandas.DataFrame(_json.loads(text))
+
+
+def _paths(files):
+    if isinstance(files, (str, _os.PathLike)):
+        files = [files]
+    return [_os.fspath(file) for file in files]
+
+
+def _conditions(where):
+    """KEY=VALUE[,VALUE] of each condition."""
+    texts = []
+    for key, values in (where or {}).items():
+        if isinstance(values, str) or not hasattr(values, "__iter__"):
+            values = [values]
+        words = [_json.dumps(value) if isinstance(value, bool) else str(value) for value in values]
+        texts.append(f"{key}={','.join(words)}")
+    return texts
+
+
+def _bytes_of(mebibytes):
+    return None if mebibytes is None else int(mebibytes * 2**20)
+
+
+def _checked(rows, frame):
+    """Raises SimulationError if a point failed, with all results in its attribute `results`. Warns of
+    points that were skipped."""
+    failed = [text for is_failed, text in rows.troubles() if is_failed]
+    for is_failed, text in rows.troubles():
+        if not is_failed:
+            _warnings.warn(text, stacklevel=3)
+    if failed:
+        error = SimulationError("\n".join(failed))
+        error.results = frame
+        raise error
+    return frame
+
+
+def _table(rows, table, tolerance=1e-9):
+    if table == "results":
+        return _frame(rows.records(tolerance))
+    if table not in _DETAILS:
+        raise InputError(f"table: '{table}' is not valid; expected results, phases, links or ranks")
+    return _frame(rows.details(_DETAILS[table]))
+
+
+def _merged(config, settings):
+    """`settings` over `config`, group by group; k and density replace each other."""
+    merged = dict(config)
+    for key, value in settings.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = {**merged[key], **value} if both else value
+    for key, other in (("k", "density"), ("density", "k")):
+        if key in settings and other not in settings:
+            merged.pop(other, None)
+    return merged
+
+
+def run(config=None, *, table="results", output=None, memory_limit_mib=None, verbose=False,
+        **settings):
+    """Simulates a point, or every combination of the values of settings that are lists.
+
+    config: a JSON file with a point, or a dict like one; settings go over it.
+    table: "results", a row per point; "phases", "links" or "ranks": a row for each of those. Links
+        and ranks are there if they were recorded: record={"links": True}.
+    output: a results file to write, which load, compare and the program read.
+    Raises InputError, and SimulationError if a point failed.
+    """
+    file = ""
+    if isinstance(config, dict):
+        settings = _merged(config, settings)
+    elif config is not None:
+        file = _os.fspath(config)
+    given = _given(settings)
+    rows = _thinwire.run(file, _json_text(given), _bytes_of(memory_limit_mib), verbose)
+    if output is not None:
+        rows.write(_os.fspath(output))
+    return _checked(rows, _table(rows, table))
+
+
+def sweep(config, output=None, *, jobs=None, force=False, time_limit_s=None, memory_limit_mib=None,
+          progress=None):
+    """Simulates every point of a grid. Points that `output` already holds are not simulated again.
+
+    config: a JSON file, the name of a shipped sweep, or a dict like the file: {"name": "mine",
+        "base": {"scheme": "oktopk"}, "grid": {"ranks": [8, 16]}}.
+    output: the results file; default results/local/NAME.jsonl.
+    jobs: points that run at once; default the number of cores.
+    progress: called with (done, total, seconds_left) when a point ends.
+    Raises InputError, and SimulationError if a point failed; KeyboardInterrupt after Ctrl-C. What was
+    finished is in `output`, and the same call goes on.
+    """
+    is_text = isinstance(config, dict)
+    rows = _thinwire.sweep(_json_text(config) if is_text else _os.fspath(config), is_text,
+                           "" if output is None else _os.fspath(output), jobs, force, time_limit_s,
+                           _bytes_of(memory_limit_mib), progress)
+    return _checked(rows, _table(rows, "results"))
+
+
+def load(results, *, where=None, table="results"):
+    """The results of one file or several, each point once.
+
+    where: {"network": "smpi", "ranks": [64, 256]} selects rows by their columns.
+    table: as in run. Rows without a result are among them, with their `status` and `reason`.
+    """
+    return _table(_thinwire.load(_paths(results), _conditions(where)), table)
+
+
+def compare(results, *, baseline=None, tolerance=1e-9, where=None, group_by=None):
+    """Compares results with their formulas (columns `formula_*`, `ratio_*`, `verdict`).
+
+    baseline: results of an earlier version; then a row per point has both times, their ratio, and
+        `change`, which is "same" if they differ by `tolerance` at most.
+    group_by: columns; then a row per group has counts, medians and ranges.
+    """
+    if not tolerance >= 0:
+        raise InputError(f"tolerance: {tolerance} is not valid; expected a number from 0")
+    if baseline is not None and group_by is not None:
+        raise InputError("group_by: excludes baseline")
+    rows = _thinwire.load(_paths(results), _conditions(where))
+    if baseline is not None:
+        before = _thinwire.load(_paths(baseline), _conditions(where))
+        frame = _frame(rows.against(before, tolerance))
+        return frame.drop(columns="settings")
+    if group_by is not None:
+        return _frame(rows.groups([group_by] if isinstance(group_by, str) else list(group_by)))
+    return _table(rows, "results", tolerance)
+
+
+def recommend(model, *, schemes=(), crossovers=True, most_ranks=1024, **settings):
+    """Ranks schemes by the simulated iteration of a training, as `thinwire recommend` does.
+
+    model: a shipped model or a file. schemes: the candidates; default one of each kind.
+    crossovers: also search where another scheme becomes the fastest, up to `most_ranks` ranks.
+    Returns a Recommendation: two data frames, `candidates` and `crossovers`.
+    """
+    workload = {**settings.pop("workload", {}), "model": model}
+    for key in ("device", "batch", "staging"):
+        if key in settings:
+            workload[key] = settings.pop(key)
+    names = [schemes] if isinstance(schemes, str) else list(schemes)
+    advice = _thinwire.recommend(_json_text(_given({**settings, "workload": workload})), names,
+                                 crossovers, most_ranks)
+    found = Recommendation(_frame(advice.candidates), _frame(advice.crossovers))
+    for _, text in advice.rows.troubles():
+        _warnings.warn(text, stacklevel=2)
+    return found
+
+
+def settings():
+    """The settings of a point: path, unit, valid values, default, what reads it, and what it is."""
+    return _frame(_thinwire.settings())
+
+
+def schemes():
+    """The names of the schemes."""
+    return _thinwire.schemes()
+
+
+def platforms():
+    """The names of the shipped platforms."""
+    return _thinwire.platforms()

@@ -1,0 +1,33 @@
+from os import PathLike
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Union
+
+import pandas
+
+Path = Union[str, PathLike[str]]
+
+__version__: str
+
+class InputError(ValueError): ...
+
+class SimulationError(RuntimeError):
+    results: pandas.DataFrame
+
+class Recommendation(NamedTuple):
+    candidates: pandas.DataFrame
+    crossovers: pandas.DataFrame
+
+def run(config: Union[Path, Mapping[str, Any], None] = ..., *, table: str = ..., output: Optional[Path] = ...,
+        memory_limit_mib: Optional[float] = ..., verbose: bool = ..., **settings: Any) -> pandas.DataFrame: ...
+def sweep(config: Union[Path, Mapping[str, Any]], output: Optional[Path] = ..., *, jobs: Optional[int] = ...,
+          force: bool = ..., time_limit_s: Optional[float] = ..., memory_limit_mib: Optional[float] = ...,
+          progress: Optional[Callable[[int, int, float], object]] = ...) -> pandas.DataFrame: ...
+def load(results: Union[Path, Iterable[Path]], *, where: Optional[Mapping[str, Any]] = ...,
+         table: str = ...) -> pandas.DataFrame: ...
+def compare(results: Union[Path, Iterable[Path]], *, baseline: Union[Path, Iterable[Path], None] = ...,
+            tolerance: float = ..., where: Optional[Mapping[str, Any]] = ...,
+            group_by: Union[str, Iterable[str], None] = ...) -> pandas.DataFrame: ...
+def recommend(model: str, *, schemes: Union[str, Iterable[str]] = ..., crossovers: bool = ...,
+              most_ranks: int = ..., **settings: Any) -> Recommendation: ...
+def settings() -> pandas.DataFrame: ...
+def schemes() -> list[str]: ...
+def platforms() -> list[str]: ...

@@ -1,0 +1,154 @@
+// Writes figures as Python programs that draw with matplotlib.
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "sim/app/report/charts/chart.hpp"
+#include "sim/app/report/charts/palette.hpp"
+#include "sim/app/report/charts/rendering.hpp"
+#include "sim/core/base/errors.hpp"
+
+namespace thinwire::report {
+
+namespace {
+
+/// By symbol_of.
+constexpr std::array<const char*, 8> kMarkers{"o", "s", "^", "D", "P", "*", "v", "X"};
+
+constexpr const char* kProgram = R"py(
+
+def main():
+    output = sys.argv[1] if len(sys.argv) > 1 else "figure.pdf"
+    plt.rcParams.update({"font.family": FIGURE["font"], "font.size": FIGURE["font_size"]})
+    panels = FIGURE["panels"]
+    columns = FIGURE["columns"]
+    rows = -(-len(panels) // columns)
+    figure, axes = plt.subplots(rows, columns, figsize=FIGURE["inches"], squeeze=False,
+                                layout="constrained")
+    for at, panel in zip(axes.flat, panels):
+        at.set_title(panel["title"], fontsize="medium")
+        at.set_xlabel(panel["x"]["label"])
+        at.set_ylabel(panel["y"]["label"])
+        at.set_xscale("log" if panel["x"]["log"] else "linear")
+        at.set_yscale("log" if panel["y"]["log"] else "linear")
+        if panel["x"]["ticks"]:
+            at.set_xticks(panel["x"]["ticks"], [f"{tick:g}" for tick in panel["x"]["ticks"]])
+            at.minorticks_off()
+        at.grid(axis="y", color="#e2e2e2")
+        if panel["rule"] is not None:
+            at.axhline(panel["rule"], color="#777777", linestyle="--", linewidth=0.8)
+        for one in panel["series"]:
+            series = FIGURE["series"][one["series"]]
+            if one["line"]:
+                at.plot(*zip(*one["line"]), color=series["colour"], linestyle=one["style"],
+                        linewidth=1)
+            if one["low"]:
+                at.fill_between([x for x, _ in one["low"]], [y for _, y in one["low"]],
+                                [y for _, y in one["high"]], color=series["colour"], alpha=0.16,
+                                linewidth=0)
+            if one["marks"]:
+                at.plot(*zip(*one["marks"]), color=series["colour"], marker=series["marker"],
+                        linestyle="none", markersize=4)
+    for at in list(axes.flat)[len(panels):]:
+        at.set_axis_off()
+    handles = [plt.Line2D([], [], color=series["colour"], marker=series["marker"],
+                          linestyle="none", label=series["name"])
+               for series in FIGURE["series"].values() if series["name"]]
+    if handles:
+        axes.flat[0].legend(handles=handles, fontsize="small", frameon=False)
+    if FIGURE["title"]:
+        figure.suptitle(FIGURE["title"])
+    figure.supxlabel(FIGURE["caption"], fontsize="small")
+    figure.savefig(output)
+    print(output)
+
+
+if __name__ == "__main__":
+    main()
+)py";
+
+std::string style_of(LineLook look) {
+  switch (look) {
+    case LineLook::faint:
+      return ":";
+    case LineLook::dashed:
+      return "--";
+    case LineLook::solid:
+      break;
+  }
+  return "-";
+}
+
+Json axis_json(const Axis& axis, bool ticks) {
+  return {{"label", axis.label}, {"log", axis.log}, {"ticks", ticks ? Json(axis.marks) : Json()}};
+}
+
+}  // namespace
+
+std::string matplotlib_of(const Figure& figure, const FigureStyle& style) {
+  Json panels = Json::array();
+  Json series = Json::object();
+  const auto number = [&series](std::size_t index) {
+    std::string name = std::to_string(index);
+    if (!series.contains(name)) {
+      series[name] = {
+          {"name", ""}, {"colour", colour_of(index)}, {"marker", kMarkers.at(symbol_of(index))}};
+    }
+    return name;
+  };
+  for (const Panel& panel : figure.panels) {
+    if (!panel.chart) {
+      throw InputError(
+          "--format py: only figures of curves can be written as Python: time, volume, "
+          "congestion and measured");
+    }
+    Json all = Json::array();
+    for (const Series& one : panel.chart->series) {
+      all.push_back({{"series", number(one.index)},
+                     {"marks", one.marks},
+                     {"line", one.line},
+                     {"style", style_of(one.look)},
+                     {"low", one.low},
+                     {"high", one.high}});
+    }
+    panels.push_back({{"title", panel.title},
+                      {"x", axis_json(panel.chart->x, true)},
+                      {"y", axis_json(panel.chart->y, false)},
+                      {"rule", panel.chart->rule ? Json(*panel.chart->rule) : Json()},
+                      {"series", all}});
+  }
+  for (const LegendEntry& entry : figure.legend) series[number(entry.series)]["name"] = entry.text;
+  std::string caption;
+  for (const std::string& note : figure.notes) {
+    if (!note.empty()) caption += (caption.empty() ? "" : "\n") + note;
+  }
+  constexpr double kPixels = 96;  // an inch
+  constexpr double kPoints = 0.75;
+  const double columns = figure.panels.size() > 1 ? 2 : 1;
+  const double rows = std::ceil(static_cast<double>(figure.panels.size()) / columns);
+  const double width = style.width > 0 ? style.width : columns * figure.panel_width;
+  const double height = style.height > 0 ? style.height : rows * figure.panel_width * 0.8;
+  const Json data{{"title", style.title},
+                  {"caption", caption},
+                  {"font", Json::array({font_family(), "DejaVu Sans"})},
+                  {"font_size", style.font_size * kPoints},
+                  {"inches", {width / kPixels, height / kPixels}},
+                  {"columns", static_cast<int>(columns)},
+                  {"series", series},
+                  {"panels", panels}};
+  return fmt::format(
+      "#!/usr/bin/env python3\n"
+      "\"\"\"A figure of 'thinwire report'. Usage: python3 THIS_FILE [OUTPUT.pdf|.svg|.png]\"\"\"\n"
+      "import json\n"
+      "import sys\n\n"
+      "import matplotlib\n\n"
+      "matplotlib.use(\"Agg\")\n"
+      "import matplotlib.pyplot as plt\n\n"
+      "FIGURE = json.loads(r\"\"\"\n{}\n\"\"\")\n{}",
+      data.dump(1, ' ', true, Json::error_handler_t::replace), kProgram);
+}
+
+}  // namespace thinwire::report

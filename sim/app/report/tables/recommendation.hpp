@@ -1,0 +1,16 @@
+// The records of a recommendation: its candidates, and where the ranking changes.
+#pragma once
+
+#include <vector>
+
+#include "sim/app/experiment/config.hpp"
+#include "sim/app/studies/recommend.hpp"
+
+namespace thinwire::report {
+
+/// A record per candidate that was simulated, the fastest first.
+[[nodiscard]] std::vector<Json> candidate_records(const studies::Recommendation& recommendation);
+/// A record per direction in which crossovers are searched, also where none was found.
+[[nodiscard]] std::vector<Json> crossover_records(const studies::Recommendation& recommendation);
+
+}  // namespace thinwire::report

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Tests of the Python package: package.py THINWIRE SOURCE. PYTHONPATH names the package's folder.
+
+Oracles: the program's own output, closed formulas, and serial bookkeeping in Python.
+"""
+import io
+import json
+import math
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import warnings
+
+import pandas
+
+import thinwire
+
+PROGRAM = sys.argv[1]
+SOURCE = pathlib.Path(sys.argv[2])
+
+
+def program(*arguments, check=True):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=check)
+
+
+class Package(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+
+    def test_a_run_is_the_formula(self):
+        alpha, beta, n = 3e-6, 5e-10, 1200
+        for ranks in (1, 2, 3, 4, 6, 12):
+            frame = thinwire.run(scheme="dense_ring", ranks=ranks, components=n,
+                                 machine={"alpha_s": alpha, "beta_s_per_word": beta})
+            expected = 2 * (ranks - 1) * (alpha + beta * n / ranks)
+            self.assertTrue(math.isclose(frame.time_s[0], expected, rel_tol=1e-9, abs_tol=1e-15))
+
+    def test_a_run_is_what_the_program_prints(self):
+        frame = thinwire.run(scheme=["topka", "oktopk+dgc"], ranks=[3, 7], components="20K", density="2%",
+                             input={"skew": 1})
+        text = program("run", "--scheme", "topka,oktopk+dgc", "-P", "3,7", "-n", "20K", "-d", "2%",
+                       "--set", "input.skew=1", "--format", "csv").stdout
+        printed = pandas.read_csv(io.StringIO(text))
+        self.assertEqual(list(frame.columns.sort_values()), list(printed.columns.sort_values()))
+        for column in ("scheme", "ranks", "time_s", "words_sent_max", "machine.alpha_s", "verdict"):
+            order = ["scheme", "ranks"]
+            self.assertEqual(list(frame.sort_values(order)[column]),
+                             list(printed.sort_values(order)[column]))
+
+    def test_a_run_on_a_platform(self):
+        for network in ("links", "smpi"):
+            frame = thinwire.run(scheme="dense_ring", ranks=4, components=1000, network=network,
+                                 platform="fat_tree", record={"links": True}, output="rows.jsonl")
+            self.assertGreater(frame.congestion_factor[0], 0.9)
+            links = thinwire.load("rows.jsonl", table="links")
+            self.assertEqual(set(links.key), set(frame.key))
+            self.assertGreater(links.bytes.min(), 0)
+
+    def test_phases(self):
+        phases = thinwire.run(scheme="oktopk", ranks=4, components=10000, table="phases")
+        self.assertIn("split_and_reduce", list(phases.name))
+        self.assertEqual(set(phases.ranks), {4})
+
+    def test_errors_have_the_programs_text(self):
+        for settings, arguments in (({"scheme": "oktopc"}, ["--scheme", "oktopc"]),
+                                    ({"ranks": 0}, ["--set", "ranks=0"]),
+                                    ({"input": {"skw": 1}}, ["--set", "input.skw=1"]),
+                                    ({"platform": "fat_tre", "network": "links"},
+                                     ["--platform", "fat_tre", "--network", "links"])):
+            done = program("run", *arguments, check=False)
+            self.assertEqual(done.returncode, 2)
+            with self.assertRaises(thinwire.InputError) as caught:
+                thinwire.run(**settings)
+            self.assertEqual(f"thinwire: {caught.exception}\n", done.stderr)
+        self.assertTrue(issubclass(thinwire.InputError, ValueError))
+
+    def test_other_bad_input(self):
+        for settings in ({"ranks": []}, {"density": float("nan")}, {"ranks": float("inf")},
+                         {"ranks": object()}, {"table": "colour"}, {"k": 1, "density": 0.1}):
+            with self.assertRaises(thinwire.InputError, msg=settings):
+                thinwire.run(components=100, **settings)
+        with self.assertRaises(thinwire.InputError):
+            thinwire.load("nothing.jsonl")
+        with self.assertRaises(thinwire.InputError):
+            thinwire.compare("nothing.jsonl", tolerance=float("nan"))
+
+    def test_a_failed_simulation_raises_and_keeps_the_others(self):
+        with self.assertRaises(thinwire.SimulationError) as caught:
+            thinwire.run(scheme="dense_ring", ranks=[2, 64], components="40M", memory_limit_mib=0.001)
+        self.assertIn("memory", str(caught.exception))
+        self.assertEqual(list(caught.exception.results.status), ["failed", "failed"])
+
+    def test_a_skipped_point_warns(self):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            frame = thinwire.sweep({"name": "hosts", "base": {"scheme": "dense_ring", "components": 100,
+                                                              "network": "links", "platform": "fat_tree"},
+                                    "grid": {"ranks": [4, 20000]}}, "hosts.jsonl")
+        self.assertEqual(list(frame.status), ["ok", "skipped"])
+        self.assertEqual(len(caught), 1)
+        self.assertIn(frame.reason[1], str(caught[0].message))
+
+    def test_config_and_settings(self):
+        config = {"scheme": "topka", "components": 1000, "density": 0.1, "machine": {"alpha_s": 1e-6}}
+        (self.folder / "point.json").write_text(json.dumps(config))
+        by_dict = thinwire.run(config, ranks=3, k=7, machine={"beta_s_per_word": 1e-9})
+        by_file = thinwire.run(self.folder / "point.json", ranks=3, k=7,
+                               machine={"beta_s_per_word": 1e-9})
+        self.assertEqual(by_dict.time_s[0], by_file.time_s[0])
+        self.assertEqual((by_dict.k[0], by_dict["machine.alpha_s"][0]), (7, 1e-6))
+
+    def test_edge_sizes(self):
+        for ranks in (1, 3, 7, 12, 23):
+            for k in (0, 1, 100):
+                frame = thinwire.run(scheme="oktopk", ranks=ranks, components=100, k=k)
+                self.assertTrue(frame.ranks_agree[0], (ranks, k))
+
+    def test_sweep_load_and_compare(self):
+        told = []
+        sweep = {"name": "small", "base": {"components": 5000, "density": 0.05},
+                 "grid": {"scheme": ["oktopk", "dense_ring"], "ranks": [4, 8]}}
+        frame = thinwire.sweep(sweep, "small.jsonl", jobs=2,
+                               progress=lambda done, total, left_s: told.append((done, total, left_s)))
+        self.assertEqual([(done, total) for done, total, _ in told], [(1, 4), (2, 4), (3, 4), (4, 4)])
+        again = thinwire.sweep(sweep, "small.jsonl", progress=lambda *now: told.append(now))
+        self.assertEqual(len(told), 4)  # nothing ran
+        self.assertTrue(frame.equals(again))
+        loaded = thinwire.load("small.jsonl", where={"scheme": "dense_ring", "ranks": [8]})
+        self.assertEqual(list(loaded.verdict), ["exact"])
+        groups = thinwire.compare("small.jsonl", group_by="scheme")
+        self.assertEqual(dict(zip(groups.scheme, groups["count"])), {"oktopk": 2, "dense_ring": 2})
+        ring = frame[frame.scheme == "dense_ring"]
+        by_name = groups.set_index("scheme")
+        self.assertAlmostEqual(by_name.time_s_median["dense_ring"], ring.time_s.median(), delta=1e-18)
+
+    def test_baseline(self):
+        common = {"scheme": "dense_ring", "components": 1000}
+        thinwire.run(**common, ranks=[2, 4], output="old.jsonl")
+        rows = [json.loads(line) for line in pathlib.Path("old.jsonl").read_text().splitlines()]
+        for row in rows:  # as if an older version had simulated the first one 2 % faster
+            if row["point"]["ranks"] == 2:
+                row["result"]["iteration_times_s"] = [
+                    time_s / 1.02 for time_s in row["result"]["iteration_times_s"]]
+        pathlib.Path("old.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        thinwire.run(**common, ranks=[2, 4, 8], output="new.jsonl")
+        frame = thinwire.compare("new.jsonl", baseline="old.jsonl").set_index("ranks")
+        self.assertEqual(dict(frame.change), {2: "slower", 4: "same", 8: "new"})
+        self.assertAlmostEqual(frame.time_ratio[2], 1.02)
+        loose = thinwire.compare("new.jsonl", baseline="old.jsonl", tolerance=0.03).set_index("ranks")
+        self.assertEqual(loose.change[2], "same")
+
+    def test_a_figure_as_a_program_for_matplotlib(self):
+        frame = thinwire.run(scheme=["topka", "dense_ring"], ranks=[2, 4], components=1000,
+                             output="rows.jsonl")
+        program("report", "rows.jsonl", "--figure", "time", "--width", "85mm", "-o", "time.py")
+        done = subprocess.run([sys.executable, "time.py", "time.svg"], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, "time.svg\n"), done.stderr)
+        self.assertIn("<svg", (self.folder / "time.svg").read_text())
+        code = compile((self.folder / "time.py").read_text(), "time.py", "exec")
+        names = {"__name__": "figure"}
+        exec(code, names)  # the program's data are the results
+        figure = names["FIGURE"]
+        self.assertAlmostEqual(figure["inches"][0], 85 / 25.4)
+        drawn = sorted(tuple(mark) for series in figure["panels"][0]["series"]
+                       for mark in series["marks"])
+        self.assertEqual(drawn, sorted(zip(frame.ranks, frame.time_s)))
+
+    def test_recommend(self):
+        found = thinwire.recommend("bert", schemes=["topka", "dense_ring"], ranks=4, device="p100",
+                                   crossovers=False)
+        text = program("recommend", "--model", "bert", "--schemes", "topka,dense_ring", "-P", "4",
+                       "--device", "p100", "--fast", "--format", "csv").stdout
+        printed = pandas.read_csv(io.StringIO(text))
+        self.assertEqual(list(found.candidates.scheme), list(printed.scheme))
+        self.assertEqual(list(found.candidates.iteration_s), list(printed.iteration_s))
+        self.assertEqual(len(found.crossovers), 0)
+
+    def test_names_say_their_units(self):
+        endings = {"s": "_s", "s/word": "_s_per_word", "bytes": "_bytes", "words": "_words"}
+        for _, setting in thinwire.settings().iterrows():
+            if setting.unit:
+                self.assertTrue(setting.setting.endswith(endings[setting.unit]), setting.setting)
+
+    def test_names(self):
+        self.assertIn("oktopk", thinwire.schemes())
+        self.assertIn("fat_tree", thinwire.platforms())
+        self.assertEqual(thinwire.__version__, program("--version").stdout.strip())
+
+    def test_other_threads_go_on(self):
+        counted = 0
+        stop = threading.Event()
+
+        def count():
+            nonlocal counted
+            while not stop.is_set():
+                counted += 1
+                time.sleep(0.001)
+        thread = threading.Thread(target=count)
+        thread.start()
+        before = counted
+        thinwire.run(scheme="oktopk", ranks=64, components=2_000_000)
+        after = counted
+        stop.set()
+        thread.join()
+        self.assertGreater(after - before, 5)
+
+    def test_ctrl_c_ends_a_simulation(self):
+        for call in ('thinwire.run(scheme="oktopk", ranks=64, components=5_000_000, granule=1, '
+                     'iterations=1000)',
+                     'thinwire.sweep({"name": "long", "base": {"components": 5_000_000, "granule": 1, '
+                     '"iterations": 1000}, "grid": {"ranks": [32, 64]}}, "long.jsonl")'):
+            code = ("import thinwire\nprint('ready', flush=True)\n"
+                    f"try:\n    {call}\n"
+                    "except KeyboardInterrupt as stop:\n    print('stopped:', stop)\n")
+            child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+            self.assertEqual(child.stdout.readline(), "ready\n")
+            time.sleep(0.5)
+            began = time.monotonic()
+            child.send_signal(signal.SIGINT)
+            said = child.communicate(timeout=60)[0]
+            self.assertLess(time.monotonic() - began, 30)
+            self.assertIn("stopped: interrupted", said)
+            self.assertEqual(child.returncode, 0)
+
+    def test_the_stub_has_every_name(self):
+        stub = (pathlib.Path(thinwire.__file__).parent / "__init__.pyi").read_text()
+        for name in thinwire.__all__:
+            self.assertTrue(f"def {name}(" in stub or f"class {name}(" in stub, name)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)
