@@ -1,5 +1,5 @@
 // Reads measured times of collectives: a CSV of one row per point, and the text output of
-// nccl-tests and of the OSU micro-benchmarks.
+// nccl-tests, of the OSU micro-benchmarks and of the Intel MPI Benchmarks (IMB).
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct MeasuredRow {
 /// A file of measured rows, and what its text does not say.
 struct MeasuredFile {
   std::string path;
-  /// By the names of the columns of the CSV; only for output of nccl-tests and OSU.
+  /// By the names of the columns of the CSV; only for output of benchmarks.
   std::map<std::string, std::string> facts = {};
 };
 
@@ -51,6 +51,8 @@ struct MeasuredFile {
 /// nccl-tests: the out-of-place time; nodes and tasks per node come from the list of ranks.
 /// OSU: the average latency over the ranks; the sizes of allgather and alltoall are those of one
 /// rank's block.
+/// IMB: the time of the slowest process, t_max; tables of other benchmarks are skipped. Nodes follow
+/// from the fact tasks_per_node. The sizes of Allgather and Alltoall are those of one block.
 [[nodiscard]] std::vector<MeasuredRow> read_measured(const MeasuredFile& file);
 
 /// The names of the collectives.
