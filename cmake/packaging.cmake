@@ -114,7 +114,7 @@ sparsifiers of its own to Thinwire, and an example of one.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME thinwire-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "thinwire (= ${PROJECT_VERSION}), libfmt-dev, nlohmann-json3-dev, libsimgrid-dev, libboost-graph-dev, libhdf5-dev, libexpat1-dev, pkg-config, librsvg2-dev, libfontconfig-dev")
+  "thinwire (= ${PROJECT_VERSION}), libfmt-dev, nlohmann-json3-dev, libsimgrid-dev, libboost-graph-dev, libhdf5-dev, libexpat1-dev, libprotobuf-dev, pkg-config, librsvg2-dev, libfontconfig-dev")
 set(CPACK_COMPONENT_MPI_DESCRIPTION
 "Thinwire simulates the allreduce collectives that distributed training uses
 for sparse and dense gradients. This program, which 'thinwire measure' runs,

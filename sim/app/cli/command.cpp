@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "sim/app/report/tables/benchmark_text.hpp"
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
 #include "sim/app/report/tables/training.hpp"
@@ -302,8 +303,29 @@ void add_format(Command& command, report::Format& format) {
       .value_text("FORMAT [table]");
 }
 
+void add_result_format(Command& command, report::Format& format) {
+  command
+      .add_choice<report::Format>("--format", format,
+                                  {{"table", report::Format::table},
+                                   {"csv", report::Format::csv},
+                                   {"json", report::Format::json},
+                                   {"jsonl", report::Format::jsonl},
+                                   {"nccl", report::Format::nccl},
+                                   {"osu", report::Format::osu}},
+                                  "table, csv, json or jsonl; nccl, osu: as nccl-tests and the OSU "
+                                  "benchmarks print times")
+      .value_text("FORMAT [table]");
+}
+
+void check_result_format(report::Format format, const std::vector<experiment::Point>& points) {
+  if (format != report::Format::nccl && format != report::Format::osu) return;
+  for (const experiment::Point& point : points) report::check_benchmark_point(point);
+}
+
 std::string comparison_text(const std::vector<experiment::Row>& rows, double tolerance,
                             report::Format format, Detail detail) {
+  if (format == report::Format::nccl) return report::nccl_tests_text(rows);
+  if (format == report::Format::osu) return report::osu_text(rows);
   // A training's time has more in it than the formulas': in a table it has one of its own.
   const bool table = format == report::Format::table;
   std::vector<Json> records;

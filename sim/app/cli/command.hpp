@@ -37,6 +37,7 @@ void add_run(Command& app);
 void add_sweep(Command& app);
 void add_compare(Command& app);
 void add_claims(Command& app);
+void add_export(Command& app);
 void add_list(Command& app);
 struct RealProcesses;
 /// `processes` must outlive the command.
@@ -66,6 +67,10 @@ void add_setting_flag(Command& command, Json& given, const experiment::Setting& 
 void add_memory_limit(Command& command, std::optional<std::int64_t>& mebibytes);
 /// --format table|csv|json|jsonl.
 void add_format(Command& command, report::Format& format);
+/// The same, also nccl and osu, for results.
+void add_result_format(Command& command, report::Format& format);
+/// Throws InputError if the format is that of a benchmark and a point has no place in it.
+void check_result_format(report::Format format, const std::vector<experiment::Point>& points);
 /// The detail of a table; the other formats contain everything.
 enum class Detail : std::uint8_t { brief, full };
 /// The rows with their formulas, as the commands print them. The network is named unless it is

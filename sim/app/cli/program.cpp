@@ -68,6 +68,7 @@ int Program::run_command(int argc, char** argv) {
     become_measuring_program(argv);
   }
   add_run(app);
+  add_export(app);
   add_measure(app, processes_);
   add_sweep(app);
   add_merge(app);

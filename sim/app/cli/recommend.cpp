@@ -5,29 +5,52 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
+#include "sim/app/cli/progress.hpp"
+#include "sim/app/cli/sizes.hpp"
+#include "sim/app/experiment/settings.hpp"
+#include "sim/app/experiment/sweep.hpp"
 #include "sim/app/report/tables/recommendation.hpp"
+#include "sim/app/studies/library_rules.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "sim/core/base/split.hpp"
+#include "sim/core/base/version.hpp"
 
 namespace thinwire::cli {
 
 namespace {
+
+/// Files for libraries, and the sizes that decide what is in them.
+struct LibraryFlags {
+  std::string nccl;
+  std::string open_mpi;
+  SizeFlags sizes;
+  int jobs = 1;
+
+  [[nodiscard]] bool any() const { return !nccl.empty() || !open_mpi.empty(); }
+};
 
 struct RecommendFlags {
   Json given = Json::object();  // settings of a point, by dotted path
   std::string model;
   std::string schemes;
   bool fast = false;
-  int most_ranks = 1024;
+  std::optional<int> most_ranks;
+  LibraryFlags library;
   report::Format format = report::Format::table;
 };
+
+constexpr int kMostRanks = 1024;
 
 std::string crossover_text(const Json& record, const std::string& winner) {
   const std::string way = record.at("along") == "ranks" ? "P" : "density";
@@ -45,7 +68,124 @@ std::string crossover_text(const Json& record, const std::string& winner) {
                      winner);
 }
 
+Json record_of(const studies::LibraryRule& rule, const std::string& library) {
+  const bool last = rule.most_bytes == studies::kAnySize;
+  return {{"schema", "recommendation/1"},
+          {"kind", "library_rule"},
+          {"library", library},
+          {"collective", rule.collective},
+          {"ranks", rule.ranks},
+          {"min_bytes", rule.least_bytes},
+          {"max_bytes", last ? Json() : Json(rule.most_bytes)},
+          {"algorithm", rule.algorithm},
+          {"scheme", rule.scheme},
+          {"gain", rule.gain}};
+}
+
+/// The settings that a library's algorithms read, of one point.
+Json point_of_library(const RecommendFlags& flags, std::vector<int>& ranks) {
+  Json point = Json::object();
+  for (const auto& item : flags.given.items()) {
+    if (item.key() == "ranks") {
+      const Json all = item.value().is_array() ? item.value() : Json::array({item.value()});
+      for (const Json& one : all) ranks.push_back(one.get<int>());
+      continue;
+    }
+    const experiment::Setting& setting = experiment::setting_at(item.key());
+    if (setting.aspect != experiment::Aspect::place) {
+      throw InputError(fmt::format("{}: the rules of a library do not read it; leave it out",
+                                   setting.flag.substr(setting.flag.find("--"))));
+    }
+    experiment::set_by_path(point, item.key(), item.value());
+  }
+  if (ranks.empty()) {
+    throw InputError("--ranks is missing: the sizes of the communicators, as in -P 4,8,16");
+  }
+  std::ranges::sort(ranks);
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return point;
+}
+
+/// Writes the rules of one library, and adds their records.
+bool add_rules(studies::RulesOf library, const RecommendFlags& flags, const std::string& file,
+               std::vector<Json>& records) {
+  std::vector<int> ranks;
+  const Json point = point_of_library(flags, ranks);
+  SizeFlags sizes = flags.library.sizes;
+  if (!sizes.any()) sizes.sizes = "1K:64M:4";
+  const auto components = components_of(sizes).get<std::vector<std::int64_t>>();
+  const experiment::Sweep sweep = studies::sweep_of_rules(library, point, ranks, components);
+  std::vector<experiment::Row> rows;
+  {
+    ProgressDisplay display;
+    rows = experiment::run_sweep(
+        sweep, "results/local/recommend.jsonl", {.jobs = flags.library.jobs},
+        [&](const experiment::SweepProgress& progress) { display.show(progress); });
+  }
+  const std::vector<studies::LibraryRule> rules = studies::rules_of(library, rows);
+  const experiment::Point& any = sweep.points.front();
+  const std::string origin =
+      fmt::format("simulated by Thinwire {} on the network {}{}", version(), any.network,
+                  any.platform.empty() ? "" : ", platform " + any.platform);
+  const bool nccl = library == studies::RulesOf::nccl;
+  write_text(file, nccl ? studies::nccl_tuner_text(rules, origin)
+                        : studies::open_mpi_rules_text(rules, origin));
+  for (const studies::LibraryRule& rule : rules) {
+    records.push_back(record_of(rule, nccl ? "NCCL" : "Open MPI"));
+  }
+  return report_troubles(rows);
+}
+
+int write_rules(const RecommendFlags& flags) {
+  const auto refuse = [](const char* flag) {
+    throw InputError(
+        fmt::format("{}: the rules of a library are about collectives alone; leave it out", flag));
+  };
+  if (!flags.model.empty()) refuse("--model");
+  if (!flags.schemes.empty()) refuse("--schemes");
+  if (flags.fast) refuse("--fast");
+  if (flags.most_ranks) refuse("--most-ranks");
+  std::vector<Json> records;
+  bool failed = false;
+  if (!flags.library.nccl.empty()) {
+    failed = add_rules(studies::RulesOf::nccl, flags, flags.library.nccl, records);
+  }
+  if (!flags.library.open_mpi.empty()) {
+    failed =
+        add_rules(studies::RulesOf::open_mpi, flags, flags.library.open_mpi, records) || failed;
+  }
+  std::vector<report::Column> columns;
+  for (const char* key : {"library", "collective"})
+    columns.push_back(report::text_column(key, key));
+  for (const char* key : {"ranks", "min_bytes", "max_bytes"}) {
+    columns.push_back(report::number_column(key, key));
+  }
+  for (const char* key : {"algorithm", "scheme"}) columns.push_back(report::text_column(key, key));
+  columns.push_back({"gain", [](const Json& r) { return report::number_text(r.at("gain"), 3); }});
+  fmt::print("{}", report::render(flags.format, records, columns));
+  return failed ? kFailed : 0;
+}
+
+/// What is needed to rank trainings.
+void check_training(const RecommendFlags& flags) {
+  if (flags.model.empty()) {
+    throw InputError("--model is missing: model to train, see 'thinwire list models'");
+  }
+  if (flags.library.sizes.any()) {
+    throw InputError("--sizes, -b: for --nccl-tuner and --ompi-rules; the model has its own size");
+  }
+  if (flags.given.contains("ranks") && flags.given.at("ranks").is_array()) {
+    std::vector<std::int64_t> all = flags.given.at("ranks").get<std::vector<std::int64_t>>();
+    throw InputError(
+        fmt::format("--ranks: '{}' is not valid; expected one value here, a decimal "
+                    "with a point",
+                    fmt::join(all, ",")));
+  }
+}
+
 int run(RecommendFlags flags) {
+  if (flags.library.any()) return write_rules(flags);
+  check_training(flags);
   Json point = {{"workload", {{"model", flags.model}}}};
   for (const auto& item : flags.given.items()) {
     experiment::set_by_path(point, item.key(), item.value());
@@ -54,7 +194,7 @@ int run(RecommendFlags flags) {
       .point = point,
       .schemes = flags.schemes.empty() ? studies::default_candidates(point) : split(flags.schemes),
       .crossovers = !flags.fast,
-      .most_ranks = flags.most_ranks};
+      .most_ranks = flags.most_ranks.value_or(kMostRanks)};
   const bool terminal = isatty(STDERR_FILENO) == 1;
   settings.progress = [terminal](const std::string& what) {
     if (terminal) {
@@ -107,17 +247,18 @@ int run(RecommendFlags flags) {
 
 void add_recommend(Command& app) {
   auto flags = std::make_shared<RecommendFlags>();
+  flags->library.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   Command command = app.add_subcommand(
       "recommend",
       "Rank schemes by the simulated training iteration, and find where the ranking changes");
-  const auto add = [&](const char* path, const char* help = "") {
-    add_setting_flag(command, flags->given, experiment::setting_at(path), Values::one, help);
+  const auto add = [&](const char* path, const char* help = "", Values values = Values::one) {
+    add_setting_flag(command, flags->given, experiment::setting_at(path), values, help);
   };
   command.add_option("--model", flags->model, "model to train, see 'thinwire list models'")
-      .required()
       .value_text("MODEL");
   add("platform", "a shipped platform or a platform XML; without it alpha and beta");
-  for (const char* path : {"ranks", "density", "workload.device", "workload.batch"}) add(path);
+  add("ranks", "number of ranks; for a library's rules, all numbers", Values::several);
+  for (const char* path : {"density", "workload.device", "workload.batch"}) add(path);
   add("network",
       "alphabeta (end to end, no congestion), links (congestion) or smpi (SimGrid's, far slower)");
   for (const char* path : {"machine.alpha_s", "machine.beta_s_per_word", "workload.staging"}) {
@@ -129,8 +270,22 @@ void add_recommend(Command& app) {
   command
       .add_option("--most-ranks", flags->most_ranks,
                   "largest P to try for crossovers, at least twice --ranks; thousands take minutes")
-      .show_default()
+      .value_text(fmt::format("N [{}]", kMostRanks))
       .range(2, 1 << 20);
+  command
+      .add_option("--nccl-tuner", flags->library.nccl,
+                  "no training: write the fastest of NCCL's algorithms by size and ranks, as its "
+                  "example tuner plugin reads it")
+      .value_text("FILE");
+  command
+      .add_option("--ompi-rules", flags->library.open_mpi,
+                  "the same for Open MPI, as a file for coll_tuned_dynamic_rules_filename")
+      .value_text("FILE");
+  add_size_flags(command, flags->library.sizes);
+  command
+      .add_option("-j,--jobs", flags->library.jobs, "points of a library's rules that run at once")
+      .positive()
+      .value_text(fmt::format("N [{}]", flags->library.jobs));
   add_format(command, flags->format);
   command.footer(
       "dominant is the largest part of an iteration: computation, sparsification, or, within\n"
@@ -139,7 +294,8 @@ void add_recommend(Command& app) {
       "the density, among the three fastest and the fastest dense scheme.\n"
       "Examples:\n"
       "  thinwire recommend --platform aries_daint --model bert --ranks 256\n"
-      "  thinwire recommend --platform nvlink_ib --network links --model bert --device h100 -P 64");
+      "  thinwire recommend --platform nvlink_ib --network links --model bert --device h100 -P 64\n"
+      "  thinwire recommend --ompi-rules rules.conf -P 4,8,16 -b 1K -e 64M -f 4 --alpha 2us");
   command.callback([flags] { return run(*flags); });
 }
 

@@ -10,6 +10,8 @@
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
+#include "sim/app/cli/replay.hpp"
+#include "sim/app/cli/sizes.hpp"
 #include "sim/app/cli/timeline_flags.hpp"
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/errors.hpp"
@@ -26,6 +28,8 @@ struct RunFlags {
   bool phases = false;
   std::optional<std::int64_t> memory_mebibytes;
   TimelineFlags timeline;
+  ScheduleFlags schedule;
+  SizeFlags sizes;
   bool verbose = false;
 };
 
@@ -99,9 +103,30 @@ void print_details(const RunFlags& flags, const experiment::Row& row) {
   if (table && row.point.record.links) fmt::print("\n{}", links_text(result, kHottest));
 }
 
+/// A schedule has no formula, no phases and no timeline.
+int run_foreign(const RunFlags& flags) {
+  const auto refuse = [](const char* flag) {
+    throw InputError(fmt::format("{}: not for a schedule (--goal, --chakra); leave it out", flag));
+  };
+  if (!flags.config.empty()) refuse("--config");
+  if (flags.phases) refuse("--phases");
+  if (!flags.timeline.file.empty()) refuse("--timeline");
+  if (flags.memory_mebibytes) refuse("--memory-limit");
+  if (flags.sizes.any()) refuse("--sizes, -b, -e, -f");
+  return run_schedule(flags.schedule, flags.given, flags.settings, flags.verbose, flags.format);
+}
+
 int run(const RunFlags& flags) {
-  const std::vector<experiment::Point> points =
-      points_of(flags.config, flags.given, flags.settings);
+  if (flags.schedule.any()) return run_foreign(flags);
+  Json given = flags.given;
+  if (flags.sizes.any()) {
+    if (given.contains("components")) {
+      throw InputError("-n: sizes are given by -b and -e or --sizes already; leave one out");
+    }
+    given["components"] = components_of(flags.sizes);
+  }
+  const std::vector<experiment::Point> points = points_of(flags.config, given, flags.settings);
+  check_result_format(flags.format, points);
   prepare_for_packets(points, flags.config);
   if (points.size() > 1 && !flags.timeline.file.empty()) {
     throw InputError("--timeline: one run has one timeline; give each flag one value");
@@ -138,24 +163,30 @@ void add_run(Command& app) {
   command.add_option("--config", flags->config, "JSON file with the point; flags go over it")
       .value_text("FILE");
   add_setting_flags(command, flags->given);
+  add_size_flags(command, flags->sizes);
   command
       .add_option("--set", flags->settings,
                   "any other key of a point: --set options.tau=32 --set granule=1")
       .value_text("KEY=VALUE");
   command.add_flag("--phases", flags->phases, "print what each phase of the scheme cost");
   add_timeline_flags(command, flags->timeline);
+  add_schedule_flags(command, flags->schedule, ScheduleUse::read);
   add_memory_limit(command, flags->memory_mebibytes);
   command.add_flag("--verbose", flags->verbose, "let SimGrid's log through to stderr");
-  add_format(command, flags->format);
+  add_result_format(command, flags->format);
   command.footer(
       "Numbers may be 25.5M, 1e6, 1% or 2us, and lists: -P 8,16,32 --scheme topka,oktopk runs\n"
-      "every combination. jsonl prints rows of a results file, which 'thinwire compare' reads.\n"
+      "every combination. -b, -e and -f give sizes as nccl-tests do: -b 1K -e 1G -f 4, from 1024 "
+      "to\n"
+      "2^30 bytes, each four times the last. jsonl prints rows of a results file, which 'thinwire "
+      "compare' reads.\n"
       "Examples:\n"
       "  thinwire run --scheme oktopk -P 256 -n 133547324 -d 0.01 --phases\n"
       "  thinwire run --scheme oktopk -P 1024 --profile bert --statistical\n"
       "  thinwire run --scheme oktopk -P 256 --model bert --device p100 --staging\n"
       "  thinwire run --scheme oktopk -P 256 --network links --platform fat_tree --links\n"
-      "  thinwire run --scheme oktopk -P 64 --timeline oktopk.json");
+      "  thinwire run --scheme oktopk -P 64 --timeline oktopk.json\n"
+      "  thinwire run --goal foreign.goal --network links --platform fat_tree");
   command.callback([flags] { return run(*flags); });
 }
 

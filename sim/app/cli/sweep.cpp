@@ -109,7 +109,15 @@ int run(SweepFlags& flags) {
   if (!flags.shard.empty()) flags.options.shard = shard_from(flags.shard);
   const std::string output =
       flags.output.empty() ? default_output(sweep.name, flags.options.shard) : flags.output;
-  if (flags.dry_run) return print_plan(sweep, output, flags);
+  if (flags.dry_run) {
+    if (flags.format == report::Format::nccl || flags.format == report::Format::osu) {
+      throw InputError(
+          "--format: nccl and osu have times, and --dry-run has none; take table, csv, "
+          "json or jsonl");
+    }
+    return print_plan(sweep, output, flags);
+  }
+  check_result_format(flags.format, sweep.points);
   prepare_for_packets(sweep.points, flags.config);
   std::size_t reused = 0;
   std::vector<experiment::Row> rows;
@@ -164,7 +172,7 @@ void add_sweep(Command& app) {
       .unit("s")
       .value_text("SECONDS");
   add_memory_limit(command, flags->memory_mebibytes);
-  add_format(command, flags->format);
+  add_result_format(command, flags->format);
   command.footer(
       "A point is written as soon as it ends, the longest points run first. If the sweep is\n"
       "killed, no finished point is lost: the same command later runs only points that are\n"

@@ -15,6 +15,7 @@
 #include "sim/app/experiment/ranks.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/kernel/recording.hpp"
 #include "sim/machine/networks/common/complaints.hpp"
 
 namespace thinwire::experiment {
@@ -82,7 +83,8 @@ std::vector<LinkReport> by_heat(std::vector<LinkReport> links) {
 struct RunExtras {
   std::function<void(int iteration)> after_iteration = {};
   Timeline* timeline = nullptr;
-  bool kinds = false;  ///< also the kinds of iterations that are not among the first ones
+  Schedule* schedule = nullptr;  ///< the operations of the reported iteration, if not null
+  bool kinds = false;            ///< also the kinds of iterations that are not among the first ones
 };
 
 Outcome run_iterations(Network& network, const Point& point, const Machine& machine,
@@ -104,14 +106,20 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
   bool agree = true;
   std::vector<IterationKind> kinds;
   std::vector<algorithms::LocalGradient> accumulated;
+  Schedule* schedule = extras.schedule;
   const auto simulate = [&](int iteration) {
     accumulated.assign(point.error_feedback ? ranks.size() : 0, {});
-    RunReport simulated = network.run(point.ranks, [&](Communicator& comm) {
+    RankProgram program = [&](Communicator& comm) {
       const auto at = static_cast<std::size_t>(comm.rank().value());
       algorithms::LocalGradient gradient = of_point.gradient(ranks[at], comm.rank(), iteration);
       if (point.error_feedback) accumulated[at] = gradient;
       return of_point.iterate(comm, ranks[at], std::move(gradient), iteration);
-    });
+    };
+    if (schedule != nullptr) {
+      schedule->assign(ranks.size(), {});
+      program = recorded(std::move(program), *schedule);
+    }
+    RunReport simulated = network.run(point.ranks, program);
     if (!std::isfinite(simulated.makespan().value())) networks::throw_time_overflow();
     agree = agree && results_agree(info.collective_kind, ranks, point.space);
     of_point.end_iteration();
@@ -134,6 +142,8 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
     }
     outcome.global_errors.push_back(error / point.ranks);
   }
+
+  schedule = nullptr;
 
   add_costs(report, point.record.ranks, outcome);
   outcome.links = by_heat(std::move(report.links));
@@ -233,6 +243,12 @@ Outcome Simulation::run(const TimelineSettings& settings) {
   return outcome;
 }
 
+Outcome Simulation::run(Schedule& schedule) {
+  Outcome outcome = run(nullptr, &schedule);
+  separate_strands(schedule);
+  return outcome;
+}
+
 void check_timeline(const Point& point, const TimelineSettings& settings) {
   if (!find_network(point.network).has_clock) {
     throw InputError(
@@ -245,7 +261,7 @@ void check_timeline(const Point& point, const TimelineSettings& settings) {
   }
 }
 
-Outcome Simulation::run(Timeline* timeline) {
+Outcome Simulation::run(Timeline* timeline, Schedule* schedule) {
   const AlphaBetaTime alphabeta = settings_.alphabeta;
   const bool both = alphabeta != AlphaBetaTime::none && find_network(point_.network).congests;
   const auto on_alphabeta = [this] {
@@ -261,6 +277,7 @@ Outcome Simulation::run(Timeline* timeline) {
   Outcome outcome = run_iterations(*ready_.network, point_, ready_.machine,
                                    {.after_iteration = settings_.after_iteration,
                                     .timeline = timeline,
+                                    .schedule = schedule,
                                     .kinds = find_network(point_.network).has_clock});
   if (beside) {
     beside->wait();

@@ -11,6 +11,7 @@
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/point.hpp"
 #include "sim/core/kernel/network.hpp"
+#include "sim/core/kernel/schedule.hpp"
 #include "sim/core/kernel/timeline.hpp"
 #include "sim/machine/workloads/iteration.hpp"
 
@@ -170,11 +171,14 @@ class Simulation {
   /// is requested and not among the others, the point runs twice, and the second run is recorded.
   /// Throws InputError for a rank that does not exist, and on a network without a clock.
   [[nodiscard]] Outcome run(const TimelineSettings& settings);
+  /// Also records what the ranks do in the reported iteration. Messages of second strands get tags
+  /// of their own (separate_strands).
+  [[nodiscard]] Outcome run(Schedule& schedule);
   /// The timeline of the recorded run, as far as it got; nullptr before.
   [[nodiscard]] const Timeline* timeline() const { return timeline_.get(); }
 
  private:
-  Outcome run(Timeline* timeline);
+  Outcome run(Timeline* timeline, Schedule* schedule = nullptr);
 
   Point point_;
   SimulationSettings settings_;

@@ -17,11 +17,13 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "sim/core/base/errors.hpp"
 #include "sim/core/base/units.hpp"
 #include "sim/core/kernel/message.hpp"
 #include "sim/core/kernel/task.hpp"
@@ -71,6 +73,10 @@ class Communicator {
   /// live as long.
   template <class Program>
   [[nodiscard]] Request start(Program program);
+  /// Begins local work of `work` seconds on a processor of its own, and returns at once. Waiting for
+  /// the request advances the clock to the end of the work. A network that cannot do both at once
+  /// (smpi) does the work first; one that simulates no work of this kind throws SimulationError.
+  [[nodiscard]] virtual Request start_work(Seconds /*work*/) { refuse("work beside a strand"); }
   /// Seconds since the ranks started together (0 on a network without a clock).
   [[nodiscard]] virtual Seconds now() const = 0;
   /// Announces that the rank will soon wait for the request. This takes no simulated time. A
@@ -79,6 +85,7 @@ class Communicator {
 
   class WaitAwaiter;
   class WaitAllAwaiter;
+  class WaitAnyAwaiter;
   class SendrecvAwaiter;
   class ComputeAwaiter;
   class PhaseScope;
@@ -88,6 +95,11 @@ class Communicator {
   [[nodiscard]] WaitAwaiter wait(Request request);
   /// co_await returns the Messages in the order of `requests`, which must outlive the expression.
   [[nodiscard]] WaitAllAwaiter wait_all(std::span<const Request> requests);
+  /// co_await returns the position of the request that completes first, and its Message. The others
+  /// remain to be waited for. Of several that are complete at the same time it is the first.
+  /// `requests`, at least one, must outlive the expression. Throws SimulationError on networks that
+  /// cannot do this (mpi).
+  [[nodiscard]] WaitAnyAwaiter wait_any(std::span<const Request> requests);
   /// Sends and receives concurrently; co_await returns the received Message.
   [[nodiscard]] SendrecvAwaiter sendrecv(Rank to, Message message, Rank from, Tag tag);
   /// Simulates local work that takes `work` seconds. Communication in flight continues meanwhile.
@@ -103,6 +115,19 @@ class Communicator {
   /// Called after complete() has returned false. Must resume `waiting` once all of `requests` are
   /// complete.
   virtual void park(std::span<const Request> requests, std::coroutine_handle<> waiting) = 0;
+  /// Like complete() and park(), for the first of the requests.
+  virtual bool complete_any(std::span<const Request> /*requests*/) {
+    refuse("a wait for the first of several requests");
+  }
+  virtual void park_any(std::span<const Request> /*requests*/,
+                        std::coroutine_handle<> /*waiting*/) {
+    refuse("a wait for the first of several requests");
+  }
+  /// Called when one of the requests is complete: the position of the one that completed first. The
+  /// rank's clock advances to the time of its completion.
+  virtual std::size_t first_complete(std::span<const Request> /*requests*/) {
+    refuse("a wait for the first of several requests");
+  }
   /// Releases a complete request and returns the Message that it received.
   virtual Message finish(Request request) = 0;
   /// Lets `work` seconds of simulated time pass (an event loop may just advance the rank's clock).
@@ -111,7 +136,13 @@ class Communicator {
   virtual void leave_phase() noexcept = 0;
 
  private:
-  friend class Group;  // forwards these calls to another communicator
+  // These forward the calls above to another communicator.
+  friend class Group;
+  friend class RecordingCommunicator;
+
+  [[noreturn]] static void refuse(const char* what) {
+    throw SimulationError(std::string("this network does not simulate ") + what);
+  }
 
   Rank rank_;
   int size_;
@@ -142,6 +173,29 @@ class Communicator::WaitAllAwaiter {
     received.reserve(requests_.size());
     for (const Request request : requests_) received.push_back(comm_.finish(request));
     return received;
+  }
+
+ private:
+  Communicator& comm_;
+  std::span<const Request> requests_;
+};
+
+/// The awaiter of the first of several requests.
+class Communicator::WaitAnyAwaiter {
+ public:
+  /// The request that completed first.
+  struct First {
+    std::size_t position = 0;  ///< in the requests
+    Message message;
+  };
+
+  WaitAnyAwaiter(Communicator& comm, std::span<const Request> requests)
+      : comm_(comm), requests_(requests) {}
+  [[nodiscard]] bool await_ready() const { return comm_.complete_any(requests_); }
+  void await_suspend(std::coroutine_handle<> waiting) const { comm_.park_any(requests_, waiting); }
+  First await_resume() const {
+    const std::size_t position = comm_.first_complete(requests_);
+    return {.position = position, .message = comm_.finish(requests_[position])};
   }
 
  private:
@@ -219,6 +273,10 @@ Request Communicator::start(Program program) {
 inline Communicator::WaitAwaiter Communicator::wait(Request request) { return {*this, request}; }
 
 inline Communicator::WaitAllAwaiter Communicator::wait_all(std::span<const Request> requests) {
+  return {*this, requests};
+}
+
+inline Communicator::WaitAnyAwaiter Communicator::wait_any(std::span<const Request> requests) {
   return {*this, requests};
 }
 

@@ -29,6 +29,7 @@ class Group final : public Communicator {
 
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override;
   [[nodiscard]] Request irecv(Rank from, Tag tag) override;
+  [[nodiscard]] Request start_work(Seconds work) override { return parent_.start_work(work); }
   void expect(Request request) const override { parent_.expect(request); }
   [[nodiscard]] Seconds now() const override { return parent_.now(); }
 
@@ -38,6 +39,15 @@ class Group final : public Communicator {
   bool complete(std::span<const Request> requests) override { return parent_.complete(requests); }
   void park(std::span<const Request> requests, std::coroutine_handle<> waiting) override {
     parent_.park(requests, waiting);
+  }
+  bool complete_any(std::span<const Request> requests) override {
+    return parent_.complete_any(requests);
+  }
+  void park_any(std::span<const Request> requests, std::coroutine_handle<> waiting) override {
+    parent_.park_any(requests, waiting);
+  }
+  std::size_t first_complete(std::span<const Request> requests) override {
+    return parent_.first_complete(requests);
   }
   Message finish(Request request) override { return parent_.finish(request); }
   void spend(Seconds work) override { parent_.spend(work); }

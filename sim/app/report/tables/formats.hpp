@@ -11,7 +11,8 @@
 
 namespace thinwire::report {
 
-enum class Format : std::uint8_t { table, csv, json, jsonl };
+/// `nccl` and `osu` are those of the benchmarks, for results alone (benchmark_text.hpp).
+enum class Format : std::uint8_t { table, csv, json, jsonl, nccl, osu };
 
 /// A column of a table: its heading, and the function that formats a record.
 struct Column {
@@ -34,6 +35,7 @@ struct Column {
 [[nodiscard]] std::string to_json_array(const std::vector<Json>& records);
 [[nodiscard]] std::string to_json_lines(const std::vector<Json>& records);
 
+/// In one of the first four formats.
 [[nodiscard]] std::string render(Format format, const std::vector<Json>& records,
                                  const std::vector<Column>& columns);
 

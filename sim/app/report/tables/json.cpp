@@ -1,4 +1,5 @@
 #include "sim/app/report/tables/formats.hpp"
+#include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
 
 namespace thinwire::report {
@@ -22,6 +23,9 @@ std::string render(Format format, const std::vector<Json>& records,
       return to_json_array(records);
     case Format::jsonl:
       return to_json_lines(records);
+    case Format::nccl:
+    case Format::osu:
+      throw InputError("--format: nccl and osu are for the results of run and sweep");
     case Format::table:
       break;
   }

@@ -24,15 +24,13 @@ std::optional<double> algorithm_bandwidth(const experiment::Row& row) {
   return static_cast<double>(dense_bytes(row.point)) / time;
 }
 
-/// The factor by which nccl-tests multiply the bandwidth of a collective to compare it with the
-/// links.
+}  // namespace
+
 double bus_factor(algorithms::Collective collective, int ranks) {
   if (collective == algorithms::Collective::ping_pong) return ranks > 1 ? 2 : 0;
   const double passes = collective == algorithms::Collective::allreduce ? 2 : 1;
   return passes * (ranks - 1) / ranks;
 }
-
-}  // namespace
 
 Json record_of(const experiment::Row& row, const experiment::Comparison& comparison) {
   using experiment::SettingKind;

@@ -11,5 +11,8 @@ namespace thinwire::report {
 /// All data of a result and its formula; missing values are null. docs/output-format.md lists the
 /// names.
 [[nodiscard]] Json record_of(const experiment::Row& row, const experiment::Comparison& comparison);
+/// The factor by which nccl-tests multiply the bandwidth of a collective to compare it with the
+/// links.
+[[nodiscard]] double bus_factor(algorithms::Collective collective, int ranks);
 
 }  // namespace thinwire::report

@@ -1,5 +1,5 @@
-// Reads measured times of collectives: a CSV of one row per point, the text output of nccl-tests and
-// of the OSU micro-benchmarks, and the rows of 'thinwire measure'.
+// Reads measured times of collectives: a CSV of one row per point, the text output of nccl-tests, of
+// the OSU micro-benchmarks and of the Intel MPI Benchmarks (IMB), and the rows of 'thinwire measure'.
 #pragma once
 
 #include <cstdint>
@@ -62,6 +62,8 @@ struct MeasuredFile {
 /// rank's block.
 /// Rows of 'thinwire measure': the median of the slowest rank. Rows of simulations and rows without
 /// a result, which such a file may hold too, are left out. The machine is a fact; run and test may be.
+/// IMB: the time of the slowest process, t_max; tables of other benchmarks are skipped. Nodes follow
+/// from the fact tasks_per_node. The sizes of Allgather and Alltoall are those of one block.
 [[nodiscard]] std::vector<MeasuredRow> read_measured(const MeasuredFile& file);
 
 /// The names of the collectives.

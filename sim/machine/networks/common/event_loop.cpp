@@ -70,13 +70,57 @@ void LoopRank::park(std::span<const Request> requests, std::coroutine_handle<> w
   pending_ = 0;
   wake_ = clock_;
   for (const Request request : requests) {
-    if (is_timed(request) || slots_[slot_of(request)].arrived) {
+    if (is_complete(request)) {
       wake_ = std::max(wake_, stamp_of(request));
     } else {
       slots_[slot_of(request)].awaited = true;
       ++pending_;
     }
   }
+}
+
+// What is complete at a time that the loop has not reached may not be the first: a message may
+// arrive earlier. The strand is then resumed at that time, by an event.
+bool LoopRank::complete_any(std::span<const Request> requests) {
+  before_ = clock_;
+  alarm_ = std::numeric_limits<double>::infinity();
+  for (const Request request : requests) {
+    if (is_complete(request)) alarm_ = std::min(alarm_, stamp_of(request));
+  }
+  return std::isfinite(alarm_) && alarm_ <= std::max(clock_, loop_.handled());
+}
+
+void LoopRank::park_any(std::span<const Request> requests, std::coroutine_handle<> waiting) {
+  waiting_ = waiting;
+  awaited_ = requests;
+  pending_ = 1;
+  wake_ = clock_;
+  for (const Request request : requests) {
+    if (!is_complete(request)) slots_[slot_of(request)].awaited = true;
+  }
+  if (!std::isfinite(alarm_)) return;
+  const bool main = loop_.strands_[loop_.index_of(rank(), Strand::main)] == this;
+  loop_.wake_at(alarm_, loop_.index_of(rank(), main ? Strand::main : Strand::second));
+}
+
+bool LoopRank::ring(double time) {
+  if (alarm_ != time || pending_ != 1) return false;
+  pending_ = 0;
+  return true;
+}
+
+std::size_t LoopRank::first_complete(std::span<const Request> requests) {
+  std::size_t first = requests.size();
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (!is_complete(requests[i])) {
+      slots_[slot_of(requests[i])].awaited = false;
+    } else if (first == requests.size() || stamp_of(requests[i]) < stamp_of(requests[first])) {
+      first = i;
+    }
+  }
+  clock_ = std::max(before_, stamp_of(requests[first]));
+  alarm_ = std::numeric_limits<double>::infinity();
+  return first;
 }
 
 Message LoopRank::finish(Request request) {
@@ -94,7 +138,7 @@ Message LoopRank::finish(Request request) {
 
 void LoopRank::add_waits(std::vector<Waiting>& waits, Strand strand) const {
   for (const Request request : awaited_) {
-    if (is_timed(request) || slots_[slot_of(request)].arrived) continue;
+    if (is_complete(request)) continue;
     const Slot& slot = slots_[slot_of(request)];
     // A send completes as long as anything is in flight, unless it waits for its receiver.
     auto what = Waiting::For::started;
@@ -107,10 +151,22 @@ void LoopRank::add_waits(std::vector<Waiting>& waits, Strand strand) const {
   }
 }
 
+namespace {
+
+void check_work(Seconds work) {
+  if (work.value() >= 0 && std::isfinite(work.value())) return;
+  throw SimulationError("local work must take a finite time that is not negative");
+}
+
+}  // namespace
+
+Request TimedRank::start_work(Seconds work) {
+  check_work(work);
+  return timed_request(clock_ + work.value());
+}
+
 void TimedRank::spend(Seconds work) {
-  if (!(work.value() >= 0) || !std::isfinite(work.value())) {
-    throw SimulationError("local work must take a finite time that is not negative");
-  }
+  check_work(work);
   const Seconds begin = now();
   clock_ += work.value();
   books().worked(begin, now());

@@ -6,6 +6,7 @@
 #include <bit>
 #include <coroutine>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -44,6 +45,9 @@ class LoopRank : public Communicator {
   /// Like deliver(), for a slot that has already been matched.
   [[nodiscard]] bool complete_slot(SlotIndex index, double stamp);
   void resume() const { waiting_.resume(); }
+  /// Whether the strand must be resumed at `time`, since it waits for the first of several requests
+  /// and knew that one of them is complete then.
+  [[nodiscard]] bool ring(double time);
   /// prefetch() prefetches the strand itself. prefetch_resumed() follows its pointers and
   /// prefetches what else resume() reads.
   void prefetch() const {
@@ -75,6 +79,9 @@ class LoopRank : public Communicator {
   Request start_program(StartedProgram program) override;
   bool complete(std::span<const Request> requests) override;
   void park(std::span<const Request> requests, std::coroutine_handle<> waiting) override;
+  bool complete_any(std::span<const Request> requests) override;
+  void park_any(std::span<const Request> requests, std::coroutine_handle<> waiting) override;
+  std::size_t first_complete(std::span<const Request> requests) override;
   Message finish(Request request) override;
   void enter_phase(std::string_view name) override { ledger_.enter(name, now()); }
   void leave_phase() noexcept override { ledger_.leave(now()); }
@@ -113,6 +120,9 @@ class LoopRank : public Communicator {
 
   /// Returns whether the completion of a slot lets the strand resume.
   [[nodiscard]] bool wakes(SlotIndex index);
+  [[nodiscard]] bool is_complete(Request request) const {
+    return is_timed(request) || slots_[slot_of(request)].arrived;
+  }
 
   EventLoop& loop_;
   SlotPool& slots_;
@@ -122,6 +132,9 @@ class LoopRank : public Communicator {
   std::span<const Request> awaited_;
   std::size_t pending_ = 0;
   double wake_ = 0;
+  // Of a wait for the first of several requests:
+  double before_ = 0;                                       ///< the clock when it began
+  double alarm_ = std::numeric_limits<double>::infinity();  ///< see ring()
 };
 
 /// A strand whose clock advances with local work.
@@ -129,6 +142,7 @@ class TimedRank : public LoopRank {
  public:
   using LoopRank::LoopRank;
   [[nodiscard]] Seconds now() const override { return Seconds(clock_); }
+  [[nodiscard]] Request start_work(Seconds work) override;
 
  protected:
   void spend(Seconds work) override;
@@ -154,6 +168,12 @@ class EventLoop {
   /// Completes a send, a started program or a matched receive of a strand at `stamp`.
   void complete(Rank rank, Strand strand, SlotIndex slot, double stamp);
 
+  /// Resumes a strand at `time` if it waits for the first of several requests, one of which is
+  /// complete then. `strand` is the index that wake_at() was given.
+  void ring(std::size_t strand, double time) {
+    if (strands_[strand]->ring(time)) ready_.push_back(strand);
+  }
+
   /// Prefetches what complete() reads of a strand.
   void prefetch(Rank rank, Strand strand) const { strands_[index_of(rank, strand)]->prefetch(); }
   /// Prefetches what a strand reads when it is resumed. To be called some time after prefetch(),
@@ -171,6 +191,10 @@ class EventLoop {
   void run(const RankProgram& program, std::span<const std::unique_ptr<LoopRank>> ranks);
   /// Handles the next events. Called when no rank can run. Returns false if there are no events.
   virtual bool advance() = 0;
+  /// The time until which all events have been handled; infinite without a clock.
+  [[nodiscard]] virtual double handled() const { return std::numeric_limits<double>::infinity(); }
+  /// Has ring(strand, time) called at `time`, which is after handled().
+  virtual void wake_at(double /*time*/, std::size_t /*strand*/) {}
   /// Creates the second strand of a rank, when the rank first starts a program or the second strand
   /// of another rank first sends to it.
   virtual std::unique_ptr<LoopRank> make_second(Rank rank) = 0;

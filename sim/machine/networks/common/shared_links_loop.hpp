@@ -96,7 +96,9 @@ class SharedLinksLoop final : public EventLoop {
       fetch_ahead();
       const Event event = events_.next();
       now_ = event.time;
-      if (event.who >= first_transfer_) {
+      if ((event.who & kAlarm) != 0) {
+        ring(event.who - kAlarm, event.time);
+      } else if (event.who >= first_transfer_) {
         enter_links(event.who - first_transfer_, event.time);
       } else {
         links_.handle_event(event.time, event.who);
@@ -108,11 +110,18 @@ class SharedLinksLoop final : public EventLoop {
     return true;
   }
 
+  [[nodiscard]] double handled() const override { return now_; }
+  void wake_at(double time, std::size_t strand) override {
+    events_.push(time, kAlarm | static_cast<std::uint32_t>(strand));
+  }
   std::unique_ptr<LoopRank> make_second(Rank rank) override {
     return make_strand(rank, Strand::second);
   }
 
  private:
+  /// The events of strands, in place of those of links and transfers, have this bit.
+  static constexpr std::uint32_t kAlarm = std::uint32_t{1} << 31U;
+
   /// A strand of a rank.
   class LinksRank final : public TimedRank {
    public:
@@ -234,7 +243,7 @@ class SharedLinksLoop final : public EventLoop {
     constexpr std::size_t kStage = 3;
     for (std::size_t stage = 1; stage <= 4; ++stage) {
       const Event* event = events_.ahead(stage * kStage);
-      if (event == nullptr) continue;
+      if (event == nullptr || (event->who & kAlarm) != 0) continue;
       if (event->who >= first_transfer_) {
         prefetch_entering(event->who - first_transfer_, stage);
       } else {
@@ -433,7 +442,8 @@ class SharedLinksLoop final : public EventLoop {
   HostCosts host_;
   Timeline* timeline_;
   Recorder* recorder_;
-  EventWindow events_;  ///< `who`: a link, or first_transfer_ plus a transfer that enters its links
+  /// `who`: a link, first_transfer_ plus a transfer that enters its links, or kAlarm and a strand.
+  EventWindow events_;
   FairLinks links_;
   std::uint32_t first_transfer_;
   double now_ = 0;     ///< the time of the last event

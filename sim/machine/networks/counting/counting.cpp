@@ -23,6 +23,7 @@ class CountingRank final : public LoopRank {
     loop().deliver(rank(), to, strand_, tag, std::move(message), send_steps_);
     return timed_request(send_steps_);
   }
+  [[nodiscard]] Request start_work(Seconds /*work*/) override { return timed_request(clock_); }
 
  protected:
   Message finish(Request request) override {

@@ -124,6 +124,12 @@ class SmpiRank final : public Communicator {
     return Seconds(simgrid::s4u::Engine::get_clock() - shared_.origin);
   }
 
+  /// SMPI cannot wait for a message and for work at once, so the work comes first.
+  [[nodiscard]] Request start_work(Seconds work) override {
+    spend(work);
+    return Request{acquire({.peer = rank(), .tag = Tag(0)})};
+  }
+
   void open_books() { ledger_.open(now()); }
   void close_books() { ledger_.close(now()); }
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }
@@ -162,6 +168,29 @@ class SmpiRank final : public Communicator {
   void park(std::span<const Request> /*requests*/, std::coroutine_handle<> /*waiting*/) override {
     std::terminate();  // complete() never returns false
   }
+
+  /// A started program among the requests is waited for first.
+  bool complete_any(std::span<const Request> requests) override {
+    std::vector<MPI_Request> all;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      const Posted& posted = posted_[requests[i].token];
+      if (posted.started || posted.mpi == MPI_REQUEST_NULL) {
+        first_ = i;
+        return complete(requests.subspan(i, 1));
+      }
+      all.push_back(posted.mpi);
+    }
+    awaited_ = &posted_[requests.front().token];
+    int at = 0;
+    MPI_Waitany(static_cast<int>(all.size()), all.data(), &at, MPI_STATUS_IGNORE);
+    awaited_ = nullptr;
+    first_ = static_cast<std::size_t>(at);
+    Posted& posted = posted_[requests[first_].token];
+    posted.mpi = all[first_];
+    if (shared_.shown != nullptr) learn_end(posted);
+    return true;
+  }
+  std::size_t first_complete(std::span<const Request> /*requests*/) override { return first_; }
 
   Message finish(Request request) override {
     const SlotIndex slot = posted_[request.token].slot;
@@ -225,7 +254,8 @@ class SmpiRank final : public Communicator {
   std::deque<Posted> posted_;  // a deque, so that elements stay valid while MPI uses them
   std::vector<std::size_t> free_;
   const Posted* awaited_ = nullptr;
-  Address nowhere_;  // buffer of the messages that no timeline shows
+  std::size_t first_ = 0;  ///< of a wait for the first of several requests
+  Address nowhere_;        // buffer of the messages that no timeline shows
 };
 
 /// The second strands of a run, created when the first rank starts a program: one actor per rank,

@@ -71,6 +71,31 @@ constexpr const char* kOsu =
     "4                       2.50\n"
     "1048576              8123.25\n";
 
+constexpr const char* kImb =
+    "#    Intel(R) MPI Benchmarks 2021.7, MPI-1 part\n"
+    "# Benchmarking PingPong\n"
+    "# #processes = 2\n"
+    "       #bytes #repetitions      t[usec]   Mbytes/sec\n"
+    "            4         1000         1.00         1.00\n"
+    "# Benchmarking Allreduce\n"
+    "# #processes = 2\n"
+    "       #bytes #repetitions     t_min[usec]  t_max[usec]  t_avg[usec]\n"
+    "            0         1000         0.00         0.00         0.00\n"
+    "            4         1000         0.50         1.50         1.00\n"
+    "\n"
+    "# Benchmarking Allreduce\n"
+    "# #processes = 8\n"
+    "# ( 4 additional processes waiting in MPI_Barrier)\n"
+    "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
+    "            4         1000         2.50         3.50         3.00\n"
+    "# Benchmarking Allgather\n"
+    "# #processes = 8\n"
+    "\n"
+    "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
+    "         1024         1000         4.50         5.50         5.00\n"
+    "\n"
+    "# All processes entering MPI_Finalize\n";
+
 }  // namespace
 
 TEST_CASE("A CSV of measured times is read by its column names") {
@@ -169,6 +194,31 @@ TEST_CASE("Output of nccl-tests that is not right is refused with line and colum
   CHECK(refusal_of(kNccl) == "m: the text does not say the machine; give it as in m,machine=...");
   CHECK(refusal_of(kNccl, ",machine=mine,nodes=4") ==
         "m: nodes=4 contradicts the text, which says 2");
+}
+
+TEST_CASE("The output of IMB has tables of several collectives and numbers of processes") {
+  const std::string facts = ",machine=mine,algorithm=ring_ompi,library=OMPI,tasks_per_node=4";
+  const std::vector<MeasuredRow> rows = rows_in(kImb, facts);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].collective == "allreduce");
+  CHECK(rows[0].nodes == 1);
+  CHECK(rows[0].tasks_per_node == 2);
+  CHECK(rows[0].elements == 1);
+  CHECK(rows[0].seconds == doctest::Approx(1.5e-6));  // t_max
+  CHECK(rows[1].nodes == 2);
+  CHECK(rows[1].tasks_per_node == 4);
+  CHECK(rows[2].collective == "allgather");
+  CHECK(rows[2].elements == 8 * 256);
+  CHECK(rows[2].place.ends_with("m:21"));
+  CHECK(refusal_of(kImb, facts + ",nodes=2") ==
+        "m: the text says how many processes there are; give tasks_per_node, and leave nodes out");
+  CHECK(refusal_of(kImb, ",machine=mine") ==
+        "m: the text does not say the nodes; give it as in m,nodes=...");
+  CHECK(refusal_of(kImb, ",machine=mine,tasks_per_node=3") ==
+        "m: 8 processes of 3 on a node: not the same number on each");
+  std::string other = kImb;
+  other.replace(other.find("t_max[usec]"), 11, "t_max[msec]");
+  CHECK(refusal_of(other, facts) == "m:8:32: there is no column 't_max[usec]'");
 }
 
 TEST_CASE("The output of OSU gives an allgather's size as one rank's block") {

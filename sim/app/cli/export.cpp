@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/points.hpp"
+#include "sim/app/cli/replay.hpp"
+#include "sim/app/experiment/run.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
+#include "sim/machine/schedules/chakra.hpp"
+#include "sim/machine/schedules/goal.hpp"
+#include "sim/machine/schedules/replay.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct ExportFlags {
+  std::string config;
+  Json given = Json::object();
+  std::vector<std::string> settings;
+  ScheduleFlags schedule;
+  bool verbose = false;
+};
+
+int run(const ExportFlags& flags) {
+  const ScheduleFlags& wanted = flags.schedule;
+  if (!wanted.any()) {
+    throw InputError("--goal: say where the schedule goes, with --goal FILE or --chakra FOLDER");
+  }
+  const std::vector<experiment::Point> points =
+      points_of(flags.config, flags.given, flags.settings);
+  if (points.size() > 1) {
+    throw InputError(fmt::format(
+        "{} points: one schedule is that of one point; give each flag one value", points.size()));
+  }
+  prepare_for_packets(points, flags.config);
+  const experiment::Point& point = points.front();
+  if (const auto reason = experiment::restriction_of(point)) throw InputError(*reason);
+  experiment::Simulation simulation(
+      point, {.verbose = flags.verbose, .alphabeta = experiment::AlphaBetaTime::none});
+  Schedule schedule;
+  const experiment::Outcome outcome = simulation.run(schedule);
+  if (!wanted.goal.empty()) {
+    write_text(wanted.goal, schedules::to_goal(schedule, Seconds(wanted.unit)));
+  }
+  if (!wanted.chakra.empty()) {
+    std::string name = point.scheme;
+    std::replace(name.begin(), name.end(), '+', '_');
+    schedules::write_chakra(schedule, wanted.chakra, name);
+  }
+  const schedules::ScheduleTotals totals = schedules::totals_of(schedule);
+  say("{}: iteration {}, {} messages of {} bytes in all, {:.6g} s of local work, simulated time "
+      "{:.9g} s",
+      name_of(point), outcome.iteration, totals.messages, to_bytes(totals.words).value(),
+      totals.work.value(), outcome.time().value());
+  return 0;
+}
+
+}  // namespace
+
+void add_export(Command& app) {
+  auto flags = std::make_shared<ExportFlags>();
+  Command command = app.add_subcommand(
+      "export", "Write the messages of a point as a schedule for other simulators");
+  command.add_option("--config", flags->config, "JSON file with the point; flags go over it")
+      .value_text("FILE");
+  add_schedule_flags(command, flags->schedule, ScheduleUse::write);
+  add_setting_flags(command, flags->given);
+  command.add_option("--set", flags->settings, "any other key of a point: --set options.tau=32")
+      .value_text("KEY=VALUE");
+  command.add_flag("--verbose", flags->verbose, "let SimGrid's log through to stderr");
+  command.footer(
+      "A schedule has the messages of every rank, with their sizes, its local work, and what each\n"
+      "waits for, as they were in the last of the --iterations: a sparse scheme's sizes depend on\n"
+      "the gradients, so the schedule is that of this input. 'thinwire run --goal' and\n"
+      "'run --chakra' simulate it, on any network.\n"
+      "Examples:\n"
+      "  thinwire export --scheme oktopk -P 16 -n 1M --goal oktopk.goal\n"
+      "  thinwire export --scheme dense_ring -P 8 -n 25.5M --chakra ring/");
+  command.callback([flags] { return run(*flags); });
+}
+
+}  // namespace thinwire::cli

@@ -1,0 +1,291 @@
+#include "sim/machine/schedules/goal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/numbers.hpp"
+#include "sim/core/base/printable.hpp"
+#include "sim/machine/schedules/replay.hpp"
+
+namespace thinwire::schedules {
+
+namespace {
+
+constexpr std::int64_t kBytesOfWord = 4;
+constexpr std::int64_t kMostGoalRanks = 1 << 24;
+
+/// The words and signs of GOAL text, with their lines. Ends of lines are words too, since they end
+/// statements.
+class GoalTokens {
+ public:
+  GoalTokens(std::string_view text, const std::string& origin) : text_(text), origin_(origin) {
+    advance();
+  }
+
+  /// The present word: empty at the end of the text, "\n" at the end of a line.
+  [[nodiscard]] std::string_view word() const { return word_; }
+  void advance() {
+    if (word_ == "\n") ++line_;
+    skip_blanks();
+    const std::size_t begin = at_;
+    if (at_ == text_.size()) {
+      word_ = {};
+      return;
+    }
+    ++at_;
+    if (is_part(text_[begin])) {
+      while (at_ < text_.size() && is_part(text_[at_])) ++at_;
+    }
+    word_ = text_.substr(begin, at_ - begin);
+  }
+  [[nodiscard]] std::string_view take() {
+    const std::string_view taken = word_;
+    advance();
+    return taken;
+  }
+  bool take_if(std::string_view wanted) {
+    if (word_ != wanted) return false;
+    advance();
+    return true;
+  }
+  void expect(std::string_view wanted) {
+    if (!take_if(wanted)) refuse(fmt::format("'{}'", wanted));
+  }
+  [[nodiscard]] std::int64_t number(std::int64_t most, const char* what) {
+    const auto value = parse_number<std::int64_t>(word_);
+    if (!value || *value < 0 || *value > most) {
+      refuse(fmt::format("{}, a whole number from 0 to {}", what, most));
+    }
+    advance();
+    return *value;
+  }
+  [[noreturn]] void refuse(const std::string& wanted) const {
+    const std::string found = word_.empty()   ? "the end of the text"
+                              : word_ == "\n" ? "the end of the line"
+                                              : fmt::format("'{}'", printable(std::string(word_)));
+    throw InputError(fmt::format("{}:{}: {} where {} was expected", origin_, line_, found, wanted));
+  }
+  [[noreturn]] void refuse_statement(const std::string& why) const {
+    throw InputError(fmt::format("{}:{}: {}", origin_, line_, why));
+  }
+  [[nodiscard]] int line() const { return line_; }
+
+ private:
+  static bool is_part(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '-';
+  }
+  void skip_blanks() {
+    while (at_ < text_.size()) {
+      if (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r') {
+        ++at_;
+      } else if (text_.substr(at_, 2) == "//") {
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      } else if (text_.substr(at_, 2) == "/*") {
+        const std::size_t end = text_.find("*/", at_ + 2);
+        if (end == std::string_view::npos) refuse_statement("the comment has no end");
+        line_ +=
+            static_cast<int>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
+                                        text_.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
+        at_ = end + 2;
+      } else {
+        return;
+      }
+    }
+  }
+
+  std::string_view text_;
+  const std::string& origin_;
+  std::size_t at_ = 0;
+  std::string_view word_;
+  int line_ = 1;
+};
+
+class GoalReader {
+ public:
+  GoalReader(std::string_view text, const std::string& origin, Seconds unit)
+      : tokens_(text, origin), unit_(unit) {}
+
+  Schedule read() {
+    skip_lines();
+    tokens_.expect("num_ranks");
+    const std::int64_t ranks = tokens_.number(kMostGoalRanks, "the number of ranks");
+    if (ranks == 0) tokens_.refuse_statement("num_ranks 0: there must be one rank at least");
+    Schedule schedule(static_cast<std::size_t>(ranks));
+    std::vector<bool> known(schedule.size());
+    for (skip_lines(); !tokens_.word().empty(); skip_lines()) {
+      tokens_.expect("rank");
+      const auto rank = static_cast<std::size_t>(tokens_.number(ranks - 1, "a rank"));
+      if (known[rank]) tokens_.refuse_statement(fmt::format("rank {} is there twice", rank));
+      known[rank] = true;
+      tokens_.expect("{");
+      read_rank(schedule[rank]);
+    }
+    const auto missing = std::ranges::find(known, false);
+    if (missing != known.end()) {
+      tokens_.refuse_statement(
+          fmt::format("rank {} of {} is missing", std::distance(known.begin(), missing), ranks));
+    }
+    return schedule;
+  }
+
+ private:
+  void skip_lines() {
+    while (tokens_.take_if("\n")) {
+    }
+  }
+
+  void read_rank(RankSchedule& ops) {
+    labels_.clear();
+    for (skip_lines(); !tokens_.take_if("}"); skip_lines()) {
+      const std::string_view first = tokens_.word();
+      if (first.empty()) tokens_.refuse("'}'");
+      if (first == "send" || first == "recv" || first == "calc") {
+        read_op(ops);
+        continue;
+      }
+      if (!is_label(first)) tokens_.refuse("a label, send, recv, calc or '}'");
+      tokens_.advance();
+      if (tokens_.take_if(":")) {
+        labels_[std::string(first)] = static_cast<std::uint32_t>(ops.size());
+        read_op(ops);
+      } else {
+        read_dependency(std::string(first), ops);
+      }
+    }
+  }
+
+  static bool is_label(std::string_view word) {
+    return (word[0] >= 'a' && word[0] <= 'z') || (word[0] >= 'A' && word[0] <= 'Z');
+  }
+
+  void read_dependency(const std::string& label, RankSchedule& ops) {
+    const bool on_begin = tokens_.word() == "irequires";
+    if (!on_begin && tokens_.word() != "requires") tokens_.refuse("':', requires or irequires");
+    tokens_.advance();
+    const std::uint32_t op = labelled(label);
+    const std::uint32_t before = labelled(std::string(tokens_.word()));
+    tokens_.advance();
+    (on_begin ? ops[op].after_begin : ops[op].after_end).push_back(before);
+    end_statement();
+  }
+
+  [[nodiscard]] std::uint32_t labelled(const std::string& label) const {
+    const auto found = labels_.find(label);
+    if (found != labels_.end()) return found->second;
+    tokens_.refuse_statement(
+        fmt::format("no operation of this rank above has the label '{}'", printable(label)));
+  }
+
+  void read_op(RankSchedule& ops) {
+    ScheduleOp op{.peer = {}, .tag = {}, .words = {}, .work = {}};
+    if (tokens_.take_if("calc")) {
+      const std::int64_t units = tokens_.number(std::numeric_limits<std::int64_t>::max(), "a time");
+      op.work = Seconds(static_cast<double>(units) * unit_.value());
+    } else {
+      const bool sends = tokens_.word() == "send";
+      if (!sends && tokens_.word() != "recv") tokens_.refuse("send, recv or calc");
+      tokens_.advance();
+      op.kind = sends ? ScheduleOpKind::send : ScheduleOpKind::receive;
+      op.words = size();
+      tokens_.expect(sends ? "to" : "from");
+      if (tokens_.word() == "-1") {
+        tokens_.refuse_statement("receives from any source (-1) are not simulated; name the rank");
+      }
+      op.peer = Rank(static_cast<std::int32_t>(tokens_.number(kMostGoalRanks, "a rank")));
+    }
+    while (!ends_statement()) read_detail(op);
+    end_statement();
+    ops.push_back(std::move(op));
+  }
+
+  /// "8b", also "8 b".
+  [[nodiscard]] Words size() {
+    std::string_view word = tokens_.word();
+    const bool together = word.ends_with('b');
+    if (together) word.remove_suffix(1);
+    const auto bytes = parse_number<std::int64_t>(word);
+    if (!bytes || *bytes < 0) tokens_.refuse("a size in bytes, as in 8b");
+    tokens_.advance();
+    if (!together) tokens_.expect("b");
+    return Words((*bytes + kBytesOfWord / 2) / kBytesOfWord);
+  }
+
+  void read_detail(ScheduleOp& op) {
+    if (op.kind != ScheduleOpKind::work && tokens_.take_if("tag")) {
+      if (tokens_.word() == "-1") {
+        tokens_.refuse_statement("receives of any tag (-1) are not simulated; name the tag");
+      }
+      op.tag = Tag(static_cast<std::int32_t>(tokens_.number(INT32_MAX, "a tag")));
+    } else if (tokens_.take_if("cpu")) {
+      op.processor = static_cast<int>(tokens_.number(INT32_MAX, "a processor"));
+    } else if (tokens_.take_if("nic")) {
+      static_cast<void>(tokens_.number(INT32_MAX, "a NIC"));
+    } else {
+      tokens_.refuse("tag, cpu, nic or the end of the line");
+    }
+  }
+
+  [[nodiscard]] bool ends_statement() const {
+    return tokens_.word() == "\n" || tokens_.word().empty() || tokens_.word() == "}";
+  }
+  void end_statement() const {
+    if (!ends_statement()) tokens_.refuse("the end of the line");
+  }
+
+  GoalTokens tokens_;
+  Seconds unit_;
+  std::unordered_map<std::string, std::uint32_t> labels_;
+};
+
+void add_rank(std::string& text, const RankSchedule& ops, Seconds unit) {
+  const auto out = std::back_inserter(text);
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const ScheduleOp& op = ops[i];
+    if (op.kind == ScheduleOpKind::work) {
+      fmt::format_to(out, "l{}: calc {:.0f}", i + 1, std::round(op.work.value() / unit.value()));
+    } else {
+      const bool sends = op.kind == ScheduleOpKind::send;
+      fmt::format_to(out, "l{}: {} {}b {} {} tag {}", i + 1, sends ? "send" : "recv",
+                     std::max<std::int64_t>(1, to_bytes(op.words).value()), sends ? "to" : "from",
+                     op.peer.value(), op.tag.value());
+    }
+    if (op.processor != 0) fmt::format_to(out, " cpu {}", op.processor);
+    text += '\n';
+    for (const std::uint32_t before : op.after_end) {
+      fmt::format_to(out, "l{} requires l{}\n", i + 1, before + 1);
+    }
+    for (const std::uint32_t before : op.after_begin) {
+      fmt::format_to(out, "l{} irequires l{}\n", i + 1, before + 1);
+    }
+  }
+}
+
+}  // namespace
+
+std::string to_goal(const Schedule& schedule, Seconds unit) {
+  std::string text = fmt::format("num_ranks {}\n", schedule.size());
+  for (std::size_t rank = 0; rank < schedule.size(); ++rank) {
+    fmt::format_to(std::back_inserter(text), "\nrank {} {{\n", rank);
+    add_rank(text, schedule[rank], unit);
+    text += "}\n";
+  }
+  return text;
+}
+
+Schedule from_goal(const std::string& text, const std::string& origin, Seconds unit) {
+  Schedule schedule = GoalReader(text, origin, unit).read();
+  check_schedule(schedule, origin);
+  return schedule;
+}
+
+}  // namespace thinwire::schedules

@@ -1,0 +1,470 @@
+#!/usr/bin/env python3
+"""The formats of other tools: schedules out and in, benchmarks' texts, rules for libraries.
+
+usage: formats.py THINWIRE [TEST ...]
+The program runs as a user runs it. What it writes is read by readers of this folder that know
+nothing of it, by Open MPI if there is one, and by the program itself.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import loggops  # noqa: E402
+
+PROGRAM = sys.argv[1]
+FAILURES = []
+
+
+def check(holds, what):
+    if not holds:
+        FAILURES.append(what)
+        print("FAILED:", what, flush=True)
+
+
+def run(arguments, code=0):
+    ended = subprocess.run([PROGRAM, *arguments.split()], capture_output=True, text=True)
+    check(ended.returncode == code, f"{arguments}: exit code {ended.returncode}: {ended.stderr}")
+    return ended
+
+
+def refused(arguments, wanted):
+    ended = run(arguments, 2)
+    check(wanted in ended.stderr, f"{arguments}: '{wanted}' is not in: {ended.stderr}")
+
+
+def records(arguments):
+    text = run(arguments + " --format json").stdout
+    return json.loads(text) if text.startswith("[") else []
+
+
+def time_of(arguments):
+    """The simulated seconds of a run."""
+    found = records("run " + arguments)
+    return found[0]["time_s"] if found else float("nan")
+
+
+def near(a, b, tolerance=1e-9):
+    return abs(a - b) <= tolerance * max(abs(a), abs(b))
+
+
+# -- Schedules --
+
+# A latency and a gap per byte, as LogGP has them: L = 2 us, G = 0.1 ns, o = g = 0.
+LOGGP = "--alpha 0 --set machine.latency_s=2e-6 --beta 4e-10"
+L, G = 2e-6, 1e-10
+
+# On ranks in step, with at most one message at a time each way, the two models agree to the last
+# digit; with blocks of unequal sizes, to the last word.
+IN_STEP = ["dense_ring", "dense_ring_segmented", "allgather_ring", "allgather_recursive_doubling",
+           "allgather_bruck", "reduce_scatter_ring", "reduce_scatter_pairwise",
+           "alltoall_pairwise", "alltoall_bruck", "topka", "ring_sparse", "dsar_split_allgather"]
+# These fold ranks in where their number is no power of two. A message that comes before it is
+# expected then occupies the processor of LogGOPS, and on alphabeta waits until it is received.
+POWERS_OF_TWO = ["dense_rabenseifner", "dense_recursive_doubling", "dense_nonoverlapping",
+                 "dense_ovlp", "hierarchical_rabenseifner", "hierarchical_ring", "oktopk",
+                 "allgather_neighbor_exchange", "reduce_scatter_recursive_halving", "gtopk",
+                 "ssar_recursive_double"]
+
+
+def schedules_are_what_others_simulate(folder):
+    """LogGOPS takes as long for an exported schedule as alphabeta under the same parameters."""
+    for scheme in IN_STEP + POWERS_OF_TWO:
+        for ranks in (8, 7) if scheme in IN_STEP else (8,):
+            point = f"--scheme {scheme} -P {ranks} -n 20000 -d 0.05 {LOGGP}"
+            goal = folder / "loggp.goal"
+            run(f"export {point} --goal {goal}")
+            ours = time_of(point)
+            # LogGP counts G for the bytes after the first one; alphabeta for all of them.
+            theirs = loggops.simulate(loggops.parse(goal.read_text()), L=L, G=G, extra_bytes=1)
+            check(near(ours, theirs, 1e-9 if ranks == 8 else 2e-4),
+                  f"{scheme}, P {ranks}: alphabeta {ours} s, LogGOPS {theirs} s")
+
+
+def round_trips(folder):
+    """An exported schedule takes as long as the scheme itself, on any network."""
+    networks = {
+        "alphabeta": "--network alphabeta",
+        "loggp": "--network alphabeta --set machine.latency_s=1e-6 --set machine.overhead_s=3e-7",
+        "links": "--network links --platform fat_tree",
+    }
+    schemes = ["dense_rabenseifner", "dense_ovlp", "oktopk", "topkdsa", "gtopk", "exdyna",
+               "hierarchical_oktopk"]
+    for scheme in schemes:
+        for ranks in (1, 7) if scheme == "oktopk" else (7,):
+            point = f"--scheme {scheme} -P {ranks} -n 30000 -d 0.02"
+            run(f"export {point} --goal {folder}/s.goal --chakra {folder}/s-{scheme}-{ranks}")
+            for name, network in networks.items():
+                ours = time_of(f"{point} {network}")
+                goal = time_of(f"--goal {folder}/s.goal {network}")
+                check(near(ours, goal), f"{scheme}, P {ranks}, {name}: {ours} s, as GOAL {goal} s")
+                # Chakra has no order of beginnings, which matters where processors are busy.
+                if name == "loggp":
+                    continue
+                chakra = time_of(f"--chakra {folder}/s-{scheme}-{ranks} {network}")
+                check(near(ours, chakra),
+                      f"{scheme}, P {ranks}, {name}: {ours} s, as Chakra {chakra} s")
+    point = "--scheme oktopk -P 6 -n 30000 -d 0.02"
+    run(f"export {point} --goal {folder}/s.goal")
+    for network in ("--network counting", "--network smpi --platform gige_star"):
+        ours = records(f"run {point} {network}")[0]
+        theirs = records(f"run --goal {folder}/s.goal {network}")[0]
+        if ours["steps"] is not None:
+            check(ours["steps"] == theirs["steps"], f"{network}: {ours['steps']} steps, "
+                  f"as GOAL {theirs['steps']}")
+        else:
+            check(near(ours["time_s"], theirs["time_s"]), f"{network}: {ours['time_s']} s, as GOAL "
+                  f"{theirs['time_s']} s")
+
+
+def computation_is_included(folder):
+    """A training with its computation, in units that lose nothing."""
+    for options in ("", "--by-layer"):
+        point = (f"--scheme oktopk -P 4 --model vgg16 --device p100 --network alphabeta "
+                 f"--iterations 1 {options}")
+        run(f"export {point} --goal {folder}/t.goal --chakra {folder}/t{options} --time-unit 1e-15")
+        ours = time_of(point)
+        goal = time_of(f"--goal {folder}/t.goal --time-unit 1e-15")
+        check(near(ours, goal, 1e-6), f"training {options}: {ours} s, as GOAL {goal} s")
+        if not options:  # Chakra's computation shares one processor, where ours has one a strand
+            chakra = time_of(f"--chakra {folder}/t")
+            check(near(ours, chakra, 1e-6), f"training: {ours} s, as Chakra {chakra} s")
+
+
+def foreign_schedules(folder):
+    """Schedules that this program has not written, with times that are known."""
+    goal = folder / "foreign.goal"
+    network = "--alpha 1e-6 --beta 4e-9"  # 1 us and 1 ns a byte
+    # Two processors: the message of the first needs its work, not that of the second.
+    goal.write_text("""num_ranks 2 // two
+rank 0 {
+a: calc 5000
+b: send 1000b to 1 tag 7
+b requires a
+c: calc 20000 cpu 1
+d: recv 4000b from 1 tag 7
+e: calc 1000
+e requires d
+e requires c
+}
+rank 1 { /* in
+any order */
+reply: send 4000b to 0 tag 7
+got: recv 1000b from 0 tag 7
+reply requires got
+}
+""")
+    # a 5 us, b 2 us, reply 5 us: 12 us; c ends at 20 us, e takes 1 us.
+    check(near(time_of(f"--goal {goal} {network}"), 21e-6), "two processors")
+    check(near(time_of(f"--goal {goal} {network} --time-unit 1e-12"), 7.006e-6),
+          "the unit of work")
+    # A rank that waits for two messages goes on with the first that comes, whatever its place.
+    goal.write_text("""num_ranks 3
+rank 0 {
+late: recv 4b from 1
+early: recv 4b from 2
+x: calc 2000
+x requires late
+y: send 996b to 2 tag 1
+y requires early
+}
+rank 1 {
+w: calc 50000
+s: send 4b to 0
+s requires w
+}
+rank 2 {
+send 4b to 0
+a: recv 996b from 0 tag 1
+z: calc 60000
+z requires a
+}
+""")
+    # early 1.004 us, y 1.996 us later, z: 63 us. late would have come at 51 us.
+    check(near(time_of(f"--goal {goal} {network}"), 63e-6), "the first of two messages")
+    refused(f"run --goal {goal} --scheme oktopk", "a schedule does not read it")
+    refused(f"run --goal {goal} -P 4", "a schedule does not read it")
+    refused(f"run --goal {goal} --phases", "--phases")
+    refused(f"run --goal {goal} --format nccl", "nccl and osu")
+    refused(f"run --goal {folder}/none.goal", "none.goal")
+    for text, wanted in (
+            ("num_ranks 2\nrank 0 {\nsend 8b to 5\n}\nrank 1 {\n}\n", "the peer 5 is no rank"),
+            ("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\na requires b\nb requires a\n}\n",
+             "in a circle"),
+            ("num_ranks 1\nrank 0 {\nl1 requires l2\n}\n", ":3: no operation of this rank above"),
+            ("num_ranks 1\nrank 0 {\nsend b to 0\n}\n", ":3: 'b' where a size"),
+            ("num_ranks 2\nrank 0 {\n}\n", "rank 1 of 2 is missing"),
+            ("num_ranks 2\nrank 0 {\nrecv 8b from -1\n}\n", "any source"),
+            ("num_ranks 1\nrank 0 {\n", "'}'"), ("", "num_ranks")):
+        goal.write_text(text)
+        refused(f"run --goal {goal}", wanted)
+    goal.write_text("num_ranks 2\nrank 0 {\nrecv 8b from 1\n}\nrank 1 {\n}\n")
+    run(f"run --goal {goal}", 1)  # waits forever
+    refused("export --scheme topka -P 4", "--goal FILE or --chakra")
+    refused(f"export --scheme topka -P 4,8 --goal {goal}", "one point")
+    (folder / "holes").mkdir()
+    refused(f"run --chakra {folder}/holes", "holds no traces")
+    (folder / "holes" / "x.1.et").write_bytes(b"")
+    refused(f"run --chakra {folder}/holes", "x.0.et")
+    (folder / "holes" / "x.0.et").write_bytes(b"no trace at all")
+    refused(f"run --chakra {folder}/holes", "x.0.et")
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            return value, at
+
+
+def fields(data):
+    """The fields of a protobuf message: pairs of their numbers and values."""
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        kind = key & 7
+        if kind == 0:
+            value, at = varint(data, at)
+        elif kind == 1:
+            value, at = data[at:at + 8], at + 8
+        elif kind == 2:
+            length, at = varint(data, at)
+            value, at = data[at:at + length], at + length
+        else:
+            raise ValueError(f"wire type {kind}")
+        yield key >> 3, value
+
+
+def chakra_nodes(path):
+    """The nodes of a trace: id, kind, dependencies and attributes (numbers of et_def.proto)."""
+    data, at, messages = path.read_bytes(), 0, []
+    while at < len(data):
+        length, at = varint(data, at)
+        messages.append(data[at:at + length])
+        at += length
+    check(dict(fields(messages[0])).get(1) == b"0.0.4", f"{path}: version")
+    nodes = []
+    for message in messages[1:]:
+        node = {"id": 0, "deps": [], "attr": {}}
+        for number, value in fields(message):
+            if number == 1:
+                node["id"] = value
+            elif number == 3:
+                node["kind"] = value
+            elif number == 5:
+                at = 0
+                while at < len(value):  # packed
+                    dependency, at = varint(value, at)
+                    node["deps"].append(dependency)
+            elif number == 10:
+                attribute = dict(fields(value))
+                name = attribute.pop(1).decode()
+                node["attr"][name] = next(iter(attribute.items()), (0, 0))
+        nodes.append(node)
+    return nodes
+
+
+def chakra_traces(folder):
+    """The traces as another reader of protobuf sees them."""
+    run(f"export --scheme oktopk -P 5 -n 30000 -d 0.02 --goal {folder}/c.goal --chakra {folder}/c")
+    goal = loggops.parse((folder / "c.goal").read_text())
+    sent, received = [], []
+    for rank in range(5):
+        nodes = chakra_nodes(folder / "c" / f"oktopk.{rank}.et")
+        seen = set()
+        for node in nodes:
+            check(node["id"] not in seen and seen.issuperset(node["deps"]), "dependencies come first")
+            seen.add(node["id"])
+            if node["kind"] not in (5, 6):  # COMM_SEND_NODE, COMM_RECV_NODE
+                continue
+            attributes = node["attr"]
+            check(attributes["comm_size"][0] == 9, "comm_size is an int64")
+            check(attributes["comm_src"][0] == 7, "comm_src is an int32")
+            message = tuple(attributes[key][1] for key in
+                            ("comm_src", "comm_dst", "comm_tag", "comm_size"))
+            check(message[0 if node["kind"] == 5 else 1] == rank, "the rank's own message")
+            (sent if node["kind"] == 5 else received).append(message)
+        messages = sum(op.kind != loggops.CALC for op in goal[rank])
+        check(messages == sum(node["kind"] in (5, 6) for node in nodes), "as many as in GOAL")
+    check(sent and sorted(sent) == sorted(received), "what is sent is received")
+
+
+# -- Texts of benchmarks --
+
+def benchmark_texts(folder):
+    text = run("run --scheme dense_ring -P 8 -b 8 -e 1M -f 2 --format nccl").stdout
+    # The columns of nccl-tests: size count type redop root, then time algbw busbw #wrong twice.
+    lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+    check([int(line[0]) for line in lines] == [8 << i for i in range(18)], "sizes of -b, -e, -f")
+    for line in lines:
+        size, count, kind, operation, root = line[:5]
+        time, algorithm, bus, wrong = map(float, line[5:9])
+        check((int(count), kind, operation, root) == (int(size) // 4, "float", "sum", "-1"),
+              f"columns: {line}")
+        check(wrong == 0 and len(line) == 13 and line[5:9] == line[9:], f"columns: {line}")
+        check(abs(bus - algorithm * 14 / 8) < 0.02, f"bandwidths: {line}")
+        check(abs(algorithm - int(size) / time / 1e3) < 0.01 + 0.01 * algorithm, f"time: {line}")
+    check(re.search(r"^# Avg bus bandwidth    : [0-9.e+]+ $", text, re.M), "the last line")
+    ours = records("run --scheme dense_ring -P 8 --sizes 8:1M:2")
+    check(len(ours) == 18 and near(ours[-1]["time_s"] * 1e6, float(lines[-1][5]), 1e-2), "times")
+    text = run("run --scheme dense_ring,alltoall_pairwise -P 8 --sizes 64K,1M --format osu").stdout
+    check(text.count("# Size       Avg Latency(us)") == 2, "two tables of OSU")
+    rows = re.findall(r"^(\d+) +(\d+\.\d\d)$", text, re.M)
+    check([int(row[0]) for row in rows] == [65536, 1 << 20, 8192, 131072], f"sizes of OSU: {rows}")
+    # Both are read back, as is IMB's, and a machine that is the simulated one has no error.
+    machine = folder / "mine.json"
+    machine.write_text(json.dumps({"name": "mine", "settings": {"network": "alphabeta"}}))
+    gpu = folder / "gpu.json"
+    gpu.write_text(json.dumps({"name": "mine", "gpu": True, "settings": {"network": "alphabeta"}}))
+    sizes = "run --scheme dense_ring -P 8 --sizes 64K,1M --format"
+    (folder / "nccl.txt").write_text(run(sizes + " nccl").stdout)
+    (folder / "osu.txt").write_text(run(sizes + " osu").stdout)
+    times = [row["time_s"] * 1e6 for row in records("run --scheme dense_ring -P 8 --sizes 64K,1M")]
+    (folder / "imb.txt").write_text(f"""#    Intel(R) MPI Benchmarks 2021.7, MPI-1 part
+# Benchmarking PingPong
+# #processes = 2
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            4         1000         1.00         1.00
+
+#----------------------------------------------------------------
+# Benchmarking Allreduce
+# #processes = 8
+#----------------------------------------------------------------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            0         1000         0.00         0.00         0.00
+        65536          640         1.00 {times[0]:12.2f}         1.00
+      1048576           40         1.00 {times[1]:12.2f}         1.00
+""")
+    for name, description, facts in (("nccl", gpu, "algorithm=ring,nodes=2,tasks_per_node=4"),
+                                     ("osu", machine, "algorithm=dense_ring,nodes=2,tasks_per_node=4"),
+                                     ("imb", machine, "algorithm=dense_ring,tasks_per_node=4")):
+        ended = subprocess.run(
+            [PROGRAM, "validate", "--measured", f"{folder}/{name}.txt,machine=mine,{facts}",
+             "--machine", str(description), "--format", "jsonl"],
+            capture_output=True, text=True, cwd=folder)
+        rows = [json.loads(line) for line in ended.stdout.splitlines()]
+        rows = [row for row in rows if row.get("kind") == "row"]
+        check(len(rows) == 2, f"{name}: {len(rows)} rows read: {ended.stderr}")
+        for row in rows:
+            check(abs(row["simulated_s"] / row["measured_s"] - 1) < 2e-3, f"{name}: {row}")
+    refused("run --scheme dense_ring -P 8 -e 1M", "-b: is missing")
+    refused("run --scheme dense_ring -P 8 -b 1M -e 1K", "below the smallest")
+    refused("run --scheme dense_ring -P 8 -b 1M -n 100", "leave one out")
+    refused("run --scheme dense_ring -P 8 --sizes 1K:2K:1", "a factor above 1")
+    refused("run --scheme dense_ring -P 8 --sizes 1x", "expected a size")
+    refused("run --scheme dense_ring -P 8 --network counting --format nccl", "has none")
+    refused("run --scheme oktopk --model vgg16 --format osu", "leave --model out")
+
+
+# -- Rules for libraries --
+
+ALLREDUCE = r"""
+#include <mpi.h>
+#include <stdlib.h>
+int main(int count, char** sizes) {
+  MPI_Init(&count, &sizes);
+  const int length = atoi(sizes[1]) / 4;
+  float* from = calloc(length, sizeof(float));
+  float* to = calloc(length, sizeof(float));
+  MPI_Allreduce(from, to, length, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+def library_rules(folder):
+    arguments = "-P 2,4,8 -b 1K -e 16M -f 4 --alpha 2e-6"
+    ended = subprocess.run(
+        [PROGRAM, "recommend", "--nccl-tuner", "tuner.csv", "--ompi-rules", "rules.conf",
+         *arguments.split(), "--format", "json"], capture_output=True, text=True, cwd=folder)
+    check(ended.returncode == 0, f"recommend: {ended.stderr}")
+    rules = json.loads(ended.stdout)
+    # NCCL's plugin: eight to ten fields without spaces, the first that matches counts.
+    lines = [line.split(",") for line in (folder / "tuner.csv").read_text().splitlines()
+             if not line.startswith("#")]
+    check(all(len(line) == 10 for line in lines), "ten fields a line")
+    for ranks in (2, 4, 8):
+        of_ranks = [line for line in lines if line[7] == str(ranks)]
+        check(of_ranks[0][1] == "0" and int(of_ranks[-1][2]) >= 2**32 - 1, "all sizes are covered")
+        for before, after in zip(of_ranks, of_ranks[1:]):
+            check(int(before[2]) + 1 == int(after[1]), "sizes without gaps")
+        for line in of_ranks:
+            check(line[0] == "allreduce" and line[3] in ("ring", "tree") and line[4] == "simple",
+                  f"line of NCCL: {line}")
+    # The winner at a size is the one whose simulated time is the least.
+    for size in (1024, 16 << 20):
+        times = {scheme: time_of(f"--scheme {scheme} -P 8 -b {size} --alpha 2e-6 --iterations 1")
+                 for scheme in ("dense_ring", "dense_double_tree")}
+        wanted = "ring" if times["dense_ring"] < times["dense_double_tree"] else "tree"
+        line = next(line for line in lines if line[7] == "8" and
+                    int(line[1]) <= size <= int(line[2]))
+        check(line[3] == wanted, f"{size} bytes on 8 ranks: {line[3]}, but {times}")
+    refused("recommend --nccl-tuner x.csv", "--ranks is missing")
+    refused("recommend --nccl-tuner x.csv -P 4 --model bert", "--model")
+    refused("recommend --model bert --sizes 1K", "--nccl-tuner")
+    open_mpi(folder, [rule for rule in rules if rule["library"] == "Open MPI"])
+
+
+def open_mpi(folder, rules):
+    """Open MPI reads the rules and follows them: each algorithm sends as many messages as it does.
+
+    Its monitoring component counts them."""
+    if not shutil.which("mpirun") or not shutil.which("mpicc"):
+        print("no MPI library: Open MPI's rules are not tried")
+        return
+    (folder / "allreduce.c").write_text(ALLREDUCE)
+    subprocess.run(["mpicc", "allreduce.c", "-o", "allreduce"], cwd=folder, check=True)
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    # Messages that rank 0 of four sends.
+    messages = {"dense_recursive_doubling": 2, "dense_ring": 6, "dense_rabenseifner": 4}
+    tried = set()
+    for size in (1024, 16 << 20):
+        rule = next(rule for rule in rules if rule["collective"] == "allreduce" and
+                    rule["ranks"] == 4 and rule["min_bytes"] <= size and
+                    (rule["max_bytes"] is None or size <= rule["max_bytes"]))
+        shutil.rmtree(folder / "counts", ignore_errors=True)
+        (folder / "counts").mkdir()
+        parameters = {"btl": "self,vader", "coll_tuned_use_dynamic_rules": "1",
+                      "coll_tuned_dynamic_rules_filename": str(folder / "rules.conf"),
+                      "pml_monitoring_enable": "1", "pml_monitoring_enable_output": "3",
+                      "pml_monitoring_filename": str(folder / "counts" / "of")}
+        given = [word for item in parameters.items() for word in ("--mca", *item)]
+        ended = subprocess.run(["mpirun", "-n", "4", "--oversubscribe", *given, "./allreduce",
+                                str(size)], cwd=folder, env=environment, capture_output=True,
+                               text=True, timeout=120)
+        check(ended.returncode == 0, f"mpirun: {ended.stderr}")
+        counts = (folder / "counts" / "of.0.prof").read_text()
+        sent = sum(int(n) for n in re.findall(r"^[EI]\t0\t\d+\t\d+ bytes\t(\d+) msgs", counts, re.M))
+        wanted = messages.get(rule["scheme"])
+        check(wanted is not None, f"no count is known of {rule['scheme']}")
+        check(sent == wanted, f"{size} bytes: {rule['scheme']} sends {wanted} messages, and Open MPI "
+              f"sent {sent}")
+        tried.add(rule["scheme"])
+    check(len(tried) == 2, f"both sizes have one algorithm: {tried}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for test in (schedules_are_what_others_simulate, round_trips, computation_is_included,
+                     foreign_schedules, chakra_traces, benchmark_texts, library_rules):
+            if sys.argv[2:] and test.__name__ not in sys.argv[2:]:
+                continue
+            print(f"-- {test.__name__}", flush=True)
+            test(folder)
+    print(f"{len(FAILURES)} failures")
+    return 1 if FAILURES else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

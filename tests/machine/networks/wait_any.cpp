@@ -1,0 +1,124 @@
+// The first of several requests, and work beside a strand: on the machine whose times are known.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <vector>
+
+#include "sim/core/base/errors.hpp"
+#include "sim/core/kernel/recording.hpp"
+#include "sim/machine/networks/alphabeta/alphabeta.hpp"
+#include "sim/machine/networks/counting/counting.hpp"
+#include "tests/support/bodies.hpp"
+
+namespace thinwire::networks {
+
+using test::empty_message;
+
+namespace {
+
+constexpr Tag kAnyTag(0);
+
+/// What was first, and when.
+struct Firsts {
+  std::vector<std::size_t> positions;
+  std::vector<double> times;
+};
+
+/// Rank 0 waits for the first of a message of each other rank, which come at `at`, and of its own
+/// work, until all have come.
+Task<void> take_all(Communicator& comm, double work, Firsts& firsts) {
+  std::vector<Request> open;
+  std::vector<std::size_t> which;
+  for (int from = 1; from < comm.size(); ++from) open.push_back(comm.irecv(Rank(from), kAnyTag));
+  open.push_back(comm.start_work(Seconds(work)));
+  for (std::size_t i = 0; i < open.size(); ++i) which.push_back(i);
+  while (!open.empty()) {
+    const auto first = co_await comm.wait_any(open);
+    firsts.positions.push_back(which[first.position]);
+    firsts.times.push_back(comm.now().value());
+    const auto at = static_cast<std::ptrdiff_t>(first.position);
+    open.erase(open.begin() + at);
+    which.erase(which.begin() + at);
+  }
+}
+
+Task<void> send_at(Communicator& comm, double at) {
+  co_await comm.compute(Seconds(at));
+  co_await comm.wait(comm.isend(Rank(0), kAnyTag, empty_message(1)));
+}
+
+Firsts firsts_on(Network& network, const std::vector<double>& at, double work) {
+  Firsts firsts;
+  network.run(static_cast<int>(at.size()) + 1, [&](Communicator& comm) {
+    const int rank = comm.rank().value();
+    return rank == 0 ? take_all(comm, work, firsts)
+                     : send_at(comm, at[static_cast<std::size_t>(rank) - 1]);
+  });
+  return firsts;
+}
+
+}  // namespace
+
+TEST_CASE("the first of several requests is the one that completes first") {
+  AlphaBetaNetwork network(alpha_beta(Seconds(1), Seconds(0)));
+  const Firsts firsts = firsts_on(network, {9, 2, 6}, 5);
+  CHECK(firsts.positions == std::vector<std::size_t>{1, 3, 2, 0});
+  CHECK(firsts.times == std::vector<double>{3, 5, 7, 10});
+}
+
+TEST_CASE("what is known to complete late does not hide what completes before it") {
+  // The work is known from the beginning; with a latency, events are handled in windows.
+  AlphaBetaNetwork network({.latency = Seconds(0.5),
+                            .overhead = Seconds(0),
+                            .gap = Seconds(0.5),
+                            .gap_per_word = Seconds(0)});
+  const Firsts firsts = firsts_on(network, {3, 2}, 100);
+  CHECK(firsts.positions == std::vector<std::size_t>{1, 0, 2});
+  CHECK(firsts.times == std::vector<double>{3, 4, 100});
+}
+
+TEST_CASE("of what is complete at once, the first in the list is first") {
+  AlphaBetaNetwork network(alpha_beta(Seconds(0), Seconds(0)));
+  const Firsts firsts = firsts_on(network, {1, 1, 1}, 1);
+  CHECK(firsts.times == std::vector<double>{1, 1, 1, 1});
+  CHECK(firsts.positions.size() == 4);
+}
+
+TEST_CASE("the counting network takes messages one by one in any order") {
+  CountingNetwork network;
+  CHECK(firsts_on(network, {1, 1, 1}, 0).positions.size() == 4);
+}
+
+TEST_CASE("a recording has the operations of both strands, and what they wait for") {
+  AlphaBetaNetwork network(alpha_beta(Seconds(1), Seconds(0)));
+  Schedule schedule(2);
+  // Each sends to the other on its second strand, and then on its own.
+  const auto program = [](Communicator& comm) -> Task<void> {
+    const Rank other(1 - comm.rank().value());
+    const Request started = comm.start([other](Communicator& strand) -> Task<void> {
+      co_await strand.sendrecv(other, empty_message(3), other, kAnyTag);
+    });
+    co_await comm.compute(Seconds(0));
+    co_await comm.wait(started);
+    co_await comm.sendrecv(other, empty_message(5), other, kAnyTag);
+  };
+  network.run(2, recorded(program, schedule));
+  separate_strands(schedule);
+  for (const RankSchedule& ops : schedule) {
+    REQUIRE(ops.size() == 4);
+    for (const std::size_t i : {0, 1}) {
+      CHECK(ops[i].processor == 1);
+      CHECK(ops[i].tag == Tag(1));
+      CHECK(ops[i].words == Words(3));
+      CHECK(ops[i + 2].processor == 0);
+      CHECK(ops[i + 2].tag == kAnyTag);
+      CHECK(ops[i + 2].words == Words(5));
+    }
+    CHECK(ops[0].after_begin.empty());
+    CHECK(ops[1].after_begin == std::vector<std::uint32_t>{0});
+    CHECK(ops[2].after_end == std::vector<std::uint32_t>{1, 0});
+    CHECK(ops[3].after_begin == std::vector<std::uint32_t>{2});
+  }
+}
+
+}  // namespace thinwire::networks
