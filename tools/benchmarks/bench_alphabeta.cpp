@@ -2,6 +2,7 @@
 //
 //   rotated_all_to_all/P   every rank sends 1 KiB to every other, one exchange at a time, through
 //                          the Communicator, each message with a payload handle
+//   bucketed_all_to_all/P  the same with 16 exchanges under way and lengths that differ, as in oktopk
 //   oktopk_steady/P        one steady iteration of oktopk for BERT at density 1%, prepared input
 //   peak_rss_MB            peak of the process so far: run one benchmark at a time to read it
 //   rss_growth_MB          increase of it by a second, equal run: 0 unless delivered messages leak
@@ -9,6 +10,7 @@
 #include <sys/resource.h>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "algorithms/registry.hpp"
@@ -40,12 +42,36 @@ Task<void> rotate(Communicator& comm, Message message) {
   }
 }
 
-void rotated_all_to_all(benchmark::State& state) {
+Task<void> rotate_bucketed(Communicator& comm, Message message) {
+  constexpr int kBucket = 16;
+  const int size = comm.size();
+  const int rank = comm.rank().value();
+  struct Step {
+    Request send;
+    Request receive;
+  };
+  std::vector<Step> under_way(kBucket);
+  for (int step = 1; step < size + kBucket; ++step) {
+    Step& place = under_way[static_cast<std::size_t>(step % kBucket)];
+    if (step > kBucket) {
+      const Message received = co_await comm.wait(place.receive);
+      benchmark::DoNotOptimize(received.words);
+      co_await comm.wait(place.send);
+    }
+    if (step >= size) continue;
+    place.receive = comm.irecv(Rank((rank - step + size) % size), Tag(0));
+    Message next = message;
+    next.words = Words(200 + (rank * 7919 + step * 104'729) % 113);
+    place.send = comm.isend(Rank((rank + step) % size), Tag(0), std::move(next));
+  }
+}
+
+void all_to_all(benchmark::State& state, Task<void> (*exchange)(Communicator&, Message)) {
   const auto ranks = static_cast<int>(state.range(0));
   const Message message{DenseBlock(0, std::vector<float>(256)).payload(), Words(256)};
   networks::AlphaBetaNetwork network(networks::alpha_beta(Seconds(kAlpha), Seconds(kBetaPerWord)));
   const auto once = [&] {
-    network.run(ranks, [&](Communicator& c) { return rotate(c, message); });
+    network.run(ranks, [&](Communicator& c) { return exchange(c, message); });
   };
   once();
   const double before = peak_rss_mb();
@@ -54,6 +80,9 @@ void rotated_all_to_all(benchmark::State& state) {
   state.counters["peak_rss_MB"] = peak_rss_mb();
   state.counters["rss_growth_MB"] = peak_rss_mb() - before;
 }
+
+void rotated_all_to_all(benchmark::State& state) { all_to_all(state, rotate); }
+void bucketed_all_to_all(benchmark::State& state) { all_to_all(state, rotate_bucketed); }
 
 Task<void> reduce(Communicator& comm, algorithms::Scheme& scheme,
                   algorithms::LocalGradient gradient, int iteration) {
@@ -105,6 +134,7 @@ void oktopk_steady(benchmark::State& state) {
 }
 
 BENCHMARK(rotated_all_to_all)->Arg(256)->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond);
+BENCHMARK(bucketed_all_to_all)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond);
 BENCHMARK(oktopk_steady)->Arg(1024)->Arg(4096)->Unit(benchmark::kSecond)->Iterations(1);
 
 }  // namespace

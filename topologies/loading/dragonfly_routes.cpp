@@ -201,7 +201,7 @@ bool mend_dragonfly(sg4::Engine& engine) {
     loopbacks.push_back(loopback);
   }
   auto* mended = new Dragonfly(zone->get_name() + "_mended", shape, cables, std::move(loopbacks));
-  take_over(mended, *zone, hosts);
+  take_over(mended, *zone, points_of(hosts));
   return true;
 }
 

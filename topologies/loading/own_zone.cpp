@@ -38,17 +38,24 @@ std::vector<Cable> cables_of(const std::vector<simgrid::s4u::Link*>& links,
   return cables;
 }
 
+std::vector<simgrid::kernel::routing::NetPoint*> points_of(
+    const std::vector<simgrid::s4u::Host*>& hosts) {
+  std::vector<simgrid::kernel::routing::NetPoint*> points;
+  for (const simgrid::s4u::Host* host : hosts) points.push_back(host->get_netpoint());
+  return points;
+}
+
 void take_over(simgrid::kernel::routing::NetZoneImpl* own,
                simgrid::kernel::routing::NetZoneImpl& replaced,
-               const std::vector<simgrid::s4u::Host*>& hosts) {
-  // The parent owns it from here. A cluster without a zone around it has no parent.
-  own->set_parent(replaced.get_parent() != nullptr ? replaced.get_parent() : &replaced);
+               const std::vector<simgrid::kernel::routing::NetPoint*>& points) {
+  // Within the other, which stays in its place: zones around it know their children by number.
+  own->set_parent(&replaced);
   own->set_network_model(replaced.get_network_model());
   own->set_cpu_pm_model(replaced.get_cpu_pm_model());
   own->set_cpu_vm_model(replaced.get_cpu_vm_model());
   own->set_disk_model(replaced.get_disk_model());
   own->set_host_model(replaced.get_host_model());
-  for (simgrid::s4u::Host* host : hosts) host->get_netpoint()->set_englobing_zone(own);
+  for (simgrid::kernel::routing::NetPoint* point : points) point->set_englobing_zone(own);
   own->seal();
 }
 

@@ -1,4 +1,5 @@
-// What zones of our own share: cables as SimGrid names them, and taking hosts over from SimGrid's zone.
+// What zones of our own share: cables as SimGrid names them, and taking hosts and routers over from
+// SimGrid's zone.
 #pragma once
 
 #include <simgrid/forward.h>
@@ -21,10 +22,15 @@ struct Cable {
 [[nodiscard]] std::vector<Cable> cables_of(const std::vector<simgrid::s4u::Link*>& links,
                                            std::string_view prefix);
 
-/// Makes `own` the zone of hosts that are in `replaced`, and seals it. To be called when the XML is
-/// loaded and the platform is not yet sealed. SimGrid owns `own` from then on.
+/// What a zone knows hosts by.
+[[nodiscard]] std::vector<simgrid::kernel::routing::NetPoint*> points_of(
+    const std::vector<simgrid::s4u::Host*>& hosts);
+
+/// Makes `own` the zone of points that are in `replaced`, within that zone, and seals it. To be
+/// called when the XML is loaded and the platform is not yet sealed. SimGrid owns `own` from then
+/// on.
 void take_over(simgrid::kernel::routing::NetZoneImpl* own,
                simgrid::kernel::routing::NetZoneImpl& replaced,
-               const std::vector<simgrid::s4u::Host*>& hosts);
+               const std::vector<simgrid::kernel::routing::NetPoint*>& points);
 
 }  // namespace thinwire::topologies

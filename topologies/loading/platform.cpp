@@ -167,7 +167,7 @@ void Platform::Loaded::load(const Platform::Loading& loading) {
     if (!xml.topology.empty()) wired = wire(*engine, path, xml.topology);
     read_zone_properties();
     mend_dragonfly(*engine);
-    if (!xml.bypasses) paths.replace_dijkstra(*engine, loading.own_paths_from);
+    if (loading.own_paths && !loading.packets) paths.quicken(*engine, xml.bypasses);
     engine->seal_platform();
   } catch (const simgrid::ParseError& error) {
     throw InputError(plain_complaint(error.what()));

@@ -58,8 +58,8 @@ class Platform {
   struct Loading {
     bool packets = false;  ///< SimGrid's ns-3 model instead of flows
     bool verbose = false;  ///< SimGrid's log goes to stderr
-    /// Dijkstra zones of so many hosts and routers are routed by shortest_paths.hpp.
-    std::size_t own_paths_from = 1024;
+    bool own_paths =
+        true;  ///< shortest_paths.hpp routes Dijkstra zones of flows; else SimGrid does
     std::function<void()> before = {};  ///< called between the making of the engine and the XML
   };
 

@@ -1,5 +1,6 @@
 #include "topologies/loading/shortest_paths.hpp"
 
+#include <simgrid/kernel/routing/DijkstraZone.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
@@ -37,32 +38,43 @@ struct GivenRoute {
   bool symmetrical;
 };
 
-/// The other direction of a full-duplex cable; any other link is its own.
-const sg4::Link* back_of(const sg4::Link* link) {
-  const std::string& name = link->get_name();
-  for (const auto& [end, other] : {std::pair{"_UP", "_DOWN"}, std::pair{"_DOWN", "_UP"}}) {
-    if (!name.ends_with(end)) continue;
-    const std::string stem = name.substr(0, name.size() - std::string_view(end).size());
-    const sg4::Link* found = sg4::Link::by_name_or_null(stem + other);
-    if (found != nullptr) return found;
+/// The links of a platform, by SimGrid's own objects, which its headers only declare.
+class Links {
+ public:
+  explicit Links(const sg4::Engine& engine) : root_(*engine.get_netzone_root()->get_impl()) {
+    for (const sg4::Link* link : engine.get_all_links()) links_[link->get_impl()] = link;
   }
-  return link;
-}
+
+  [[nodiscard]] const sg4::Link* operator[](const LinkImpl* link) const { return links_.at(link); }
+
+  /// The other direction of a full-duplex cable; any other link is its own.
+  [[nodiscard]] const sg4::Link* back_of(const sg4::Link* link) const {
+    const std::string& name = link->get_name();
+    for (const auto& [end, other] : {std::pair{"_UP", "_DOWN"}, std::pair{"_DOWN", "_UP"}}) {
+      if (!name.ends_with(end)) continue;
+      const std::string stem = name.substr(0, name.size() - std::string_view(end).size());
+      if (root_.get_split_duplex_link_by_name_or_null(stem) == nullptr) continue;
+      return sg4::Link::by_name(stem + other);
+    }
+    return link;
+  }
+
+ private:
+  const routing::NetZoneImpl& root_;
+  std::unordered_map<const LinkImpl*, const sg4::Link*> links_;
+};
 
 class Zone final : public routing::NetZoneImpl {
  public:
-  Zone(const std::string& name, const std::vector<GivenRoute>& given,
-       const std::vector<sg4::Link*>& links)
+  Zone(const std::string& name, const std::vector<GivenRoute>& given, const Links& links)
       : NetZoneImpl(name), loopback_(sg4::Link::by_name_or_null("__loopback__")) {
-    std::unordered_map<const LinkImpl*, const sg4::Link*> link_of;
-    for (const sg4::Link* link : links) link_of[link->get_impl()] = link;
     for (const GivenRoute& route : given) {
       std::vector<const sg4::Link*> there;
-      for (const LinkImpl* link : route.links) there.push_back(link_of.at(link));
+      for (const LinkImpl* link : route.links) there.push_back(links[link]);
       add_edge(route.from, route.to, there);
       if (!route.symmetrical) continue;
       std::vector<const sg4::Link*> back;
-      for (const sg4::Link* link : there) back.push_back(back_of(link));
+      for (const sg4::Link* link : there) back.push_back(links.back_of(link));
       std::ranges::reverse(back);
       add_edge(route.to, route.from, std::move(back));
     }
@@ -150,13 +162,15 @@ class Zone final : public routing::NetZoneImpl {
                                   "'");
     }
     const std::vector<std::uint32_t>& came_by = paths_from(from->second);
+    // Behind the links of the zones on the way here; SimGrid puts them in front of these.
+    const auto before = static_cast<std::ptrdiff_t>(into->link_list_.size());
     // From the end, as SimGrid does: so the links of a single route of the XML are turned round.
     for (std::uint32_t vertex = to->second; vertex != from->second;) {
       const Edge& edge = edges_[came_by[vertex]];
       for (const sg4::Link* link : edge.links) take(link);
       vertex = edge.from;
     }
-    std::ranges::reverse(into->link_list_);
+    std::reverse(into->link_list_.begin() + before, into->link_list_.end());
   }
 
   const sg4::Link* loopback_;
@@ -167,37 +181,61 @@ class Zone final : public routing::NetZoneImpl {
   std::vector<std::uint32_t> cost_;                  ///< by vertex, of the last source
 };
 
-/// SimGrid hides the class: it has a name, and no more.
+/// Whether a Dijkstra zone of SimGrid keeps the paths from a source. The member is private, and a zone
+/// that the XML does not call DijkstraCache computes them again for every pair. An explicit
+/// instantiation may name private members.
+bool& keeps_paths(routing::DijkstraZone& zone);
+template <bool routing::DijkstraZone::*kMember>
+struct Opened {
+  friend bool& keeps_paths(routing::DijkstraZone& zone) { return zone.*kMember; }
+};
+template struct Opened<&routing::DijkstraZone::cached_>;
+
+/// SimGrid's library does not export what a dynamic_cast to the class needs.
 bool is_dijkstra(const routing::NetZoneImpl& zone) {
   return std::string_view(typeid(zone).name()).find("DijkstraZone") != std::string_view::npos;
+}
+
+/// The zone and all that are in it.
+void append_zones(routing::NetZoneImpl* zone, std::vector<routing::NetZoneImpl*>& into) {
+  into.push_back(zone);
+  for (routing::NetZoneImpl* child : zone->get_children()) append_zones(child, into);
 }
 
 }  // namespace
 
 struct ShortestPaths::Heard {
-  std::vector<GivenRoute> routes;
+  std::unordered_map<const routing::NetZoneImpl*, std::vector<GivenRoute>> routes;  ///< by zone
 };
 
 ShortestPaths::ShortestPaths() : heard_(std::make_shared<Heard>()) {
   routing::NetZoneImpl::on_route_creation.connect(
-      [heard = std::weak_ptr(heard_)](
-          bool symmetrical, const routing::NetPoint* from, const routing::NetPoint* to,
-          const routing::NetPoint*, const routing::NetPoint*, const std::vector<LinkImpl*>& links) {
+      [heard = std::weak_ptr(heard_)](bool symmetrical, const routing::NetPoint* from,
+                                      const routing::NetPoint* to, const routing::NetPoint* gateway,
+                                      const routing::NetPoint*,
+                                      const std::vector<LinkImpl*>& links) {
         const std::shared_ptr<Heard> into = heard.lock();
-        if (into) into->routes.push_back({from, to, links, symmetrical});
+        if (!into || gateway != nullptr) return;  // with gateways, it is between two zones
+        into->routes[from->get_englobing_zone()].push_back({from, to, links, symmetrical});
       });
 }
 
 ShortestPaths::~ShortestPaths() = default;
 
-bool ShortestPaths::replace_dijkstra(const sg4::Engine& engine, std::size_t least_vertices) {
-  routing::NetZoneImpl* const zone = engine.get_netzone_root()->get_impl();
-  if (!is_dijkstra(*zone) || !zone->get_children().empty()) return false;
-  if (zone->get_table_size() < least_vertices) return false;
-  auto* paths =
-      new Zone(zone->get_name() + "_shortest_paths", heard_->routes, engine.get_all_links());
-  take_over(paths, *zone, engine.get_all_hosts());
-  return true;
+void ShortestPaths::quicken(const sg4::Engine& engine, bool bypasses) {
+  std::vector<routing::NetZoneImpl*> zones;
+  append_zones(engine.get_netzone_root()->get_impl(), zones);
+  std::erase_if(zones, [](const auto* zone) { return !is_dijkstra(*zone); });
+  if (zones.empty()) return;
+  const Links links(engine);
+  for (routing::NetZoneImpl* zone : zones) {
+    if (bypasses || !zone->get_children().empty()) {
+      keeps_paths(static_cast<routing::DijkstraZone&>(*zone)) = true;
+      continue;
+    }
+    auto* paths = new Zone(zone->get_name() + "_shortest_paths", heard_->routes[zone], links);
+    take_over(paths, *zone, zone->get_vertices());
+  }
 }
 
 }  // namespace thinwire::topologies

@@ -1,14 +1,14 @@
 // SimGrid's shortest paths, quickly.
 //
-// A Dijkstra zone takes 17 ms for the routes of a source among 8192 hosts, which is minutes for all
-// of them. The zone here takes the same routes in a fraction of the time: the fewest links, and
-// among equals the one that SimGrid's order of vertices finds first. Made for zones too large for
-// SimGrid's own; smaller ones stay with it.
+// SimGrid computes the paths of a Dijkstra zone anew for every pair of points: 66 s for the pairs of
+// 512 hosts and 130 switches. With the routing DijkstraCache it keeps those from each source, and
+// still takes 17 ms for a source among 8192 hosts, which is minutes for all of them. The zone here
+// takes the same routes in a fraction of the time: the fewest links, and among equals the one that
+// SimGrid's order of vertices finds first.
 #pragma once
 
 #include <simgrid/forward.h>
 
-#include <cstddef>
 #include <memory>
 
 namespace thinwire::topologies {
@@ -23,11 +23,11 @@ class ShortestPaths {
   ShortestPaths& operator=(ShortestPaths&&) = delete;
   ~ShortestPaths();
 
-  /// Moves the hosts of a flat Dijkstra zone of at least `least_vertices` hosts and routers into a
-  /// zone of ours. To be called when the XML is loaded and the platform is not yet sealed. Does
-  /// nothing, and says so, where the platform is anything else. A platform with bypass routes must
-  /// not be given.
-  bool replace_dijkstra(const simgrid::s4u::Engine& engine, std::size_t least_vertices);
+  /// Moves the hosts and routers of each Dijkstra zone into a zone of ours. Zones that have zones in
+  /// them stay SimGrid's and keep their paths; so do all zones of a platform with bypass routes,
+  /// which SimGrid looks up by zone. To be called when the XML is loaded and the platform is not yet
+  /// sealed.
+  void quicken(const simgrid::s4u::Engine& engine, bool bypasses);
 
  private:
   struct Heard;

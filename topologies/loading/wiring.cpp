@@ -547,7 +547,7 @@ WiredHosts wire(sg4::Engine& engine, const std::string& path, const std::string&
   CableMaker make(*engine.get_netzone_root());
   WiredZone* const zone = wiring.make(cluster.zone->get_name() + "_wired", numbers, make);
   zone->set_hosts(cluster.hosts, cluster.ports);
-  take_over(zone, *cluster.zone, cluster.hosts);
+  take_over(zone, *cluster.zone, points_of(cluster.hosts));
   WiredHosts places;
   for (std::size_t host = 0; host < cluster.hosts.size(); ++host) {
     places.emplace(cluster.hosts[host], zone->place_of(host));

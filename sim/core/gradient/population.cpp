@@ -88,6 +88,7 @@ Population::Population(Settings settings) : settings_(std::move(settings)) {
       if (settings_.rates[piece.region][c] > 0) present_ += static_cast<double>(piece.counts[c]);
     }
   }
+  halve();
   // The grid is so fine that all functions are nearly linear in logarithms between its points. It
   // is bounded by levels that have hardly an entry, or all but a few.
   constexpr std::size_t kLevels = 2 * kOctaves * kLevelsAnOctave + 1;
@@ -245,6 +246,48 @@ double Population::cells_before(double coordinate) const {
   if (coordinate <= begin) return coordinate / width;
   const double rest = static_cast<double>(settings_.coordinates) - begin;
   return cells - 1 + std::min(1.0, (coordinate - begin) / rest);
+}
+
+void Population::halve() {
+  halved_.begins.push_back({0, settings_.coordinates});
+  for (bool all = true, any = true; any;) {
+    const std::vector<std::uint32_t>& begins = halved_.begins.back();
+    std::vector<std::uint32_t> next;
+    any = false;
+    for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
+      const std::uint32_t width = begins[i + 1] - begins[i];
+      const bool wide = width > settings_.cell_width;
+      any = any || wide;
+      all = all && wide;
+      next.push_back(begins[i]);
+      next.push_back(begins[i] + width / 2);
+    }
+    next.push_back(settings_.coordinates);
+    if (all) ++halved_.full_depth;
+    if (any) halved_.begins.push_back(std::move(next));
+  }
+}
+
+const std::vector<double>& Population::left_shares(const CellCounts& counts) const {
+  const auto [kept, fresh] = left_shares_.try_emplace(&counts);
+  std::vector<double>& shares = kept->second;
+  if (!fresh) return shares;
+  constexpr double kNotHalved = -1;
+  shares.push_back(kNotHalved);  // there is no node 0
+  for (const std::vector<std::uint32_t>& begins : halved_.begins) {
+    for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
+      const std::uint32_t width = begins[i + 1] - begins[i];
+      if (width <= settings_.cell_width) {
+        shares.push_back(kNotHalved);
+        continue;
+      }
+      const double here = before(counts, begins[i]);
+      const double entries = before(counts, begins[i + 1]) - here;
+      const double left = before(counts, begins[i] + width / 2) - here;
+      shares.push_back(entries > 0 ? left / entries : 0.5);
+    }
+  }
+  return shares;
 }
 
 double Population::united(double first, double last, double level) const {

@@ -35,11 +35,31 @@ double rough_normal(std::uint64_t bits) {
   return (static_cast<double>(sum) - 2 * 65535.0) / kDeviation;
 }
 
+/// Draws how many of the `size` entries of node `number` are in its left half, where `share` of them
+/// is expected. Both halves hold at most one entry per coordinate.
+struct HalfDraw {
+  std::uint64_t key;  ///< of the vector
+  double dispersion;
+
+  [[nodiscard]] std::uint32_t left(std::uint64_t number, std::uint32_t size, double share,
+                                   std::uint32_t left_width, std::uint32_t right_width) const {
+    const double mean = size * share;
+    const double variance = mean * (1 - share) * dispersion;
+    const double drawn =
+        mean + std::sqrt(std::max(0.0, variance)) * rough_normal(mix(key ^ mix(number)));
+    const double least = std::max(0.0, static_cast<double>(size) - right_width);
+    const double most = std::min<double>(size, left_width);
+    // Both bounds are whole and not negative, so cutting off is rounding down.
+    return static_cast<std::uint32_t>(std::clamp(drawn + 0.5, least, most));
+  }
+};
+
 /// Descends a binary tree over a vector's range. The number of entries in a left half is drawn with
 /// the vector's key and the number of the node, so that every query finds the same.
 class Halving {
  public:
-  explicit Halving(const Statistics& body) : body_(body) {}
+  explicit Halving(const Statistics& body)
+      : body_(body), draw_{body.key, body.counts != nullptr ? body.counts->dispersion : 1} {}
 
   struct Node {
     std::uint32_t first;
@@ -63,14 +83,8 @@ class Halving {
     const double there = before(middle);
     const double all = node.until - node.before;
     const double share = all > 0 ? (there - node.before) / all : 0.5;
-    const double mean = node.size * share;
-    const double variance =
-        mean * (1 - share) * (body_.counts != nullptr ? body_.counts->dispersion : 1);
-    const double drawn =
-        mean + std::sqrt(std::max(0.0, variance)) * rough_normal(mix(body_.key ^ mix(node.number)));
-    const double least = std::max(0.0, static_cast<double>(node.size) - (node.last - middle));
-    const double most = std::min<double>(node.size, middle - node.first);
-    const auto left = static_cast<std::uint32_t>(std::clamp(std::floor(drawn + 0.5), least, most));
+    const std::uint32_t left =
+        draw_.left(node.number, node.size, share, middle - node.first, node.last - middle);
     return {{node.first, middle, node.begin, left, node.before, there, 2 * node.number},
             {middle, node.last, node.begin + left, node.size - left, there, node.until,
              2 * node.number + 1}};
@@ -100,6 +114,78 @@ class Halving {
   }
 
   const Statistics& body_;
+  HalfDraw draw_;
+};
+
+/// Whether Row may be asked.
+bool covers_space(const Statistics& body) {
+  return body.counts != nullptr && body.kind != Kind::all && body.first == 0 &&
+         body.last == body.population->coordinates();
+}
+
+/// Positions of many cuts of a vector that covers the whole space of its population. The nodes of
+/// a depth are drawn together as far as there are more cuts than nodes; then each cut goes on alone.
+/// The draws are Halving's.
+class Row {
+ public:
+  Row(const Statistics& body, std::size_t cuts)
+      : shares_(body.population->left_shares(*body.counts)),
+        draw_{body.key, body.counts->dispersion} {
+    const HalvedSpace& space = body.population->halved_space();
+    const std::size_t depth = std::min<std::size_t>(space.full_depth, std::bit_width(cuts));
+    sizes_.assign(1, body.size);
+    std::vector<std::uint32_t> above;
+    for (std::size_t d = 0; d < depth; ++d) {
+      above.swap(sizes_);
+      sizes_.resize(2 * above.size());
+      const std::uint32_t* const begins = space.begins[d + 1].data();
+      const double* const shares = shares_.data() + above.size();
+      for (std::size_t i = 0; i < above.size(); ++i) {
+        const std::uint32_t left =
+            draw_.left(above.size() + i, above[i], shares[i], begins[2 * i + 1] - begins[2 * i],
+                       begins[2 * i + 2] - begins[2 * i + 1]);
+        sizes_[2 * i] = left;
+        sizes_[2 * i + 1] = above[i] - left;
+      }
+    }
+    begins_ = &space.begins[depth];
+  }
+
+  /// The positions of increasing coordinates, one after another.
+  [[nodiscard]] std::uint32_t position_of(std::int64_t coordinate) {
+    while (at_ + 1 < sizes_.size() && coordinate >= (*begins_)[at_ + 1]) before_ += sizes_[at_++];
+    std::uint32_t first = (*begins_)[at_];
+    std::uint32_t last = (*begins_)[at_ + 1];
+    std::uint32_t begin = before_;
+    std::uint32_t size = sizes_[at_];
+    std::size_t node = sizes_.size() + at_;
+    while (node < shares_.size() && shares_[node] >= 0) {
+      const std::uint32_t middle = first + (last - first) / 2;
+      const std::uint32_t left =
+          draw_.left(node, size, shares_[node], middle - first, last - middle);
+      node = 2 * node;
+      if (coordinate < middle) {
+        last = middle;
+        size = left;
+      } else {
+        first = middle;
+        begin += left;
+        size -= left;
+        ++node;
+      }
+    }
+    return Halving::position_in(
+        {.first = first, .last = last, .begin = begin, .size = size, .before = 0, .until = 0},
+        coordinate);
+  }
+
+ private:
+  const std::vector<double>& shares_;  ///< of the nodes, in their left halves
+  HalfDraw draw_;
+  std::vector<std::uint32_t> sizes_;  ///< of the nodes of one depth
+  const std::vector<std::uint32_t>* begins_;
+  std::size_t at_ = 0;        ///< the node of the last coordinate
+  std::uint32_t before_ = 0;  ///< entries before it
 };
 
 std::uint32_t position_in(const Statistics& body, std::int64_t coordinate) {
@@ -271,8 +357,17 @@ class StatisticalBody final : public SparseBody {
   [[nodiscard]] std::vector<std::uint32_t> positions_of(
       const Payload& payload, std::span<const std::int64_t> cuts) const override {
     const Statistics& body = statistics_;
-    const Halving halving(body);
     std::vector<std::uint32_t> positions(cuts.size());
+    constexpr std::size_t kMany = 32;
+    if (cuts.size() >= kMany && covers_space(body)) {
+      Row row(body, cuts.size());
+      for (std::size_t i = 0; i < cuts.size(); ++i) {
+        const std::uint32_t position = row.position_of(cuts[i] - body.offset);
+        positions[i] = std::clamp(position, payload.first, payload.last) - payload.first;
+      }
+      return positions;
+    }
+    const Halving halving(body);
     const auto walk = [&](const auto& self, const Halving::Node& node, std::size_t begin,
                           std::size_t end) -> void {
       if (begin == end) return;

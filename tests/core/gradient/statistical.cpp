@@ -115,6 +115,38 @@ SparseVector shuffled_sum(std::vector<SparseVector> vectors, std::uint64_t seed,
 
 }  // namespace
 
+TEST_CASE("Statistical positions of any number of cuts are those that each cut finds alone") {
+  // Halving this space comes to parts of 65 coordinates, which are halved again, and to cells.
+  constexpr std::uint32_t kSpace = 512 * kWidth + 100;
+  Population::Settings settings{.coordinates = kSpace,
+                                .cell_width = kWidth,
+                                .pieces = {},
+                                .rates = {{0.05}},
+                                .magnitudes = {.most = 20}};
+  for (std::uint32_t cell = 0; cell * kWidth < kSpace; ++cell) {
+    const float count =
+        cell % 5 == 0 ? 0 : static_cast<float>(std::min(kWidth, kSpace - cell * kWidth));
+    settings.pieces.push_back({cell, 0, {count}});
+  }
+  const auto population = make_ref<const Population>(std::move(settings));
+  const SparseVector vector = selection(population, 3);
+  REQUIRE(vector.size() > 500);
+  for (const std::int64_t parts : {1, 3, 7, 12, 23, 31, 32, 100, 511, 512, 513, 5000, 40'000}) {
+    CAPTURE(parts);
+    std::vector<std::int64_t> cuts;
+    for (std::int64_t part = 0; part <= parts; ++part) cuts.push_back(part * kSpace / parts);
+    bool same = true;
+    for (const SparseVector& one : {vector, vector.slice(20, 300), vector.slice(7, 7)}) {
+      const std::vector<std::uint32_t> positions = one.positions_of(cuts);
+      REQUIRE(positions.size() == cuts.size());
+      for (std::size_t i = 0; i < cuts.size(); ++i) {
+        same = same && one.position_of(static_cast<std::uint32_t>(cuts[i])) == positions[i];
+      }
+    }
+    CHECK(same);
+  }
+}
+
 TEST_CASE("Statistical positions increase with the coordinate and are the same in a batch") {
   const Ref<const Population> population = two_regions();
   const std::vector<SparseVector> all = selections(population, 4);

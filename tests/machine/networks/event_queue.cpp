@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "sim/machine/networks/common/event_window.hpp"
 #include "tests/support/sparse.hpp"
 
 namespace thinwire::networks {
@@ -73,7 +74,42 @@ bool agrees(std::uint64_t seed, Step step) {
   return true;
 }
 
+/// Events that each push up to two others, now or later, out of windows that `open` opens; whether
+/// they come out as from a heap of the standard library.
+template <class Open>
+bool windows_agree(std::uint64_t seed, Open open) {
+  Generator generator(seed);
+  EventWindow window;
+  std::priority_queue<Event, std::vector<Event>, Later> oracle;
+  const auto push = [&](double now) {
+    const double time = now + static_cast<double>(below(generator, 6)) / 4;
+    const auto who = static_cast<std::uint32_t>(below(generator, 64));
+    window.push(time, who);
+    oracle.push({time, who});
+  };
+  for (int i = 0; i < 200; ++i) push(0);
+  for (int handled = 0; window.has_next() || open(window); ++handled) {
+    if (oracle.empty() || window.next_time() != oracle.top().time) return false;
+    const Event event = window.next();
+    if (!same({event}, {oracle.top()})) return false;
+    oracle.pop();
+    for (std::int64_t i = below(generator, 3); handled < 3000 && i > 0; --i) push(event.time);
+  }
+  return oracle.empty();
+}
+
 }  // namespace
+
+TEST_CASE("events come out of windows of any length in the order of time and owner") {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    for (const double length : {0.1, 0.25, 1.1, 1e9}) {
+      CHECK(windows_agree(seed, [&](EventWindow& window) { return window.open(length); }));
+    }
+    for (const std::size_t events : {1, 3, 64, 1'000'000}) {
+      CHECK(windows_agree(seed, [&](EventWindow& window) { return window.open_next(events); }));
+    }
+  }
+}
 
 TEST_CASE("EventQueue come out in the order of a heap of the standard library") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {

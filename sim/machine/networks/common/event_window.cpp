@@ -32,6 +32,17 @@ bool EventWindow::open(double length) {
   return true;
 }
 
+bool EventWindow::open_next(std::size_t events) {
+  known_.clear();
+  at_ = 0;
+  while (known_.size() < events &&
+         later_.pop_earliest(std::numeric_limits<double>::infinity(), known_)) {
+  }
+  if (known_.empty()) return false;
+  end_ = std::nextafter(known_.back().time, std::numeric_limits<double>::infinity());
+  return true;
+}
+
 Event EventWindow::next() {
   if (added_.empty() || (at_ < known_.size() && later(added_.front(), known_[at_]))) {
     return known_[at_++];

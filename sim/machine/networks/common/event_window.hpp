@@ -20,6 +20,9 @@ class EventWindow {
   /// Opens the window of `length` seconds that begins with the earliest event. To be called when
   /// the previous window has no more events. Returns false if there are no events at all.
   bool open(double length);
+  /// The same for the window of the next `events` events and those at the same time as the last of
+  /// them. Schedules in bursts have few events that are added to such a window.
+  bool open_next(std::size_t events);
   /// Whether the window has another event, including events pushed since it was opened.
   [[nodiscard]] bool has_next() const { return at_ < known_.size() || !added_.empty(); }
   /// The time of the next event of the window; there must be one.

@@ -232,6 +232,8 @@ class SharedLinksLoop final : public EventLoop {
   bool open_window() {
     constexpr std::size_t kFew = 64;
     constexpr std::size_t kMany = 1024;
+    constexpr std::size_t kNext = 256;
+    if (fabric_.lookahead() == 0) return events_.open_next(kNext);
     if (!events_.open(std::max(window_, fabric_.lookahead()))) return false;
     if (events_.known() < kFew) window_ = std::max(2 * window_, 1e-12);
     if (events_.known() > kMany) window_ /= 2;
