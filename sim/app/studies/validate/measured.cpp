@@ -495,6 +495,7 @@ class ImbReader {
         processes_ = *processes;
       } else if (known && is_heading(tokens)) {
         read_table(i, rows);
+        --i;  // the line below the table may be that of the next one
       }
     }
     if (rows.empty()) {
