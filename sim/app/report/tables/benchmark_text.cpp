@@ -82,6 +82,11 @@ Collective collective_of(const experiment::Row& row) {
   return algorithms::find_scheme(row.point.scheme).collective_kind;
 }
 
+[[noreturn]] void refuse_ping_pong(const char* format) {
+  throw InputError(fmt::format(
+      "--format {} prints collectives, and ping_pong is none; take table, csv or jsonl", format));
+}
+
 /// The name of the program of nccl-tests.
 const char* nccl_program(Collective collective) {
   switch (collective) {
@@ -91,6 +96,8 @@ const char* nccl_program(Collective collective) {
       return "reduce_scatter_perf";
     case Collective::alltoall:
       return "alltoall_perf";
+    case Collective::ping_pong:
+      refuse_ping_pong("nccl");
     case Collective::allreduce:
       break;
   }
@@ -105,6 +112,8 @@ const char* osu_name(Collective collective) {
       return "Reduce_scatter";
     case Collective::alltoall:
       return "All-to-All Personalized Exchange";
+    case Collective::ping_pong:
+      refuse_ping_pong("osu");
     case Collective::allreduce:
       break;
   }
