@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "chakra.pb.h"
+#include <chakra.pb.h>
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/numbers.hpp"

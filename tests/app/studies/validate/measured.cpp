@@ -143,7 +143,7 @@ TEST_CASE("A CSV that is not right is refused with line and column") {
         "m:2:7: nodes: '0' is not valid; expected a whole number from 1 to 1048576");
   CHECK(with("m,r,0,2,1,gather,OMPI,4,no,,ring_ompi,,8,1,1") ==
         "m:2:11: collective: 'gather' is not valid; expected allreduce, allgather, "
-        "reduce_scatter, alltoall");
+        "reduce_scatter, alltoall, ping_pong");
   CHECK(with("m,r,0,2,1,allreduce,OMPI,4,maybe,,ring_ompi,,8,1,1") ==
         "m:2:28: gpu: 'maybe' is not valid; expected yes or no");
   CHECK(with("m,r,0,2,1,allreduce,OMPI,4,no,,ring_ompi,,0,1,1")
