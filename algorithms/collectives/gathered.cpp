@@ -54,12 +54,11 @@ Numbers numbers_of_gathered(const Concatenation& gathered, SharedWork& shared) {
 
 DenseBlock sum_of_gathered_blocks(const Concatenation& gathered, SharedWork& shared) {
   const Message result = once("sum of gathered blocks", gathered, shared, [&] {
-    const std::vector<Message> pieces = gathered.by_rank();
-    DenseBlock total = DenseBlock::from(pieces.front().payload);
-    for (std::size_t i = 1; i < pieces.size(); ++i) {
-      total = sum(total, DenseBlock::from(pieces[i].payload));
+    std::vector<DenseBlock> blocks;
+    for (const Message& message : gathered.by_rank()) {
+      blocks.push_back(DenseBlock::from(message.payload));
     }
-    return Message{total.payload(), Words(0)};
+    return Message{sum(blocks).payload(), Words(0)};
   });
   return DenseBlock::from(result.payload);
 }

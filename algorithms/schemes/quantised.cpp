@@ -35,9 +35,9 @@ Message signs(const DenseBlock& gradient, const SchemeSetup& setup, std::uint64_
   for (const float value : gradient.values()) sum += std::abs(value);
   const auto count = static_cast<double>(gradient.size());
   const auto scale = static_cast<float>(count == 0 ? 0 : sum / count);
-  std::vector<float> values;
-  values.reserve(gradient.size());
-  for (const float value : gradient.values()) values.push_back(std::copysign(scale, value));
+  std::vector<float> values(gradient.size());
+  std::ranges::transform(gradient.values(), values.begin(),
+                         [scale](float value) { return std::copysign(scale, value); });
   // One scale for all of them.
   const std::int64_t bucket = std::max<std::int64_t>(1, static_cast<std::int64_t>(gradient.size()));
   Quantisation how{.bits = 1, .bucket = bucket, .scales = {scale}};

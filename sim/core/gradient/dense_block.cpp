@@ -92,6 +92,20 @@ DenseBlock DenseBlock::slice(std::uint32_t first, std::uint32_t last) const {
 
 DenseBlock sum(const DenseBlock& a, const DenseBlock& b) { return combined(a, b, std::plus<>()); }
 
+DenseBlock sum(std::span<const DenseBlock> blocks) {
+  const DenseBlock& first = blocks.front();
+  if (blocks.size() == 1) return first;
+  if (std::ranges::any_of(blocks, &DenseBlock::is_valueless)) {
+    return DenseBlock::valueless(first.first(), first.last());
+  }
+  UnfilledBlock total = DenseBlock::unfilled(first.first(), first.size(), first.size());
+  std::ranges::copy(first.values(), total.memory.begin());
+  for (const DenseBlock& block : blocks.subspan(1)) {
+    std::ranges::transform(total.memory, block.values(), total.memory.begin(), std::plus<>());
+  }
+  return std::move(total.block);
+}
+
 DenseBlock difference(const DenseBlock& a, const DenseBlock& b) {
   return combined(a, b, std::minus<>());
 }

@@ -72,6 +72,8 @@ struct UnfilledBlock {
 
 /// Component-wise sum of two blocks of the same coordinates.
 [[nodiscard]] DenseBlock sum(const DenseBlock& a, const DenseBlock& b);
+/// The sum of one block or more of the same coordinates, added in their order.
+[[nodiscard]] DenseBlock sum(std::span<const DenseBlock> blocks);
 /// Component-wise a - b of two blocks of the same coordinates.
 [[nodiscard]] DenseBlock difference(const DenseBlock& a, const DenseBlock& b);
 /// The sum of a dense block and a sparse vector whose coordinates lie in it.
