@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """tools/testbed_study without a testbed: study.py STUDY THINWIRE.
 
-The measured rows are simulated ones of which every time is known to be 1.25 times that of links.
+The measured rows are simulated ones of which every time is known to be 1.25 times that of links, and
+without wires a quarter of it.
 """
 
 import json
@@ -52,7 +53,21 @@ with tempfile.TemporaryDirectory() as folder:
                                          "iterations": 5, "library": "a library"}
             file.write(json.dumps(row) + "\n")
         file.write('{"status": "ok", "cut o')  # its writer was killed
+    run("software")
+    software = output / "software.jsonl"
+    alone = [json.loads(line) for line in software.read_text(encoding="utf-8").splitlines()]
+    check(len(alone) == 6 and all(row["result"]["measured"]["median_s"] > 0 for row in alone), f"{len(alone)} without wires")
+    run("software")
+    check(len(software.read_text(encoding="utf-8").splitlines()) == 6, "points without wires were measured again")
+    with software.open("w", encoding="utf-8") as file:
+        for row in rows:
+            if row["point"]["network"] == "links":
+                row["result"]["measured"]["median_s"] = 0.2 * row["result"]["measured"]["median_s"]
+                file.write(json.dumps(row) + "\n")
     said = run("compare").stdout
+    line = next((one for one in said.splitlines() if one.startswith("| all | `links + software`")), "")
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    check(cells[2:] == ["6", "0%", "0%", "0%", "2", "2", "2", "1.00 times"], f"the sum of both is {cells}")
     line = next((one for one in said.splitlines() if one.startswith("| all | `links`")), "")
     cells = [cell.strip() for cell in line.strip("|").split("|")]
     check(cells[2:] == ["6", "25%", "25%", "-20%", "2", "2", "2", "1.00 times"], f"the reading says {cells}")
