@@ -347,7 +347,9 @@ def chakra_traces(folder):
                 continue
             attributes = node["attr"]
             check(attributes["comm_size"][0] == 9, "comm_size is an int64")
-            check(attributes["comm_src"][0] == 7, "comm_src is an int32")
+            for name in ("comm_src", "comm_dst", "comm_tag"):
+                check(attributes[name][0] == 7, f"{name} is an int32")
+            check(attributes["is_cpu_op"] == (27, 0), "is_cpu_op is false, a bool")
             message = tuple(attributes[key][1] for key in
                             ("comm_src", "comm_dst", "comm_tag", "comm_size"))
             check(message[0 if node["kind"] == 5 else 1] == rank, "the rank's own message")
@@ -355,6 +357,21 @@ def chakra_traces(folder):
         messages = sum(op.kind != loggops.CALC for op in goal[rank])
         check(messages == sum(node["kind"] in (5, 6) for node in nodes), "as many as in GOAL")
     check(sent and sorted(sent) == sorted(received), "what is sent is received")
+    # ASTRA-sim's feeder takes no trace without nodes, and its analytical network no empty message;
+    # LogGOPSim takes no schedule without operations.
+    run(f"export --scheme topka -P 1 -n 100 --goal {folder}/one.goal --chakra {folder}/one")
+    nodes = chakra_nodes(folder / "one" / "topka.0.et")
+    check([node["kind"] for node in nodes] == [4], f"one COMP_NODE: {nodes}")
+    ops = loggops.parse((folder / "one.goal").read_text())[0]
+    check([(op.kind, op.size) for op in ops] == [(loggops.CALC, 0)], "one calc 0")
+    check(time_of(f"--chakra {folder}/one") == time_of(f"--goal {folder}/one.goal") == 0, "no time")
+    point = "--scheme oktopk -P 5 -n 30000 -k 0"
+    run(f"export {point} --chakra {folder}/empty")
+    sizes = [node["attr"]["comm_size"][1] for rank in range(5)
+             for node in chakra_nodes(folder / "empty" / f"oktopk.{rank}.et")
+             if "comm_size" in node["attr"]]
+    check(min(sizes) == 1, f"an empty message is one of a byte: {min(sizes)}")
+    check(near(time_of(point), time_of(f"--chakra {folder}/empty")), "empty messages as Chakra")
 
 
 # -- Texts of benchmarks --
