@@ -144,6 +144,17 @@ def schedules_are_what_others_simulate(folder):
             check(near(ours, duplex, 1e-3) or
                   near(time_of(point + " --eager 1000000000"), duplex, 1e-9),
                   f"{point}: alphabeta {ours} s, LogGOPS that sends while it receives {duplex} s")
+    # Trainings, whose computation and messages are on two processors.
+    for scheme in ("dense_ovlp", "topka --by-layer"):
+        point = (f"--scheme {scheme} -P 4 --model vgg16 --device p100 --iterations 1 --alpha 0 "
+                 "--set machine.latency_s=2e-6 --beta 4e-9")
+        run(f"export {point} --goal {goal}")
+        text = loggops.longer(goal.read_text())
+        loggops_time(folder, point, text, L=2000, G=1)
+        ours = time_of(point)
+        duplex = 1e-9 * loggops.simulate(loggops.parse(text), L=2000, G=1, full_duplex=True)
+        check(near(ours, duplex, 1e-7),
+              f"{point}: alphabeta {ours} s, LogGOPS that sends while it receives {duplex} s")
 
 
 def round_trips(folder):
