@@ -3,7 +3,8 @@
 
 usage: formats.py THINWIRE [TEST ...]
 The program runs as a user runs it. What it writes is read by readers of this folder that know
-nothing of it, by Open MPI if there is one, and by the program itself.
+nothing of it, by Open MPI and LogGOPSim (with txt2bin) if they are on the PATH, and by the program
+itself.
 """
 
 import json
