@@ -1,15 +1,23 @@
-"""A simulator of GOAL text under the LogGOPS model, to check exported schedules with.
+"""LogGOPSim, and a simulator of GOAL text that stands in for it, to check exported schedules with.
 
-It follows the published rules (Hoefler, Schneider, Lumsdaine: LogGOPSim, HPDC 2010): a send takes
-the sender's processor for o and its NIC for g + (s - 1) G; the first byte arrives after o + L; a
-receive takes the receiver's NIC for g + (s - 1) G and its processor until the last byte has come,
-and o. A message of more than S bytes is complete at its sender when its receive has begun, others
-at once. Times are seconds, and nothing is shared with the simulator that wrote the schedule.
+LogGOPSim (Hoefler, Schneider, Lumsdaine: HPDC 2010) is run where its two programs are on the PATH.
+The stand-in follows its rules, to the nanosecond: a send takes the sender's processor for o and its
+NIC for g + (s - 1) G; the first byte arrives after o + L; a message takes the receiver's NIC for
+g + (s - 1) G and its processor for o + (s - 1) G, from the moment at which both are free, also if no
+receive is posted yet. A message of more than S bytes is complete at its sender when its receive has
+begun, others at once. What an operation requires is done when it has taken its processor: where
+that is another processor than its own, the operation does not wait for it to be free again. Times
+are whole numbers of a unit, LogGOPSim's nanosecond, and nothing is shared with the simulator that
+wrote the schedule.
 """
 
+import collections
 import heapq
 import itertools
+import random
 import re
+import shutil
+import subprocess
 
 SEND, RECEIVE, CALC = range(3)
 
@@ -17,7 +25,8 @@ SEND, RECEIVE, CALC = range(3)
 class Op:
     def __init__(self, kind, size=0, peer=0, tag=0, cpu=0):
         self.kind, self.size, self.peer, self.tag, self.cpu = kind, size, peer, tag, cpu
-        self.left = 0  # what it still waits for
+        self.left = 0   # how many it still waits for
+        self.ready = 0  # when all of them have ended, if that counts
         self.after_begin, self.after_end = [], []  # what waits for it
 
 
@@ -50,93 +59,152 @@ def parse(text):
     return ranks
 
 
-def simulate(ranks, L, o=0.0, g=0.0, G=0.0, S=float("inf"), unit=1e-9, extra_bytes=0):
-    """The time at which the last rank ends. extra_bytes is added to the size of every message."""
-    cpu = [{} for _ in ranks]
-    sends_free = [0.0] * len(ranks)
-    receives_free = [0.0] * len(ranks)
+def longer(text, by=1):
+    """The same schedule with messages that are longer by some bytes."""
+    return re.sub(r"(send|recv) (\d+)b", lambda found: f"{found[1]} {int(found[2]) + by}b", text)
+
+
+def random_schedule(seed):
+    """Ranks with messages, work and an order of them that cannot block, and parameters for them."""
+    dice = random.Random(seed)
+
+    def draw(most):
+        return int(dice.random() * (most + 1))
+
+    ranks = 2 + draw(6)
+    processors = 1 + draw(1)
+    ops = [[] for _ in range(ranks)]
+    for tag in range(3 + draw(25)):
+        rank, peer = draw(ranks - 1), draw(ranks - 1)
+        if rank == peer:
+            ops[rank].append(f"calc {draw(9000)}")
+            continue
+        size = 1 + draw(5000)
+        ops[rank].append(f"send {size}b to {peer} tag {tag}")
+        ops[peer].append(f"recv {size}b from {rank} tag {tag}")
+    text = f"num_ranks {ranks}\n"
+    for rank, statements in enumerate(ops):
+        text += f"rank {rank} {{\n"
+        for at, statement in enumerate(statements):
+            processor = draw(processors - 1)
+            text += f"l{at}: {statement}" + (f" cpu {processor}" if processor else "") + "\n"
+            for before in range(at):
+                if draw(at) == 0:
+                    text += f"l{at} {'irequires' if draw(1) else 'requires'} l{before}\n"
+        text += "}\n"
+    parameters = {"L": draw(3000), "o": draw(1) * draw(900), "g": draw(1) * draw(900), "G": draw(3)}
+    return text, parameters | ({"S": 1000} if draw(3) == 0 else {})
+
+
+def has_loggopsim():
+    return shutil.which("LogGOPSim") is not None and shutil.which("txt2bin") is not None
+
+
+def loggopsim(folder, text, L, o=0, g=0, G=0, S=2**31 - 1):
+    """LogGOPSim's time for a schedule that has operations."""
+    (folder / "loggopsim.goal").write_text(text)
+    binary = folder / "loggopsim.bin"
+    subprocess.run(["txt2bin", "-i", str(folder / "loggopsim.goal"), "-o", str(binary)], check=True)
+    ended = subprocess.run(["LogGOPSim", "-b", "-f", str(binary), f"-L{L}", f"-o{o}", f"-g{g}",
+                            f"-G{G}", f"-S{S}"], capture_output=True, text=True, check=True)
+    time = re.search(r"^Maximum finishing time at host \d+: (\d+)", ended.stdout, re.M)
+    if not time:
+        raise RuntimeError(f"LogGOPSim has not ended: {ended.stdout}")
+    return int(time[1])
+
+
+def simulate(ranks, L, o=0, g=0, G=0, S=float("inf"), full_duplex=False):
+    """The time at which the last processor is free.
+
+    With full_duplex, a message that arrives leaves the processor alone, so that a rank sends while
+    it receives, and operations wait until those that they require have ended.
+    """
+    cpu = [collections.defaultdict(int) for _ in ranks]
+    sends_free = [0] * len(ranks)
+    receives_free = [0] * len(ranks)
     posted = [{} for _ in ranks]      # by source and tag: receives without a message
-    unexpected = [{} for _ in ranks]  # the other way round
-    ended = [0.0] * len(ranks)
-    events, number = [], itertools.count()
+    unexpected = [{} for _ in ranks]  # messages without a receive, and when they have arrived
+    events, numbers = [], itertools.count()
+    released = []                     # the operations that the present event lets begin
+    last = 0
 
-    def push(time, rank, op, source=None):
-        heapq.heappush(events, (time, next(number), rank, op, source))
-
-    def release(rank, ops, time):
+    def done(rank, ops, time):
         for op in ops:
             op.left -= 1
+            if full_duplex:
+                op.ready = max(op.ready, time)
             if op.left == 0:
-                push(time, rank, op)
+                released.append((rank, op))
 
-    def begin(rank, op, time):
-        release(rank, op.after_begin, time)
+    def free(rank, op):
+        """When an operation may begin, for all that its rank is busy with."""
+        busy = max(cpu[rank][op.cpu], op.ready)
+        return max(busy, sends_free[rank]) if op.kind == SEND else busy
 
-    def end(rank, op, time):
-        ended[rank] = max(ended[rank], time)
-        release(rank, op.after_end, time)
+    def push_released():
+        # Of the operations of a rank, sends come first, then receives.
+        released.sort(key=lambda item: (item[0], item[1].kind))
+        for rank, op in released:
+            heapq.heappush(events, (free(rank, op), next(numbers), rank, op, None))
+        released.clear()
 
-    def bulk(op):
-        return (op.size + extra_bytes - 1) * G
+    def matched(time, arrived, rank, receive, source, send, later):
+        """A message has met its receive; `later` is the one of them that came later."""
+        done(rank, receive.after_end, max(time, arrived))
+        if later.size > S:
+            done(source, send.after_end, time)
+            cpu[source][later.cpu] = max(cpu[source][later.cpu], time)
+            sends_free[source] = max(sends_free[source], time)
 
     for rank, ops in enumerate(ranks):
-        for op in ops:
-            if op.left == 0:
-                push(0.0, rank, op)
-    open_ops = sum(len(ops) for ops in ranks)
+        released.extend((rank, op) for op in ops if op.left == 0)
+    push_released()
+    begun = 0
     while events:
-        time, _, rank, op, source = heapq.heappop(events)
-        busy = cpu[rank].get(op.cpu, 0.0)
-        if source is not None:  # a message arrives
-            start = max(busy, receives_free[rank])
-            if start > time:
-                push(start, rank, op, source)
-                continue
-            last = time + bulk(op)
-            receives_free[rank] = last + g
-            cpu[rank][op.cpu] = last + o
+        # An event that must wait keeps its number: it goes before others of the same time.
+        time, number, rank, op, source = heapq.heappop(events)
+        arrives = source is not None
+        if arrives:
+            start = max(0 if full_duplex else cpu[rank][op.cpu], receives_free[rank])
+        else:
+            start = time if op.kind == RECEIVE else free(rank, op)
+        if start > time:
+            heapq.heappush(events, (start, number, rank, op, source))
+            continue
+        bulk = (op.size - 1) * G
+        if arrives:
+            arrived = time + o + bulk
+            last = max(last, arrived)
+            receives_free[rank] = time + g + bulk
+            if not full_duplex:
+                cpu[rank][op.cpu] = arrived
             key = (source, op.tag)
             if posted[rank].get(key):
-                receive = posted[rank][key].pop(0)
-                open_ops -= 1
-                end(rank, receive, last + o)
-                if op.size > S:
-                    open_ops -= 1
-                    end(source, op, time)
+                matched(time, arrived, rank, posted[rank][key].pop(0), source, op, op)
             else:
-                unexpected[rank].setdefault(key, []).append((op, last + o))
-        elif op.kind == CALC:
-            if busy > time:
-                push(busy, rank, op)
-                continue
-            begin(rank, op, time)
-            cpu[rank][op.cpu] = time + op.size * unit
-            open_ops -= 1
-            end(rank, op, cpu[rank][op.cpu])
-        elif op.kind == SEND:
-            start = max(busy, sends_free[rank])
-            if start > time:
-                push(start, rank, op)
-                continue
-            begin(rank, op, time)
-            cpu[rank][op.cpu] = time + o
-            sends_free[rank] = time + g + bulk(op)
-            push(time + o + L, op.peer, op, rank)
-            if op.size <= S:
-                open_ops -= 1
-                end(rank, op, time + o)
+                unexpected[rank].setdefault(key, []).append((op, arrived))
         else:
-            begin(rank, op, time)
-            key = (op.peer, op.tag)
-            if unexpected[rank].get(key):
-                send, arrived = unexpected[rank][key].pop(0)
-                open_ops -= 1
-                end(rank, op, max(time, arrived))
-                if send.size > S:
-                    open_ops -= 1
-                    end(op.peer, send, time)
+            begun += 1
+            done(rank, op.after_begin, time)
+            if op.kind == CALC:
+                cpu[rank][op.cpu] = time + op.size
+                done(rank, op.after_end, time + op.size)
+            elif op.kind == SEND:
+                cpu[rank][op.cpu] = time + o
+                sends_free[rank] = time + g + bulk
+                heapq.heappush(events, (time + o + L, next(numbers), op.peer, op, rank))
+                if op.size <= S:
+                    done(rank, op.after_end, time + o)
             else:
-                posted[rank].setdefault(key, []).append(op)
-    if open_ops:
-        raise RuntimeError(f"{open_ops} operations never ended")
-    return max(ended)
+                key = (op.peer, op.tag)
+                if unexpected[rank].get(key):
+                    send, arrived = unexpected[rank][key].pop(0)
+                    matched(time, arrived, rank, op, op.peer, send, op)
+                else:
+                    posted[rank].setdefault(key, []).append(op)
+        push_released()
+    if begun != sum(len(ops) for ops in ranks) or any(
+            queue for queues in (posted, unexpected) for of_rank in queues
+            for queue in of_rank.values()):
+        raise RuntimeError("operations that never ended")
+    return max([last] + [time for of_rank in cpu for time in of_rank.values()])

@@ -50,9 +50,17 @@ class ChakraWriter {
     before_.resize(ops_.size());
     ids_.resize(ops_.size());
     for (std::size_t i = 0; i < ops_.size(); ++i) write_op(i);
+    if (ops_.empty()) add_idle();
   }
 
  private:
+  /// A node that does nothing: ASTRA-sim refuses a trace without one.
+  void add_idle() {
+    chakra::TraceNode idle = node("idle", chakra::COMP, {});
+    add_bool(idle, "is_cpu_op", true);
+    add_message(out_, idle);
+  }
+
   void write_op(std::size_t at) {
     const ScheduleOp& op = ops_[at];
     std::vector<std::uint64_t>& before = before_[at] = predecessors(op);
@@ -78,7 +86,8 @@ class ChakraWriter {
     } else {
       chakra::Attribute& size = *made.add_attr();
       size.set_name("comm_size");
-      size.set_int64_val(to_bytes(op.words).value());
+      // One byte at least: ASTRA-sim's analytical network refuses empty messages.
+      size.set_int64_val(std::max<std::int64_t>(1, to_bytes(op.words).value()));
       add_int32(made, "comm_src", sends ? rank_ : op.peer.value());
       add_int32(made, "comm_dst", sends ? op.peer.value() : rank_);
       add_int32(made, "comm_tag", op.tag.value());

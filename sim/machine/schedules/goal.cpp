@@ -277,6 +277,8 @@ std::string to_goal(const Schedule& schedule, Seconds unit) {
   for (std::size_t rank = 0; rank < schedule.size(); ++rank) {
     fmt::format_to(std::back_inserter(text), "\nrank {} {{\n", rank);
     add_rank(text, schedule[rank], unit);
+    // LogGOPSim fails on a schedule without any operation.
+    if (schedule[rank].empty()) text += "calc 0\n";
     text += "}\n";
   }
   return text;
