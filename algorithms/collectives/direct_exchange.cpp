@@ -60,6 +60,11 @@ Task<void> in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order,
       }
     }
   };
+  const auto expect = [&](std::optional<Rank> to) {
+    if (!to) return;
+    comm.expect_send(*to, kExchangeTag);
+    exchange.expect(*to);
+  };
   post_until(first);
   for (int done = 0; done < count;) {
     const int together = order.sliding ? 1 : (done == 0 ? first : bucket);
@@ -69,9 +74,10 @@ Task<void> in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order,
       if (peers.from) {
         Message half;
         if (order.halves) half = co_await comm.wait(first_halves[at(done)].receive);
-        Message message = co_await comm.wait(step.receive);
-        if (posted < count) exchange.expect(peers_at(posted).to);
+        if (peers.to) comm.expect(step.send);
         if (done + 1 < posted) comm.expect(under_way[at(done + 1)].receive);
+        if (posted < count) expect(peers_at(posted).to);
+        Message message = co_await comm.wait(step.receive);
         if (order.halves) message = exchange.joined({std::move(half), std::move(message)});
         arrived.push_back({*peers.from, std::move(message)});
       }

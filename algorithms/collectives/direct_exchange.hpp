@@ -1,8 +1,6 @@
 // Direct exchange: every rank sends a separate message to every other rank.
 #pragma once
 
-#include <optional>
-
 #include "sim/core/kernel/communicator.hpp"
 #include "sim/core/kernel/task.hpp"
 
@@ -27,7 +25,7 @@ class Exchange {
   [[nodiscard]] virtual Halves halves(Message message) const;
   [[nodiscard]] virtual Message joined(Halves halves) const;
   /// A hint that outgoing(to) will be called soon.
-  virtual void expect(std::optional<Rank> /*to*/) const {}
+  virtual void expect(Rank /*to*/) const {}
   /// Processes a received message. Returns the time for which this keeps the rank busy.
   [[nodiscard]] virtual Seconds incoming(Rank from, Message message) = 0;
 };

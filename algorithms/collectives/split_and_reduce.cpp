@@ -49,8 +49,8 @@ class SplitAndReduce final : public Exchange {
             halves.first.words + halves.second.words};
   }
 
-  void expect(std::optional<Rank> to) const override {
-    if (to) prefetch_line(&positions_[static_cast<std::size_t>(to->value())]);
+  void expect(Rank to) const override {
+    prefetch_line(&positions_[static_cast<std::size_t>(to.value())]);
   }
 
   [[nodiscard]] Seconds incoming(Rank /*from*/, Message message) override {

@@ -81,7 +81,9 @@ class Communicator {
   [[nodiscard]] virtual Seconds now() const = 0;
   /// Announces that the rank will soon wait for the request. This takes no simulated time. A
   /// network with thousands of ranks in one thread uses it to prefetch the state of the request.
-  virtual void expect(Request /*request*/) const {}
+  virtual void expect(Request /*request*/) {}
+  /// Announces in the same way that the rank will soon send to `to`.
+  virtual void expect_send(Rank /*to*/, Tag /*tag*/) {}
 
   class WaitAwaiter;
   class WaitAllAwaiter;

@@ -30,7 +30,8 @@ class Group final : public Communicator {
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override;
   [[nodiscard]] Request irecv(Rank from, Tag tag) override;
   [[nodiscard]] Request start_work(Seconds work) override { return parent_.start_work(work); }
-  void expect(Request request) const override { parent_.expect(request); }
+  void expect(Request request) override { parent_.expect(request); }
+  void expect_send(Rank to, Tag tag) override { parent_.expect_send(in_parent(to), tag); }
   [[nodiscard]] Seconds now() const override { return parent_.now(); }
 
  protected:

@@ -41,7 +41,7 @@ class PhaseNames {
 /// The account of one strand of a rank: the cost of each of its phases.
 class Ledger {
  public:
-  explicit Ledger(PhaseNames& names) : names_(&names), phases_(1) {}
+  explicit Ledger(PhaseNames& names) : phases_(1), names_(&names) {}
 
   void sent(Words words) {
     Traffic& phase = phases_[current_];
@@ -75,10 +75,10 @@ class Ledger {
   void spend_until(Seconds now);
   void tell_work(Seconds begin, Seconds end);
 
-  PhaseNames* names_;
-  std::vector<Traffic> phases_;
-  std::vector<std::size_t> enclosing_;
   std::size_t current_ = 0;
+  std::vector<Traffic> phases_;
+  PhaseNames* names_;
+  std::vector<std::size_t> enclosing_;
   Seconds since_;
   TimelineTrack* track_ = nullptr;
 };

@@ -77,7 +77,8 @@ class RecordingCommunicator final : public Communicator {
         strand_, {.kind = ScheduleOpKind::work, .peer = {}, .tag = {}, .words = {}, .work = work});
     return posted({.parent = parent_.start_work(work), .op = op});
   }
-  void expect(Request request) const override { parent_.expect(posted_[request.token].parent); }
+  void expect(Request request) override { parent_.expect(posted_[request.token].parent); }
+  void expect_send(Rank to, Tag tag) override { parent_.expect_send(to, tag); }
   [[nodiscard]] Seconds now() const override { return parent_.now(); }
 
  protected:

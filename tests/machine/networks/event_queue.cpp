@@ -74,6 +74,34 @@ bool agrees(std::uint64_t seed, Step step) {
   return true;
 }
 
+/// The same for entries that come out several times at once.
+bool some_agree(std::uint64_t seed) {
+  Generator generator(seed);
+  EventQueue queue;
+  Oracle oracle;
+  double now = 0;
+  for (int turn = 0; turn < 300; ++turn) {
+    for (std::int64_t i = below(generator, 100); i > 0; --i) {
+      const double time = now + static_cast<double>(below(generator, 40)) / 8;
+      const auto who = static_cast<std::uint32_t>(below(generator, 64));
+      queue.push(time, who);
+      oracle.push(time, who);
+    }
+    const double latest = now + static_cast<double>(below(generator, 40)) / 8;
+    std::vector<Event> batch;
+    std::vector<Event> expected;
+    while (queue.pop_some(latest, batch)) {
+      while (expected.size() < batch.size()) {
+        if (!oracle.pop_earliest(latest, expected)) return false;
+      }
+      if (!same(batch, expected) || queue.empty() != oracle.empty()) return false;
+    }
+    if (oracle.pop_earliest(latest, expected)) return false;
+    if (!batch.empty()) now = batch.back().time;
+  }
+  return true;
+}
+
 /// Events that each push up to two others, now or later, out of windows that `open` opens; whether
 /// they come out as from a heap of the standard library.
 template <class Open>
@@ -120,6 +148,10 @@ TEST_CASE("EventQueue come out in the order of a heap of the standard library") 
         seed, [](Generator& g) { return std::ldexp(1.0, static_cast<int>(below(g, 100)) - 90); }));
     CHECK(agrees(seed, [](Generator&) { return 0.0; }));
   }
+}
+
+TEST_CASE("entries that come out of EventQueue together are those of whole instants in order") {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) CHECK(some_agree(seed));
 }
 
 TEST_CASE("Events at one time come out together, by who they happen to") {

@@ -32,7 +32,9 @@ class RankPorts {
   [[nodiscard]] double latency(Rank /*from*/, Rank /*to*/, Way /*way*/) const {
     return machine_.latency.value();
   }
-  static void prefetch_way(Rank /*from*/, Rank /*to*/) {}
+  static void prefetch_way(Rank /*from*/, Rank to, const FairLinks& links) {
+    links.prefetch(receive_port(to));
+  }
   static void prefetch_path(Way /*way*/) {}
   [[nodiscard]] static Path path(const Departure<Way>& message, const FairLinks& /*links*/) {
     return {.shared = {send_port(message.from), receive_port(message.to)}};

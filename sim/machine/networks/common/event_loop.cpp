@@ -10,7 +10,11 @@
 namespace thinwire::networks {
 
 LoopRank::LoopRank(Rank rank, int size, EventLoop& loop)
-    : Communicator(rank, size), loop_(loop), slots_(loop.slots()), ledger_(loop.names()) {}
+    : Communicator(rank, size),
+      expected_receiver_(rank),
+      loop_(loop),
+      slots_(loop.slots()),
+      ledger_(loop.names()) {}
 
 Request LoopRank::irecv(Rank from, Tag tag) {
   check_peer(*this, from);
@@ -31,23 +35,16 @@ void LoopRank::park_idle(std::coroutine_handle<> waiting) {
   awaited_ = {};
 }
 
-inline bool LoopRank::wakes(SlotIndex index) {
-  if (!slots_[index].awaited) return false;
-  wake_ = std::max(wake_, slots_[index].stamp);
+bool LoopRank::wake(double stamp) {
+  wake_ = std::max(wake_, stamp);
   if (--pending_ != 0) return false;
   clock_ = wake_;
   return true;
 }
 
-bool LoopRank::complete_slot(SlotIndex index, double stamp) {
-  slots_[index].arrived = true;
-  slots_[index].stamp = stamp;
-  return wakes(index);
-}
-
 bool LoopRank::deliver(Rank from, Tag tag, Message&& message, double stamp) {
   const SlotIndex index = mailbox_.arrive(slots_, from, tag, std::move(message), stamp);
-  return index != kNoSlot && wakes(index);
+  return index != kNoSlot && slots_[index].awaited && wake(slots_[index].stamp);
 }
 
 double LoopRank::stamp_of(Request request) const {
@@ -224,8 +221,11 @@ Match EventLoop::match(Rank from, Rank to, Strand strand, Tag tag, Message&& mes
 }
 
 void EventLoop::complete(Rank rank, Strand strand, SlotIndex slot, double stamp) {
+  slots_[slot].arrived = true;
+  slots_[slot].stamp = stamp;
+  if (!slots_[slot].awaited) return;
   const std::size_t at = index_of(rank, strand);
-  if (strands_[at]->complete_slot(slot, stamp)) ready_.push_back(at);
+  if (strands_[at]->wake(stamp)) ready_.push_back(at);
 }
 
 EventLoop::Second& EventLoop::second_of(Rank rank) {
@@ -334,8 +334,7 @@ void EventLoop::run_ready() {
     for (std::size_t i = 0; i < resumed_.size(); ++i) {
       if (i + 2 * kAhead < resumed_.size()) strands_[resumed_[i + 2 * kAhead]]->prefetch();
       if (i + kAhead < resumed_.size()) strands_[resumed_[i + kAhead]]->prefetch_resumed();
-      strands_[resumed_[i]]->resume();
-      end_if_done(resumed_[i]);
+      if (!strands_[resumed_[i]]->resume()) end_if_done(resumed_[i]);
     }
     resumed_.clear();
   }

@@ -3,6 +3,7 @@
 // wait for them, and detects a deadlock at the end.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <coroutine>
 #include <exception>
@@ -25,40 +26,56 @@ class EventLoop;
 
 /// A strand of a rank in an event loop: the main strand or the second one. Its `clock_` may be
 /// ahead of the clocks of other strands, because a strand depends only on the requests that it
-/// waits for.
-class LoopRank : public Communicator {
+/// waits for. What a message reads of it is in its first two cache lines.
+class alignas(64) LoopRank : public Communicator {
  public:
   LoopRank(Rank rank, int size, EventLoop& loop);
 
   [[nodiscard]] Request irecv(Rank from, Tag tag) override;
-  void expect(Request request) const override {
-    if (!is_timed(request)) slots_.prefetch(slot_of(request));
+  /// Prefetches at once, in case the strand does not wait before, and again in prefetch_resumed().
+  void expect(Request request) override {
+    if (is_timed(request)) return;
+    slots_.prefetch(slot_of(request));
+    expected_ = {expected_[1], slot_of(request)};
   }
 
   /// Delivers a message that is complete at `stamp`. Returns whether the strand must be resumed
   /// because this is the last message that it waited for.
   [[nodiscard]] bool deliver(Rank from, Tag tag, Message&& message, double stamp);
-  /// Matches a message in flight with its receive; complete_slot() completes it later.
+  /// Matches a message in flight with its receive; EventLoop::complete() completes it later.
   [[nodiscard]] Match match(Rank from, Tag tag, Message&& message, TransferIndex transfer) {
     return mailbox_.send(slots_, from, tag, std::move(message), transfer);
   }
-  /// Like deliver(), for a slot that has already been matched.
-  [[nodiscard]] bool complete_slot(SlotIndex index, double stamp);
-  void resume() const { waiting_.resume(); }
+  /// Called when a slot that the strand waits for is complete at `stamp`. Returns whether the strand
+  /// must be resumed, because this is the last one.
+  [[nodiscard]] bool wake(double stamp);
+  /// Runs the strand until it waits again. Returns false if it has ended instead.
+  [[nodiscard]] bool resume() {
+    std::exchange(waiting_, {}).resume();
+    return static_cast<bool>(waiting_);
+  }
   /// Whether the strand must be resumed at `time`, since it waits for the first of several requests
   /// and knew that one of them is complete then.
   [[nodiscard]] bool ring(double time);
   /// prefetch() prefetches the strand itself. prefetch_resumed() follows its pointers and
   /// prefetches what else resume() reads.
   void prefetch() const {
-    prefetch_line(&waiting_);
+    prefetch_line(this);
     prefetch_line(&mailbox_);
   }
   void prefetch_resumed() const {
     const auto* frame = static_cast<const char*>(waiting_.address());
     for (const int line : {0, 64, 128, 192}) prefetch_line(frame + line);
+    prefetch_line(&awaited_);
     mailbox_.prefetch_posted();
+    for (const SlotIndex slot : expected_) slots_.prefetch(slot);
   }
+  /// The rank to which the strand will send soon, or its own.
+  [[nodiscard]] Rank expected_receiver() const { return expected_receiver_; }
+  /// Prefetches the mailbox.
+  void prefetch_mailbox() const { prefetch_line(&mailbox_); }
+  /// Prefetches the mailbox's entry of a message that the rank `from` will send to this strand.
+  void prefetch_match(Rank from, Tag tag) const { mailbox_.prefetch(from, tag); }
   void close_books() { ledger_.close(now()); }
   /// Also reports the strand's activity to `track`; nullptr ends the reports.
   void follow(TimelineTrack* track) { ledger_.follow(track); }
@@ -91,7 +108,7 @@ class LoopRank : public Communicator {
   [[nodiscard]] static Request timed_request(double complete_at) {
     return Request{std::bit_cast<std::uint64_t>(complete_at)};
   }
-  /// The request of a send or a started program that complete_slot() completes.
+  /// The request of a send or a started program that EventLoop::complete() completes.
   [[nodiscard]] static Request slot_request(SlotIndex slot) {
     return Request{kSlotBit | kNoReceiveBit | slot};
   }
@@ -111,6 +128,7 @@ class LoopRank : public Communicator {
   [[nodiscard]] EventLoop& loop() const { return loop_; }
 
   double clock_ = 0;
+  Rank expected_receiver_;
 
  private:
   // Times are never negative, so the sign bit of a token distinguishes a slot from a time.
@@ -118,22 +136,20 @@ class LoopRank : public Communicator {
   static constexpr std::uint64_t kNoReceiveBit = std::uint64_t{1} << 62U;
   [[nodiscard]] static bool is_timed(Request request) { return (request.token & kSlotBit) == 0; }
 
-  /// Returns whether the completion of a slot lets the strand resume.
-  [[nodiscard]] bool wakes(SlotIndex index);
   [[nodiscard]] bool is_complete(Request request) const {
     return is_timed(request) || slots_[slot_of(request)].arrived;
   }
 
   EventLoop& loop_;
   SlotPool& slots_;
-  Ledger ledger_;
-  Mailbox mailbox_;
   std::coroutine_handle<> waiting_;
-  std::span<const Request> awaited_;
-  std::size_t pending_ = 0;
+  std::uint32_t pending_ = 0;
   double wake_ = 0;
-  // Of a wait for the first of several requests:
-  double before_ = 0;                                       ///< the clock when it began
+  Mailbox mailbox_;
+  std::array<SlotIndex, 2> expected_ = {};  ///< slots that the strand will wait for soon
+  Ledger ledger_;
+  double before_ = 0;  ///< the clock when a wait for the first of several requests began
+  std::span<const Request> awaited_;
   double alarm_ = std::numeric_limits<double>::infinity();  ///< see ring()
 };
 
@@ -177,9 +193,18 @@ class EventLoop {
   /// Prefetches what complete() reads of a strand.
   void prefetch(Rank rank, Strand strand) const { strands_[index_of(rank, strand)]->prefetch(); }
   /// Prefetches what a strand reads when it is resumed. To be called some time after prefetch(),
-  /// whose data it reads.
-  void prefetch_resumed(Rank rank, Strand strand) const {
-    strands_[index_of(rank, strand)]->prefetch_resumed();
+  /// whose data it reads. Returns the rank to which the strand will send soon, or its own.
+  Rank prefetch_resumed(Rank rank, Strand strand) const {
+    const LoopRank& resumed = *strands_[index_of(rank, strand)];
+    resumed.prefetch_resumed();
+    const Rank next = resumed.expected_receiver();
+    strands_[index_of(next, Strand::main)]->prefetch_mailbox();
+    return next;
+  }
+
+  /// Prefetches what match() reads of the receiver's main strand.
+  void prefetch_match(Rank from, Rank to, Tag tag) const {
+    strands_[index_of(to, Strand::main)]->prefetch_match(from, tag);
   }
 
   SlotPool& slots() { return slots_; }

@@ -20,8 +20,7 @@ bool EventQueue::pop_earliest(double latest, std::vector<Event>& batch) {
   std::vector<Event>& now = buckets_[0];
   if (now.empty()) {
     if (occupied_ == 0) return false;
-    std::vector<Event>& source =
-        buckets_[static_cast<std::size_t>(std::countr_zero(occupied_)) + 1];
+    std::vector<Event>& source = first_bucket();
     const double earliest = std::ranges::min(source, {}, &Event::time).time;
     if (earliest > latest) return false;
     occupied_ &= occupied_ - 1;
@@ -37,6 +36,25 @@ bool EventQueue::pop_earliest(double latest, std::vector<Event>& batch) {
   batch.insert(batch.end(), now.begin(), now.end());
   size_ -= now.size();
   now.clear();
+  return true;
+}
+
+// A small bucket is sorted as a whole. The buckets behind it stay right, because they differ from
+// its entries where they differed from the last popped time.
+bool EventQueue::pop_some(double latest, std::vector<Event>& batch) {
+  constexpr std::size_t kSmall = 64;
+  if (!buckets_[0].empty() || occupied_ == 0) return pop_earliest(latest, batch);
+  std::vector<Event>& source = first_bucket();
+  if (source.size() > kSmall) return pop_earliest(latest, batch);
+  std::ranges::sort(source, [](const Event& a, const Event& b) {
+    return a.time != b.time ? a.time < b.time : a.who < b.who;
+  });
+  if (source.back().time > latest) return pop_earliest(latest, batch);
+  last_ = std::bit_cast<std::uint64_t>(source.back().time);
+  occupied_ &= occupied_ - 1;
+  batch.insert(batch.end(), source.begin(), source.end());
+  size_ -= source.size();
+  source.clear();
   return true;
 }
 

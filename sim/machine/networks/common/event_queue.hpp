@@ -28,9 +28,16 @@ class EventQueue {
   /// Appends the entries of the earliest time to `batch`, in the order of `who`, unless that time
   /// is after `latest`. Returns whether entries were appended.
   bool pop_earliest(double latest, std::vector<Event>& batch);
+  /// The same, and perhaps later entries up to `latest`, in the order of time and `who`. Takes
+  /// fewer steps for each entry.
+  bool pop_some(double latest, std::vector<Event>& batch);
 
  private:
   void insert(const Event& event);
+  /// The bucket of the earliest entries, if none is at the last popped time.
+  [[nodiscard]] std::vector<Event>& first_bucket() {
+    return buckets_[static_cast<std::size_t>(std::countr_zero(occupied_)) + 1];
+  }
 
   std::array<std::vector<Event>, 65> buckets_;
   std::uint64_t last_ = 0;      // the bits of the last popped time

@@ -27,7 +27,7 @@ bool EventWindow::open(double length) {
   at_ = 0;
   if (!later_.pop_earliest(std::numeric_limits<double>::infinity(), known_)) return false;
   end_ = known_.front().time + length;
-  while (later_.pop_earliest(std::nextafter(end_, 0.0), known_)) {
+  while (later_.pop_some(std::nextafter(end_, 0.0), known_)) {
   }
   return true;
 }
@@ -36,7 +36,7 @@ bool EventWindow::open_next(std::size_t events) {
   known_.clear();
   at_ = 0;
   while (known_.size() < events &&
-         later_.pop_earliest(std::numeric_limits<double>::infinity(), known_)) {
+         later_.pop_some(std::numeric_limits<double>::infinity(), known_)) {
   }
   if (known_.empty()) return false;
   end_ = std::nextafter(known_.back().time, std::numeric_limits<double>::infinity());

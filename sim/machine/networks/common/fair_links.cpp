@@ -20,9 +20,12 @@ void FairLinks::push(topologies::LinkIndex at, Share share) {
   } else {
     if (before(share, link.first[1])) std::swap(share, link.first[1]);
     std::vector<Share>& later = later_[at].shares;
-    later.insert(std::upper_bound(later.begin() + static_cast<std::ptrdiff_t>(later_[at].gone),
-                                  later.end(), share, before),
-                 share);
+    const auto first = later.begin() + static_cast<std::ptrdiff_t>(later_[at].gone);
+    // Most flows finish behind nearly all others, so the search begins at the end.
+    auto end = later.end();
+    std::ptrdiff_t step = 1;
+    for (; step < end - first && before(share, *(end - step)); step *= 2) end -= step;
+    later.insert(std::upper_bound(end - std::min(step, end - first), end, share, before), share);
   }
   ++link.flows;
   if (before(link.first[1], link.first[0])) std::swap(link.first[0], link.first[1]);
@@ -68,6 +71,7 @@ void FairLinks::serve(topologies::LinkIndex at, double now) {
     passed -= needed;
     link.virtual_time = first.finish;
     pop(at);
+    prefetch_flow(link.first[0].flow);  // it may be served next
     if (first.untracked != 0) continue;
     Flow& flow = flows_[first.flow];
     flow.tracked &= ~(1U << first.position);

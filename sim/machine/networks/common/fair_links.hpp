@@ -55,6 +55,13 @@ class FairLinks {
     prefetch_line(&later_[link]);
     prefetch_line(&scheduled_[link]);
   }
+  /// Prefetches the shares of a link beyond its first two. To be called some time after prefetch(),
+  /// whose data it reads.
+  void prefetch_later(topologies::LinkIndex link) const {
+    const Later& later = later_[link];
+    prefetch_line(later.shares.data() + later.gone);
+    prefetch_line(later.shares.data() + later.shares.size());
+  }
   /// The flow that a link will finish first, or an arbitrary flow if it serves none. Used only for
   /// prefetching.
   [[nodiscard]] FlowIndex first_of(topologies::LinkIndex link) const {

@@ -104,11 +104,6 @@ void Mailbox::prefetch(Rank from, Tag tag) const {
   prefetch_line(&entries_[home(key_of(from, tag))]);
 }
 
-void Mailbox::prefetch_waiting(const SlotPool& slots, Rank from, Tag tag) const {
-  const Entry& entry = entries_[home(key_of(from, tag))];  // right except after a collision
-  if (entry.head != kNoSlot) slots.prefetch(entry.head);
-}
-
 std::size_t Mailbox::find(std::uint64_t key) const {
   std::size_t at = home(key);
   while (entries_[at].key != key && entries_[at].key != kEmpty)

@@ -70,11 +70,9 @@ class Mailbox {
   /// Accepts a message in flight: it is matched now and completed later.
   [[nodiscard]] Match send(SlotPool& slots, Rank from, Tag tag, Message&& message,
                            TransferIndex transfer);
-  // These functions prefetch, in the order in which the addresses become known: the entry of a key,
-  // the slot at the head of its queue, and the entry of the last posted receive, near which the
-  // entry of the next receive lies.
+  // These functions prefetch the entry of a key, and the entry of the last posted receive, near
+  // which the entry of the next receive lies.
   void prefetch(Rank from, Tag tag) const;
-  void prefetch_waiting(const SlotPool& slots, Rank from, Tag tag) const;
   void prefetch_posted() const { prefetch_line(&entries_[posted_]); }
   /// The heads of all queues that are left unmatched.
   [[nodiscard]] std::vector<SlotIndex> unmatched() const;

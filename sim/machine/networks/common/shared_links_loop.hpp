@@ -45,7 +45,7 @@ struct Departure {
 ///   Way, Path                        the route between two ranks; the links that one message takes
 ///   Recorder                         is told when messages depart and are complete
 ///   lookahead()                      at most the smallest latency of a route
-///   way(from, to), latency(from, to, way), prefetch_way(from, to), prefetch_path(way)
+///   way(from, to), latency(from, to, way), prefetch_way(from, to, FairLinks&), prefetch_path(way)
 ///   path(Departure, FairLinks&)      a Path; `shared` lists the links shared with other messages
 ///   demand(way, words)               service that the message needs from each of these links, in
 ///                                    the unit of their bandwidths times seconds
@@ -140,6 +140,13 @@ class SharedLinksLoop final : public EventLoop {
       const Slot& slot = slots()[slot_of(request)];
       if (slot.sent && !slot.arrived) loop_.receive_posted(slot.transfer, clock_);
       return request;
+    }
+
+    void expect_send(Rank to, Tag tag) override {
+      if (strand_ != Strand::main) return;
+      loop_.prefetch_match(rank(), to, tag);
+      loop_.fabric_.prefetch_way(rank(), to, loop_.links_);
+      expected_receiver_ = to;
     }
 
    protected:
@@ -272,6 +279,7 @@ class SharedLinksLoop final : public EventLoop {
     }
     const FlowIndex flow = links_.first_of(link);
     if (stage == 3) {
+      links_.prefetch_later(link);
       links_.prefetch_flow(flow);
       prefetch_line(&transfers_[flow]);
     } else if (stage == 2) {
@@ -283,13 +291,24 @@ class SharedLinksLoop final : public EventLoop {
       prefetch(transfer.to, transfer.strand);
     } else {
       const Transfer& transfer = transfers_[flow];
-      prefetch_resumed(transfer.from, transfer.strand);
-      prefetch_resumed(transfer.to, transfer.strand);
+      prefetch_later(transfer);
+      prefetch_line(slots()[transfer.receive].message.payload.body.get());
+      for (const Rank rank : {transfer.from, transfer.to}) {
+        const Rank next = prefetch_resumed(rank, transfer.strand);
+        fabric_.prefetch_way(rank, next, links_);
+      }
     }
   }
   void prefetch_links(const Transfer& transfer) const {
     fabric_.for_each_minimal_link(transfer.from, transfer.to, transfer.way,
                                   [this](topologies::LinkIndex link) { links_.prefetch(link); });
+  }
+
+  /// To be called some time after prefetch_links(), whose data it reads.
+  void prefetch_later(const Transfer& transfer) const {
+    fabric_.for_each_minimal_link(
+        transfer.from, transfer.to, transfer.way,
+        [this](topologies::LinkIndex link) { links_.prefetch_later(link); });
   }
 
   /// Completes the requests of all messages that have been delivered or sent.
@@ -324,11 +343,12 @@ class SharedLinksLoop final : public EventLoop {
   }
 
   void depart_all() {
+    if (departing_.empty()) return;
     constexpr std::size_t kAhead = 4;  // each stage prefetches what the next one reads
     for (std::size_t i = 0; i < departing_.size() + 2 * kAhead; ++i) {
       if (i < departing_.size()) {
         const Transfer& transfer = transfers_[departing_[i]];
-        fabric_.prefetch_way(transfer.from, transfer.to);
+        fabric_.prefetch_way(transfer.from, transfer.to, links_);
       }
       if (i >= kAhead && i - kAhead < departing_.size()) find_way(departing_[i - kAhead]);
       if (i >= 2 * kAhead) depart(departing_[i - 2 * kAhead]);
@@ -349,6 +369,7 @@ class SharedLinksLoop final : public EventLoop {
     }
     if (transfer.departed + transfer.latency > now_) return;
     prefetch_links(transfer);
+    prefetch_later(transfer);
   }
   void depart(TransferIndex index) {
     Transfer& transfer = transfers_[index];
@@ -376,6 +397,7 @@ class SharedLinksLoop final : public EventLoop {
     events_.push(std::max(time, transfer.departed + transfer.latency), first_transfer_ + index);
   }
   void complete_send(Transfer& transfer, double time) {
+    slots().prefetch(transfer.send);
     completions_.push_back({transfer.from, transfer.strand, transfer.send, time});
     transfer.send = kNoSlot;
   }
@@ -402,7 +424,9 @@ class SharedLinksLoop final : public EventLoop {
   }
 
   void deliver_completed() {
-    for (const TransferIndex index : links_.completed(now_)) deliver(index, now_);
+    const auto completed = links_.completed(now_);
+    for (const TransferIndex index : completed) prefetch_line(&transfers_[index]);
+    for (const TransferIndex index : completed) deliver(index, now_);
   }
   /// Called when the shared links of a message, if any, have served it. The message is delivered at
   /// this time or when it would arrive if it shared no link, whichever is later.
@@ -421,6 +445,7 @@ class SharedLinksLoop final : public EventLoop {
         follow(next, delivered);
       }
     }
+    slots().prefetch(transfer.receive);
     completions_.push_back({transfer.to, transfer.strand, transfer.receive, delivered});
     free_.push_back(index);
   }

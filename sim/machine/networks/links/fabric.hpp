@@ -46,7 +46,9 @@ class Fabric {
   }
 
   /// Prefetches what way() reads.
-  void prefetch_way(Rank from, Rank to) const { routes_.prefetch(site(from), site(to)); }
+  void prefetch_way(Rank from, Rank to, const FairLinks& /*links*/) const {
+    routes_.prefetch(site(from), site(to));
+  }
   /// Prefetches what path() reads.
   void prefetch_path(topologies::Way way) const { routes_.prefetch_middle(way); }
   /// A time, in seconds, that is at most the smallest latency of a route. A message that a rank
