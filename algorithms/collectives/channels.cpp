@@ -63,10 +63,13 @@ class Wire {
 enum class RingEvent : std::uint8_t { sent, received, delayed };
 
 /// What a rank does on the ring of one channel: exchange after exchange, each of which sends what
-/// the one before has yielded.
+/// the one before has yielded. Receives are posted ahead, as NCCL's buffers have 8 slots.
 struct RingLane {
   RingLane(Nodes nodes, int rank, int channel)
-      : ring(nodes, channel), position(ring.position_of(rank)), size(nodes.ranks), tag(tag_of(channel)) {
+      : ring(nodes, channel),
+        position(ring.position_of(rank)),
+        size(nodes.ranks),
+        tag(tag_of(channel)) {
     next = Rank(ring.rank_at(modulo(position + 1, size)));
     previous = Rank(ring.rank_at(modulo(position - 1, size)));
   }
@@ -75,7 +78,8 @@ struct RingLane {
   [[nodiscard]] int exchanges() const { return 2 * (size - 1); }
   /// The piece that the current exchange receives, among all pieces of the value.
   [[nodiscard]] int received_piece() const {
-    return first_piece + step / exchanges() * size + modulo(position - step % exchanges() - 1, size);
+    return first_piece + step / exchanges() * size +
+           modulo(position - step % exchanges() - 1, size);
   }
   /// The piece that the first exchange of the current way around sends.
   [[nodiscard]] int own_piece() const { return first_piece + step / exchanges() * size + position; }
@@ -84,6 +88,8 @@ struct RingLane {
   /// Whether what the current exchange receives is a part of the result, once it is summed.
   [[nodiscard]] bool completes() const { return step % exchanges() >= size - 2; }
 
+  static constexpr int kSlots = 8;
+
   ChannelRing ring;
   int position;
   int size;
@@ -91,10 +97,125 @@ struct RingLane {
   Rank next;
   Rank previous;
   int first_piece = 0;
-  int step = 0;
-  Message moving = {};
-  bool sent = false;
-  bool received = false;
+  int step = 0;                       ///< of the exchange whose message is used next
+  int posted = 0;                     ///< receives
+  std::deque<Request> receives = {};  ///< in order, without the one that is waited for
+  std::deque<Request> sends = {};     ///< likewise
+  std::deque<Message> delayed = {};   ///< that have arrived, and are not received yet
+  bool receiving = false;
+  bool sending = false;
+};
+
+/// The rings of one rank.
+class RingChannels {
+ public:
+  RingChannels(Communicator& comm, Wire wire, Message mine, const Reduction& reduction,
+               int channels, int loops)
+      : comm_(comm),
+        wire_(wire),
+        mine_(std::move(mine)),
+        reduction_(reduction),
+        loops_(loops),
+        pieces_(channels * loops * comm.size()),
+        total_(static_cast<std::size_t>(pieces_)) {}
+
+  void add(Nodes nodes, int channel) {
+    RingLane lane(nodes, comm_.rank().value(), channel);
+    lane.first_piece = channel * loops_ * comm_.size();
+    lanes_.push_back(std::move(lane));
+  }
+
+  Task<Message> run() {
+    for (int lane = 0; lane < static_cast<int>(lanes_.size()); ++lane) begin_exchange(lane, {});
+    while (!flying_.requests().empty()) {
+      auto first = co_await comm_.wait_any(flying_.requests());
+      const RingPurpose purpose = flying_.take(first.position);
+      RingLane& lane = at(purpose.lane);
+      Message received = std::move(first.message);
+      switch (purpose.event) {
+        case RingEvent::sent:
+          lane.sending = false;
+          watch(purpose.lane);
+          continue;
+        case RingEvent::received: {
+          lane.receiving = false;
+          watch(purpose.lane);
+          const Seconds delay = wire_.delay(lane.previous.value());
+          if (delay > Seconds(0)) {
+            lane.delayed.push_back(std::move(received));
+            flying_.add(comm_.start_work(delay), {RingEvent::delayed, purpose.lane});
+            continue;
+          }
+          break;
+        }
+        case RingEvent::delayed:
+          received = std::move(lane.delayed.front());
+          lane.delayed.pop_front();
+          break;
+      }
+      const int piece = lane.received_piece();
+      const Message own = piece_of_mine(piece);
+      received.words = own.words;
+      if (lane.sums()) {
+        Summed summed = reduction_.sum(own, received);
+        co_await comm_.compute(summed.work);
+        received = std::move(summed.message);
+      }
+      if (lane.completes()) total_[static_cast<std::size_t>(piece)] = received;
+      ++lane.step;
+      begin_exchange(purpose.lane, std::move(received));
+    }
+    co_return reduction_.join(total_);
+  }
+
+ private:
+  struct RingPurpose {
+    RingEvent event;
+    int lane;
+  };
+
+  [[nodiscard]] RingLane& at(int lane) { return lanes_[static_cast<std::size_t>(lane)]; }
+  [[nodiscard]] Message piece_of_mine(int piece) const {
+    return reduction_.cut(mine_, {piece, piece + 1}, pieces_);
+  }
+
+  /// Sends what the exchange before has yielded, or the own piece if it is the first one of a way
+  /// around, and posts receives.
+  void begin_exchange(int number, Message moving) {
+    RingLane& lane = at(number);
+    const int exchanges = loops_ * lane.exchanges();
+    if (lane.step == exchanges) return;
+    for (; lane.posted < std::min(exchanges, lane.step + RingLane::kSlots); ++lane.posted) {
+      lane.receives.push_back(comm_.irecv(lane.previous, lane.tag));
+    }
+    if (lane.begins()) moving = piece_of_mine(lane.own_piece());
+    lane.sends.push_back(comm_.isend(lane.next, lane.tag, wire_.packed(std::move(moving))));
+    watch(number);
+  }
+  /// Waits for the oldest receive and the oldest send of a ring.
+  void watch(int number) {
+    RingLane& lane = at(number);
+    if (!lane.receiving && !lane.receives.empty()) {
+      flying_.add(lane.receives.front(), {RingEvent::received, number});
+      lane.receives.pop_front();
+      lane.receiving = true;
+    }
+    if (!lane.sending && !lane.sends.empty()) {
+      flying_.add(lane.sends.front(), {RingEvent::sent, number});
+      lane.sends.pop_front();
+      lane.sending = true;
+    }
+  }
+
+  Communicator& comm_;
+  Wire wire_;
+  Message mine_;
+  const Reduction& reduction_;
+  int loops_;
+  int pieces_;
+  std::vector<Message> total_;
+  std::vector<RingLane> lanes_;
+  Flying<RingPurpose> flying_;
 };
 
 /// Where an event of a tree belongs to: a tree, and one of the neighbours there.
@@ -108,7 +229,7 @@ struct TreePurpose {
 /// The messages to and from one neighbour of a rank in one tree.
 struct Neighbour {
   Rank rank;
-  int to_receive = 0;              ///< chunks that are not posted yet
+  int to_receive = 0;                 ///< chunks that are not posted yet
   std::deque<Message> received = {};  ///< and not used yet
   std::deque<Message> delayed = {};   ///< that have arrived, and are not received yet
   std::deque<Message> to_send = {};
@@ -325,68 +446,10 @@ Task<Message> allreduce_channel_rings(Communicator& comm, Nodes nodes, Message m
                                       const Reduction& reduction, int channels, int loops,
                                       LineFormat format) {
   if (comm.size() == 1) co_return mine;
-  struct RingPurpose {
-    RingEvent event;
-    int lane;
-  };
-  const int rank = comm.rank().value();
-  const Wire wire(nodes, rank, format);
-  const int pieces = channels * loops * comm.size();
-  std::vector<Message> total(static_cast<std::size_t>(pieces));
-  std::vector<RingLane> lanes;
-  Flying<RingPurpose> flying;
-  const auto exchange = [&](int number) {
-    RingLane& lane = lanes[static_cast<std::size_t>(number)];
-    if (lane.begins()) {
-      const int piece = lane.own_piece();
-      lane.moving = reduction.cut(mine, {piece, piece + 1}, pieces);
-    }
-    lane.sent = false;
-    lane.received = false;
-    flying.add(comm.irecv(lane.previous, lane.tag), {RingEvent::received, number});
-    flying.add(comm.isend(lane.next, lane.tag, wire.packed(std::move(lane.moving))),
-               {RingEvent::sent, number});
-  };
-  for (int channel = 0; channel < channels; ++channel) {
-    RingLane lane(nodes, rank, channel);
-    lane.first_piece = channel * loops * comm.size();
-    lanes.push_back(std::move(lane));
-    exchange(channel);
-  }
-  while (!flying.requests().empty()) {
-    auto first = co_await comm.wait_any(flying.requests());
-    const RingPurpose purpose = flying.take(first.position);
-    RingLane& lane = lanes[static_cast<std::size_t>(purpose.lane)];
-    switch (purpose.event) {
-      case RingEvent::sent:
-        lane.sent = true;
-        break;
-      case RingEvent::received: {
-        lane.moving = std::move(first.message);
-        const Seconds delay = wire.delay(lane.previous.value());
-        if (delay > Seconds(0)) {
-          flying.add(comm.start_work(delay), {RingEvent::delayed, purpose.lane});
-          continue;
-        }
-        [[fallthrough]];
-      }
-      case RingEvent::delayed: {
-        const int piece = lane.received_piece();
-        const Message own = reduction.cut(mine, {piece, piece + 1}, pieces);
-        lane.moving.words = own.words;
-        if (lane.sums()) {
-          Summed summed = reduction.sum(own, lane.moving);
-          co_await comm.compute(summed.work);
-          lane.moving = std::move(summed.message);
-        }
-        if (lane.completes()) total[static_cast<std::size_t>(piece)] = lane.moving;
-        lane.received = true;
-      }
-    }
-    if (!lane.sent || !lane.received) continue;
-    if (++lane.step < loops * lane.exchanges()) exchange(purpose.lane);
-  }
-  co_return reduction.join(total);
+  RingChannels rings(comm, Wire(nodes, comm.rank().value(), format), std::move(mine), reduction,
+                     channels, loops);
+  for (int channel = 0; channel < channels; ++channel) rings.add(nodes, channel);
+  co_return co_await rings.run();
 }
 
 Task<Message> allreduce_channel_trees(Communicator& comm, Nodes nodes, Message mine,

@@ -74,7 +74,8 @@ struct ChannelTreePlace {
 [[nodiscard]] int tree_chunks(std::int64_t words, int depth, int channels,
                               std::int64_t chunk_words);
 
-/// A reduce-scatter and an allgather around the ring of each channel, `loops` times.
+/// A reduce-scatter and an allgather around the ring of each channel, `loops` times. A rank posts up
+/// to 8 receives ahead in each channel, so that the delays of the protocol overlap.
 /// Cost with C channels and L loops: L C 2 (P-1) messages of L/(C L P) words per rank; on the α-β
 /// machine, where all channels of a rank share its port, L C 2 (P-1) α + 2 n (P-1)/P β at least.
 /// Memory: references to C L P pieces per rank; the sums are shared.

@@ -36,7 +36,8 @@ class Hierarchical final : public Scheme {
     };
     Message total;
     if (leader_) {
-      total = co_await allreduce_hierarchical(comm, nodes_.size, std::move(mine), reduction_, among);
+      total =
+          co_await allreduce_hierarchical(comm, nodes_.size, std::move(mine), reduction_, among);
     } else {
       total = co_await allreduce_over_rails(comm, nodes_, std::move(mine), reduction_, along);
     }
@@ -46,9 +47,10 @@ class Hierarchical final : public Scheme {
  private:
   Task<Message> sum_piece(Communicator& rail, Message piece, int index) {
     const std::int64_t n = setup_.space.components;
-    const GradientReduction of_piece(*setup_.shared, setup_.gamma, setup_.space,
-                                     ComponentRange{.first = part_begin(n, nodes_.rails(), index),
-                                                    .last = part_begin(n, nodes_.rails(), index + 1)});
+    const GradientReduction of_piece(
+        *setup_.shared, setup_.gamma, setup_.space,
+        ComponentRange{.first = part_begin(n, nodes_.rails(), index),
+                       .last = part_begin(n, nodes_.rails(), index + 1)});
     co_return co_await schedule_(rail, std::move(piece), of_piece);
   }
 
@@ -137,25 +139,25 @@ SchemeInfo entry(std::string name, std::string summary, const std::string& flat_
   // With leader = 0 the cost over rails, with 1 that of the leaders.
   const std::string leaders = "n log min(node, P) + n (ceil(P/node) - 1)/ceil(P/node)";
   const std::string both = "(1 - leader) n (P-1)/P + leader (" + leaders + ")";
-  return {.name = std::move(name),
-          .summary = std::move(summary),
-          .source =
-              "BlueConnect (MLSys 2019), two levels; leader: Jia et al. (arXiv:1807.11205, 2018)",
-          .paper = {.latency = "(1 - leader) 2 (min(node, P) - 1) + leader 2 log min(node, P) + " +
-                               flat_latency,
-                    .words = "2 (" + both + ")",
-                    .reduced = both},
-          .exact_when = std::move(exact_when),
-          .added = "remainders of the pieces; smaller last nodes; those of the scheme between nodes",
-          .dense = true,
-          .options = {node_option(),
-                      {kLeader, false, 0,
-                       "one rank of each node sends the whole gradient for all; false: each rank "
-                       "sends its part"}},
-          .run_cost = [flat](const CostInput& in) { return hierarchical_cost(in, flat); },
-          .make = [schedule = flat.schedule](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-            return std::make_unique<Hierarchical>(setup, schedule);
-          }};
+  return {
+      .name = std::move(name),
+      .summary = std::move(summary),
+      .source = "BlueConnect (MLSys 2019), two levels; leader: Jia et al. (arXiv:1807.11205, 2018)",
+      .paper = {.latency = "(1 - leader) 2 (min(node, P) - 1) + leader 2 log min(node, P) + " +
+                           flat_latency,
+                .words = "2 (" + both + ")",
+                .reduced = both},
+      .exact_when = std::move(exact_when),
+      .added = "remainders of the pieces; smaller last nodes; those of the scheme between nodes",
+      .dense = true,
+      .options = {node_option(),
+                  {kLeader, false, 0,
+                   "one rank of each node sends the whole gradient for all; false: each rank "
+                   "sends its part"}},
+      .run_cost = [flat](const CostInput& in) { return hierarchical_cost(in, flat); },
+      .make = [schedule = flat.schedule](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+        return std::make_unique<Hierarchical>(setup, schedule);
+      }};
 }
 
 }  // namespace

@@ -119,8 +119,8 @@ SchemeInfo hierarchical_split_scheme() {
           .source = "ours: SparCML (SC 2019), section 5.3.2, with the levels of BlueConnect (2019)",
           .paper = {.latency = "(" + g + " - 1) + (" + m + " - 1) + log " + g + " + log " + m,
                     .words = "4k (P-1)/P",
-                    .words_high = "2k (P + 1) (" + g + " - 1)/" + g + " + 2k (" + m + " + 1) (" + m +
-                                  " - 1)/" + m,
+                    .words_high = "2k (P + 1) (" + g + " - 1)/" + g + " + 2k (" + m + " + 1) (" +
+                                  m + " - 1)/" + m,
                     .reduced = "0",
                     .reduced_high = "k (" + g + " - 1) + k " + g + " (" + m + " - 1)"},
           .added = "concentrated selections; smaller last nodes",

@@ -65,15 +65,15 @@ Seconds tuner_time(NcclAlgorithm algorithm, NcclProtocol protocol, std::int64_t 
     const int depth = std::bit_width(static_cast<unsigned>(nodes.count)) - 1;
     latency += 2 * ((nodes.ranks / nodes.count - 1) * in_node + depth * between);
     share *= 0.5;
-    const auto log = static_cast<std::size_t>(
-        std::bit_width(static_cast<std::uint64_t>(bytes >> 6) | 1) - 1);
+    const auto log =
+        static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes >> 6) | 1) - 1);
     const auto& correction = kTreeCorrection.at(static_cast<std::size_t>(protocol));
     if (log < correction.size()) share *= correction.at(log);
   } else {
     const double between_steps = 2 * (nodes.count - 1);
     double ring = latency + (steps - between_steps) * in_node + between_steps * between;
-    const bool plateau = simple && nodes.count > 1 &&
-                         static_cast<double>(bytes) >= nodes.ranks / 16.0 * 65536;
+    const bool plateau =
+        simple && nodes.count > 1 && static_cast<double>(bytes) >= nodes.ranks / 16.0 * 65536;
     latency = plateau ? 1.9 * ring : ring;
     share *= nodes.ranks / steps;
   }
@@ -98,6 +98,18 @@ LineFormat line_format_of(NcclAlgorithm algorithm, NcclProtocol protocol) {
   return format;
 }
 
+/// The channels that an allreduce of `bytes` bytes takes if the user does not say: as many as there
+/// are ranks on a node, as long as each of the 512 threads of a channel has enough to do.
+int channels_for(NcclChoice choice, Nodes nodes, std::int64_t bytes) {
+  constexpr int kMost = 32;  // NCCL's MAXCHANNELS
+  constexpr std::int64_t kThreads = 512;
+  constexpr std::array<std::int64_t, 3> kBytesOfThread{8, 8, 64};
+  std::int64_t least = kThreads * kBytesOfThread.at(static_cast<std::size_t>(choice.protocol));
+  const bool ring = choice.algorithm == NcclAlgorithm::ring;
+  if (ring && choice.protocol == NcclProtocol::ll) least *= nodes.ranks;
+  return static_cast<int>(std::clamp<std::int64_t>(bytes / least, 1, std::min(nodes.size, kMost)));
+}
+
 /// An allreduce of NCCL, with all that its options leave open.
 struct NcclPlan {
   NcclChoice choice = {};
@@ -111,16 +123,16 @@ enum class NcclKind : std::uint8_t { ring, tree, automatic };
 
 NcclPlan plan_of(NcclKind kind, const Options& options, int ranks, std::int64_t n, int known_node,
                  Seconds beta_per_word) {
-  constexpr int kMostByItself = 32;  // NCCL's MAXCHANNELS
   NcclPlan plan{.nodes = nodes_of(options, ranks, known_node)};
   const auto given = static_cast<int>(options.integer(kChannels));
-  plan.channels = given > 0 ? given : std::min(plan.nodes.size, kMostByItself);
   if (kind == NcclKind::automatic) {
-    plan.choice = nccl_choice(4 * n, plan.nodes, plan.channels, beta_per_word * 0.25);
+    plan.choice =
+        nccl_choice(4 * n, plan.nodes, given > 0 ? given : plan.nodes.size, beta_per_word * 0.25);
   } else {
     plan.choice.algorithm = kind == NcclKind::ring ? NcclAlgorithm::ring : NcclAlgorithm::tree;
     plan.choice.protocol = kProtocols.at(static_cast<std::size_t>(options.integer(kProtocol)));
   }
+  plan.channels = given > 0 ? given : channels_for(plan.choice, plan.nodes, 4 * n);
   const std::int64_t chunk_words = options.integer(kChunkWords);
   constexpr std::int64_t kRingChunk = std::int64_t{1} << 19;
   if (plan.choice.algorithm == NcclAlgorithm::ring) {
@@ -198,8 +210,12 @@ Interval ring_interval(const NcclPlan& plan, std::int64_t n) {
     run.low.seconds = turns * (plan.nodes.count > 1 ? least : plan.format.in_node.value());
   }
   run.high.seconds = turns * longest_delay(plan);
-  // Messages that come out of step wait for at most one of each channel.
-  if (plan.channels > 1) run.high = run.high + messages_of(plan, plan.channels, longest);
+  if (plan.channels > 1) {
+    // Messages that come out of step wait for at most one of each channel. Without a clock (the
+    // network `counting`) they come in no order, and wait for up to as many again.
+    run.high = run.high + messages_of(plan, plan.channels, longest);
+    run.high.messages += turns * plan.channels;
+  }
   return run;
 }
 
@@ -211,7 +227,8 @@ Interval tree_interval(const NcclPlan& plan, std::int64_t n) {
   // All edges of all trees carry every chunk up and down, and the ports share them.
   const double mean = 2 * (p - 1) / p * static_cast<double>(pieces);
   // The first chunk goes up and down one of the trees.
-  const double least_depth = std::bit_width(static_cast<unsigned>(plan.nodes.count)) - 1 + plan.nodes.rails() - 1;
+  const double least_depth =
+      std::bit_width(static_cast<unsigned>(plan.nodes.count)) - 1 + plan.nodes.rails() - 1;
   const double low = std::max(mean, 2 * least_depth + plan.parts - 1);
   // A rank has at most three children and a parent in a tree, one child and a parent in most.
   const double busiest = std::min(p, 4.0) * trees;
@@ -231,9 +248,7 @@ Cost nccl_cost(const CostInput& in, NcclKind kind) {
   const auto n = static_cast<double>(in.n);
   const double p = in.ranks;
   const double words = ring ? 2 * n * (p - 1) / p : 2 * n;
-  const auto added = [&](const Terms& end) {
-    return Terms{0, end.words - words, 0, end.seconds};
-  };
+  const auto added = [&](const Terms& end) { return Terms{0, end.words - words, 0, end.seconds}; };
   return {.paper = {},
           .counted = {{run.low.messages, words, run.low.reduced},
                       {run.high.messages, words, run.high.reduced}},
@@ -245,7 +260,12 @@ SchemeInfo nccl_entry(std::string name, std::string summary, std::string source,
                       NcclKind kind) {
   std::vector<OptionInfo> options{
       node_option(),
-      {kChannels, std::int64_t{0}, 0, "channels; 0: one for each rank of a node, at most 32", {}, 64},
+      {kChannels,
+       std::int64_t{0},
+       0,
+       "channels; 0: one for each rank of a node, at most 32, and fewer for short gradients",
+       {},
+       64},
       {kChunkWords, std::int64_t{0}, 0,
        "most words of a chunk; 0: 524288 in rings, 131072 or less in trees"}};
   if (kind != NcclKind::automatic) {

@@ -10,7 +10,9 @@
 //
 // Schedule: algorithms/collectives/channels.hpp. The gradient is cut into one share per channel.
 // Channel c enters a node at its rank c, so with as many channels as ranks of a node (the default)
-// every NIC carries one channel. NCCL searches the ways of its rings inside the nodes for the links
+// every NIC carries one channel. Short gradients take fewer: each has to have 32 KiB with Simple, 4 KiB
+// with the others, and P times that with LL in the ring (enqueue.cc: 512 threads, and the bytes that
+// each of them must have). NCCL searches the ways of its rings inside the nodes for the links
 // that it finds; here they visit the ranks in order, as is right behind an NVSwitch.
 //
 // Protocols (option `protocol`, by NCCL's numbers): how the receiver learns that data is there.
@@ -25,7 +27,9 @@
 //
 // Cost, with C channels, L loops, and f = 2, 16/15 or 1 words on the wire per word of data:
 //   nccl_ring  L C 2 (P-1) messages and 2n (P-1)/P f words per rank. On the α-β machine, where all
-//              channels share a rank's port, it takes at least their sum.
+//              channels share a rank's port, it takes at least their sum, and at most the time of
+//              one more message for each channel; the upper end allows for twice the messages, since
+//              channels are out of step where there is no clock. Not proven, but tested.
 //   nccl_tree  a rank sends and receives 2n (P-1)/P f words on average, and at most five messages of
 //              a chunk for each pair of chunks in each channel; filling and draining take the depth of
 //              the trees, log m + g - 1 for m nodes of g ranks, twice.
@@ -41,7 +45,7 @@
 // network. What NCCL knows of the hardware beyond that (the highest rates of GPU generations) is left
 // out. The phase of the run is called after what it took: ring_ll ... tree_simple.
 //
-// Worked example: n = 6400, P = 8, node = 4: 4 channels, so nccl_ring sends 56 messages of 200 words
+// Worked example: n = 6400, P = 8, node = 4, channels = 4: nccl_ring sends 56 messages of 200 words
 // per rank: at least 56 α + 11200 β with Simple, of which each NIC carries a quarter.
 #pragma once
 
@@ -56,6 +60,7 @@ namespace thinwire::algorithms {
 enum class NcclAlgorithm : std::uint8_t { tree, ring };
 enum class NcclProtocol : std::uint8_t { ll, ll128, simple };
 
+/// What the tuner takes.
 struct NcclChoice {
   NcclAlgorithm algorithm = NcclAlgorithm::ring;
   NcclProtocol protocol = NcclProtocol::simple;

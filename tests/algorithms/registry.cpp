@@ -75,6 +75,7 @@ TEST_CASE("Every scheme is found by its name and says what it is") {
                            "random_k",
                            "signsgd",
                            "qsgd",
+                           "quantised_alltoall",
                            "dense_ring_segmented",
                            "dense_nonoverlapping",
                            "allgather_ring",

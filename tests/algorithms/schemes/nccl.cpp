@@ -184,7 +184,8 @@ TEST_CASE("NCCL's allreduces take a time within their interval at random sizes a
 }
 
 TEST_CASE("The worked example of nccl_ring is right, and a ring of one channel is dense_ring") {
-  const NcclOutcome outcome = run_nccl("nccl_ring", 8, 6400, {{"node", std::int64_t{4}}});
+  const NcclOutcome outcome =
+      run_nccl("nccl_ring", 8, 6400, {{"node", std::int64_t{4}}, {"channels", std::int64_t{4}}});
   CHECK(outcome.low.messages == 56);
   CHECK(outcome.low.words == 11200);
   for (const RankReport& rank : outcome.report.ranks) {
@@ -204,6 +205,19 @@ TEST_CASE("The worked example of nccl_ring is right, and a ring of one channel i
     CHECK(run_nccl("nccl_ring", ranks, 64 * ranks, ll).time ==
           doctest::Approx(formula(steps, 128 * steps)));
   }
+}
+
+TEST_CASE("Short gradients take fewer channels") {
+  const auto messages = [](std::int64_t n, std::int64_t protocol) {
+    const NcclOutcome outcome = run_nccl("nccl_ring", 16, n, {{"protocol", protocol}});
+    return outcome.report.ranks.front().total().messages_sent / 30;
+  };
+  CHECK(messages(1000, 2) == 1);
+  CHECK(messages(3 * 8192, 2) == 3);  // 32 KiB each
+  CHECK(messages(1 << 20, 2) == 8);
+  CHECK(messages(3 * 1024, 1) == 3);
+  CHECK(messages(3 * 1024, 0) == 1);
+  CHECK(messages(3 * 16384, 0) == 3);  // 4 KiB of each of 16 ranks
 }
 
 TEST_CASE("The tuner takes what its table says") {
