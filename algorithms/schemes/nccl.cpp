@@ -26,10 +26,10 @@ double of(const NcclTable& table, NcclAlgorithm algorithm, NcclProtocol protocol
   return table.at(static_cast<std::size_t>(algorithm)).at(static_cast<std::size_t>(protocol));
 }
 
-// Latencies in µs (tuning.cc: baseLat, and hwLat of NVLINK and NET).
-constexpr NcclTable kBase{{{6.8, 14.0, 0}, {6.6, 14.0, 8.4}}};
-constexpr NcclTable kInNode{{{0.6, 1.25, 28}, {0.6, 1.9, 3.4}}};
-constexpr NcclTable kBetweenNodes{{{5.0, 8.5, 28}, {2.7, 4.0, 14.0}}};
+// Latencies in µs (NCCL 2.8, tuning.cc: baseLat, and hwLat of NVLINK and NET).
+constexpr NcclTable kBase{{{4.4, 4.4, 0}, {3.6, 10.0, 8.4}}};
+constexpr NcclTable kInNode{{{0.52, 1.2, 28}, {0.47, 1.9, 3.4}}};
+constexpr NcclTable kBetweenNodes{{{5.0, 8.5, 50}, {2.7, 4.0, 9.6}}};
 // What of a tree's bandwidth is there at 64 bytes, 128 bytes ... 128 MiB (treeCorrectionFactor).
 constexpr std::array<std::array<double, 22>, 3> kTreeCorrection{
     {{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1},

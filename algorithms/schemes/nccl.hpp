@@ -5,7 +5,7 @@
 //   dense_auto  the one of both, and its protocol, that NCCL's tuner would take
 //
 // NVIDIA NCCL (github.com/NVIDIA/nccl, BSD licence): src/graph/connect.cc and trees.cc (rings and
-// trees between nodes), src/graph/tuning.cc (the tuner); Jeaugey, "Massively scale your deep learning
+// trees between nodes), src/graph/tuning.cc (the tuner, of 2.8); Jeaugey, "Massively scale your deep learning
 // training with NCCL 2.4" (2019).
 //
 // Schedule: algorithms/collectives/channels.hpp. The gradient is cut into one share per channel.
@@ -19,11 +19,11 @@
 //   0 LL      8 bytes of every 16 are data; no fence
 //   1 LL128   120 bytes of every 128
 //   2 Simple  all of them; each message is followed by a fence and a flag
-// A message takes longer than with LL, by the differences in the tuner's table of latencies (hwLat;
-// µs inside nodes by NVLink and between nodes): LL128 1.3 and 1.3 (ring), 0.65 and 3.5 (tree), Simple
-// 2.8 and 11.3. The table's latency of Simple in a tree, 28 µs, contains the transfer of a chunk, so
-// that of the ring is taken. The latency of LL is the network's. The tuner's base latencies (launch
-// of the kernel) are not part of the simulated time: machine.call_s is.
+// A message takes longer than with LL, by the differences in the tuner's table of latencies (hwLat
+// of NCCL 2.8; µs inside nodes by NVLink, and between nodes): LL128 1.43 and 1.3 (ring), 0.68 and
+// 3.5 (tree), Simple 2.93 and 6.9. The table's latency of Simple in a tree contains the transfer of a
+// chunk, so that of the ring is taken. The latency of LL is the network's. The tuner's base latencies
+// (launch of the kernel) are not part of the simulated time: machine.call_s is.
 //
 // Cost, with C channels, L loops, and f = 2, 16/15 or 1 words on the wire per word of data:
 //   nccl_ring  L C 2 (P-1) messages and 2n (P-1)/P f words per rank. On the α-β machine, where all

@@ -203,7 +203,7 @@ SchemeInfo quantised_alltoall_scheme(std::vector<OptionInfo> options) {
           .summary = "quantised blocks all to all, summed once, quantised again and gathered",
           .source = "ZeRO++ (arXiv:2306.10209), qgZ; 1-bit Adam (ICML 2021), compressed allreduce",
           .paper = {.latency = "2 (P-1)", .words = "2n bits/32 (P-1)/P", .reduced = "n (P-1)/P"},
-          .exact_when = "P divides n, or all blocks take as many words",
+          .exact_when = "P divides n",
           .added = "rounding up to words; scales",
           .dense = true,
           .quantised = true,
