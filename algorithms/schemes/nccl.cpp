@@ -210,11 +210,11 @@ Interval ring_interval(const NcclPlan& plan, std::int64_t n) {
     run.low.seconds = turns * (plan.nodes.count > 1 ? least : plan.format.in_node.value());
   }
   run.high.seconds = turns * longest_delay(plan);
-  if (plan.channels > 1) {
-    // Messages that come out of step wait for at most one of each channel. Without a clock (the
-    // network `counting`) they come in no order, and wait for up to as many again.
+  // Messages that come out of step wait for at most one of each channel. Without a clock (the
+  // network `counting`) those of several channels come in no order, and wait for up to as many again.
+  if (plan.channels > 1) run.high.messages += turns * plan.channels;
+  if (plan.channels > 1 || n % pieces != 0) {
     run.high = run.high + messages_of(plan, plan.channels, longest);
-    run.high.messages += turns * plan.channels;
   }
   return run;
 }

@@ -163,7 +163,7 @@ TEST_CASE("NCCL's allreduces give every rank the sum whatever nodes, channels, c
 
 TEST_CASE("NCCL's allreduces take a time within their interval at random sizes and options") {
   Generator generator(17);
-  for (int i = 0; i < (test::kSanitized ? 30 : 300); ++i) {
+  for (int i = 0; i < (test::kSanitized ? 30 : 150); ++i) {
     const int ranks = 1 + static_cast<int>(below(generator, 40));
     const std::int64_t n = 1 + below(generator, std::int64_t{1} << below(generator, 22));
     const NcclOptions options{
@@ -243,7 +243,7 @@ TEST_CASE("The tuner takes what its table says") {
 
 TEST_CASE("dense_auto runs what the tuner takes, and names its phase after it") {
   for (const int ranks : {2, 12, 64}) {
-    for (const std::int64_t n : {1, 1000, 1000000, 100000000}) {
+    for (const std::int64_t n : {1, 1000, 1000000}) {
       CAPTURE(ranks);
       CAPTURE(n);
       const NcclOutcome automatic = run_nccl("dense_auto", ranks, n, {});

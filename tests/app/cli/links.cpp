@@ -43,10 +43,10 @@ namespace {
 
 /// The times of points on nodes of 8 GPUs with a NIC each, by scheme and components.
 std::map<std::pair<std::string, std::int64_t>, double> times_on_nodes(const std::string& point) {
-  const Ended ended =
-      run_program("run --network links --platform nvlink_ib --set granule=1024 --format jsonl "
-                  "--scheme " +
-                  point);
+  const Ended ended = run_program(
+      "run --network links --platform nvlink_ib --set granule=1024 --format jsonl "
+      "--scheme " +
+      point);
   CHECK(ended.exit_code == 0);
   std::map<std::pair<std::string, std::int64_t>, double> times;
   std::istringstream lines(ended.out);
