@@ -16,6 +16,8 @@
 #include "algorithms/schemes/exdyna.hpp"
 #include "algorithms/schemes/gtopk.hpp"
 #include "algorithms/schemes/hierarchical.hpp"
+#include "algorithms/schemes/hierarchical_split.hpp"
+#include "algorithms/schemes/nccl.hpp"
 #include "algorithms/schemes/oktopk.hpp"
 #include "algorithms/schemes/ping_pong.hpp"
 #include "algorithms/schemes/quantised.hpp"
@@ -103,6 +105,7 @@ std::vector<SchemeInfo> all_schemes() {
   add(dense_ovlp_scheme());
   add(dense_double_tree_scheme());
   for (SchemeInfo& scheme : hierarchical_schemes()) add(std::move(scheme));
+  for (SchemeInfo& scheme : nccl_schemes()) add(std::move(scheme));
   const auto topk = [](SchemeInfo collective) {
     return compose(std::move(collective), exact_topk_sparsifier());
   };
@@ -121,6 +124,7 @@ std::vector<SchemeInfo> all_schemes() {
   add(topk(ssar_split_allgather_scheme()));
   add(topk(dsar_split_allgather_scheme()));
   add(topk(ring_sparse_scheme()));
+  add(topk(hierarchical_split_scheme()));
   add(system(shared_indexes_scheme("exdyna"), "exdyna",
              "indexes of disjoint partitions, then all values there summed",
              "ExDyna (2024), Algorithms 1-5"));

@@ -6,6 +6,7 @@
 #include <bit>
 #include <utility>
 
+#include "algorithms/collectives/hierarchical.hpp"
 #include "algorithms/formula.hpp"
 #include "sim/core/base/errors.hpp"
 
@@ -111,6 +112,7 @@ Symbols symbols_of(const CostInput& in, double k) {
   for (const auto& [name, value] : in.options->all()) {
     symbols[name] = std::visit([](auto v) { return static_cast<double>(v); }, value);
   }
+  if (symbols.contains(kNodeOption)) symbols[kNodeOption] = node_size(*in.options, in.node);
   return symbols;
 }
 

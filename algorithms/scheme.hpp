@@ -101,12 +101,14 @@ struct Terms {
   double messages = 0;
   double words = 0;
   double reduced = 0;  ///< words of values that are added to others
+  double seconds = 0;  ///< time that does not depend on the machine, such as that of a protocol
 
   friend Terms operator+(Terms a, Terms b) {
-    return {a.messages + b.messages, a.words + b.words, a.reduced + b.reduced};
+    return {a.messages + b.messages, a.words + b.words, a.reduced + b.reduced,
+            a.seconds + b.seconds};
   }
   friend Terms operator*(double factor, Terms a) {
-    return {factor * a.messages, factor * a.words, factor * a.reduced};
+    return {factor * a.messages, factor * a.words, factor * a.reduced, factor * a.seconds};
   }
 };
 
@@ -156,6 +158,7 @@ struct CostInput {
   const std::vector<std::int64_t>* tensors = nullptr;
   Seconds alpha = {};
   Seconds beta_per_word = {};
+  int node = 0;
 
   /// The smallest and the largest selection of a rank: k unless a run is known.
   [[nodiscard]] double least() const { return static_cast<double>(selected ? selected->least : k); }

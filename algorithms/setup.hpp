@@ -38,6 +38,9 @@ struct SchemeSetup {
   /// α and β as in the network's formulas, for schemes that decide by cost.
   Seconds alpha = {};
   Seconds beta_per_word = {};
+  /// Ranks of each node, which follow one another; the last node may have fewer. 0: not known, or
+  /// not so.
+  int node = 0;
   std::uint64_t seed = 1;  ///< for the random draws of schemes
   /// Components of the model's tensors, in the order of the gradient; empty: one tensor.
   std::vector<std::int64_t> tensors = {};

@@ -17,5 +17,7 @@ inline constexpr Tag kReduceScatterTag(7);
 inline constexpr Tag kAlltoallTag(8);
 inline constexpr Tag kFoldingTag(9);
 inline constexpr Tag kPingPongTag(10);
+/// The first of the tags of channels, one for each ring or tree; the last of the tags.
+inline constexpr Tag kFirstChannelTag(11);
 
 }  // namespace thinwire::algorithms

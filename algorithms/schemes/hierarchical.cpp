@@ -14,42 +14,65 @@ namespace thinwire::algorithms {
 
 namespace {
 
+constexpr const char* kLeader = "leader";
+
 class Hierarchical final : public Scheme {
  public:
   Hierarchical(const SchemeSetup& setup, AllreduceSchedule schedule)
-      : space_(setup.space),
+      : setup_(setup),
         reduction_(*setup.shared, setup.gamma, setup.space),
-        node_(nodes_of(setup.options, setup.ranks).size),
-        among_leaders_([this, schedule](Communicator& leaders, Message sum) {
-          return schedule(leaders, std::move(sum), reduction_);
-        }) {}
+        nodes_(nodes_of(setup.options, setup.ranks, setup.node)),
+        leader_(setup.options.flag(kLeader)),
+        schedule_(schedule) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
-    const Message total = co_await allreduce_hierarchical(comm, node_, message_of(gradient, space_),
-                                                          reduction_, among_leaders_);
+    Message mine = message_of(gradient, setup_.space);
+    gradient = {};
+    const AmongLeaders among = [this](Communicator& leaders, Message sum) {
+      return schedule_(leaders, std::move(sum), reduction_);
+    };
+    const AlongRail along = [this](Communicator& rail, Message piece, int index) {
+      return sum_piece(rail, std::move(piece), index);
+    };
+    Message total;
+    if (leader_) {
+      total =
+          co_await allreduce_hierarchical(comm, nodes_.size, std::move(mine), reduction_, among);
+    } else {
+      total = co_await allreduce_over_rails(comm, nodes_, std::move(mine), reduction_, along);
+    }
     co_return Reduced{.sum = stream_from(total.payload), .contributed = {}};
   }
 
  private:
-  GradientSpace space_;
+  Task<Message> sum_piece(Communicator& rail, Message piece, int index) {
+    const std::int64_t n = setup_.space.components;
+    const GradientReduction of_piece(
+        *setup_.shared, setup_.gamma, setup_.space,
+        ComponentRange{.first = part_begin(n, nodes_.rails(), index),
+                       .last = part_begin(n, nodes_.rails(), index + 1)});
+    co_return co_await schedule_(rail, std::move(piece), of_piece);
+  }
+
+  const SchemeSetup& setup_;
   GradientReduction reduction_;
-  int node_;
-  AmongLeaders among_leaders_;
+  Nodes nodes_;
+  bool leader_;
+  AllreduceSchedule schedule_;
 };
 
-/// A flat scheme, as the leaders use it.
+/// A flat scheme, as the leaders or the ranks of a rail use it.
 struct Flat {
   SchemeInfo info;
   AllreduceSchedule schedule;
 };
 
-Cost hierarchical_cost(const CostInput& in, const Flat& flat) {
-  const Nodes nodes = nodes_of(*in.options, in.ranks);
+Cost leader_cost(const CostInput& in, const Flat& flat) {
+  const Nodes nodes = nodes_of(*in.options, in.ranks, in.node);
   CostInput among = in;
   among.ranks = nodes.count;
-  const int last = in.ranks - (nodes.count - 1) * nodes.size;
   const double height = ceil_log2(nodes.size);
-  const bool alike = among.ranks == 1 || ceil_log2(last) == height;
+  const bool alike = among.ranks == 1 || ceil_log2(nodes.rails()) == height;
   const Cost cost = flat.info.cost(among);
   Interval leaders = cost.run();
   if (!alike) {
@@ -75,20 +98,66 @@ Cost hierarchical_cost(const CostInput& in, const Flat& flat) {
           .exact = cost.exact && alike};
 }
 
-SchemeInfo entry(std::string name, std::string summary, PaperCost paper, std::string exact_when,
-                 const Flat& flat) {
-  return {.name = std::move(name),
-          .summary = std::move(summary),
-          .source = "Jia et al. (arXiv:1807.11205, 2018), hierarchical all-reduce",
-          .paper = std::move(paper),
-          .exact_when = std::move(exact_when),
-          .added = "those of the scheme among the leaders; ceil(log node) steps within a node",
-          .dense = true,
-          .options = {node_option()},
-          .run_cost = [flat](const CostInput& in) { return hierarchical_cost(in, flat); },
-          .make = [schedule = flat.schedule](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-            return std::make_unique<Hierarchical>(setup, schedule);
-          }};
+Cost rails_cost(const CostInput& in, const Flat& flat) {
+  const Nodes nodes = nodes_of(*in.options, in.ranks, in.node);
+  const int rails = nodes.rails();
+  const bool alike = rails == nodes.size;
+  const auto along = [&](std::int64_t piece, int count) {
+    CostInput one = in;
+    one.ranks = count;
+    one.n = piece;
+    return flat.info.cost(one);
+  };
+  const auto inside = [&](std::int64_t piece) {
+    const double steps = nodes.size - 1;
+    const double words = steps * static_cast<double>(piece);
+    return Terms{2 * steps, 2 * words, words};
+  };
+  const std::int64_t shortest = in.n / rails;
+  const std::int64_t longest = (in.n + rails - 1) / rails;
+  // Where the last node is smaller, its ranks are early, and may be the ones that fold in.
+  const auto core = static_cast<int>(std::bit_floor(static_cast<unsigned>(nodes.count)));
+  const bool folds = !alike && flat.schedule == allreduce_rabenseifner;
+  const Cost cost = along(longest, nodes.count);
+  Interval run{along(shortest, folds ? core : nodes.count).run().low + inside(shortest),
+               cost.run().high + inside(longest)};
+  // A sum inside a node that is early hides behind messages.
+  if (!alike) run.low.reduced = static_cast<double>(shortest);
+  const double p = in.ranks;
+  const auto n = static_cast<double>(in.n);
+  Cost result = interval_cost({0, 2 * n * (p - 1) / p, n * (p - 1) / p}, run);
+  result.exact = alike && cost.exact && shortest == longest;
+  return result;
+}
+
+Cost hierarchical_cost(const CostInput& in, const Flat& flat) {
+  return in.options->flag(kLeader) ? leader_cost(in, flat) : rails_cost(in, flat);
+}
+
+SchemeInfo entry(std::string name, std::string summary, const std::string& flat_latency,
+                 std::string exact_when, const Flat& flat) {
+  // With leader = 0 the cost over rails, with 1 that of the leaders.
+  const std::string leaders = "n log min(node, P) + n (ceil(P/node) - 1)/ceil(P/node)";
+  const std::string both = "(1 - leader) n (P-1)/P + leader (" + leaders + ")";
+  return {
+      .name = std::move(name),
+      .summary = std::move(summary),
+      .source = "BlueConnect (MLSys 2019), two levels; leader: Jia et al. (arXiv:1807.11205, 2018)",
+      .paper = {.latency = "(1 - leader) 2 (min(node, P) - 1) + leader 2 log min(node, P) + " +
+                           flat_latency,
+                .words = "2 (" + both + ")",
+                .reduced = both},
+      .exact_when = std::move(exact_when),
+      .added = "remainders of the pieces; smaller last nodes; those of the scheme between nodes",
+      .dense = true,
+      .options = {node_option(),
+                  {kLeader, false, 0,
+                   "one rank of each node sends the whole gradient for all; false: each rank "
+                   "sends its part"}},
+      .run_cost = [flat](const CostInput& in) { return hierarchical_cost(in, flat); },
+      .make = [schedule = flat.schedule](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+        return std::make_unique<Hierarchical>(setup, schedule);
+      }};
 }
 
 }  // namespace
@@ -100,20 +169,14 @@ std::vector<SchemeInfo> hierarchical_schemes() {
   };
   const Flat ring{named("dense_ring"), allreduce_ring};
   const Flat rabenseifner{named("dense_rabenseifner"), allreduce_rabenseifner};
-  const char* const words = "2n log min(node, P) + 2n (ceil(P/node) - 1)/ceil(P/node)";
-  const char* const reduced = "n log min(node, P) + n (ceil(P/node) - 1)/ceil(P/node)";
-  return {entry("hierarchical_ring", "binomial trees inside nodes, a ring among their leaders",
-                {.latency = "2 log min(node, P) + 2 (ceil(P/node) - 1)",
-                 .words = words,
-                 .reduced = reduced},
-                "node is a power of two and divides P", ring),
+  return {entry("hierarchical_ring",
+                "reduce-scatter inside nodes, rings between nodes, allgather inside nodes",
+                "2 (ceil(P/node) - 1)", "node divides P and P divides n", ring),
           entry("hierarchical_rabenseifner",
-                "binomial trees inside nodes, rabenseifner among their leaders",
-                {.latency = "2 log min(node, P) + 2 log ceil(P/node)",
-                 .words = words,
-                 .reduced = reduced},
-                "node is a power of two and divides P, and P/node meets the condition of "
-                "dense_rabenseifner",
+                "reduce-scatter inside nodes, rabenseifner between nodes, allgather inside nodes",
+                "2 log ceil(P/node)",
+                "node divides P and n, and P/node meets the condition of dense_rabenseifner for "
+                "n/node",
                 rabenseifner)};
 }
 

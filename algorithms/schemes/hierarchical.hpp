@@ -1,30 +1,36 @@
-// Dense allreduces for nodes of several ranks: a binomial tree inside each node, to its leader and
-// back, and a flat allreduce among the leaders.
+// Dense allreduces for nodes of several ranks, each of which carries its part between nodes.
 //
-//   hierarchical_ring         among leaders dense_ring
-//   hierarchical_rabenseifner among leaders dense_rabenseifner
+//   hierarchical_ring         between nodes dense_ring
+//   hierarchical_rabenseifner between nodes dense_rabenseifner
 //
-// Jia et al., "Highly scalable deep learning training system with mixed-precision: training
-// ImageNet in four minutes" (arXiv:1807.11205, 2018), section on hierarchical all-reduce, there
-// with rings inside the groups, 4 (g - 1) + 2 (P/g - 1) steps for groups of g; also the first
-// hierarchical allreduce of Horovod (2018). Here g is the option `node`, and trees reduce that to 2
-// ceil(log g) + 2 (P/g - 1) steps.
+// Cho, Finkler, Serrano, Kung, Hunter, "BlueConnect: decomposing all-reduce for deep learning on
+// heterogeneous network hierarchy" (MLSys 2019), with two levels: a reduce-scatter inside each node,
+// an allreduce between nodes for each part, and an allgather inside each node. BlueConnect has rings
+// inside nodes; here every rank exchanges its parts with every other one directly, which is as fast
+// behind one switch, and faster where only two ranks of a node are busy.
 //
 // Schedule: algorithms/collectives/hierarchical.hpp. Node i has ranks [i g, (i + 1) g), as `block`
-// placement puts them on hosts; the last may have fewer.
+// placement puts them on hosts; the last may have fewer. g is the option `node`, by default the
+// number of ranks on a node of the platform. There are as many rails as ranks on the smallest node.
 // Cost, m = ceil(P/g) nodes:
-//   reduce_in_node and broadcast_in_node  ceil(log g) (α + nβ) each
-//   among_leaders                         that of the flat scheme with m ranks
-// (with P for g if all ranks are in one node). On one level of network this is slower than the flat
-// schemes for long gradients, since the whole gradient moves 2 ceil(log g) times; it pays off if
-// nodes are much faster inside, or if 2 (m - 1) messages instead of 2 (P - 1) matter.
-// Exact with the added terms, if the flat scheme is exact at m and the last node's
-// tree is as high as the others'. Otherwise the last leader is ready early, and the pieces on the
-// path of the others may be the shorter ones.
+//   reduce_scatter_in_node and allgather_in_node  (g - 1) (α + n/g β) each
+//   along_rails                                   that of the flat scheme with m ranks and n/g words
+// (with P for g if all ranks are in one node). In all 2n (P-1)/P β, as the flat schemes, of which
+// only 2n (m-1)/(m g) per rank go between nodes.
+// Exact with the added terms where g divides P and n, if the flat scheme is exact at m and n/g.
+// Otherwise pieces differ by a word, or the ranks of the last node are early.
+//
+// Option `leader`: the first rank of each node, its leader, sums the whole gradient of the node by a
+// binomial tree, the flat scheme runs among the leaders, and the result goes back through the tree
+// (Jia et al., arXiv:1807.11205, 2018; the first hierarchical allreduce of Horovod, there with rings
+// inside the groups). Cost: 2 ceil(log g) (α + nβ), and that of the flat scheme with m ranks and n
+// words. It has fewer messages, for short gradients; one NIC of a node carries everything.
 // Restrictions: none. Memory: n words per rank; all ranks of the simulation share the result.
 //
-// Worked example: n = 800, P = 8, node = 4, ring: 2 messages and 1600 words to the leaders, the
-// same back, and 2 messages of 400 words among 2 leaders: 6 α + 4000 β. Flat: 14 α + 1400 β.
+// Worked example: n = 800, P = 8, node = 4, ring: 3 messages of 200 words inside the nodes, 2
+// messages of 100 words between the 2 nodes, 3 of 200 words inside: 8 α + 1400 β. With leader=true: 2
+// messages and 1600 words to the leaders, the same back, and 2 messages of 400 words among 2
+// leaders: 6 α + 4000 β. Flat: 14 α + 1400 β.
 #pragma once
 
 #include <vector>

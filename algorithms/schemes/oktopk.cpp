@@ -283,7 +283,7 @@ class OkTopk final : public SparseCollective {
 class HierarchicalOkTopk final : public SparseCollective {
  public:
   explicit HierarchicalOkTopk(const SchemeSetup& setup)
-      : nodes_(nodes_of(setup.options, setup.ranks)),
+      : nodes_(nodes_of(setup.options, setup.ranks, setup.node)),
         leaders_setup_(setup),
         reduction_(*setup.shared, setup.gamma, setup.space, {.delta = kNeverDense}) {
     leaders_setup_.ranks = nodes_.count;
@@ -374,7 +374,7 @@ Cost oktopk_cost(const CostInput& in) {
 }
 
 Cost hierarchical_oktopk_cost(const CostInput& in) {
-  const Nodes nodes = nodes_of(*in.options, in.ranks);
+  const Nodes nodes = nodes_of(*in.options, in.ranks, in.node);
   CostInput among = in;
   among.ranks = nodes.count;
   const auto n = static_cast<double>(in.n);

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "algorithms/collectives/allgather.hpp"
 #include "algorithms/collectives/gathered.hpp"
+#include "algorithms/collectives/tags.hpp"
+#include "algorithms/schemes/dense.hpp"
 #include "sim/core/gradient/quantiser.hpp"
 
 namespace thinwire::algorithms {
@@ -98,6 +102,118 @@ class Quantised final : public Scheme {
   Compressing compressing_;
 };
 
+/// A reduce-scatter by all-to-all and an allgather, both of quantised values.
+class QuantisedAlltoall final : public Scheme {
+ public:
+  explicit QuantisedAlltoall(const SchemeSetup& setup)
+      : setup_(setup),
+        reduction_(*setup.shared, setup.gamma, setup.space),
+        quantiser_{.bits = static_cast<int>(setup.options.integer("bits"))} {}
+
+  Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int iteration) override {
+    const int size = comm.size();
+    const int own = comm.rank().value();
+    const std::uint64_t key = random_bits(setup_.seed, iteration, own);
+    const Message mine = message_of(gradient, setup_.space);
+    gradient = {};
+    std::vector<Message> blocks;
+    {
+      const auto phase = comm.phase("quantisation");
+      co_await comm.compute(setup_.prices.quantise.of(setup_.space.components));
+      for (int rank = 0; rank < size; ++rank) {
+        blocks.push_back(quantised(reduction_.cut(mine, {rank, rank + 1}, size), key));
+      }
+    }
+    Task<Message> summing = sum_of_blocks(comm, blocks);
+    Message sum = co_await std::move(summing);
+    {
+      const auto phase = comm.phase("quantisation");
+      co_await comm.compute(setup_.prices.quantise.of(length_of(own)) * (size + 1));
+      sum = quantised(sum, mix(key));
+    }
+    Concatenation all = Concatenation::of(comm.rank(), sum);
+    {
+      const auto phase = comm.phase("allgather");
+      all = co_await allgather_ring(comm, sum);
+    }
+    const auto phase = comm.phase("quantisation");
+    co_await comm.compute(setup_.prices.quantise.of(setup_.space.components));
+    Words sent;
+    for (const Message& block : blocks) sent += block.words;
+    const Message contributed = reduction_.join(blocks);
+    co_return Reduced{.sum = stream_of_gathered(all, reduction_),
+                      .contributed = stream_from(contributed.payload),
+                      .gathered = all.message().words,
+                      .sent = sent};
+  }
+
+ private:
+  [[nodiscard]] std::int64_t length_of(int rank) const {
+    const std::int64_t n = setup_.space.components;
+    return part_begin(n, setup_.ranks, rank + 1) - part_begin(n, setup_.ranks, rank);
+  }
+  [[nodiscard]] Message quantised(const Message& block, std::uint64_t key) const {
+    const DenseBlock values = DenseBlock::from(block.payload);
+    return {quantiser_.quantised(values, setup_.space, key).payload(),
+            quantiser_.words(block.words.value())};
+  }
+
+  /// Sends every rank its block, and adds those that come for this one.
+  Task<Message> sum_of_blocks(Communicator& comm, std::span<const Message> blocks) const {
+    const auto phase = comm.phase("alltoall");
+    const int size = comm.size();
+    const int own = comm.rank().value();
+    const Words words(length_of(own));
+    const Part part{{own, own + 1}, size};
+    Message total = blocks[static_cast<std::size_t>(own)];
+    total.words = words;
+    for (int step = 1; step < size; ++step) {
+      const int to = (own + step) % size;
+      const Rank from((own + size - step) % size);
+      Message theirs = co_await comm.sendrecv(Rank(to), blocks[static_cast<std::size_t>(to)], from,
+                                              kAlltoallTag);
+      theirs.words = words;
+      Summed summed = reduction_.sum(total, theirs, part);
+      co_await comm.compute(summed.work);
+      total = std::move(summed.message);
+    }
+    co_return total;
+  }
+
+  const SchemeSetup& setup_;
+  GradientReduction reduction_;
+  Quantiser quantiser_;
+};
+
+Cost quantised_alltoall_cost(const CostInput& in) {
+  const auto bits = static_cast<int>(in.options->integer("bits"));
+  const double p = in.ranks;
+  const auto n = static_cast<double>(in.n);
+  const auto run = [&](std::int64_t length) {
+    const auto words = static_cast<double>(Quantiser{.bits = bits}.words(length).value());
+    return Terms{2 * (p - 1), 2 * (p - 1) * words, (p - 1) * static_cast<double>(length)};
+  };
+  const Interval ends{run(in.n / in.ranks), run((in.n + in.ranks - 1) / in.ranks)};
+  const double share = (p - 1) / p;
+  return interval_cost({0, 2 * n * share * bits / 32, n * share}, ends);
+}
+
+SchemeInfo quantised_alltoall_scheme(std::vector<OptionInfo> options) {
+  return {.name = "quantised_alltoall",
+          .summary = "quantised blocks all to all, summed once, quantised again and gathered",
+          .source = "ZeRO++ (arXiv:2306.10209), qgZ; 1-bit Adam (ICML 2021), compressed allreduce",
+          .paper = {.latency = "2 (P-1)", .words = "2n bits/32 (P-1)/P", .reduced = "n (P-1)/P"},
+          .exact_when = "P divides n",
+          .added = "rounding up to words; scales",
+          .dense = true,
+          .quantised = true,
+          .options = std::move(options),
+          .run_cost = quantised_alltoall_cost,
+          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+            return std::make_unique<QuantisedAlltoall>(setup);
+          }};
+}
+
 SchemeInfo quantised_scheme(std::string name, std::string summary, std::string source,
                             std::string words, std::vector<OptionInfo> options,
                             Compressing compressing) {
@@ -136,7 +252,8 @@ std::vector<SchemeInfo> quantised_schemes() {
                            {signs, sign_words, price_of_signs}),
           quantised_scheme("qsgd", "values in few bits, gathered around a ring",
                            "DRAGONN (ICML 2022), Figure 7; QSGD (NIPS 2017)", "n bits/32 (P-1)",
-                           {bits}, {qsgd, qsgd_words, price_of_qsgd})};
+                           {bits}, {qsgd, qsgd_words, price_of_qsgd}),
+          quantised_alltoall_scheme({bits})};
 }
 
 }  // namespace thinwire::algorithms

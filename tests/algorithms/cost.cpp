@@ -30,7 +30,7 @@ namespace {
 using GivenOptions = std::map<std::string, OptionValue>;
 
 double seconds(const Terms& terms, double gamma = 0) {
-  return formula(terms.messages, terms.words) + gamma * terms.reduced;
+  return formula(terms.messages, terms.words) + gamma * terms.reduced + terms.seconds;
 }
 
 Interval run_interval(const Cost& cost) {
@@ -92,13 +92,18 @@ bool is_exact(const std::string& name, int ranks, std::int64_t n) {
     return core == number || n % core == 0;
   };
   if (name == "dense_rabenseifner" || name == "dense_ovlp") return rabenseifner(ranks);
-  if (name == "dense_double_tree") return ranks == 1;
+  if (name == "dense_double_tree" || name == "dense_auto" || name.starts_with("nccl_")) {
+    return ranks == 1;
+  }
   if (name == "dense_nonoverlapping") return std::has_single_bit(static_cast<unsigned>(ranks));
   if (name == "alltoall_bruck") return n % ranks == 0;
+  if (name == "quantised_alltoall") return n % ranks == 0;
   if (name.rfind("hierarchical_", 0) != 0) return true;
-  const int nodes = (ranks + 7) / 8;
-  const bool even = nodes == 1 || test::ceil_log2(ranks - 8 * (nodes - 1)) == 3;
-  return even && (name == "hierarchical_ring" || rabenseifner(nodes));
+  const int node = std::min(ranks, 8);
+  if (ranks % node != 0 || n % node != 0) return false;
+  const int nodes = ranks / node;
+  const auto core = static_cast<int>(std::bit_floor(static_cast<unsigned>(nodes)));
+  return name == "hierarchical_ring" || core == nodes || n / node % core == 0;
 }
 
 bool balanced(const RunReport& report) {

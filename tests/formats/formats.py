@@ -432,7 +432,7 @@ def benchmark_texts(folder):
         65536          640         1.00 {times[0]:12.2f}         1.00
       1048576           40         1.00 {times[1]:12.2f}         1.00
 """)
-    for name, description, facts in (("nccl", gpu, "algorithm=ring,nodes=2,tasks_per_node=4"),
+    for name, description, facts in (("nccl", gpu, "algorithm=dense_ring,nodes=2,tasks_per_node=4"),
                                      ("osu", machine, "algorithm=dense_ring,nodes=2,tasks_per_node=4"),
                                      ("imb", machine, "algorithm=dense_ring,tasks_per_node=4")):
         ended = subprocess.run(

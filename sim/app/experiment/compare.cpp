@@ -58,7 +58,8 @@ Comparison compare(const Row& row, double tolerance) {
   const auto value = [&](algorithms::Terms terms) {
     return has_clock ? terms.messages * machine.alpha.value() +
                            terms.words * machine.beta_per_word.value() +
-                           terms.reduced * machine.gamma(row.point.space.components).value()
+                           terms.reduced * machine.gamma(row.point.space.components).value() +
+                           terms.seconds
                      : terms.messages;
   };
 
@@ -71,7 +72,8 @@ Comparison compare(const Row& row, double tolerance) {
       .granule = row.point.space.granule,
       .tensors = &row.point.tensors,
       .alpha = machine.alpha,
-      .beta_per_word = machine.beta_per_word};
+      .beta_per_word = machine.beta_per_word,
+      .node = machine.node};
   if (row.outcome && row.outcome->selection) {
     in.selected = selected_in(*row.outcome, scheme);
     in.result = row.outcome->result_components;

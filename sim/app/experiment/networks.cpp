@@ -20,12 +20,37 @@ namespace thinwire::experiment {
 
 namespace {
 
+/// The number of ranks on a node, if those of each node follow one another and all nodes but the
+/// last have as many; otherwise, and where hosts are nodes of their own, 0.
+int ranks_of_node(const topologies::Platform& platform,
+                  const std::vector<topologies::HostIndex>& hosts) {
+  std::vector<std::string_view> nodes;
+  std::vector<std::size_t> first;  // the first rank of each node
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    const std::string_view node = platform.hosts()[hosts[rank]].node;
+    if (nodes.empty() || nodes.back() != node) {
+      nodes.push_back(node);
+      first.push_back(rank);
+    }
+  }
+  const std::size_t size = first.size() > 1 ? first[1] : hosts.size();
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const std::size_t end = i + 1 < first.size() ? first[i + 1] : hosts.size();
+    const bool last = i + 1 == first.size();
+    if (end - first[i] > size || (!last && end - first[i] != size)) return 0;
+  }
+  std::ranges::sort(nodes);
+  const bool apart = std::ranges::adjacent_find(nodes) == nodes.end();
+  return apart && size > 1 ? static_cast<int>(size) : 0;
+}
+
 Machine machine_of(const Point& point, const topologies::Platform& platform,
                    const std::vector<topologies::HostIndex>& hosts) {
   const topologies::EndToEnd ends = topologies::end_to_end(platform, hosts);
   Machine machine = point.machine;
   machine.alpha = ends.alpha;
   machine.beta_per_word = ends.beta_per_word;
+  machine.node = ranks_of_node(platform, hosts);
   return machine;
 }
 

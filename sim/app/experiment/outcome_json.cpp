@@ -221,6 +221,7 @@ Json to_json(const Outcome& outcome, bool has_clock) {
       {"phases", phases},
       {"links", outcome.links.empty() ? Json() : links},
       {"by_rank", outcome.by_rank.empty() ? Json() : by_rank}};
+  if (outcome.machine.node > 0) json["node"] = outcome.machine.node;
   if (outcome.measured) json["measured"] = to_json(*outcome.measured);
   return json;
 }
@@ -234,6 +235,7 @@ Outcome outcome_from(const JsonNode& node, const Machine& given) {
   outcome.machine = given;
   outcome.machine.alpha = Seconds(node.at("alpha_s").number());
   outcome.machine.beta_per_word = Seconds(node.at("beta_s_per_word").number());
+  if (given_there("node")) outcome.machine.node = static_cast<int>(node.at("node").number());
   if (!node.at("alphabeta_time_s").json().is_null()) {
     outcome.alphabeta_time = seconds_from(node.at("alphabeta_time_s"));
   }

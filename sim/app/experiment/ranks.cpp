@@ -172,6 +172,7 @@ algorithms::SchemeSetup PointRanks::make_setup(const Machine& machine) {
       .shared = &shared_,
       .alpha = machine.alpha,
       .beta_per_word = machine.beta_per_word,
+      .node = machine.node,
       .seed = point_.seed,
       .tensors = training_ && point_.tensors.empty() ? training_->tensors : point_.tensors};
 

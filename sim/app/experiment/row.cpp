@@ -27,6 +27,19 @@ Status status_from(const JsonNode& node) {
   return static_cast<Status>(found - kStatusNames.begin());
 }
 
+/// The point of a row. Every row names all options, so one that is absent is younger than the row:
+/// hierarchical schemes had leaders before they had the option.
+Json point_of_row(const Json& point) {
+  Json known = point;
+  if (!point.is_object() || !point.contains("scheme") || !point.contains("options")) return known;
+  const Json& scheme = point.at("scheme");
+  if (scheme == "hierarchical_ring" || scheme == "hierarchical_rabenseifner") {
+    Json& options = known["options"];
+    if (options.is_object() && !options.contains("leader")) options["leader"] = true;
+  }
+  return known;
+}
+
 }  // namespace
 
 Row failed_row(const std::string& sweep, const Point& point, const std::string& reason) {
@@ -76,7 +89,7 @@ Row row_from(const Json& json, const std::string& origin) {
   Row row{.sweep = node.at("sweep").text(),
           .key = node.at("key").text(),
           .version = node.at("version").text(),
-          .point = point_from(node.at("point").json(), origin + ": /point"),
+          .point = point_from(point_of_row(node.at("point").json()), origin + ": /point"),
           .status = status_from(node.at("status")),
           .reason = node.at("reason").json().is_null() ? "" : node.at("reason").text(),
           .outcome = {},

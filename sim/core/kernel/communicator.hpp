@@ -99,8 +99,7 @@ class Communicator {
   [[nodiscard]] WaitAllAwaiter wait_all(std::span<const Request> requests);
   /// co_await returns the position of the request that completes first, and its Message. The others
   /// remain to be waited for. Of several that are complete at the same time it is the first.
-  /// `requests`, at least one, must outlive the expression. Throws SimulationError on networks that
-  /// cannot do this (mpi).
+  /// `requests`, at least one, must outlive the expression.
   [[nodiscard]] WaitAnyAwaiter wait_any(std::span<const Request> requests);
   /// Sends and receives concurrently; co_await returns the received Message.
   [[nodiscard]] SendrecvAwaiter sendrecv(Rank to, Message message, Rank from, Tag tag);

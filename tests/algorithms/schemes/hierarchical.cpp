@@ -39,11 +39,14 @@ struct HierarchicalOutcome {
   double time = 0;
 };
 
+enum class NodeUse { leader, rails };
+
 HierarchicalOutcome run(const std::string& name, int ranks, std::int64_t node, std::int64_t n,
-                        Seconds gamma = Seconds(0)) {
+                        Seconds gamma = Seconds(0), NodeUse use = NodeUse::leader) {
   const GradientSpace space{.components = n, .granule = std::max<std::int64_t>(1, n / 100)};
   test::Networks networks;
-  SchemeRanks scheme(find_scheme(name), ranks, space, 0, {{"node", node}}, gamma);
+  SchemeRanks scheme(find_scheme(name), ranks, space, 0,
+                     {{"node", node}, {"leader", use == NodeUse::leader}}, gamma);
   HierarchicalOutcome outcome;
   outcome.cost = scheme.cost(1);
   outcome.low = outcome.cost.counted.low + outcome.cost.added.low;
@@ -64,14 +67,19 @@ TEST_CASE("Hierarchical schemes give every rank the sum whatever the size of a n
         CAPTURE(node);
         test::Networks networks;
         info.options.front().fallback = node;
-        CHECK(test::dense_conforms(networks.alphabeta, info, ranks, {203, 1}));
-        CHECK(test::dense_conforms(networks.counting, info, ranks, {203, 4}));
+        for (const bool leader : {false, true}) {
+          CAPTURE(leader);
+          info.options.back().fallback = leader;
+          CHECK(test::dense_conforms(networks.alphabeta, info, ranks, {203, 1}));
+          CHECK(test::dense_conforms(networks.counting, info, ranks, {203, 4}));
+          CHECK(test::dense_conforms(networks.alphabeta, info, ranks, {5, 1}));
+        }
       }
     }
   }
 }
 
-TEST_CASE("Hierarchical schemes cost their formula exactly where nodes are alike") {
+TEST_CASE("Leaders cost their formula exactly where nodes are alike") {
   for (const std::int64_t node : {1, 2, 4, 5, 8}) {
     for (const int nodes : {1, 2, 3, 4, 7, 8, 16}) {
       for (const std::int64_t n : {1, 10, 1000, 128037}) {
@@ -113,9 +121,12 @@ TEST_CASE("Hierarchical schemes take a time within their interval at any P, n an
       CAPTURE(ranks);
       CAPTURE(node);
       CAPTURE(n);
-      const HierarchicalOutcome outcome = run(name, ranks, node, n);
+      const NodeUse use = i % 2 == 0 ? NodeUse::leader : NodeUse::rails;
+      CAPTURE(i);
+      const HierarchicalOutcome outcome = run(name, ranks, node, n, Seconds(0), use);
       CHECK(outcome.time >= seconds_of(outcome.low) * (1 - 1e-9));
       CHECK(outcome.time <= seconds_of(outcome.high) * (1 + 1e-9));
+      if (outcome.cost.exact) CHECK(outcome.time == exactly(seconds_of(outcome.low)));
       uneven = uneven || !outcome.cost.exact;
     }
   }
@@ -141,6 +152,42 @@ TEST_CASE("A node of one rank or of all is the flat scheme or a tree") {
       CHECK(run("hierarchical_ring", ranks, node, 1000).time ==
             exactly(formula(2 * height, 2000 * height)));
     }
+  }
+}
+
+TEST_CASE("Schemes over rails cost their formula exactly where nodes and pieces are alike") {
+  for (const std::int64_t node : {1, 2, 4, 5, 8}) {
+    for (const int nodes : {1, 2, 3, 4, 8}) {
+      const int ranks = static_cast<int>(node) * nodes;
+      const std::int64_t n = 960 * node;
+      CAPTURE(node);
+      CAPTURE(ranks);
+      const auto words = static_cast<double>(n);
+      const auto inside = static_cast<double>(2 * (node - 1));
+      const HierarchicalOutcome ring =
+          run("hierarchical_ring", ranks, node, n, Seconds(0), NodeUse::rails);
+      CHECK(ring.cost.exact);
+      CHECK(ring.time == exactly(seconds_of(ring.low)));
+      CHECK(ring.low.messages == inside + 2 * (nodes - 1));
+      CHECK(ring.low.words == doctest::Approx(2 * words * (ranks - 1) / ranks));
+      const HierarchicalOutcome rabenseifner =
+          run("hierarchical_rabenseifner", ranks, node, n, Seconds(0), NodeUse::rails);
+      CHECK(rabenseifner.cost.exact);
+      CHECK(rabenseifner.time == exactly(seconds_of(rabenseifner.low)));
+    }
+  }
+}
+
+TEST_CASE("Over rails each rank carries its part between nodes") {
+  const HierarchicalOutcome outcome =
+      run("hierarchical_ring", 8, 4, 800, Seconds(0), NodeUse::rails);
+  CHECK(outcome.time == exactly(formula(8, 1400)));  // the worked example
+  const auto at = std::ranges::find(outcome.report.phases, "along_rails");
+  REQUIRE(at != outcome.report.phases.end());
+  for (const RankReport& rank : outcome.report.ranks) {
+    const Traffic& along =
+        rank.by_phase[static_cast<std::size_t>(at - outcome.report.phases.begin())];
+    CHECK(along.words_sent == Words(200));
   }
 }
 

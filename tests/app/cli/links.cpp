@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -35,6 +37,63 @@ TEST_CASE("settings that network links cannot take are refused in one line") {
     CAPTURE(std::string(arguments));
     check_refused(run_program(std::string("run -n 1000 -P 4 --network links ") + arguments), what);
   }
+}
+
+namespace {
+
+/// The times of points on nodes of 8 GPUs with a NIC each, by scheme and components.
+std::map<std::pair<std::string, std::int64_t>, double> times_on_nodes(const std::string& point) {
+  const Ended ended = run_program(
+      "run --network links --platform nvlink_ib --set granule=1024 --format jsonl "
+      "--scheme " +
+      point);
+  CHECK(ended.exit_code == 0);
+  std::map<std::pair<std::string, std::int64_t>, double> times;
+  std::istringstream lines(ended.out);
+  for (std::string line; std::getline(lines, line);) {
+    const auto row = nlohmann::json::parse(line);
+    CHECK(row.at("result").at("ranks_agree") == true);
+    times[{row.at("point").at("scheme"), row.at("point").at("components")}] =
+        row.at("result").at("time_s");
+  }
+  return times;
+}
+
+}  // namespace
+
+TEST_CASE("Dense schemes that know the nodes are faster than a flat ring from a megabyte on") {
+  const auto times = times_on_nodes(
+      "dense_ring,nccl_ring,nccl_tree,hierarchical_ring,hierarchical_rabenseifner -P 64 "
+      "--sizes 1M,64M");
+  for (const std::int64_t n : {1 << 18, 1 << 24}) {
+    CAPTURE(n);
+    for (const char* scheme : {"hierarchical_ring", "hierarchical_rabenseifner"}) {
+      CAPTURE(scheme);
+      CHECK(times.at({scheme, n}) <= times.at({"dense_ring", n}));
+    }
+  }
+  // Eight NICs instead of one.
+  for (const char* scheme : {"nccl_ring", "nccl_tree"}) {
+    CAPTURE(scheme);
+    CHECK(3 * times.at({scheme, 1 << 24}) < times.at({"dense_ring", 1 << 24}));
+  }
+}
+
+TEST_CASE("Hierarchical schemes take the ranks of a node from the platform") {
+  const auto json = [](const std::string& more) {
+    const Ended ended = run_program(
+        "run --scheme hierarchical_ring -n 48000 --network links --format jsonl " + more);
+    return nlohmann::json::parse(ended.out).at("result");
+  };
+  const auto nodes = json("--platform exdyna_v100 -P 12");
+  CHECK(nodes.at("node") == 8);
+  CHECK(json("--platform exdyna_v100 -P 12 --set options.node=4").at("time_s") !=
+        nodes.at("time_s"));
+  CHECK(json("--platform exdyna_v100 -P 12 --set options.node=8").at("time_s") ==
+        nodes.at("time_s"));
+  // Ranks that do not follow one another on a node, and hosts that are nodes of their own.
+  CHECK_FALSE(json("--platform exdyna_v100 -P 12 --placement round_robin").contains("node"));
+  CHECK_FALSE(json("--platform gige_star -P 4").contains("node"));
 }
 
 TEST_CASE("settings of network links are refused on any other network") {

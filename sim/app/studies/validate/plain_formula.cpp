@@ -23,10 +23,14 @@ Vector as_vector(const algorithms::Terms& terms) {
 
 double dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
+double predicted(const algorithms::Terms& terms, const Vector& parameters) {
+  return dot(as_vector(terms), parameters) + terms.seconds;
+}
+
 double misfit(const std::vector<TimedTerms>& rows, const Vector& parameters) {
   double sum = 0;
   for (const TimedTerms& row : rows) {
-    const double log = std::log(dot(as_vector(row.terms), parameters) / row.seconds);
+    const double log = std::log(predicted(row.terms, parameters) / row.seconds);
     sum += log * log;
   }
   return sum;
@@ -43,7 +47,7 @@ Vector descend(const std::vector<TimedTerms>& rows, Vector parameters) {
     Vector slope(kParameters);
     for (const TimedTerms& row : rows) {
       const Vector terms = as_vector(row.terms);
-      const double value = dot(terms, parameters);
+      const double value = predicted(row.terms, parameters);
       const double log = std::log(value / row.seconds);
       Vector share(kParameters);
       for (std::size_t i = 0; i < kParameters; ++i) share[i] = terms[i] * parameters[i] / value;
@@ -83,12 +87,12 @@ Vector descend(const std::vector<TimedTerms>& rows, Vector parameters) {
 }  // namespace
 
 double PlainMachine::seconds(const algorithms::Terms& terms) const {
-  return dot(as_vector(terms), {alpha.value(), beta_per_word.value(), gamma_per_word.value()});
+  return predicted(terms, {alpha.value(), beta_per_word.value(), gamma_per_word.value()});
 }
 
 algorithms::Terms terms_of(const std::string& scheme,
                            const std::map<std::string, algorithms::OptionValue>& given, int ranks,
-                           std::int64_t elements) {
+                           std::int64_t elements, int node) {
   const algorithms::SchemeInfo info = algorithms::find_scheme(scheme);
   const algorithms::Options options(info.options, given);
   const std::vector<std::int64_t> tensors;
@@ -96,7 +100,8 @@ algorithms::Terms terms_of(const std::string& scheme,
                                               .n = elements,
                                               .k = elements,
                                               .options = &options,
-                                              .tensors = &tensors})
+                                              .tensors = &tensors,
+                                              .node = node})
                                        .run();
   return 0.5 * (run.low + run.high);
 }

@@ -115,7 +115,8 @@ class Planner {
                             .simulated = {},
                             .plain = {}});
     terms_.push_back(row.point ? terms_of(*row.point)
-                               : terms_of(found.scheme, found.options, ranks, row.elements));
+                               : terms_of(found.scheme, found.options, ranks, row.elements,
+                                          row.tasks_per_node > 1 ? row.tasks_per_node : 0));
   }
 
   Validation finish() {

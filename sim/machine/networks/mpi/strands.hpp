@@ -30,11 +30,13 @@ class MpiStrand final : public Communicator {
 
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override;
   [[nodiscard]] Request irecv(Rank from, Tag tag) override;
+  /// Work takes no time here, as in spend().
+  [[nodiscard]] Request start_work(Seconds work) override;
   [[nodiscard]] Seconds now() const override;
 
   /// Whether it waits for something, and whether it can be resumed.
   [[nodiscard]] bool is_parked() const { return static_cast<bool>(waiting_); }
-  [[nodiscard]] bool can_resume() const { return is_parked() && pending_ == 0; }
+  [[nodiscard]] bool can_resume() const { return is_parked() && pending_ <= 0; }
   void resume() { std::exchange(waiting_, {}).resume(); }
   Ledger& books() { return ledger_; }
 
@@ -44,6 +46,11 @@ class MpiStrand final : public Communicator {
   void park(std::span<const Request> /*requests*/, std::coroutine_handle<> waiting) override {
     waiting_ = waiting;
   }
+  bool complete_any(std::span<const Request> requests) override;
+  void park_any(std::span<const Request> requests, std::coroutine_handle<> waiting) override {
+    park(requests, waiting);
+  }
+  std::size_t first_complete(std::span<const Request> requests) override;
   Message finish(Request request) override;
   void spend(Seconds /*work*/) override {}
   void enter_phase(std::string_view name) override { ledger_.enter(name, now()); }
@@ -54,7 +61,7 @@ class MpiStrand final : public Communicator {
   Strand strand_;
   Ledger ledger_;
   std::coroutine_handle<> waiting_;
-  int pending_ = 0;  ///< operations that it waits for
+  int pending_ = 0;  ///< operations that it waits for; below 0 if more than one of any is done
 };
 
 /// One run of a rank: its own program, and those that it starts.
@@ -187,6 +194,12 @@ inline Request MpiStrand::irecv(Rank from, Tag tag) {
   return Request{run_.transport().receive(strand_, from, tag)};
 }
 
+inline Request MpiStrand::start_work(Seconds /*work*/) {
+  const MpiTransport::Index index = run_.transport().begin_local();
+  run_.transport().complete_local(index, {});
+  return Request{index};
+}
+
 inline Seconds MpiStrand::now() const { return run_.now(); }
 
 inline Request MpiStrand::start_program(StartedProgram program) {
@@ -206,6 +219,35 @@ inline bool MpiStrand::complete(std::span<const Request> requests) {
     if (run_.other_can_run(strand_) || !transport.progress(run_.may_wait())) return false;
   }
   return true;
+}
+
+inline bool MpiStrand::complete_any(std::span<const Request> requests) {
+  MpiTransport& transport = run_.transport();
+  const auto index_of = [](Request request) {
+    return static_cast<MpiTransport::Index>(request.token);
+  };
+  if (std::ranges::any_of(requests,
+                          [&](Request request) { return transport.is_done(index_of(request)); })) {
+    return true;
+  }
+  pending_ = 1;
+  for (const Request request : requests) transport.watch(index_of(request), pending_);
+  while (pending_ > 0) {
+    if (run_.other_can_run(strand_) || !transport.progress(run_.may_wait())) return false;
+  }
+  return true;
+}
+
+inline std::size_t MpiStrand::first_complete(std::span<const Request> requests) {
+  MpiTransport& transport = run_.transport();
+  std::size_t first = requests.size();
+  for (std::size_t i = requests.size(); i-- > 0;) {
+    const auto index = static_cast<MpiTransport::Index>(requests[i].token);
+    transport.forget(index);
+    if (transport.is_done(index)) first = i;
+  }
+  pending_ = 0;
+  return first;
 }
 
 inline Message MpiStrand::finish(Request request) {

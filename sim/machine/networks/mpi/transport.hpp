@@ -56,6 +56,8 @@ class MpiTransport {
   }
   /// Lets the completion of an operation that is not done decrement `pending`.
   void watch(Index index, int& pending) { operations_[index].watcher = &pending; }
+  /// Ends what watch() has begun.
+  void forget(Index index) { operations_[index].watcher = nullptr; }
   /// The message of a complete operation, which ends with that.
   [[nodiscard]] Message take(Index index);
 

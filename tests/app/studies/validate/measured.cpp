@@ -279,7 +279,7 @@ TEST_CASE("Algorithms are schemes by their library's names, or are none for a re
   CHECK(of("CRAY_MPICH", "allreduce", "recursive_doubling_mpich").scheme ==
         "dense_recursive_doubling");
   CHECK(of("CRAY_MPICH", "allreduce", "ring_over").scheme == "dense_ring");
-  CHECK(of("NCCL", "allreduce", "tree").scheme == "dense_double_tree");
+  CHECK(of("NCCL", "allreduce", "tree").scheme == "nccl_tree");
   CHECK(of("mine", "allreduce", "dense_ring").scheme == "dense_ring");
   // Without a segment size Open MPI's segmented ring is its ring.
   CHECK(of("OMPI", "allreduce", "ring_segmented_ompi").scheme == "dense_ring");

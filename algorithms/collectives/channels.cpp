@@ -1,0 +1,468 @@
+#include "algorithms/collectives/channels.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <span>
+#include <utility>
+
+#include "algorithms/collectives/double_tree.hpp"
+#include "algorithms/collectives/tags.hpp"
+
+namespace thinwire::algorithms {
+
+namespace {
+
+/// The remainder of a division, from 0 to size - 1.
+int modulo(int number, int size) { return ((number % size) + size) % size; }
+
+Tag tag_of(int lane) { return Tag(kFirstChannelTag.value() + lane); }
+
+/// Operations under way, and what each of them is for.
+template <class Purpose>
+class Flying {
+ public:
+  void add(Request request, Purpose purpose) {
+    requests_.push_back(request);
+    purposes_.push_back(purpose);
+  }
+  [[nodiscard]] std::span<const Request> requests() const { return requests_; }
+  [[nodiscard]] Purpose take(std::size_t position) {
+    const Purpose purpose = purposes_[position];
+    requests_[position] = requests_.back();
+    purposes_[position] = purposes_.back();
+    requests_.pop_back();
+    purposes_.pop_back();
+    return purpose;
+  }
+
+ private:
+  std::vector<Request> requests_;
+  std::vector<Purpose> purposes_;
+};
+
+/// How messages of one rank travel.
+class Wire {
+ public:
+  Wire(Nodes nodes, int rank, LineFormat format) : nodes_(nodes), rank_(rank), format_(format) {}
+
+  [[nodiscard]] Message packed(Message message) const {
+    message.words = format_.wire(message.words);
+    return message;
+  }
+  /// The time that the protocol takes for a message from another rank.
+  [[nodiscard]] Seconds delay(int from) const {
+    return nodes_.node_of(from) == nodes_.node_of(rank_) ? format_.in_node : format_.between_nodes;
+  }
+
+ private:
+  Nodes nodes_;
+  int rank_;
+  LineFormat format_;
+};
+
+enum class RingEvent : std::uint8_t { sent, received, delayed };
+
+/// What a rank does on the ring of one channel: exchange after exchange, each of which sends what
+/// the one before has yielded. Receives are posted ahead, as NCCL's buffers have 8 slots.
+struct RingLane {
+  RingLane(Nodes nodes, int rank, int channel)
+      : ring(nodes, channel),
+        position(ring.position_of(rank)),
+        size(nodes.ranks),
+        tag(tag_of(channel)) {
+    next = Rank(ring.rank_at(modulo(position + 1, size)));
+    previous = Rank(ring.rank_at(modulo(position - 1, size)));
+  }
+
+  /// The exchanges of one way around: a reduce-scatter and an allgather.
+  [[nodiscard]] int exchanges() const { return 2 * (size - 1); }
+  /// The piece that the current exchange receives, among all pieces of the value.
+  [[nodiscard]] int received_piece() const {
+    return first_piece + step / exchanges() * size +
+           modulo(position - step % exchanges() - 1, size);
+  }
+  /// The piece that the first exchange of the current way around sends.
+  [[nodiscard]] int own_piece() const { return first_piece + step / exchanges() * size + position; }
+  [[nodiscard]] bool begins() const { return step % exchanges() == 0; }
+  [[nodiscard]] bool sums() const { return step % exchanges() < size - 1; }
+  /// Whether what the current exchange receives is a part of the result, once it is summed.
+  [[nodiscard]] bool completes() const { return step % exchanges() >= size - 2; }
+
+  static constexpr int kSlots = 8;
+
+  ChannelRing ring;
+  int position;
+  int size;
+  Tag tag;
+  Rank next;
+  Rank previous;
+  int first_piece = 0;
+  int step = 0;                       ///< of the exchange whose message is used next
+  int posted = 0;                     ///< receives
+  std::deque<Request> receives = {};  ///< in order, without the one that is waited for
+  std::deque<Request> sends = {};     ///< likewise
+  std::deque<Message> delayed = {};   ///< that have arrived, and are not received yet
+  bool receiving = false;
+  bool sending = false;
+};
+
+/// The rings of one rank.
+class RingChannels {
+ public:
+  RingChannels(Communicator& comm, Wire wire, Message mine, const Reduction& reduction,
+               int channels, int loops)
+      : comm_(comm),
+        wire_(wire),
+        mine_(std::move(mine)),
+        reduction_(reduction),
+        loops_(loops),
+        pieces_(channels * loops * comm.size()),
+        total_(static_cast<std::size_t>(pieces_)) {}
+
+  void add(Nodes nodes, int channel) {
+    RingLane lane(nodes, comm_.rank().value(), channel);
+    lane.first_piece = channel * loops_ * comm_.size();
+    lanes_.push_back(std::move(lane));
+  }
+
+  Task<Message> run() {
+    for (int lane = 0; lane < static_cast<int>(lanes_.size()); ++lane) begin_exchange(lane, {});
+    while (!flying_.requests().empty()) {
+      auto first = co_await comm_.wait_any(flying_.requests());
+      const RingPurpose purpose = flying_.take(first.position);
+      RingLane& lane = at(purpose.lane);
+      Message received = std::move(first.message);
+      switch (purpose.event) {
+        case RingEvent::sent:
+          lane.sending = false;
+          watch(purpose.lane);
+          continue;
+        case RingEvent::received: {
+          lane.receiving = false;
+          watch(purpose.lane);
+          const Seconds delay = wire_.delay(lane.previous.value());
+          if (delay > Seconds(0)) {
+            lane.delayed.push_back(std::move(received));
+            flying_.add(comm_.start_work(delay), {RingEvent::delayed, purpose.lane});
+            continue;
+          }
+          break;
+        }
+        case RingEvent::delayed:
+          received = std::move(lane.delayed.front());
+          lane.delayed.pop_front();
+          break;
+      }
+      const int piece = lane.received_piece();
+      const Message own = piece_of_mine(piece);
+      received.words = own.words;
+      if (lane.sums()) {
+        Summed summed = reduction_.sum(own, received);
+        co_await comm_.compute(summed.work);
+        received = std::move(summed.message);
+      }
+      if (lane.completes()) total_[static_cast<std::size_t>(piece)] = received;
+      ++lane.step;
+      begin_exchange(purpose.lane, std::move(received));
+    }
+    co_return reduction_.join(total_);
+  }
+
+ private:
+  struct RingPurpose {
+    RingEvent event;
+    int lane;
+  };
+
+  [[nodiscard]] RingLane& at(int lane) { return lanes_[static_cast<std::size_t>(lane)]; }
+  [[nodiscard]] Message piece_of_mine(int piece) const {
+    return reduction_.cut(mine_, {piece, piece + 1}, pieces_);
+  }
+
+  /// Sends what the exchange before has yielded, or the own piece if it is the first one of a way
+  /// around, and posts receives.
+  void begin_exchange(int number, Message moving) {
+    RingLane& lane = at(number);
+    const int exchanges = loops_ * lane.exchanges();
+    if (lane.step == exchanges) return;
+    for (; lane.posted < std::min(exchanges, lane.step + RingLane::kSlots); ++lane.posted) {
+      lane.receives.push_back(comm_.irecv(lane.previous, lane.tag));
+    }
+    if (lane.begins()) moving = piece_of_mine(lane.own_piece());
+    lane.sends.push_back(comm_.isend(lane.next, lane.tag, wire_.packed(std::move(moving))));
+    watch(number);
+  }
+  /// Waits for the oldest receive and the oldest send of a ring.
+  void watch(int number) {
+    RingLane& lane = at(number);
+    if (!lane.receiving && !lane.receives.empty()) {
+      flying_.add(lane.receives.front(), {RingEvent::received, number});
+      lane.receives.pop_front();
+      lane.receiving = true;
+    }
+    if (!lane.sending && !lane.sends.empty()) {
+      flying_.add(lane.sends.front(), {RingEvent::sent, number});
+      lane.sends.pop_front();
+      lane.sending = true;
+    }
+  }
+
+  Communicator& comm_;
+  Wire wire_;
+  Message mine_;
+  const Reduction& reduction_;
+  int loops_;
+  int pieces_;
+  std::vector<Message> total_;
+  std::vector<RingLane> lanes_;
+  Flying<RingPurpose> flying_;
+};
+
+/// Where an event of a tree belongs to: a tree, and one of the neighbours there.
+enum class TreeEvent : std::uint8_t { sent, received, delayed };
+struct TreePurpose {
+  TreeEvent event;
+  int lane;
+  int neighbour;
+};
+
+/// The messages to and from one neighbour of a rank in one tree.
+struct Neighbour {
+  Rank rank;
+  int to_receive = 0;                 ///< chunks that are not posted yet
+  std::deque<Message> received = {};  ///< and not used yet
+  std::deque<Message> delayed = {};   ///< that have arrived, and are not received yet
+  std::deque<Message> to_send = {};
+  bool sending = false;
+};
+
+/// What a rank does in one tree.
+struct TreeLane {
+  TreeLane(const ChannelTreePlace& place, Tag of_tree, int chunks) : tag(of_tree) {
+    for (const int child : place.children) {
+      neighbours.push_back({.rank = Rank(child), .to_receive = chunks});
+    }
+    children = neighbours.size();
+    if (place.parent) neighbours.push_back({.rank = Rank(*place.parent), .to_receive = chunks});
+  }
+  [[nodiscard]] bool is_root() const { return children == neighbours.size(); }
+
+  Tag tag;
+  std::vector<Neighbour> neighbours;  ///< the children, and then the parent
+  std::size_t children = 0;
+  int first_piece = 0;
+  int up = 0;    ///< chunks sent to the parent
+  int down = 0;  ///< chunks of the result
+};
+
+/// The trees of one rank.
+class TreeChannels {
+ public:
+  TreeChannels(Communicator& comm, Wire wire, Message mine, const Reduction& reduction, int chunks,
+               int pieces)
+      : comm_(comm),
+        wire_(wire),
+        mine_(std::move(mine)),
+        reduction_(reduction),
+        chunks_(chunks),
+        pieces_(pieces),
+        total_(static_cast<std::size_t>(pieces)) {}
+
+  void add(const ChannelTreePlace& place) {
+    const auto number = static_cast<int>(lanes_.size());
+    TreeLane lane(place, tag_of(number), chunks_);
+    lane.first_piece = number * chunks_;
+    lanes_.push_back(std::move(lane));
+  }
+
+  Task<Message> run() {
+    for (int lane = 0; lane < static_cast<int>(lanes_.size()); ++lane) {
+      for (int i = 0; i < static_cast<int>(at(lane).neighbours.size()); ++i) post(lane, i);
+    }
+    for (int lane = 0; lane < static_cast<int>(lanes_.size()); ++lane) co_await advance(lane);
+    while (!flying_.requests().empty()) {
+      auto first = co_await comm_.wait_any(flying_.requests());
+      const TreePurpose purpose = flying_.take(first.position);
+      Neighbour& neighbour = of(purpose.lane, purpose.neighbour);
+      switch (purpose.event) {
+        case TreeEvent::sent:
+          neighbour.sending = false;
+          send(purpose.lane, purpose.neighbour);
+          continue;
+        case TreeEvent::received: {
+          post(purpose.lane, purpose.neighbour);
+          const Seconds delay = wire_.delay(neighbour.rank.value());
+          if (delay > Seconds(0)) {
+            neighbour.delayed.push_back(std::move(first.message));
+            flying_.add(comm_.start_work(delay),
+                        {TreeEvent::delayed, purpose.lane, purpose.neighbour});
+            continue;
+          }
+          neighbour.received.push_back(std::move(first.message));
+          break;
+        }
+        case TreeEvent::delayed:
+          neighbour.received.push_back(std::move(neighbour.delayed.front()));
+          neighbour.delayed.pop_front();
+          break;
+      }
+      co_await advance(purpose.lane);
+    }
+    co_return reduction_.join(total_);
+  }
+
+ private:
+  [[nodiscard]] TreeLane& at(int lane) { return lanes_[static_cast<std::size_t>(lane)]; }
+  [[nodiscard]] Neighbour& of(int lane, int neighbour) {
+    return at(lane).neighbours[static_cast<std::size_t>(neighbour)];
+  }
+
+  /// Posts the receive of the next chunk from a neighbour, if there is one.
+  void post(int lane, int neighbour) {
+    Neighbour& from = of(lane, neighbour);
+    if (from.to_receive-- <= 0) return;
+    flying_.add(comm_.irecv(from.rank, at(lane).tag), {TreeEvent::received, lane, neighbour});
+  }
+  /// Sends the next chunk to a neighbour, if there is one and none is under way.
+  void send(int lane, int neighbour) {
+    Neighbour& to = of(lane, neighbour);
+    if (to.sending || to.to_send.empty()) return;
+    to.sending = true;
+    flying_.add(comm_.isend(to.rank, at(lane).tag, wire_.packed(std::move(to.to_send.front()))),
+                {TreeEvent::sent, lane, neighbour});
+    to.to_send.pop_front();
+  }
+  void send_down(int lane, const Message& sum) {
+    TreeLane& tree = at(lane);
+    total_[static_cast<std::size_t>(tree.first_piece + tree.down++)] = sum;
+    for (std::size_t child = 0; child < tree.children; ++child) {
+      tree.neighbours[child].to_send.push_back(sum);
+      send(lane, static_cast<int>(child));
+    }
+  }
+
+  /// Does what can be done with the chunks that are there.
+  Task<void> advance(int lane) {
+    TreeLane& tree = at(lane);
+    const std::span<Neighbour> children(tree.neighbours.data(), tree.children);
+    const auto has_chunk = [](const Neighbour& child) { return !child.received.empty(); };
+    while (tree.up < chunks_ && std::ranges::all_of(children, has_chunk)) {
+      const int piece = tree.first_piece + tree.up++;
+      Message partial = reduction_.cut(mine_, {piece, piece + 1}, pieces_);
+      const Words words = partial.words;
+      for (Neighbour& child : children) {
+        Message theirs = std::move(child.received.front());
+        child.received.pop_front();
+        theirs.words = words;
+        Summed summed = reduction_.sum(partial, theirs);
+        co_await comm_.compute(summed.work);
+        partial = std::move(summed.message);
+      }
+      if (tree.is_root()) {
+        send_down(lane, partial);
+      } else {
+        tree.neighbours.back().to_send.push_back(std::move(partial));
+        send(lane, static_cast<int>(tree.children));
+      }
+    }
+    while (!tree.is_root() && has_chunk(tree.neighbours.back())) {
+      Message sum = std::move(tree.neighbours.back().received.front());
+      tree.neighbours.back().received.pop_front();
+      const int piece = tree.first_piece + tree.down;
+      sum.words = reduction_.cut(mine_, {piece, piece + 1}, pieces_).words;
+      send_down(lane, sum);
+    }
+  }
+
+  Communicator& comm_;
+  Wire wire_;
+  Message mine_;
+  const Reduction& reduction_;
+  int chunks_;
+  int pieces_;
+  std::vector<Message> total_;
+  std::vector<TreeLane> lanes_;
+  Flying<TreePurpose> flying_;
+};
+
+}  // namespace
+
+int ChannelRing::position_of(int rank) const {
+  const int node = nodes_.node_of(rank);
+  const int size = nodes_.size_of(node);
+  const int place = rank - nodes_.first_of(node);
+  const int inside = node % 2 == 0 ? place - channel_ : channel_ - 1 - place;
+  return nodes_.first_of(node) + modulo(inside, size);
+}
+
+int ChannelRing::rank_at(int position) const {
+  const int node = nodes_.node_of(position);
+  const int size = nodes_.size_of(node);
+  const int inside = position - nodes_.first_of(node);
+  const int place = node % 2 == 0 ? channel_ + inside : channel_ - 1 - inside;
+  return nodes_.first_of(node) + modulo(place, size);
+}
+
+ChannelTreePlace place_in_channel_tree(Nodes nodes, int rank, int channel, int tree) {
+  const int node = nodes.node_of(rank);
+  const int size = nodes.size_of(node);
+  const auto head_of = [&](int other) {
+    return nodes.first_of(other) + channel % nodes.size_of(other);
+  };
+  const auto in_chain = [&](int link) {
+    return nodes.first_of(node) + modulo(channel + link, size);
+  };
+  const int link = modulo(rank - nodes.first_of(node) - channel, size);
+  const TreePlace among = place_in_tree(Rank(node), nodes.count, tree);
+  ChannelTreePlace place{.level = among.level + link};
+  if (link > 0) {
+    place.parent = in_chain(link - 1);
+  } else {
+    if (among.parent) place.parent = head_of(among.parent->value());
+    for (const Rank child : among.children) place.children.push_back(head_of(child.value()));
+  }
+  if (link + 1 < size) place.children.push_back(in_chain(link + 1));
+  return place;
+}
+
+int channel_tree_depth(Nodes nodes) { return double_tree_depth(nodes.count) + nodes.size - 1; }
+
+int ring_loops(std::int64_t words, int ranks, int channels, std::int64_t chunk_words) {
+  if (chunk_words == 0) return 1;
+  const std::int64_t around = chunk_words * ranks * channels;
+  return static_cast<int>(std::max<std::int64_t>(1, (words + around - 1) / around));
+}
+
+int tree_chunks(std::int64_t words, int depth, int channels, std::int64_t chunk_words) {
+  const std::int64_t half = (words + 2 * channels - 1) / (2 * std::int64_t{channels});
+  std::int64_t most = chunk_words;
+  if (most == 0) {
+    for (most = 131072; most > 8192 && half / most < 8 * std::int64_t{depth};) most /= 2;
+  }
+  return static_cast<int>(std::max<std::int64_t>(1, (half + most - 1) / most));
+}
+
+Task<Message> allreduce_channel_rings(Communicator& comm, Nodes nodes, Message mine,
+                                      const Reduction& reduction, int channels, int loops,
+                                      LineFormat format) {
+  if (comm.size() == 1) co_return mine;
+  RingChannels rings(comm, Wire(nodes, comm.rank().value(), format), std::move(mine), reduction,
+                     channels, loops);
+  for (int channel = 0; channel < channels; ++channel) rings.add(nodes, channel);
+  co_return co_await rings.run();
+}
+
+Task<Message> allreduce_channel_trees(Communicator& comm, Nodes nodes, Message mine,
+                                      const Reduction& reduction, int channels, int chunks,
+                                      LineFormat format) {
+  if (comm.size() == 1) co_return mine;
+  const int rank = comm.rank().value();
+  TreeChannels trees(comm, Wire(nodes, rank, format), std::move(mine), reduction, chunks,
+                     2 * channels * chunks);
+  for (int channel = 0; channel < channels; ++channel) {
+    for (const int tree : {0, 1}) trees.add(place_in_channel_tree(nodes, rank, channel, tree));
+  }
+  co_return co_await trees.run();
+}
+
+}  // namespace thinwire::algorithms

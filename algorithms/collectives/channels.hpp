@@ -1,0 +1,94 @@
+// Allreduces in several channels at once, as NCCL does them. Each channel carries its share of the
+// value over a ring or a pair of trees of its own, whose ways into the nodes and out of them are on
+// other ranks than those of the next channel, so that all NICs of a node work.
+//
+// Values must have the same length on every rank, so gradients must be dense. Ranks wait for
+// whichever message comes first, so no channel waits for another.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "algorithms/collectives/hierarchical.hpp"
+#include "sim/core/gradient/reduction.hpp"
+#include "sim/core/kernel/communicator.hpp"
+#include "sim/core/kernel/task.hpp"
+
+namespace thinwire::algorithms {
+
+/// How NCCL writes data to a buffer that another rank reads. Of each `line` bytes on the wire,
+/// `data` are data; the others are flags that tell the reader that the data is there. A message
+/// takes `in_node` or `between_nodes` in addition to its time on the network, during which its
+/// receiver does not have it.
+struct LineFormat {
+  int line = 1;
+  int data = 1;
+  Seconds in_node = {};
+  Seconds between_nodes = {};
+
+  /// The words on the wire of so many words of data.
+  [[nodiscard]] Words wire(Words words) const {
+    return Words((words.value() * line + data - 1) / data);
+  }
+};
+
+/// The ring of a channel goes through the nodes in order. On nodes with even numbers it enters at
+/// rank `channel` of the node (modulo its ranks), and visits the ranks in ascending order; on the
+/// others it enters at the rank before, which is the one where it left the node before, and visits
+/// them in descending order. It thus leaves every node on the rail on which it enters the next one
+/// (NCCL's alternating rings: connect.cc, "Alternate rings to avoid crossing rails").
+class ChannelRing {
+ public:
+  ChannelRing(Nodes nodes, int channel) : nodes_(nodes), channel_(channel) {}
+
+  /// The position of a rank on the ring, from 0, and its inverse. The ring begins at the rank where
+  /// it enters node 0.
+  [[nodiscard]] int position_of(int rank) const;
+  [[nodiscard]] int rank_at(int position) const;
+
+ private:
+  Nodes nodes_;
+  int channel_;
+};
+
+/// The place of a rank in one of the two trees of a channel. The heads of the nodes, the ranks
+/// `channel` (modulo the ranks of the node), are the places of a tree of double_tree.hpp; the other
+/// ranks of a node are a chain below its head.
+struct ChannelTreePlace {
+  int level = 0;  ///< number of edges to the root
+  std::optional<int> parent = {};
+  std::vector<int> children = {};
+};
+[[nodiscard]] ChannelTreePlace place_in_channel_tree(Nodes nodes, int rank, int channel, int tree);
+
+/// The number of edges from the root to the deepest leaf of a channel's trees.
+[[nodiscard]] int channel_tree_depth(Nodes nodes);
+
+/// The number of times that a ring goes around: the share of a channel is sent in as many parts,
+/// whose P pieces have at most `chunk_words` words (0: any number).
+[[nodiscard]] int ring_loops(std::int64_t words, int ranks, int channels, std::int64_t chunk_words);
+/// The number of chunks in each half of a channel's share, for trees. `chunk_words` is the largest
+/// size of a chunk. If it is 0, the size begins at 131072 (512 KiB) and is halved, down to 8192, as
+/// long as there are fewer than 8 chunks per level.
+[[nodiscard]] int tree_chunks(std::int64_t words, int depth, int channels,
+                              std::int64_t chunk_words);
+
+/// A reduce-scatter and an allgather around the ring of each channel, `loops` times. A rank posts up
+/// to 8 receives ahead in each channel, so that the delays of the protocol overlap.
+/// Cost with C channels and L loops: L C 2 (P-1) messages of L/(C L P) words per rank; on the α-β
+/// machine, where all channels of a rank share its port, L C 2 (P-1) α + 2 n (P-1)/P β at least.
+/// Memory: references to C L P pieces per rank; the sums are shared.
+[[nodiscard]] Task<Message> allreduce_channel_rings(Communicator& comm, Nodes nodes, Message mine,
+                                                    const Reduction& reduction, int channels,
+                                                    int loops, LineFormat format);
+
+/// In each of the two trees of each channel, a half of the channel's share is summed towards the
+/// root, and the sum is sent back down, chunk by chunk. A rank has one message under way to each
+/// neighbour in each tree.
+/// Memory: references to 2 C times `chunks` pieces per rank; the sums are shared.
+[[nodiscard]] Task<Message> allreduce_channel_trees(Communicator& comm, Nodes nodes, Message mine,
+                                                    const Reduction& reduction, int channels,
+                                                    int chunks, LineFormat format);
+
+}  // namespace thinwire::algorithms

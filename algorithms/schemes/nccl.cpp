@@ -1,0 +1,322 @@
+#include "algorithms/schemes/nccl.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "algorithms/collectives/channels.hpp"
+
+namespace thinwire::algorithms {
+
+namespace {
+
+constexpr const char* kChannels = "channels";
+constexpr const char* kProtocol = "protocol";
+constexpr const char* kChunkWords = "chunk_words";
+constexpr double kMicro = 1e-6;
+constexpr std::array kAlgorithms{NcclAlgorithm::tree, NcclAlgorithm::ring};
+constexpr std::array kProtocols{NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple};
+
+/// A figure for each algorithm (tree, ring) and protocol (LL, LL128, Simple).
+using NcclTable = std::array<std::array<double, 3>, 2>;
+double of(const NcclTable& table, NcclAlgorithm algorithm, NcclProtocol protocol) {
+  return table.at(static_cast<std::size_t>(algorithm)).at(static_cast<std::size_t>(protocol));
+}
+
+// Latencies in µs (NCCL 2.8, tuning.cc: baseLat, and hwLat of NVLINK and NET).
+constexpr NcclTable kBase{{{4.4, 4.4, 0}, {3.6, 10.0, 8.4}}};
+constexpr NcclTable kInNode{{{0.52, 1.2, 28}, {0.47, 1.9, 3.4}}};
+constexpr NcclTable kBetweenNodes{{{5.0, 8.5, 50}, {2.7, 4.0, 9.6}}};
+// What of a tree's bandwidth is there at 64 bytes, 128 bytes ... 128 MiB (treeCorrectionFactor).
+constexpr std::array<std::array<double, 22>, 3> kTreeCorrection{
+    {{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1},
+     {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .5, .6, .6, .7, .7, .8, .9, .9, 1},
+     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .5, .5, .6, .6, .7, .8, .9}}};
+
+/// The share of the bandwidth of a channel that is left for data, as the tuner has it.
+double bandwidth_share(NcclAlgorithm algorithm, NcclProtocol protocol, Nodes nodes) {
+  const bool tree = algorithm == NcclAlgorithm::tree;
+  switch (protocol) {
+    case NcclProtocol::ll:
+      return tree ? 0.9 / 3.8 : 1.0 / 4;
+    case NcclProtocol::ll128:
+      if (tree) return 0.9 * (nodes.count == 1 ? 7.0 / 9 : 0.915);
+      return nodes.ranks < 2 * nodes.count ? 0.7 : 0.92;
+    case NcclProtocol::simple:
+      break;
+  }
+  return tree ? 0.9 : 1;
+}
+
+Seconds tuner_time(NcclAlgorithm algorithm, NcclProtocol protocol, std::int64_t bytes, Nodes nodes,
+                   int channels, Seconds beta) {
+  const bool tree = algorithm == NcclAlgorithm::tree;
+  const bool simple = protocol == NcclProtocol::simple;
+  double in_node = of(kInNode, algorithm, protocol);
+  if (nodes.count > 1 && protocol == NcclProtocol::ll) in_node *= 1.8;
+  const double between = of(kBetweenNodes, algorithm, protocol);
+  const double steps = 2 * (nodes.ranks - 1);
+  double latency = of(kBase, algorithm, protocol);
+  double share = bandwidth_share(algorithm, protocol, nodes);
+  if (tree) {
+    const int depth = std::bit_width(static_cast<unsigned>(nodes.count)) - 1;
+    latency += 2 * ((nodes.ranks / nodes.count - 1) * in_node + depth * between);
+    share *= 0.5;
+    const auto log =
+        static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes >> 6) | 1) - 1);
+    const auto& correction = kTreeCorrection.at(static_cast<std::size_t>(protocol));
+    if (log < correction.size()) share *= correction.at(log);
+  } else {
+    const double between_steps = 2 * (nodes.count - 1);
+    double ring = latency + (steps - between_steps) * in_node + between_steps * between;
+    const bool plateau =
+        simple && nodes.count > 1 && static_cast<double>(bytes) >= nodes.ranks / 16.0 * 65536;
+    latency = plateau ? 1.9 * ring : ring;
+    share *= nodes.ranks / steps;
+  }
+  // In one node every channel goes through the port of every rank.
+  const int ports = nodes.count > 1 ? channels : 1;
+  return Seconds(kMicro * latency) + beta * (static_cast<double>(bytes) / (share * ports));
+}
+
+LineFormat line_format_of(NcclAlgorithm algorithm, NcclProtocol protocol) {
+  // Against LL, whose latency is the network's.
+  const bool simple = protocol == NcclProtocol::simple;
+  const NcclAlgorithm row = simple ? NcclAlgorithm::ring : algorithm;
+  const auto more = [&](const NcclTable& table) {
+    return Seconds(kMicro * (of(table, row, protocol) - of(table, row, NcclProtocol::ll)));
+  };
+  LineFormat format{.in_node = more(kInNode), .between_nodes = more(kBetweenNodes)};
+  if (protocol == NcclProtocol::ll) format.line = 2;
+  if (protocol == NcclProtocol::ll128) {
+    format.line = 16;
+    format.data = 15;
+  }
+  return format;
+}
+
+/// The channels that an allreduce of `bytes` bytes takes if the user does not say: as many as there
+/// are ranks on a node, as long as each of the 512 threads of a channel has enough to do.
+int channels_for(NcclChoice choice, Nodes nodes, std::int64_t bytes) {
+  constexpr int kMost = 32;  // NCCL's MAXCHANNELS
+  constexpr std::int64_t kThreads = 512;
+  constexpr std::array<std::int64_t, 3> kBytesOfThread{8, 8, 64};
+  std::int64_t least = kThreads * kBytesOfThread.at(static_cast<std::size_t>(choice.protocol));
+  const bool ring = choice.algorithm == NcclAlgorithm::ring;
+  if (ring && choice.protocol == NcclProtocol::ll) least *= nodes.ranks;
+  return static_cast<int>(std::clamp<std::int64_t>(bytes / least, 1, std::min(nodes.size, kMost)));
+}
+
+/// An allreduce of NCCL, with all that its options leave open.
+struct NcclPlan {
+  NcclChoice choice = {};
+  Nodes nodes;
+  int channels = 1;
+  int parts = 1;  ///< loops of a ring, or chunks of each half of a channel's share
+  LineFormat format = {};
+};
+
+enum class NcclKind : std::uint8_t { ring, tree, automatic };
+
+NcclPlan plan_of(NcclKind kind, const Options& options, int ranks, std::int64_t n, int known_node,
+                 Seconds beta_per_word) {
+  NcclPlan plan{.nodes = nodes_of(options, ranks, known_node)};
+  const auto given = static_cast<int>(options.integer(kChannels));
+  if (kind == NcclKind::automatic) {
+    plan.choice =
+        nccl_choice(4 * n, plan.nodes, given > 0 ? given : plan.nodes.size, beta_per_word * 0.25);
+  } else {
+    plan.choice.algorithm = kind == NcclKind::ring ? NcclAlgorithm::ring : NcclAlgorithm::tree;
+    plan.choice.protocol = kProtocols.at(static_cast<std::size_t>(options.integer(kProtocol)));
+  }
+  plan.channels = given > 0 ? given : channels_for(plan.choice, plan.nodes, 4 * n);
+  const std::int64_t chunk_words = options.integer(kChunkWords);
+  constexpr std::int64_t kRingChunk = std::int64_t{1} << 19;
+  if (plan.choice.algorithm == NcclAlgorithm::ring) {
+    plan.parts = ring_loops(n, ranks, plan.channels, chunk_words == 0 ? kRingChunk : chunk_words);
+  } else {
+    plan.parts = tree_chunks(n, channel_tree_depth(plan.nodes), plan.channels, chunk_words);
+  }
+  plan.format = line_format_of(plan.choice.algorithm, plan.choice.protocol);
+  return plan;
+}
+
+std::string phase_of(const NcclChoice& choice) {
+  const std::string algorithm = choice.algorithm == NcclAlgorithm::ring ? "ring" : "tree";
+  switch (choice.protocol) {
+    case NcclProtocol::ll:
+      return algorithm + "_ll";
+    case NcclProtocol::ll128:
+      return algorithm + "_ll128";
+    case NcclProtocol::simple:
+      break;
+  }
+  return algorithm + "_simple";
+}
+
+class Nccl final : public Scheme {
+ public:
+  Nccl(const SchemeSetup& setup, NcclKind kind)
+      : space_(setup.space),
+        reduction_(*setup.shared, setup.gamma, setup.space),
+        plan_(plan_of(kind, setup.options, setup.ranks, setup.space.components, setup.node,
+                      setup.beta_per_word)),
+        phase_(phase_of(plan_.choice)) {}
+
+  Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
+    const auto phase = comm.phase(phase_);
+    Message mine = message_of(gradient, space_);
+    gradient = {};
+    const bool ring = plan_.choice.algorithm == NcclAlgorithm::ring;
+    const auto sum = ring ? allreduce_channel_rings : allreduce_channel_trees;
+    const Message total = co_await sum(comm, plan_.nodes, std::move(mine), reduction_,
+                                       plan_.channels, plan_.parts, plan_.format);
+    co_return Reduced{.sum = stream_from(total.payload), .contributed = {}};
+  }
+
+ private:
+  GradientSpace space_;
+  GradientReduction reduction_;
+  NcclPlan plan_;
+  std::string phase_;
+};
+
+/// The terms of `messages` messages of a piece, and the time of their protocol in `steps` steps.
+Terms messages_of(const NcclPlan& plan, double messages, std::int64_t piece) {
+  return {messages, messages * static_cast<double>(plan.format.wire(Words(piece)).value()), 0};
+}
+
+double longest_delay(const NcclPlan& plan) {
+  const LineFormat& format = plan.format;
+  return (plan.nodes.count > 1 ? std::max(format.in_node, format.between_nodes) : format.in_node)
+      .value();
+}
+
+Interval ring_interval(const NcclPlan& plan, std::int64_t n) {
+  const double p = plan.nodes.ranks;
+  const std::int64_t pieces = std::int64_t{plan.channels} * plan.parts * plan.nodes.ranks;
+  const double turns = 2 * (p - 1) * plan.parts;  // exchanges of each channel
+  const std::int64_t longest = (n + pieces - 1) / pieces;
+  Interval run{messages_of(plan, turns * plan.channels, n / pieces),
+               messages_of(plan, turns * plan.channels, longest)};
+  run.high.reduced = turns / 2 * plan.channels * static_cast<double>(longest);
+  // With one channel, each exchange waits for the one before.
+  const double least = std::min(plan.format.in_node, plan.format.between_nodes).value();
+  if (plan.channels == 1) {
+    run.low.reduced = turns / 2 * static_cast<double>(n / pieces);
+    run.low.seconds = turns * (plan.nodes.count > 1 ? least : plan.format.in_node.value());
+  }
+  run.high.seconds = turns * longest_delay(plan);
+  // Messages that come out of step wait for at most one of each channel. Without a clock (the
+  // network `counting`) those of several channels come in no order, and wait for up to as many again.
+  if (plan.channels > 1) run.high.messages += turns * plan.channels;
+  if (plan.channels > 1 || n % pieces != 0) {
+    run.high = run.high + messages_of(plan, plan.channels, longest);
+  }
+  return run;
+}
+
+Interval tree_interval(const NcclPlan& plan, std::int64_t n) {
+  const double p = plan.nodes.ranks;
+  const int trees = 2 * plan.channels;
+  const std::int64_t pieces = std::int64_t{trees} * plan.parts;
+  const double depth = channel_tree_depth(plan.nodes);
+  // All edges of all trees carry every chunk up and down, and the ports share them.
+  const double mean = 2 * (p - 1) / p * static_cast<double>(pieces);
+  // The first chunk goes up and down one of the trees.
+  const double least_depth =
+      std::bit_width(static_cast<unsigned>(plan.nodes.count)) - 1 + plan.nodes.rails() - 1;
+  const double low = std::max(mean, 2 * least_depth + plan.parts - 1);
+  // A rank has at most three children and a parent in a tree, one child and a parent in most.
+  const double busiest = std::min(p, 4.0) * trees;
+  const double rounds = plan.parts + 2 * depth;
+  const std::int64_t longest = (n + pieces - 1) / pieces;
+  Interval run{messages_of(plan, low, n / pieces), messages_of(plan, rounds * busiest, longest)};
+  run.high.reduced = 3 * static_cast<double>(n) + 3 * rounds * static_cast<double>(longest) * trees;
+  run.high.seconds = rounds * longest_delay(plan);
+  return run;
+}
+
+Cost nccl_cost(const CostInput& in, NcclKind kind) {
+  if (in.ranks == 1) return {.paper = {}, .counted = {}, .added = {}, .exact = true};
+  const NcclPlan plan = plan_of(kind, *in.options, in.ranks, in.n, in.node, in.beta_per_word);
+  const bool ring = plan.choice.algorithm == NcclAlgorithm::ring;
+  const Interval run = ring ? ring_interval(plan, in.n) : tree_interval(plan, in.n);
+  const auto n = static_cast<double>(in.n);
+  const double p = in.ranks;
+  const double words = ring ? 2 * n * (p - 1) / p : 2 * n;
+  const auto added = [&](const Terms& end) { return Terms{0, end.words - words, 0, end.seconds}; };
+  return {.paper = {},
+          .counted = {{run.low.messages, words, run.low.reduced},
+                      {run.high.messages, words, run.high.reduced}},
+          .added = {added(run.low), added(run.high)},
+          .exact = false};
+}
+
+SchemeInfo nccl_entry(std::string name, std::string summary, std::string source, PaperCost paper,
+                      NcclKind kind) {
+  std::vector<OptionInfo> options{
+      node_option(),
+      {kChannels,
+       std::int64_t{0},
+       0,
+       "channels; 0: one for each rank of a node, at most 32, and fewer for short gradients",
+       {},
+       64},
+      {kChunkWords, std::int64_t{0}, 0,
+       "most words of a chunk; 0: 524288 in rings, 131072 or less in trees"}};
+  if (kind != NcclKind::automatic) {
+    options.push_back({kProtocol, std::int64_t{2}, 0, "0: LL, 1: LL128, 2: Simple", {0, 1, 2}});
+  }
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .source = std::move(source),
+          .paper = std::move(paper),
+          .exact_when = "P = 1",
+          .added = "one message per channel, loop or chunk; flags; filling; the protocol's latency",
+          .dense = true,
+          .options = std::move(options),
+          .run_cost = [kind](const CostInput& in) { return nccl_cost(in, kind); },
+          .make = [kind](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+            return std::make_unique<Nccl>(setup, kind);
+          }};
+}
+
+}  // namespace
+
+NcclChoice nccl_choice(std::int64_t bytes, Nodes nodes, int channels, Seconds beta) {
+  NcclChoice best{.time = Seconds(std::numeric_limits<double>::infinity())};
+  if (nodes.ranks == 1) return best;
+  for (const NcclAlgorithm algorithm : kAlgorithms) {
+    for (const NcclProtocol protocol : kProtocols) {
+      const Seconds time = tuner_time(algorithm, protocol, bytes, nodes, channels, beta);
+      if (time < best.time) best = {algorithm, protocol, time};
+    }
+  }
+  return best;
+}
+
+std::vector<SchemeInfo> nccl_schemes() {
+  const PaperCost ring{
+      .latency = "2 (P-1)", .words = "2n (P-1)/P", .reduced = "0", .reduced_high = "n (P-1)/P"};
+  const PaperCost tree{.latency = "min(1, P-1) 2 (min(node, P) - 1 + log ceil(P/node))",
+                       .words = "2n min(1, P-1)",
+                       .reduced = "0",
+                       .reduced_high = "n min(1, P-1)"};
+  PaperCost both = ring;
+  both.latency = "min(2 (P-1), " + tree.latency + ")";
+  both.latency_high = ring.latency;
+  both.words_high = tree.words;
+  return {nccl_entry("nccl_ring", "rings in several channels, which use all NICs of a node (NCCL)",
+                     "NVIDIA NCCL, connect.cc and tuning.cc", ring, NcclKind::ring),
+          nccl_entry("nccl_tree",
+                     "double binary trees between nodes, chains inside, in several channels (NCCL)",
+                     "NVIDIA NCCL, trees.cc and tuning.cc; NCCL 2.4 (2019)", tree, NcclKind::tree),
+          nccl_entry("dense_auto", "nccl_ring or nccl_tree and its protocol, as NCCL's tuner takes",
+                     "NVIDIA NCCL, tuning.cc", both, NcclKind::automatic)};
+}
+
+}  // namespace thinwire::algorithms

@@ -1,0 +1,75 @@
+// NCCL's allreduces, and its choice between them.
+//
+//   nccl_ring   a ring through all ranks in each of several channels (2.x)
+//   nccl_tree   two binary trees over the nodes in each channel, a chain inside each node (2.4 on)
+//   dense_auto  the one of both, and its protocol, that NCCL's tuner would take
+//
+// NVIDIA NCCL (github.com/NVIDIA/nccl, BSD licence): src/graph/connect.cc and trees.cc (rings and
+// trees between nodes), src/graph/tuning.cc (the tuner, of 2.8); Jeaugey, "Massively scale your deep learning
+// training with NCCL 2.4" (2019).
+//
+// Schedule: algorithms/collectives/channels.hpp. The gradient is cut into one share per channel.
+// Channel c enters a node at its rank c, so with as many channels as ranks of a node (the default)
+// every NIC carries one channel. Short gradients take fewer: each has to have 32 KiB with Simple, 4 KiB
+// with the others, and P times that with LL in the ring (enqueue.cc: 512 threads, and the bytes that
+// each of them must have). NCCL searches the ways of its rings inside the nodes for the links
+// that it finds; here they visit the ranks in order, as is right behind an NVSwitch.
+//
+// Protocols (option `protocol`, by NCCL's numbers): how the receiver learns that data is there.
+//   0 LL      8 bytes of every 16 are data; no fence
+//   1 LL128   120 bytes of every 128
+//   2 Simple  all of them; each message is followed by a fence and a flag
+// A message takes longer than with LL, by the differences in the tuner's table of latencies (hwLat
+// of NCCL 2.8; µs inside nodes by NVLink, and between nodes): LL128 1.43 and 1.3 (ring), 0.68 and
+// 3.5 (tree), Simple 2.93 and 6.9. The table's latency of Simple in a tree contains the transfer of a
+// chunk, so that of the ring is taken. The latency of LL is the network's. The tuner's base latencies
+// (launch of the kernel) are not part of the simulated time: machine.call_s is.
+//
+// Cost, with C channels, L loops, and f = 2, 16/15 or 1 words on the wire per word of data:
+//   nccl_ring  L C 2 (P-1) messages and 2n (P-1)/P f words per rank. On the α-β machine, where all
+//              channels share a rank's port, it takes at least their sum, and at most the time of
+//              one more message for each channel; the upper end allows for twice the messages, since
+//              channels are out of step where there is no clock. Not proven, but tested.
+//   nccl_tree  a rank sends and receives 2n (P-1)/P f words on average, and at most five messages of
+//              a chunk for each pair of chunks in each channel; filling and draining take the depth of
+//              the trees, log m + g - 1 for m nodes of g ranks, twice.
+// The sources promise 2 (P-1) α + 2n (P-1)/P β for the ring, and 2 (g - 1 + log m) α + 2n β for the
+// trees. Both ends of the trees' interval are bounds of a coarse kind: the upper one, as if each
+// round of chunks took all messages of the busiest rank, is not proven, but tested. Exact at P = 1.
+// Where many ranks share links (`links`, `smpi`), the channels use all NICs at once.
+// Restrictions: none. Memory: n words per rank; all ranks of the simulation share the result.
+//
+// dense_auto computes latency + bytes / bandwidth for each algorithm and protocol as
+// ncclTopoGetAlgoTime does (its tables of latencies and of corrections for trees, and the factors
+// of the protocols' bandwidths), and takes the least. The bandwidth of a channel is 1/β of the
+// network. What NCCL knows of the hardware beyond that (the highest rates of GPU generations) is left
+// out. The phase of the run is called after what it took: ring_ll ... tree_simple.
+//
+// Worked example: n = 6400, P = 8, node = 4, channels = 4: nccl_ring sends 56 messages of 200 words
+// per rank: at least 56 α + 11200 β with Simple, of which each NIC carries a quarter.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "algorithms/collectives/hierarchical.hpp"
+#include "algorithms/scheme.hpp"
+
+namespace thinwire::algorithms {
+
+enum class NcclAlgorithm : std::uint8_t { tree, ring };
+enum class NcclProtocol : std::uint8_t { ll, ll128, simple };
+
+/// What the tuner takes.
+struct NcclChoice {
+  NcclAlgorithm algorithm = NcclAlgorithm::ring;
+  NcclProtocol protocol = NcclProtocol::simple;
+  Seconds time = {};  ///< that the tuner expects
+};
+/// What NCCL's tuner takes for an allreduce of `bytes` bytes, if each of `channels` channels has
+/// `beta` seconds per byte.
+[[nodiscard]] NcclChoice nccl_choice(std::int64_t bytes, Nodes nodes, int channels, Seconds beta);
+
+[[nodiscard]] std::vector<SchemeInfo> nccl_schemes();
+
+}  // namespace thinwire::algorithms

@@ -1,0 +1,262 @@
+#include "algorithms/schemes/nccl.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "algorithms/collectives/channels.hpp"
+#include "algorithms/registry.hpp"
+#include "tests/support/conformance.hpp"
+#include "tests/support/networks.hpp"
+#include "tests/support/ranks.hpp"
+#include "tests/support/sanitizers.hpp"
+#include "tests/support/schemes.hpp"
+
+namespace thinwire::algorithms {
+
+using test::below;
+using test::formula;
+using test::Generator;
+using test::SchemeRanks;
+
+namespace {
+
+using NcclOptions = std::map<std::string, OptionValue>;
+
+Nodes nodes_for(int ranks, int size) {
+  const Options options({node_option()}, {{"node", std::int64_t{size}}});
+  return nodes_of(options, ranks, 0);
+}
+
+double nccl_seconds(const Terms& terms) {
+  return formula(terms.messages, terms.words) + terms.seconds;
+}
+
+struct NcclOutcome {
+  Terms low;
+  Terms high;
+  RunReport report;
+  double time = 0;
+};
+
+NcclOutcome run_nccl(const std::string& name, int ranks, std::int64_t n,
+                     const NcclOptions& options) {
+  const GradientSpace space{.components = n, .granule = std::max<std::int64_t>(1, n / 500)};
+  test::Networks networks;
+  SchemeRanks scheme(find_scheme(name), ranks, space, 0, options);
+  const Cost cost = scheme.cost(1);
+  NcclOutcome outcome{.low = cost.run().low, .high = cost.run().high, .report = {}};
+  const auto zeros = [&](int) {
+    return DenseBlock(0, std::vector<float>(static_cast<std::size_t>(space.coordinates())));
+  };
+  outcome.report = scheme.run(networks.alphabeta, 1, zeros).report;
+  outcome.time = outcome.report.makespan().value();
+  return outcome;
+}
+
+SchemeInfo with_options(const std::string& name, const NcclOptions& options) {
+  SchemeInfo info = find_scheme(name);
+  for (OptionInfo& option : info.options) {
+    if (options.contains(option.name)) option.fallback = options.at(option.name);
+  }
+  return info;
+}
+
+}  // namespace
+
+TEST_CASE("Every ring of a channel visits all ranks, node after node") {
+  for (const int ranks : test::kRankCounts) {
+    for (const int size : {1, 2, 3, 4, 8}) {
+      const Nodes nodes = nodes_for(ranks, size);
+      for (int channel = 0; channel < 9; ++channel) {
+        CAPTURE(ranks);
+        CAPTURE(size);
+        CAPTURE(channel);
+        const ChannelRing ring(nodes, channel);
+        std::set<int> visited;
+        int entered = 0;
+        for (int position = 0; position < ranks; ++position) {
+          const int rank = ring.rank_at(position);
+          CHECK(ring.position_of(rank) == position);
+          visited.insert(rank);
+          const int before = ring.rank_at((position + ranks - 1) % ranks);
+          entered += nodes.node_of(before) != nodes.node_of(rank) ? 1 : 0;
+        }
+        CHECK(visited.size() == static_cast<std::size_t>(ranks));
+        CHECK(entered == (nodes.count > 1 ? nodes.count : 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("The channels' rings stay on rails, and use all of them in both directions") {
+  const Nodes nodes = nodes_for(32, 8);
+  std::multiset<int> rails;
+  for (int channel = 0; channel < 8; ++channel) {
+    const ChannelRing ring(nodes, channel);
+    for (int position = 0; position < 32; ++position) {
+      const int from = ring.rank_at(position);
+      const int to = ring.rank_at((position + 1) % 32);
+      if (nodes.node_of(from) == nodes.node_of(to)) continue;
+      CHECK(from % 8 == to % 8);
+      rails.insert(from);
+    }
+  }
+  CHECK(rails.size() == 32);
+  CHECK(std::set<int>(rails.begin(), rails.end()).size() == 32);
+}
+
+TEST_CASE("The trees of a channel are trees over all ranks") {
+  for (const int ranks : test::kRankCounts) {
+    for (const int size : {1, 2, 3, 4, 8}) {
+      const Nodes nodes = nodes_for(ranks, size);
+      for (int channel = 0; channel < 5; ++channel) {
+        for (const int tree : {0, 1}) {
+          CAPTURE(ranks);
+          CAPTURE(size);
+          CAPTURE(channel);
+          CAPTURE(tree);
+          int roots = 0;
+          for (int rank = 0; rank < ranks; ++rank) {
+            const ChannelTreePlace place = place_in_channel_tree(nodes, rank, channel, tree);
+            CHECK(place.level <= channel_tree_depth(nodes));
+            roots += place.parent ? 0 : 1;
+            for (const int child : place.children) {
+              const ChannelTreePlace below = place_in_channel_tree(nodes, child, channel, tree);
+              CHECK(below.parent == rank);
+              CHECK(below.level == place.level + 1);
+            }
+          }
+          CHECK(roots == 1);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("NCCL's allreduces give every rank the sum whatever nodes, channels, chunks, protocol") {
+  for (const int ranks : {1, 2, 3, 7, 12, 23}) {
+    for (const std::int64_t node : {1, 3, 4, 8}) {
+      for (const std::int64_t channels : {0, 1, 3}) {
+        const NcclOptions options{{"node", node},
+                                  {"channels", channels},
+                                  {"chunk_words", std::int64_t{channels == 3 ? 5 : 0}},
+                                  {"protocol", (node + channels) % 3}};
+        for (const char* name : {"nccl_ring", "nccl_tree", "dense_auto"}) {
+          CAPTURE(name);
+          CAPTURE(ranks);
+          CAPTURE(node);
+          CAPTURE(channels);
+          test::Networks networks;
+          const SchemeInfo info = with_options(name, options);
+          CHECK(test::dense_conforms(networks.alphabeta, info, ranks, {203, 1}));
+          CHECK(test::dense_conforms(networks.counting, info, ranks, {203, 4}));
+          CHECK(test::dense_conforms(networks.alphabeta, info, ranks, {2, 1}));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("NCCL's allreduces take a time within their interval at random sizes and options") {
+  Generator generator(17);
+  for (int i = 0; i < (test::kSanitized ? 30 : 150); ++i) {
+    const int ranks = 1 + static_cast<int>(below(generator, 40));
+    const std::int64_t n = 1 + below(generator, std::int64_t{1} << below(generator, 22));
+    const NcclOptions options{
+        {"node", 1 + below(generator, 9)},
+        {"channels", below(generator, 6)},
+        {"chunk_words", i % 3 == 0 ? std::int64_t{0} : 1 + n / (1 + below(generator, 50))},
+        {"protocol", below(generator, 3)}};
+    for (const char* name : {"nccl_ring", "nccl_tree"}) {
+      CAPTURE(name);
+      CAPTURE(ranks);
+      CAPTURE(n);
+      CAPTURE(i);
+      const NcclOutcome outcome = run_nccl(name, ranks, n, options);
+      CHECK(outcome.time >= nccl_seconds(outcome.low) * (1 - 1e-9));
+      CHECK(outcome.time <= nccl_seconds(outcome.high) * (1 + 1e-9));
+    }
+  }
+}
+
+TEST_CASE("The worked example of nccl_ring is right, and a ring of one channel is dense_ring") {
+  const NcclOutcome outcome =
+      run_nccl("nccl_ring", 8, 6400, {{"node", std::int64_t{4}}, {"channels", std::int64_t{4}}});
+  CHECK(outcome.low.messages == 56);
+  CHECK(outcome.low.words == 11200);
+  for (const RankReport& rank : outcome.report.ranks) {
+    CHECK(rank.total().messages_sent == 56);
+    CHECK(rank.total().words_sent == Words(11200));
+  }
+  const NcclOptions one{{"channels", std::int64_t{1}}, {"node", std::int64_t{1}}};
+  for (const int ranks : test::kRankCounts) {
+    NcclOptions ll = one;
+    ll["protocol"] = std::int64_t{0};
+    const double flat = run_nccl("dense_ring", ranks, 64 * ranks, {}).time;
+    const NcclOutcome simple = run_nccl("nccl_ring", ranks, 64 * ranks, one);
+    // Simple takes 6.9 us more per message between nodes.
+    CHECK(simple.time == doctest::Approx(flat + 2 * (ranks - 1) * 6.9e-6));
+    // LL doubles the words.
+    const double steps = 2 * (ranks - 1);
+    CHECK(run_nccl("nccl_ring", ranks, 64 * ranks, ll).time ==
+          doctest::Approx(formula(steps, 128 * steps)));
+  }
+}
+
+TEST_CASE("Short gradients take fewer channels") {
+  const auto messages = [](std::int64_t n, std::int64_t protocol) {
+    const NcclOutcome outcome = run_nccl("nccl_ring", 16, n, {{"protocol", protocol}});
+    return outcome.report.ranks.front().total().messages_sent / 30;
+  };
+  CHECK(messages(1000, 2) == 1);
+  CHECK(messages(3 * 8192, 2) == 3);  // 32 KiB each
+  CHECK(messages(1 << 20, 2) == 8);
+  CHECK(messages(3 * 1024, 1) == 3);
+  CHECK(messages(3 * 1024, 0) == 1);
+  CHECK(messages(3 * 16384, 0) == 3);  // 4 KiB of each of 16 ranks
+}
+
+TEST_CASE("The tuner takes what its table says") {
+  // 8 nodes of 8, channels of 50 GB/s: 8 times that between nodes.
+  const Nodes nodes = nodes_for(64, 8);
+  const Seconds beta(1 / 50e9);
+  const auto choice = [&](std::int64_t bytes) { return nccl_choice(bytes, nodes, 8, beta); };
+  // Tree, LL: 4.4 + 2 (7 x 1.8 x 0.52 + 3 x 5.0) = 47.504 us, and the bytes.
+  const NcclChoice small = choice(1024);
+  CHECK(small.algorithm == NcclAlgorithm::tree);
+  CHECK(small.protocol == NcclProtocol::ll);
+  CHECK(small.time.value() ==
+        doctest::Approx(47.504e-6 + 1024 / (400e9 * 0.5 * 0.9 / 3.8 * 0.9)).epsilon(1e-9));
+  // Ring, Simple: 1.9 (8.4 + 112 x 3.4 + 14 x 9.6) us at these sizes, and 126/64 of the bytes.
+  const NcclChoice large = choice(std::int64_t{1} << 32);
+  CHECK(large.algorithm == NcclAlgorithm::ring);
+  CHECK(large.protocol == NcclProtocol::simple);
+  CHECK(large.time.value() ==
+        doctest::Approx(1.9 * 523.6e-6 + 4294967296.0 * 126 / 64 / 400e9).epsilon(1e-9));
+  // Every size has one; it never expects less time for more bytes by more than the corrections.
+  for (int log = 3; log < 34; ++log) CHECK(choice(std::int64_t{1} << log).time > Seconds(0));
+}
+
+TEST_CASE("dense_auto runs what the tuner takes, and names its phase after it") {
+  for (const int ranks : {2, 12, 64}) {
+    for (const std::int64_t n : {1, 1000, 1000000}) {
+      CAPTURE(ranks);
+      CAPTURE(n);
+      const NcclOutcome automatic = run_nccl("dense_auto", ranks, n, {});
+      REQUIRE(automatic.report.phases.size() >= 1);
+      const std::string phase = automatic.report.phases.back();
+      const std::string name = "nccl_" + phase.substr(0, 4);
+      const std::string protocol = phase.substr(5);
+      const std::int64_t number = protocol == "ll" ? 0 : protocol == "ll128" ? 1 : 2;
+      const NcclOutcome chosen = run_nccl(name, ranks, n, {{"protocol", number}});
+      CHECK(automatic.time == chosen.time);
+      CHECK(automatic.low.words == chosen.low.words);
+    }
+  }
+}
+
+}  // namespace thinwire::algorithms
