@@ -4,8 +4,9 @@
     kineto_model.py TRACE.json[.gz] --name NAME --batch N [--device DEVICE] [--density D]
                     [--profile PROFILE] [-o MODEL.json]
 
-Record the trace of some steps with torch.profiler.profile and export_chrome_trace(), and call the
-profiler's step() after each. From it come, as medians over the complete steps (ProfilerStep#N):
+Record the trace of some steps with torch.profiler.profile(schedule=...) and export_chrome_trace(), and
+call the profiler's step() after each; without a schedule, torch does not mark the steps. From it come,
+as medians over the complete steps (ProfilerStep#N):
 
 - the buckets: the elements of each allreduce (record_param_comms, "In msg nelems"), in the order in
   which the backward pass fills them. They become the layers of the model, in reverse order;
@@ -98,7 +99,8 @@ def model_of(path, arguments):
                    if event.get("name", "").startswith("ProfilerStep#")
                    and event.get("cat") in ("user_annotation", None, "cpu_op"))
     if not steps:
-        fail(f"{path}: no ProfilerStep; call the profiler's step() after each iteration")
+        fail(f"{path}: no ProfilerStep; give the profiler a schedule, and call its step() after each "
+             "iteration")
     data = [step_data(begin, end, events) for begin, end in steps]
     data = [(buckets, seconds) for buckets, seconds in data if buckets]
     if not data:
