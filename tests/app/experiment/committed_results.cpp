@@ -23,7 +23,7 @@ int simulate_again(const std::string& results, double most_s, int most) {
   for (std::string line; count < most && std::getline(file, line);) {
     const Json committed = Json::parse(line);
     if (committed.at("status") != "ok" || committed.at("wall_s") > most_s) continue;
-    const Point point = point_from(committed.at("point"), results);
+    const Point point = row_from(committed, results).point;
     CAPTURE(point.scheme);
     CAPTURE(point.ranks);
     // Later versions may tell more, but nothing else.

@@ -91,7 +91,8 @@ TEST_CASE(
   const std::set<std::string> folding{"cltk",           "dsar_recursive_double", "gtopk",
                                       "hard_threshold", "ssar_recursive_double", "topk_allreduce",
                                       "topka"};
-  const std::set<std::string> uneven{"dsar_split_allgather", "ssar_split_allgather", "topkdsa"};
+  const std::set<std::string> uneven{"dsar_split_allgather", "hierarchical_split_allgather",
+                                     "ssar_split_allgather", "topkdsa"};
   const std::set<std::string> counts{"dgc", "exdyna"};  // select more than k, or not evenly
   for (const char* profile : {"vgg16", "lstm", "bert"}) {
     for (const int ranks : {16, 23}) {

@@ -165,7 +165,7 @@ TEST_CASE("The output of nccl-tests says collective, ranks, sizes and out-of-pla
   CHECK(rows[1].elements == 33554432);
   CHECK(rows[1].seconds == doctest::Approx(1021.5e-6));
   CHECK(rows[1].place.ends_with("m:13"));
-  CHECK(scheme_of(rows[0]).scheme == "dense_ring");
+  CHECK(scheme_of(rows[0]).scheme == "nccl_ring");
   // Older versions print no root where there is none.
   std::string without_root = kNccl;
   for (std::size_t at = without_root.find("-1 "); at != std::string::npos;
