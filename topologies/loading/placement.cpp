@@ -23,10 +23,6 @@ namespace {
 
 constexpr std::string_view kRandom = "random:";
 
-bool is_file(const std::string& placement) {
-  return placement.find_first_of("/.") != std::string::npos;
-}
-
 /// The seed of "random:SEED".
 std::uint64_t seed_of(const std::string& placement) {
   const auto seed = parse_number<std::uint64_t>(std::string_view(placement).substr(kRandom.size()));
@@ -112,8 +108,12 @@ std::vector<HostIndex> from_file(std::span<const PlatformHost> hosts, const std:
 
 }  // namespace
 
+bool is_placement_file(const std::string& placement) {
+  return placement.find_first_of("/.") != std::string::npos;
+}
+
 void check_placement(const std::string& placement) {
-  if (placement == "block" || placement == "round_robin" || is_file(placement)) return;
+  if (placement == "block" || placement == "round_robin" || is_placement_file(placement)) return;
   if (placement.starts_with(kRandom)) {
     static_cast<void>(seed_of(placement));
     return;
@@ -128,7 +128,7 @@ std::vector<HostIndex> place(std::span<const PlatformHost> hosts, int ranks,
   check_placement(placement);
   if (ranks < 0) throw InputError(fmt::format("{} ranks cannot be placed", ranks));
   const auto wanted = static_cast<std::size_t>(ranks);
-  const bool file = is_file(placement);
+  const bool file = is_placement_file(placement);
   if (file && is_placement_table(placement)) return place_by_table(hosts, ranks, placement);
   std::vector<HostIndex> order;
   if (file) {

@@ -21,6 +21,9 @@ namespace thinwire::topologies {
 [[nodiscard]] std::vector<HostIndex> place(std::span<const PlatformHost> hosts, int ranks,
                                            const std::string& placement);
 
+/// Whether a placement is a file, which names hosts.
+[[nodiscard]] bool is_placement_file(const std::string& placement);
+
 /// Throws InputError for what is none of the above; a file is not opened.
 void check_placement(const std::string& placement);
 

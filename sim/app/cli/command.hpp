@@ -36,6 +36,7 @@ void add_report(Command& app);
 void add_run(Command& app);
 void add_sweep(Command& app);
 void add_compare(Command& app);
+void add_concurrent(Command& app);
 void add_claims(Command& app);
 void add_export(Command& app);
 void add_list(Command& app);

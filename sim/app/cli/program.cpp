@@ -71,6 +71,7 @@ int Program::run_command(int argc, char** argv) {
   add_export(app);
   add_measure(app, processes_);
   add_sweep(app);
+  add_concurrent(app);
   add_merge(app);
   add_compare(app);
   add_report(app);

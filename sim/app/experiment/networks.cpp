@@ -10,7 +10,6 @@
 #include "sim/core/base/nearest.hpp"
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
 #include "sim/machine/networks/counting/counting.hpp"
-#include "sim/machine/networks/links/links.hpp"
 #include "sim/machine/networks/smpi/smpi.hpp"
 #include "topologies/loading/end_to_end.hpp"
 #include "topologies/loading/placement.hpp"
@@ -44,22 +43,12 @@ int ranks_of_node(const topologies::Platform& platform,
   return apart && size > 1 ? static_cast<int>(size) : 0;
 }
 
-Machine machine_of(const Point& point, const topologies::Platform& platform,
-                   const std::vector<topologies::HostIndex>& hosts) {
-  const topologies::EndToEnd ends = topologies::end_to_end(platform, hosts);
-  Machine machine = point.machine;
-  machine.alpha = ends.alpha;
-  machine.beta_per_word = ends.beta_per_word;
-  machine.node = ranks_of_node(platform, hosts);
-  return machine;
-}
-
 ReadyNetwork make_alphabeta(const Point& point, bool verbose) {
   Machine machine = point.machine;
   if (!point.platform.empty()) {
     const topologies::Platform platform(topologies::platform_file(point.platform),
                                         {.verbose = verbose});
-    machine = machine_of(point, platform, place(platform.hosts(), point.ranks, point.placement));
+    machine = machine_on(point, platform, place(platform.hosts(), point.ranks, point.placement));
   }
   return {.network = alphabeta_of(machine, machine.host_for(point.space.components, point.seed)),
           .machine = machine};
@@ -75,7 +64,7 @@ ReadyNetwork make_smpi(const Point& point, bool verbose) {
                              .verbose = verbose});
   std::vector<topologies::HostIndex> hosts =
       topologies::place(network->platform().hosts(), point.ranks, point.placement);
-  const Machine machine = machine_of(point, network->platform(), hosts);
+  const Machine machine = machine_on(point, network->platform(), hosts);
   network->place(std::move(hosts));
   return {.network = std::move(network), .machine = machine};
 }
@@ -101,17 +90,10 @@ void check_routing(const networks::LinksSettings& settings, const topologies::Pl
 }
 
 ReadyNetwork make_links(const Point& point, bool verbose) {
-  networks::LinksSettings settings = point.links;
-  settings.host = point.machine.host_for(point.space.components, point.seed);
-  settings.seed = point.seed;
-  settings.record_links = point.record.links;
-  settings.verbose = verbose;
-  auto network =
-      std::make_unique<networks::LinksNetwork>(topologies::platform_file(point.platform), settings);
-  check_routing(settings, network->platform());
+  auto network = links_of(point, verbose);
   const std::vector<topologies::HostIndex> hosts =
       topologies::place(network->platform().hosts(), point.ranks, point.placement);
-  const Machine machine = machine_of(point, network->platform(), hosts);
+  const Machine machine = machine_on(point, network->platform(), hosts);
   network->place(hosts);
   return {.network = std::move(network), .machine = machine};
 }
@@ -134,6 +116,28 @@ std::unique_ptr<Network> alphabeta_of(const Machine& machine, const networks::Ho
                       .gap = machine.alpha,
                       .gap_per_word = machine.beta_per_word},
       host);
+}
+
+Machine machine_on(const Point& point, const topologies::Platform& platform,
+                   const std::vector<topologies::HostIndex>& hosts) {
+  const topologies::EndToEnd ends = topologies::end_to_end(platform, hosts);
+  Machine machine = point.machine;
+  machine.alpha = ends.alpha;
+  machine.beta_per_word = ends.beta_per_word;
+  machine.node = ranks_of_node(platform, hosts);
+  return machine;
+}
+
+std::unique_ptr<networks::LinksNetwork> links_of(const Point& point, bool verbose) {
+  networks::LinksSettings settings = point.links;
+  settings.host = point.machine.host_for(point.space.components, point.seed);
+  settings.seed = point.seed;
+  settings.record_links = point.record.links;
+  settings.verbose = verbose;
+  auto network =
+      std::make_unique<networks::LinksNetwork>(topologies::platform_file(point.platform), settings);
+  check_routing(settings, network->platform());
+  return network;
 }
 
 std::string settings_read_on(const std::string& network) {

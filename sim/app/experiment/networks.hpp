@@ -8,6 +8,7 @@
 
 #include "sim/app/experiment/point.hpp"
 #include "sim/core/kernel/network.hpp"
+#include "sim/machine/networks/links/links.hpp"
 
 namespace thinwire::experiment {
 
@@ -39,6 +40,13 @@ struct NetworkInfo {
 
 [[nodiscard]] std::unique_ptr<Network> alphabeta_of(const Machine& machine,
                                                     const networks::HostCosts& host = {});
+
+/// The network `links` of a point without its ranks, which are to be placed. Loads the platform, as
+/// NetworkInfo::make does.
+[[nodiscard]] std::unique_ptr<networks::LinksNetwork> links_of(const Point& point, bool verbose);
+/// The machine of a point for the formulas, with its ranks on these hosts of a platform.
+[[nodiscard]] Machine machine_on(const Point& point, const topologies::Platform& platform,
+                                 const std::vector<topologies::HostIndex>& hosts);
 
 /// The settings that this network reads but not every network does: "platform, placement, ...".
 [[nodiscard]] std::string settings_read_on(const std::string& network);

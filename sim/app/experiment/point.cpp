@@ -21,6 +21,7 @@
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/hash.hpp"
 #include "sim/core/base/version.hpp"
+#include "sim/machine/networks/links/background.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "sim/machine/workloads/model.hpp"
 #include "topologies/loading/placement.hpp"
@@ -290,6 +291,29 @@ void check_readers(const Point& point, const Json& json, const std::string& orig
   }
 }
 
+/// Refuses stragglers that would change nothing.
+void settle_stragglers(const Point& point, const Json& json, const std::string& origin) {
+  const Stragglers& slow = point.stragglers;
+  if (find_by_path(json, "stragglers.factor") != nullptr && slow.ranks == 0) {
+    throw InputError(fmt::format(
+        "{}: /stragglers/factor: no rank is slow; say how many in stragglers.ranks", origin));
+  }
+  if (!slow.any()) return;
+  if (slow.ranks > point.ranks) {
+    throw InputError(fmt::format("{}: /stragglers/ranks: {} are more than the {} of the run",
+                                 origin, slow.ranks, point.ranks));
+  }
+  const Machine& machine = point.machine;
+  const bool works = !point.workload.model.empty() || machine.gamma_per_word > Seconds(0) ||
+                     machine.gamma_beyond_cache > Seconds(0) || machine.call > Seconds(0) ||
+                     machine.copy_per_word > Seconds(0) || machine.copy_beyond_cache > Seconds(0);
+  if (works) return;
+  throw InputError(
+      fmt::format("{}: /stragglers: local work takes no time here, so no rank is slow in it; give "
+                  "a training (--model) or the price of sums (--gamma)",
+                  origin));
+}
+
 /// Checks that network, platform and machine are compatible.
 void settle_network(Point& point, const Json& json, const std::string& origin) {
   const NetworkInfo network = find_network(point.network);
@@ -336,6 +360,12 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
   needs_eager(host.eager_per_word > Seconds(0), "machine/eager_s_per_word");
   needs_eager(host.inlined > Bytes(0), "machine/inline_bytes");
   check_readers(point, json, origin);
+  try {
+    networks::check_slow_links(point.links.slow_links);
+  } catch (const InputError& error) {
+    refuse("links/slow_links", error.what());
+  }
+  settle_stragglers(point, json, origin);
 }
 
 /// Refuses what only an allreduce has a meaning for.
@@ -448,8 +478,9 @@ Json to_json(const Point& point) { return config_of(point); }
 
 Json computation_of(const Point& point) {
   Json json = to_json(point);
-  for (const char* where : {"network", "platform", "placement", "packets", "time_resolution_s",
-                            "flows_per_port", "machine", "links", "record", "granule"}) {
+  for (const char* where :
+       {"network", "platform", "placement", "packets", "time_resolution_s", "flows_per_port",
+        "machine", "links", "record", "granule", "stragglers"}) {
     json.erase(where);
   }
   if (algorithms::find_scheme(point.scheme).dense) {

@@ -77,6 +77,16 @@ struct Workload {
   algorithms::Feedback feedback = algorithms::Feedback::residual;
 };
 
+/// Ranks whose local work takes longer than described.
+struct Stragglers {
+  int ranks = 0;      ///< that are slow by `factor`
+  double factor = 2;  ///< at least 1
+  double spread = 0;  ///< standard deviation of the logarithm of all ranks' factors
+  double jitter = 0;  ///< likewise, drawn for each iteration
+
+  [[nodiscard]] bool any() const { return ranks > 0 || spread > 0 || jitter > 0; }
+};
+
 /// Optional records of a run besides totals and phases.
 struct Record {
   bool links = false;  ///< the load of each link of the platform (networks links, smpi)
@@ -110,6 +120,7 @@ struct Point {
   std::uint64_t seed = 1;
   Input input;
   Workload workload;
+  Stragglers stragglers;
 };
 
 /// The defaults overridden by `given`, with `granule` and `k` determined. Throws InputError as
@@ -119,8 +130,8 @@ struct Point {
 void check_trace(const Point& point, const traces::TraceHeader& trace);
 /// Writes the whole point; point_from reads the same point back.
 [[nodiscard]] Json to_json(const Point& point);
-/// What a point computes, whatever it runs on: the point without network, platform, machine, granule
-/// and records. Of a dense scheme, also without k, input, seed and iterations, which change nothing.
+/// What a point computes, whatever it runs on: the point without network, platform, machine, granule,
+/// stragglers and records. Of a dense scheme, also without k, input, seed and iterations, which change nothing.
 [[nodiscard]] Json computation_of(const Point& point);
 /// The point without what its scheme does not read: points that have this in common run alike. A
 /// dense scheme does not read how many components are selected.

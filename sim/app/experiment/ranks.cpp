@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "algorithms/by_layer.hpp"
 #include "algorithms/registry.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/random.hpp"
 #include "sim/core/gradient/measures.hpp"
+#include "sim/core/kernel/slow_rank.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "traces/profile_source.hpp"
 #include "traces/shipped.hpp"
@@ -128,6 +131,22 @@ Rank last_rank(const RunReport& report) {
   return Rank(static_cast<std::int32_t>(last - report.ranks.begin()));
 }
 
+/// Separates these draws from those of gradients.
+constexpr std::uint64_t kSlownessDraws = 0x510;
+
+std::vector<bool> slow_ranks_of(const Point& point) {
+  std::vector<std::pair<std::uint64_t, int>> order;
+  for (int rank = 0; rank < point.ranks; ++rank) {
+    order.emplace_back(random_bits(point.seed, kSlownessDraws, rank), rank);
+  }
+  std::ranges::sort(order);
+  std::vector<bool> slow(order.size());
+  for (int i = 0; i < point.stragglers.ranks; ++i) {
+    slow[static_cast<std::size_t>(order[static_cast<std::size_t>(i)].second)] = true;
+  }
+  return slow;
+}
+
 }  // namespace
 
 PointRanks::PointRanks(const Point& point, const Machine& machine)
@@ -140,6 +159,7 @@ PointRanks::PointRanks(const Point& point, const Machine& machine)
     info_ = algorithms::layer_by_layer(info_, training_->layers);
   }
   setup_ = make_setup(machine);
+  if (point.stragglers.ranks > 0) slow_ = slow_ranks_of(point);
 }
 
 algorithms::SchemeSetup PointRanks::make_setup(const Machine& machine) {
@@ -191,8 +211,25 @@ algorithms::LocalGradient PointRanks::gradient(const RankState& state, Rank rank
   return state.feedback.accumulate(source_->sparse(rank, iteration));
 }
 
-Task<void> PointRanks::iterate(Communicator& comm, RankState& rank,
+double PointRanks::slowness(Rank rank, int iteration) const {
+  const Stragglers& stragglers = point_.stragglers;
+  const auto factor = [&](double deviation, int drawn_for) {
+    if (deviation == 0) return 1.0;
+    return std::exp(deviation *
+                    normal_draw(random_bits(point_.seed, kSlownessDraws, rank.value(), drawn_for)));
+  };
+  double all = factor(stragglers.spread, 0) * factor(stragglers.jitter, iteration);
+  if (!slow_.empty() && slow_[static_cast<std::size_t>(rank.value())]) all *= stragglers.factor;
+  return all;
+}
+
+Task<void> PointRanks::iterate(Communicator& on_network, RankState& rank,
                                algorithms::LocalGradient gradient, int iteration) const {
+  std::optional<SlowRank> slow;
+  if (point_.stragglers.any()) {
+    slow.emplace(on_network, slowness(on_network.rank(), iteration));
+  }
+  Communicator& comm = slow ? *slow : on_network;
   Task<algorithms::Reduced> task =
       training_
           ? train_iteration(comm, *rank.scheme, training_->training, std::move(gradient), iteration)

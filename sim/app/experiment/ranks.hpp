@@ -50,13 +50,15 @@ class PointRanks {
   [[nodiscard]] algorithms::LocalGradient gradient(const RankState& state, Rank rank,
                                                    int iteration) const;
   /// Runs the allreduce alone, after the time of its call, or a training iteration around it.
-  [[nodiscard]] Task<void> iterate(Communicator& comm, RankState& rank,
+  [[nodiscard]] Task<void> iterate(Communicator& on_network, RankState& rank,
                                    algorithms::LocalGradient gradient, int iteration) const;
   /// Forgets the results that ranks have shared in an iteration.
   void end_iteration() { shared_.clear(); }
 
  private:
   [[nodiscard]] algorithms::SchemeSetup make_setup(const Machine& machine);
+  /// How many times as long the local work of a rank takes.
+  [[nodiscard]] double slowness(Rank rank, int iteration) const;
 
   Point point_;
   algorithms::SchemeInfo info_;
@@ -64,6 +66,7 @@ class PointRanks {
   SharedWork shared_;
   std::optional<TrainingSetup> training_;
   algorithms::SchemeSetup setup_;
+  std::vector<bool> slow_;  ///< the ranks of Stragglers::ranks; empty if there are none
 };
 
 /// The components of a result.

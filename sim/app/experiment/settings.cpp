@@ -67,6 +67,14 @@ using When = bool (*)(const Point&);
 
 bool always(const Point& /*point*/) { return true; }
 bool on_links(const Point& point) { return point.network == "links"; }
+bool has_slow_links(const Point& point) {
+  return on_links(point) && !point.links.slow_links.empty();
+}
+bool has_slow_ranks(const Point& point) { return point.stragglers.ranks > 0; }
+bool has_spread_ranks(const Point& point) { return point.stragglers.spread > 0; }
+bool has_jitter(const Point& point) { return point.stragglers.jitter > 0; }
+/// The networks that simulate how long local work takes.
+constexpr const char* kClocks = "alphabeta, links, smpi";
 bool on_fair_links(const Point& point) { return on_links(point) || point.network == "alphabeta"; }
 bool with_overhead(const Point& point) {
   return on_fair_links(point) &&
@@ -507,6 +515,38 @@ Settings declared() {
             .help = "every host without a rank sends to another one, at random, with this share of "
                     "its port"},
            THINWIRE_MEMBER(links.background_flows), on_links),
+      with({.path = "links.slow_links",
+            .aspect = A::place,
+            .readers = "links",
+            .standard = "none",
+            .help = "links that have lost capacity, and the share that is left: NAME=0.5,...; the "
+                    "name of a cable stands for both directions"},
+           THINWIRE_MEMBER(links.slow_links), has_slow_links),
+      with({.path = "stragglers.ranks",
+            .least = 0,
+            .most = 1 << 20,
+            .readers = kClocks,
+            .help = "ranks whose local work takes 'factor' times as long; 'seed' draws them"},
+           THINWIRE_MEMBER(stragglers.ranks), has_slow_ranks),
+      with({.path = "stragglers.factor",
+            .least = 1,
+            .most = 1e6,
+            .readers = kClocks,
+            .help = "how many times as long local work takes on the ranks of 'ranks'"},
+           THINWIRE_MEMBER(stragglers.factor), has_slow_ranks),
+      with({.path = "stragglers.spread",
+            .least = 0,
+            .most = 4,
+            .readers = kClocks,
+            .help = "local work of each rank takes exp(spread * N) times as long, with one normal "
+                    "draw N for each rank"},
+           THINWIRE_MEMBER(stragglers.spread), has_spread_ranks),
+      with({.path = "stragglers.jitter",
+            .least = 0,
+            .most = 4,
+            .readers = kClocks,
+            .help = "the same with one draw for each rank and iteration"},
+           THINWIRE_MEMBER(stragglers.jitter), has_jitter),
       with({.path = "workload.model",
             .flag = "--model",
             .standard = "the allreduce alone",

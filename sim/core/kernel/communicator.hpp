@@ -138,7 +138,7 @@ class Communicator {
 
  private:
   // These forward the calls above to another communicator.
-  friend class Group;
+  friend class ForwardingCommunicator;
   friend class RecordingCommunicator;
 
   [[noreturn]] static void refuse(const char* what) {

@@ -35,16 +35,15 @@ Task<Message> run_in_group(Communicator& strand, Members members, StartedProgram
 }  // namespace
 
 Group::Group(Communicator& parent, Members members)
-    : Communicator(place_of(parent, members), members.count),
-      parent_(parent),
+    : ForwardingCommunicator(parent, place_of(parent, members), members.count),
       first_(members.first),
       stride_(members.stride) {}
 
 Request Group::isend(Rank to, Tag tag, Message message) {
-  return parent_.isend(in_parent(to), tag, std::move(message));
+  return parent().isend(in_parent(to), tag, std::move(message));
 }
 
-Request Group::irecv(Rank from, Tag tag) { return parent_.irecv(in_parent(from), tag); }
+Request Group::irecv(Rank from, Tag tag) { return parent().irecv(in_parent(from), tag); }
 
 Rank Group::in_parent(Rank member) const {
   // The index could still be a valid rank of the parent, which would not report the error.
@@ -58,7 +57,7 @@ Rank Group::in_parent(Rank member) const {
 
 Request Group::start_program(StartedProgram program) {
   const Members members{.first = first_, .count = size(), .stride = stride_};
-  return parent_.start_program([members, program = std::move(program)](Communicator& strand) {
+  return start_on_parent([members, program = std::move(program)](Communicator& strand) {
     return run_in_group(strand, members, program);
   });
 }

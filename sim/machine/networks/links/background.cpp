@@ -4,10 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/nearest.hpp"
+#include "sim/core/base/numbers.hpp"
 #include "sim/core/base/random.hpp"
+#include "sim/core/base/split.hpp"
 
 namespace thinwire::networks {
 
@@ -60,7 +66,68 @@ void subtract_flows(const topologies::Platform& platform,
   }
 }
 
+struct SlowLink {
+  std::string name;
+  double share = 1;
+};
+
+std::vector<SlowLink> parsed(const std::string& slow_links) {
+  std::vector<SlowLink> all;
+  if (slow_links.empty()) return all;
+  for (const std::string& text : split(slow_links)) {
+    const std::size_t equals = text.rfind('=');
+    const auto share = equals == std::string::npos
+                           ? std::nullopt
+                           : parse_number<double>(std::string_view(text).substr(equals + 1));
+    if (equals == 0 || !share || !(*share > 0) || !(*share <= 1)) {
+      throw InputError(
+          fmt::format("'{}' is not valid; expected NAME=SHARE, the share of its "
+                      "bandwidth that a link has left, as in uplink-0=0.5",
+                      text));
+    }
+    all.push_back({text.substr(0, equals), *share});
+  }
+  return all;
+}
+
+/// Reduces the bandwidths of the slow links. A cable's name stands for both directions.
+void slow_down(const topologies::Platform& platform, const std::string& slow_links,
+               std::vector<double>& left) {
+  for (const SlowLink& slow : parsed(slow_links)) {
+    bool found = false;
+    for (topologies::LinkIndex link = 0; link < left.size(); ++link) {
+      const std::string& name = platform.links()[link].name;
+      if (name != slow.name && name != slow.name + "_UP" && name != slow.name + "_DOWN") continue;
+      if (platform.links()[link].fat_pipe) {
+        throw InputError(
+            fmt::format("{}: slow_links: '{}' is a fat pipe: messages do not share its bandwidth",
+                        platform.path(), name));
+      }
+      left[link] *= slow.share;
+      found = true;
+    }
+    if (found) continue;
+    std::vector<std::string> names;
+    for (const topologies::PlatformLink& link : platform.links()) {
+      names.push_back(link.name);
+      for (const std::string_view side : {"_UP", "_DOWN"}) {
+        if (link.name.ends_with(side)) {
+          names.push_back(link.name.substr(0, link.name.size() - side.size()));
+        }
+      }
+    }
+    std::string hint = did_you_mean(slow.name, names);
+    if (names.size() > 8 && hint.starts_with("; known")) {
+      hint = fmt::format("; there are {} links, see 'thinwire run --links'", names.size());
+    }
+    throw InputError(
+        fmt::format("{}: slow_links: unknown link '{}'{}", platform.path(), slow.name, hint));
+  }
+}
+
 }  // namespace
+
+void check_slow_links(const std::string& slow_links) { static_cast<void>(parsed(slow_links)); }
 
 std::vector<double> max_min_rates(const std::vector<std::vector<topologies::LinkIndex>>& routes,
                                   const std::vector<double>& demands,
@@ -112,6 +179,7 @@ std::vector<double> bandwidths_left(const topologies::Platform& platform,
                                     const std::function<bool(topologies::LinkIndex)>& is_port) {
   std::vector<double> left;
   for (const topologies::PlatformLink& link : platform.links()) left.push_back(link.bandwidth);
+  slow_down(platform, settings.slow_links, left);
   if (settings.background_flows > 0) subtract_flows(platform, hosts, settings, left);
   for (topologies::LinkIndex link = 0; link < left.size(); ++link) {
     if (!is_port(link) && !platform.links()[link].fat_pipe) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "sim/machine/networks/common/host.hpp"
@@ -30,6 +31,8 @@ struct LinksSettings {
   /// Every host without a rank sends to another such host during the whole run, at this share of
   /// the bandwidth of its port. A random permutation determines the receivers. 0 to 1.
   double background_flows = 0;
+  /// Links that have lost capacity, "NAME=SHARE,...": the share of the bandwidth that is left.
+  std::string slow_links = {};
   std::uint64_t seed = 1;     ///< seed of all random draws of this network
   bool record_links = false;  ///< whether to fill RunReport::links
   bool verbose = false;       ///< whether SimGrid's log of loading the platform goes to stderr

@@ -127,6 +127,28 @@ TEST_CASE("A share that others use of a shared bottleneck slows a long message b
   }
 }
 
+TEST_CASE("A link that has lost capacity slows a long message by as much") {
+  const PlatformFile file(test::dumbbell_xml({"10GBps", "1us"}, {"2GBps", "5us"}));
+  const RankProgram program = [](Communicator& comm) {
+    return test::to_the_other_half(comm, 250'000'000);
+  };
+  const auto time_with = [&](const std::string& slow_links) {
+    return makespan({.platform = file.path(), .ranks = 4, .settings = {.slow_links = slow_links}},
+                    program);
+  };
+  const double alone = time_with("");
+  CHECK(time_with("middle=0.5") / alone == doctest::Approx(2).epsilon(1e-4));
+  CHECK(time_with("middle=0.5,middle=0.5") / alone == doctest::Approx(4).epsilon(1e-4));
+  CHECK(time_with("middle=1") == alone);
+  CHECK(test::contains(test::error_of<InputError>([&] { time_with("midle=0.5"); }),
+                       "unknown link 'midle'; did you mean 'middle'?"));
+  for (const char* bad : {"middle", "middle=0", "middle=1.5", "=0.5", "middle=x", "middle=0.5,"}) {
+    CAPTURE(std::string(bad));
+    CHECK(test::contains(test::error_of<InputError>([&] { check_slow_links(bad); }),
+                         "expected NAME=SHARE"));
+  }
+}
+
 TEST_CASE("Others use no ports") {
   const PlatformFile file(test::star_xml(8, {"10GBps", "1us"}));
   const RankProgram program = [](Communicator& comm) {

@@ -1,0 +1,147 @@
+#include "sim/app/studies/concurrent.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/points.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/json_node.hpp"
+#include "sim/core/base/split.hpp"
+
+namespace thinwire::cli {
+
+namespace {
+
+struct ConcurrentFlags {
+  std::string config;
+  std::vector<std::string> jobs;
+  Json given = Json::object();
+  std::vector<std::string> settings;
+  bool verbose = false;
+  report::Format format = report::Format::table;
+};
+
+void set_in(Json& target, const std::string& flag, const std::string& setting) {
+  const std::size_t equals = setting.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw InputError(fmt::format("{} {}: expected KEY=VALUE, as in scheme=oktopk", flag, setting));
+  }
+  const std::string key = setting.substr(0, equals);
+  const std::string value = setting.substr(equals + 1);
+  const bool of_job = key == "name";
+  experiment::set_by_path(target, key, of_job ? Json(value) : value_from(key, value));
+}
+
+/// The file's jobs and those of the flags; flags go over the file's base.
+Json config_from(const ConcurrentFlags& flags) {
+  Json config = flags.config.empty() ? Json::object() : read_json(flags.config);
+  if (!config.is_object()) {
+    throw InputError(flags.config + ": expected an object with 'base' and 'jobs'");
+  }
+  for (const auto& item : flags.given.items()) {
+    if (item.value().is_array()) {
+      throw InputError(fmt::format("{}: give one value here, and jobs of their own for others",
+                                   experiment::setting_at(item.key()).flag));
+    }
+    experiment::set_by_path(config, "base." + item.key(), item.value());
+  }
+  for (const std::string& setting : flags.settings) {
+    if (!config.contains("base")) config["base"] = Json::object();
+    set_in(config["base"], "--set", setting);
+  }
+  for (const std::string& text : flags.jobs) {
+    Json job = Json::object();
+    for (const std::string& setting : split(text)) set_in(job, "--job", setting);
+    config["jobs"].push_back(std::move(job));
+  }
+  if (flags.config.empty() && !config.contains("jobs")) {
+    throw InputError("--job: say which jobs run, each by a --job KEY=VALUE,..., or by --config");
+  }
+  return config;
+}
+
+Json record_of(const studies::JobTimes& times) {
+  const experiment::Point& point = times.job.point;
+  return {{"schema", "concurrent/1"},
+          {"kind", "job"},
+          {"job", times.job.name},
+          {"scheme", point.scheme},
+          {"ranks", point.ranks},
+          {"components", point.space.components},
+          {"k", point.k},
+          {"platform", point.platform},
+          {"placement", point.placement},
+          {"first_host", times.hosts.front()},
+          {"last_host", times.hosts.back()},
+          {"start_s", times.job.start.value()},
+          {"alone_s", times.alone.value()},
+          {"together_s", times.together.value()},
+          {"slowdown", times.slowdown()},
+          {"iterations", times.counted}};
+}
+
+int run(const ConcurrentFlags& flags) {
+  const std::vector<studies::Job> jobs =
+      studies::jobs_from(config_from(flags), flags.config.empty() ? "concurrent" : flags.config);
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  const std::vector<studies::JobTimes> times =
+      studies::run_together(jobs, flags.verbose, [terminal](const std::string& what) {
+        if (terminal) show_on_terminal("simulating " + what);
+      });
+  if (terminal) show_on_terminal("");
+  std::vector<Json> records;
+  for (const studies::JobTimes& one : times) records.push_back(record_of(one));
+  std::vector<report::Column> columns{report::text_column("job", "job"),
+                                      report::text_column("scheme", "scheme")};
+  for (const char* key : {"ranks", "components", "k"}) {
+    columns.push_back(report::number_column(key, key));
+  }
+  for (const char* key : {"first_host", "last_host"}) {
+    columns.push_back(report::text_column(key, key));
+  }
+  for (const char* key : {"alone_s", "together_s", "slowdown", "iterations"}) {
+    columns.push_back({key, [key](const Json& r) { return report::number_text(r.at(key), 4); }});
+  }
+  fmt::print("{}", report::render(flags.format, records, columns));
+  return 0;
+}
+
+}  // namespace
+
+void add_concurrent(Command& app) {
+  auto flags = std::make_shared<ConcurrentFlags>();
+  Command command = app.add_subcommand(
+      "concurrent", "Run several jobs at once on one platform: each one's time alone and together");
+  command
+      .add_option("--config", flags->config, "JSON file: {\"base\": {...}, \"jobs\": [{...}, ...]}")
+      .value_text("FILE");
+  command
+      .add_option("--job", flags->jobs,
+                  "a job: settings of a point, and 'name' and 'start_s'; repeat it for each job")
+      .value_text("KEY=VALUE,...");
+  add_setting_flags(command, flags->given);
+  command.add_option("--set", flags->settings, "any other key of all jobs: --set options.tau=32")
+      .value_text("KEY=VALUE");
+  command.add_flag("--verbose", flags->verbose, "let SimGrid's log through to stderr");
+  add_format(command, flags->format);
+  command.footer(
+      "Flags are settings of all jobs; what a --job names is its own. Each job takes the first "
+      "hosts\n"
+      "in the order of its placement that no job before it has. The network is links. Each job "
+      "runs\n"
+      "alone, then with all others, which repeat their iterations so that it always has company.\n"
+      "Its time is the mean of --iterations iterations or more, after one to warm up.\n"
+      "Examples:\n"
+      "  thinwire concurrent --platform fat_tree -n 1M --job scheme=oktopk,ranks=64 \\\n"
+      "      --job scheme=dense_ring,ranks=64,placement=random:1\n"
+      "  thinwire concurrent --config jobs.json --routing ecmp --format json");
+  command.callback([flags] { return run(*flags); });
+}
+
+}  // namespace thinwire::cli

@@ -1,0 +1,322 @@
+#include "sim/app/studies/concurrent.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "sim/app/experiment/networks.hpp"
+#include "sim/app/experiment/ranks.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/json_node.hpp"
+#include "sim/core/kernel/group.hpp"
+#include "topologies/loading/placement.hpp"
+
+namespace thinwire::studies {
+
+namespace {
+
+using experiment::Point;
+using experiment::PointRanks;
+using experiment::RankState;
+using Hosts = std::vector<topologies::HostIndex>;
+
+constexpr int kWarmUp = 1;
+constexpr int kMostRounds = 8;
+constexpr double kMostIterations = 1e6;
+
+int wanted_of(const Job& job) { return job.point.iterations > 0 ? job.point.iterations : 2; }
+
+/// The settings that describe the network rather than a job.
+Json shared_settings_of(const Point& point) {
+  Json all = to_json(point);
+  Json shared = Json::object();
+  for (const char* key : {"platform", "links"}) {
+    if (all.contains(key)) shared[key] = all.at(key);
+  }
+  Json machine = all.value("machine", Json::object());
+  for (const char* of_job :
+       {"alpha_s", "beta_s_per_word", "gamma_s_per_word", "gamma_beyond_cache_s_per_word", "call_s",
+        "copy_s_per_word", "copy_beyond_cache_s_per_word", "cache_bytes"}) {
+    machine.erase(of_job);
+  }
+  shared["machine"] = machine;
+  return shared;
+}
+
+/// The hosts of each job, which have no host in common.
+std::vector<Hosts> hosts_of(const std::vector<Job>& jobs, const topologies::Platform& platform) {
+  const auto& all = platform.hosts();
+  std::vector<const Job*> owner(all.size(), nullptr);
+  std::vector<Hosts> hosts;
+  for (const Job& job : jobs) {
+    const bool named = topologies::is_placement_file(job.point.placement);
+    std::vector<topologies::PlatformHost> candidates;
+    Hosts index;
+    for (topologies::HostIndex host = 0; host < all.size(); ++host) {
+      if (!named && owner[host] != nullptr) continue;
+      candidates.push_back(all[host]);
+      index.push_back(host);
+    }
+    Hosts mine;
+    try {
+      mine = topologies::place(candidates, job.point.ranks, job.point.placement);
+    } catch (const TooFewHostsError& error) {
+      if (candidates.size() == all.size()) throw;
+      throw InputError(fmt::format(
+          "job '{}': {} of the {} hosts are left by the jobs before it, fewer than its {} ranks",
+          job.name, candidates.size(), all.size(), job.point.ranks));
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("job '{}': {}", job.name, error.what()));
+    }
+    for (topologies::HostIndex& host : mine) {
+      host = index[host];
+      if (owner[host] != nullptr && owner[host] != &job) {
+        throw InputError(fmt::format("job '{}': host {} is one of job '{}'; give it another one",
+                                     job.name, all[host].name, owner[host]->name));
+      }
+      owner[host] = &job;
+    }
+    hosts.push_back(std::move(mine));
+  }
+  return hosts;
+}
+
+/// A job in one run of the network.
+class RunningJob {
+ public:
+  RunningJob(const Job& job, const experiment::Machine& machine, int first_rank, int iterations)
+      : job_(job),
+        members_{.first = first_rank, .count = job.point.ranks, .stride = 1},
+        ranks_(job.point, machine),
+        ends_(static_cast<std::size_t>(iterations)) {
+    for (int rank = 0; rank < job.point.ranks; ++rank) states_.push_back(ranks_.make_rank());
+  }
+
+  [[nodiscard]] const Members& members() const { return members_; }
+
+  /// The program of one rank of the network, of which the job must outlive.
+  Task<void> run(Communicator& all) {
+    Group comm(all, members_);
+    RankState& state = states_[static_cast<std::size_t>(comm.rank().value())];
+    if (job_.start > Seconds(0)) co_await comm.compute(job_.start);
+    for (std::size_t i = 0; i < ends_.size(); ++i) {
+      const int iteration = static_cast<int>(i) + 1;
+      algorithms::LocalGradient gradient = ranks_.gradient(state, comm.rank(), iteration);
+      algorithms::LocalGradient accumulated;
+      if (job_.point.error_feedback) accumulated = gradient;
+      co_await ranks_.iterate(comm, state, std::move(gradient), iteration);
+      if (job_.point.error_feedback) state.feedback.update(accumulated, state.reduced.contributed);
+      ends_[i] = std::max(ends_[i], comm.now());
+    }
+  }
+
+  /// When the last rank ended each iteration.
+  [[nodiscard]] std::vector<Seconds> take_ends() { return std::move(ends_); }
+
+ private:
+  const Job& job_;
+  Members members_;
+  PointRanks ranks_;
+  std::vector<RankState> states_;
+  std::vector<Seconds> ends_;
+};
+
+/// One run of some jobs: when each of them ended its iterations.
+std::vector<std::vector<Seconds>> ends_of(networks::LinksNetwork& network,
+                                          const std::vector<const Job*>& jobs,
+                                          const std::vector<const Hosts*>& hosts,
+                                          const std::vector<int>& iterations) {
+  std::vector<std::unique_ptr<RunningJob>> running;
+  std::vector<RunningJob*> of_rank;
+  Hosts places;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const experiment::Machine machine =
+        experiment::machine_on(jobs[i]->point, network.platform(), *hosts[i]);
+    running.push_back(std::make_unique<RunningJob>(*jobs[i], machine,
+                                                   static_cast<int>(places.size()), iterations[i]));
+    of_rank.insert(of_rank.end(), hosts[i]->size(), running.back().get());
+    places.insert(places.end(), hosts[i]->begin(), hosts[i]->end());
+  }
+  network.place(places);
+  static_cast<void>(network.run(static_cast<int>(places.size()), [&of_rank](Communicator& comm) {
+    return of_rank[static_cast<std::size_t>(comm.rank().value())]->run(comm);
+  }));
+  std::vector<std::vector<Seconds>> ends;
+  for (const auto& job : running) ends.push_back(job->take_ends());
+  return ends;
+}
+
+/// The iterations of a job that all jobs accompany: from `first`, the last one excluded.
+struct Accompanied {
+  std::size_t first = kWarmUp;
+  std::size_t last = kWarmUp;
+
+  [[nodiscard]] int count() const { return static_cast<int>(last - first); }
+};
+
+Accompanied accompanied(const std::vector<Seconds>& ends, Seconds begin, Seconds end) {
+  Accompanied found;
+  while (found.first < ends.size() && ends[found.first - 1] < begin) ++found.first;
+  found.last = found.first;
+  while (found.last < ends.size() && ends[found.last] <= end) ++found.last;
+  return found;
+}
+
+/// When a job will have done its iterations that count, after `found.first`.
+Seconds done_at(const Job& job, const std::vector<Seconds>& ends, const Accompanied& found) {
+  const std::size_t wanted = found.first + static_cast<std::size_t>(wanted_of(job));
+  if (wanted <= ends.size()) return ends[wanted - 1];
+  const Seconds mean = (ends.back() - job.start) * (1 / static_cast<double>(ends.size()));
+  return ends.back() + mean * static_cast<double>(wanted - ends.size());
+}
+
+int iterations_until(Seconds until, Seconds mean, const Job& job) {
+  const double count = std::ceil((until - job.start).value() / mean.value()) + kWarmUp;
+  if (count > kMostIterations) {
+    throw InputError(fmt::format(
+        "job '{}': {:.3g} iterations would accompany the longest job; give it fewer iterations, or "
+        "this one a longer gradient",
+        job.name, count));
+  }
+  return std::max(kWarmUp + wanted_of(job), static_cast<int>(count));
+}
+
+}  // namespace
+
+double JobTimes::slowdown() const {
+  return alone > Seconds(0) ? together.value() / alone.value() : 1;
+}
+
+std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
+  const JsonNode top(origin, config);
+  constexpr std::array<std::string_view, 3> kKeys{"$schema", "base", "jobs"};
+  top.be_object(kKeys);
+  const Json base = top.has("base") ? top.at("base").json() : Json::object();
+  if (!base.is_object()) top.at("base").wrong("an object of settings");
+  std::vector<Job> jobs;
+  for (const JsonNode& node : top.at("jobs").elements()) {
+    if (!node.json().is_object()) node.wrong("an object with the settings of a job");
+    Job job;
+    Json own = node.json();
+    if (node.has("name")) job.name = node.at("name").text();
+    if (node.has("start_s")) job.start = Seconds(node.at("start_s").number_from(0));
+    own.erase("name");
+    own.erase("start_s");
+    Json point = base;
+    point.merge_patch(own);
+    if (!point.contains("network")) point["network"] = "links";
+    const std::string where = origin + ": " + node.pointer();
+    job.point = experiment::point_from(point, where);
+    if (job.name.empty()) job.name = fmt::format("{}_{}", job.point.scheme, jobs.size() + 1);
+    if (job.point.network != "links") {
+      throw InputError(fmt::format("{}: /network: '{}', but only links has jobs share links", where,
+                                   job.point.network));
+    }
+    if (job.point.links.background_flows > 0) {
+      throw InputError(fmt::format(
+          "{}: /links/background_flows: the hosts without a rank are those of other jobs here; "
+          "describe what they do as a job, or give links.background_share",
+          where));
+    }
+    if (job.point.machine.eager_copy_beyond_cache > Seconds(0)) {
+      throw InputError(
+          fmt::format("{}: /machine/eager_copy_beyond_cache_s_per_word: it depends on the size of "
+                      "the gradient, "
+                      "of which jobs may have several; give eager_copy_s_per_word",
+                      where));
+    }
+    if (std::ranges::find(jobs, job.name, &Job::name) != jobs.end()) {
+      throw InputError(fmt::format("{}: /name: '{}' is the name of a job before", where, job.name));
+    }
+    if (!jobs.empty() && shared_settings_of(job.point) != shared_settings_of(jobs.front().point)) {
+      throw InputError(fmt::format(
+          "{}: differs from '{}' in platform, links or the costs of hosts, which all jobs share; "
+          "give them in 'base'",
+          where, jobs.front().name));
+    }
+    jobs.push_back(std::move(job));
+  }
+  if (jobs.empty()) top.at("jobs").wrong("at least one job");
+  return jobs;
+}
+
+std::vector<JobTimes> run_together(const std::vector<Job>& jobs, bool verbose,
+                                   const std::function<void(const std::string&)>& progress) {
+  const auto network = experiment::links_of(jobs.front().point, verbose);
+  const topologies::Platform& platform = network->platform();
+  const std::vector<Hosts> hosts = hosts_of(jobs, platform);
+  std::vector<JobTimes> times;
+  Seconds longest;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const Job& job = jobs[i];
+    progress(fmt::format("{} alone", job.name));
+    const std::vector<Seconds> ends =
+        ends_of(*network, {&job}, {&hosts[i]}, {kWarmUp + wanted_of(job)}).front();
+    JobTimes& mine = times.emplace_back();
+    mine.job = job;
+    for (const topologies::HostIndex host : hosts[i]) {
+      mine.hosts.push_back(platform.hosts()[host].name);
+    }
+    mine.alone = (ends.back() - ends[kWarmUp - 1]) * (1 / static_cast<double>(wanted_of(job)));
+    if (mine.alone > Seconds(0)) longest = std::max(longest, ends.back());
+  }
+
+  // Jobs that take no time disturb nobody, and end at once.
+  std::vector<std::size_t> busy;
+  Seconds begin;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (times[i].alone == Seconds(0)) continue;
+    busy.push_back(i);
+    begin = std::max(begin, jobs[i].start);
+  }
+  std::vector<const Job*> together;
+  std::vector<const Hosts*> places;
+  std::vector<int> iterations;
+  for (const std::size_t i : busy) {
+    together.push_back(&jobs[i]);
+    places.push_back(&hosts[i]);
+    iterations.push_back(iterations_until(longest, times[i].alone, jobs[i]));
+  }
+  for (int round = 1; !busy.empty(); ++round) {
+    progress(fmt::format("all together, round {}", round));
+    const std::vector<std::vector<Seconds>> ends = ends_of(*network, together, places, iterations);
+    Seconds end = ends.front().back();
+    for (const std::vector<Seconds>& of_job : ends) end = std::min(end, of_job.back());
+    Seconds needed;
+    bool enough = true;
+    for (std::size_t at = 0; at < busy.size(); ++at) {
+      const Accompanied found = accompanied(ends[at], begin, end);
+      enough = enough && found.count() >= wanted_of(*together[at]);
+      needed = std::max(needed, done_at(*together[at], ends[at], found));
+      JobTimes& mine = times[busy[at]];
+      mine.counted = found.count();
+      if (mine.counted == 0) continue;
+      mine.together = (ends[at][found.last - 1] - ends[at][found.first - 1]) *
+                      (1 / static_cast<double>(mine.counted));
+    }
+    if (enough) break;
+    if (round == kMostRounds) {
+      throw SimulationError(fmt::format(
+          "after {} rounds some job has still not done its iterations beside all others; give the "
+          "jobs more nearly equal lengths",
+          round));
+    }
+    for (std::size_t at = 0; at < busy.size(); ++at) {
+      if (ends[at].back() >= needed) continue;
+      const Seconds mean =
+          (ends[at].back() - together[at]->start) * (1 / static_cast<double>(ends[at].size()));
+      iterations[at] =
+          std::max(iterations[at] + 1, iterations_until(needed * 1.05, mean, *together[at]));
+    }
+  }
+  return times;
+}
+
+}  // namespace thinwire::studies

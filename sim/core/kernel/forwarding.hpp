@@ -1,0 +1,55 @@
+// A Communicator that hands every operation on to another one.
+#pragma once
+
+#include <utility>
+
+#include "sim/core/kernel/communicator.hpp"
+
+namespace thinwire::inline kernel {
+
+/// The base of communicators that change some operations of another one, which must outlive them.
+/// Those that a derived class does not override are the other's. A derived class overrides
+/// start_program(), since a program runs on a communicator of its own.
+class ForwardingCommunicator : public Communicator {
+ public:
+  [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
+    return parent_.isend(to, tag, std::move(message));
+  }
+  [[nodiscard]] Request irecv(Rank from, Tag tag) override { return parent_.irecv(from, tag); }
+  [[nodiscard]] Request start_work(Seconds work) override { return parent_.start_work(work); }
+  void expect(Request request) override { parent_.expect(request); }
+  void expect_send(Rank to, Tag tag) override { parent_.expect_send(to, tag); }
+  [[nodiscard]] Seconds now() const override { return parent_.now(); }
+
+ protected:
+  ForwardingCommunicator(Communicator& parent, Rank rank, int size)
+      : Communicator(rank, size), parent_(parent) {}
+
+  [[nodiscard]] Communicator& parent() const { return parent_; }
+  [[nodiscard]] Request start_on_parent(StartedProgram program) {
+    return parent_.start_program(std::move(program));
+  }
+
+  bool complete(std::span<const Request> requests) override { return parent_.complete(requests); }
+  void park(std::span<const Request> requests, std::coroutine_handle<> waiting) override {
+    parent_.park(requests, waiting);
+  }
+  bool complete_any(std::span<const Request> requests) override {
+    return parent_.complete_any(requests);
+  }
+  void park_any(std::span<const Request> requests, std::coroutine_handle<> waiting) override {
+    parent_.park_any(requests, waiting);
+  }
+  std::size_t first_complete(std::span<const Request> requests) override {
+    return parent_.first_complete(requests);
+  }
+  Message finish(Request request) override { return parent_.finish(request); }
+  void spend(Seconds work) override { parent_.spend(work); }
+  void enter_phase(std::string_view name) override { parent_.enter_phase(name); }
+  void leave_phase() noexcept override { parent_.leave_phase(); }
+
+ private:
+  Communicator& parent_;
+};
+
+}  // namespace thinwire::inline kernel
