@@ -434,7 +434,8 @@ int ring_loops(std::int64_t words, int ranks, int channels, std::int64_t chunk_w
 }
 
 int tree_chunks(std::int64_t words, int depth, int channels, std::int64_t chunk_words) {
-  const std::int64_t half = (words + 2 * channels - 1) / (2 * std::int64_t{channels});
+  const std::int64_t trees = 2 * std::int64_t{channels};
+  const std::int64_t half = (words + trees - 1) / trees;
   std::int64_t most = chunk_words;
   if (most == 0) {
     for (most = 131072; most > 8192 && half / most < 8 * std::int64_t{depth};) most /= 2;

@@ -62,8 +62,9 @@ Seconds tuner_time(NcclAlgorithm algorithm, NcclProtocol protocol, std::int64_t 
   double latency = of(kBase, algorithm, protocol);
   double share = bandwidth_share(algorithm, protocol, nodes);
   if (tree) {
-    const int depth = std::bit_width(static_cast<unsigned>(nodes.count)) - 1;
-    latency += 2 * ((nodes.ranks / nodes.count - 1) * in_node + depth * between);
+    const int depth = static_cast<int>(std::bit_width(static_cast<unsigned>(nodes.count))) - 1;
+    const int of_node = nodes.ranks / nodes.count;
+    latency += 2 * ((of_node - 1) * in_node + depth * between);
     share *= 0.5;
     const auto log =
         static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes >> 6) | 1) - 1);
@@ -199,14 +200,15 @@ Interval ring_interval(const NcclPlan& plan, std::int64_t n) {
   const double p = plan.nodes.ranks;
   const std::int64_t pieces = std::int64_t{plan.channels} * plan.parts * plan.nodes.ranks;
   const double turns = 2 * (p - 1) * plan.parts;  // exchanges of each channel
+  const std::int64_t shortest = n / pieces;
   const std::int64_t longest = (n + pieces - 1) / pieces;
-  Interval run{messages_of(plan, turns * plan.channels, n / pieces),
+  Interval run{messages_of(plan, turns * plan.channels, shortest),
                messages_of(plan, turns * plan.channels, longest)};
   run.high.reduced = turns / 2 * plan.channels * static_cast<double>(longest);
   // With one channel, each exchange waits for the one before.
   const double least = std::min(plan.format.in_node, plan.format.between_nodes).value();
   if (plan.channels == 1) {
-    run.low.reduced = turns / 2 * static_cast<double>(n / pieces);
+    run.low.reduced = turns / 2 * static_cast<double>(shortest);
     run.low.seconds = turns * (plan.nodes.count > 1 ? least : plan.format.in_node.value());
   }
   run.high.seconds = turns * longest_delay(plan);
@@ -227,9 +229,9 @@ Interval tree_interval(const NcclPlan& plan, std::int64_t n) {
   // All edges of all trees carry every chunk up and down, and the ports share them.
   const double mean = 2 * (p - 1) / p * static_cast<double>(pieces);
   // The first chunk goes up and down one of the trees.
-  const double least_depth =
-      std::bit_width(static_cast<unsigned>(plan.nodes.count)) - 1 + plan.nodes.rails() - 1;
-  const double low = std::max(mean, 2 * least_depth + plan.parts - 1);
+  const int between = static_cast<int>(std::bit_width(static_cast<unsigned>(plan.nodes.count))) - 1;
+  const int least_depth = between + plan.nodes.rails() - 1;
+  const double low = std::max(mean, static_cast<double>(2 * least_depth + plan.parts - 1));
   // A rank has at most three children and a parent in a tree, one child and a parent in most.
   const double busiest = std::min(p, 4.0) * trees;
   const double rounds = plan.parts + 2 * depth;

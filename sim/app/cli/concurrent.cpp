@@ -119,7 +119,7 @@ void add_concurrent(Command& app) {
   Command command = app.add_subcommand(
       "concurrent", "Run several jobs at once on one platform: each one's time alone and together");
   command
-      .add_option("--config", flags->config, "JSON file: {\"base\": {...}, \"jobs\": [{...}, ...]}")
+      .add_option("--config", flags->config, R"(JSON file: {"base": {...}, "jobs": [{...}, ...]})")
       .value_text("FILE");
   command
       .add_option("--job", flags->jobs,

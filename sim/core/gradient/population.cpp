@@ -283,7 +283,8 @@ const std::vector<double>& Population::left_shares(const CellCounts& counts) con
       }
       const double here = before(counts, begins[i]);
       const double entries = before(counts, begins[i + 1]) - here;
-      const double left = before(counts, begins[i] + width / 2) - here;
+      const std::uint32_t middle = begins[i] + width / 2;
+      const double left = before(counts, middle) - here;
       shares.push_back(entries > 0 ? left / entries : 0.5);
     }
   }

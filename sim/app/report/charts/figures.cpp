@@ -249,7 +249,7 @@ std::string common_text(const std::vector<Json>& settings, const std::vector<Jso
   }
   if (densities.size() == 1) texts.push_back(fmt::format("density {}", *densities.begin()));
   const bool platforms = !places.empty() && std::ranges::all_of(places, [](const Json& place) {
-    return place.at("platform") != "";
+    return !place.at("platform").get<std::string>().empty();
   });
   if (!platforms) {
     add(places, "alpha_s");
