@@ -30,6 +30,9 @@ namespace {
 /// The number of schemes that crossovers consider: the best few, plus the best dense one.
 constexpr std::size_t kContenders = 3;
 constexpr double kMostDensity = 0.5;
+/// A scheme that does not give the dense sum has to be faster than those that do by this factor:
+/// less is within the uncertainty of a simulation, and is not worth another convergence.
+constexpr double kWorthwhile = 1.05;
 constexpr double kLeastDensity = 1e-5;
 /// Up to this factor α and β are moved.
 constexpr double kMostFactor = 16;
@@ -279,9 +282,14 @@ void equalise_sums(const RecommendSettings& settings, Recommendation& result) {
 std::vector<std::string> contenders(const Recommendation& result) {
   std::vector<std::string> names;
   bool dense = false;
-  const bool any = result.advice() != nullptr;
+  const Candidate* const advice = result.advice();
+  if (advice != nullptr) {
+    names.push_back(advice->row.point.scheme);
+    dense = is_lossless(*advice);
+  }
   for (const Candidate& candidate : result.ranked) {
-    if (!candidate.row.outcome || (any && !candidate.is_advisable())) continue;
+    if (&candidate == advice) continue;
+    if (!candidate.row.outcome || (advice != nullptr && !candidate.is_advisable())) continue;
     if (names.size() >= kContenders && (dense || !is_lossless(candidate))) continue;
     names.push_back(candidate.row.point.scheme);
     dense = dense || is_lossless(candidate);
@@ -355,10 +363,21 @@ Crossover crossover(const RecommendSettings& settings, const Recommendation& res
         winner = &attempt;
       }
     }
+    // As in Recommendation::advice().
+    if (!is_lossless(*winner->candidate)) {
+      double least = kWorthwhile * best;
+      for (const Attempt& attempt : attempts) {
+        if (!attempt.trouble.empty() || !is_lossless(*attempt.candidate)) continue;
+        const double time = time_of(attempt.candidate->row);
+        if (time > least) continue;
+        least = time;
+        winner = &attempt;
+      }
+    }
     if (winner->scheme == names.front()) continue;
     found.at = value;
     found.winner = winner->scheme;
-    found.gain = time_of(attempts.front().candidate->row) / best;
+    found.gain = time_of(attempts.front().candidate->row) / time_of(winner->candidate->row);
     return found;
   }
   if (axis.values.empty()) found.ended = "there is no such value to try";
@@ -524,7 +543,13 @@ bool Candidate::is_advisable() const {
 
 const Candidate* Recommendation::advice() const {
   const auto found = std::ranges::find_if(ranked, &Candidate::is_advisable);
-  return found == ranked.end() ? nullptr : &*found;
+  if (found == ranked.end()) return nullptr;
+  const auto dense = std::ranges::find_if(ranked, [](const Candidate& candidate) {
+    return candidate.is_advisable() && is_lossless(candidate);
+  });
+  const bool as_fast =
+      dense != ranked.end() && time_of(dense->row) <= kWorthwhile * time_of(found->row);
+  return as_fast ? &*dense : &*found;
 }
 
 std::vector<std::string> default_candidates(bool nodes) {

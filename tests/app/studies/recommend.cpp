@@ -93,8 +93,8 @@ TEST_CASE("What is recommended is the fastest of all that were simulated" *
           .outcome->training->mean.total()
           .value();
     };
-    const std::string first = result.ranked.front().row.point.scheme;
-    CHECK(time(crossover.winner, crossover.at) < time(first, crossover.at));
+    const std::string first = result.contenders.front();
+    CHECK(time(crossover.winner, crossover.at) <= 1.05 * time(first, crossover.at));
     CHECK(time(crossover.winner, crossover.at / 2) >= time(first, crossover.at / 2));
   }
 }
@@ -114,8 +114,8 @@ TEST_CASE("A faster network moves the advice to the dense scheme, at the factor 
     return simulated(point).outcome->training->mean.total().value();
   };
   const double dense = time("dense_rabenseifner", faster.at);
-  CHECK(dense < time("topka", faster.at));
-  CHECK(time("dense_rabenseifner", 2 * faster.at) >= time("topka", 2 * faster.at));
+  CHECK(dense <= 1.05 * time("topka", faster.at));
+  CHECK(time("dense_rabenseifner", 2 * faster.at) > 1.05 * time("topka", 2 * faster.at));
   CHECK(faster.gain == doctest::Approx(time("topka", faster.at) / dense));
   CHECK(crossover_in(result, "beta", true).winner.empty());
   CHECK(crossover_in(result, "beta", true).looked_to == 16);
@@ -186,6 +186,20 @@ TEST_CASE("What is reported to converge worse is not advised, though it is the f
   CHECK(result.ranked.front().convergence.convergence == algorithms::Convergence::worse);
   REQUIRE(result.advice() != nullptr);
   CHECK(result.advice()->row.point.scheme == "dense_ring");
+}
+
+TEST_CASE("Less than 5% is no reason to leave the dense sum") {
+  const auto advice = [](double beta) {
+    const Json point = {{"ranks", 4},
+                        {"machine", {{"beta_s_per_word", beta}}},
+                        {"workload", {{"model", "resnet50"}, {"device", "a100"}}}};
+    const Recommendation result =
+        recommend({.point = point, .schemes = {"topka", "dense_ring"}, .crossovers = false});
+    CHECK(result.ranked.front().row.point.scheme == "topka");
+    return result.advice()->row.point.scheme;
+  };
+  CHECK(advice(2e-10) == "dense_ring");  // 7.7 ms of 209
+  CHECK(advice(4e-10) == "topka");       // 15.3 ms of 216
 }
 
 TEST_CASE("With the density of the sum, all sums have as many components") {
