@@ -7,7 +7,7 @@ namespace thinwire::algorithms {
 
 namespace {
 
-struct Entry {
+struct Reported {
   std::string_view scheme;
   ConvergenceReport report;
 };
@@ -23,74 +23,74 @@ constexpr ConvergenceReport kQuantised{Convergence::unknown,
                                        "its paper was not read for this table", ""};
 
 constexpr std::array kReports{
-    Entry{"dense_rabenseifner", kDense},
-    Entry{"dense_ring", kDense},
-    Entry{"dense_recursive_doubling", kDense},
-    Entry{"dense_ring_segmented", kDense},
-    Entry{"dense_nonoverlapping", kDense},
-    Entry{"dense_ovlp", kDense},
-    Entry{"dense_double_tree", kDense},
-    Entry{"hierarchical_ring", kDense},
-    Entry{"hierarchical_rabenseifner", kDense},
-    Entry{"nccl_ring", kDense},
-    Entry{"nccl_tree", kDense},
-    Entry{"dense_auto", kDense},
-    Entry{"dense_auto_ovlp", kDense},
-    Entry{"topka", kTopk},
-    Entry{"topkdsa", kTopk},
-    Entry{"ssar_recursive_double", kTopk},
-    Entry{"dsar_recursive_double", kTopk},
-    Entry{"ssar_split_allgather", kTopk},
-    Entry{"dsar_split_allgather", kTopk},
-    Entry{"ring_sparse", kTopk},
-    Entry{"hierarchical_split_allgather", kTopk},
-    Entry{"topk_exact", kTopk},
-    Entry{"topk_allreduce", kTopk},
-    Entry{"gaussiank",
+    Reported{"dense_rabenseifner", kDense},
+    Reported{"dense_ring", kDense},
+    Reported{"dense_recursive_doubling", kDense},
+    Reported{"dense_ring_segmented", kDense},
+    Reported{"dense_nonoverlapping", kDense},
+    Reported{"dense_ovlp", kDense},
+    Reported{"dense_double_tree", kDense},
+    Reported{"hierarchical_ring", kDense},
+    Reported{"hierarchical_rabenseifner", kDense},
+    Reported{"nccl_ring", kDense},
+    Reported{"nccl_tree", kDense},
+    Reported{"dense_auto", kDense},
+    Reported{"dense_auto_ovlp", kDense},
+    Reported{"topka", kTopk},
+    Reported{"topkdsa", kTopk},
+    Reported{"ssar_recursive_double", kTopk},
+    Reported{"dsar_recursive_double", kTopk},
+    Reported{"ssar_split_allgather", kTopk},
+    Reported{"dsar_split_allgather", kTopk},
+    Reported{"ring_sparse", kTopk},
+    Reported{"hierarchical_split_allgather", kTopk},
+    Reported{"topk_exact", kTopk},
+    Reported{"topk_allreduce", kTopk},
+    Reported{"gaussiank",
           {Convergence::worse,
            "selects far below k after the first epochs, which jeopardises convergence",
            "Ok-Topk (PPoPP 2022), sections 5.2 and 5.4"}},
-    Entry{"gtopk",
+    Reported{"gtopk",
           {Convergence::unknown,
            "drops entries on their way through the tree; its own paper was not read for this table",
            ""}},
-    Entry{"oktopk",
+    Reported{"oktopk",
           {Convergence::close,
            "VGG-16 at 2% close to dense, LSTM at 2% 0.309 WER (dense 0.308), BERT at 1% a loss of "
            "2.43 (dense 2.33), on up to 64 GPUs",
            "Ok-Topk (PPoPP 2022), section 5.4"}},
-    Entry{"hierarchical_oktopk",
+    Reported{"hierarchical_oktopk",
           {Convergence::unknown, "selects within nodes first; nobody has trained with it", ""}},
-    Entry{
+    Reported{
         "exdyna",
         {Convergence::close,
          "close to dense for ResNet-152, Inception-v4 and an LSTM at 0.1%, on up to 16 GPUs; each "
          "coordinate is seen by one rank per iteration",
          "ExDyna (2024), section V, Figures 5 and 8"}},
-    Entry{"cltk",
+    Reported{"cltk",
           {Convergence::worse, "a significantly low convergence rate: one rank selects for all",
            "ExDyna (2024), section V, Figure 5"}},
-    Entry{"hard_threshold",
+    Reported{"hard_threshold",
           {Convergence::close,
            "converges faster than ExDyna per iteration, because it selects far more than k (106 "
            "times on Inception-v4)",
            "ExDyna (2024), section V, Figures 5 and 6"}},
-    Entry{"sidco", {Convergence::unknown, "its own paper was not read for this table", ""}},
-    Entry{"dragonn",
+    Reported{"sidco", {Convergence::unknown, "its own paper was not read for this table", ""}},
+    Reported{"dragonn",
           {Convergence::close,
            "approximates dense training for ResNet-50, ViT, MLP-Mixer and XML, on 16 GPUs",
            "DRAGONN (ICML 2022), section 5, Figure 4"}},
-    Entry{"dgc",
+    Reported{"dgc",
           {Convergence::worse, "up to 1.6 times the iterations of DRAGONN (XML)",
            "DRAGONN (ICML 2022), section 5, Figure 4"}},
-    Entry{"random_k",
+    Reported{"random_k",
           {Convergence::worse, "15.1 times the iterations of DRAGONN (XML at 0.1%)",
            "DRAGONN (ICML 2022), section 5, Figure 7"}},
-    Entry{"signsgd",
+    Reported{"signsgd",
           {Convergence::worse, "more iterations than DRAGONN (XML)",
            "DRAGONN (ICML 2022), section 5, Figure 7"}},
-    Entry{"qsgd", kQuantised},
-    Entry{"quantised_alltoall", kQuantised}};
+    Reported{"qsgd", kQuantised},
+    Reported{"quantised_alltoall", kQuantised}};
 
 }  // namespace
 
@@ -109,7 +109,7 @@ std::string name_of(Convergence convergence) {
 }
 
 ConvergenceReport convergence_of(std::string_view scheme) {
-  const auto* const found = std::ranges::find(kReports, scheme, &Entry::scheme);
+  const auto* const found = std::ranges::find(kReports, scheme, &Reported::scheme);
   if (found != kReports.end()) return found->report;
   return {Convergence::unknown, "no report about this scheme", ""};
 }
