@@ -17,22 +17,22 @@ const std::string kBucketWords = "bucket_words";
 const std::string kRing = "ring";
 
 Task<Message> reduce_bucket(Communicator& strand, Message mine, const SchemeSetup& setup,
-                            ComponentRange components) {
+                            ComponentRange components, const BucketAllreduce& allreduce) {
   {
     const auto copy = strand.phase("copy");
     co_await strand.compute(copying(setup.prices, mine.words, mine.words));
   }
   const auto phase = strand.phase("allreduce");
   const GradientReduction reduction(*setup.shared, setup.gamma, setup.space, components);
-  const AllreduceSchedule schedule =
-      setup.options.flag(kRing) ? allreduce_ring : allreduce_rabenseifner;
-  co_return co_await schedule(strand, std::move(mine), reduction);
+  co_return co_await allreduce(strand, std::move(mine), reduction);
 }
 
 class DenseOvlp final : public Scheme {
  public:
-  explicit DenseOvlp(const SchemeSetup& setup)
-      : setup_(setup), buckets_(setup.space.components, setup.options.integer(kBucketWords)) {}
+  DenseOvlp(const SchemeSetup& setup, BucketAllreduce allreduce)
+      : setup_(setup),
+        buckets_(dense_buckets(setup.space.components, setup.options)),
+        allreduce_(std::move(allreduce)) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int iteration) override {
     TrainingStep done({}, setup_.prices, setup_.space);
@@ -47,7 +47,7 @@ class DenseOvlp final : public Scheme {
     std::vector<Request> started;
     for (std::int64_t bucket = 0; bucket < buckets_.count(); ++bucket) {
       co_await run_backward(comm, step, buckets_.components(bucket).first);
-      started.push_back(buckets_.start(comm, setup_, whole, bucket));
+      started.push_back(buckets_.start(comm, setup_, whole, bucket, allreduce_));
     }
     const auto phase = comm.phase("wait");
     std::vector<Message> sums = co_await comm.wait_all(started);
@@ -58,6 +58,7 @@ class DenseOvlp final : public Scheme {
  private:
   SchemeSetup setup_;
   DenseBuckets buckets_;
+  BucketAllreduce allreduce_;
 };
 
 }  // namespace
@@ -73,12 +74,12 @@ ComponentRange DenseBuckets::components(std::int64_t bucket) const {
 }
 
 Request DenseBuckets::start(Communicator& comm, const SchemeSetup& setup, const Message& gradient,
-                            std::int64_t bucket) const {
+                            std::int64_t bucket, const BucketAllreduce& allreduce) const {
   const ComponentRange range = components(bucket);
   Message mine = GradientReduction(*setup.shared, setup.gamma, setup.space, range)
                      .cut(gradient, {.first = 0, .last = 1}, 1);
-  return comm.start([mine = std::move(mine), &setup, range](Communicator& strand) {
-    return reduce_bucket(strand, mine, setup, range);
+  return comm.start([mine = std::move(mine), &setup, &allreduce, range](Communicator& strand) {
+    return reduce_bucket(strand, mine, setup, range, allreduce);
   });
 }
 
@@ -87,10 +88,29 @@ Message DenseBuckets::join(const SchemeSetup& setup, std::vector<Message> sums) 
   return GradientReduction(*setup.shared, setup.gamma, setup.space).join(sums);
 }
 
+OptionInfo bucket_option() {
+  return {.name = kBucketWords,
+          .fallback = std::int64_t{6'553'600},
+          .minimum = 1,
+          .help = "components of a bucket; 25 MiB, as in PyTorch DDP"};
+}
+
+DenseBuckets dense_buckets(std::int64_t components, const Options& options) {
+  return {components, options.integer(kBucketWords)};
+}
+
+std::unique_ptr<Scheme> dense_in_buckets(const SchemeSetup& setup, BucketAllreduce allreduce) {
+  return std::make_unique<DenseOvlp>(setup, std::move(allreduce));
+}
+
+BucketAllreduce dense_ovlp_allreduce(const Options& options) {
+  return options.flag(kRing) ? allreduce_ring : allreduce_rabenseifner;
+}
+
 namespace {
 
 Cost dense_ovlp_cost(const CostInput& in) {
-  const DenseBuckets buckets(in.n, in.options->integer(kBucketWords));
+  const DenseBuckets buckets = dense_buckets(in.n, *in.options);
   // All buckets except the last have the same length.
   CostInput first = in;
   first.n = buckets.components(0).length();
@@ -137,10 +157,7 @@ SchemeInfo dense_ovlp_scheme() {
               "divides every bucket",
           .added = "remainders of the pieces; folding in",
           .dense = true,
-          .options = {{.name = kBucketWords,
-                       .fallback = std::int64_t{6'553'600},
-                       .minimum = 1,
-                       .help = "components of a bucket; 25 MiB, as in PyTorch DDP"},
+          .options = {bucket_option(),
                       {.name = kRing,
                        .fallback = false,
                        .minimum = 0,
@@ -148,7 +165,7 @@ SchemeInfo dense_ovlp_scheme() {
                                "doubling"}},
           .run_cost = dense_ovlp_cost,
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-            return std::make_unique<DenseOvlp>(setup);
+            return dense_in_buckets(setup, dense_ovlp_allreduce(setup.options));
           }};
 }
 

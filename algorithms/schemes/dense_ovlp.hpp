@@ -21,11 +21,17 @@
 // 12, 12 and 6 words: 12 α + 30 β.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "algorithms/scheme.hpp"
 
 namespace thinwire::algorithms {
+
+/// An allreduce of a bucket, whose `reduction` is of the bucket's components.
+using BucketAllreduce =
+    std::function<Task<Message>(Communicator& strand, Message mine, const Reduction& reduction)>;
 
 /// The buckets of a gradient: bucket 0 is its end.
 class DenseBuckets {
@@ -36,9 +42,10 @@ class DenseBuckets {
   [[nodiscard]] ComponentRange components(std::int64_t bucket) const;
 
   /// Starts the allreduce of a bucket; `gradient` is dense and holds at least its components.
-  /// Waiting gives the sum. All ranks start the same buckets in the same order.
+  /// Waiting gives the sum. All ranks start the same buckets in the same order. `setup` and
+  /// `allreduce` must outlive the request.
   [[nodiscard]] Request start(Communicator& comm, const SchemeSetup& setup, const Message& gradient,
-                              std::int64_t bucket) const;
+                              std::int64_t bucket, const BucketAllreduce& allreduce) const;
   /// Joins the sums of buckets 0, 1, 2 ... to the whole sum.
   [[nodiscard]] static Message join(const SchemeSetup& setup, std::vector<Message> sums);
 
@@ -47,6 +54,15 @@ class DenseBuckets {
   std::int64_t bucket_words_;
   std::int64_t count_;
 };
+
+/// The options of schemes with buckets: bucket_words.
+[[nodiscard]] OptionInfo bucket_option();
+[[nodiscard]] DenseBuckets dense_buckets(std::int64_t components, const Options& options);
+/// A rank of a scheme that starts `allreduce` on each bucket when the backward pass has made it.
+[[nodiscard]] std::unique_ptr<Scheme> dense_in_buckets(const SchemeSetup& setup,
+                                                       BucketAllreduce allreduce);
+/// The allreduce of dense_ovlp's buckets.
+[[nodiscard]] BucketAllreduce dense_ovlp_allreduce(const Options& options);
 
 [[nodiscard]] SchemeInfo dense_ovlp_scheme();
 

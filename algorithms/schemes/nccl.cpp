@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "algorithms/collectives/channels.hpp"
+#include "algorithms/schemes/dense_ovlp.hpp"
 
 namespace thinwire::algorithms {
 
@@ -158,6 +159,13 @@ std::string phase_of(const NcclChoice& choice) {
   return algorithm + "_simple";
 }
 
+Task<Message> allreduce_by(const NcclPlan& plan, Communicator& comm, Message mine,
+                           const Reduction& reduction) {
+  const bool ring = plan.choice.algorithm == NcclAlgorithm::ring;
+  const auto sum = ring ? allreduce_channel_rings : allreduce_channel_trees;
+  return sum(comm, plan.nodes, std::move(mine), reduction, plan.channels, plan.parts, plan.format);
+}
+
 class Nccl final : public Scheme {
  public:
   Nccl(const SchemeSetup& setup, NcclKind kind)
@@ -171,10 +179,7 @@ class Nccl final : public Scheme {
     const auto phase = comm.phase(phase_);
     Message mine = message_of(gradient, space_);
     gradient = {};
-    const bool ring = plan_.choice.algorithm == NcclAlgorithm::ring;
-    const auto sum = ring ? allreduce_channel_rings : allreduce_channel_trees;
-    const Message total = co_await sum(comm, plan_.nodes, std::move(mine), reduction_,
-                                       plan_.channels, plan_.parts, plan_.format);
+    const Message total = co_await allreduce_by(plan_, comm, std::move(mine), reduction_);
     co_return Reduced{.sum = stream_from(total.payload), .contributed = {}};
   }
 
@@ -258,18 +263,69 @@ Cost nccl_cost(const CostInput& in, NcclKind kind) {
           .exact = false};
 }
 
+OptionInfo channels_option() {
+  return {kChannels,
+          std::int64_t{0},
+          0,
+          "channels; 0: one for each rank of a node, at most 32, and fewer for short gradients",
+          {},
+          64};
+}
+
+OptionInfo chunk_option() {
+  return {kChunkWords, std::int64_t{0}, 0,
+          "most words of a chunk; 0: 524288 in rings, 131072 or less in trees"};
+}
+
+/// The allreduce of buckets by what NCCL's tuner takes for the size of each.
+BucketAllreduce auto_allreduce(const SchemeSetup& setup) {
+  return
+      [options = setup.options, ranks = setup.ranks, node = setup.node, beta = setup.beta_per_word](
+          Communicator& strand, Message mine, const Reduction& reduction) {
+        const NcclPlan plan =
+            plan_of(NcclKind::automatic, options, ranks, mine.words.value(), node, beta);
+        return allreduce_by(plan, strand, std::move(mine), reduction);
+      };
+}
+
+Cost auto_ovlp_cost(const CostInput& in) {
+  const DenseBuckets buckets = dense_buckets(in.n, *in.options);
+  Cost all{.paper = {}, .counted = {}, .added = {}, .exact = in.ranks == 1};
+  const auto add = [&](std::int64_t bucket, double times) {
+    CostInput of_bucket = in;
+    of_bucket.n = buckets.components(bucket).length();
+    const Cost cost = nccl_cost(of_bucket, NcclKind::automatic);
+    all.counted = {all.counted.low + times * cost.counted.low,
+                   all.counted.high + times * cost.counted.high};
+    all.added = {all.added.low + times * cost.added.low, all.added.high + times * cost.added.high};
+  };
+  // All buckets except the last have the same length.
+  if (buckets.count() > 1) add(0, static_cast<double>(buckets.count() - 1));
+  add(buckets.count() - 1, 1);
+  return all;
+}
+
+SchemeInfo auto_ovlp_entry(PaperCost paper) {
+  const std::string buckets = "ceil(n/bucket_words) ";
+  paper.latency = buckets + paper.latency;
+  paper.latency_high = buckets + paper.latency_high;
+  return {.name = "dense_auto_ovlp",
+          .summary = "dense_auto in buckets, started from the gradient's end (PyTorch DDP on NCCL)",
+          .source = "Li et al., PyTorch Distributed (VLDB 2020); NVIDIA NCCL, tuning.cc",
+          .paper = std::move(paper),
+          .exact_when = "P = 1",
+          .added = "one message per channel, loop or chunk; flags; filling; the protocol's latency",
+          .dense = true,
+          .options = {bucket_option(), node_option(), channels_option(), chunk_option()},
+          .run_cost = auto_ovlp_cost,
+          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+            return dense_in_buckets(setup, auto_allreduce(setup));
+          }};
+}
+
 SchemeInfo nccl_entry(std::string name, std::string summary, std::string source, PaperCost paper,
                       NcclKind kind) {
-  std::vector<OptionInfo> options{
-      node_option(),
-      {kChannels,
-       std::int64_t{0},
-       0,
-       "channels; 0: one for each rank of a node, at most 32, and fewer for short gradients",
-       {},
-       64},
-      {kChunkWords, std::int64_t{0}, 0,
-       "most words of a chunk; 0: 524288 in rings, 131072 or less in trees"}};
+  std::vector<OptionInfo> options{node_option(), channels_option(), chunk_option()};
   if (kind != NcclKind::automatic) {
     options.push_back({kProtocol, std::int64_t{2}, 0, "0: LL, 1: LL128, 2: Simple", {0, 1, 2}});
   }
@@ -318,7 +374,8 @@ std::vector<SchemeInfo> nccl_schemes() {
                      "double binary trees between nodes, chains inside, in several channels (NCCL)",
                      "NVIDIA NCCL, trees.cc and tuning.cc; NCCL 2.4 (2019)", tree, NcclKind::tree),
           nccl_entry("dense_auto", "nccl_ring or nccl_tree and its protocol, as NCCL's tuner takes",
-                     "NVIDIA NCCL, tuning.cc", both, NcclKind::automatic)};
+                     "NVIDIA NCCL, tuning.cc", both, NcclKind::automatic),
+          auto_ovlp_entry(both)};
 }
 
 }  // namespace thinwire::algorithms

@@ -1,8 +1,9 @@
 // NCCL's allreduces, and its choice between them.
 //
-//   nccl_ring   a ring through all ranks in each of several channels (2.x)
-//   nccl_tree   two binary trees over the nodes in each channel, a chain inside each node (2.4 on)
-//   dense_auto  the one of both, and its protocol, that NCCL's tuner would take
+//   nccl_ring        a ring through all ranks in each of several channels (2.x)
+//   nccl_tree        two binary trees over the nodes in each channel, a chain inside each node (2.4 on)
+//   dense_auto       the one of both, and its protocol, that NCCL's tuner would take
+//   dense_auto_ovlp  dense_auto for each bucket of dense_ovlp: what PyTorch DDP does on NCCL
 //
 // NVIDIA NCCL (github.com/NVIDIA/nccl, BSD licence): src/graph/connect.cc and trees.cc (rings and
 // trees between nodes), src/graph/tuning.cc (the tuner, of 2.8); Jeaugey, "Massively scale your deep learning
@@ -44,6 +45,10 @@
 // of the protocols' bandwidths), and takes the least. The bandwidth of a channel is 1/β of the
 // network. What NCCL knows of the hardware beyond that (the highest rates of GPU generations) is left
 // out. The phase of the run is called after what it took: ring_ll ... tree_simple.
+//
+// dense_auto_ovlp has the schedule of dense_ovlp: one bucket after another on the second strand. It
+// costs the sum of its buckets; both ends are sums of the ends of dense_auto. Communication takes no
+// share of the GPU's processors, which NCCL's kernels do.
 //
 // Worked example: n = 6400, P = 8, node = 4, channels = 4: nccl_ring sends 56 messages of 200 words
 // per rank: at least 56 α + 11200 β with Simple, of which each NIC carries a quarter.

@@ -101,11 +101,11 @@ void check_platform(const std::string& platform, int most) {
 
 TEST_CASE("The SMPI conformance matrix knows every shipped platform") {
   CHECK(topologies::shipped_platforms() ==
-        std::vector<std::string>{"alphabeta", "aries_8192", "aries_daint", "dragonn_v100",
-                                 "exdyna_v100", "fat_tree", "fat_tree_4to1", "fat_tree_8192",
-                                 "gige_star", "leonardo", "leonardo_one_port", "lumi",
-                                 "mare_nostrum5", "mare_nostrum5_one_rail", "nvlink_ib",
-                                 "testbed_one_switch", "testbed_two_switches"});
+        std::vector<std::string>{
+            "alphabeta", "aries_8192", "aries_daint", "dgx_h100", "dragonn_v100", "exdyna_v100",
+            "fat_tree", "fat_tree_4to1", "fat_tree_8192", "gb200_nvl72", "gige_star", "leonardo",
+            "leonardo_one_port", "lumi", "mare_nostrum5", "mare_nostrum5_one_rail", "nvlink_ib",
+            "testbed_one_switch", "testbed_two_switches"});
 }
 
 TEST_CASE("Every scheme on alphabeta gives what a serial program gives, in the same time twice") {
@@ -135,8 +135,8 @@ TEST_CASE("Every scheme on fat_tree gives what a serial program gives, in the sa
 // Members of families that are above, with more hosts.
 TEST_CASE("Every scheme on the largest platforms gives what a serial program gives" *
           doctest::test_suite("large")) {
-  for (const char* platform :
-       {"aries_8192", "fat_tree_4to1", "fat_tree_8192", "leonardo", "lumi", "mare_nostrum5"}) {
+  for (const char* platform : {"aries_8192", "dgx_h100", "fat_tree_4to1", "fat_tree_8192",
+                               "gb200_nvl72", "leonardo", "lumi", "mare_nostrum5"}) {
     check_ranks(platform, {8});
   }
 }

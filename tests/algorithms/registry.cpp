@@ -52,6 +52,7 @@ TEST_CASE("Every scheme is found by its name and says what it is") {
                            "nccl_ring",
                            "nccl_tree",
                            "dense_auto",
+                           "dense_auto_ovlp",
                            "topka",
                            "gaussiank",
                            "topkdsa",

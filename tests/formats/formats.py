@@ -487,16 +487,20 @@ def library_rules(folder):
         for before, after in zip(of_ranks, of_ranks[1:]):
             check(int(before[2]) + 1 == int(after[1]), "sizes without gaps")
         for line in of_ranks:
-            check(line[0] == "allreduce" and line[3] in ("ring", "tree") and line[4] == "simple",
+            check(line[0] == "allreduce" and line[3] in ("ring", "tree") and
+                  line[4] in ("ll", "ll128", "simple"),
                   f"line of NCCL: {line}")
     # The winner at a size is the one whose simulated time is the least.
     for size in (1024, 16 << 20):
-        times = {scheme: time_of(f"--scheme {scheme} -P 8 -b {size} --alpha 2e-6 --iterations 1")
-                 for scheme in ("dense_ring", "dense_double_tree")}
-        wanted = "ring" if times["dense_ring"] < times["dense_double_tree"] else "tree"
+        times = {(algorithm, protocol): time_of(
+            f"--scheme nccl_{algorithm} --set options.protocol={number} -P 8 -b {size} "
+            "--alpha 2e-6 --iterations 1")
+                 for algorithm in ("ring", "tree")
+                 for number, protocol in enumerate(("ll", "ll128", "simple"))}
+        wanted = min(times, key=times.get)
         line = next(line for line in lines if line[7] == "8" and
                     int(line[1]) <= size <= int(line[2]))
-        check(line[3] == wanted, f"{size} bytes on 8 ranks: {line[3]}, but {times}")
+        check((line[3], line[4]) == wanted, f"{size} bytes on 8 ranks: {line}, but {times}")
     refused("recommend --nccl-tuner x.csv", "--ranks is missing")
     refused("recommend --nccl-tuner x.csv -P 4 --model bert", "--model")
     refused("recommend --model bert --sizes 1K", "--nccl-tuner")

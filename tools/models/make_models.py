@@ -29,6 +29,10 @@ COMPUTE = {
 H100_PEAK = 989e12  # dense BF16, NVIDIA's data sheet of the H100 SXM
 H100 = {"vgg16": (256, 0.1), "resnet50": (256, 0.1), "bert": (32, 0.4), "llama_7b": (2, 0.4)}
 
+# The same shares are assumed of other GPUs with matrix units. device: (peak, what the data sheet says)
+OTHERS = {"a100": (312e12, "312 TFLOP/s (dense BF16)"), "h200": (989e12, "989 TFLOP/s (dense BF16)"),
+          "b200": (2250e12, "2250 TFLOP/s (dense BF16)")}
+
 # The same on a P100 with its 9.3 TFLOP/s: ResNet-50 reaches 0.58 with 64 images, 220 a second.
 P100_PEAK = 9.3e12
 P100 = {"wide_resnet18": (4, 0.5), "wide_resnet34": (4, 0.5)}
@@ -371,7 +375,8 @@ def compute(name, layers):
             "source": f"three times the forward operations at {rate / 1e12:.3g} TFLOP/s: "
                       f"{V100_SOURCE}"})
     for device, shares, peak, sheet in (("p100", P100, P100_PEAK, "9.3 TFLOP/s (FP32)"),
-                                        ("h100", H100, H100_PEAK, "989 TFLOP/s (dense BF16)")):
+                                        ("h100", H100, H100_PEAK, "989 TFLOP/s (dense BF16)"),
+                                        *((other, H100, *of) for other, of in OTHERS.items())):
         if name not in shares:
             continue
         batch, share = shares[name]

@@ -153,6 +153,7 @@ struct Platform::Loaded {
 
   void load(const Platform::Loading& loading);
   void tune(const std::string& key, const std::string& figures);
+  void scale(const PlatformFactors& factors);
   void read_zone_properties();
   void refuse_zone_properties(const sg4::NetZone& zone) const;
   void list_hosts();
@@ -167,6 +168,7 @@ void Platform::Loaded::load(const Platform::Loading& loading) {
     if (!xml.topology.empty()) wired = wire(*engine, path, xml.topology);
     read_zone_properties();
     mend_dragonfly(*engine);
+    scale(loading.factors);
     if (loading.own_paths && !loading.packets) paths.quicken(*engine, xml.bypasses);
     engine->seal_platform();
   } catch (const simgrid::ParseError& error) {
@@ -201,6 +203,15 @@ void Platform::Loaded::tune(const std::string& key, const std::string& figures) 
   if (!found) {
     throw InputError(fmt::format("{}: property {}: no link has a name that starts so", path, key));
   }
+}
+
+void Platform::Loaded::scale(const PlatformFactors& factors) {
+  if (factors == PlatformFactors{}) return;
+  for (sg4::Link* link : engine->get_all_links()) {
+    link->set_bandwidth(link->get_bandwidth() * factors.bandwidth);
+    link->set_latency(link->get_latency() * factors.latency);
+  }
+  message_gap = message_gap * factors.latency;
 }
 
 void Platform::Loaded::read_zone_properties() {

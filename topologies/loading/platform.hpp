@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "sim/core/base/units.hpp"
+#include "topologies/loading/platform_factors.hpp"
 #include "topologies/loading/platform_xml.hpp"
 
 namespace thinwire::topologies {
@@ -61,6 +62,7 @@ class Platform {
     bool own_paths =
         true;  ///< shortest_paths.hpp routes Dijkstra zones of flows; else SimGrid does
     std::function<void()> before = {};  ///< called between the making of the engine and the XML
+    PlatformFactors factors = {};
   };
 
   /// Throws InputError naming the file, and the line of what is no XML or no platform; where

@@ -1,5 +1,4 @@
 #include "sim/app/studies/recommend.hpp"
-#include "sim/app/experiment/compare.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,8 +14,10 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
+#include "sim/app/cli/points.hpp"
 #include "sim/app/cli/progress.hpp"
 #include "sim/app/cli/sizes.hpp"
+#include "sim/app/experiment/compare.hpp"
 #include "sim/app/experiment/settings.hpp"
 #include "sim/app/experiment/sweep.hpp"
 #include "sim/app/report/tables/recommendation.hpp"
@@ -44,28 +45,104 @@ struct RecommendFlags {
   Json given = Json::object();  // settings of a point, by dotted path
   std::string model;
   std::string schemes;
+  std::vector<std::string> settings;  // KEY=VALUE
   bool fast = false;
   std::optional<int> most_ranks;
+  studies::DensityOf density_of = studies::DensityOf::rank;
+  std::optional<double> state_bytes;
+  std::optional<double> most_seconds;
   LibraryFlags library;
   report::Format format = report::Format::table;
 };
 
 constexpr int kMostRanks = 1024;
 
+/// "higher density: at density = 0.08 dense_ovlp, 1.16 times as fast as exdyna"
 std::string crossover_text(const Json& record, const std::string& winner) {
-  const std::string way = record.at("along") == "ranks" ? "P" : "density";
+  const std::string along = record.at("along").get<std::string>();
   const std::string towards = record.at("towards").get<std::string>();
+  const bool factor = along == "alpha" || along == "beta";
+  const std::string name = along == "ranks" ? "P" : along;
+  const auto value = [&](const Json& at) {
+    return factor ? fmt::format("{} times {}", report::number_text(at, 4), name)
+                  : fmt::format("{} = {}", name, report::number_text(at, 4));
+  };
+  const std::string ended = record.at("ended").get<std::string>();
+  const std::string why = ended.empty() ? "" : fmt::format(" ({})", ended);
+  const std::string begin = fmt::format("{} {}: ", towards, name);
   if (record.at("looked_to").is_null()) {
-    return fmt::format("{} {}: no point could be simulated\n", towards, way);
+    return fmt::format("{}no point was simulated{}\n", begin, why);
   }
   if (record.at("at").is_null()) {
-    return fmt::format("{} {}: {} is the fastest in the whole range, to {} = {}\n", towards, way,
-                       winner, way, report::number_text(record.at("looked_to"), 4));
+    return fmt::format("{}{} stays, to {}{}\n", begin, winner, value(record.at("looked_to")), why);
   }
-  return fmt::format("{} {}: at {} = {} {} is the fastest, speedup {:.3g} over {}\n", towards, way,
-                     way, report::number_text(record.at("at"), 4),
+  return fmt::format("{}at {} {}, {:.3g} times as fast as {}\n", begin, value(record.at("at")),
                      record.at("scheme").get<std::string>(), record.at("gain").get<double>(),
                      winner);
+}
+
+double time_of(const studies::Candidate& candidate) {
+  return candidate.row.outcome->training->mean.total().value();
+}
+
+/// What a paper reports about the convergence of a scheme.
+std::string convergence_text(const algorithms::ConvergenceReport& report) {
+  std::string text = fmt::format("{}: {}", name_of(report.convergence), report.text);
+  if (!report.source.empty()) text += fmt::format(" ({})", report.source);
+  return text;
+}
+
+/// Why a candidate that is faster than the advice is not advised.
+std::string objection_to(const studies::Candidate& candidate) {
+  if (!candidate.fits) {
+    return fmt::format("needs {:.3g} GB beyond the training, which do not fit",
+                       candidate.memory_bytes / 1e9);
+  }
+  return "converges " + convergence_text(candidate.convergence);
+}
+
+/// The scheme to take, what is known against it and against faster ones, and what it gains over the
+/// best dense scheme.
+std::string advice_text(const studies::Recommendation& result) {
+  const studies::Candidate* const advice = result.advice();
+  std::string text;
+  for (const studies::Candidate& candidate : result.ranked) {
+    if (!candidate.row.outcome || candidate.is_advisable()) continue;
+    if (experiment::selects_far_from_k(candidate.row)) continue;
+    if (advice != nullptr && time_of(candidate) > time_of(*advice)) continue;
+    text += fmt::format("not advised: {}, {:.4g} s: {}\n", candidate.row.point.scheme,
+                        time_of(candidate), objection_to(candidate));
+  }
+  if (advice == nullptr) return text + "no recommendation\n";
+  std::string line = fmt::format("recommended: {}", advice->row.point.scheme);
+  for (const studies::Candidate& candidate : result.ranked) {
+    const bool exact = candidate.convergence.convergence == algorithms::Convergence::exact;
+    if (!exact || !candidate.is_advisable()) continue;
+    if (&candidate == advice) {
+      const studies::Candidate& first = *std::ranges::find_if(
+          result.ranked, [](const studies::Candidate& one) { return one.is_advisable(); });
+      if (&first != advice) {
+        line += fmt::format(", with the dense sum; {} is only {:.3g} times as fast",
+                            first.row.point.scheme, time_of(*advice) / time_of(first));
+      }
+    } else {
+      line += fmt::format(", {:.3g} times as fast as {}, the fastest with the dense sum",
+                          time_of(candidate) / time_of(*advice), candidate.row.point.scheme);
+    }
+    break;
+  }
+  return text + line + "\nconvergence: " + convergence_text(advice->convergence) + "\n";
+}
+
+std::string assumptions_text(const std::vector<studies::Remark>& all, const char* title) {
+  if (all.empty()) return {};
+  std::string text = fmt::format("{}:\n", title);
+  std::size_t width = 0;
+  for (const studies::Remark& one : all) width = std::max(width, one.what.size());
+  for (const studies::Remark& one : all) {
+    text += fmt::format("  {:{}}  {}\n", one.what, width, one.value);
+  }
+  return text;
 }
 
 Json record_of(const studies::LibraryRule& rule, const std::string& library) {
@@ -78,6 +155,7 @@ Json record_of(const studies::LibraryRule& rule, const std::string& library) {
           {"min_bytes", rule.least_bytes},
           {"max_bytes", last ? Json() : Json(rule.most_bytes)},
           {"algorithm", rule.algorithm},
+          {"protocol", rule.protocol.empty() ? Json() : Json(rule.protocol)},
           {"scheme", rule.scheme},
           {"gain", rule.gain}};
 }
@@ -144,7 +222,11 @@ int write_rules(const RecommendFlags& flags) {
   if (!flags.model.empty()) refuse("--model");
   if (!flags.schemes.empty()) refuse("--schemes");
   if (flags.fast) refuse("--fast");
+  if (!flags.settings.empty()) refuse("--set");
   if (flags.most_ranks) refuse("--most-ranks");
+  if (flags.density_of != studies::DensityOf::rank) refuse("--density-of");
+  if (flags.state_bytes) refuse("--state-bytes");
+  if (flags.most_seconds) refuse("--most-seconds");
   std::vector<Json> records;
   bool failed = false;
   if (!flags.library.nccl.empty()) {
@@ -160,7 +242,8 @@ int write_rules(const RecommendFlags& flags) {
   for (const char* key : {"ranks", "min_bytes", "max_bytes"}) {
     columns.push_back(report::number_column(key, key));
   }
-  for (const char* key : {"algorithm", "scheme"}) columns.push_back(report::text_column(key, key));
+  for (const char* key : {"algorithm", "protocol", "scheme"})
+    columns.push_back(report::text_column(key, key));
   columns.push_back({"gain", [](const Json& r) { return report::number_text(r.at("gain"), 3); }});
   fmt::print("{}", report::render(flags.format, records, columns));
   return failed ? kFailed : 0;
@@ -190,11 +273,23 @@ int run(RecommendFlags flags) {
   for (const auto& item : flags.given.items()) {
     experiment::set_by_path(point, item.key(), item.value());
   }
-  studies::RecommendSettings settings{
-      .point = point,
-      .schemes = flags.schemes.empty() ? studies::default_candidates(point) : split(flags.schemes),
-      .crossovers = !flags.fast,
-      .most_ranks = flags.most_ranks.value_or(kMostRanks)};
+  for (const std::string& setting : flags.settings) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw InputError(
+          fmt::format("--set {}: expected KEY=VALUE, as in options.bucket_words=32M", setting));
+    }
+    const std::string key = setting.substr(0, equals);
+    experiment::set_by_path(point, key, value_from(key, setting.substr(equals + 1)));
+  }
+  studies::RecommendSettings settings{.point = point,
+                                      .crossovers = !flags.fast,
+                                      .most_ranks = flags.most_ranks.value_or(kMostRanks),
+                                      .density_of = flags.density_of,
+                                      .jobs = flags.library.jobs};
+  if (!flags.schemes.empty()) settings.schemes = split(flags.schemes);
+  if (flags.state_bytes) settings.state_bytes = *flags.state_bytes;
+  if (flags.most_seconds) settings.most_seconds = *flags.most_seconds;
   const bool terminal = isatty(STDERR_FILENO) == 1;
   settings.progress = [terminal](const std::string& what) {
     if (terminal) {
@@ -207,20 +302,20 @@ int run(RecommendFlags flags) {
   if (terminal) show_on_terminal("");
   std::vector<experiment::Row> rows;
   for (const studies::Candidate& candidate : result.ranked) rows.push_back(candidate.row);
-  const experiment::Row& best = rows.front();
-  if (!best.outcome) {
+  if (rows.empty() || !rows.front().outcome) {
     static_cast<void>(report_troubles(rows));
     throw SimulationError("no candidate could be simulated");
   }
-  std::vector<Json> records = report::candidate_records(result);
+  const std::vector<Json> candidates = report::candidate_records(result);
   for (const experiment::Row& row : rows) {
     if (!experiment::selects_far_from_k(row)) continue;
     say("{} selects {} components on {} ranks, far from k = {}, and comes last", row.point.scheme,
         row.outcome->selection->total, row.outcome->selection->ranks, row.point.k);
   }
-  std::vector<Json> crossovers;
-  if (settings.crossovers) crossovers = report::crossover_records(result);
+  const std::vector<Json> crossovers = report::crossover_records(result);
   if (flags.format != report::Format::table) {
+    std::vector<Json> records = report::assumption_records(result);
+    records.insert(records.end(), candidates.begin(), candidates.end());
     records.insert(records.end(), crossovers.begin(), crossovers.end());
     fmt::print("{}", report::render(flags.format, records, {}));
     return report_troubles(rows) ? kFailed : 0;
@@ -233,12 +328,18 @@ int run(RecommendFlags flags) {
   }
   columns.push_back(
       {"dominant", [](const Json& r) { return r.at("dominant").get<std::string>(); }, true});
-  fmt::print("{}", report::to_table(records, columns));
+  for (const char* key : {"sum_density", "memory_bytes"}) {
+    columns.push_back({key, [key](const Json& r) { return report::number_text(r.at(key), 3); }});
+  }
+  columns.push_back(report::text_column("convergence", "convergence"));
+  fmt::print("{}\n{}\n{}", assumptions_text(result.assumptions, "assumed"),
+             report::to_table(candidates, columns), advice_text(result));
+  fmt::print("{}", assumptions_text(result.left_out, "left out"));
   if (!crossovers.empty()) {
     fmt::print("\namong {}:\n", fmt::join(result.contenders, ", "));
   }
   for (const Json& crossover : crossovers) {
-    fmt::print("{}", crossover_text(crossover, best.point.scheme));
+    fmt::print("{}", crossover_text(crossover, result.contenders.front()));
   }
   return report_troubles(rows) ? kFailed : 0;
 }
@@ -260,12 +361,34 @@ void add_recommend(Command& app) {
   add("ranks", "number of ranks; for a library's rules, all numbers", Values::several);
   for (const char* path : {"density", "workload.device", "workload.batch"}) add(path);
   add("network",
-      "alphabeta (end to end, no congestion), links (congestion) or smpi (SimGrid's, far slower)");
-  for (const char* path : {"machine.alpha_s", "machine.beta_s_per_word", "workload.staging"}) {
+      "links (congestion; the default with a platform), alphabeta (end to end, no congestion; the "
+      "default without one) or smpi (SimGrid's, far slower)");
+  for (const char* path :
+       {"machine.alpha_s", "machine.beta_s_per_word", "placement", "workload.staging"}) {
     add(path);
   }
+  command.add_option("--set", flags->settings,
+                     "any other key of a point, and options for the schemes that have them: --set "
+                     "options.bucket_words=32M");
   command.add_option("--schemes", flags->schemes, "candidates, SCHEME or SCHEME+SPARSIFIER")
       .value_text("SCHEME,...");
+  command
+      .add_choice("--density-of", flags->density_of,
+                  {{"rank", studies::DensityOf::rank}, {"sum", studies::DensityOf::sum}},
+                  "rank: k as each scheme defines it; sum: as many components in the sum as top-k "
+                  "SGD has, for the same information in each iteration")
+      .value_text("WHAT [rank]");
+  command
+      .add_option("--state-bytes", flags->state_bytes,
+                  "bytes of GPU memory per component for weights, gradient and optimizer; 16: "
+                  "mixed precision and Adam")
+      .value_text("N [16]")
+      .range(0.0, 1e6);
+  command
+      .add_option("--most-seconds", flags->most_seconds,
+                  "simulations that are expected to take longer are left out")
+      .value_text("S [60]")
+      .range(0.0, 1e9);
   command.add_flag("--fast", flags->fast, "rank only; do not look for crossovers");
   command
       .add_option("--most-ranks", flags->most_ranks,
@@ -282,19 +405,25 @@ void add_recommend(Command& app) {
                   "the same for Open MPI, as a file for coll_tuned_dynamic_rules_filename")
       .value_text("FILE");
   add_size_flags(command, flags->library.sizes);
-  command
-      .add_option("-j,--jobs", flags->library.jobs, "points of a library's rules that run at once")
+  command.add_option("-j,--jobs", flags->library.jobs, "simulations that run at once")
       .positive()
       .value_text(fmt::format("N [{}]", flags->library.jobs));
   add_format(command, flags->format);
   command.footer(
       "dominant is the largest part of an iteration: computation, sparsification, or, within\n"
       "communication, latency (messages times alpha), bandwidth (words times beta) or waiting\n"
-      "(for other ranks, sums and copies). Crossovers are searched by doubling and halving P and\n"
-      "the density, among the three fastest and the fastest dense scheme.\n"
+      "(for other ranks, sums and copies). sum_density is the share of the gradient that an\n"
+      "iteration updates, memory_bytes what a scheme needs beyond the training, and convergence\n"
+      "what papers report. Schemes that do not fit into the device's memory, and those that are\n"
+      "reported to converge worse than dense training, are ranked but not recommended.\n"
+      "A scheme without the dense sum has to be 5% faster than those with it. Crossovers, where "
+      "the\n"
+      "advice changes, are searched by doubling and halving P, the density, alpha and beta, among\n"
+      "the three fastest and the fastest dense scheme.\n"
       "Examples:\n"
       "  thinwire recommend --platform aries_daint --model bert --ranks 256\n"
-      "  thinwire recommend --platform nvlink_ib --network links --model bert --device h100 -P 64\n"
+      "  thinwire recommend --platform nvlink_ib --model bert --device h100 -P 64 --fast\n"
+      "  thinwire recommend --model llama_7b --device h100 -P 64 --state-bytes 4 --density-of sum\n"
       "  thinwire recommend --ompi-rules rules.conf -P 4,8,16 -b 1K -e 64M -f 4 --alpha 2us");
   command.callback([flags] { return run(*flags); });
 }

@@ -43,11 +43,15 @@ int ranks_of_node(const topologies::Platform& platform,
   return apart && size > 1 ? static_cast<int>(size) : 0;
 }
 
+topologies::PlatformFactors factors_of(const Point& point) {
+  return {.latency = point.latency_factor, .bandwidth = point.bandwidth_factor};
+}
+
 ReadyNetwork make_alphabeta(const Point& point, bool verbose) {
   Machine machine = point.machine;
   if (!point.platform.empty()) {
     const topologies::Platform platform(topologies::platform_file(point.platform),
-                                        {.verbose = verbose});
+                                        {.verbose = verbose, .factors = factors_of(point)});
     machine = machine_on(point, platform, place(platform.hosts(), point.ranks, point.placement));
   }
   return {.network = alphabeta_of(machine, machine.host_for(point.space.components, point.seed)),
@@ -60,6 +64,7 @@ ReadyNetwork make_smpi(const Point& point, bool verbose) {
       networks::SmpiSettings{.time_resolution = point.time_resolution,
                              .flows_per_port = point.flows_per_port,
                              .packets = point.packets,
+                             .factors = factors_of(point),
                              .record_links = point.record.links,
                              .verbose = verbose});
   std::vector<topologies::HostIndex> hosts =
@@ -133,6 +138,7 @@ std::unique_ptr<networks::LinksNetwork> links_of(const Point& point, bool verbos
   settings.host = point.machine.host_for(point.space.components, point.seed);
   settings.seed = point.seed;
   settings.record_links = point.record.links;
+  settings.factors = factors_of(point);
   settings.verbose = verbose;
   auto network =
       std::make_unique<networks::LinksNetwork>(topologies::platform_file(point.platform), settings);

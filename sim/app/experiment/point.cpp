@@ -329,6 +329,15 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
   if (point.platform.empty() && point.placement != "block") {
     refuse("placement", "there is no platform on which to place ranks; give 'platform'");
   }
+  for (const auto& [key, factor] : {std::pair{"latency_factor", point.latency_factor},
+                                    std::pair{"bandwidth_factor", point.bandwidth_factor}}) {
+    if (factor == 1) continue;
+    if (point.platform.empty())
+      refuse(key,
+             "there is no platform; give 'platform', or other machine.alpha_s and "
+             "machine.beta_s_per_word");
+    if (point.packets) refuse(key, "packets have the figures of the platform; leave it out");
+  }
   if (point.packets && point.flows_per_port > 0) {
     refuse("flows_per_port", "packets are no flows; leave one of them out");
   }
@@ -478,9 +487,9 @@ Json to_json(const Point& point) { return config_of(point); }
 
 Json computation_of(const Point& point) {
   Json json = to_json(point);
-  for (const char* where :
-       {"network", "platform", "placement", "packets", "time_resolution_s", "flows_per_port",
-        "machine", "links", "record", "granule", "stragglers"}) {
+  for (const char* where : {"network", "platform", "placement", "packets", "latency_factor",
+                            "bandwidth_factor", "time_resolution_s", "flows_per_port", "machine",
+                            "links", "record", "granule", "stragglers"}) {
     json.erase(where);
   }
   if (algorithms::find_scheme(point.scheme).dense) {

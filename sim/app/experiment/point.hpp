@@ -104,7 +104,9 @@ struct Point {
   /// machine takes its end-to-end α and β from it.
   std::string platform;
   std::string placement =
-      "block";  ///< placement of ranks on hosts, see topologies/loading/placement.hpp
+      "block";                ///< placement of ranks on hosts, see topologies/loading/placement.hpp
+  double latency_factor = 1;  ///< of the platform's latencies and message gap
+  double bandwidth_factor = 1;    ///< of the platform's bandwidths
   Seconds time_resolution{0};     ///< network smpi; 0: as precise as possible
   int flows_per_port = 0;         ///< network smpi; 0: all flows share a port
   bool packets = false;           ///< network smpi: packets of ns-3 instead of flows

@@ -100,6 +100,8 @@ bool limits_processes(const Point& point) {
   return on_links(point) && point.machine.host.gap_per_word > Seconds(0);
 }
 bool has_cache(const Point& point) { return point.machine.cache > Bytes(0); }
+bool scales_latency(const Point& point) { return point.latency_factor != 1; }
+bool scales_bandwidth(const Point& point) { return point.bandwidth_factor != 1; }
 bool without_platform(const Point& point) { return point.platform.empty(); }
 bool of_trace(const Point& point) { return !point.input.trace.empty(); }
 bool of_profile(const Point& point) { return !of_trace(point) && !point.input.profile.empty(); }
@@ -173,6 +175,22 @@ Settings declared() {
             .help = "placement of ranks on hosts: block, round_robin, random:SEED, or a file with "
                     "one host per line, or a CSV with columns rank and node"},
            THINWIRE_MEMBER(placement)),
+      with({.path = "latency_factor",
+            .aspect = A::place,
+            .least = 1e-6,
+            .most = 1e6,
+            .readers = "links, smpi, alphabeta",
+            .standard = "1",
+            .help = "all latencies of the platform, and its message gap, times this"},
+           THINWIRE_MEMBER(latency_factor), scales_latency),
+      with({.path = "bandwidth_factor",
+            .aspect = A::place,
+            .least = 1e-6,
+            .most = 1e6,
+            .readers = "links, smpi, alphabeta",
+            .standard = "1",
+            .help = "all bandwidths of the platform times this"},
+           THINWIRE_MEMBER(bandwidth_factor), scales_bandwidth),
       with({.path = "packets",
             .aspect = A::place,
             .flag = "--packet",

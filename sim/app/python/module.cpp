@@ -195,11 +195,12 @@ Rows load(const std::vector<std::string>& files, const std::vector<std::string>&
 struct Advice {
   std::string candidates;
   std::string crossovers;
+  std::string assumptions;
   Rows rows;
 };
 
 Advice recommend(const std::string& given, const std::vector<std::string>& schemes, bool crossovers,
-                 int most_ranks) {
+                 int most_ranks, bool sum_density, double state_bytes, int jobs) {
   return outside([&] {
     Json point = Json::object();
     const Json settings = values_from(given);
@@ -211,15 +212,18 @@ Advice recommend(const std::string& given, const std::vector<std::string>& schem
     }
     const studies::Recommendation found = studies::recommend(
         {.point = point,
-         .schemes = schemes.empty() ? studies::default_candidates(point) : schemes,
+         .schemes = schemes,
          .crossovers = crossovers,
-         .most_ranks = most_ranks});
+         .most_ranks = most_ranks,
+         .density_of = sum_density ? studies::DensityOf::sum : studies::DensityOf::rank,
+         .state_bytes = state_bytes,
+         .jobs = jobs});
     std::vector<experiment::Row> rows;
     for (const studies::Candidate& candidate : found.ranked) rows.push_back(candidate.row);
     if (!rows.front().outcome) throw SimulationError("no candidate could be simulated");
     return Advice{text_of(report::candidate_records(found)),
                   text_of(crossovers ? report::crossover_records(found) : std::vector<Json>()),
-                  Rows(std::move(rows))};
+                  text_of(report::assumption_records(found)), Rows(std::move(rows))};
   });
 }
 
@@ -284,6 +288,7 @@ PYBIND11_MODULE(_thinwire, module) {
   py::class_<python::Advice>(module, "Advice")
       .def_readonly("candidates", &python::Advice::candidates)
       .def_readonly("crossovers", &python::Advice::crossovers)
+      .def_readonly("assumptions", &python::Advice::assumptions)
       .def_readonly("rows", &python::Advice::rows);
   module.def("run", &python::run);
   module.def("sweep", &python::sweep);

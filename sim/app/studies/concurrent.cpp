@@ -37,7 +37,7 @@ int wanted_of(const Job& job) { return job.point.iterations > 0 ? job.point.iter
 Json shared_settings_of(const Point& point) {
   Json all = to_json(point);
   Json shared = Json::object();
-  for (const char* key : {"platform", "links"}) {
+  for (const char* key : {"platform", "latency_factor", "bandwidth_factor", "links"}) {
     if (all.contains(key)) shared[key] = all.at(key);
   }
   Json machine = all.value("machine", Json::object());

@@ -23,14 +23,20 @@ namespace {
 struct LibraryAlgorithm {
   RulesOf library;
   std::string_view scheme;
-  std::string_view algorithm;  ///< in the library's file
+  std::string_view algorithm;        ///< in the library's file
+  std::string_view protocol = {};    ///< of NCCL, in its file
+  std::int64_t protocol_option = 0;  ///< the scheme's option for it
 };
 
 /// Open MPI's numbers are those of coll_tuned_*_algorithm in 4.1 (ompi_info --param coll tuned
 /// --level 9).
 constexpr std::array kAlgorithms{
-    LibraryAlgorithm{RulesOf::nccl, "dense_ring", "ring"},
-    LibraryAlgorithm{RulesOf::nccl, "dense_double_tree", "tree"},
+    LibraryAlgorithm{RulesOf::nccl, "nccl_ring", "ring", "ll", 0},
+    LibraryAlgorithm{RulesOf::nccl, "nccl_ring", "ring", "ll128", 1},
+    LibraryAlgorithm{RulesOf::nccl, "nccl_ring", "ring", "simple", 2},
+    LibraryAlgorithm{RulesOf::nccl, "nccl_tree", "tree", "ll", 0},
+    LibraryAlgorithm{RulesOf::nccl, "nccl_tree", "tree", "ll128", 1},
+    LibraryAlgorithm{RulesOf::nccl, "nccl_tree", "tree", "simple", 2},
     LibraryAlgorithm{RulesOf::open_mpi, "dense_recursive_doubling", "3"},
     LibraryAlgorithm{RulesOf::open_mpi, "dense_ring", "4"},
     LibraryAlgorithm{RulesOf::open_mpi, "dense_ring_segmented", "5"},
@@ -52,9 +58,15 @@ const std::map<std::string, int>& open_mpi_collectives() {
   return numbers;
 }
 
-const LibraryAlgorithm& algorithm_of(RulesOf library, std::string_view scheme) {
+constexpr const char* kProtocol = "protocol";
+
+const LibraryAlgorithm& algorithm_of(RulesOf library, const experiment::Point& point) {
+  const auto option = point.options.find(kProtocol);
   return *std::ranges::find_if(kAlgorithms, [&](const LibraryAlgorithm& known) {
-    return known.library == library && known.scheme == scheme;
+    return known.library == library && known.scheme == point.scheme &&
+           (known.protocol.empty() ||
+            (option != point.options.end() &&
+             std::get<std::int64_t>(option->second) == known.protocol_option));
   });
 }
 
@@ -108,6 +120,7 @@ experiment::Sweep sweep_of_rules(RulesOf library, const Json& point, const std::
         one["ranks"] = size;
         one["components"] = length;
         one["iterations"] = 1;
+        if (!known.protocol.empty()) one["options"] = {{kProtocol, known.protocol_option}};
         sweep.points.push_back(experiment::point_from(one, "recommend"));
       }
     }
@@ -131,13 +144,16 @@ std::vector<LibraryRule> rules_of(RulesOf library, const std::vector<experiment:
     int counted = 0;
     for (const auto& [bytes, contest] : sizes) {
       const std::string& scheme = contest.best->point.scheme;
-      if (before == 0 || rules.back().scheme != scheme) {
+      const LibraryAlgorithm& algorithm = algorithm_of(library, contest.best->point);
+      if (before == 0 || rules.back().scheme != scheme ||
+          rules.back().protocol != algorithm.protocol) {
         LibraryRule rule{.collective = which.first,
                          .ranks = which.second,
                          .most_bytes = kAnySize,
-                         .algorithm = std::string(algorithm_of(library, scheme).algorithm),
+                         .algorithm = std::string(algorithm.algorithm),
                          .segment = segment_of(contest.best->point),
-                         .scheme = scheme};
+                         .scheme = scheme,
+                         .protocol = std::string(algorithm.protocol)};
         if (before != 0) {
           rule.least_bytes =
               std::llround(std::sqrt(static_cast<double>(before) * static_cast<double>(bytes)));
@@ -163,8 +179,8 @@ std::string nccl_tuner_text(const std::vector<LibraryRule>& rules, const std::st
       "numPipeOps,regBuff\n",
       origin);
   for (const LibraryRule& rule : rules) {
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},simple,-1,-1,{},-1,-1\n", rule.collective,
-                   rule.least_bytes, rule.most_bytes, rule.algorithm, rule.ranks);
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},-1,-1,{},-1,-1\n", rule.collective,
+                   rule.least_bytes, rule.most_bytes, rule.algorithm, rule.protocol, rule.ranks);
   }
   return text;
 }

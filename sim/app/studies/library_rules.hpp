@@ -22,6 +22,7 @@ struct LibraryRule {
   std::string algorithm;        ///< as the library's file names it: "ring", or a number
   std::int64_t segment = 0;     ///< bytes; 0: not segmented
   std::string scheme;
+  std::string protocol = {};  ///< NCCL's: "ll", "ll128" or "simple"
   /// Over the simulated sizes of the range: the least time of the other algorithms divided by the
   /// time of this one, geometric mean. 1 if there is no other.
   double gain = 1;
@@ -42,7 +43,7 @@ inline constexpr std::int64_t kAnySize = INT64_MAX;
                                                 const std::vector<experiment::Row>& rows);
 
 /// collective,min,max,algorithm,protocol,channels,nodes,ranks,pipeOps,regBuff (NVIDIA/nccl
-/// plugins/tuner/example). The protocol is `simple`: the simulation knows no other.
+/// plugins/tuner/example). Channels are left to NCCL.
 [[nodiscard]] std::string nccl_tuner_text(const std::vector<LibraryRule>& rules,
                                           const std::string& origin);
 /// The rules of coll_tuned_dynamic_rules_filename of Open MPI 4: by collective, size of the

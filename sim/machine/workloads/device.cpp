@@ -96,12 +96,19 @@ WorkPrices Device::prices(bool staging) const {
 Device read_device(const std::string& path) {
   const Json json = read_json(path);
   const JsonNode root(path, json);
-  root.be_object(std::array<std::string_view, 5>{"format", "name", "summary", "gpu", "host"});
+  root.be_object(
+      std::array<std::string_view, 6>{"format", "name", "summary", "memory", "gpu", "host"});
   if (root.at("format").whole() != kDeviceFormat)
     root.at("format").wrong(std::to_string(kDeviceFormat));
   Device device;
   device.name = root.at("name").text();
   device.summary = root.at("summary").text();
+  if (root.has("memory")) {
+    const JsonNode memory = root.at("memory");
+    memory.be_object(std::array<std::string_view, 2>{"bytes", "source"});
+    device.memory = {.bytes = Bytes(memory.at("bytes").whole_from(1)),
+                     .source = memory.at("source").text()};
+  }
   const JsonNode gpu = root.at("gpu");
   know_only(gpu, kOnGpu, kCopies);
   read_prices(gpu, kOnGpu, true, device.gpu);

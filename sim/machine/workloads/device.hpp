@@ -3,9 +3,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/core/base/units.hpp"
 #include "sim/core/kernel/work_prices.hpp"
 
 namespace thinwire::workloads {
@@ -16,9 +18,16 @@ struct SourcedPrice {
   std::string source;
 };
 
+/// The memory for a training's state.
+struct DeviceMemory {
+  Bytes bytes;
+  std::string source;
+};
+
 struct Device {
   std::string name;
   std::string summary;
+  std::optional<DeviceMemory> memory = {};
   /// Indexed by kind of work as in WorkPrices: all kinds on the GPU, those of summation on the
   /// host.
   std::map<std::string, SourcedPrice> gpu;

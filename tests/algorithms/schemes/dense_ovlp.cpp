@@ -51,10 +51,11 @@ Bounds bounds_of(const Cost& cost) {
 /// A backward pass in as many equal parts as there are buckets, each started when its part is done.
 Task<void> backward(Communicator& comm, const DenseBuckets& buckets, const SchemeSetup& setup,
                     Message gradient, double part, double& end) {
+  const BucketAllreduce allreduce = dense_ovlp_allreduce(setup.options);
   std::vector<Request> started;
   for (std::int64_t bucket = 0; bucket < buckets.count(); ++bucket) {
     co_await comm.compute(Seconds(part));
-    started.push_back(buckets.start(comm, setup, gradient, bucket));
+    started.push_back(buckets.start(comm, setup, gradient, bucket, allreduce));
   }
   std::vector<Message> sums = co_await comm.wait_all(started);
   const Message sum = DenseBuckets::join(setup, std::move(sums));

@@ -42,11 +42,18 @@ struct NcclOutcome {
   double time = 0;
 };
 
-NcclOutcome run_nccl(const std::string& name, int ranks, std::int64_t n,
-                     const NcclOptions& options) {
-  const GradientSpace space{.components = n, .granule = std::max<std::int64_t>(1, n / 500)};
+/// With those of the options that the scheme has.
+NcclOutcome run_nccl(const std::string& name, int ranks, std::int64_t n, NcclOptions options) {
+  const SchemeInfo info = find_scheme(name);
+  std::erase_if(options, [&](const auto& option) {
+    return std::ranges::find(info.options, option.first, &OptionInfo::name) == info.options.end();
+  });
+  // Buckets begin at whole granules.
+  const bool buckets = options.contains("bucket_words");
+  const GradientSpace space{.components = n,
+                            .granule = buckets ? 1 : std::max<std::int64_t>(1, n / 500)};
   test::Networks networks;
-  SchemeRanks scheme(find_scheme(name), ranks, space, 0, options);
+  SchemeRanks scheme(info, ranks, space, 0, options);
   const Cost cost = scheme.cost(1);
   NcclOutcome outcome{.low = cost.run().low, .high = cost.run().high, .report = {}};
   const auto zeros = [&](int) {
@@ -144,8 +151,9 @@ TEST_CASE("NCCL's allreduces give every rank the sum whatever nodes, channels, c
         const NcclOptions options{{"node", node},
                                   {"channels", channels},
                                   {"chunk_words", std::int64_t{channels == 3 ? 5 : 0}},
-                                  {"protocol", (node + channels) % 3}};
-        for (const char* name : {"nccl_ring", "nccl_tree", "dense_auto"}) {
+                                  {"protocol", (node + channels) % 3},
+                                  {"bucket_words", std::int64_t{60}}};
+        for (const char* name : {"nccl_ring", "nccl_tree", "dense_auto", "dense_auto_ovlp"}) {
           CAPTURE(name);
           CAPTURE(ranks);
           CAPTURE(node);
@@ -170,8 +178,10 @@ TEST_CASE("NCCL's allreduces take a time within their interval at random sizes a
         {"node", 1 + below(generator, 9)},
         {"channels", below(generator, 6)},
         {"chunk_words", i % 3 == 0 ? std::int64_t{0} : 1 + n / (1 + below(generator, 50))},
-        {"protocol", below(generator, 3)}};
-    for (const char* name : {"nccl_ring", "nccl_tree"}) {
+        {"protocol", below(generator, 3)},
+        {"bucket_words", 1 + below(generator, n)}};
+    for (const char* name : {"nccl_ring", "nccl_tree", "dense_auto_ovlp"}) {
+      if (name == std::string("dense_auto_ovlp") && n > 10000) continue;
       CAPTURE(name);
       CAPTURE(ranks);
       CAPTURE(n);
@@ -256,6 +266,18 @@ TEST_CASE("dense_auto runs what the tuner takes, and names its phase after it") 
       CHECK(automatic.time == chosen.time);
       CHECK(automatic.low.words == chosen.low.words);
     }
+  }
+}
+
+TEST_CASE("dense_auto_ovlp costs one dense_auto per bucket, one after another") {
+  for (const int ranks : {2, 12}) {
+    CAPTURE(ranks);
+    const double one = run_nccl("dense_auto", ranks, 9600, {}).time;
+    const double all =
+        run_nccl("dense_auto_ovlp", ranks, 3 * 9600, {{"bucket_words", std::int64_t{9600}}}).time;
+    CHECK(run_nccl("dense_auto_ovlp", ranks, 9600, {}).time == one);
+    CHECK(all <= 3 * one * (1 + 1e-9));
+    CHECK(all > 2 * one);
   }
 }
 

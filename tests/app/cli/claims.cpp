@@ -119,20 +119,54 @@ TEST_CASE("What is not simulated says why, and counts for nothing") {
 TEST_CASE("recommend ranks schemes and says what it could not look at" *
           doctest::test_suite("large")) {
   const Ended ended = run_program(
-      "recommend --model vgg16 -P 16 --platform gige_star --schemes topka,oktopk,dense_ovlp");
+      "recommend --model vgg16 -P 16 --platform gige_star --schemes topka,oktopk,dense_ovlp "
+      "--most-ranks 32 -j 1");
   CHECK(ended.exit_code == 0);
   // What it does is told where no terminal shows it: each simulation when it begins.
   CHECK(ended.err.starts_with("simulating topka, P = 16\nsimulating oktopk, P = 16\n"));
   CHECK(ended.err.find("simulating topka, P = 32, density 0.02\n") != std::string::npos);
   CHECK(ended.out.find("dominant") != std::string::npos);
-  CHECK(ended.out.find("more P: ") != std::string::npos);
-  CHECK(ended.out.find("higher density: ") != std::string::npos);
+  for (const char* part :
+       {"\nhigher P: ", "\nhigher density: ", "\nlower alpha: ", "\nhigher beta: ",
+        "  network    links, platform gige_star", "\nrecommended: ", "\nconvergence: "}) {
+    CAPTURE(part);
+    CHECK(ended.out.find(part) != std::string::npos);
+  }
   const Ended data =
       run_program("recommend --model vgg16 -P 16 --schemes topka,dense_ovlp --fast --format jsonl");
-  CHECK(lines_of(data.out).size() == 2);
+  int candidates = 0;
+  for (const nlohmann::json& record : lines_of(data.out)) {
+    candidates += record.at("kind") == "candidate" ? 1 : 0;
+  }
+  CHECK(candidates == 2);
   CHECK(run_program("recommend").exit_code == 2);
   CHECK(run_program("recommend --model vgg17").exit_code == 2);
   CHECK(run_program("recommend --model vgg16 --schemes topk").exit_code == 2);
+}
+
+TEST_CASE("recommend names what is faster and not advised, with the reason and its source") {
+  const Ended ended =
+      run_program("recommend --model bert --device h100 -P 16 --schemes cltk,dense_ring --fast");
+  CHECK(ended.exit_code == 0);
+  CHECK(ended.out.find("\nnot advised: cltk, ") != std::string::npos);
+  CHECK(ended.out.find("converges worse: a significantly low convergence rate") !=
+        std::string::npos);
+  CHECK(ended.out.find("\nrecommended: dense_ring\nconvergence: exact: ") != std::string::npos);
+  const Ended none =
+      run_program("recommend --model bert --device h100 -P 16 --schemes cltk --fast");
+  CHECK(none.out.find("\nno recommendation\n") != std::string::npos);
+  // Options are for the schemes that have them, and other keys of a point for all.
+  const Ended set = run_program(
+      "recommend --model vgg16 --device h100 -P 4 --fast --schemes dense_ring,dense_ovlp --set "
+      "options.bucket_words=1M --set seed=3");
+  CHECK(set.exit_code == 0);
+  CHECK(run_program("recommend --model vgg16 -P 4 --set options").exit_code == 2);
+  const Ended large = run_program("recommend --model llama_7b --device h100 -P 4");
+  CHECK(large.exit_code == 2);
+  CHECK(large.err.find("does not fit on h100") != std::string::npos);
+  const Ended refused = run_program("recommend --nccl-tuner x.csv -P 4 --state-bytes 3");
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.err.find("--state-bytes") != std::string::npos);
 }
 
 TEST_CASE("A run of a model prints where its iteration goes") {

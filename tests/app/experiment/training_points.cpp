@@ -13,7 +13,6 @@
 #include "sim/app/experiment/outcome_json.hpp"
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/app/report/tables/training.hpp"
-#include "sim/app/studies/recommend.hpp"
 #include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/sanitizers.hpp"
@@ -295,75 +294,6 @@ TEST_CASE("A model's profile is taken where the input says only how to draw from
   Json point = bert("topka", 4);
   point["input"] = {{"statistical", true}, {"reach", 4}};
   CHECK(point_from(point, "test").input.profile == "bert");
-}
-
-TEST_CASE("Where no density is left there is none to look for, and P stays whole") {
-  const studies::RecommendSettings settings{
-      .point = {{"ranks", 10}, {"density", 0}, {"workload", {{"model", "vgg16"}}}},
-      .schemes = {"topka", "dense_ovlp"},
-      .most_ranks = 20};
-  const studies::Recommendation none = recommend(settings);
-  CHECK(none.lower_density.looked_to == 0);
-  CHECK(none.higher_density.looked_to == 0);
-  CHECK(none.more_ranks.looked_to == 20);
-  CHECK(none.fewer_ranks.looked_to == std::round(none.fewer_ranks.looked_to));
-}
-
-TEST_CASE("What is recommended is the fastest of all that were simulated" *
-          doctest::test_suite("large")) {
-  const studies::RecommendSettings settings{
-      .point = {{"ranks", 16}, {"workload", {{"model", "resnet50"}}}, {"platform", "gige_star"}},
-      .schemes = {"topka", "dense_ovlp", "oktopk"},
-      .most_ranks = 32};
-  const studies::Recommendation result = recommend(settings);
-  REQUIRE(result.ranked.size() == 3);
-  double last = 0;
-  for (const studies::Candidate& candidate : result.ranked) {
-    const double time = run({{"scheme", candidate.row.point.scheme},
-                             {"ranks", 16},
-                             {"platform", "gige_star"},
-                             {"workload", {{"model", "resnet50"}}}})
-                            .outcome->training->mean.total()
-                            .value();
-    CHECK(candidate.row.outcome->training->mean.total().value() == time);
-    CHECK(time >= last);
-    last = time;
-    CHECK(candidate.dominant);
-  }
-  // Where a crossover is told of, its winner wins, and just before it does not.
-  if (!result.higher_density.winner.empty()) {
-    const auto time = [&](const std::string& scheme, double density) {
-      return run({{"scheme", scheme},
-                  {"ranks", 16},
-                  {"density", density},
-                  {"platform", "gige_star"},
-                  {"workload", {{"model", "resnet50"}}}})
-          .outcome->training->mean.total()
-          .value();
-    };
-    const std::string first = result.ranked.front().row.point.scheme;
-    const studies::Crossover& crossover = result.higher_density;
-    CHECK(time(crossover.winner, crossover.at) < time(first, crossover.at));
-    CHECK(time(crossover.winner, crossover.at / 2) >= time(first, crossover.at / 2));
-  }
-}
-
-TEST_CASE("A recommendation knows what dominates") {
-  const auto dominant = [](const Json& more) {
-    Json point = {{"ranks", 16}, {"workload", {{"model", "vgg16"}}}};
-    point.update(more);
-    return *studies::recommend(
-                {.point = point, .schemes = {more.at("scheme")}, .crossovers = false})
-                .ranked.front()
-                .dominant;
-  };
-  CHECK(dominant({{"scheme", "topka"}}) ==
-        studies::Dominant::sparsification);  // exact top-k on a P100
-  CHECK(dominant({{"scheme", "oktopk"}}) == studies::Dominant::computation);
-  CHECK(dominant({{"scheme", "dense_ring"}, {"machine", {{"beta_s_per_word", 1e-7}}}}) ==
-        studies::Dominant::bandwidth);
-  CHECK(dominant({{"scheme", "dense_ring"}, {"machine", {{"alpha_s", 0.1}}}}) ==
-        studies::Dominant::latency);
 }
 
 }  // namespace thinwire::experiment

@@ -182,6 +182,10 @@ class Package(unittest.TestCase):
         text = program("recommend", "--model", "bert", "--schemes", "topka,dense_ring", "-P", "4",
                        "--device", "p100", "--fast", "--format", "csv").stdout
         printed = pandas.read_csv(io.StringIO(text))
+        assumed = printed[printed.kind == "assumption"]
+        self.assertEqual(list(found.assumptions.value), list(assumed.value))
+        self.assertIn("network", list(found.assumptions.what))
+        printed = printed[printed.kind == "candidate"]
         self.assertEqual(list(found.candidates.scheme), list(printed.scheme))
         self.assertEqual(list(found.candidates.iteration_s), list(printed.iteration_s))
         self.assertEqual(len(found.crossovers), 0)

@@ -36,6 +36,8 @@ TEST_CASE("Every shipped device reads, and every figure of it says where it come
     const Device device = read_device(device_file(name));
     CHECK(device.name == name);
     CHECK(device.gpu.size() == 13);
+    CHECK(device.memory.has_value() == (name != "xc50_cpu"));
+    if (device.memory) CHECK(device.memory->source.size() > 4);
     for (const auto& prices : {device.gpu, device.host}) {
       for (const auto& [work, price] : prices) {
         CAPTURE(work);
@@ -55,7 +57,10 @@ TEST_CASE("The GPUs of the papers get faster by the year") {
        {"scan", "topk", "prefix_sum", "sort", "scatter", "reduce", "quantise", "to_host"}) {
     CAPTURE(work);
     CHECK(element("p100", work) >= element("v100", work));
-    CHECK(element("v100", work) > element("h100", work));
+    CHECK(element("v100", work) > element("a100", work));
+    CHECK(element("a100", work) > element("h100", work));
+    CHECK(element("h100", work) >= element("h200", work));
+    CHECK(element("h200", work) >= element("b200", work));
   }
 }
 

@@ -168,6 +168,8 @@ TEST_CASE("shipped platforms have the hosts and the message gaps that their note
   CHECK(gap_and_hosts("fat_tree_4to1") == "3e-07 4096");
   CHECK(gap_and_hosts("fat_tree_8192") == "3e-07 8192");
   CHECK(gap_and_hosts("nvlink_ib") == "3e-07 512");
+  CHECK(gap_and_hosts("dgx_h100") == "3e-07 1024");
+  CHECK(gap_and_hosts("gb200_nvl72") == "3e-07 576");
   CHECK(gap_and_hosts("leonardo") == "5e-09 3600");
   CHECK(gap_and_hosts("leonardo_one_port") == "5e-09 3600");
   CHECK(gap_and_hosts("lumi") == "3e-07 2048");
@@ -277,6 +279,15 @@ TEST_CASE("mare_nostrum5: in a node over NVLink, on a rail of an island, else ov
                                  {"gpu-0", "gpu-636", 2.17e-6, 25e9, "nic-nic"},
                                  {"gpu-0", "gpu-637", 2.4e-6, 25e9, "nic-uplink-uplink-nic"},
                                  {"gpu-0", "gpu-640", 2.4e-6, 25e9, "nic-uplink-uplink-nic"}});
+}
+
+TEST_CASE("dgx_h100 and gb200_nvl72: NVLink in a node, a rail for each of its GPUs") {
+  check_routes("dgx_h100", {{"gpu-0", "gpu-7", 0.17e-6, 450e9, "nvlink-nvlink"},
+                            {"gpu-0", "gpu-248", 2.17e-6, 50e9, "nic-nic"},
+                            {"gpu-0", "gpu-256", 2.4e-6, 50e9, "nic-uplink-uplink-nic"}});
+  check_routes("gb200_nvl72", {{"gpu-0", "gpu-71", 0.17e-6, 900e9, "nvlink-nvlink"},
+                               {"gpu-0", "gpu-72", 2.17e-6, 50e9, "nic-nic"},
+                               {"gpu-0", "gpu-73", 2.4e-6, 50e9, "nic-uplink-uplink-nic"}});
 }
 
 TEST_CASE("mare_nostrum5_one_rail: nodes under the switch of an island, else over the core") {

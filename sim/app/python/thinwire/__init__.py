@@ -28,9 +28,9 @@ __version__ = _thinwire.version()
 
 _DETAILS = {"phases": "phases", "links": "links", "ranks": "by_rank"}
 
-Recommendation = _namedtuple("Recommendation", ["candidates", "crossovers"])
-Recommendation.__doc__ = """Two data frames: the candidates, the fastest first, and where the ranking
-changes."""
+Recommendation = _namedtuple("Recommendation", ["candidates", "crossovers", "assumptions"])
+Recommendation.__doc__ = """Data frames: the candidates, the fastest first; where the ranking changes; what it
+rests on, and which candidates were left out."""
 
 
 def _given(settings):
@@ -199,21 +199,28 @@ def compare(results, *, baseline=None, tolerance=1e-9, where=None, group_by=None
     return _table(rows, "results", tolerance)
 
 
-def recommend(model, *, schemes=(), crossovers=True, most_ranks=1024, **settings):
+def recommend(model, *, schemes=(), crossovers=True, most_ranks=1024, density_of="rank",
+              state_bytes=16, jobs=1, **settings):
     """Ranks schemes by the simulated iteration of a training, as `thinwire recommend` does.
 
     model: a shipped model or a file. schemes: the candidates; default one of each kind.
     crossovers: also search where another scheme becomes the fastest, up to `most_ranks` ranks.
-    Returns a Recommendation: two data frames, `candidates` and `crossovers`.
+    density_of: "rank", or "sum" to give all schemes sums of as many components. state_bytes: of
+    weights, gradient and optimizer per component, held against the device's memory. jobs:
+    simulations at once.
+    Returns a Recommendation: data frames `candidates`, `crossovers` and `assumptions`.
     """
+    if density_of not in ("rank", "sum"):
+        raise InputError(f"density_of: {density_of!r} is not valid; expected 'rank' or 'sum'")
     workload = {**settings.pop("workload", {}), "model": model}
     for key in ("device", "batch", "staging"):
         if key in settings:
             workload[key] = settings.pop(key)
     names = [schemes] if isinstance(schemes, str) else list(schemes)
     advice = _thinwire.recommend(_json_text(_given({**settings, "workload": workload})), names,
-                                 crossovers, most_ranks)
-    found = Recommendation(_frame(advice.candidates), _frame(advice.crossovers))
+                                 crossovers, most_ranks, density_of == "sum", state_bytes, jobs)
+    found = Recommendation(_frame(advice.candidates), _frame(advice.crossovers),
+                           _frame(advice.assumptions))
     for _, text in advice.rows.troubles():
         _warnings.warn(text, stacklevel=2)
     return found

@@ -21,20 +21,26 @@ Json candidate_record(const studies::Candidate& candidate, double best_s) {
           {"communication_s", training.mean.communication.value()},
           {"samples_per_s", training.samples_per_s},
           {"dominant", name_of(*candidate.dominant)},
+          {"sum_density", candidate.sum_density},
+          {"memory_bytes", candidate.memory_bytes},
+          {"fits", candidate.fits},
+          {"convergence", name_of(candidate.convergence.convergence)},
+          {"reported", candidate.convergence.text},
+          {"reported_in", candidate.convergence.source},
           {"reason", row.reason.empty() ? Json() : Json(row.reason)}};
 }
 
-Json crossover_record(const std::string& along, const std::string& towards,
-                      const studies::Crossover& crossover) {
+Json crossover_record(const studies::Crossover& crossover) {
   const bool found = !crossover.winner.empty();
   return {{"schema", "recommendation/1"},
           {"kind", "crossover"},
-          {"along", along},
-          {"towards", towards},
+          {"along", crossover.along},
+          {"towards", crossover.up ? "higher" : "lower"},
           {"at", found ? Json(crossover.at) : Json()},
           {"scheme", found ? Json(crossover.winner) : Json()},
           {"gain", found ? Json(crossover.gain) : Json()},
-          {"looked_to", crossover.looked_to > 0 ? Json(crossover.looked_to) : Json()}};
+          {"looked_to", crossover.looked_to > 0 ? Json(crossover.looked_to) : Json()},
+          {"ended", crossover.ended}};
 }
 
 }  // namespace
@@ -44,17 +50,34 @@ std::vector<Json> candidate_records(const studies::Recommendation& recommendatio
   double best_s = 0;
   for (const studies::Candidate& candidate : recommendation.ranked) {
     if (!candidate.row.outcome) continue;
-    if (records.empty()) best_s = candidate.row.outcome->training->mean.total().value();
+    const double time = candidate.row.outcome->training->mean.total().value();
+    if (records.empty()) best_s = time;
     records.push_back(candidate_record(candidate, best_s));
   }
   return records;
 }
 
 std::vector<Json> crossover_records(const studies::Recommendation& recommendation) {
-  return {crossover_record("ranks", "more", recommendation.more_ranks),
-          crossover_record("ranks", "fewer", recommendation.fewer_ranks),
-          crossover_record("density", "higher", recommendation.higher_density),
-          crossover_record("density", "lower", recommendation.lower_density)};
+  std::vector<Json> records;
+  for (const studies::Crossover& crossover : recommendation.crossovers) {
+    records.push_back(crossover_record(crossover));
+  }
+  return records;
+}
+
+std::vector<Json> assumption_records(const studies::Recommendation& recommendation) {
+  std::vector<Json> records;
+  const auto add = [&](const char* kind, const std::vector<studies::Remark>& all) {
+    for (const studies::Remark& one : all) {
+      records.push_back({{"schema", "recommendation/1"},
+                         {"kind", kind},
+                         {"what", one.what},
+                         {"value", one.value}});
+    }
+  };
+  add("assumption", recommendation.assumptions);
+  add("left_out", recommendation.left_out);
+  return records;
 }
 
 }  // namespace thinwire::report

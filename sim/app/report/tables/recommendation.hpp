@@ -10,6 +10,8 @@ namespace thinwire::report {
 
 /// A record per candidate that was simulated, the fastest first.
 [[nodiscard]] std::vector<Json> candidate_records(const studies::Recommendation& recommendation);
+/// A record per assumption of the ranking, and per candidate that was left out.
+[[nodiscard]] std::vector<Json> assumption_records(const studies::Recommendation& recommendation);
 /// A record per direction in which crossovers are searched, also where none was found.
 [[nodiscard]] std::vector<Json> crossover_records(const studies::Recommendation& recommendation);
 

@@ -15,7 +15,8 @@
 namespace thinwire::networks {
 
 LinksNetwork::LinksNetwork(const std::string& platform, const LinksSettings& settings)
-    : settings_(settings), platform_(platform, {.verbose = settings.verbose}) {}
+    : settings_(settings),
+      platform_(platform, {.verbose = settings.verbose, .factors = settings.factors}) {}
 
 LinksNetwork::~LinksNetwork() = default;
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "sim/machine/networks/common/host.hpp"
+#include "topologies/loading/platform_factors.hpp"
 
 namespace thinwire::networks {
 
@@ -35,7 +36,8 @@ struct LinksSettings {
   std::string slow_links = {};
   std::uint64_t seed = 1;     ///< seed of all random draws of this network
   bool record_links = false;  ///< whether to fill RunReport::links
-  bool verbose = false;       ///< whether SimGrid's log of loading the platform goes to stderr
+  topologies::PlatformFactors factors = {};
+  bool verbose = false;  ///< whether SimGrid's log of loading the platform goes to stderr
 
   friend bool operator==(const LinksSettings&, const LinksSettings&) = default;
 };

@@ -24,7 +24,8 @@ SmpiNetwork::SmpiNetwork(const std::string& platform, const SmpiSettings& settin
     : settings_(with_contexts(settings)),
       platform_(platform, {.packets = settings.packets,
                            .verbose = settings.verbose,
-                           .before = [settings] { configure_smpi(settings); }}) {
+                           .before = [settings] { configure_smpi(settings); },
+                           .factors = settings.factors}) {
   if (!settings.packets) {
     links_ = std::make_unique<SmpiLinks>(platform_.message_gap(), settings.record_links);
   }

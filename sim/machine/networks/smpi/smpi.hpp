@@ -49,6 +49,7 @@ struct SmpiSettings {
   /// (topo make star flat=1). The message gap is not charged. Messages above 50 kB need
   /// kPacketBuffers in the environment when the process starts.
   bool packets = false;
+  topologies::PlatformFactors factors = {};
   bool record_links = false;           ///< whether to fill RunReport::links
   bool verbose = false;                ///< whether SimGrid's log goes to stderr
   std::vector<std::string> more = {};  ///< SimGrid's own settings, as KEY:VALUE

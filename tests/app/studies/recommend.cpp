@@ -1,0 +1,298 @@
+#include "sim/app/studies/recommend.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/app/experiment/simulate.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
+#include "sim/core/base/json_node.hpp"
+#include "sim/machine/workloads/device.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace thinwire::studies {
+
+namespace {
+
+using test::contains;
+using test::error_of;
+
+experiment::Row simulated(const Json& point) {
+  experiment::Row row = simulate_point("test", experiment::point_from(point, "test"));
+  CAPTURE(row.reason);
+  REQUIRE(row.outcome);
+  return row;
+}
+
+const Crossover& crossover_in(const Recommendation& result, const std::string& along, bool up) {
+  return *std::ranges::find_if(result.crossovers, [&](const Crossover& crossover) {
+    return crossover.along == along && crossover.up == up;
+  });
+}
+
+const Candidate& candidate_in(const Recommendation& result, const std::string& scheme) {
+  return *std::ranges::find_if(result.ranked, [&](const Candidate& candidate) {
+    return candidate.row.point.scheme == scheme;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("Where no density is left there is none to look for, and P stays whole") {
+  const RecommendSettings settings{
+      .point = {{"ranks", 10}, {"density", 0}, {"workload", {{"model", "vgg16"}}}},
+      .schemes = {"topka", "dense_ovlp"},
+      .most_ranks = 20};
+  const Recommendation none = recommend(settings);
+  CHECK(crossover_in(none, "density", false).looked_to == 0);
+  CHECK(crossover_in(none, "density", true).looked_to == 0);
+  CHECK(crossover_in(none, "density", true).ended == "there is no such value to try");
+  CHECK(crossover_in(none, "ranks", true).looked_to == 20);
+  const double fewer = crossover_in(none, "ranks", false).looked_to;
+  CHECK(fewer == std::round(fewer));
+}
+
+TEST_CASE("What is recommended is the fastest of all that were simulated" *
+          doctest::test_suite("large")) {
+  const RecommendSettings settings{
+      .point = {{"ranks", 8}, {"workload", {{"model", "resnet50"}}}, {"platform", "gige_star"}},
+      .schemes = {"topka", "dense_ovlp", "oktopk"},
+      .most_ranks = 16};
+  const Recommendation result = recommend(settings);
+  REQUIRE(result.ranked.size() == 3);
+  double last = 0;
+  for (const Candidate& candidate : result.ranked) {
+    const double time = simulated({{"scheme", candidate.row.point.scheme},
+                                   {"ranks", 8},
+                                   {"platform", "gige_star"},
+                                   {"network", "links"},
+                                   {"workload", {{"model", "resnet50"}}}})
+                            .outcome->training->mean.total()
+                            .value();
+    CHECK(candidate.row.outcome->training->mean.total().value() == time);
+    CHECK(time >= last);
+    last = time;
+    CHECK(candidate.dominant);
+  }
+  // Where a crossover is told of, its winner wins, and just before it does not.
+  const Crossover& crossover = crossover_in(result, "density", true);
+  if (!crossover.winner.empty()) {
+    const auto time = [&](const std::string& scheme, double density) {
+      return simulated({{"scheme", scheme},
+                        {"ranks", 8},
+                        {"density", density},
+                        {"platform", "gige_star"},
+                        {"network", "links"},
+                        {"workload", {{"model", "resnet50"}}}})
+          .outcome->training->mean.total()
+          .value();
+    };
+    const std::string first = result.contenders.front();
+    CHECK(time(crossover.winner, crossover.at) <= 1.05 * time(first, crossover.at));
+    CHECK(time(crossover.winner, crossover.at / 2) >= time(first, crossover.at / 2));
+  }
+}
+
+TEST_CASE("A faster network moves the advice to the dense scheme, at the factor that is told") {
+  const Json given = {{"ranks", 8}, {"workload", {{"model", "vgg16"}, {"device", "h100"}}}};
+  const Recommendation result =
+      recommend({.point = given, .schemes = {"dense_rabenseifner", "topka"}, .most_ranks = 16});
+  REQUIRE(result.contenders.size() == 2);
+  CHECK(result.contenders.front() == "topka");
+  const Crossover& faster = crossover_in(result, "beta", false);
+  CHECK(faster.winner == "dense_rabenseifner");
+  const auto time = [&](const std::string& scheme, double factor) {
+    Json point = given;
+    point["scheme"] = scheme;
+    point["machine"]["beta_s_per_word"] = factor * 4e-10;
+    return simulated(point).outcome->training->mean.total().value();
+  };
+  const double dense = time("dense_rabenseifner", faster.at);
+  CHECK(dense <= 1.05 * time("topka", faster.at));
+  CHECK(time("dense_rabenseifner", 2 * faster.at) > 1.05 * time("topka", 2 * faster.at));
+  CHECK(faster.gain == doctest::Approx(time("topka", faster.at) / dense));
+  CHECK(crossover_in(result, "beta", true).winner.empty());
+  CHECK(crossover_in(result, "beta", true).looked_to == 16);
+}
+
+TEST_CASE("A platform brings its congestion, and NCCL where its nodes have several GPUs") {
+  const auto names = [](const Json& more) {
+    Json point = {{"ranks", 4}, {"workload", {{"model", "vgg16"}, {"device", "h100"}}}};
+    point.update(more);
+    const Recommendation result = recommend({.point = point, .crossovers = false, .jobs = 2});
+    std::vector<std::string> all{result.ranked.front().row.point.network};
+    for (const Candidate& candidate : result.ranked) {
+      all.push_back(candidate.row.point.scheme);
+    }
+    return all;
+  };
+  const auto has = [](const std::vector<std::string>& all, const char* name) {
+    return std::ranges::find(all, name) != all.end();
+  };
+  const std::vector<std::string> nodes = names({{"platform", "nvlink_ib"}});
+  CHECK(nodes.front() == "links");
+  CHECK(nodes.size() == 25);
+  CHECK(has(nodes, "nccl_tree"));
+  CHECK(has(nodes, "dense_auto_ovlp"));
+  CHECK(has(nodes, "hierarchical_split_allgather"));
+  const std::vector<std::string> flat = names({{"platform", "gige_star"}});
+  CHECK(flat.front() == "links");
+  CHECK(flat.size() == 17);
+  CHECK(!has(flat, "nccl_ring"));
+  const std::vector<std::string> none = names(Json::object());
+  CHECK(none.front() == "alphabeta");
+  CHECK(none.size() == 17);
+}
+
+TEST_CASE("What does not fit into the memory is not advised") {
+  const Json large = {{"ranks", 2}, {"workload", {{"model", "llama_7b"}, {"device", "h100"}}}};
+  CHECK(contains(error_of<InputError>([&] {
+                   static_cast<void>(recommend({.point = large, .schemes = {"dense_ring"}}));
+                 }),
+                 "llama_7b does not fit on h100: 6.738e+09 components"));
+  // 270 MB, of which 16 bytes a component leave 34 MB; the residual takes 59.
+  const test::TemporaryFolder folder;
+  Json device = read_json(workloads::device_file("h100"));
+  device["memory"]["bytes"] = 270'000'000;
+  write_text(folder.path("h100.json"), device.dump());
+  const Json point = {{"ranks", 4},
+                      {"workload", {{"model", "vgg16"}, {"device", folder.path("h100.json")}}}};
+  const RecommendSettings settings{
+      .point = point, .schemes = {"topka", "dense_rabenseifner"}, .crossovers = false};
+  const Recommendation result = recommend(settings);
+  const Candidate& sparse = candidate_in(result, "topka");
+  CHECK(!sparse.fits);
+  // The residual, k entries, and those of three others.
+  CHECK(sparse.memory_bytes == doctest::Approx(4 * 14728266.0 + 4 * 8 * 294565.0).epsilon(1e-4));
+  CHECK(result.ranked.back().row.point.scheme == "topka");
+  REQUIRE(result.advice() != nullptr);
+  CHECK(result.advice()->row.point.scheme == "dense_rabenseifner");
+  RecommendSettings less = settings;
+  less.state_bytes = 12;
+  CHECK(candidate_in(recommend(less), "topka").fits);
+}
+
+TEST_CASE("What is reported to converge worse is not advised, though it is the fastest") {
+  const Json point = {{"ranks", 16}, {"workload", {{"model", "bert"}, {"device", "h100"}}}};
+  const Recommendation result =
+      recommend({.point = point, .schemes = {"cltk", "dense_ring"}, .crossovers = false});
+  CHECK(result.ranked.front().row.point.scheme == "cltk");
+  CHECK(result.ranked.front().convergence.convergence == algorithms::Convergence::worse);
+  REQUIRE(result.advice() != nullptr);
+  CHECK(result.advice()->row.point.scheme == "dense_ring");
+}
+
+TEST_CASE("Less than 5% is no reason to leave the dense sum") {
+  const auto advice = [](double beta) {
+    const Json point = {{"ranks", 4},
+                        {"machine", {{"beta_s_per_word", beta}}},
+                        {"workload", {{"model", "resnet50"}, {"device", "a100"}}}};
+    const Recommendation result =
+        recommend({.point = point, .schemes = {"topka", "dense_ring"}, .crossovers = false});
+    CHECK(result.ranked.front().row.point.scheme == "topka");
+    return result.advice()->row.point.scheme;
+  };
+  CHECK(advice(2e-10) == "dense_ring");  // 7.7 ms of 209
+  CHECK(advice(4e-10) == "topka");       // 15.3 ms of 216
+}
+
+TEST_CASE("With the density of the sum, all sums have as many components") {
+  const Json point = {{"ranks", 8}, {"workload", {{"model", "vgg16"}, {"device", "h100"}}}};
+  RecommendSettings settings{
+      .point = point, .schemes = {"topka", "gtopk", "cltk", "dense_ring"}, .crossovers = false};
+  const Recommendation by_rank = recommend(settings);
+  settings.density_of = DensityOf::sum;
+  const Recommendation by_sum = recommend(settings);
+  const double wanted = candidate_in(by_rank, "topka").sum_density;
+  CHECK(candidate_in(by_rank, "cltk").sum_density == doctest::Approx(0.02).epsilon(0.01));
+  CHECK(wanted > 0.03);
+  for (const char* scheme : {"topka", "gtopk", "cltk"}) {
+    CAPTURE(scheme);
+    CHECK(candidate_in(by_sum, scheme).sum_density == doctest::Approx(wanted).epsilon(0.02));
+  }
+  CHECK(candidate_in(by_sum, "topka").density_factor == 1);
+  CHECK(candidate_in(by_sum, "cltk").density_factor ==
+        doctest::Approx(wanted / 0.02).epsilon(0.01));
+  settings.schemes = {"cltk"};
+  CHECK(
+      contains(error_of<InputError>([&] { static_cast<void>(recommend(settings)); }), "add topka"));
+}
+
+TEST_CASE("A recommendation says what it rests on, and what took no part") {
+  const RecommendSettings settings{
+      .point = {{"ranks", 64}, {"platform", "gige_star"}, {"workload", {{"model", "vgg16"}}}},
+      .schemes = {"topka", "dense_ring"},
+      .most_ranks = 128};
+  const Recommendation result = recommend(settings);
+  std::string all;
+  for (const Remark& remark : result.assumptions) {
+    all += remark.what + ": " + remark.value + "\n";
+  }
+  for (const char* part :
+       {"model: VGG-16 on CIFAR-10: 14728266 components", "device: p100: NVIDIA Tesla P100",
+        "computing: 0.0658 s for 16 images per rank: calibrated", "ranks: 64, placement block",
+        "network: links, platform gige_star: messages share links", "density: 0.02, k = 294565",
+        "precision: values of 32 bits", "kept: residual", "memory: 0.236 GB of 16 GB"}) {
+    CAPTURE(part);
+    CHECK(contains(all, part));
+  }
+  // The platform has 64 hosts.
+  const Crossover& more = crossover_in(result, "ranks", true);
+  CHECK(more.looked_to == 0);
+  CHECK(contains(more.ended, "128"));
+}
+
+TEST_CASE("With all latencies times two and half the bandwidths, everything takes twice as long") {
+  for (const char* platform : {"nvlink_ib", "gige_star"}) {
+    for (const char* network : {"alphabeta", "links", "smpi"}) {
+      CAPTURE(platform);
+      CAPTURE(network);
+      Json point = {{"scheme", "dense_rabenseifner"},
+                    {"components", 1000},
+                    {"ranks", 12},
+                    {"platform", platform},
+                    {"network", network}};
+      const double once = simulated(point).outcome->time().value();
+      point["latency_factor"] = 2;
+      const double slow = simulated(point).outcome->time().value();
+      point["bandwidth_factor"] = 0.5;
+      const experiment::Row twice = simulated(point);
+      CHECK(slow > 1.3 * once);
+      CHECK(slow < 2 * once);
+      CHECK(twice.outcome->time().value() == doctest::Approx(2 * once).epsilon(1e-6));
+      CHECK(experiment::to_json(twice.point).at("latency_factor") == 2);
+    }
+  }
+  const auto complaint = [](const Json& point) {
+    return error_of<InputError>([&] { static_cast<void>(experiment::point_from(point, "test")); });
+  };
+  CHECK(contains(complaint({{"latency_factor", 2}}), "/latency_factor: there is no platform"));
+  CHECK(contains(complaint({{"platform", "gige_star"},
+                            {"network", "smpi"},
+                            {"packets", true},
+                            {"bandwidth_factor", 2}}),
+                 "/bandwidth_factor: packets have"));
+}
+
+TEST_CASE("A recommendation knows what dominates") {
+  const auto dominant = [](const Json& more) {
+    Json point = {{"ranks", 16}, {"workload", {{"model", "vgg16"}}}};
+    point.update(more);
+    return *recommend({.point = point, .schemes = {more.at("scheme")}, .crossovers = false})
+                .ranked.front()
+                .dominant;
+  };
+  CHECK(dominant({{"scheme", "topka"}}) == Dominant::sparsification);  // exact top-k on a P100
+  CHECK(dominant({{"scheme", "oktopk"}}) == Dominant::computation);
+  CHECK(dominant({{"scheme", "dense_ring"}, {"machine", {{"beta_s_per_word", 1e-7}}}}) ==
+        Dominant::bandwidth);
+  CHECK(dominant({{"scheme", "dense_ring"}, {"machine", {{"alpha_s", 0.1}}}}) == Dominant::latency);
+}
+
+}  // namespace thinwire::studies
