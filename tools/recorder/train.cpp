@@ -33,7 +33,11 @@ Json settings_json(const TrainSettings& settings) {
   json["decay_every"] = trainer.decay_every;
   json["momentum"] = static_cast<double>(trainer.momentum);
   json["warm_up"] = trainer.warm_up;
-  for (const Point& point : trainer.points) json["points"].push_back(to_json(point));
+  for (const Point& point : trainer.points) {
+    Json place = to_json(point);
+    place.erase("input");  // gradients are the model's
+    json["points"].push_back(std::move(place));
+  }
   return json;
 }
 

@@ -188,7 +188,7 @@ TrainingWork work_of(const Scale& scale, const Point& point, const TrainFlags& f
 }
 
 /// Gives a point the gradient of the model.
-Json completed(Json json, const Shape& shape, const Scale& scale) {
+Json completed(Json json, const Shape& shape, const Scale& scale, int iterations) {
   for (const char* key : kNotOfTrainings) {
     if (!json.contains(key)) continue;
     throw InputError(
@@ -201,6 +201,7 @@ Json completed(Json json, const Shape& shape, const Scale& scale) {
   }
   json["components"] = shape.parameters * scale.granule;
   json["granule"] = scale.granule;
+  json["iterations"] = iterations;
   if (!json.contains("error_feedback")) json["error_feedback"] = true;
   return json;
 }
@@ -367,7 +368,7 @@ std::vector<TrainSettings> trainings_of(const TrainFlags& flags) {
   const Shape shape = shape_of(flags);
   const Scale scale = scale_of(flags, shape);
   const std::vector<Point> points = cli::points_of("", flags.given, flags.settings, [&](Json json) {
-    return completed(std::move(json), shape, scale);
+    return completed(std::move(json), shape, scale, flags.iterations);
   });
   std::vector<TrainSettings> all;
   for (const Point& point : points) {
