@@ -17,7 +17,7 @@ namespace {
 constexpr int kRanks = 3;
 constexpr std::int64_t kBatch = 2;
 
-using Maker = std::unique_ptr<workloads::Model> (*)(int, std::int64_t, std::uint64_t);
+using Maker = std::unique_ptr<Model> (*)(int, std::int64_t, std::uint64_t);
 
 RecordSettings few_iterations(traces::ResidualRule rule) {
   RecordSettings settings;
@@ -34,14 +34,14 @@ RecordSettings few_iterations(traces::ResidualRule rule) {
 }
 
 std::string recorded(Maker maker, traces::ResidualRule rule, const std::string& name) {
-  const std::unique_ptr<workloads::Model> model = maker(kRanks, kBatch, 1);
+  const std::unique_ptr<Model> model = maker(kRanks, kBatch, 1);
   const std::string path = test::scratch_file(name);
   record(*model, few_iterations(rule), path, [](const std::string&) {});
   return path;
 }
 
 void check_model(Maker maker, const std::string& layer) {
-  const std::unique_ptr<workloads::Model> model = maker(kRanks, kBatch, 1);
+  const std::unique_ptr<Model> model = maker(kRanks, kBatch, 1);
   const std::span<float> parameters = model->parameters();
   std::int64_t end = 0;
   std::set<std::string> names;

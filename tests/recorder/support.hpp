@@ -18,7 +18,7 @@
 namespace thinwire::test {
 
 /// Each worker pulls every parameter to 1, with noise of its own. The loss is the mean square.
-class Bowl final : public workloads::Model {
+class Bowl final : public recorder::Model {
  public:
   explicit Bowl(std::int64_t size)
       : parameters_(static_cast<std::size_t>(size)),
@@ -36,8 +36,18 @@ class Bowl final : public workloads::Model {
     return evaluate().loss;
   }
 
-  [[nodiscard]] Evaluation evaluate() override {
-    Evaluation evaluation;
+  double joined_gradient(int ranks, int iteration, std::span<float> joined) override {
+    std::vector<double> sum(joined.size());
+    for (int rank = 0; rank < ranks; ++rank) {
+      gradient(Rank(rank), iteration, joined);
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += joined[i];
+    }
+    for (std::size_t i = 0; i < sum.size(); ++i) joined[i] = static_cast<float>(sum[i] / ranks);
+    return evaluate().loss;
+  }
+
+  [[nodiscard]] recorder::Evaluation evaluate() override {
+    recorder::Evaluation evaluation;
     for (const float p : parameters_) {
       evaluation.loss += (p - 1) * (p - 1) / static_cast<double>(parameters_.size());
     }

@@ -10,7 +10,7 @@ namespace thinwire::recorder {
 
 namespace {
 
-constexpr int kRanks = 4;
+constexpr int kSgdRanks = 4;
 constexpr std::int64_t kSize = 200;
 constexpr std::int64_t kSelected = 10;
 
@@ -25,18 +25,19 @@ std::vector<Entry> listed(const SparseVector& vector) {
 /// Takes one step after another, and computes each again from what it was given.
 void check_steps(traces::ResidualRule rule) {
   test::Bowl model(kSize);
-  TopkSgd sgd(model, {kRanks, kSelected, rule, 0.05F});
+  TopkSgd sgd(model, {kSgdRanks, kSelected, rule, 0.05F});
   for (int iteration = 1; iteration <= 30; ++iteration) {
     CAPTURE(iteration);
     std::vector<Values> residuals;
-    for (int rank = 0; rank < kRanks; ++rank) residuals.push_back(copy(sgd.residual(Rank(rank))));
+    for (int rank = 0; rank < kSgdRanks; ++rank)
+      residuals.push_back(copy(sgd.residual(Rank(rank))));
     const Values before = copy(model.parameters());
     const TopkStep step = sgd.step(iteration);
 
     SparseVector applied = sum(step.selected);
     if (rule == traces::ResidualRule::oktopk) applied = select_largest(applied, kSelected);
     CHECK(step.global_threshold.has_value() == (rule == traces::ResidualRule::oktopk));
-    for (int rank = 0; rank < kRanks; ++rank) {
+    for (int rank = 0; rank < kSgdRanks; ++rank) {
       CAPTURE(rank);
       const auto r = static_cast<std::size_t>(rank);
       Values accumulator = residuals[r];
@@ -53,7 +54,7 @@ void check_steps(traces::ResidualRule rule) {
       CHECK(copy(sgd.residual(Rank(rank))) == accumulator);
     }
     Values after = before;
-    for (const Entry& entry : listed(applied)) after[entry.coordinate] -= entry.value / kRanks;
+    for (const Entry& entry : listed(applied)) after[entry.coordinate] -= entry.value / kSgdRanks;
     CHECK(copy(model.parameters()) == after);
   }
   CHECK(model.evaluate().loss < 0.5);
@@ -79,13 +80,13 @@ TEST_CASE("Ok-Topk's rule: a residual loses what is both selected and in the glo
 
 TEST_CASE("A dense step applies the mean of the gradients and leaves residuals alone") {
   test::Bowl model(kSize);
-  TopkSgd sgd(model, {kRanks, kSelected, traces::ResidualRule::all, 0.5F});
+  TopkSgd sgd(model, {kSgdRanks, kSelected, traces::ResidualRule::all, 0.5F});
   CHECK(sgd.dense_step(1) == doctest::Approx(1));
-  for (int rank = 0; rank < kRanks; ++rank) {
+  for (int rank = 0; rank < kSgdRanks; ++rank) {
     CHECK(copy(sgd.residual(Rank(rank))) == Values(kSize));
   }
   float mean = 0;
-  for (int rank = 0; rank < kRanks; ++rank) mean += sgd.gradient(Rank(rank))[7] / kRanks;
+  for (int rank = 0; rank < kSgdRanks; ++rank) mean += sgd.gradient(Rank(rank))[7] / kSgdRanks;
   CHECK(model.parameters()[7] == doctest::Approx(-mean));
 }
 

@@ -43,16 +43,18 @@ class TorchModel : public Model {
   }
 
   double gradient(Rank rank, int iteration, std::span<float> gradient) override {
-    const Batch batch = batch_of(rank, iteration);
-    network_->zero_grad();
-    const Tensor loss = F::cross_entropy(network_->forward(batch.inputs), batch.targets);
-    loss.backward();
-    auto out = gradient.begin();
-    for (const Tensor& parameter : network_->parameters()) {
-      const Tensor values = parameter.grad().contiguous();
-      out = std::copy_n(values.data_ptr<float>(), values.numel(), out);
+    return gradient_over(batch_of(rank, iteration), gradient);
+  }
+
+  double joined_gradient(int ranks, int iteration, std::span<float> gradient) override {
+    std::vector<Tensor> inputs;
+    std::vector<Tensor> targets;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const Batch batch = batch_of(Rank(rank), iteration);
+      inputs.push_back(batch.inputs);
+      targets.push_back(batch.targets);
     }
-    return loss.item<double>();
+    return gradient_over({torch::cat(inputs), torch::cat(targets)}, gradient);
   }
 
   [[nodiscard]] Evaluation evaluate() override {
@@ -92,6 +94,18 @@ class TorchModel : public Model {
   [[nodiscard]] virtual std::vector<Batch> held_out() const = 0;
 
  private:
+  double gradient_over(const Batch& batch, std::span<float> gradient) {
+    network_->zero_grad();
+    const Tensor loss = F::cross_entropy(network_->forward(batch.inputs), batch.targets);
+    loss.backward();
+    auto out = gradient.begin();
+    for (const Tensor& parameter : network_->parameters()) {
+      const Tensor values = parameter.grad().contiguous();
+      out = std::copy_n(values.data_ptr<float>(), values.numel(), out);
+    }
+    return loss.item<double>();
+  }
+
   std::shared_ptr<Network> network_;
   Tensor flat_;
   std::vector<traces::Layer> layers_;

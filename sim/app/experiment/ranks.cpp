@@ -48,15 +48,15 @@ std::optional<TrainingSetup> training_of(const Point& point) {
   return setup;
 }
 
-std::unique_ptr<traces::GradientSource> source_of(const Point& point) {
+std::shared_ptr<const traces::GradientSource> source_of(const Point& point) {
   const Input& input = point.input;
   if (!input.trace.empty()) {
     traces::TraceReader reader(traces::trace_file(input.trace));
     check_trace(point, reader.header());
-    return std::make_unique<traces::TraceSource>(std::move(reader));
+    return std::make_shared<traces::TraceSource>(std::move(reader));
   }
   if (input.profile.empty()) {
-    return std::make_unique<traces::SyntheticSource>(
+    return std::make_shared<traces::SyntheticSource>(
         traces::SyntheticSettings{.ranks = point.ranks,
                                   .space = point.space,
                                   .k = point.k,
@@ -75,8 +75,8 @@ std::unique_ptr<traces::GradientSource> source_of(const Point& point) {
                                          .start_up = input.start_up,
                                          .reach = input.reach};
   if (input.statistical)
-    return std::make_unique<traces::StatisticalProfileSource>(profile, settings);
-  return std::make_unique<traces::ExactProfileSource>(profile, settings);
+    return std::make_shared<traces::StatisticalProfileSource>(profile, settings);
+  return std::make_shared<traces::ExactProfileSource>(profile, settings);
 }
 
 template <class Get>
@@ -150,11 +150,23 @@ std::vector<bool> slow_ranks_of(const Point& point) {
 }  // namespace
 
 PointRanks::PointRanks(const Point& point, const Machine& machine)
+    : PointRanks(point, machine, source_of(point), training_of(point)) {
+  if (point_.input.trace.empty() && info_.sparsifier == "hard_threshold" &&
+      setup_.options.flag("published")) {
+    throw InputError(
+        "/options/published: 1/(2 sqrt(k)) is in the units of real gradients, and synthetic ones "
+        "and profiles have a scale of their own; give a trace, or options.threshold");
+  }
+}
+
+PointRanks::PointRanks(const Point& point, const Machine& machine,
+                       std::shared_ptr<const traces::GradientSource> source,
+                       std::optional<TrainingSetup> training)
     : point_(point),
       info_(algorithms::find_scheme(point.scheme)),
-      source_(source_of(point)),
+      source_(std::move(source)),
       shared_(4 * static_cast<std::size_t>(point.ranks)),
-      training_(training_of(point)) {
+      training_(std::move(training)) {
   if (training_ && point.workload.by_layer) {
     info_ = algorithms::layer_by_layer(info_, training_->layers);
   }
@@ -170,12 +182,6 @@ algorithms::SchemeSetup PointRanks::make_setup(const Machine& machine) {
       throw InputError(fmt::format("/granule: {} does not divide the model's tensor of {}",
                                    point_.space.granule, size));
     }
-  }
-  if (point_.input.trace.empty() && info_.sparsifier == "hard_threshold" &&
-      options.flag("published")) {
-    throw InputError(
-        "/options/published: 1/(2 sqrt(k)) is in the units of real gradients, and synthetic ones "
-        "and profiles have a scale of their own; give a trace, or options.threshold");
   }
   const WorkPrices prices = training_ ? training_->training.prices : WorkPrices{};
   const Gamma gamma = training_ ? Gamma(prices.reduce.element, prices.scatter.element)
@@ -237,6 +243,32 @@ Task<void> PointRanks::iterate(Communicator& on_network, RankState& rank,
   gradient = {};
   co_await comm.compute(point_.machine.call);
   rank.reduced = co_await std::move(task);
+}
+
+bool same_result(const Stream& a, const Stream& b) {
+  if (a.index() != b.index()) return false;
+  if (const auto* sparse = std::get_if<SparseVector>(&a)) {
+    return equal(*sparse, std::get<SparseVector>(b));
+  }
+  return equal(std::get<DenseBlock>(a), std::get<DenseBlock>(b));
+}
+
+bool results_agree(algorithms::Collective collective, const std::vector<RankState>& ranks,
+                   const GradientSpace& space) {
+  const auto same = [&](const RankState& rank) {
+    return same_result(rank.reduced.sum, ranks.front().reduced.sum);
+  };
+  if (same_on_all_ranks(collective)) return std::ranges::all_of(ranks, same);
+  if (collective == algorithms::Collective::ping_pong) return same(ranks.back());
+  const bool joined = collective == algorithms::Collective::reduce_scatter;
+  std::int64_t received = 0;
+  for (const RankState& rank : ranks) {
+    const auto& block = std::get<DenseBlock>(rank.reduced.sum);
+    if (joined && block.first() != received) return false;
+    received += static_cast<std::int64_t>(block.size());
+  }
+  const auto senders = static_cast<std::int64_t>(joined ? 1 : ranks.size());
+  return received == senders * space.coordinates();
 }
 
 std::int64_t components_of(const Stream& stream, const GradientSpace& space) {

@@ -35,6 +35,11 @@ class PointRanks {
  public:
   /// Throws InputError if the point cannot run.
   PointRanks(const Point& point, const Machine& machine);
+  /// The same with gradients of another source than the point's input, real ones, and with another
+  /// training, or none, than the point's workload.
+  PointRanks(const Point& point, const Machine& machine,
+             std::shared_ptr<const traces::GradientSource> source,
+             std::optional<TrainingSetup> training);
   PointRanks(const PointRanks&) = delete;
   PointRanks& operator=(const PointRanks&) = delete;
   PointRanks(PointRanks&&) = delete;
@@ -62,13 +67,20 @@ class PointRanks {
 
   Point point_;
   algorithms::SchemeInfo info_;
-  std::unique_ptr<traces::GradientSource> source_;
+  std::shared_ptr<const traces::GradientSource> source_;
   SharedWork shared_;
   std::optional<TrainingSetup> training_;
   algorithms::SchemeSetup setup_;
   std::vector<bool> slow_;  ///< the ranks of Stragglers::ranks; empty if there are none
 };
 
+/// Whether two results are the same, to the last bit.
+[[nodiscard]] bool same_result(const Stream& a, const Stream& b);
+/// Whether all ranks hold the same result. Of a reduce-scatter: whether their blocks, by rank, are
+/// the whole; of an all-to-all: whether they received as much as they sent; of a ping-pong: whether
+/// the two ranks hold the same.
+[[nodiscard]] bool results_agree(algorithms::Collective collective,
+                                 const std::vector<RankState>& ranks, const GradientSpace& space);
 /// The components of a result.
 [[nodiscard]] std::int64_t components_of(const Stream& stream, const GradientSpace& space);
 /// The L2 norm of a residual, whose values are exact: only such gradients take error feedback.

@@ -44,35 +44,6 @@ TrainingOutcome training_outcome(std::vector<IterationKind> kinds, std::int64_t 
   return outcome;
 }
 
-bool equal(const Stream& a, const Stream& b) {
-  if (a.index() != b.index()) return false;
-  if (const auto* sparse = std::get_if<SparseVector>(&a)) {
-    return thinwire::equal(*sparse, std::get<SparseVector>(b));
-  }
-  return thinwire::equal(std::get<DenseBlock>(a), std::get<DenseBlock>(b));
-}
-
-/// Whether all ranks hold the same result. Of a reduce-scatter: whether their blocks, by rank, are
-/// the whole; of an all-to-all: whether they received as much as they sent; of a ping-pong: whether
-/// the two ranks hold the same.
-bool results_agree(algorithms::Collective collective, const std::vector<RankState>& ranks,
-                   const GradientSpace& space) {
-  const auto same = [&](const RankState& rank) {
-    return equal(rank.reduced.sum, ranks.front().reduced.sum);
-  };
-  if (same_on_all_ranks(collective)) return std::ranges::all_of(ranks, same);
-  if (collective == algorithms::Collective::ping_pong) return same(ranks.back());
-  const bool joined = collective == algorithms::Collective::reduce_scatter;
-  std::int64_t received = 0;
-  for (const RankState& rank : ranks) {
-    const auto& block = std::get<DenseBlock>(rank.reduced.sum);
-    if (joined && block.first() != received) return false;
-    received += static_cast<std::int64_t>(block.size());
-  }
-  const auto senders = static_cast<std::int64_t>(joined ? 1 : ranks.size());
-  return received == senders * space.coordinates();
-}
-
 /// Sorts links by the share of the makespan in which they were busy, descending, then by name.
 std::vector<LinkReport> by_heat(std::vector<LinkReport> links) {
   std::ranges::stable_sort(links, std::greater{}, &LinkReport::mean_utilisation);
