@@ -62,7 +62,7 @@ TEST_CASE("What is recommended is the fastest of all that were simulated" *
           doctest::test_suite("large")) {
   const RecommendSettings settings{
       .point = {{"ranks", 8}, {"workload", {{"model", "resnet50"}}}, {"platform", "gige_star"}},
-      .schemes = {"topka", "dense_ovlp", "oktopk"},
+      .schemes = {"topka", "dense_ovlp", "gtopk"},
       .most_ranks = 16};
   const Recommendation result = recommend(settings);
   REQUIRE(result.ranked.size() == 3);
