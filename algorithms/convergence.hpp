@@ -8,6 +8,7 @@
 
 namespace thinwire::algorithms {
 
+/// How a scheme converges, in comparison with dense training.
 enum class Convergence : std::uint8_t {
   exact,    ///< the sum is the dense one, up to rounding
   close,    ///< close to dense training in what was reported, at the densities reported
@@ -17,6 +18,7 @@ enum class Convergence : std::uint8_t {
 /// "exact"
 [[nodiscard]] std::string name_of(Convergence convergence);
 
+/// What is reported about the convergence of a scheme, and where.
 struct ConvergenceReport {
   Convergence convergence = Convergence::unknown;
   std::string_view text;    ///< what was reported

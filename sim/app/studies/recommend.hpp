@@ -91,6 +91,6 @@ struct Recommendation {
 [[nodiscard]] std::vector<std::string> default_candidates(bool nodes);
 
 /// Throws InputError if the point is invalid, or if the training alone exceeds the device's memory.
-[[nodiscard]] Recommendation recommend(const RecommendSettings& settings);
+[[nodiscard]] Recommendation recommend(const RecommendSettings& given);
 
 }  // namespace thinwire::studies
