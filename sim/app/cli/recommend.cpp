@@ -367,9 +367,11 @@ void add_recommend(Command& app) {
        {"machine.alpha_s", "machine.beta_s_per_word", "placement", "workload.staging"}) {
     add(path);
   }
-  command.add_option("--set", flags->settings,
-                     "any other key of a point, and options for the schemes that have them: --set "
-                     "options.bucket_words=32M");
+  command
+      .add_option("--set", flags->settings,
+                  "any other key of a point, and options for the schemes that have them: --set "
+                  "options.bucket_words=32M")
+      .value_text("KEY=VALUE");
   command.add_option("--schemes", flags->schemes, "candidates, SCHEME or SCHEME+SPARSIFIER")
       .value_text("SCHEME,...");
   command

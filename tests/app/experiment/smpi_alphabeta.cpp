@@ -48,7 +48,7 @@ double excess(const Given& given) { return *row_of(given).outcome->congestion_fa
 
 /// Whether times of NCCL's protocol pass beside other work of a rank, which on SMPI comes first.
 bool works_beside(const std::string& scheme) {
-  return scheme.starts_with("nccl_") || scheme == "dense_auto";
+  return scheme.starts_with("nccl_") || scheme.starts_with("dense_auto");
 }
 
 /// Checks that a point takes the same time on SMPI and in the α-β machine.
@@ -63,7 +63,7 @@ void check_same(Json point) {
                          row.point.scheme.find("split") != std::string::npos ||
                          row.point.scheme == "topkdsa" || row.point.scheme == "alltoall_linear";
   double tolerance = exchanges ? 1e-3 : 1e-6;
-  if (works_beside(row.point.scheme)) tolerance = 1e-2;  // seen: 3.9e-3 on 8 ranks
+  if (works_beside(row.point.scheme)) tolerance = 1e-2;  // seen: 8e-3 on 8 ranks
   CHECK(std::abs(*row.outcome->congestion_factor() - 1) < tolerance);
 }
 
