@@ -92,7 +92,24 @@ constexpr std::array kReports{
              {Convergence::worse, "more iterations than DRAGONN (XML)",
               "DRAGONN (ICML 2022), section 5, Figure 7"}},
     Reported{"qsgd", kQuantised},
-    Reported{"quantised_alltoall", kQuantised}};
+    Reported{"quantised_alltoall", kQuantised},
+    Reported{"micro",
+             {Convergence::close, "an outstanding convergence rate, in the words of its abstract",
+              "MiCRO (HiPC 2023), abstract"}},
+    Reported{"deft",
+             {Convergence::close, "high convergence performance, in the words of its abstract",
+              "DEFT (ICPP 2023), abstract"}},
+    Reported{"sparseloco",
+             {Convergence::close,
+              "with H local steps, 1 to 3% and 2 bits: a lower loss than DiLoCo, which exchanges "
+              "all values, on 512M parameters",
+              "SparseLoCo (arXiv:2508.15706), abstract"}},
+    Reported{
+        "powersgd",
+        {Convergence::close,
+         "rank 2: ResNet-18 on CIFAR-10 94.4% (dense 94.3%), an LSTM on WikiText-2 a perplexity "
+         "of 93 (dense 91), on 16 GPUs; rank 1 is worse (93.6%, 102)",
+         "PowerSGD (NeurIPS 2019), Table 3, from memory"}}};
 
 }  // namespace
 

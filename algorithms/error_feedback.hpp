@@ -2,6 +2,9 @@
 // this iteration is added to the next gradient.
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "sim/core/gradient/stream.hpp"
 
 namespace thinwire::algorithms {
@@ -17,12 +20,14 @@ class ErrorFeedback {
     if (std::holds_alternative<SparseVector>(residual_)) return gradient;
     return sum(std::get<DenseBlock>(residual_), std::get<DenseBlock>(gradient));
   }
-  /// ε = acc minus the part that contributed (line 6), in the form of Reduced::contributed.
-  void update(const Stream& accumulated, const Stream& contributed) {
+  /// ε = acc minus the part that contributed (line 6), in the form of Reduced::contributed. With
+  /// `approximately` a sparse one has the values that were sent, else those of acc were.
+  void update(const Stream& accumulated, const Stream& contributed, bool approximately = false) {
     if (const auto* sparse = std::get_if<SparseVector>(&accumulated)) {
-      residual_ = without(*sparse, std::get<SparseVector>(contributed));
+      const auto& sent = std::get<SparseVector>(contributed);
+      residual_ = approximately ? difference(*sparse, sent) : without(*sparse, sent);
     } else if (const auto* sent = std::get_if<DenseBlock>(&contributed)) {
-      residual_ = difference(std::get<DenseBlock>(accumulated), *sent);
+      residual_ = thinwire::difference(std::get<DenseBlock>(accumulated), *sent);
     } else {
       residual_ = SparseVector();
     }
@@ -30,6 +35,12 @@ class ErrorFeedback {
   [[nodiscard]] const Stream& residual() const { return residual_; }
 
  private:
+  [[nodiscard]] static SparseVector difference(const SparseVector& a, const SparseVector& b) {
+    std::vector<Entry> negated(b.entries().begin(), b.entries().end());
+    for (Entry& entry : negated) entry.value = -entry.value;
+    return sum(a, SparseVector::trusted(std::move(negated)));
+  }
+
   Stream residual_;
 };
 

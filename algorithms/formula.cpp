@@ -97,6 +97,7 @@ class Reader {
     while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
     const std::string name = text_.substr(begin, at_ - begin);
     if (name == "log") return std::log2(factor());
+    if (name == "sqrt") return std::sqrt(factor());
     if (name == "ceil") return std::ceil(factor());
     if (name == "floor") return std::floor(factor());
     if (name == "min" || name == "max") {

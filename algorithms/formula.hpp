@@ -14,7 +14,7 @@ using Symbols = std::map<std::string, double>;
 ///
 /// The syntax has numbers, symbols, + - * / and parentheses. Juxtaposed factors are multiplied,
 /// from left to right together with /, so 2n (P-1)/P is (2n (P-1))/P. A function takes the factor
-/// after it: log (to base 2), ceil, floor; min and max take two values in parentheses.
+/// after it: log (to base 2), sqrt, ceil, floor; min and max take two values in parentheses.
 /// Throws InputError naming the formula, the position and what was expected.
 [[nodiscard]] double evaluate(const std::string& formula, const Symbols& symbols);
 

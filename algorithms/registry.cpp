@@ -20,17 +20,21 @@
 #include "algorithms/schemes/nccl.hpp"
 #include "algorithms/schemes/oktopk.hpp"
 #include "algorithms/schemes/ping_pong.hpp"
+#include "algorithms/schemes/powersgd.hpp"
 #include "algorithms/schemes/quantised.hpp"
 #include "algorithms/schemes/reduce_scatter.hpp"
 #include "algorithms/schemes/sparcml.hpp"
+#include "algorithms/schemes/sparseloco.hpp"
 #include "algorithms/schemes/topka.hpp"
 #include "algorithms/sparsifiers/bucket_topk.hpp"
+#include "algorithms/sparsifiers/deft.hpp"
 #include "algorithms/sparsifiers/dgc.hpp"
 #include "algorithms/sparsifiers/dragonn_hash.hpp"
 #include "algorithms/sparsifiers/exact_topk.hpp"
 #include "algorithms/sparsifiers/exdyna.hpp"
 #include "algorithms/sparsifiers/gaussian.hpp"
 #include "algorithms/sparsifiers/hard_threshold.hpp"
+#include "algorithms/sparsifiers/micro.hpp"
 #include "algorithms/sparsifiers/mstopk.hpp"
 #include "algorithms/sparsifiers/random_k.hpp"
 #include "algorithms/sparsifiers/sidco.hpp"
@@ -48,6 +52,12 @@ SchemeInfo system(SchemeInfo collective, std::string_view sparsifier, std::strin
   collective.summary = std::move(summary);
   collective.source = std::move(source);
   return compose(std::move(collective), find_sparsifier(sparsifier));
+}
+
+/// The scheme with another default of an option.
+SchemeInfo with_default(SchemeInfo scheme, std::string_view option, std::int64_t value) {
+  std::ranges::find(scheme.options, option, &OptionInfo::name)->fallback = value;
+  return scheme;
 }
 
 /// The additions of a program that builds on Thinwire.
@@ -94,7 +104,8 @@ std::vector<SparsifierInfo> all_sparsifiers() {
       exact_topk_sparsifier(), threshold_reuse_sparsifier(), gaussian_sparsifier(),
       dgc_sparsifier(),        hard_threshold_sparsifier(),  sidco_sparsifier(),
       mstopk_sparsifier(),     random_k_sparsifier(),        dragonn_hash_sparsifier(),
-      exdyna_sparsifier(),     bucket_topk_sparsifier()};
+      exdyna_sparsifier(),     bucket_topk_sparsifier(),     micro_sparsifier(),
+      deft_sparsifier()};
   std::ranges::copy(registered().sparsifiers, std::back_inserter(sparsifiers));
   return sparsifiers;
 }
@@ -128,6 +139,11 @@ std::vector<SchemeInfo> all_schemes() {
   add(system(shared_indexes_scheme("exdyna"), "exdyna",
              "indexes of disjoint partitions, then all values there summed",
              "ExDyna (2024), Algorithms 1-5"));
+  add(system(shared_indexes_scheme("micro"), "micro", "the same with partitions that never change",
+             "MiCRO (HiPC 2023)"));
+  add(system(shared_indexes_scheme("deft"), "deft",
+             "indexes of layers dealt out to the ranks, then all values there summed",
+             "DEFT (ICPP 2023)"));
   add(system(shared_indexes_scheme("topk_allreduce"), "exact_topk",
              "union of all ranks' indexes, then all values there summed",
              "ExDyna (2024), section III, Top-k"));
@@ -150,6 +166,12 @@ std::vector<SchemeInfo> all_schemes() {
              "coordinates at random, around a ring, decoded densely",
              "DRAGONN (ICML 2022), Figure 7, Random-k"));
   for (SchemeInfo& scheme : quantised_schemes()) add(std::move(scheme));
+  add(powersgd_scheme());
+  constexpr std::int64_t kSparseLocoChunk = 4096;
+  add(with_default(system(sparseloco_scheme(), "bucket_topk",
+                          "top-k of every chunk, indexes and values in few bits, gathered",
+                          "SparseLoCo (arXiv:2508.15706)"),
+                   "bucket_components", kSparseLocoChunk));
   for (SchemeInfo& scheme : allgather_schemes()) add(std::move(scheme));
   for (SchemeInfo& scheme : reduce_scatter_schemes()) add(std::move(scheme));
   for (SchemeInfo& scheme : alltoall_schemes()) add(std::move(scheme));

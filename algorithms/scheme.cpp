@@ -31,6 +31,11 @@ class Watched final : public Sparsifier {
   void observe(const Numbers& counts, int iteration) override {
     inner_->observe(counts, iteration);
   }
+  [[nodiscard]] bool decides() const override { return inner_->decides(); }
+  Numbers decide(const SparseVector& accumulated, int iteration) override {
+    return inner_->decide(accumulated, iteration);
+  }
+  void follow(const Numbers& decision) override { inner_->follow(decision); }
   /// Reports the selections since the last call.
   SelectionReport take_report() { return std::exchange(report_, {}); }
 
@@ -255,6 +260,7 @@ SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
     }
   }
   if (sparsifier.settle) collective.settle = sparsifier.settle;
+  collective.decided = sparsifier.decided;
   collective.make = [make_collective = collective.collective, make_sparsifier = sparsifier.make](
                         const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
     return std::make_unique<Composed>(make_collective(setup), make_sparsifier(setup), setup);

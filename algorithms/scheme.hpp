@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,11 @@ using LocalGradient = Stream;
 struct Reduced {
   Stream sum;  ///< of an allreduce or an allgather: equal on all ranks
   /// The part of the accumulator that went into the sum, for error feedback. Sparse schemes: its
-  /// coordinates. Dense schemes that send approximate values (quantised): the values sent;
+  /// coordinates. Dense schemes that send approximate values: the values sent;
   /// otherwise empty, which means all of it.
   Stream contributed = {};
+  /// Of a sparse scheme: what was sent are the values in `contributed`, not the accumulator's.
+  bool sent_approximately = false;
   SelectionReport selection = {};  ///< sparse schemes only
   /// Words that the rank gathered to compute the sum, if there are more than in the sum.
   Words gathered = {};
@@ -203,11 +206,14 @@ struct SchemeInfo {
   std::string exact_when = {};  ///< when a run equals the formula; empty: an interval
   std::string added = {};       ///< the terms that the paper omits, in words
   bool dense = false;           ///< takes dense gradients, otherwise sparse ones
-  bool quantised = false;       ///< sends values in reduced precision
+  bool approximate = false;     ///< dense, and sends approximate values: in few bits, of low rank
   std::vector<OptionInfo> options = {};
   /// The options that are periods: in every such iteration the allreduce does different work.
   std::vector<std::string> periods = {};
   Settle settle = {};  ///< the sparsifier's
+  /// The sparsifier's: how many numbers a rank decides for all.
+  std::function<std::int64_t(int ranks, std::int64_t n, std::span<const std::int64_t> tensors)>
+      decided = {};
   /// The reason why the scheme cannot run at these P and n, or empty.
   std::function<std::optional<std::string>(int ranks, std::int64_t n)> restriction =
       [](int, std::int64_t) { return std::nullopt; };

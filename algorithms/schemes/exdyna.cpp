@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "algorithms/collectives/allgather.hpp"
+#include "algorithms/collectives/broadcast.hpp"
 #include "algorithms/collectives/gathered.hpp"
 #include "algorithms/collectives/shared_values.hpp"
 #include "algorithms/schemes/dense.hpp"
@@ -21,6 +22,14 @@ class SharedIndexes final : public SparseCollective {
 
   Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
                           int iteration) override {
+    if (sparsifier.decides()) {
+      const auto phase = comm.phase("allocation");
+      const Rank leader((iteration - 1) % setup_.ranks);
+      Message decision;
+      if (comm.rank() == leader) decision = sparsifier.decide(accumulated, iteration).message();
+      decision = co_await broadcast(comm, leader, std::move(decision));
+      sparsifier.follow(Numbers::from(decision.payload));
+    }
     const Selection selection =
         co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
     const SparseVector& selected = selection.selected;
@@ -58,7 +67,8 @@ class SharedIndexes final : public SparseCollective {
   const SchemeSetup& setup_;
 };
 
-Cost shared_indexes_cost(const CostInput& in, bool partitioned) {
+/// `decided`: words that a rank broadcasts before all select.
+Cost shared_indexes_cost(const CostInput& in, bool partitioned, std::int64_t decided) {
   if (in.ranks == 1) return {.paper = {}, .counted = {}, .added = {}, .exact = true};
   const double p = in.ranks;
   const double steps = ceil_log2(in.ranks);
@@ -80,7 +90,9 @@ Cost shared_indexes_cost(const CostInput& in, bool partitioned) {
   const auto beyond = [&](double values, Terms run) {
     const double share = values * (p - 1) / p;
     const Terms sizes{steps, p - 1, 0};
-    return sizes + run + (-1.0) * Terms{2 * log, 2 * share, share};
+    const Terms decision =
+        decided == 0 ? Terms{} : Terms{steps, steps * static_cast<double>(decided), 0};
+    return decision + sizes + run + (-1.0) * Terms{2 * log, 2 * share, share};
   };
   const auto run = [&](double values) {
     return rabenseifner_terms(in.ranks, static_cast<std::int64_t>(values));
@@ -107,8 +119,11 @@ SchemeInfo with_costs(SchemeInfo info) {
                 .reduced_high = partitioned ? "" : "min(k P, n) (P-1)/P"};
   info.exact_when = partitioned ? "P is a power of two"
                                 : "the size of the union is known, and P is a power of two";
-  info.run_cost = [partitioned](const CostInput& in) {
-    return shared_indexes_cost(in, partitioned);
+  if (info.decided) info.added += "; what a rank decides: ceil(log P) messages of so many words";
+  info.run_cost = [partitioned, decided = info.decided](const CostInput& in) {
+    const std::span<const std::int64_t> tensors =
+        in.tensors == nullptr ? std::span<const std::int64_t>() : std::span(*in.tensors);
+    return shared_indexes_cost(in, partitioned, decided ? decided(in.ranks, in.n, tensors) : 0);
   };
   return info;
 }

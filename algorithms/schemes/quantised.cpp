@@ -206,7 +206,7 @@ SchemeInfo quantised_alltoall_scheme(std::vector<OptionInfo> options) {
           .exact_when = "P divides n",
           .added = "rounding up to words; scales",
           .dense = true,
-          .quantised = true,
+          .approximate = true,
           .options = std::move(options),
           .run_cost = quantised_alltoall_cost,
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
@@ -235,7 +235,7 @@ SchemeInfo quantised_scheme(std::string name, std::string summary, std::string s
           .exact_when = "always",
           .added = "rounding up to words; scales",
           .dense = true,
-          .quantised = true,
+          .approximate = true,
           .options = std::move(options),
           .run_cost = cost,
           .make = [compressing](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {

@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "algorithms/sparsifiers/exdyna.hpp"
 #include "sim/core/base/random.hpp"
 
 namespace thinwire::algorithms {
@@ -38,11 +37,10 @@ constexpr double kFarthest = 8;
 /// Draws how many entries of a rank's accumulator lie in a run of blocks and reach the threshold.
 class BlockCounts {
  public:
-  BlockCounts(const SchemeSetup& setup, const BlockGrid& grid, const AccumulatorOf& of)
+  BlockCounts(const SchemeSetup& setup, const std::vector<std::int64_t>& blocks,
+              const AccumulatorOf& of)
       : seed_(setup.seed) {
-    for (std::int64_t block = 0; block < grid.count; ++block) {
-      cuts_.push_back(setup.space.coordinate(block * grid.size));
-    }
+    for (const std::int64_t first : blocks) cuts_.push_back(setup.space.coordinate(first));
     cuts_.push_back(setup.space.coordinate(setup.space.components));
     const int ranks = std::min(setup.ranks, kSettlingRanks);
     for (int i = 0; i < ranks; ++i) {
@@ -133,19 +131,17 @@ class BlockCounts {
 
 }  // namespace
 
-SettledState settle_exdyna(const SchemeSetup& setup, const AccumulatorOf& of) {
+SettledState settle_partitions(const SchemeSetup& setup, const AccumulatorOf& of,
+                               PartitionControl control) {
   if (!setup.options.flag("settled")) return {};
-  const BlockGrid grid =
-      exdyna_blocks(setup.space.components, setup.options.integer("blocks"), setup.ranks);
-  BlockCounts counts(setup, grid, of);
+  BlockCounts counts(setup, control.blocks, of);
   if (!counts.usable()) return {};
   const auto ranks = static_cast<std::int64_t>(setup.ranks);
   const std::int64_t window = (kLeastWindow + ranks - 1) / ranks * ranks;
   const std::int64_t most = std::min(kMostIterations, kMostRankIterations / ranks);
   const double step = setup.options.number("step");
-  const Rebalancing how = exdyna_rebalancing(setup, grid);
 
-  std::vector<std::int64_t> partitions = exdyna_partition(grid.count, setup.ranks);
+  std::vector<std::int64_t> partitions = std::move(control.partitions);
   std::vector<std::int64_t> selected(static_cast<std::size_t>(ranks));
   double log_scale = 0;
   double least = std::numeric_limits<double>::infinity();
@@ -173,7 +169,7 @@ SettledState settle_exdyna(const SchemeSetup& setup, const AccumulatorOf& of) {
     log_scale +=
         std::log(exdyna_scaling(total, setup.carried_k(), setup.options.number("tolerance"), step));
     partitions =
-        exdyna_rebalance(std::move(partitions), exdyna_by_partition(selected, number), how);
+        exdyna_rebalance(std::move(partitions), exdyna_by_partition(selected, number), control.how);
     if (iteration % window != 0) continue;
     traffic /= static_cast<double>(window);
     mean_log /= static_cast<double>(window);
@@ -187,6 +183,17 @@ SettledState settle_exdyna(const SchemeSetup& setup, const AccumulatorOf& of) {
   return {.iterations = static_cast<int>(iteration),
           .scale = std::exp(log_scale),
           .partitions = std::move(partitions)};
+}
+
+SettledState settle_exdyna(const SchemeSetup& setup, const AccumulatorOf& of) {
+  const BlockGrid grid =
+      exdyna_blocks(setup.space.components, setup.options.integer("blocks"), setup.ranks);
+  std::vector<std::int64_t> blocks;
+  for (std::int64_t block = 0; block < grid.count; ++block) blocks.push_back(block * grid.size);
+  return settle_partitions(setup, of,
+                           {.blocks = std::move(blocks),
+                            .partitions = exdyna_partition(grid.count, setup.ranks),
+                            .how = exdyna_rebalancing(setup, grid)});
 }
 
 }  // namespace thinwire::algorithms

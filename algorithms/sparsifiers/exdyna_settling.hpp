@@ -24,12 +24,26 @@
 // Memory: 1 KiB per block.
 #pragma once
 
-#include "algorithms/sparsifiers/sparsifier.hpp"
+#include <cstdint>
+#include <vector>
+
+#include "algorithms/sparsifiers/exdyna.hpp"
 
 namespace thinwire::algorithms {
 
-/// The partitions and the factor of every rank's first threshold once they have settled. No
-/// iterations when the option `settled` is off or all accumulators are 0.
+/// Partitions as numbers of blocks, and when they change.
+struct PartitionControl {
+  std::vector<std::int64_t> blocks;      ///< the first component of each
+  std::vector<std::int64_t> partitions;  ///< the first block of each, and the end of the last one
+  Rebalancing how;
+};
+
+/// The partitions and the factor of every rank's first threshold once they have settled, with the
+/// options `tolerance` and `step`. No iterations when the option `settled` is off or all
+/// accumulators are 0.
+[[nodiscard]] SettledState settle_partitions(const SchemeSetup& setup, const AccumulatorOf& of,
+                                             PartitionControl control);
+/// The same of exdyna's blocks.
 [[nodiscard]] SettledState settle_exdyna(const SchemeSetup& setup, const AccumulatorOf& of);
 
 }  // namespace thinwire::algorithms

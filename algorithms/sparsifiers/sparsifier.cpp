@@ -4,10 +4,18 @@ namespace thinwire::algorithms {
 
 void Sparsifier::observe(const Numbers& /*counts*/, int /*iteration*/) {}
 
+Numbers Sparsifier::decide(const SparseVector& /*accumulated*/, int /*iteration*/) {
+  return Numbers(std::vector<std::int64_t>{});
+}
+
+void Sparsifier::follow(const Numbers& /*decision*/) {}
+
 Seconds SelectionWork::cost(const WorkPrices& prices) const {
   return prices.scan.of(scanned) + prices.compare.of(compared) + prices.topk.of(sorted) +
          prices.hash.of(hashed) + prices.sample.of(sampled) + prices.prefix_sum.of(prefix_summed) +
-         prices.compare.call * static_cast<double>(retries);
+         prices.compare.call * static_cast<double>(retries) +
+         prices.scan.call * static_cast<double>(more_scans) +
+         prices.topk.call * static_cast<double>(more_topks);
 }
 
 Task<Selection> select_and_pay(Communicator& comm, const SchemeSetup& setup, Sparsifier& sparsifier,

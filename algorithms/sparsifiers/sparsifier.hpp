@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,11 +30,13 @@ struct SelectionWork {
   std::int64_t sampled = 0;        ///< drawn at random
   std::int64_t prefix_summed = 0;  ///< input of a compaction: selected entries copied in order
   std::int64_t retries = 0;        ///< thresholds tried after the first: calls, not components
+  std::int64_t more_scans = 0;     ///< calls after the first, where parts are read one by one
+  std::int64_t more_topks = 0;     ///< likewise, where the selection is made in each part
 
   friend SelectionWork operator+(SelectionWork a, SelectionWork b) {
-    return {a.scanned + b.scanned, a.compared + b.compared, a.sorted + b.sorted,
-            a.hashed + b.hashed,   a.sampled + b.sampled,   a.prefix_summed + b.prefix_summed,
-            a.retries + b.retries};
+    return {a.scanned + b.scanned, a.compared + b.compared,     a.sorted + b.sorted,
+            a.hashed + b.hashed,   a.sampled + b.sampled,       a.prefix_summed + b.prefix_summed,
+            a.retries + b.retries, a.more_scans + b.more_scans, a.more_topks + b.more_topks};
   }
   [[nodiscard]] Seconds cost(const WorkPrices& prices) const;
 };
@@ -78,6 +81,11 @@ class Sparsifier {
                                          int iteration) = 0;
   /// Receives the number of coordinates that each rank selected, if the collective exchanges it.
   virtual void observe(const Numbers& counts, int iteration);
+  /// What one rank decides for all of them before they select: whether anything is decided, what it
+  /// is (on the rank whose turn it is), and what all ranks then go by.
+  [[nodiscard]] virtual bool decides() const { return false; }
+  [[nodiscard]] virtual Numbers decide(const SparseVector& accumulated, int iteration);
+  virtual void follow(const Numbers& decision);
 };
 
 /// Selects, and spends the time that this costs the rank's device.
@@ -108,6 +116,9 @@ struct SparsifierInfo {
   std::vector<std::string> periods = {};
   /// For SchemeSetup::settled; empty: there is no such state.
   Settle settle = {};
+  /// How many numbers Sparsifier::decide() gives; empty: nothing is decided.
+  std::function<std::int64_t(int ranks, std::int64_t n, std::span<const std::int64_t> tensors)>
+      decided = {};
   std::function<std::unique_ptr<Sparsifier>(const SchemeSetup&)> make;
 };
 

@@ -8,6 +8,7 @@
 
 #include "algorithms/registry.hpp"
 #include "tests/support/conformance.hpp"
+#include "tests/support/low_rank.hpp"
 #include "tests/support/sanitizers.hpp"
 #include "tests/support/smpi.hpp"
 #include "topologies/loading/shipped.hpp"
@@ -38,11 +39,12 @@ std::vector<Case> smpi_cases_at(int ranks) {
 Doubles verdicts(Network& network, int ranks) {
   Doubles right;
   for (const SchemeInfo& info : all_schemes()) {
-    if (!info.dense || info.quantised) continue;
+    if (!info.dense || info.approximate) continue;
     for (const GradientSpace space : {GradientSpace{960, 1}, GradientSpace{997, 4}}) {
       right.push_back(test::dense_conforms(network, info, ranks, space) ? 1 : 0);
     }
   }
+  right.push_back(test::low_rank_conforms(network, ranks, 400, 2) ? 1 : 0);
   const bool many = ranks >= kMany;
   for (const Case& c : smpi_cases_at(ranks)) {
     for (const SchemeInfo& info : all_schemes()) {

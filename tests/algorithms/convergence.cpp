@@ -13,7 +13,7 @@ TEST_CASE("Every allreduce has a report about its convergence, with a source whe
     CHECK(report.text != "no report about this scheme");
     CHECK(report.source.empty() == (report.convergence == Convergence::unknown));
     // The dense sum is that of the schemes that send all values as they are.
-    CHECK((report.convergence == Convergence::exact) == (scheme.dense && !scheme.quantised));
+    CHECK((report.convergence == Convergence::exact) == (scheme.dense && !scheme.approximate));
   }
   CHECK(convergence_of("topka+random_k").convergence == Convergence::unknown);
   CHECK(name_of(convergence_of("cltk").convergence) == "worse");

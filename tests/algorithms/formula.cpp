@@ -30,6 +30,7 @@ TEST_CASE("Formulas are evaluated as papers print them") {
   CHECK(at("4k log P") == 120);
   CHECK(at("(2k + n) (P-1)/P") == 1020 * 7.0 / 8);
   CHECK(at("2 ceil(n/bucket_words) log P") == 24);
+  CHECK(at("sqrt(2 P + 9)") == 5);
   CHECK(at("floor(n/bucket_words)") == 3);
   CHECK(at("min(k P, n) + max(k, P)") == 90);
   CHECK(at("n/2/5*3 - 1") == 299);

@@ -62,6 +62,11 @@ class Selecting : public SerialScheme {
   }
   [[nodiscard]] std::vector<Entries> all_selected(const std::vector<SparseVector>& gradients,
                                                   int iteration) {
+    if (sparsifiers_.front()->decides()) {
+      const auto leader = static_cast<std::size_t>((iteration - 1) % setup_.ranks);
+      const Numbers decision = sparsifiers_[leader]->decide(gradients[leader], iteration);
+      for (const auto& sparsifier : sparsifiers_) sparsifier->follow(decision);
+    }
     std::vector<Entries> lists;
     for (int rank = 0; rank < setup_.ranks; ++rank) {
       lists.push_back(selected(gradients, rank, iteration));
@@ -164,6 +169,79 @@ class SerialOkTopk final : public Selecting {
   float global_ = 0;
 };
 
+/// Fills each chunk of SparseLoCo up to its share of k, and puts all values into bins.
+class SerialSparseLoco final : public Selecting {
+ public:
+  SerialSparseLoco(const algorithms::SchemeInfo& info, const algorithms::SchemeSetup& setup)
+      : Selecting(info, setup),
+        bits_(setup.options.integer("bits")),
+        chunk_(info.sparsifier == "bucket_topk"
+                   ? setup.options.integer("bucket_components") / setup.space.granule
+                   : 0) {}
+
+ private:
+  Expected sum(const std::vector<Entries>& /*all*/, const std::vector<SparseVector>& gradients,
+               int iteration) override {
+    std::vector<Entries> lists = all_selected(gradients, iteration);
+    Expected expected;
+    for (Entries& list : lists) {
+      if (chunk_ > 0) fill(list);
+      bin(list);
+      for (const Entry& entry : list) {
+        expected.tolerance += 1e-6 * std::abs(static_cast<double>(entry.value));
+      }
+    }
+    expected.sum = added(lists);
+    expected.contributed = lists;
+    return expected;
+  }
+
+  void fill(Entries& list) const {
+    Oracle held;
+    for (const Entry& entry : list) held[entry.coordinate] = entry.value;
+    const std::int64_t end = setup().space.coordinates();
+    const std::int64_t k = setup().carried_k();
+    for (std::int64_t first = 0; first < end; first += chunk_) {
+      const std::int64_t last = std::min(end, first + chunk_);
+      std::int64_t missing = k * last / end - k * first / end;
+      for (std::int64_t at = first; at < last; ++at) {
+        missing -= static_cast<std::int64_t>(held.count(static_cast<std::uint32_t>(at)));
+      }
+      for (std::int64_t at = first; missing > 0; ++at) {
+        if (held.emplace(static_cast<std::uint32_t>(at), 0.0F).second) --missing;
+      }
+    }
+    list = entries_of(held);
+  }
+
+  void bin(Entries& list) const {
+    const double bins = std::pow(2, static_cast<double>(bits_));
+    double mean = 0;
+    double variance = 0;
+    for (const Entry& entry : list) mean += entry.value / static_cast<double>(list.size());
+    for (const Entry& entry : list) {
+      variance += std::pow(entry.value - mean, 2) /
+                  std::max<double>(1, static_cast<double>(list.size()) - 1);
+    }
+    const double width = variance > 0 ? 6 * std::sqrt(variance) / bins : 1;
+    std::map<double, std::vector<double>> by_bin;
+    const auto bin_of = [&](const Entry& entry) {
+      const double place = std::nearbyint((entry.value - mean) / width + bins / 2);
+      return std::min(bins - 1, std::max(0.0, place));
+    };
+    for (const Entry& entry : list) by_bin[bin_of(entry)].push_back(entry.value);
+    for (Entry& entry : list) {
+      double level = 0;
+      const std::vector<double>& values = by_bin[bin_of(entry)];
+      for (const double value : values) level += value / static_cast<double>(values.size());
+      entry.value = static_cast<float>(level);
+    }
+  }
+
+  std::int64_t bits_;
+  std::int64_t chunk_;
+};
+
 template <class Serial>
 std::unique_ptr<SerialScheme> make_serial(const algorithms::SchemeInfo& info,
                                           const algorithms::SchemeSetup& setup) {
@@ -176,6 +254,14 @@ Entries without_zeros(const Entries& entries) {
     if (entry.value != 0) kept.push_back(entry);
   }
   return kept;
+}
+
+/// The same coordinates, and values that differ by no more than rounding.
+bool close(const Entries& got, const Entries& expected, double tolerance) {
+  return std::ranges::equal(got, expected, [&](const Entry& a, const Entry& b) {
+    return a.coordinate == b.coordinate &&
+           std::abs(static_cast<double>(a.value) - b.value) <= tolerance;
+  });
 }
 
 /// The entries of a stream, sparse or dense.
@@ -216,8 +302,11 @@ std::unique_ptr<SerialScheme> serial_scheme(const algorithms::SchemeInfo& info,
       {"random_k", make_serial<SumOfSelected>},
       {"dragonn", make_serial<SumOfSelected>},
       {"exdyna", make_serial<SumAtUnion>},
+      {"micro", make_serial<SumAtUnion>},
+      {"deft", make_serial<SumAtUnion>},
       {"hard_threshold", make_serial<SumAtUnion>},
       {"sidco", make_serial<SumAtUnion>},
+      {"sparseloco", make_serial<SerialSparseLoco>},
   };
   const auto found = oracles.find(base);
   return found == oracles.end() ? nullptr : found->second(info, setup);
@@ -229,7 +318,11 @@ bool conforms(const std::vector<algorithms::Reduced>& results, const Expected& e
     const Entries got = entries_of_stream(results[rank].sum);
     // A sparse result has exactly the expected entries; a dense one has zeros elsewhere.
     const bool sparse = std::holds_alternative<SparseVector>(results[rank].sum);
-    if (sparse ? got != expected.sum : without_zeros(got) != sum) return false;
+    if (expected.tolerance > 0 ? !close(got, expected.sum, expected.tolerance)
+        : sparse               ? got != expected.sum
+                               : without_zeros(got) != sum) {
+      return false;
+    }
     const Entries contributed = entries_of_stream(results[rank].contributed);
     if (!std::ranges::equal(contributed, expected.contributed[rank], {}, &Entry::coordinate,
                             &Entry::coordinate)) {

@@ -21,6 +21,7 @@ using GivenOptions = std::map<std::string, algorithms::OptionValue>;
 struct Expected {
   Entries sum;  ///< over all ranks
   std::vector<Entries> contributed;
+  double tolerance = 0;  ///< of a value of the sum: 0 where all values are whole numbers
 };
 
 /// A scheme as a serial program that keeps its state between iterations.

@@ -48,19 +48,30 @@ COUNTED = "2 operations per multiply-add; backward counts twice the forward"
 ALIKE = "assumed: alike"
 
 
+class Matrix(int):
+    """The number of components of a matrix, whose rows are kept."""
+
+    def __new__(cls, rows, columns):
+        matrix = super().__new__(cls, rows * columns)
+        matrix.rows = rows
+        return matrix
+
+
 def layer(name, tensors, flops=0):
-    return {"name": name, "tensors": tensors, "forward_flops": flops}
+    """Tensors are matrices as PyTorch has them, a row for each output, or vectors."""
+    rows = [getattr(tensor, "rows", 1) for tensor in tensors]
+    return {"name": name, "tensors": tensors, "rows": rows, "forward_flops": flops}
 
 
 def linear(name, inputs, outputs, rows=1, before=(), after=(), bias=True, extra=0):
     """A matrix over `rows` vectors, with the norms before and after it and extra operations."""
-    tensors = [*before, inputs * outputs, *([outputs] if bias else []), *after]
+    tensors = [*before, Matrix(outputs, inputs), *([outputs] if bias else []), *after]
     return layer(name, tensors, 2 * rows * inputs * outputs + extra)
 
 
 def conv(name, inputs, outputs, kernel, height, width=None, bias=False):
     """A convolution with batch normalisation. kernel: (height, width); height, width: outputs."""
-    weights = kernel[0] * kernel[1] * inputs * outputs
+    weights = Matrix(outputs, kernel[0] * kernel[1] * inputs)
     return layer(name, [weights, *([outputs] if bias else []), outputs, outputs],
                  2 * weights * height * (width or height))
 
@@ -84,17 +95,17 @@ def lstm_an4():
     for i in range(1, 6):
         inputs = 32 * 41 if i == 1 else hidden
         norm = [] if i == 1 else [hidden, hidden]
-        matrices = [4 * hidden * inputs, 4 * hidden * hidden]
+        matrices = [Matrix(4 * hidden, inputs), Matrix(4 * hidden, hidden)]
         layers.append(layer(f"lstm{i}", norm + matrices + [4 * hidden] * 2,
                             2 * steps * sum(matrices)))
-    layers.append(layer("lookahead", [hidden * 21], 2 * steps * hidden * 21))
+    layers.append(layer("lookahead", [Matrix(hidden, 21)], 2 * steps * hidden * 21))
     return layers + [linear("classifier", hidden, 29, steps, before=(hidden, hidden), bias=False)]
 
 
 def bert():
     width, words, length = 768, 30522, 128
     norm = (width, width)
-    layers = [layer("embeddings", [words * width, 512 * width, 2 * width, *norm])]
+    layers = [layer("embeddings", [Matrix(words, width), Matrix(512, width), Matrix(2, width), *norm])]
     for i in range(1, 13):
         for part in ("query", "key", "value"):
             layers.append(linear(f"encoder{i}_{part}", width, width, length))
@@ -184,9 +195,9 @@ def inception_v4():
 
 def lstm_wikitext2():
     words, width, depth, length = 28869, 650, 3, 35
-    layers = [layer("embedding", [words * width])]
+    layers = [layer("embedding", [Matrix(words, width)])]
     for i in range(1, depth + 1):
-        matrix = 4 * width * width
+        matrix = Matrix(4 * width, width)
         layers.append(layer(f"lstm{i}", [matrix, matrix, 4 * width, 4 * width],
                             2 * length * 2 * matrix))
     # The decoder's matrix is the embedding's, whose gradient is ready last.
@@ -199,7 +210,7 @@ PATCHES = 14 * 14  # of 16 x 16 in an image of 224 x 224
 def vit():
     width, tokens = 768, PATCHES + 1
     norm = (width, width)
-    layers = [layer("class_token", [width]), layer("position", [tokens * width]),
+    layers = [layer("class_token", [width]), layer("position", [Matrix(tokens, width)]),
               linear("patches", 3 * 16 * 16, width, PATCHES)]
     for i in range(1, 13):
         layers += [linear(f"block{i}_qkv", width, 3 * width, tokens, before=norm),
@@ -228,7 +239,7 @@ def llama_7b():
     def part(name, inputs, outputs, **more):
         return linear(name, inputs, outputs, length, bias=False, **more)
 
-    layers = [layer("embedding", [words * width])]
+    layers = [layer("embedding", [Matrix(words, width)])]
     for i in range(1, 33):
         name = f"layer{i}_"
         layers += [part(name + "query", width, width, before=(width,)),

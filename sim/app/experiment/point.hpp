@@ -73,6 +73,7 @@ struct Workload {
   std::int64_t batch = 0;  ///< samples per rank; 0: the model's default on this device
   bool staging = false;    ///< messages go through host memory instead of GPU memory
   bool by_layer = false;  ///< the sparse scheme runs on each layer as soon as its gradient is ready
+  int local_steps = 1;    ///< iterations of which only the last one ends with an exchange
   /// What sparse schemes keep of the gradients that they do not send, as priced work.
   algorithms::Feedback feedback = algorithms::Feedback::residual;
 };

@@ -33,9 +33,11 @@ std::optional<TrainingSetup> training_of(const Point& point) {
       .training = {.compute = workloads::compute_times(model, device.name, workload.batch),
                    .prices = device.prices(workload.staging),
                    .space = point.space,
-                   .feedback = workload.feedback},
+                   .feedback = workload.feedback,
+                   .local_steps = workload.local_steps},
       .batch = workload.batch,
       .tensors = model.tensors(),
+      .rows = model.rows(),
       .layers = {}};
   for (const workloads::ModelLayer& layer : model.layers) {
     setup.layers.push_back(layer.components());
@@ -157,6 +159,10 @@ PointRanks::PointRanks(const Point& point, const Machine& machine)
         "/options/published: 1/(2 sqrt(k)) is in the units of real gradients, and synthetic ones "
         "and profiles have a scale of their own; give a trace, or options.threshold");
   }
+  if (info_.name == "powersgd" && point_.error_feedback && point_.space.granule > 1) {
+    throw InputError(
+        "/granule: powersgd has values only with granule 1, and error_feedback needs them");
+  }
 }
 
 PointRanks::PointRanks(const Point& point, const Machine& machine,
@@ -176,7 +182,8 @@ PointRanks::PointRanks(const Point& point, const Machine& machine,
 
 algorithms::SchemeSetup PointRanks::make_setup(const Machine& machine) {
   const algorithms::Options options(info_.options, point_.options);
-  if (training_ && point_.tensors.empty() && options.all().contains("tensor_selection")) {
+  const bool of_model = training_ && point_.tensors.empty();
+  if (of_model && options.all().contains("tensor_selection")) {
     for (const std::int64_t size : training_->tensors) {
       if (size % point_.space.granule == 0) continue;
       throw InputError(fmt::format("/granule: {} does not divide the model's tensor of {}",
@@ -186,21 +193,21 @@ algorithms::SchemeSetup PointRanks::make_setup(const Machine& machine) {
   const WorkPrices prices = training_ ? training_->training.prices : WorkPrices{};
   const Gamma gamma = training_ ? Gamma(prices.reduce.element, prices.scatter.element)
                                 : Gamma(point_.machine.gamma(point_.space.components));
-  algorithms::SchemeSetup setup{
-      .ranks = point_.ranks,
-      .space = point_.space,
-      .k = point_.k,
-      .gamma = gamma,
-      .copy_per_word = point_.machine.copy(point_.space.components),
-      .prices = prices,
-      .on_device = training_.has_value(),
-      .options = options,
-      .shared = &shared_,
-      .alpha = machine.alpha,
-      .beta_per_word = machine.beta_per_word,
-      .node = machine.node,
-      .seed = point_.seed,
-      .tensors = training_ && point_.tensors.empty() ? training_->tensors : point_.tensors};
+  algorithms::SchemeSetup setup{.ranks = point_.ranks,
+                                .space = point_.space,
+                                .k = point_.k,
+                                .gamma = gamma,
+                                .copy_per_word = point_.machine.copy(point_.space.components),
+                                .prices = prices,
+                                .on_device = training_.has_value(),
+                                .options = options,
+                                .shared = &shared_,
+                                .alpha = machine.alpha,
+                                .beta_per_word = machine.beta_per_word,
+                                .node = machine.node,
+                                .seed = point_.seed,
+                                .tensors = of_model ? training_->tensors : point_.tensors,
+                                .rows = of_model ? training_->rows : std::vector<std::int64_t>{}};
 
   if (info_.settle && !point_.input.start_up) {
     setup.settled = info_.settle(

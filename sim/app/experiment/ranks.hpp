@@ -27,6 +27,7 @@ struct TrainingSetup {
   workloads::Training training;
   std::int64_t batch = 0;
   std::vector<std::int64_t> tensors;
+  std::vector<std::int64_t> rows;  ///< of each tensor; empty if not known
   std::vector<std::int64_t> layers;
 };
 

@@ -100,15 +100,18 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
     const int iteration = which.iteration;
     if (timeline != nullptr) timeline->begin_iteration(iteration);
     report = simulate(iteration);
-    outcome.iteration_times.push_back(report.makespan());
+    // One of the local steps, in the mean.
+    const double share = training ? 1.0 / training->training.local_steps : 1;
+    outcome.iteration_times.push_back(report.makespan() * share);
     if (timeline != nullptr) timeline->end_iteration(report.makespan());
-    if (training) kinds.push_back({which, workloads::parts_of(report)});
+    if (training) kinds.push_back({which, workloads::parts_of(report) * share});
     outcome.iteration = iteration;
     if (extras.after_iteration) extras.after_iteration(iteration);
     if (!point.error_feedback) continue;
     double error = 0;
     for (std::size_t at = 0; at < ranks.size(); ++at) {
-      ranks[at].feedback.update(accumulated[at], ranks[at].reduced.contributed);
+      ranks[at].feedback.update(accumulated[at], ranks[at].reduced.contributed,
+                                ranks[at].reduced.sent_approximately);
       error += norm_of(ranks[at].feedback.residual(), point.space);
     }
     outcome.global_errors.push_back(error / point.ranks);

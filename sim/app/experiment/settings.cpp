@@ -72,6 +72,9 @@ bool has_slow_links(const Point& point) {
 }
 bool has_slow_ranks(const Point& point) { return point.stragglers.ranks > 0; }
 bool has_spread_ranks(const Point& point) { return point.stragglers.spread > 0; }
+bool has_local_steps(const Point& point) {
+  return !point.workload.model.empty() && point.workload.local_steps > 1;
+}
 bool has_jitter(const Point& point) { return point.stragglers.jitter > 0; }
 /// The networks that simulate how long local work takes.
 constexpr const char* kClocks = "alphabeta, links, smpi";
@@ -605,6 +608,15 @@ Settings declared() {
                     "at the device's prices: the residual (error feedback), or velocity and "
                     "accumulator of DGC's momentum correction"},
            THINWIRE_MEMBER(workload.feedback), of_training),
+      with(
+          {.path = "workload.local_steps",
+           .flag = "--local-steps",
+           .least = 1,
+           .most = 1e6,
+           .readers = kModelRuns,
+           .help = "iterations that a rank trains by itself between two exchanges; times are those "
+                   "of one iteration in the mean, words and messages those of an exchange"},
+          THINWIRE_MEMBER(workload.local_steps), has_local_steps),
   };
 }
 

@@ -52,7 +52,7 @@ class Allreduce::State {
                .seed = settings.seed},
         scheme_(info_.make(setup_)) {
     // What is sent as it is leaves nothing behind.
-    const bool exact = info_.dense && !info_.quantised;
+    const bool exact = info_.dense && !info_.approximate;
     if (settings.error_feedback && !exact) {
       residual_.resize(static_cast<std::size_t>(settings.components));
     }
@@ -104,7 +104,10 @@ class Allreduce::State {
   /// Removes what contributed from the residual.
   void forget() {
     if (const auto* sparse = std::get_if<SparseVector>(&reduced_.contributed)) {
-      for (const Entry& entry : sparse->entries()) residual_[entry.coordinate] = 0;
+      for (const Entry& entry : sparse->entries()) {
+        float& left = residual_[entry.coordinate];
+        left = reduced_.sent_approximately ? left - entry.value : 0;
+      }
       return;
     }
     const auto values = std::get<DenseBlock>(reduced_.contributed).values();

@@ -112,7 +112,10 @@ class RunningJob {
       algorithms::LocalGradient accumulated;
       if (job_.point.error_feedback) accumulated = gradient;
       co_await ranks_.iterate(comm, state, std::move(gradient), iteration);
-      if (job_.point.error_feedback) state.feedback.update(accumulated, state.reduced.contributed);
+      if (job_.point.error_feedback) {
+        state.feedback.update(accumulated, state.reduced.contributed,
+                              state.reduced.sent_approximately);
+      }
       ends_[i] = std::max(ends_[i], comm.now());
     }
   }
@@ -231,6 +234,11 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
                       "the gradient, "
                       "of which jobs may have several; give eager_copy_s_per_word",
                       where));
+    }
+    if (job.point.workload.local_steps > 1) {
+      throw InputError(fmt::format(
+          "{}: /workload/local_steps: a job's times are those of its exchanges; leave it out",
+          where));
     }
     if (std::ranges::find(jobs, job.name, &Job::name) != jobs.end()) {
       throw InputError(fmt::format("{}: /name: '{}' is the name of a job before", where, job.name));

@@ -96,7 +96,7 @@ double sum_density_of(const experiment::Row& row) {
 /// schemes its selection and what it receives, all at once. Dense schemes work in place.
 double memory_of(const experiment::Row& row) {
   const algorithms::SchemeInfo scheme = algorithms::find_scheme(row.point.scheme);
-  if (scheme.dense && !scheme.quantised) return 0;
+  if (scheme.dense && !scheme.approximate) return 0;
   const auto n = static_cast<double>(row.point.space.components);
   const double kept = 4 * n * static_cast<double>(row.point.workload.feedback);
   if (scheme.dense) return std::min(kept, 4 * n);

@@ -13,6 +13,7 @@
 #include "sim/core/gradient/concatenation.hpp"
 #include "sim/core/gradient/dense_block.hpp"
 #include "sim/core/gradient/numbers.hpp"
+#include "sim/core/gradient/packed_sparse.hpp"
 #include "sim/core/gradient/quantiser.hpp"
 #include "sim/core/gradient/sparse_values.hpp"
 #include "sim/core/gradient/sparse_vector.hpp"
@@ -29,19 +30,21 @@ enum class WireKind : std::uint8_t {
   dense,
   quantised,
   numbers,
-  concatenation
+  concatenation,
+  packed
 };
 
 /// The description of a payload.
 struct WireRecord {
   WireKind kind = WireKind::none;
-  std::uint8_t bits = 0;  ///< quantised: of a value
+  std::uint8_t bits = 0;  ///< quantised, packed: of a value
   std::uint16_t unused = 0;
   std::int32_t rank = 0;    ///< of a piece of a concatenation: whose it is
-  std::uint32_t first = 0;  ///< dense: the first coordinate
+  std::uint32_t first = 0;  ///< dense: the first coordinate; packed: coordinates of a chunk
   std::uint32_t count = 0;  ///< entries, values, numbers or pieces
   std::int64_t words = 0;   ///< of the message
-  std::int64_t extra = 0;   ///< quantised: the bucket; numbers: 32 bits each of first and whole
+  std::int64_t extra =
+      0;  ///< quantised: the bucket; packed: all coordinates; numbers: 32 bits each of first and whole
 };
 static_assert(sizeof(WireRecord) == GradientWire::kRecordBytes);
 static_assert(sizeof(Entry) == 8 && sizeof(float) == 4);
@@ -94,6 +97,7 @@ class WireWriter {
     if (Concatenation::holds(payload)) {
       return write_pieces(Concatenation::from(payload), record);
     }
+    if (PackedSparse::holds(payload)) return write_packed(payload, record);
     if (SparseValues::holds(payload)) return write_values(SparseValues::values(payload), record);
     if (SparseVector::holds(payload)) return write_sparse(SparseVector::from(payload), record);
     throw SimulationError("a payload of this kind has no bytes to be sent");
@@ -133,6 +137,20 @@ class WireWriter {
     for (const Entry& entry : vector.entries()) coordinates.push_back(entry.coordinate);
     out_.add_made(bytes_of(coordinates));
     finish(record, size);
+  }
+
+  void write_packed(const Payload& payload, WireRecord record) {
+    const SparsePacking& packing = PackedSparse::packing(payload);
+    const SparseVector vector = PackedSparse::vector(payload);
+    record.kind = WireKind::packed;
+    record.bits = static_cast<std::uint8_t>(packing.bits);
+    record.first = word_of(packing.chunk);
+    record.count = count_of(vector.size());
+    record.extra = packing.coordinates;
+    const std::vector<std::uint32_t> words = pack_sparse(vector, packing);
+    check_room(record, static_cast<std::int64_t>(words.size()));
+    out_.add_made(bytes_of(words));
+    finish(record, static_cast<std::int64_t>(words.size()));
   }
 
   void write_values(const std::vector<float>& values, WireRecord record) {
@@ -252,6 +270,13 @@ class WireReader final : public IncomingBytes {
           refuse_bytes("its quantisation is unknown");
         }
         least = (count * record.bits + 31) / 32 + (count - 1) / record.extra + (count > 0 ? 1 : 0);
+        break;
+      case WireKind::packed:
+        if (record.bits < 1 || record.bits > 8 || record.extra < 1 ||
+            record.extra > std::numeric_limits<std::uint32_t>::max() || count > record.extra) {
+          refuse_bytes("its packing is unknown");
+        }
+        least = SparsePacking::words(count, record.first, record.bits);
         break;
       case WireKind::concatenation:
         if (count == 0) refuse_bytes("a concatenation has no pieces");
@@ -378,6 +403,20 @@ class WireReader final : public IncomingBytes {
         std::vector<float> values(count);
         unpack_quantised(std::as_bytes(std::span(node.words)), how, values);
         message.payload = DenseBlock(record.first, std::move(values), std::move(how)).payload();
+        break;
+      }
+      case WireKind::packed: {
+        SparsePacking packing{
+            .chunk = record.first, .coordinates = record.extra, .bits = record.bits};
+        std::vector<Entry> entries = unpack_sparse(node.words, record.count, packing);
+        const auto falls = [](const Entry& a, const Entry& b) {
+          return a.coordinate >= b.coordinate;
+        };
+        if (std::ranges::adjacent_find(entries, falls) != entries.end()) {
+          refuse_bytes("its coordinates do not increase");
+        }
+        message.payload =
+            PackedSparse::of(SparseVector::trusted(std::move(entries)), std::move(packing));
         break;
       }
       case WireKind::numbers: {

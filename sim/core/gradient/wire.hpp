@@ -9,6 +9,7 @@
 //   values        of a sparse vector, whose coordinates another message has
 //   dense         one float per component
 //   quantised     codes of few bits and scales (pack_quantised)
+//   packed        levels, and indexes and codes of few bits (pack_sparse)
 //   numbers       32 bits each; a number that needs more is refused
 //   none          a message without a payload
 // Where a message has more words than its payload needs, such as markers and the empty slots of a

@@ -60,6 +60,15 @@ std::optional<Periods> periods_of(const algorithms::SchemeInfo& scheme,
 Task<algorithms::Reduced> train_iteration(Communicator& comm, algorithms::Scheme& scheme,
                                           const Training& training,
                                           algorithms::LocalGradient gradient, int iteration) {
+  if (training.local_steps > 1) {
+    const double alone = training.local_steps - 1;
+    {
+      const auto phase = comm.phase(kForward);
+      co_await comm.compute(training.compute.forward * alone);
+    }
+    const auto phase = comm.phase(kBackward);
+    co_await comm.compute(training.compute.backward * alone);
+  }
   {
     const auto phase = comm.phase(kForward);
     co_await comm.compute(training.compute.forward);

@@ -15,9 +15,10 @@ struct Training {
   WorkPrices prices;
   GradientSpace space;
   algorithms::Feedback feedback = algorithms::Feedback::none;  ///< of sparse schemes
+  int local_steps = 1;  ///< passes of which only the last one ends with an exchange
 };
 
-/// Runs one iteration. With a single rank there is nothing to exchange: its gradient is the sum.
+/// Runs one iteration, after `local_steps` - 1 that exchange nothing. With a single rank there is nothing to exchange: its gradient is the sum.
 [[nodiscard]] Task<algorithms::Reduced> train_iteration(Communicator& comm,
                                                         algorithms::Scheme& scheme,
                                                         const Training& training,
@@ -31,6 +32,10 @@ struct IterationParts {
   Seconds communication;   ///< the rest: allreduce and copies, as far as they are not hidden
 
   [[nodiscard]] Seconds total() const { return computation + sparsification + communication; }
+  friend IterationParts operator*(IterationParts parts, double factor) {
+    return {parts.computation * factor, parts.sparsification * factor,
+            parts.communication * factor};
+  }
 };
 [[nodiscard]] IterationParts parts_of(const RunReport& report);
 

@@ -19,12 +19,24 @@ namespace {
 constexpr std::int64_t kModelFormat = 1;
 
 ModelLayer read_layer(const JsonNode& node) {
-  node.be_object(std::array<std::string_view, 3>{"name", "tensors", "forward_flops"});
+  node.be_object(std::array<std::string_view, 4>{"name", "tensors", "rows", "forward_flops"});
   ModelLayer layer{.name = node.at("name").text(),
                    .tensors = {},
+                   .rows = {},
                    .forward_flops = node.at("forward_flops").number_from(0)};
   for (const JsonNode& tensor : node.at("tensors").elements()) {
     layer.tensors.push_back(tensor.whole_from(1));
+  }
+  if (!node.has("rows")) return layer;
+  for (const JsonNode& rows : node.at("rows").elements()) {
+    const std::size_t at = layer.rows.size();
+    layer.rows.push_back(rows.whole_from(1));
+    if (at < layer.tensors.size() && layer.tensors[at] % layer.rows[at] != 0) {
+      rows.wrong(fmt::format("a divisor of the tensor's {}", layer.tensors[at]));
+    }
+  }
+  if (layer.rows.size() != layer.tensors.size()) {
+    node.at("rows").wrong(fmt::format("a number for each of {} tensors", layer.tensors.size()));
   }
   return layer;
 }
@@ -53,6 +65,15 @@ std::vector<std::int64_t> Model::tensors() const {
   std::vector<std::int64_t> all;
   for (const ModelLayer& layer : layers) {
     all.insert(all.end(), layer.tensors.begin(), layer.tensors.end());
+  }
+  return all;
+}
+
+std::vector<std::int64_t> Model::rows() const {
+  std::vector<std::int64_t> all;
+  for (const ModelLayer& layer : layers) {
+    if (layer.rows.empty()) return {};
+    all.insert(all.end(), layer.rows.begin(), layer.rows.end());
   }
   return all;
 }

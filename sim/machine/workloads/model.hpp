@@ -15,6 +15,7 @@ namespace thinwire::workloads {
 struct ModelLayer {
   std::string name;
   std::vector<std::int64_t> tensors;  ///< components per tensor, in the order of the gradient
+  std::vector<std::int64_t> rows;     ///< of each tensor, 1 for a vector; empty: not known
   double forward_flops = 0;           ///< for one sample
 
   [[nodiscard]] std::int64_t components() const;
@@ -47,6 +48,8 @@ struct Model {
   std::vector<ModelCompute> compute;
 
   [[nodiscard]] std::vector<std::int64_t> tensors() const;
+  /// Of each tensor; empty if a layer does not tell.
+  [[nodiscard]] std::vector<std::int64_t> rows() const;
 };
 
 /// Reads and checks. Throws InputError with the file, JSON pointer, value and what would be right.

@@ -533,7 +533,7 @@ TEST_CASE("list names every scheme with its costs") {
     CHECK(ended.out.find(name) != std::string::npos);
   }
   const auto schemes = nlohmann::json::parse(run_program("list schemes --format json").out);
-  CHECK(schemes.size() == 48);
+  CHECK(schemes.size() == 52);
   CHECK(schemes.front().at("collective") == "allreduce");
   CHECK(schemes.back().at("collective") == "ping_pong");
 }

@@ -13,6 +13,7 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/gradient/concatenation.hpp"
 #include "sim/core/gradient/numbers.hpp"
+#include "sim/core/gradient/packed_sparse.hpp"
 #include "sim/core/gradient/quantiser.hpp"
 #include "sim/core/gradient/sparse_values.hpp"
 #include "tests/support/bodies.hpp"
@@ -200,6 +201,39 @@ TEST_CASE("Quantised values travel in their few bits and arrive to the last bit"
   const Quantiser quantiser{.bits = 8, .bucket = 2};
   const DenseBlock block = quantiser.quantised(odd, {.components = 5, .granule = 1}, 1);
   CHECK(same_block(sent({block.payload(), quantiser.words(5)}).payload, block.payload()));
+}
+
+TEST_CASE("Packed sparse vectors travel as levels, and few bits an entry") {
+  for (const std::int64_t chunk : {0, 8}) {
+    SparsePacking packing{.chunk = chunk, .coordinates = 32, .bits = 2};
+    // Three entries in each chunk.
+    Entries entries;
+    for (std::uint32_t i = 0; i < 12; ++i) {
+      entries.push_back({i / 3 * 8 + i % 3 * 2, i % 3 == 0 ? -2.5F : 4.0F});
+    }
+    Binned result = binned(SparseVector::checked(entries), 2);
+    packing.levels = result.levels;
+    const Message message{PackedSparse::of(result.vector, packing),
+                          Words(SparsePacking::words(12, chunk, 2))};
+    const Message arrived = sent(message);
+    CHECK(equal(PackedSparse::vector(arrived.payload), result.vector));
+    const Message again = sent(arrived);  // on to the next rank
+    CHECK(equal(PackedSparse::vector(again.payload), result.vector));
+    // Whatever byte of the header is changed, it is refused or another message.
+    const WireBytes bytes = written(message);
+    for (std::size_t at = 0; at < bytes.header.size(); ++at) {
+      for (const unsigned value : {0x00U, 0x01U, 0x7fU, 0x80U, 0xffU}) {
+        WireBytes changed = bytes;
+        changed.header[at] = static_cast<std::byte>(value);
+        try {
+          static_cast<void>(read_back(changed));
+        } catch (const SimulationError&) {
+          continue;
+        }
+      }
+    }
+  }
+  CHECK(sent({PackedSparse::of({}, {}), Words(0)}).words == Words(0));
 }
 
 TEST_CASE("Signs travel as a bit each and a scale") {

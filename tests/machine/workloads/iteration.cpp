@@ -71,6 +71,7 @@ struct Trained {
   std::vector<std::int64_t> tensors = {};
   std::vector<std::int64_t> layers = {};  ///< the scheme runs layer by layer, if there are any
   algorithms::Feedback feedback = algorithms::Feedback::none;
+  int local_steps = 1;
 
   [[nodiscard]] RunReport run(const std::string& name, int iteration = 1) const {
     algorithms::SchemeInfo info = algorithms::find_scheme(name);
@@ -93,7 +94,8 @@ struct Trained {
     const Training training{.compute = even_layers(n, forward, backward),
                             .prices = prices,
                             .space = space,
-                            .feedback = feedback};
+                            .feedback = feedback,
+                            .local_steps = local_steps};
     networks::AlphaBetaNetwork network = network_of(alpha, beta);
     std::vector<algorithms::Reduced> results(static_cast<std::size_t>(ranks));
     return network.run(ranks, [&](Communicator& comm) {
@@ -163,6 +165,33 @@ TEST_CASE("The parts of an iteration add up to it, on every scheme") {
       CHECK((parts.sparsification > Seconds(0)) == !scheme.dense);
     }
   }
+}
+
+TEST_CASE("Local steps before an exchange add their computation, and nothing else") {
+  for (const char* scheme : {"dense_ring", "dense_ovlp", "topka", "powersgd", "sparseloco"}) {
+    CAPTURE(scheme);
+    const Trained once{.prices = some_prices()};
+    Trained more = once;
+    more.local_steps = 5;
+    const RunReport exchange = once.run(scheme);
+    const RunReport all = more.run(scheme);
+    CHECK(all.makespan().value() ==
+          doctest::Approx(exchange.makespan().value() + 4 * 3e-4).epsilon(1e-12));
+    CHECK(parts_of(all).computation.value() == doctest::Approx(5 * 3e-4).epsilon(1e-12));
+    CHECK(all.ranks[0].total().words_sent == exchange.ranks[0].total().words_sent);
+  }
+}
+
+TEST_CASE("PowerSGD pays for three products, the orthogonalisation and its residual") {
+  Trained trained{.ranks = 8, .n = 10'000};
+  const double free = trained.seconds("powersgd");
+  trained.prices.scan = {.call = Seconds(1e-6), .element = Seconds(1e-10)};
+  const double products = 3 * (1e-6 + 1e-10 * (10'000 + 400));
+  const double orthogonal = 12 * 1e-6 + 1e-10 * 100 * (5 + 9 + 5);
+  CHECK(trained.seconds("powersgd") == doctest::Approx(free + products + orthogonal));
+  const double kept = trained.seconds("powersgd");
+  trained.feedback = algorithms::Feedback::residual;
+  CHECK(trained.seconds("powersgd") == doctest::Approx(kept + 2 * 1e-6 + 5 * 1e-10 * 10'000));
 }
 
 TEST_CASE("A dense allreduce costs what its formula says, after the computation and the copies") {

@@ -131,6 +131,26 @@ TEST_CASE("A model without counted operations is spread by its components") {
   CHECK(times.ready[0].time.value() == doctest::Approx(0.16));
 }
 
+TEST_CASE("A model's tensors are matrices if all layers tell their rows") {
+  Json json = small();
+  CHECK(read(json).rows().empty());
+  json["layers"][0]["rows"] = {5, 1};
+  CHECK(read(json).rows().empty());  // the second layer does not tell
+  json["layers"][1]["rows"] = {8};
+  CHECK(read(json).rows() == std::vector<std::int64_t>{5, 1, 8});
+  json["layers"][1]["rows"] = {7};
+  CHECK(contains(model_complaint(json),
+                 "/layers/1/rows/0: 7 is not valid; expected a divisor of the tensor's 80"));
+  json["layers"][1]["rows"] = {8, 8};
+  CHECK(contains(model_complaint(json), "a number for each of 1 tensors"));
+  // All shipped models do.
+  for (const std::string& name : shipped_models()) {
+    CAPTURE(name);
+    const Model model = read_model(model_file(name));
+    CHECK(model.rows().size() == model.tensors().size());
+  }
+}
+
 TEST_CASE("A model that is not valid is refused by its JSON pointer") {
   Json json = small();
   json["components"] = 101;

@@ -365,7 +365,7 @@ std::vector<std::size_t> leading_labels(const Figures& figures, const std::vecto
   const auto dense = std::ranges::find_if(labels, [&](std::size_t label) {
     const algorithms::SchemeInfo scheme =
         algorithms::find_scheme(objects[label].at("scheme").get<std::string>());
-    return scheme.dense && !scheme.quantised;
+    return scheme.dense && !scheme.approximate;
   });
   const auto last = labels.begin() + kMost - 1;
   if (dense != labels.end() && dense > last) *last = *dense;

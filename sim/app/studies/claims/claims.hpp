@@ -1,5 +1,5 @@
 // Compares the papers' figures with simulated ones. The facts are in claims.json; each paper's file
-// has a function per claim that simulates it: oktopk.cpp, sparcml.cpp, exdyna.cpp, dragonn.cpp.
+// has a function per claim that simulates it: oktopk.cpp, sparcml.cpp ...
 #pragma once
 
 #include <functional>

@@ -122,6 +122,10 @@ using ClaimChecks = std::map<std::string, ClaimCheck>;
 [[nodiscard]] ClaimChecks sparcml_claims();
 [[nodiscard]] ClaimChecks exdyna_claims();
 [[nodiscard]] ClaimChecks dragonn_claims();
+[[nodiscard]] ClaimChecks powersgd_claims();
+[[nodiscard]] ClaimChecks micro_claims();
+[[nodiscard]] ClaimChecks deft_claims();
+[[nodiscard]] ClaimChecks sparseloco_claims();
 
 /// The longest time that a rank spent in these phases together, in the reported iteration. The
 /// point must record its ranks.

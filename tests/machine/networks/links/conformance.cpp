@@ -9,6 +9,7 @@
 #include "algorithms/registry.hpp"
 #include "tests/support/conformance.hpp"
 #include "tests/support/links.hpp"
+#include "tests/support/low_rank.hpp"
 #include "tests/support/sanitizers.hpp"
 #include "topologies/loading/shipped.hpp"
 
@@ -38,7 +39,7 @@ Outcome outcome_of(Network& network, int ranks) {
       {.ranks = ranks, .space = coarse, .k = 96, .shape = Shape::skewed}};
   for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
     if (info.dense) {
-      if (info.quantised) continue;
+      if (info.approximate) continue;
       if (!test::dense_conforms(timed, info, ranks, {997, 4})) ++outcome.wrong;
       continue;
     }
@@ -47,6 +48,7 @@ Outcome outcome_of(Network& network, int ranks) {
       if (!test::sparse_conforms(timed, info.name, c, options, 2)) ++outcome.wrong;
     }
   }
+  if (!test::low_rank_conforms(timed, ranks, 400, 2)) ++outcome.wrong;
   outcome.times = timed.times();
   return outcome;
 }

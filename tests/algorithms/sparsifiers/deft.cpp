@@ -1,0 +1,99 @@
+#include "algorithms/sparsifiers/deft.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "sim/core/base/random.hpp"
+#include "tests/support/gradients.hpp"
+#include "tests/support/sparsifiers.hpp"
+
+namespace thinwire::algorithms {
+
+namespace {
+
+using List = std::vector<std::int64_t>;
+
+}  // namespace
+
+TEST_CASE("DEFT's worked example is right") {
+  const List tensors{6, 4};
+  CHECK(deft_layers(10, tensors, 2) == List{0, 3, 6, 10});
+  const List sizes{3, 3, 4};
+  const std::vector<double> norms{3, 2, 1};
+  const List shares = deft_shares(sizes, norms, 4);
+  CHECK(shares == List{2, 1, 1});
+  CHECK(deft_allocation(sizes, shares, 2) == List{1, 2, 2, 0, 1});
+}
+
+TEST_CASE("DEFT's shares sum to k where that is possible, and are at most the layers' sizes") {
+  for (int draw = 0; draw < 200; ++draw) {
+    List sizes;
+    std::vector<double> norms;
+    for (std::uint64_t i = 0; i < 1 + random_bits(7, draw) % 20; ++i) {
+      sizes.push_back(1 + static_cast<std::int64_t>(random_bits(8, draw, i) % 100));
+      norms.push_back(to_unit(random_bits(9, draw, i)));
+    }
+    const std::int64_t n = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+    const auto count = static_cast<std::int64_t>(sizes.size());
+    for (const std::int64_t k : {std::int64_t{0}, std::int64_t{1}, n / 10, n / 2, n}) {
+      const List shares = deft_shares(sizes, norms, k);
+      const std::int64_t total = std::accumulate(shares.begin(), shares.end(), std::int64_t{0});
+      CHECK(total >= k);
+      // A layer with next to nothing of k left takes one all the same.
+      CHECK(total <= (k == 0 ? 0 : k + count));
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        CHECK(shares[i] <= sizes[i]);
+        CHECK(shares[i] >= (k == 0 ? 0 : 1));
+      }
+    }
+  }
+}
+
+TEST_CASE("DEFT deals out each layer once, and no bin is fuller than need be") {
+  for (const int ranks : {1, 3, 8, 23}) {
+    List sizes;
+    for (int i = 0; i < 40; ++i) {
+      sizes.push_back(1 + static_cast<std::int64_t>(random_bits(10, ranks, i) % 1000));
+    }
+    const List ones(sizes.size(), 1);  // a layer costs its size
+    const List numbers = deft_allocation(sizes, ones, ranks);
+    const auto begin = numbers.begin() + ranks;
+    const std::set<std::int64_t> dealt(begin, numbers.end());
+    CHECK(dealt.size() == sizes.size());
+    CHECK(numbers.size() == sizes.size() + static_cast<std::size_t>(ranks));
+    List full;
+    auto layer = begin;
+    for (int bin = 0; bin < ranks; ++bin) {
+      full.push_back(0);
+      for (std::int64_t i = 0; i < numbers[static_cast<std::size_t>(bin)]; ++i, ++layer) {
+        full.back() += sizes[static_cast<std::size_t>(*layer)];
+      }
+    }
+    // Greedy: the fullest bin was the least full before its last layer (Graham, 1969).
+    CHECK(std::ranges::max(full) - std::ranges::min(full) <= std::ranges::max(sizes));
+  }
+}
+
+TEST_CASE("DEFT's ranks cover the gradient without overlap, by one rank's allocation") {
+  test::SparsifierRanks ranks(deft_sparsifier(),
+                              {.space = {.components = 1000, .granule = 1}, .k = 100, .ranks = 4});
+  const SparseVector full = test::full_gradient(1000, 0, 1);
+  std::set<std::uint32_t> chosen;
+  std::int64_t sorted = 0;
+  for (int rank = 0; rank < 4; ++rank) {
+    const Selection selection = ranks.select(full, 1, rank);
+    CHECK(selection.work.scanned == 1000);
+    sorted += selection.work.sorted;
+    for (const Entry& entry : selection.selected.entries()) {
+      CHECK(chosen.insert(entry.coordinate).second);
+    }
+  }
+  CHECK(sorted == 1000);
+  CHECK(chosen.size() == 100);
+}
+
+}  // namespace thinwire::algorithms
