@@ -17,10 +17,12 @@ class ErrorFeedback {
     if (std::holds_alternative<SparseVector>(residual_)) return gradient;
     return sum(std::get<DenseBlock>(residual_), std::get<DenseBlock>(gradient));
   }
-  /// ε = acc minus the part that contributed (line 6), in the form of Reduced::contributed.
-  void update(const Stream& accumulated, const Stream& contributed) {
+  /// ε = acc minus the part that contributed (line 6), in the form of Reduced::contributed, and what
+  /// came back, that of Reduced::returned.
+  void update(const Stream& accumulated, const Stream& contributed,
+              const SparseVector& returned = {}) {
     if (const auto* sparse = std::get_if<SparseVector>(&accumulated)) {
-      residual_ = without(*sparse, std::get<SparseVector>(contributed));
+      residual_ = sum(without(*sparse, std::get<SparseVector>(contributed)), returned);
     } else if (const auto* sent = std::get_if<DenseBlock>(&contributed)) {
       residual_ = difference(std::get<DenseBlock>(accumulated), *sent);
     } else {

@@ -31,6 +31,8 @@ struct Reduced {
   /// coordinates. Dense schemes that send approximate values (quantised): the values sent;
   /// otherwise empty, which means all of it.
   Stream contributed = {};
+  /// Values that the rank dropped on the way and keeps for its next gradient, of other ranks too.
+  SparseVector returned = {};
   SelectionReport selection = {};  ///< sparse schemes only
   /// Words that the rank gathered to compute the sum, if there are more than in the sum.
   Words gathered = {};

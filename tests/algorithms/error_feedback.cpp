@@ -33,6 +33,10 @@ TEST_CASE("Error feedback keeps what did not contribute and adds it to the next 
   CHECK(sparse(feedback.residual()).size() == 0);
   feedback.update(second, SparseVector());
   CHECK(entries_of(sparse(feedback.residual())) == entries_of(sparse(second)));
+  // What came back is kept beside the rest, of other ranks too.
+  feedback.update(second, SparseVector::checked({{3, 0.0F}, {4, 0.0F}}),
+                  SparseVector::checked({{1, 0.5F}, {3, 7.0F}, {9, 8.0F}}));
+  CHECK(entries_of(sparse(feedback.residual())) == Entries{{1, 1.5F}, {3, 7.0F}, {9, 8.0F}});
 }
 
 TEST_CASE("With error feedback nothing of any gradient is lost") {

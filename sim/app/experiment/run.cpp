@@ -108,7 +108,7 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
     if (!point.error_feedback) continue;
     double error = 0;
     for (std::size_t at = 0; at < ranks.size(); ++at) {
-      ranks[at].feedback.update(accumulated[at], ranks[at].reduced.contributed);
+      ranks[at].feedback.update(accumulated[at], ranks[at].reduced.contributed, ranks[at].reduced.returned);
       error += norm_of(ranks[at].feedback.residual(), point.space);
     }
     outcome.global_errors.push_back(error / point.ranks);

@@ -101,10 +101,13 @@ class Allreduce::State {
     reduced_ = co_await std::move(task);
   }
 
-  /// Removes what contributed from the residual.
+  /// Removes what contributed from the residual, and adds what came back.
   void forget() {
     if (const auto* sparse = std::get_if<SparseVector>(&reduced_.contributed)) {
       for (const Entry& entry : sparse->entries()) residual_[entry.coordinate] = 0;
+      for (const Entry& entry : reduced_.returned.entries()) {
+        residual_[entry.coordinate] += entry.value;
+      }
       return;
     }
     const auto values = std::get<DenseBlock>(reduced_.contributed).values();

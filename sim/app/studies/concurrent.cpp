@@ -112,7 +112,7 @@ class RunningJob {
       algorithms::LocalGradient accumulated;
       if (job_.point.error_feedback) accumulated = gradient;
       co_await ranks_.iterate(comm, state, std::move(gradient), iteration);
-      if (job_.point.error_feedback) state.feedback.update(accumulated, state.reduced.contributed);
+      if (job_.point.error_feedback) state.feedback.update(accumulated, state.reduced.contributed, state.reduced.returned);
       ends_[i] = std::max(ends_[i], comm.now());
     }
   }
