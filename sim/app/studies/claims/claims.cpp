@@ -30,7 +30,8 @@ namespace {
 
 ClaimChecks all_checks() {
   ClaimChecks all = oktopk_claims();
-  for (const ClaimChecks& more : {sparcml_claims(), exdyna_claims(), dragonn_claims()}) {
+  for (const ClaimChecks& more : {sparcml_claims(), exdyna_claims(), dragonn_claims(), zen_claims(),
+                                  spardl_claims(), omnireduce_claims()}) {
     all.insert(more.begin(), more.end());
   }
   return all;

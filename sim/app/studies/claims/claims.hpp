@@ -1,5 +1,6 @@
 // Compares the papers' figures with simulated ones. The facts are in claims.json; each paper's file
-// has a function per claim that simulates it: oktopk.cpp, sparcml.cpp, exdyna.cpp, dragonn.cpp.
+// has a function per claim that simulates it: oktopk.cpp, sparcml.cpp, exdyna.cpp, dragonn.cpp,
+// zen.cpp, spardl.cpp, omnireduce.cpp.
 #pragma once
 
 #include <functional>

@@ -122,6 +122,9 @@ using ClaimChecks = std::map<std::string, ClaimCheck>;
 [[nodiscard]] ClaimChecks sparcml_claims();
 [[nodiscard]] ClaimChecks exdyna_claims();
 [[nodiscard]] ClaimChecks dragonn_claims();
+[[nodiscard]] ClaimChecks zen_claims();
+[[nodiscard]] ClaimChecks spardl_claims();
+[[nodiscard]] ClaimChecks omnireduce_claims();
 
 /// The longest time that a rank spent in these phases together, in the reported iteration. The
 /// point must record its ranks.
