@@ -122,9 +122,11 @@ class ByLayer final : public Scheme {
     Reduced result;
     std::vector<Stream> sums;
     std::vector<Stream> contributed;
+    std::vector<SparseVector> returned;
     std::vector<Message> inputs;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const Reduced& part = parts[i];
+      returned.push_back(moved(part.returned, firsts_[i]));
       sums.push_back(part.sum);
       contributed.push_back(part.contributed);
       inputs.push_back(message_of(part.sum, layers_[i].setup->space));
@@ -140,6 +142,7 @@ class ByLayer final : public Scheme {
         "layers", inputs, [&] { return join_layers(sums, firsts_, setup_.space); });
     result.sum = stream_from(sum.payload);
     result.contributed = stream_from(join_layers(contributed, firsts_, setup_.space).payload);
+    result.returned = concatenate(returned);
     return result;
   }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/scheme.hpp"
 #include "sim/core/gradient/stream.hpp"
 
 namespace thinwire::algorithms {
@@ -20,13 +21,14 @@ class ErrorFeedback {
     if (std::holds_alternative<SparseVector>(residual_)) return gradient;
     return sum(std::get<DenseBlock>(residual_), std::get<DenseBlock>(gradient));
   }
-  /// ε = acc minus the part that contributed (line 6), in the form of Reduced::contributed. With
-  /// `approximately` a sparse one has the values that were sent, else those of acc were.
-  void update(const Stream& accumulated, const Stream& contributed, bool approximately = false) {
+  /// ε = acc minus the part that contributed (line 6), and what came back.
+  void update(const Stream& accumulated, const Reduced& reduced) {
     if (const auto* sparse = std::get_if<SparseVector>(&accumulated)) {
-      const auto& sent = std::get<SparseVector>(contributed);
-      residual_ = approximately ? difference(*sparse, sent) : without(*sparse, sent);
-    } else if (const auto* sent = std::get_if<DenseBlock>(&contributed)) {
+      const auto& sent = std::get<SparseVector>(reduced.contributed);
+      residual_ =
+          sum(reduced.sent_approximately ? difference(*sparse, sent) : without(*sparse, sent),
+              reduced.returned);
+    } else if (const auto* sent = std::get_if<DenseBlock>(&reduced.contributed)) {
       residual_ = thinwire::difference(std::get<DenseBlock>(accumulated), *sent);
     } else {
       residual_ = SparseVector();

@@ -19,13 +19,17 @@
 #include "algorithms/schemes/hierarchical_split.hpp"
 #include "algorithms/schemes/nccl.hpp"
 #include "algorithms/schemes/oktopk.hpp"
+#include "algorithms/schemes/omnireduce.hpp"
 #include "algorithms/schemes/ping_pong.hpp"
 #include "algorithms/schemes/powersgd.hpp"
 #include "algorithms/schemes/quantised.hpp"
 #include "algorithms/schemes/reduce_scatter.hpp"
 #include "algorithms/schemes/sparcml.hpp"
+#include "algorithms/schemes/spardl.hpp"
 #include "algorithms/schemes/sparseloco.hpp"
 #include "algorithms/schemes/topka.hpp"
+#include "algorithms/schemes/zen.hpp"
+#include "algorithms/sparsifiers/block_topk.hpp"
 #include "algorithms/sparsifiers/bucket_topk.hpp"
 #include "algorithms/sparsifiers/deft.hpp"
 #include "algorithms/sparsifiers/dgc.hpp"
@@ -100,12 +104,13 @@ void check_formulas(const SchemeInfo& scheme) {
 }  // namespace
 
 std::vector<SparsifierInfo> all_sparsifiers() {
-  std::vector<SparsifierInfo> sparsifiers{
-      exact_topk_sparsifier(), threshold_reuse_sparsifier(), gaussian_sparsifier(),
-      dgc_sparsifier(),        hard_threshold_sparsifier(),  sidco_sparsifier(),
-      mstopk_sparsifier(),     random_k_sparsifier(),        dragonn_hash_sparsifier(),
-      exdyna_sparsifier(),     bucket_topk_sparsifier(),     micro_sparsifier(),
-      deft_sparsifier()};
+  std::vector<SparsifierInfo> sparsifiers{exact_topk_sparsifier(),     threshold_reuse_sparsifier(),
+                                          gaussian_sparsifier(),       dgc_sparsifier(),
+                                          hard_threshold_sparsifier(), sidco_sparsifier(),
+                                          mstopk_sparsifier(),         random_k_sparsifier(),
+                                          dragonn_hash_sparsifier(),   exdyna_sparsifier(),
+                                          bucket_topk_sparsifier(),    block_topk_sparsifier(),
+                                          micro_sparsifier(),          deft_sparsifier()};
   std::ranges::copy(registered().sparsifiers, std::back_inserter(sparsifiers));
   return sparsifiers;
 }
@@ -165,6 +170,9 @@ std::vector<SchemeInfo> all_schemes() {
   add(system(gather_scheme("random_k", ring), "random_k",
              "coordinates at random, around a ring, decoded densely",
              "DRAGONN (ICML 2022), Figure 7, Random-k"));
+  add(topk(zen_scheme()));
+  add(compose(spardl_scheme(), block_topk_sparsifier()));
+  add(topk(omnireduce_scheme()));
   for (SchemeInfo& scheme : quantised_schemes()) add(std::move(scheme));
   add(powersgd_scheme());
   constexpr std::int64_t kSparseLocoChunk = 4096;

@@ -60,7 +60,8 @@ class Preselected final : public Sparsifier {
   Selection select(const SparseVector& /*accumulated*/, Rank /*rank*/, int /*iteration*/) override {
     return {.selected = selection_.selected,
             .slots = selection_.slots,
-            .own_part = selection_.own_part};
+            .own_part = selection_.own_part,
+            .blocks = selection_.blocks};
   }
   void observe(const Numbers& counts, int iteration) override { inner_.observe(counts, iteration); }
 

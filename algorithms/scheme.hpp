@@ -27,13 +27,15 @@ using LocalGradient = Stream;
 
 /// The result of an allreduce on one rank, or of the collective that the scheme is.
 struct Reduced {
-  Stream sum;  ///< of an allreduce or an allgather: equal on all ranks
+  Stream sum = {};  ///< of an allreduce or an allgather: equal on all ranks
   /// The part of the accumulator that went into the sum, for error feedback. Sparse schemes: its
   /// coordinates. Dense schemes that send approximate values: the values sent;
   /// otherwise empty, which means all of it.
   Stream contributed = {};
   /// Of a sparse scheme: what was sent are the values in `contributed`, not the accumulator's.
   bool sent_approximately = false;
+  /// Values that the rank dropped on the way and keeps for its next gradient, of other ranks too.
+  SparseVector returned = {};
   SelectionReport selection = {};  ///< sparse schemes only
   /// Words that the rank gathered to compute the sum, if there are more than in the sum.
   Words gathered = {};

@@ -48,6 +48,8 @@ struct Selection {
   /// Coordinates that are sent, if more than the selected ones (empty slots of a hash table).
   std::int64_t slots = 0;
   bool own_part = false;  ///< no other rank selects these coordinates
+  /// The same by block, if a number of entries of each was selected (block_topk).
+  std::vector<SparseVector> blocks = {};
 
   /// The number of coordinates that are sent.
   [[nodiscard]] std::int64_t travelling() const {

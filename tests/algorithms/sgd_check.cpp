@@ -228,7 +228,7 @@ double train(const Problem& problem, const std::string& scheme,
     const test::Iteration outcome = ranks.run(
         network, iteration, [&](int rank) { return accumulated[static_cast<std::size_t>(rank)]; });
     for (std::size_t rank = 0; rank < kRanks; ++rank) {
-      feedback[rank].update(accumulated[rank], outcome.results[rank].contributed);
+      feedback[rank].update(accumulated[rank], outcome.results[rank]);
     }
     const Vector update = vector_of(outcome.results[0].sum);
     const Vector ideal = vector_of(select_largest(sparse_of(mean_accumulated), kSelected));

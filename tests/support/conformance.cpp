@@ -4,7 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <iterator>
+#include <utility>
 
 #include "algorithms/registry.hpp"
 #include "tests/support/schemes.hpp"
@@ -242,6 +244,77 @@ class SerialSparseLoco final : public Selecting {
   std::int64_t chunk_;
 };
 
+/// SparDL with all teams at once, block by block: in each team the selections are added along the
+/// tree in which each rank passes a block on to the rank that owns it, and the block is cut to its
+/// share of k wherever it has been passed.
+class SerialSparDl final : public Selecting {
+ public:
+  SerialSparDl(const algorithms::SchemeInfo& info, const algorithms::SchemeSetup& setup)
+      : Selecting(info, setup), teams_(static_cast<int>(setup.options.integer("teams"))) {}
+
+ private:
+  Expected sum(const std::vector<Entries>& /*all*/, const std::vector<SparseVector>& gradients,
+               int iteration) override {
+    const std::vector<Entries> lists = all_selected(gradients, iteration);
+    const int members = setup().ranks / teams_;
+    Entries result;
+    for (int block = 0; block < members; ++block) {
+      const std::int64_t share =
+          setup().carried_k() / members + (block < setup().carried_k() % members ? 1 : 0);
+      std::vector<Entries> of_teams;
+      for (int team = 0; team < teams_; ++team) {
+        std::vector<Entries> held;  // by distance before the owner
+        for (int before = 0; before < members; ++before) {
+          const int rank = team * members + (block - before + members) % members;
+          held.push_back(in_block(lists[static_cast<std::size_t>(rank)], block, members));
+        }
+        // The rank `before` passes the block on over the highest power of two in `before`.
+        for (int before = members - 1; before > 0; --before) {
+          const auto distance = static_cast<int>(std::bit_floor(static_cast<unsigned>(before)));
+          order_.emplace_back(distance, before);
+        }
+        std::ranges::stable_sort(order_, std::greater<>(), &std::pair<int, int>::first);
+        for (const auto& [distance, before] : order_) {
+          Entries& to = held[static_cast<std::size_t>(before - distance)];
+          to = added({to, top(held[static_cast<std::size_t>(before)], share)});
+        }
+        order_.clear();
+        of_teams.push_back(top(held.front(), share));
+      }
+      // Neighbours first, as in recursive doubling.
+      while (of_teams.size() > 1) {
+        std::vector<Entries> pairs;
+        for (std::size_t i = 0; i + 1 < of_teams.size(); i += 2) {
+          pairs.push_back(top(added({of_teams[i], of_teams[i + 1]}), share));
+        }
+        of_teams = pairs;
+      }
+      result.insert(result.end(), of_teams.front().begin(), of_teams.front().end());
+    }
+    Expected expected{.sum = result, .contributed = {}};
+    for (const Entries& list : lists) {
+      expected.contributed.push_back(with_coordinates_in(list, result));
+    }
+    return expected;
+  }
+
+  [[nodiscard]] Entries in_block(const Entries& entries, int block, int members) const {
+    const std::int64_t n = setup().space.components;
+    const auto begin = [&](int of) {
+      return n / members * of + std::min<std::int64_t>(of, n % members);
+    };
+    Entries inside;
+    for (const Entry& entry : entries) {
+      const std::int64_t component = entry.coordinate * setup().space.granule;
+      if (component >= begin(block) && component < begin(block + 1)) inside.push_back(entry);
+    }
+    return inside;
+  }
+
+  int teams_;
+  std::vector<std::pair<int, int>> order_;
+};
+
 template <class Serial>
 std::unique_ptr<SerialScheme> make_serial(const algorithms::SchemeInfo& info,
                                           const algorithms::SchemeSetup& setup) {
@@ -294,6 +367,9 @@ std::unique_ptr<SerialScheme> serial_scheme(const algorithms::SchemeInfo& info,
       {"dsar_split_allgather", make_serial<SumOfSelected>},
       {"ring_sparse", make_serial<SumOfSelected>},
       {"hierarchical_split_allgather", make_serial<SumOfSelected>},
+      {"zen", make_serial<SumOfSelected>},
+      {"spardl", make_serial<SerialSparDl>},
+      {"omnireduce", make_serial<SumOfSelected>},
       {"topk_allreduce", make_serial<SumAtUnion>},
       {"cltk", make_serial<SumAtLeader>},
       {"topk_exact", make_serial<SumOfSelected>},

@@ -110,8 +110,7 @@ class Trainer::Place {
   void feed_back() {
     if (!point_.error_feedback) return;
     for (std::size_t at = 0; at < ranks_.size(); ++at) {
-      ranks_[at].feedback.update(accumulated_[at], ranks_[at].reduced.contributed,
-                                 ranks_[at].reduced.sent_approximately);
+      ranks_[at].feedback.update(accumulated_[at], ranks_[at].reduced);
     }
   }
 

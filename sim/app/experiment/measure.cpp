@@ -140,8 +140,7 @@ class Reference {
   void feed_back() {
     if (!point_.error_feedback) return;
     for (std::size_t at = 0; at < ranks_.size(); ++at) {
-      ranks_[at].feedback.update(accumulated_[at], ranks_[at].reduced.contributed,
-                                 ranks_[at].reduced.sent_approximately);
+      ranks_[at].feedback.update(accumulated_[at], ranks_[at].reduced);
     }
   }
   [[nodiscard]] const algorithms::Reduced& result(std::size_t rank) const {
@@ -386,7 +385,7 @@ class Measurement {
     of_point_.end_iteration();
     marks_.push_back(mark_of(own_.reduced));
     if (point_.error_feedback) {
-      own_.feedback.update(accumulated, own_.reduced.contributed, own_.reduced.sent_approximately);
+      own_.feedback.update(accumulated, own_.reduced);
       norms_.push_back(norm_of(own_.feedback.residual(), point_.space));
     }
     return report;

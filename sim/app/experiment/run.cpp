@@ -110,8 +110,7 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
     if (!point.error_feedback) continue;
     double error = 0;
     for (std::size_t at = 0; at < ranks.size(); ++at) {
-      ranks[at].feedback.update(accumulated[at], ranks[at].reduced.contributed,
-                                ranks[at].reduced.sent_approximately);
+      ranks[at].feedback.update(accumulated[at], ranks[at].reduced);
       error += norm_of(ranks[at].feedback.residual(), point.space);
     }
     outcome.global_errors.push_back(error / point.ranks);

@@ -101,12 +101,15 @@ class Allreduce::State {
     reduced_ = co_await std::move(task);
   }
 
-  /// Removes what contributed from the residual.
+  /// Removes what contributed from the residual, and adds what came back.
   void forget() {
     if (const auto* sparse = std::get_if<SparseVector>(&reduced_.contributed)) {
       for (const Entry& entry : sparse->entries()) {
         float& left = residual_[entry.coordinate];
         left = reduced_.sent_approximately ? left - entry.value : 0;
+      }
+      for (const Entry& entry : reduced_.returned.entries()) {
+        residual_[entry.coordinate] += entry.value;
       }
       return;
     }

@@ -112,10 +112,7 @@ class RunningJob {
       algorithms::LocalGradient accumulated;
       if (job_.point.error_feedback) accumulated = gradient;
       co_await ranks_.iterate(comm, state, std::move(gradient), iteration);
-      if (job_.point.error_feedback) {
-        state.feedback.update(accumulated, state.reduced.contributed,
-                              state.reduced.sent_approximately);
-      }
+      if (job_.point.error_feedback) state.feedback.update(accumulated, state.reduced);
       ends_[i] = std::max(ends_[i], comm.now());
     }
   }

@@ -164,7 +164,7 @@ SelectionSeries selection_over(const traces::TraceReader& trace, const Sparsifie
   };
   std::vector<algorithms::ErrorFeedback> feedback(static_cast<std::size_t>(sample.ranks));
   for (std::size_t rank = 0; rank < feedback.size(); ++rank) {
-    feedback[rank].update(entries(sample.residuals[rank]), SparseVector());
+    feedback[rank].update(entries(sample.residuals[rank]), {.contributed = SparseVector()});
   }
   for (std::size_t step = 0; step < sample.iterations.size(); ++step) {
     std::vector<SparseVector> accumulated;
@@ -176,7 +176,7 @@ SelectionSeries selection_over(const traces::TraceReader& trace, const Sparsifie
         selecting.select(accumulated, static_cast<int>(step) + 1, series);
     const std::vector<SparseVector> sent = forgotten(accumulated, selected, rule, selecting);
     for (std::size_t rank = 0; rank < feedback.size(); ++rank) {
-      feedback[rank].update(accumulated[rank], sent[rank]);
+      feedback[rank].update(accumulated[rank], {.contributed = sent[rank]});
     }
   }
   return series;

@@ -37,6 +37,10 @@ class SparseBody : public Body {
   [[nodiscard]] virtual Payload restricted(const Payload& payload, const Payload& other,
                                            bool to_common) const = 0;
   [[nodiscard]] virtual Payload moved(const Payload& payload, std::int64_t by) const = 0;
+  /// hash_parts.hpp
+  [[nodiscard]] virtual std::vector<Payload> parts_by_hash(const Payload& payload,
+                                                           int parts) const = 0;
+  [[nodiscard]] virtual Payload joined_by_hash(std::span<const SparseVector> parts) const = 0;
   [[nodiscard]] virtual bool equal(const Payload& a, const Payload& b) const = 0;
 
  protected:

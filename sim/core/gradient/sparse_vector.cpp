@@ -15,6 +15,7 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/prefetch.hpp"
 #include "sim/core/base/recycled_memory.hpp"
+#include "sim/core/gradient/hash_parts.hpp"
 
 namespace thinwire::inline gradient {
 
@@ -214,6 +215,23 @@ class ExactBody final : public SparseBody {
     }
     return exact(std::move(entries));
   }
+  [[nodiscard]] std::vector<Payload> parts_by_hash(const Payload& payload,
+                                                   int parts) const override {
+    std::vector<std::vector<Entry>> lists(static_cast<std::size_t>(parts));
+    for (const Entry& entry : entries_of(payload)) {
+      lists[part_by_hash(entry.coordinate, parts)].push_back(entry);
+    }
+    std::vector<Payload> payloads;
+    payloads.reserve(lists.size());
+    for (std::vector<Entry>& list : lists) {
+      list.shrink_to_fit();
+      payloads.push_back(exact(std::move(list)));
+    }
+    return payloads;
+  }
+  [[nodiscard]] Payload joined_by_hash(std::span<const SparseVector> parts) const override {
+    return sum(parts);  // they have no coordinate in common
+  }
   [[nodiscard]] bool equal(const Payload& a, const Payload& b) const override {
     return std::ranges::equal(entries_of(a), entries_of(b));
   }
@@ -356,6 +374,13 @@ SparseVector without(const SparseVector& vector, const SparseVector& other) {
 SparseVector moved(const SparseVector& vector, std::int64_t by) {
   if (by == 0 || vector.size() == 0) return vector;
   return SparseVector::from(vector.body().moved(vector.payload(), by));
+}
+
+SparseVector scaled(const SparseVector& vector, float factor) {
+  if (factor == 1 || vector.size() == 0 || vector.is_statistical()) return vector;
+  std::vector<Entry> entries(vector.entries().begin(), vector.entries().end());
+  for (Entry& entry : entries) entry.value *= factor;
+  return SparseVector::trusted(std::move(entries));
 }
 
 bool equal(const SparseVector& a, const SparseVector& b) {

@@ -103,6 +103,8 @@ struct UnfilledVector {
 [[nodiscard]] SparseVector without(const SparseVector& vector, const SparseVector& other);
 /// The vector with all coordinates shifted by `by`, which may be negative.
 [[nodiscard]] SparseVector moved(const SparseVector& vector, std::int64_t by);
+/// The vector with its values times a factor.
+[[nodiscard]] SparseVector scaled(const SparseVector& vector, float factor);
 /// Whether two vectors have the same entries; for statistical ones, the same origin and size.
 [[nodiscard]] bool equal(const SparseVector& a, const SparseVector& b);
 

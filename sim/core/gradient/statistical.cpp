@@ -240,8 +240,34 @@ Statistics like(const Payload& payload, const Statistics& body) {
   result.key = body.key;
   result.log_scale = body.log_scale;
   result.common = body.common;
+  result.share = body.share;
   result.counts = body.counts;
   return result;
+}
+
+/// Draws how many of `size` entries, which fill so much of their room, are in each of `parts` parts
+/// that are as large as one another.
+std::vector<std::uint32_t> drawn_sizes(std::uint32_t size, int parts, double filled,
+                                       std::uint64_t key) {
+  std::vector<std::uint32_t> sizes(static_cast<std::size_t>(parts));
+  const auto walk = [&](const auto& self, int begin, int end, std::uint32_t left_over,
+                        std::uint64_t number) -> void {
+    if (end - begin == 1) {
+      sizes[static_cast<std::size_t>(begin)] = left_over;
+      return;
+    }
+    const int middle = begin + (end - begin) / 2;
+    const double share = static_cast<double>(middle - begin) / (end - begin);
+    const double mean = left_over * share;
+    const double variance = mean * (1 - share) * std::max(0.0, 1 - filled);
+    const double drawn = mean + std::sqrt(variance) * rough_normal(mix(key ^ mix(~number)));
+    const auto left = static_cast<std::uint32_t>(
+        std::clamp(std::round(drawn), 0.0, static_cast<double>(left_over)));
+    self(self, begin, middle, left, 2 * number);
+    self(self, middle, end, left_over - left, 2 * number + 1);
+  };
+  walk(walk, 0, parts, size, 1);
+  return sizes;
 }
 
 /// The payload with fewer entries.
@@ -530,6 +556,42 @@ class StatisticalBody final : public SparseBody {
     result.offset += by;
     return whole(std::move(result));
   }
+  [[nodiscard]] std::vector<Payload> parts_by_hash(const Payload& payload,
+                                                   int parts) const override {
+    const Statistics all = like(payload, statistics_);
+    const double room = static_cast<double>(all.last - all.first) * all.share;
+    // Ranks that select the same coordinates have the same of them in a part.
+    const std::uint64_t key = all.common ? 1 : all.key;
+    const std::vector<std::uint32_t> sizes = drawn_sizes(all.size, parts, all.size / room, key);
+    std::vector<Payload> payloads;
+    payloads.reserve(sizes.size());
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      Statistics part = all;
+      part.size = sizes[i];
+      part.gross = std::llround(static_cast<double>(all.gross) * part.size / all.size);
+      part.share = all.share / parts;
+      part.key = mix(all.key ^ mix(i + 1));
+      payloads.push_back(whole(std::move(part)));
+    }
+    return payloads;
+  }
+  [[nodiscard]] Payload joined_by_hash(std::span<const SparseVector> parts) const override {
+    const std::vector<Payload> payloads = payloads_of(parts);
+    auto result = like(payloads.front(), body_of(payloads.front()));
+    result.share = std::min(1.0, result.share * static_cast<double>(parts.size()));
+    for (const Payload& payload : std::span(payloads).subspan(1)) {
+      const Statistics& next = body_of(payload);
+      result.size += length(payload);
+      result.gross += next.gross;
+      result.level = std::max(result.level, next.level);
+      if (next.sources > result.sources) {
+        result.sources = next.sources;
+        result.log_scale = next.log_scale;
+      }
+      result.key += next.key;
+    }
+    return whole(std::move(result));
+  }
   [[nodiscard]] bool equal(const Payload& a, const Payload& b) const override {
     const Statistics& x = body_of(a);
     const Statistics& y = body_of(b);
@@ -594,6 +656,7 @@ void StatisticalUnion::add(const Payload& payload) {
     kind_ = body.kind;
     offset_ = body.offset;
     common_ = body.common;
+    share_ = body.share;
   } else {
     kind_ = std::max(kind_, body.kind);
     common_ = common_ && body.common;
@@ -612,7 +675,7 @@ Payload StatisticalUnion::finish(std::int64_t first, std::int64_t last) {
   Statistics result;
   result.first = static_cast<std::uint32_t>(first - offset_);
   result.last = static_cast<std::uint32_t>(last - offset_);
-  const double range = result.last - result.first;
+  const double range = (result.last - result.first) * share_;
   const auto gross = static_cast<double>(gross_);
   double size = 0;
   if (common_) {
@@ -626,13 +689,13 @@ Payload StatisticalUnion::finish(std::int64_t first, std::int64_t last) {
     // The local level is estimated from the number of entries that were added.
     const double level = static_cast<double>(level_) * kUnit;
     const double each = level / static_cast<double>(sources_);
-    const double expected =
-        population_->united(result.first, result.last, each) * static_cast<double>(sources_);
-    const double slope = population_->slope(result.first, result.last, each);
+    const double expected = share_ * population_->united(result.first, result.last, each) *
+                            static_cast<double>(sources_);
+    const double slope = share_ * population_->slope(result.first, result.last, each);
     // When hardly any coordinate is left out, that number carries no information.
     const bool telling = slope * level > 1e-3 * expected;
     const double here = telling ? std::max(0.0, level + (gross - expected) / slope) : level;
-    size = sources_ == 1 ? gross : population_->united(result.first, result.last, here);
+    size = sources_ == 1 ? gross : share_ * population_->united(result.first, result.last, here);
     result.counts = &population_->counts(level);
   }
   result.population = std::exchange(population_, {});
@@ -646,6 +709,7 @@ Payload StatisticalUnion::finish(std::int64_t first, std::int64_t last) {
   result.key = std::exchange(key_, 0);
   result.log_scale = std::exchange(log_scale_, 0);
   result.common = common_;
+  result.share = share_;
   if (result.kind == Kind::all) result.size = result.last - result.first;
   most_ = 0;
   return whole(std::move(result));

@@ -38,6 +38,7 @@ struct Statistics {
   /// exact top-k; in units of 2^-24.
   std::int64_t log_scale = 0;
   bool common = false;                 ///< all ranks select the same coordinates
+  double share = 1;                    ///< of the range's coordinates: a part by hash has fewer
   const CellCounts* counts = nullptr;  ///< location of the entries; null: evenly spread
 };
 
@@ -78,6 +79,7 @@ class StatisticalUnion {
   std::uint64_t key_ = 0;
   std::int64_t log_scale_ = 0;
   bool common_ = false;
+  double share_ = 1;
   std::uint32_t most_ = 0;  // entries of the largest operand
 };
 

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/gradient/block_batch.hpp"
 #include "sim/core/gradient/concatenation.hpp"
 #include "sim/core/gradient/dense_block.hpp"
+#include "sim/core/gradient/hash_bitmap.hpp"
 #include "sim/core/gradient/numbers.hpp"
 #include "sim/core/gradient/packed_sparse.hpp"
 #include "sim/core/gradient/quantiser.hpp"
@@ -31,7 +33,9 @@ enum class WireKind : std::uint8_t {
   quantised,
   numbers,
   concatenation,
-  packed
+  packed,
+  bitmap,
+  blocks
 };
 
 /// The description of a payload.
@@ -40,11 +44,13 @@ struct WireRecord {
   std::uint8_t bits = 0;  ///< quantised, packed: of a value
   std::uint16_t unused = 0;
   std::int32_t rank = 0;    ///< of a piece of a concatenation: whose it is
-  std::uint32_t first = 0;  ///< dense: the first coordinate; packed: coordinates of a chunk
+  std::uint32_t first = 0;  ///< dense: the first coordinate; packed: coordinates of a chunk;
+                            ///< bitmap: which part it is of
   std::uint32_t count = 0;  ///< entries, values, numbers or pieces
   std::int64_t words = 0;   ///< of the message
-  std::int64_t extra =
-      0;  ///< quantised: the bucket; packed: all coordinates; numbers: 32 bits each of first and whole
+  std::int64_t extra = 0;   ///< quantised: the bucket; packed: all coordinates; numbers: 32 bits
+                            ///< each of first and whole; bitmap: likewise of the number of parts
+                            ///< and of coordinates; blocks: of their width and of coordinates
 };
 static_assert(sizeof(WireRecord) == GradientWire::kRecordBytes);
 static_assert(sizeof(Entry) == 8 && sizeof(float) == 4);
@@ -78,6 +84,15 @@ std::uint32_t word_of(std::int64_t number) {
   return static_cast<std::uint32_t>(number);
 }
 
+/// Two words in one, and back.
+std::int64_t packed(std::uint32_t high, std::uint32_t low) {
+  return static_cast<std::int64_t>(std::uint64_t{high} << 32U | low);
+}
+std::pair<std::uint32_t, std::uint32_t> unpacked(std::int64_t both) {
+  return {static_cast<std::uint32_t>(static_cast<std::uint64_t>(both) >> 32U),
+          static_cast<std::uint32_t>(static_cast<std::uint64_t>(both) & 0xffffffffU)};
+}
+
 template <class T>
 std::vector<std::byte> bytes_of(const std::vector<T>& values) {
   const auto bytes = std::as_bytes(std::span(values));
@@ -98,6 +113,8 @@ class WireWriter {
       return write_pieces(Concatenation::from(payload), record);
     }
     if (PackedSparse::holds(payload)) return write_packed(payload, record);
+    if (HashBitmap::holds(payload)) return write_bitmap(payload, record);
+    if (BlockBatch::holds(payload)) return write_blocks(payload, record);
     if (SparseValues::holds(payload)) return write_values(SparseValues::values(payload), record);
     if (SparseVector::holds(payload)) return write_sparse(SparseVector::from(payload), record);
     throw SimulationError("a payload of this kind has no bytes to be sent");
@@ -160,6 +177,27 @@ class WireWriter {
     finish(record, record.count);
   }
 
+  void write_bitmap(const Payload& payload, WireRecord record) {
+    const HashBitmap::Place place = HashBitmap::place(payload);
+    record.kind = WireKind::bitmap;
+    record.first = place.part;
+    record.count = count_of(HashBitmap::part(payload).size());
+    record.extra = packed(place.parts, place.coordinates);
+    const std::vector<std::uint32_t> words = HashBitmap::encoded(payload);
+    out_.add_made(bytes_of(words));
+    finish(record, static_cast<std::int64_t>(words.size()));
+  }
+
+  void write_blocks(const Payload& payload, WireRecord record) {
+    const BlockBatch::Content& content = BlockBatch::content(payload);
+    record.kind = WireKind::blocks;
+    record.count = count_of(content.blocks.size());
+    record.extra = packed(content.size.width, content.size.coordinates);
+    const std::vector<std::uint32_t> words = BlockBatch::encoded(payload);
+    out_.add_made(bytes_of(words));
+    finish(record, static_cast<std::int64_t>(words.size()));
+  }
+
   void write_dense(const DenseBlock& block, WireRecord record) {
     const auto values = block.values();
     record.first = block.first();
@@ -185,8 +223,7 @@ class WireWriter {
   void write_numbers(const Numbers& numbers, WireRecord record) {
     record.kind = WireKind::numbers;
     record.count = count_of(numbers.size());
-    record.extra = static_cast<std::int64_t>(std::uint64_t{word_of(numbers.first())} << 32U |
-                                             word_of(numbers.whole()));
+    record.extra = packed(word_of(numbers.first()), word_of(numbers.whole()));
     std::vector<std::uint32_t> words;
     words.reserve(numbers.size());
     for (const std::int64_t number : numbers.all()) words.push_back(word_of(number));
@@ -282,6 +319,12 @@ class WireReader final : public IncomingBytes {
         if (count == 0) refuse_bytes("a concatenation has no pieces");
         least = 0;
         break;
+      case WireKind::bitmap:
+        check_bitmap(record);
+        break;
+      case WireKind::blocks:
+        if (unpacked(record.extra).first == 0) refuse_bytes("its blocks are empty");
+        break;
       case WireKind::coordinates:
       case WireKind::values:
       case WireKind::dense:
@@ -294,6 +337,14 @@ class WireReader final : public IncomingBytes {
     if (std::uint64_t{record.first} + record.count > std::numeric_limits<std::uint32_t>::max()) {
       refuse_bytes("its coordinates are beyond 32 bits");
     }
+  }
+
+  static void check_bitmap(const WireRecord& record) {
+    constexpr std::uint32_t kMostParts = 1U << 20U;
+    const auto [parts, coordinates] = unpacked(record.extra);
+    if (parts <= record.first || parts > kMostParts) refuse_bytes("its part does not exist");
+    // A part has about its share of the coordinates, and a bit for each.
+    if (coordinates / parts / 64 > record.words) refuse_bytes("its bitmap is too short");
   }
 
   void read_pieces(WireNode& node, int depth) {
@@ -398,6 +449,18 @@ class WireReader final : public IncomingBytes {
         message.payload = SparseValues::received(std::move(values));
         break;
       }
+      case WireKind::bitmap: {
+        const auto [parts, coordinates] = unpacked(record.extra);
+        const HashBitmap::Place place{record.first, parts, coordinates};
+        message.payload = HashBitmap::of(HashBitmap::decoded(node.words, count, place), place);
+        break;
+      }
+      case WireKind::blocks: {
+        const auto [width, coordinates] = unpacked(record.extra);
+        message.payload = BlockBatch::of(
+            BlockBatch::decoded(node.words, count, {.width = width, .coordinates = coordinates}));
+        break;
+      }
       case WireKind::quantised: {
         Quantisation how{.bits = record.bits, .bucket = record.extra, .scales = {}};
         std::vector<float> values(count);
@@ -420,10 +483,9 @@ class WireReader final : public IncomingBytes {
         break;
       }
       case WireKind::numbers: {
-        const auto both = static_cast<std::uint64_t>(record.extra);
+        const auto [first, whole] = unpacked(record.extra);
         const auto end = node.words.begin() + static_cast<std::ptrdiff_t>(count);
-        const Numbers numbers({node.words.begin(), end}, static_cast<std::int64_t>(both >> 32U),
-                              static_cast<std::int64_t>(both & 0xffffffffU));
+        const Numbers numbers({node.words.begin(), end}, first, whole);
         message.payload = numbers.message().payload;
         break;
       }

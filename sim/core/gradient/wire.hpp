@@ -11,6 +11,8 @@
 //   quantised     codes of few bits and scales (pack_quantised)
 //   packed        levels, and indexes and codes of few bits (pack_sparse)
 //   numbers       32 bits each; a number that needs more is refused
+//   bitmap        of a part by hash: a bit for each coordinate of the part, and the values
+//   blocks        of each block its number, the next one's and its values (BlockBatch)
 //   none          a message without a payload
 // Where a message has more words than its payload needs, such as markers and the empty slots of a
 // hash table, zeros travel. Numbers are in the byte order of the host.

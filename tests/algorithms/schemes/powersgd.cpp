@@ -130,7 +130,7 @@ TEST_CASE("Error feedback brings all of a constant gradient through PowerSGD in 
       return accumulated[static_cast<std::size_t>(rank)];
     });
     for (std::size_t i = 0; i < 2; ++i) {
-      feedback[i].update(accumulated[i], outcome.results[i].contributed);
+      feedback[i].update(accumulated[i], outcome.results[i]);
     }
     const auto values = std::get<DenseBlock>(outcome.results[0].sum).values();
     for (std::size_t i = 0; i < 36; ++i) applied[i] += values[i] / kIterations;

@@ -63,7 +63,8 @@ TEST_CASE("Every sparsifier says what it is") {
   }
   CHECK(names == std::set<std::string>{"exact_topk", "threshold_reuse", "gaussian", "dgc",
                                        "hard_threshold", "sidco", "random_k", "dragonn_hash",
-                                       "exdyna", "bucket_topk", "mstopk", "micro", "deft"});
+                                       "exdyna", "bucket_topk", "block_topk", "mstopk", "micro",
+                                       "deft"});
 }
 
 TEST_CASE("Every sparsifier selects entries of the accumulator, in order and repeatably") {

@@ -12,6 +12,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/gradient/dense_block.hpp"
+#include "sim/core/gradient/hash_parts.hpp"
 #include "sim/core/gradient/sparse_vector.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/profiles.hpp"
@@ -553,6 +554,41 @@ TEST_CASE("A rank's selection is as uneven over regions as that of entries is") 
     CAPTURE(i);
     CHECK(std::abs(means[i] - exact_means[i]) <
           0.1 * exact_means[i] + 5 * std::sqrt(exact_means[i]) / 4);
+  }
+}
+
+TEST_CASE("Statistical parts by hash have an equal share of a vector, and of a union") {
+  constexpr int kParts = 16;
+  const auto population = two_regions();
+  const std::vector<SparseVector> all = selections(population, 8);
+  const SparseVector whole = sum(all);
+  std::vector<std::vector<SparseVector>> received(kParts);
+  for (const SparseVector& vector : all) {
+    const std::vector<SparseVector> parts = parts_by_hash(vector, kParts);
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const double share = static_cast<double>(vector.size()) / kParts;
+      CHECK(std::abs(static_cast<double>(parts[i].size()) - share) < 6 * std::sqrt(share));
+      received[i].push_back(parts[i]);
+      size += parts[i].size();
+    }
+    CHECK(size == vector.size());
+    CHECK(joined_by_hash(parts).size() == vector.size());
+  }
+  std::vector<SparseVector> sums;
+  for (const auto& parts : received) {
+    sums.push_back(sum(parts));
+    const double share = static_cast<double>(whole.size()) / kParts;
+    CHECK(std::abs(static_cast<double>(sums.back().size()) - share) < 6 * std::sqrt(share));
+  }
+  const SparseVector joined = joined_by_hash(sums);
+  CHECK(std::abs(static_cast<double>(joined.size()) / static_cast<double>(whole.size()) - 1) <
+        0.02);
+  // A vector of all coordinates has parts of all of theirs, whoever unites them.
+  const auto full = SparseVector::from(statistical_all(0, kEnd));
+  for (const SparseVector& part : parts_by_hash(full, kParts)) {
+    CHECK(std::abs(static_cast<double>(part.size()) - kEnd / 16.0) <= 2);
+    CHECK(sum(part, part).size() == part.size());
   }
 }
 

@@ -11,7 +11,10 @@
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/gradient/block_batch.hpp"
 #include "sim/core/gradient/concatenation.hpp"
+#include "sim/core/gradient/hash_bitmap.hpp"
+#include "sim/core/gradient/hash_parts.hpp"
 #include "sim/core/gradient/numbers.hpp"
 #include "sim/core/gradient/packed_sparse.hpp"
 #include "sim/core/gradient/quantiser.hpp"
@@ -314,6 +317,62 @@ TEST_CASE("Blocks of a concatenation that follow one another are received as one
   for (std::size_t i = 0; i < 4; ++i) {
     CHECK(same_block(got[i].message.payload, pieces[i].message.payload));
   }
+}
+
+TEST_CASE("A part by hash travels as its bitmap and its values") {
+  const HashBitmap::Place place{.part = 1, .parts = 3, .coordinates = 100};
+  const std::vector<std::uint32_t>& indexes = coordinates_by_hash(100, 3)[1];
+  REQUIRE(indexes.size() > 5);
+  const SparseVector part = SparseVector::checked({{indexes[0], 1.5F}, {indexes[5], -2.0F}});
+  const std::int64_t bitmap = HashBitmap::words(static_cast<std::int64_t>(indexes.size()));
+  const Message message{HashBitmap::of(part, place), Words(bitmap + 2)};
+  const Message arrived = sent(message);
+  CHECK(HashBitmap::place(arrived.payload) == place);
+  CHECK(equal(HashBitmap::part(arrived.payload), part));
+  const std::vector<std::uint32_t> words = words_of(written(message).data);
+  CHECK(words[0] == 0b100001);
+  CHECK(std::bit_cast<float>(words[static_cast<std::size_t>(bitmap)]) == 1.5F);
+  const Message empty = sent({HashBitmap::of({}, place), Words(bitmap)});
+  CHECK(HashBitmap::part(empty.payload).size() == 0);
+  const Concatenation two =
+      Concatenation::join(Concatenation::of(Rank(1), message), Concatenation::of(Rank(2), message));
+  const Message both = sent(two.message());
+  CHECK(equal(HashBitmap::part(Concatenation::from(both.payload).by_rank()[1].payload), part));
+  // Of a part that does not exist, or of more coordinates than there are bits.
+  WireBytes bytes = written(message);
+  bytes.header[8] = std::byte{3};
+  CHECK_THROWS_AS(static_cast<void>(read_back(bytes)), SimulationError);
+  bytes = written(message);
+  bytes.header[26] = std::byte{1};
+  CHECK_THROWS_AS(static_cast<void>(read_back(bytes)), SimulationError);
+}
+
+TEST_CASE("Blocks travel whole, with their numbers, and entries of value 0 arrive") {
+  const BlockSize size{.width = 4, .coordinates = 10};
+  const SparseVector entries = SparseVector::checked({{4, 0.0F}, {6, -1.5F}, {9, 2.0F}});
+  const Message message{
+      BlockBatch::of({.size = size,
+                      .blocks = {{.number = 1, .next = 2}, {.number = 2, .next = BlockBatch::kEnd}},
+                      .entries = entries}),
+      Words(4 + 2 + 2 * BlockBatch::kBlockHeader)};
+  const Message arrived = sent(message);
+  const BlockBatch::Content& content = BlockBatch::content(arrived.payload);
+  CHECK(content.size == size);
+  CHECK(content.blocks == BlockBatch::content(message.payload).blocks);
+  CHECK(equal(content.entries, entries));
+  const std::vector<std::uint32_t> words = words_of(written(message).data);
+  CHECK(words[0] == 1);
+  CHECK(words[1] == 2);
+  CHECK(std::bit_cast<float>(words[4]) == -1.5F);
+  CHECK(words[6] == 2);
+  CHECK(std::bit_cast<float>(words[9]) == 2.0F);
+  // Of blocks that the space does not have, or that are empty.
+  WireBytes bytes = written(message);
+  bytes.data[0] = std::byte{200};
+  CHECK_THROWS_AS(static_cast<void>(read_back(bytes)), SimulationError);
+  bytes = written(message);
+  bytes.header[28] = std::byte{0};
+  CHECK_THROWS_AS(static_cast<void>(read_back(bytes)), SimulationError);
 }
 
 TEST_CASE("Bytes that are cut off or changed are refused, or are another message") {

@@ -30,9 +30,9 @@ namespace {
 
 ClaimChecks all_checks() {
   ClaimChecks all = oktopk_claims();
-  for (const ClaimChecks& more :
-       {sparcml_claims(), exdyna_claims(), dragonn_claims(), powersgd_claims(), micro_claims(),
-        deft_claims(), sparseloco_claims()}) {
+  for (const ClaimChecks& more : {sparcml_claims(), exdyna_claims(), dragonn_claims(), zen_claims(),
+                                  spardl_claims(), omnireduce_claims(), powersgd_claims(),
+                                  micro_claims(), deft_claims(), sparseloco_claims()}) {
     all.insert(more.begin(), more.end());
   }
   return all;

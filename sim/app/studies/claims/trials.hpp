@@ -126,6 +126,9 @@ using ClaimChecks = std::map<std::string, ClaimCheck>;
 [[nodiscard]] ClaimChecks micro_claims();
 [[nodiscard]] ClaimChecks deft_claims();
 [[nodiscard]] ClaimChecks sparseloco_claims();
+[[nodiscard]] ClaimChecks zen_claims();
+[[nodiscard]] ClaimChecks spardl_claims();
+[[nodiscard]] ClaimChecks omnireduce_claims();
 
 /// The longest time that a rank spent in these phases together, in the reported iteration. The
 /// point must record its ranks.

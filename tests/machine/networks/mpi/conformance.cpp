@@ -132,7 +132,7 @@ void run(networks::MpiNetwork& mpi) {
        {"dense_ring", "dense_rabenseifner", "dense_ovlp", "dense_double_tree", "alltoall_bruck",
         "qsgd", "signsgd", "quantised_alltoall", "nccl_ring", "nccl_tree", "hierarchical_ring",
         "hierarchical_split_allgather", "topka", "oktopk", "exdyna", "ssar_recursive_double",
-        "dsar_split_allgather", "gtopk"}) {
+        "dsar_split_allgather", "gtopk", "zen", "spardl", "omnireduce"}) {
     const algorithms::SchemeInfo info = algorithms::find_scheme(name);
     if (info.restriction(ranks, large.components)) continue;
     const test::Case c{.ranks = ranks, .space = large, .k = 20'000, .full = true};

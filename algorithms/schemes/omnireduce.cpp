@@ -1,0 +1,460 @@
+#include "algorithms/schemes/omnireduce.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "algorithms/collectives/tags.hpp"
+#include "sim/core/base/random.hpp"
+#include "sim/core/gradient/block_batch.hpp"
+#include "sim/core/gradient/concatenation.hpp"
+
+namespace thinwire::algorithms {
+
+namespace {
+
+using Block = BlockBatch::Block;
+using Content = BlockBatch::Content;
+constexpr std::uint32_t kEnd = BlockBatch::kEnd;
+
+const std::string kBlockOption = "block";
+const std::string kStreamsOption = "streams";
+
+/// The blocks of a gradient, and which aggregator and stream each belongs to.
+class BlockPlan {
+ public:
+  explicit BlockPlan(const SchemeSetup& setup)
+      : ranks_(setup.ranks),
+        streams_(static_cast<std::uint32_t>(setup.options.integer(kStreamsOption))),
+        contiguous_(setup.options.flag("contiguous")) {
+    const std::int64_t granule = setup.space.granule;
+    size_.width =
+        static_cast<std::uint32_t>((setup.options.integer(kBlockOption) + granule - 1) / granule);
+    size_.coordinates = static_cast<std::uint32_t>(setup.space.coordinates());
+  }
+
+  [[nodiscard]] const BlockSize& size() const { return size_; }
+  [[nodiscard]] int aggregator_of(std::uint32_t block) const {
+    if (!contiguous_) return static_cast<int>(block % static_cast<std::uint32_t>(ranks_));
+    const std::uint32_t all = size_.count();
+    const auto ranks = static_cast<std::uint32_t>(ranks_);
+    const std::uint32_t longer = all % ranks * (all / ranks + 1);
+    if (block < longer) return static_cast<int>(block / (all / ranks + 1));
+    return static_cast<int>(all % ranks + (block - longer) / (all / ranks));
+  }
+  [[nodiscard]] std::uint32_t blocks_of(int aggregator) const {
+    return static_cast<std::uint32_t>(part_begin(size_.count(), ranks_, aggregator + 1) -
+                                      part_begin(size_.count(), ranks_, aggregator));
+  }
+  [[nodiscard]] std::uint32_t streams_of(int aggregator) const {
+    return std::min(streams_, blocks_of(aggregator));
+  }
+  /// The block at a place among those of its aggregator, and back.
+  [[nodiscard]] std::uint32_t block_at(int aggregator, std::uint32_t place) const {
+    if (!contiguous_) {
+      return static_cast<std::uint32_t>(aggregator) + static_cast<std::uint32_t>(ranks_) * place;
+    }
+    return static_cast<std::uint32_t>(part_begin(size_.count(), ranks_, aggregator)) + place;
+  }
+  [[nodiscard]] std::uint32_t stream_of(int aggregator, std::uint32_t block) const {
+    const std::uint32_t place =
+        contiguous_ ? block - block_at(aggregator, 0) : block / static_cast<std::uint32_t>(ranks_);
+    return place % streams_of(aggregator);
+  }
+
+ private:
+  int ranks_;
+  std::uint32_t streams_;
+  bool contiguous_;
+  BlockSize size_;
+};
+
+/// A non-zero block of a rank: its number, and its entries' positions in the selection.
+struct HeldBlock {
+  std::uint32_t number = 0;
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+};
+
+/// What a worker has to send to one aggregator.
+class WorkerSide {
+ public:
+  WorkerSide(const BlockPlan& plan, int aggregator)
+      : plan_(plan), aggregator_(aggregator), streams_(plan.streams_of(aggregator)) {
+    for (std::uint32_t stream = 0; stream < streams_.size(); ++stream) {
+      streams_[stream].wanted = plan.block_at(aggregator, stream);
+    }
+  }
+
+  /// Takes the next of the rank's non-zero blocks, in order of their numbers.
+  void add(const HeldBlock& block) {
+    streams_[plan_.stream_of(aggregator_, block.number)].held.push_back(block);
+  }
+  [[nodiscard]] bool active() const {
+    return std::ranges::any_of(streams_, [](const Stream& s) { return s.wanted != kEnd; });
+  }
+  /// The blocks that the aggregator asks for and this rank has; of the first round all.
+  [[nodiscard]] Content take(const SparseVector& selected, bool first_round) {
+    struct Sent {
+      Block block;
+      HeldBlock held;
+    };
+    std::vector<Sent> sent;
+    for (Stream& stream : streams_) {
+      const bool has =
+          stream.sent < stream.held.size() && stream.held[stream.sent].number == stream.wanted;
+      if (!has && !first_round) continue;
+      const HeldBlock held = has ? stream.held[stream.sent++] : HeldBlock{.number = stream.wanted};
+      const bool more = stream.sent < stream.held.size();
+      sent.push_back(
+          {{.number = held.number, .next = more ? stream.held[stream.sent].number : kEnd}, held});
+    }
+    std::ranges::sort(sent, {}, [](const Sent& one) { return one.block.number; });
+    Content content{.size = plan_.size()};
+    std::vector<Entry> entries;
+    for (const Sent& one : sent) {
+      content.blocks.push_back(one.block);
+      if (selected.is_statistical()) continue;
+      const auto of_block =
+          selected.entries().subspan(one.held.first, one.held.last - one.held.first);
+      entries.insert(entries.end(), of_block.begin(), of_block.end());
+    }
+    if (!selected.is_statistical()) {
+      content.entries = SparseVector::trusted(std::move(entries));
+    } else if (first_round) {
+      content.entries = selected;
+    }
+    return content;
+  }
+  /// Hears which blocks the aggregator asks for.
+  void hear(const Content& response) {
+    for (const Block& block : response.blocks) {
+      streams_[plan_.stream_of(aggregator_, block.number)].wanted = block.next;
+    }
+  }
+
+ private:
+  struct Stream {
+    std::uint32_t wanted = kEnd;
+    std::size_t sent = 0;
+    std::vector<HeldBlock> held = {};
+  };
+
+  const BlockPlan& plan_;
+  int aggregator_;
+  std::vector<Stream> streams_;
+};
+
+/// What an aggregator knows of all workers.
+class AggregatorSide {
+ public:
+  AggregatorSide(const BlockPlan& plan, int rank, int ranks)
+      : plan_(plan),
+        rank_(rank),
+        streams_(plan.streams_of(rank)),
+        nexts_(static_cast<std::size_t>(ranks), std::vector<std::uint32_t>(streams_, kEnd)),
+        wanted_(streams_) {
+    for (std::uint32_t stream = 0; stream < streams_; ++stream) {
+      wanted_[stream] = plan.block_at(rank, stream);
+    }
+    sends_.assign(nexts_.size(), streams_ > 0);
+  }
+
+  [[nodiscard]] bool active() const { return std::ranges::find(sends_, true) != sends_.end(); }
+  /// Whether a worker sends something in this round.
+  [[nodiscard]] const std::vector<bool>& sends() const { return sends_; }
+  void take(int worker, const Content& content) {
+    for (const Block& block : content.blocks) {
+      nexts_[static_cast<std::size_t>(worker)][plan_.stream_of(rank_, block.number)] = block.next;
+    }
+  }
+  /// The blocks of this round, and for each the smallest next one of all workers.
+  [[nodiscard]] std::vector<Block> finish_round() {
+    std::vector<Block> blocks;
+    sends_.assign(sends_.size(), false);
+    for (std::uint32_t stream = 0; stream < streams_; ++stream) {
+      if (wanted_[stream] == kEnd) continue;
+      std::uint32_t next = kEnd;
+      for (const auto& of_worker : nexts_) next = std::min(next, of_worker[stream]);
+      blocks.push_back({.number = wanted_[stream], .next = next});
+      wanted_[stream] = next;
+      if (next == kEnd) continue;
+      for (std::size_t worker = 0; worker < nexts_.size(); ++worker) {
+        if (nexts_[worker][stream] == next) sends_[worker] = true;
+      }
+    }
+    std::ranges::sort(blocks, {}, &Block::number);
+    return blocks;
+  }
+
+ private:
+  const BlockPlan& plan_;
+  int rank_;
+  std::uint32_t streams_;
+  std::vector<std::vector<std::uint32_t>> nexts_;  // [worker][stream]
+  std::vector<std::uint32_t> wanted_;              // [stream]
+  std::vector<bool> sends_;                        // [worker]
+};
+
+/// Messages by rank; none where nothing is sent or received.
+using Mail = std::vector<std::optional<Message>>;
+
+/// Sends to those ranks that there is a message for, and receives from those that send one.
+Task<Mail> exchange_mail(Communicator& comm, Mail out, std::vector<bool> from) {
+  const int rank = comm.rank().value();
+  const int size = comm.size();
+  std::vector<Request> requests;
+  std::vector<int> senders;  // of a request; -1: it is a send
+  for (int step = 1; step < size; ++step) {
+    const int source = (rank - step + size) % size;
+    const int target = (rank + step) % size;
+    if (from[static_cast<std::size_t>(source)]) {
+      requests.push_back(comm.irecv(Rank(source), kExchangeTag));
+      senders.push_back(source);
+    }
+    if (auto& message = out[static_cast<std::size_t>(target)]) {
+      requests.push_back(comm.isend(Rank(target), kExchangeTag, std::move(*message)));
+      senders.push_back(-1);
+    }
+  }
+  std::vector<Message> received = co_await comm.wait_all(requests);
+  Mail in(static_cast<std::size_t>(size));
+  for (std::size_t i = 0; i < senders.size(); ++i) {
+    if (senders[i] >= 0) in[static_cast<std::size_t>(senders[i])] = std::move(received[i]);
+  }
+  co_return in;
+}
+
+class OmniReduce final : public SparseCollective {
+ public:
+  explicit OmniReduce(const SchemeSetup& setup) : setup_(setup), plan_(setup) {}
+
+  Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
+                          int iteration) override {
+    const Selection selection =
+        co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
+    const SparseVector& selected = selection.selected;
+    accumulated = {};
+    if (setup_.ranks == 1) co_return Reduced{.sum = selected, .contributed = selected};
+    const int rank = comm.rank().value();
+    const Seconds finding = setup_.prices.scan.of(setup_.space.components);
+    if (finding > Seconds(0)) {
+      const auto phase = comm.phase("find_blocks");
+      co_await comm.compute(finding);
+    }
+    std::vector<WorkerSide> sides = sides_of(selected, random_bits(setup_.seed, rank, iteration));
+    AggregatorSide own(plan_, rank, setup_.ranks);
+    std::vector<Concatenation::Piece> responses;
+    Words sent;
+    for (bool first = true; std::ranges::any_of(sides, &WorkerSide::active); first = false) {
+      std::vector<bool> responding;
+      Mail requests;
+      for (WorkerSide& side : sides) {
+        responding.push_back(side.active());
+        requests.push_back(request_to(side, selected, first));
+      }
+      const std::optional<Message> mine = std::exchange(requests[at(rank)], {});
+      for (const auto& request : requests) sent += request ? request->words : Words(0);
+      Mail arrived;
+      {
+        const auto phase = comm.phase("push");
+        Task<Mail> task = exchange_mail(comm, std::move(requests), own.sends());
+        arrived = co_await std::move(task);
+        co_await comm.compute(adding(arrived));
+      }
+      arrived[at(rank)] = mine;
+      const bool responds = responding[at(rank)];
+      std::optional<Message> own_sums;
+      if (responds) own_sums = message_of(summed(own, arrived));
+      const auto phase = comm.phase("pull");
+      Task<Mail> task = exchange_mail(comm, Mail(arrived.size(), own_sums), std::move(responding));
+      Mail sums = co_await std::move(task);
+      sums[at(rank)] = own_sums;
+      for (int of = 0; of < setup_.ranks; ++of) {
+        if (!sums[at(of)]) continue;
+        sides[at(of)].hear(BlockBatch::content(sums[at(of)]->payload));
+        responses.push_back({Rank(of), std::move(*sums[at(of)])});
+      }
+    }
+    const Concatenation all = Concatenation::of(std::move(responses));
+    co_return Reduced{
+        .sum = joined(all), .contributed = selected, .gathered = all.message().words, .sent = sent};
+  }
+
+ private:
+  static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
+
+  /// The rank's non-zero blocks, by aggregator.
+  [[nodiscard]] std::vector<WorkerSide> sides_of(const SparseVector& selected,
+                                                 std::uint64_t key) const {
+    std::vector<WorkerSide> sides;
+    for (int aggregator = 0; aggregator < setup_.ranks; ++aggregator) {
+      sides.emplace_back(plan_, aggregator);
+    }
+    if (selected.size() == 0) return sides;
+    const std::uint32_t count = plan_.size().count();
+    std::vector<std::int64_t> cuts;
+    for (std::uint32_t block = 0; block <= count; ++block) {
+      cuts.push_back(plan_.size().begin(block));
+    }
+    const std::vector<std::uint32_t> positions = selected.positions_of(cuts);
+    const std::vector<bool> drawn =
+        selected.is_statistical() ? drawn_blocks(positions, key) : std::vector<bool>();
+    for (std::uint32_t block = 0; block < count; ++block) {
+      const bool held =
+          drawn.empty() ? positions[block] != positions[block + 1] : bool{drawn[block]};
+      if (!held) continue;
+      sides[at(plan_.aggregator_of(block))].add(
+          {.number = block, .first = positions[block], .last = positions[block + 1]});
+    }
+    return sides;
+  }
+
+  /// Which blocks of a statistical selection are not zero. It knows how many entries some blocks
+  /// have together; each of them is in any of these blocks alike.
+  [[nodiscard]] static std::vector<bool> drawn_blocks(const std::vector<std::uint32_t>& positions,
+                                                      std::uint64_t key) {
+    constexpr std::size_t kTogether = 16;
+    const std::size_t count = positions.size() - 1;
+    std::vector<bool> drawn(count);
+    for (std::size_t first = 0; first < count; first += kTogether) {
+      const std::size_t last = std::min(count, first + kTogether);
+      const double entries = positions[last] - positions[first];
+      const double others = 1 - 1 / static_cast<double>(last - first);
+      const double share = 1 - std::pow(others, entries);
+      for (std::size_t block = first; block < last; ++block) {
+        drawn[block] = to_unit(random_bits(key, block)) < share;
+      }
+    }
+    return drawn;
+  }
+
+  /// The message to an aggregator in this round, if there is one.
+  [[nodiscard]] std::optional<Message> request_to(WorkerSide& side, const SparseVector& selected,
+                                                  bool first_round) const {
+    if (!side.active()) return std::nullopt;
+    Content content = side.take(selected, first_round);
+    if (content.blocks.empty()) return std::nullopt;
+    return message_of(std::move(content));
+  }
+
+  [[nodiscard]] Message message_of(Content content) const {
+    std::int64_t words = 0;
+    for (const Block& block : content.blocks) {
+      words += BlockBatch::kBlockHeader +
+               setup_.space.component(content.size.begin(block.number + 1)) -
+               setup_.space.component(content.size.begin(block.number));
+    }
+    return {BlockBatch::of(std::move(content)), Words(words)};
+  }
+
+  /// The time to add the values of the other ranks' blocks.
+  [[nodiscard]] Seconds adding(const Mail& arrived) const {
+    double values = 0;
+    for (const auto& message : arrived) {
+      if (!message) continue;
+      const auto blocks =
+          static_cast<std::int64_t>(BlockBatch::content(message->payload).blocks.size());
+      values += static_cast<double>(message->words.value() - BlockBatch::kBlockHeader * blocks);
+    }
+    return setup_.gamma.word * values;
+  }
+
+  /// The sums of this round's blocks, and what the aggregator asks for next.
+  [[nodiscard]] Content summed(AggregatorSide& own, const Mail& arrived) const {
+    std::vector<SparseVector> parts;
+    std::vector<Message> inputs;
+    for (int worker = 0; worker < setup_.ranks; ++worker) {
+      if (!arrived[at(worker)]) continue;
+      const Content& content = BlockBatch::content(arrived[at(worker)]->payload);
+      own.take(worker, content);
+      parts.push_back(content.entries);
+      inputs.push_back(content.entries.message(setup_.space));
+    }
+    // Statistical selections come whole to each aggregator, which has their sum in common with the
+    // others.
+    const bool statistical = std::ranges::any_of(parts, &SparseVector::is_statistical);
+    const auto add = [&] { return thinwire::sum(parts).message(setup_.space); };
+    const Message sum = statistical ? setup_.shared->once("sum of selections", inputs, add) : add();
+    return {.size = plan_.size(),
+            .blocks = own.finish_round(),
+            .entries = SparseVector::from(sum.payload)};
+  }
+
+  /// All sums, joined once for all ranks.
+  [[nodiscard]] SparseVector joined(const Concatenation& all) const {
+    const std::array inputs{all.message()};
+    const Message result = setup_.shared->once("blocks joined", all.contents(), inputs, [&] {
+      std::vector<SparseVector> parts;
+      for (const Concatenation::Piece& piece : all.in_order()) {
+        parts.push_back(BlockBatch::content(piece.message.payload).entries);
+      }
+      const auto whole = std::ranges::find_if(parts, &SparseVector::is_statistical);
+      return (whole != parts.end() ? *whole : thinwire::sum(parts)).message(setup_.space);
+    });
+    return SparseVector::from(result.payload);
+  }
+
+  const SchemeSetup& setup_;
+  BlockPlan plan_;
+};
+
+Cost omnireduce_cost(const CostInput& in) {
+  if (in.ranks == 1) return {};
+  const double p = in.ranks;
+  const auto n = static_cast<double>(in.n);
+  const auto granule = static_cast<double>(in.granule);
+  const auto block = static_cast<double>(in.options->integer(kBlockOption));
+  const double width = granule * std::ceil(block / granule);
+  const double blocks = std::ceil(std::ceil(n / width) / p);  // of an aggregator, at most
+  const double streams = std::min(blocks, static_cast<double>(in.options->integer(kStreamsOption)));
+  const double others = (p - 1) / p;
+  const double sent = std::min(n, width * in.most());
+  const double summed = std::min(n, width * in.most() * p);
+  Cost cost;
+  cost.counted.low = {2 * (p - 1), 2 * in.least() * others, 0};
+  cost.counted.high = {2 * (p - 1) * std::ceil(blocks / streams), (sent + summed) * others,
+                       sent * others};
+  // All blocks of an aggregator, and in each round as many as it has streams.
+  const double values = (p - 1) * (blocks + streams) * width;
+  const double words = (p - 1) * (blocks + streams) * (width + BlockBatch::kBlockHeader);
+  cost.added.low.words = 0;
+  cost.added.high = {0, std::max(0.0, 2 * words - cost.counted.high.words),
+                     std::max(0.0, values - cost.counted.high.reduced)};
+  return cost;
+}
+
+}  // namespace
+
+SchemeInfo omnireduce_scheme() {
+  const std::string rounds = "ceil(ceil(n/block)/P/streams)";
+  return {.name = "omnireduce",
+          .summary = "non-zero blocks to aggregators on the ranks, which ask for the next ones",
+          .source = "OmniReduce (SIGCOMM 2021), published code",
+          .paper = {.latency = "2 (P-1)",
+                    .words = "2k (P-1)/P",
+                    .words_high = "(min(n, block k) + min(n, block k P)) (P-1)/P",
+                    .latency_high = "2 (P-1) max(1, " + rounds + ")",
+                    .reduced_high = "min(n, block k) (P-1)/P"},
+          .added = "headers of blocks; first blocks that are zero; uneven aggregators",
+          .options = {{.name = kBlockOption,
+                       .fallback = std::int64_t{256},
+                       .minimum = 1,
+                       .help = "components of a block, rounded up to whole granules"},
+                      {.name = kStreamsOption,
+                       .fallback = std::int64_t{256},
+                       .minimum = 1,
+                       .help = "blocks that an aggregator has in flight, one of each stream"},
+                      {"contiguous", false, 0,
+                       "an aggregator has consecutive blocks; false: every P-th, as published"}},
+          .run_cost = omnireduce_cost,
+          .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
+            return std::make_unique<OmniReduce>(setup);
+          }};
+}
+
+}  // namespace thinwire::algorithms

@@ -1,0 +1,214 @@
+#include "algorithms/schemes/zen.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "algorithms/collectives/direct_exchange.hpp"
+#include "sim/core/gradient/concatenation.hpp"
+#include "sim/core/gradient/hash_bitmap.hpp"
+#include "sim/core/gradient/hash_parts.hpp"
+#include "sim/core/gradient/numbers.hpp"
+
+namespace thinwire::algorithms {
+
+namespace {
+
+/// The memory of Algorithm 1 in entries of the selection (section 5.2): r1 = 2 and r2 = r1 / 10.
+constexpr double kHashMemory = 2.2;
+
+/// Sends part i of a selection to rank i, and takes the parts that are for this rank.
+class Push final : public Exchange {
+ public:
+  Push(std::vector<SparseVector> parts, Rank own, const SchemeSetup& setup)
+      : parts_(std::move(parts)), setup_(setup) {
+    received_.push_back(parts_[static_cast<std::size_t>(own.value())]);
+  }
+
+  [[nodiscard]] Message outgoing(Rank to) override {
+    return parts_[static_cast<std::size_t>(to.value())].message(setup_.space);
+  }
+  [[nodiscard]] Seconds incoming(Rank /*from*/, Message message) override {
+    received_.push_back(SparseVector::from(message.payload));
+    const std::int64_t values = message.words.value() / 2;
+    return setup_.gamma.entry * static_cast<double>(values);
+  }
+
+  [[nodiscard]] SparseVector sum() const { return thinwire::sum(received_); }
+
+ private:
+  std::vector<SparseVector> parts_;
+  std::vector<SparseVector> received_;
+  const SchemeSetup& setup_;
+};
+
+/// Sends the same message to all other ranks, and takes theirs.
+class Pull final : public Exchange {
+ public:
+  Pull(Rank own, const Message& mine) : mine_(mine) { pieces_.push_back({own, mine}); }
+
+  [[nodiscard]] Message outgoing(Rank /*to*/) override { return mine_; }
+  [[nodiscard]] Seconds incoming(Rank from, Message message) override {
+    pieces_.push_back({from, std::move(message)});
+    return Seconds(0);
+  }
+
+  [[nodiscard]] Concatenation pieces() && { return Concatenation::of(std::move(pieces_)); }
+
+ private:
+  Message mine_;
+  std::vector<Concatenation::Piece> pieces_;
+};
+
+/// The number of components of each part by hash of the space.
+Numbers components_by_hash(const SchemeSetup& setup) {
+  const Fingerprint what{static_cast<std::uint64_t>(setup.ranks),
+                         static_cast<std::uint64_t>(setup.space.components)};
+  const Message shared = setup.shared->once("components by hash", what, {}, [&] {
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(setup.ranks));
+    const std::int64_t end = setup.space.coordinates();
+    for (std::int64_t coordinate = 0; coordinate < end; ++coordinate) {
+      const std::uint32_t part = part_by_hash(static_cast<std::uint32_t>(coordinate), setup.ranks);
+      counts[part] += setup.space.width(coordinate);
+    }
+    return Numbers(std::move(counts)).message();
+  });
+  return Numbers::from(shared.payload);
+}
+
+class Zen final : public SparseCollective {
+ public:
+  explicit Zen(const SchemeSetup& setup) : setup_(setup) {}
+
+  Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
+                          int iteration) override {
+    const Selection selection =
+        co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
+    const SparseVector& selected = selection.selected;
+    const bool statistical = accumulated.is_statistical();
+    accumulated = {};
+    if (setup_.ranks == 1) co_return Reduced{.sum = selected, .contributed = selected};
+    co_await work(comm, "hashing", hashing(components_of(selected)));
+    SparseVector part;
+    {
+      const auto phase = comm.phase("push");
+      Push push(parts_by_hash(selected, setup_.ranks), comm.rank(), setup_);
+      co_await direct_exchange(comm, push, {});
+      part = push.sum();
+    }
+    const std::int64_t indexes = indexes_of(comm.rank(), statistical);
+    co_await work(comm, "encoding", setup_.prices.scan.of(indexes));
+    const Concatenation all = co_await pull(comm, part, indexes);
+    const SparseVector sum = joined(all);
+    co_await work(comm, "decoding",
+                  setup_.prices.compare.of(setup_.space.components) +
+                      setup_.prices.scatter.of(components_of(sum)));
+    co_return Reduced{.sum = sum, .contributed = selected, .gathered = all.message().words};
+  }
+
+ private:
+  static Task<void> work(Communicator& comm, const char* name, Seconds cost) {
+    if (cost == Seconds(0)) co_return;
+    const auto phase = comm.phase(name);
+    co_await comm.compute(cost);
+  }
+
+  [[nodiscard]] std::int64_t components_of(const SparseVector& vector) const {
+    return static_cast<std::int64_t>(vector.size()) * setup_.space.granule;
+  }
+
+  [[nodiscard]] Seconds hashing(std::int64_t selected) const {
+    const double memory = kHashMemory * static_cast<double>(selected);
+    return SelectionWork{.hashed = selected, .prefix_summed = std::llround(memory)}.cost(
+        setup_.prices);
+  }
+
+  /// The components whose index hashes to a rank. The statistical model does not look at each: the
+  /// parts differ by the square root of their size.
+  [[nodiscard]] std::int64_t indexes_of(Rank rank, bool statistical) {
+    const std::int64_t n = setup_.space.components;
+    if (statistical) {
+      return part_begin(n, setup_.ranks, rank.value() + 1) -
+             part_begin(n, setup_.ranks, rank.value());
+    }
+    if (!indexes_) indexes_ = components_by_hash(setup_);
+    return (*indexes_)[static_cast<std::size_t>(rank.value())];
+  }
+
+  Task<Concatenation> pull(Communicator& comm, SparseVector part, std::int64_t indexes) const {
+    const auto phase = comm.phase("pull");
+    const HashBitmap::Place place{
+        .part = static_cast<std::uint32_t>(comm.rank().value()),
+        .parts = static_cast<std::uint32_t>(setup_.ranks),
+        .coordinates = static_cast<std::uint32_t>(setup_.space.coordinates())};
+    const std::int64_t words = components_of(part) + HashBitmap::words(indexes);
+    Pull exchange(comm.rank(), {HashBitmap::of(std::move(part), place), Words(words)});
+    co_await direct_exchange(comm, exchange, {});
+    co_return std::move(exchange).pieces();
+  }
+
+  /// The sum that all ranks have received, made once for all of them.
+  [[nodiscard]] SparseVector joined(const Concatenation& all) const {
+    const std::array inputs{all.message()};
+    const Message result = setup_.shared->once("joined by hash", all.contents(), inputs, [&] {
+      std::vector<SparseVector> parts;
+      for (const Message& piece : all.by_rank()) parts.push_back(HashBitmap::part(piece.payload));
+      return joined_by_hash(parts).message(setup_.space);
+    });
+    return SparseVector::from(result.payload);
+  }
+
+  const SchemeSetup& setup_;
+  std::optional<Numbers> indexes_;
+};
+
+/// The most that one of P parts by hash holds above its share of so many elements: eight standard
+/// deviations, and eight elements for the tail where the share is small.
+double above_share(double elements, double ranks, double granule) {
+  const double share = elements / granule / ranks;
+  return granule * std::min(elements / granule - share, 8 * std::sqrt(share) + 8);
+}
+
+Cost zen_cost(const CostInput& in) {
+  if (in.ranks == 1) return {};
+  const double p = in.ranks;
+  const auto n = static_cast<double>(in.n);
+  const auto granule = static_cast<double>(in.granule);
+  const double others = (p - 1) / p;
+  const double messages = 2 * (p - 1);
+  const double most = std::min(in.most() * p, n + granule);
+  const double bitmaps = n / 32 * others;
+  Cost cost;
+  cost.counted.low = {messages, 3 * in.least() * others + bitmaps, 0};
+  // Two ranks whose selections hash to themselves exchange nothing in the push.
+  if (in.ranks == 2) cost.added.low.words = -in.least() / 2;
+  cost.counted.high = {messages, (2 * in.most() + most) * others + bitmaps, 0};
+  const double pushed = (p - 1) * above_share(in.most(), p, granule);
+  const double pulled =
+      (p - 1) * (above_share(most, p, granule) + above_share(n + granule, p, granule) / 32 + 1);
+  cost.added.high = {0, 2 * pushed + pulled, pushed};
+  return cost;
+}
+
+}  // namespace
+
+SchemeInfo zen_scheme() {
+  return {.name = "zen",
+          .summary = "parts by a hash of the index to all ranks, sums back with a hash bitmap",
+          .source = "ZEN (OSDI 2025), Balanced Parallelism: Equation 1, Algorithms 1-2",
+          .paper = {.latency = "2 (P-1)",
+                    .words = "(3k + n/32) (P-1)/P",
+                    .words_high = "(2k + min(k P, n) + n/32) (P-1)/P",
+                    .reduced_high = "k (P-1)/P"},
+          .added = "parts by hash are not quite even; whole words of bitmaps",
+          .run_cost = zen_cost,
+          .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
+            return std::make_unique<Zen>(setup);
+          }};
+}
+
+}  // namespace thinwire::algorithms

@@ -1,0 +1,145 @@
+// The claims of ZEN (OSDI 2025): 16 machines of 8 V100 with NVLink, 25 Gb/s between them.
+//
+// The GPUs of a machine split the gradient (ReduceScatter, or tensor parallelism with the language
+// models) and share the wire, so the machines are ranks that synchronise all of it, on the α-β
+// machine. No profile of these models is shipped: BERT's stands for the two language models, at their
+// density, and what depends on the natural sparsity of LSTM, DeepFM and NMT is not simulated.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "algorithms/sparsifiers/sparsifier.hpp"
+#include "sim/app/studies/claims/trials.hpp"
+#include "sim/core/kernel/wire_format.hpp"
+#include "sim/machine/workloads/device.hpp"
+
+namespace thinwire::studies {
+
+namespace {
+
+constexpr int kZenMachines = 16;
+constexpr double kTopShare = 0.05;  // DGC's, for the language models
+constexpr double kZenBytesPerSecond = 25e9 / 8;
+
+/// A scheme among the machines, with gradients as BERT's.
+Json zen_point(const Trials& trials, const std::string& scheme, double density, int ranks) {
+  return {{"scheme", scheme},
+          {"ranks", ranks},
+          {"density", density},
+          {"machine",
+           {{"alpha_s", trials.assumed("zen.alpha_s")},
+            {"beta_s_per_word", static_cast<double>(kWordBytes) / kZenBytesPerSecond}}},
+          {"input", {{"profile", "bert"}, {"statistical", true}}}};
+}
+
+/// The seconds that a V100 takes to hash so many entries and to compact them (Algorithm 1).
+double hashing_on_v100(std::int64_t entries) {
+  const algorithms::SelectionWork work{
+      .hashed = entries, .prefix_summed = std::llround(2.2 * static_cast<double>(entries))};
+  return work.cost(workloads::read_device(workloads::device_file("v100")).prices(false)).value();
+}
+
+double density_of_sum(const experiment::Row& row) {
+  return static_cast<double>(row.outcome->result_components) /
+         static_cast<double>(row.point.space.components);
+}
+
+/// The density of the sum of selections that are drawn evenly.
+double drawn_evenly(double density, int ranks) { return 1 - std::pow(1 - density, ranks); }
+
+/// The communication speedup over a ring allreduce.
+double zen_speedup(Trials& trials, const std::string& scheme) {
+  const experiment::Row& row = trials.run(zen_point(trials, scheme, kTopShare, kZenMachines));
+  const double hashed = kTopShare * static_cast<double>(row.point.space.components);
+  const double dense =
+      trials.outcome(zen_point(trials, "dense_ring", kTopShare, kZenMachines)).time().value();
+  return dense / (row.outcome->time().value() + hashing_on_v100(std::llround(hashed)));
+}
+
+void llm(Trials& trials, ClaimPage& page) {
+  const double union_density = drawn_evenly(kTopShare, kZenMachines);
+  const double null = 2 / (2 * kTopShare + union_density + 1.0 / 32);
+  for (const char* model : {"opt_2.7b", "gemma2_2b"}) {
+    page.number(model, fmt::format("/values/{}", model), zen_speedup(trials, "zen"),
+                Basis::predicted, "BERT's profile at 5%")
+        .against("formula, selections drawn evenly", null);
+  }
+  const double sparcml = zen_speedup(trials, "ssar_recursive_double");
+  page.order("faster than SparCML, which is slower than dense allreduce in some cases",
+             zen_speedup(trials, "zen") > sparcml && sparcml < 1,
+             fmt::format("{:.3g} and {:.3g} times dense", zen_speedup(trials, "zen"), sparcml));
+}
+
+void densification(Trials& trials, ClaimPage& page) {
+  const double density = page.paper("/density");
+  const int ranks = static_cast<int>(page.paper("/ranks"));
+  page.number("density of the sum", "/value",
+              density_of_sum(trials.run(zen_point(trials, "zen", density, ranks))),
+              Basis::predicted, "BERT's profile, which is of top-k; the paper's is of embeddings")
+      .against("selections drawn evenly", drawn_evenly(density, ranks));
+}
+
+void hashing(Trials& /*trials*/, ClaimPage& page) {
+  const double entries = page.paper("/components") * page.paper("/density");
+  const double by_dragonn = 13.2 * page.paper("/components") * kWordBytes / 512e6;
+  page.number("Algorithm 1, ms", "/value", 1e3 * hashing_on_v100(std::llround(entries)))
+      .against("DRAGONN's encoding, by size", by_dragonn);
+}
+
+void baseline(Trials& trials, ClaimPage& page) {
+  Json point = zen_point(trials, "dense_ring", kTopShare, kZenMachines);
+  point["components"] = static_cast<std::int64_t>(page.paper("/components"));
+  const double speedup = page.paper("/speedup");
+  page.stated("AllReduce by its saving and its speedup, ms",
+              page.paper("/saving_ms") / (1 - 1 / speedup),
+              1e3 * trials.outcome(point).time().value())
+      .against("all bytes twice over the wire",
+               1e3 * 2 * kWordBytes * page.paper("/components") / kZenBytesPerSecond);
+  page.not_simulated("zen", "no profile of DeepFM's embeddings: their overlap is not known");
+}
+
+void imbalance(Trials& trials, ClaimPage& page) {
+  const auto ratio = [&](const char* scheme, const char* phase) {
+    Json point = zen_point(trials, scheme, kTopShare, kZenMachines);
+    point["record"] = {{"ranks", true}};
+    double most = 0;
+    double sum = 0;
+    for (const experiment::RankPhase& of : trials.outcome(point).by_rank) {
+      if (of.phase != phase) continue;
+      const auto words = static_cast<double>(of.traffic.words_received.value());
+      most = std::max(most, words);
+      sum += words;
+    }
+    return most * kZenMachines / sum;
+  };
+  page.at_most("push, received by a rank over the mean", "/hi", ratio("zen", "push"),
+               Basis::predicted, "BERT's profile, 16 ranks")
+      .against("equal regions of indexes", ratio("ssar_split_allgather", "split_and_reduce"));
+}
+
+void bitmap(Trials& /*trials*/, ClaimPage& page) {
+  page.number("MB of a hash bitmap", "/values/hash_bitmap", page.paper("/values/tensor") / 32,
+              Basis::formula);
+  page.number("MB of 16 bitmaps of all indexes", "/values/bitmaps",
+              kZenMachines * page.paper("/values/tensor") / 32, Basis::formula);
+  page.order("at a density of 95% it is shorter than the dense tensor", 0.95 + 1.0 / 32 < 1,
+             fmt::format("{:.3g} of it", 0.95 + 1.0 / 32), Basis::formula);
+}
+
+void nmt(Trials& /*trials*/, ClaimPage& page) {
+  page.not_simulated("", "no profile of NMT's embeddings: their overlap is not known");
+}
+
+}  // namespace
+
+ClaimChecks zen_claims() {
+  return {{"zen.comm.llm", llm},        {"zen.densification", densification},
+          {"zen.hashing", hashing},     {"zen.baseline", baseline},
+          {"zen.imbalance", imbalance}, {"zen.bitmap", bitmap},
+          {"zen.nmt.128", nmt}};
+}
+
+}  // namespace thinwire::studies

@@ -1,0 +1,67 @@
+// Blocks of consecutive components, sent whole where one of them is not zero, each with the number of
+// the block that its stream goes on with (OmniReduce, SIGCOMM 2021).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "sim/core/gradient/sparse_vector.hpp"
+#include "sim/core/kernel/message.hpp"
+
+namespace thinwire::inline gradient {
+
+/// The division of a space into blocks of so many coordinates each, of which the last may be shorter.
+struct BlockSize {
+  std::uint32_t width = 1;
+  std::uint32_t coordinates = 0;  ///< of the space
+
+  [[nodiscard]] std::uint32_t begin(std::uint32_t block) const {
+    const std::uint64_t at = std::uint64_t{block} * width;
+    return at < coordinates ? static_cast<std::uint32_t>(at) : coordinates;
+  }
+  [[nodiscard]] std::uint32_t count() const {
+    return static_cast<std::uint32_t>((std::uint64_t{coordinates} + width - 1) / width);
+  }
+  friend bool operator==(const BlockSize&, const BlockSize&) = default;
+};
+
+/// An immutable, shared list of blocks, in order of their numbers.
+class BlockBatch {
+ public:
+  /// The stream of a block has no further one.
+  static constexpr std::uint32_t kEnd = std::numeric_limits<std::uint32_t>::max();
+
+  struct Block {
+    std::uint32_t number = 0;
+    std::uint32_t next = kEnd;
+
+    friend bool operator==(const Block&, const Block&) = default;
+  };
+  /// The entries of the blocks; in the statistical model those of all blocks that follow, too.
+  struct Content {
+    BlockSize size = {};
+    std::vector<Block> blocks = {};
+    SparseVector entries = {};
+  };
+
+  /// The words in front of a block's values: its number and the next one's.
+  static constexpr std::int64_t kBlockHeader = 2;
+
+  [[nodiscard]] static Payload of(Content content);
+  /// Whether a payload is such a list.
+  [[nodiscard]] static bool holds(const Payload& payload);
+  [[nodiscard]] static const Content& content(const Payload& payload);
+
+  /// For each block its number, the next one's and its values. A component without an entry is a
+  /// zero with a sign, so that an entry of value 0 arrives. And back: throws SimulationError when the
+  /// words are no such blocks.
+  [[nodiscard]] static std::vector<std::uint32_t> encoded(const Payload& payload);
+  [[nodiscard]] static Content decoded(const std::vector<std::uint32_t>& words, std::size_t blocks,
+                                       BlockSize size);
+
+ private:
+  struct BatchBody;
+};
+
+}  // namespace thinwire::inline gradient
