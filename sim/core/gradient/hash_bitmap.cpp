@@ -19,7 +19,7 @@ struct HashBitmap::BitmapBody final : Body {
 
 namespace {
 
-constexpr std::size_t kWordBits = 32;
+constexpr std::size_t kSlotsPerWord = 32;
 
 const std::vector<std::uint32_t>& coordinates_of(HashBitmap::Place place) {
   return coordinates_by_hash(place.coordinates, static_cast<int>(place.parts))[place.part];
@@ -58,7 +58,7 @@ std::vector<std::uint32_t> HashBitmap::encoded(const Payload& payload) {
       throw SimulationError(
           fmt::format("coordinate {} is not of the part of a hash bitmap", entry.coordinate));
     }
-    result[at / kWordBits] |= std::uint32_t{1} << (at % kWordBits);
+    result[at / kSlotsPerWord] |= std::uint32_t{1} << (at % kSlotsPerWord);
     result.push_back(std::bit_cast<std::uint32_t>(entry.value));
   }
   return result;
@@ -74,7 +74,8 @@ SparseVector HashBitmap::decoded(const std::vector<std::uint32_t>& words, std::s
   std::size_t value = bitmap;
   for (std::size_t word = 0; word < bitmap && word < words.size(); ++word) {
     for (std::uint32_t bits = words[word]; bits != 0; bits &= bits - 1) {
-      const std::size_t at = word * kWordBits + static_cast<std::size_t>(std::countr_zero(bits));
+      const std::size_t at =
+          word * kSlotsPerWord + static_cast<std::size_t>(std::countr_zero(bits));
       if (at >= coordinates.size() || value >= words.size()) break;
       entries.push_back({coordinates[at], std::bit_cast<float>(words[value++])});
     }
