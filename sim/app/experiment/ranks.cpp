@@ -199,6 +199,7 @@ algorithms::SchemeSetup PointRanks::make_setup(const Machine& machine) {
       .alpha = machine.alpha,
       .beta_per_word = machine.beta_per_word,
       .node = machine.node,
+      .switches = machine.switches,
       .seed = point_.seed,
       .tensors = training_ && point_.tensors.empty() ? training_->tensors : point_.tensors};
 

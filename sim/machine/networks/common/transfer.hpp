@@ -4,6 +4,7 @@
 #include "sim/core/base/units.hpp"
 #include "sim/core/kernel/communicator.hpp"
 #include "sim/machine/networks/common/mailbox.hpp"
+#include "sim/machine/networks/common/switch_sums.hpp"
 
 namespace thinwire::networks {
 
@@ -21,6 +22,8 @@ struct alignas(64) Transfer {
   Words words;
   SlotIndex send;
   SlotIndex receive;
+  SumIndex sum = kNoSum;  ///< a flow of a collective in switches, of its member `from`
+  bool upwards = false;   ///< such a flow: to the switches; else back from them
   double posted;
   double departed;
   double latency;        ///< of its minimal route
