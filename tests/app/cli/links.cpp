@@ -115,9 +115,9 @@ TEST_CASE("dense_auto takes the switches of a node for long gradients, as NCCL's
         platform + " --sizes " + size);
     return std::string(nlohmann::json::parse(ended.out)["result"]["phases"][0]["name"]);
   };
-  CHECK(phase("dgx_h100_nvls", "64K") == "tree_ll");
+  CHECK(phase("dgx_h100_nvls", "64K") == "ring_ll");
   CHECK(phase("dgx_h100_nvls", "64M") == "in_switches");
-  CHECK(phase("dgx_h100", "64M") == "ring_ll128");
+  CHECK(phase("dgx_h100", "64M") == "ring_simple");
 }
 
 TEST_CASE("Hierarchical schemes take the ranks of a node from the platform") {
