@@ -59,7 +59,8 @@ InNetworkPlan plan_for(const Options& options, int ranks, std::int64_t words, in
 
 /// The same result for all members.
 std::vector<Message> for_all(std::size_t members, const Message& result) {
-  return std::vector<Message>(members, result);
+  std::vector<Message> all(members, result);
+  return all;
 }
 
 class InNetwork final : public Scheme {
@@ -239,8 +240,12 @@ Interval step_terms(const InNetworkPlan& plan, const CostInput& in, std::int64_t
   return all;
 }
 
-Cost in_network_cost(const CostInput& in) {
-  if (in.ranks == 1) return {.paper = {}, .counted = {}, .added = {}, .exact = true};
+Cost in_network_cost(const CostInput& given) {
+  if (given.ranks == 1) return {.paper = {}, .counted = {}, .added = {}, .exact = true};
+  CostInput in = given;
+  // Without a platform: switches as fast as the ports.
+  if (!in.switches.any())
+    in.switches.network = ReducingSwitch{.bandwidth = HUGE_VAL, .latency = {}};
   const InNetworkPlan plan = plan_for(*in.options, in.ranks, in.dense_words(), in.node, in.switches,
                                       in.alpha, in.beta_per_word);
   const int rails = plan.nodes.rails();
@@ -270,8 +275,8 @@ Cost in_network_cost(const CostInput& in) {
 
 Seconds in_network_tuner_time(const ReducingSwitches& switches, Nodes nodes, std::int64_t words,
                               Seconds beta_per_word) {
-  constexpr Seconds kInNode(25e-6);
-  constexpr Seconds kBetween(18e-6);
+  constexpr Seconds kNvlinkLatency(25e-6);
+  constexpr Seconds kNetworkLatency(18e-6);
   const bool several = nodes.count > 1;
   if (!switches.node || nodes.size == 1 || (several && !switches.network)) {
     return Seconds(std::numeric_limits<double>::infinity());
@@ -283,7 +288,7 @@ Seconds in_network_tuner_time(const ReducingSwitches& switches, Nodes nodes, std
   const double g = nodes.size;
   double time = n * (1 + 1 / g) * per_word(*switches.node);
   if (several) time = std::max(time, n / g * per_word(*switches.network));
-  return kInNode + (several ? kBetween : Seconds(0)) + Seconds(time);
+  return kNvlinkLatency + (several ? kNetworkLatency : Seconds(0)) + Seconds(time);
 }
 
 SchemeInfo in_network_scheme() {
