@@ -98,6 +98,24 @@ TEST_CASE("Sums in NVSwitches take what NCCL's NVLS is measured to take, on 4 to
   }
 }
 
+TEST_CASE("NCCL's rings between nodes take what they are measured to take") {
+  // busbw in GB/s: github.com/NVIDIA/nccl, issue 812, eight NICs of 25 GB/s; NVIDIA/nccl-tests,
+  // issue 290, 46 to 48 GB/s of each of eight NICs of 50 GB/s; docs/links.md.
+  struct Measured {
+    const char* platform;
+    int gpus;
+    double busbw;
+  };
+  for (const auto& [platform, gpus, measured] :
+       {Measured{"nvlink_ib", 32, 192}, {"dgx_h100", 16, 376}}) {
+    CAPTURE(platform);
+    const auto times = times_on_nodes(platform, "nccl_ring --sizes 1G -P " + std::to_string(gpus));
+    const double bytes = 1 << 30;
+    const double busbw = bytes / times.at({"nccl_ring", 1 << 28}) * 2 * (gpus - 1) / gpus / 1e9;
+    CHECK(busbw == doctest::Approx(measured).epsilon(0.15));
+  }
+}
+
 TEST_CASE("Sums in switches are refused in one line where no switch sums") {
   for (const char* place :
        {"links --platform dgx_h100", "smpi --platform dgx_h100_nvls", "alphabeta", "counting"}) {

@@ -281,15 +281,15 @@ class SharedLinksLoop final : public EventLoop {
                             .strand = strand,
                             .eager = false,
                             .released = true,
+                            .upwards = upwards,
                             .words = words,
                             .send = kNoSlot,
                             .receive = sum.slots[at],
-                            .sum = index,
-                            .upwards = upwards,
                             .posted = sum.begins,
                             .departed = sum.begins,
                             .latency = begins - sum.begins,
-                            .extra_latency = 0};
+                            .extra_latency = 0,
+                            .sum = index};
         events_.push(begins, first_transfer_ + flow);
       }
     }

@@ -17,17 +17,17 @@ struct alignas(64) Transfer {
   Rank to;
   Tag tag;
   Strand strand;
-  bool eager;     ///< begins before its receive is posted
-  bool released;  ///< may depart, because it is eager or its receive is posted
+  bool eager;            ///< begins before its receive is posted
+  bool released;         ///< may depart, because it is eager or its receive is posted
+  bool upwards = false;  ///< of a collective in switches: to the switches; else back from them
   Words words;
   SlotIndex send;
   SlotIndex receive;
-  SumIndex sum = kNoSum;  ///< a flow of a collective in switches, of its member `from`
-  bool upwards = false;   ///< such a flow: to the switches; else back from them
   double posted;
   double departed;
-  double latency;        ///< of its minimal route
-  double extra_latency;  ///< latency of its path in addition to `latency`
+  double latency;         ///< of its minimal route
+  double extra_latency;   ///< latency of its path in addition to `latency`
+  SumIndex sum = kNoSum;  ///< the collective in switches that it is a flow of, of member `from`
 };
 
 }  // namespace thinwire::networks
