@@ -112,7 +112,7 @@ class ByLayer final : public Scheme {
   static Task<void> copy_layer(Communicator& strand, const Layer& layer, const Reduced& part,
                                const WorkPrices& prices) {
     const auto phase = strand.phase("copy");
-    const Words sent = std::max(part.sent, Words(2 * part.selection.sent));
+    const Words sent = std::max(part.sent, layer.setup->space.entry_words(part.selection.sent));
     const Words received = std::max(part.gathered, message_of(part.sum, layer.setup->space).words);
     co_await strand.compute(copying(prices, sent, received));
   }

@@ -36,6 +36,7 @@ constexpr std::array kReports{
     Reported{"nccl_tree", kDense},
     Reported{"dense_auto", kDense},
     Reported{"dense_auto_ovlp", kDense},
+    Reported{"dense_in_network", kDense},
     Reported{"topka", kTopk},
     Reported{"topkdsa", kTopk},
     Reported{"ssar_recursive_double", kTopk},

@@ -17,6 +17,7 @@
 #include "algorithms/schemes/gtopk.hpp"
 #include "algorithms/schemes/hierarchical.hpp"
 #include "algorithms/schemes/hierarchical_split.hpp"
+#include "algorithms/schemes/in_network.hpp"
 #include "algorithms/schemes/nccl.hpp"
 #include "algorithms/schemes/oktopk.hpp"
 #include "algorithms/schemes/omnireduce.hpp"
@@ -122,6 +123,7 @@ std::vector<SchemeInfo> all_schemes() {
   add(dense_double_tree_scheme());
   for (SchemeInfo& scheme : hierarchical_schemes()) add(std::move(scheme));
   for (SchemeInfo& scheme : nccl_schemes()) add(std::move(scheme));
+  add(in_network_scheme());
   const auto topk = [](SchemeInfo collective) {
     return compose(std::move(collective), exact_topk_sparsifier());
   };

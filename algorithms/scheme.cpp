@@ -172,13 +172,13 @@ Task<Reduced> Scheme::allreduce_in_training(Communicator& comm, LocalGradient gr
                                             int iteration, TrainingStep& step) {
   co_await run_backward(comm, step, 0);
   const bool sparse = std::holds_alternative<SparseVector>(gradient);
-  Words sent = sparse ? Words(0) : Words(step.space().components);
+  Words sent = sparse ? Words(0) : step.space().value_words(step.space().components);
   if (sparse) co_await remember(comm, step, step.space().components);
   Task<Reduced> task = allreduce(comm, std::move(gradient), iteration);
   gradient = {};
   Reduced reduced = co_await std::move(task);
   if (sparse) {
-    sent = Words(2 * reduced.selection.sent);
+    sent = step.space().entry_words(reduced.selection.sent);
     co_await forget(comm, step, std::get<SparseVector>(reduced.contributed));
   }
   if (reduced.sent > Words(0)) sent = reduced.sent;
@@ -212,6 +212,35 @@ std::string name_of(Collective collective) {
   return "allreduce";
 }
 
+namespace {
+
+Terms with_values(Terms terms, double value) {
+  terms.words *= value;
+  terms.reduced *= value;
+  return terms;
+}
+
+/// Dense schemes send values and nothing else, and their terms count one word for each. Sparse ones
+/// count the words of their entries themselves.
+void at_precision(const CostInput& in, bool dense, Cost& cost) {
+  const Precision& precision = in.precision;
+  if (dense) {
+    for (Interval* const terms : {&cost.counted, &cost.added}) {
+      terms->low = with_values(terms->low, precision.value());
+      terms->high = with_values(terms->high, precision.value());
+    }
+  }
+  if (!precision.rounds() || in.ranks == 1) return;
+  // A message, and each piece that was gathered, is rounded up to a word, and lines of flags again.
+  constexpr double kMost = 2;
+  const Terms run = cost.run().high;
+  const double rounded = kMost * (run.messages + in.ranks);
+  cost.added.high = cost.added.high + Terms{0, rounded, rounded};
+  cost.exact = false;
+}
+
+}  // namespace
+
 Cost SchemeInfo::cost(const CostInput& in) const {
   Cost result = run_cost(in);
   const Symbols nominal = symbols_of(in, static_cast<double>(in.k));
@@ -223,6 +252,7 @@ Cost SchemeInfo::cost(const CostInput& in) const {
     result.counted.high.reduced =
         evaluate(or_else(paper.reduced_high, paper.reduced), symbols_of(in, in.most()));
   }
+  if (!(dense && quantised)) at_precision(in, dense, result);
   return result;
 }
 

@@ -160,15 +160,24 @@ struct CostInput {
   std::optional<std::int64_t> result = {};  ///< components of the reduced gradient, likewise
   /// The same as in SchemeSetup:
   std::int64_t granule = 1;
+  Precision precision = {};
   const std::vector<std::int64_t>* tensors = nullptr;
   Seconds alpha = {};
   Seconds beta_per_word = {};
   int node = 0;
+  ReducingSwitches switches = {};
 
   /// The smallest and the largest selection of a rank: k unless a run is known.
   [[nodiscard]] double least() const { return static_cast<double>(selected ? selected->least : k); }
   [[nodiscard]] double most() const { return static_cast<double>(selected ? selected->most : k); }
   [[nodiscard]] bool even() const { return !selected || selected->least == selected->most; }
+  /// The words of a COO entry: 2 with values and indexes of 32 bits.
+  [[nodiscard]] double entry() const { return precision.entry(); }
+  /// The space of gradients, and the length of a dense one.
+  [[nodiscard]] GradientSpace space() const {
+    return {.components = n, .granule = granule, .precision = precision};
+  }
+  [[nodiscard]] std::int64_t dense_words() const { return space().value_words(n).value(); }
 };
 
 /// A row of a paper's cost table, as formulas (algorithms/formula.hpp) of P, n, k, and the numeric
@@ -209,6 +218,7 @@ struct SchemeInfo {
   std::string added = {};       ///< the terms that the paper omits, in words
   bool dense = false;           ///< takes dense gradients, otherwise sparse ones
   bool approximate = false;     ///< dense, and sends approximate values: in few bits, of low rank
+  bool in_switches = false;     ///< needs switches that sum
   std::vector<OptionInfo> options = {};
   /// The options that are periods: in every such iteration the allreduce does different work.
   std::vector<std::string> periods = {};
@@ -220,7 +230,8 @@ struct SchemeInfo {
   std::function<std::optional<std::string>(int ranks, std::int64_t n)> restriction =
       [](int, std::int64_t) { return std::nullopt; };
   /// The terms of a run; cost() fills in `paper`, and the reduced words of `counted` from the
-  /// formula if there are none.
+  /// formula if there are none. Those of a dense scheme that sends whole values count a word for
+  /// each, which cost() scales to the precision; other schemes use CostInput::precision.
   std::function<Cost(const CostInput&)> run_cost = {};
   std::function<std::unique_ptr<Scheme>(const SchemeSetup&)> make = {};
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "algorithms/options.hpp"
+#include "sim/core/base/reducing_switches.hpp"
 #include "sim/core/base/units.hpp"
 #include "sim/core/gradient/reduction.hpp"
 #include "sim/core/gradient/shared_work.hpp"
@@ -41,7 +42,8 @@ struct SchemeSetup {
   /// Ranks of each node, which follow one another; the last node may have fewer. 0: not known, or
   /// not so.
   int node = 0;
-  std::uint64_t seed = 1;  ///< for the random draws of schemes
+  ReducingSwitches switches = {};  ///< of the platform, on networks that have them
+  std::uint64_t seed = 1;          ///< for the random draws of schemes
   /// Components of the model's tensors, in the order of the gradient; empty: one tensor.
   std::vector<std::int64_t> tensors = {};
   /// Of each tensor, as a matrix in row-major order; 1 for a vector. Empty: not known.

@@ -12,7 +12,8 @@ Task<Reduced> allreduce_values_at(Communicator& comm, SparseVector indexes,
                                   SparseVector accumulated, const SchemeSetup& setup) {
   const std::int64_t granule = setup.space.granule;
   const GradientSpace space{.components = static_cast<std::int64_t>(indexes.size()) * granule,
-                            .granule = granule};
+                            .granule = granule,
+                            .precision = setup.space.precision};
   const GradientReduction reduction(*setup.shared, setup.gamma, space);
   Message mine = values_at(indexes, accumulated).message(space);
   accumulated = {};

@@ -39,9 +39,10 @@ class SplitAndReduce final : public Exchange {
 
   /// The coordinates, and the values.
   [[nodiscard]] Halves halves(Message message) const override {
-    const Words half(message.words.value() / 2);
-    const Payload values = SparseValues::of(SparseVector::from(message.payload));
-    return {{std::move(message.payload), half}, {values, message.words - half}};
+    const SparseVector entries = SparseVector::from(message.payload);
+    const Words indexes = setup_.space.index_words(components_of(entries));
+    const Payload values = SparseValues::of(entries);
+    return {{std::move(message.payload), indexes}, {values, message.words - indexes}};
   }
   [[nodiscard]] Message joined(Halves halves) const override {
     const SparseVector coordinates = SparseVector::from(halves.first.payload);
@@ -54,8 +55,9 @@ class SplitAndReduce final : public Exchange {
   }
 
   [[nodiscard]] Seconds incoming(Rank /*from*/, Message message) override {
-    region_.add(SparseVector::from(message.payload));
-    const std::int64_t values = (message.words - marker_).value() / 2;
+    const SparseVector entries = SparseVector::from(message.payload);
+    const std::int64_t values = components_of(entries);
+    region_.add(entries);
     return setup_.gamma.entry * static_cast<double>(values);
   }
 
@@ -66,6 +68,9 @@ class SplitAndReduce final : public Exchange {
     const auto at = static_cast<std::size_t>(own.value());
     return {static_cast<std::uint32_t>(boundaries[at]),
             static_cast<std::uint32_t>(boundaries[at + 1])};
+  }
+  [[nodiscard]] std::int64_t components_of(const SparseVector& entries) const {
+    return static_cast<std::int64_t>(entries.size()) * setup_.space.granule;
   }
   [[nodiscard]] SparseVector slice(Rank of) const {
     const auto at = static_cast<std::size_t>(of.value());

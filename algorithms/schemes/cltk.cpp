@@ -26,7 +26,8 @@ class CyclicLeader final : public SparseCollective {
           co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
       const SparseVector& selected = selection.selected;
       indexes = {selected.payload(),
-                 Words(static_cast<std::int64_t>(selected.size()) * setup_.space.granule)};
+                 setup_.space.index_words(static_cast<std::int64_t>(selected.size()) *
+                                          setup_.space.granule)};
     }
     {
       const auto phase = comm.phase("indexes");
@@ -51,17 +52,18 @@ Cost cltk_cost(const CostInput& in) {
   const double k = in.most();
   const double steps = ceil_log2(in.ranks);
   const double log = std::log2(p);
-  const double share = k * (p - 1) / p;
+  const double value = in.precision.value();
+  const double share = value * k * (p - 1) / p;
   Cost cost;
-  cost.counted = same({steps + 2 * log, k * steps + 2 * share, share});
-  const Interval values = rabenseifner_terms(in.ranks, static_cast<std::int64_t>(k));
+  cost.counted = same({steps + 2 * log, in.precision.index() * k * steps + 2 * share, share});
+  const Interval values = rabenseifner_terms(in.ranks, static_cast<std::int64_t>(k), in.precision);
   const Terms counted_values{2 * log, 2 * share, share};
   cost.added = values + same((-1.0) * counted_values);
   // Ranks leave the broadcast one after another, which may hide folding in and remainders.
   if (values.low.messages != 2 * log) {
     const auto q = static_cast<double>(std::bit_floor(static_cast<unsigned>(in.ranks)));
-    const Terms core{2 * std::log2(q), 2 * std::floor(k / q) * (q - 1),
-                     std::floor(k / q) * (q - 1)};
+    const Terms core{2 * std::log2(q), 2 * value * std::floor(k / q) * (q - 1),
+                     value * std::floor(k / q) * (q - 1)};
     cost.added.low = core + (-1.0) * counted_values;
   }
   cost.exact = std::has_single_bit(static_cast<unsigned>(in.ranks));

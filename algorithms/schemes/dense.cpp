@@ -56,6 +56,22 @@ CoreCost core_cost(int ranks, std::int64_t words) {
           .folding = folds ? Terms{2, 2 * n, n} : Terms{}};
 }
 
+Interval rabenseifner_of_words(int ranks, std::int64_t words) {
+  const CoreCost core = core_cost(ranks, words);
+  std::int64_t path = 0;
+  for (int pieces = core.ranks / 2; pieces > 0; pieces /= 2) {
+    path += part_begin(words, core.ranks, pieces);
+  }
+  const Terms halving{2 * core.log, 2 * static_cast<double>(path), static_cast<double>(path)};
+  Interval terms = same(core.folding + halving);
+  if (core.ranks != ranks) {
+    // The ranks that receive a folded value may have the shorter pieces to sum.
+    const std::int64_t shortest = words / core.ranks;
+    terms.low.reduced = core.folding.reduced + static_cast<double>(shortest * (core.ranks - 1));
+  }
+  return terms;
+}
+
 Cost rabenseifner_cost(const CostInput& in) {
   const auto n = static_cast<double>(in.n);
   const double p = in.ranks;
@@ -85,7 +101,8 @@ Words segment_of(const Options& options) {
 
 Cost ring_segmented_cost(const CostInput& in) {
   const std::int64_t pieces =
-      ring_segments(Words(in.n), in.ranks, segment_of(*in.options)) * std::int64_t{in.ranks};
+      ring_segments(Words(in.dense_words()), in.ranks, segment_of(*in.options)) *
+      std::int64_t{in.ranks};
   const double p = in.ranks;
   const auto n = static_cast<double>(in.n);
   const std::int64_t segments = pieces / in.ranks;
@@ -132,20 +149,12 @@ Interval ring_terms(int ranks, std::int64_t words) {
   return same({2.0 * (ranks - 1), 2 * path, path});
 }
 
-Interval rabenseifner_terms(int ranks, std::int64_t words) {
-  const CoreCost core = core_cost(ranks, words);
-  std::int64_t path = 0;
-  for (int pieces = core.ranks / 2; pieces > 0; pieces /= 2) {
-    path += part_begin(words, core.ranks, pieces);
-  }
-  const Terms halving{2 * core.log, 2 * static_cast<double>(path), static_cast<double>(path)};
-  Interval terms = same(core.folding + halving);
-  if (core.ranks != ranks) {
-    // The ranks that receive a folded value may have the shorter pieces to sum.
-    const std::int64_t shortest = words / core.ranks;
-    terms.low.reduced = core.folding.reduced + static_cast<double>(shortest * (core.ranks - 1));
-  }
-  return terms;
+Interval rabenseifner_terms(int ranks, std::int64_t components, Precision precision) {
+  const auto at_precision = [value = precision.value()](Terms terms) {
+    return Terms{terms.messages, value * terms.words, value * terms.reduced};
+  };
+  const Interval whole = rabenseifner_of_words(ranks, components);
+  return {at_precision(whole.low), at_precision(whole.high)};
 }
 
 bool rabenseifner_is_exact(int ranks, std::int64_t words) {

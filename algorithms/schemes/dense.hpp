@@ -33,8 +33,10 @@ namespace thinwire::algorithms {
 /// Whether Rabenseifner's allreduce of `words` words has a single cost for any γ: at powers of two,
 /// and where the pieces are of one length.
 [[nodiscard]] bool rabenseifner_is_exact(int ranks, std::int64_t words);
-/// Its cost, including remainders and folding in.
-[[nodiscard]] Interval rabenseifner_terms(int ranks, std::int64_t words);
+/// The cost of Rabenseifner's allreduce of so many components, including remainders and folding in.
+/// Schemes that also send entries give the precision; for dense ones SchemeInfo::cost() scales.
+[[nodiscard]] Interval rabenseifner_terms(int ranks, std::int64_t components,
+                                          Precision precision = {});
 /// The cost of an allreduce of `words` words around a ring, including remainders.
 [[nodiscard]] Interval ring_terms(int ranks, std::int64_t words);
 

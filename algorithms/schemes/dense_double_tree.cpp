@@ -29,7 +29,8 @@ class DenseDoubleTree final : public Scheme {
 };
 
 Cost double_tree_cost(const CostInput& in) {
-  const int chunks = double_tree_chunks(in.n, in.ranks, in.options->integer("chunk_words"));
+  const int chunks =
+      double_tree_chunks(in.dense_words(), in.ranks, in.options->integer("chunk_words"));
   const DoubleTreeSteps steps = double_tree_steps(in.ranks, chunks);
   const std::int64_t pieces = 2 * std::int64_t{chunks};
   const auto terms = [](std::int64_t messages, std::int64_t words, int sums) {

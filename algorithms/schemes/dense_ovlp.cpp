@@ -31,7 +31,7 @@ class DenseOvlp final : public Scheme {
  public:
   DenseOvlp(const SchemeSetup& setup, BucketAllreduce allreduce)
       : setup_(setup),
-        buckets_(dense_buckets(setup.space.components, setup.options)),
+        buckets_(dense_buckets(setup.space, setup.options)),
         allreduce_(std::move(allreduce)) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int iteration) override {
@@ -63,14 +63,14 @@ class DenseOvlp final : public Scheme {
 
 }  // namespace
 
-DenseBuckets::DenseBuckets(std::int64_t components, std::int64_t bucket_words)
+DenseBuckets::DenseBuckets(std::int64_t components, std::int64_t of_bucket)
     : components_(components),
-      bucket_words_(bucket_words),
-      count_(std::max<std::int64_t>(1, (components + bucket_words - 1) / bucket_words)) {}
+      of_bucket_(of_bucket),
+      count_(std::max<std::int64_t>(1, (components + of_bucket - 1) / of_bucket)) {}
 
 ComponentRange DenseBuckets::components(std::int64_t bucket) const {
-  const std::int64_t last = components_ - bucket * bucket_words_;
-  return {.first = std::max<std::int64_t>(0, last - bucket_words_), .last = last};
+  const std::int64_t last = components_ - bucket * of_bucket_;
+  return {.first = std::max<std::int64_t>(0, last - of_bucket_), .last = last};
 }
 
 Request DenseBuckets::start(Communicator& comm, const SchemeSetup& setup, const Message& gradient,
@@ -92,11 +92,12 @@ OptionInfo bucket_option() {
   return {.name = kBucketWords,
           .fallback = std::int64_t{6'553'600},
           .minimum = 1,
-          .help = "components of a bucket; 25 MiB, as in PyTorch DDP"};
+          .help = "words of a bucket; 25 MiB, as in PyTorch DDP"};
 }
 
-DenseBuckets dense_buckets(std::int64_t components, const Options& options) {
-  return {components, options.integer(kBucketWords)};
+DenseBuckets dense_buckets(const GradientSpace& space, const Options& options) {
+  const std::int64_t bits = 32 * options.integer(kBucketWords);
+  return {space.components, std::max<std::int64_t>(1, bits / space.precision.value_bits)};
 }
 
 std::unique_ptr<Scheme> dense_in_buckets(const SchemeSetup& setup, BucketAllreduce allreduce) {
@@ -110,7 +111,7 @@ BucketAllreduce dense_ovlp_allreduce(const Options& options) {
 namespace {
 
 Cost dense_ovlp_cost(const CostInput& in) {
-  const DenseBuckets buckets = dense_buckets(in.n, *in.options);
+  const DenseBuckets buckets = dense_buckets(in.space(), *in.options);
   // All buckets except the last have the same length.
   CostInput first = in;
   first.n = buckets.components(0).length();

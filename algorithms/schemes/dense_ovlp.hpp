@@ -36,7 +36,8 @@ using BucketAllreduce =
 /// The buckets of a gradient: bucket 0 is its end.
 class DenseBuckets {
  public:
-  DenseBuckets(std::int64_t components, std::int64_t bucket_words);
+  /// Buckets of `of_bucket` components.
+  DenseBuckets(std::int64_t components, std::int64_t of_bucket);
 
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] ComponentRange components(std::int64_t bucket) const;
@@ -51,13 +52,13 @@ class DenseBuckets {
 
  private:
   std::int64_t components_;
-  std::int64_t bucket_words_;
+  std::int64_t of_bucket_;
   std::int64_t count_;
 };
 
-/// The options of schemes with buckets: bucket_words.
+/// The options of schemes with buckets: bucket_words, of which values of 16 bits fill a half.
 [[nodiscard]] OptionInfo bucket_option();
-[[nodiscard]] DenseBuckets dense_buckets(std::int64_t components, const Options& options);
+[[nodiscard]] DenseBuckets dense_buckets(const GradientSpace& space, const Options& options);
 /// A rank of a scheme that starts `allreduce` on each bucket when the backward pass has made it.
 [[nodiscard]] std::unique_ptr<Scheme> dense_in_buckets(const SchemeSetup& setup,
                                                        BucketAllreduce allreduce);

@@ -26,15 +26,15 @@ struct Tensor {
 
 /// The number of words sent for k selected components.
 std::int64_t compressed_words(std::int64_t k, const GradientSpace& space, const Options& options) {
-  if (!options.all().contains("slots")) return 2 * k;
-  return 2 * space.granule * hash_slots(options.number("slots"), k, space);
+  if (!options.all().contains("slots")) return space.entry_words(k).value();
+  return space.coo_words(hash_slots(options.number("slots"), k, space)).value();
 }
 
 /// The seconds of encoding and decoding a tensor of `components` components by the device's prices:
 /// those that a run is charged, for a threshold from a sample, a comparison, hashing or compaction
 /// of the selection, and decoding the entries of all ranks.
 Seconds compression_on(const WorkPrices& prices, std::int64_t components, std::int64_t k, int ranks,
-                       std::int64_t words, const Options& options) {
+                       std::int64_t words, const Options& options, Precision precision) {
   const bool hashed = options.all().contains("slots");
   SelectionWork work{.compared = components};
   if (options.all().contains("sample")) {
@@ -43,7 +43,7 @@ Seconds compression_on(const WorkPrices& prices, std::int64_t components, std::i
     work.sorted = work.sampled;
   }
   (hashed ? work.hashed : work.prefix_summed) = hashed ? k : components;
-  const double entries = static_cast<double>(words) / 2 * ranks;
+  const double entries = static_cast<double>(words) / precision.entry() * ranks;
   const Seconds decoding =
       options.flag("sparse_decoding")
           ? sparse_decoding(prices, prices.scatter.element, components, entries)
@@ -56,19 +56,20 @@ Seconds compression_on(const WorkPrices& prices, std::int64_t components, std::i
 class TensorCosts {
  public:
   explicit TensorCosts(const SchemeSetup& setup)
-      : TensorCosts(setup.options, setup.alpha, setup.beta_per_word) {
+      : TensorCosts(setup.options, setup.alpha, setup.beta_per_word, setup.space.precision) {
     const bool given = options_.number(kCompress) >= 0 || options_.number(kPerComponent) >= 0 ||
                        options_.number(kPerEntry) >= 0;
     if (setup.on_device && !given) prices_ = &setup.prices;
   }
-  TensorCosts(const Options& options, Seconds alpha, Seconds beta)
-      : options_(options), alpha_(alpha), beta_(beta) {}
+  TensorCosts(const Options& options, Seconds alpha, Seconds beta, Precision precision)
+      : options_(options), alpha_(alpha), beta_(beta), precision_(precision) {}
 
   [[nodiscard]] TensorProfile of(std::int64_t components, std::int64_t k, int ranks,
                                  std::int64_t words) const {
     TensorProfile profile{.alpha_s = alpha_.value(), .beta_s_per_word = beta_.value()};
     if (prices_ != nullptr) {
-      profile.compress_s = compression_on(*prices_, components, k, ranks, words, options_).value();
+      profile.compress_s =
+          compression_on(*prices_, components, k, ranks, words, options_, precision_).value();
       return profile;
     }
     const auto given_or = [&](const char* name, double paper) {
@@ -90,6 +91,7 @@ class TensorCosts {
   const WorkPrices* prices_ = nullptr;
   Seconds alpha_;
   Seconds beta_;
+  Precision precision_;
 };
 
 std::vector<Tensor> tensors_of(const std::vector<std::int64_t>& sizes, const GradientSpace& space,
@@ -106,9 +108,9 @@ std::vector<Tensor> tensors_of(const std::vector<std::int64_t>& sizes, const Gra
     if (k > 0) tensor.k = std::max(tensor.k, space.granule);  // else it would never be sent
     if (sizes.size() <= 1) tensor.k = k;
     const std::int64_t words = compressed_words(tensor.k, space, options);
-    tensor.compressed =
-        !options.flag("tensor_selection") ||
-        worth_compressing(size, words, ranks, costs.of(size, tensor.k, ranks, words));
+    tensor.compressed = !options.flag("tensor_selection") ||
+                        worth_compressing(size, words, ranks,
+                                          costs.of(size, tensor.k, ranks, words), space.precision);
     tensors.push_back(tensor);
     first += size;
   }
@@ -177,8 +179,8 @@ class TensorWise final : public Scheme {
     Words sent;
     Words received;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const Words tensor(parts_[i].tensor.size);
-      sent += parts_[i].scheme ? Words(2 * parts[i].selection.sent) : tensor;
+      const Words tensor = setup_.space.value_words(parts_[i].tensor.size);
+      sent += parts_[i].scheme ? setup_.space.entry_words(parts[i].selection.sent) : tensor;
       received += parts_[i].scheme ? parts[i].gathered : tensor;
       if (!parts_[i].scheme) continue;
       co_await forget(comm, step, std::get<SparseVector>(parts[i].contributed));
@@ -279,10 +281,11 @@ bool has_option(const std::vector<OptionInfo>& options, const std::string& name)
 
 Cost tensor_wise_cost(const CostInput& in) {
   const double p = in.ranks;
+  const double value = in.precision.value();
   const Options& options = *in.options;
-  const GradientSpace space{.components = in.n, .granule = in.granule};
+  const GradientSpace space = in.space();
   const std::vector<std::int64_t> none;
-  const TensorCosts costs(options, in.alpha, in.beta_per_word);
+  const TensorCosts costs(options, in.alpha, in.beta_per_word, in.precision);
   Cost cost{.paper = {}, .counted = {}, .added = {}, .exact = in.even()};
   bool first = true;
   for (const Tensor& tensor : tensors_of(in.tensors == nullptr ? none : *in.tensors, space, in.k,
@@ -290,18 +293,19 @@ Cost tensor_wise_cost(const CostInput& in) {
     const auto d = static_cast<double>(tensor.size);
     const double longest = std::ceil(d / p);
     if (!tensor.compressed) {
-      cost.counted = cost.counted + same({2 * (p - 1), 2 * (p - 1) * longest, (p - 1) * longest});
+      cost.counted = cost.counted +
+                     same({2 * (p - 1), 2 * (p - 1) * longest * value, (p - 1) * longest * value});
       continue;
     }
     // A run reports the words of all compressed tensors together.
     const auto nominal = static_cast<double>(compressed_words(tensor.k, space, options));
-    const double low = in.selected ? (first ? 2 * in.least() : 0) : nominal;
-    const double high = in.selected ? (first ? 2 * in.most() : 0) : nominal;
+    const double low = in.selected ? (first ? in.entry() * in.least() : 0) : nominal;
+    const double high = in.selected ? (first ? in.entry() * in.most() : 0) : nominal;
     first = false;
     const bool merged = options.flag("sparse_decoding");
-    cost.counted =
-        cost.counted + Interval{{p - 1, low * (p - 1), merged ? low / 2 * (p - 1) : d * p},
-                                {p - 1, high * (p - 1), merged ? high / 2 * (p - 1) : d * p}};
+    cost.counted = cost.counted +
+                   Interval{{p - 1, low * (p - 1), merged ? low / in.entry() * (p - 1) : d * p},
+                            {p - 1, high * (p - 1), merged ? high / in.entry() * (p - 1) : d * p}};
   }
   return cost;
 }
@@ -330,13 +334,14 @@ SchemeInfo with_tensor_selection(SchemeInfo gathering) {
 }  // namespace
 
 bool worth_compressing(std::int64_t components, std::int64_t compressed_words, int ranks,
-                       const TensorProfile& profile) {
+                       const TensorProfile& profile, Precision precision) {
   const double p = ranks;
   const auto d = static_cast<double>(components);
-  const double full = 2 * (p - 1) * (profile.alpha_s + d / p * profile.beta_s_per_word);
+  const double full =
+      2 * (p - 1) * (profile.alpha_s + precision.value() * d / p * profile.beta_s_per_word);
   const double sparse =
       (p - 1) * (profile.alpha_s + static_cast<double>(compressed_words) * profile.beta_s_per_word);
-  const double entries = static_cast<double>(compressed_words) / 2 * p;
+  const double entries = static_cast<double>(compressed_words) / precision.entry() * p;
   const double compressing = profile.compress_s + profile.compress_s_per_component * d +
                              profile.compress_s_per_entry * entries;
   return compressing < full - sparse;

@@ -35,7 +35,8 @@ struct TensorProfile {
   double beta_s_per_word = 0;
 };
 [[nodiscard]] bool worth_compressing(std::int64_t components, std::int64_t compressed_words,
-                                     int ranks, const TensorProfile& profile);
+                                     int ranks, const TensorProfile& profile,
+                                     Precision precision = {});
 
 /// The scheme without a sparsifier.
 [[nodiscard]] SchemeInfo dragonn_scheme();

@@ -46,7 +46,7 @@ class SharedIndexes final : public SparseCollective {
       const auto phase = comm.phase("indexes");
       const std::int64_t sent =
           setup_.options.flag("padded") ? std::ranges::max(counts.all()) : count;
-      const Message mine{selected.payload(), Words(sent * setup_.space.granule)};
+      const Message mine{selected.payload(), setup_.space.index_words(sent * setup_.space.granule)};
       own = mine.words;
       const Concatenation all = co_await allgather(comm, mine);
       // Lists of disjoint parts are only copied one after another.
@@ -84,18 +84,18 @@ Cost shared_indexes_cost(const CostInput& in, bool partitioned, std::int64_t dec
   const double union_low = known || partitioned ? union_high : largest;
   const double log = std::log2(p);
   const auto indexes_and_values = [&](double indexes, double values) {
-    const double share = values * (p - 1) / p;
-    return Terms{steps + 2 * log, indexes * (p - 1) + 2 * share, share};
+    const double share = in.precision.value() * values * (p - 1) / p;
+    return Terms{steps + 2 * log, in.precision.index() * indexes * (p - 1) + 2 * share, share};
   };
   const auto beyond = [&](double values, Terms run) {
-    const double share = values * (p - 1) / p;
+    const double share = in.precision.value() * values * (p - 1) / p;
     const Terms sizes{steps, p - 1, 0};
     const Terms decision =
         decided == 0 ? Terms{} : Terms{steps, steps * static_cast<double>(decided), 0};
     return decision + sizes + run + (-1.0) * Terms{2 * log, 2 * share, share};
   };
   const auto run = [&](double values) {
-    return rabenseifner_terms(in.ranks, static_cast<std::int64_t>(values));
+    return rabenseifner_terms(in.ranks, static_cast<std::int64_t>(values), in.precision);
   };
   Cost cost;
   cost.counted = {indexes_and_values(smallest, union_low), indexes_and_values(largest, union_high)};

@@ -35,7 +35,8 @@ class TopkReduction final : public Reduction {
     throw SimulationError("the k largest of a sum cannot be joined");
   }
   [[nodiscard]] Seconds work(const Message& b) const override {
-    const std::int64_t entries = b.words.value() / 2;
+    const std::int64_t entries =
+        static_cast<std::int64_t>(SparseVector::from(b.payload).size()) * setup_.space.granule;
     return gamma().entry * static_cast<double>(entries) + setup_.prices.sort.of(2 * entries);
   }
 
@@ -72,7 +73,7 @@ class GTopk final : public SparseCollective {
 Cost gtopk_cost(const CostInput& in) {
   const double steps = ceil_log2(in.ranks);
   const double log = std::log2(static_cast<double>(in.ranks));
-  const auto counted = [&](double k) { return Terms{2 * steps, 4 * k * steps, 0}; };
+  const auto counted = [&](double k) { return Terms{2 * steps, 2 * in.entry() * k * steps, 0}; };
   const bool power = steps == log;
   // At other P all sums except the last may overlap with messages that arrive meanwhile.
   const Terms hidden{0, 0, power ? 0 : in.least() * (1 - log)};

@@ -71,6 +71,7 @@ Cost leader_cost(const CostInput& in, const Flat& flat) {
   const Nodes nodes = nodes_of(*in.options, in.ranks, in.node);
   CostInput among = in;
   among.ranks = nodes.count;
+  among.precision = {};  // SchemeInfo::cost() scales the whole
   const double height = ceil_log2(nodes.size);
   const bool alike = among.ranks == 1 || ceil_log2(nodes.rails()) == height;
   const Cost cost = flat.info.cost(among);
@@ -106,6 +107,7 @@ Cost rails_cost(const CostInput& in, const Flat& flat) {
     CostInput one = in;
     one.ranks = count;
     one.n = piece;
+    one.precision = {};  // SchemeInfo::cost() scales the whole
     return flat.info.cost(one);
   };
   const auto inside = [&](std::int64_t piece) {

@@ -100,10 +100,10 @@ Cost hierarchical_split_cost(const CostInput& in) {
   };
   const double up = region(1) * (g - 1) + part(g) * (m - 1);
   const double down = part(p) * (m - 1) + region(p) * (g - 1);
-  const double even = 4 * in.least() * (p - 1) / p;
+  const double even = 2 * in.entry() * in.least() * (p - 1) / p;
   Cost cost;
   cost.counted.low = {messages, alike ? even : 0, 0};
-  cost.counted.high = {messages, std::max(even, 2 * (up + down)), up};
+  cost.counted.high = {messages, std::max(even, in.entry() * (up + down)), up};
   // Ranks that have less to do in one phase wait in the next one.
   if (!alike) cost.added.high.messages = messages;
   return cost;

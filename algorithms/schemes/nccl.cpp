@@ -9,6 +9,7 @@
 
 #include "algorithms/collectives/channels.hpp"
 #include "algorithms/schemes/dense_ovlp.hpp"
+#include "algorithms/schemes/in_network.hpp"
 
 namespace thinwire::algorithms {
 
@@ -123,24 +124,26 @@ struct NcclPlan {
 
 enum class NcclKind : std::uint8_t { ring, tree, automatic };
 
-NcclPlan plan_of(NcclKind kind, const Options& options, int ranks, std::int64_t n, int known_node,
-                 Seconds beta_per_word) {
+/// The plan for a gradient of `words` words.
+NcclPlan plan_of(NcclKind kind, const Options& options, int ranks, std::int64_t words,
+                 int known_node, Seconds beta_per_word) {
   NcclPlan plan{.nodes = nodes_of(options, ranks, known_node)};
   const auto given = static_cast<int>(options.integer(kChannels));
   if (kind == NcclKind::automatic) {
-    plan.choice =
-        nccl_choice(4 * n, plan.nodes, given > 0 ? given : plan.nodes.size, beta_per_word * 0.25);
+    plan.choice = nccl_choice(4 * words, plan.nodes, given > 0 ? given : plan.nodes.size,
+                              beta_per_word * 0.25);
   } else {
     plan.choice.algorithm = kind == NcclKind::ring ? NcclAlgorithm::ring : NcclAlgorithm::tree;
     plan.choice.protocol = kProtocols.at(static_cast<std::size_t>(options.integer(kProtocol)));
   }
-  plan.channels = given > 0 ? given : channels_for(plan.choice, plan.nodes, 4 * n);
+  plan.channels = given > 0 ? given : channels_for(plan.choice, plan.nodes, 4 * words);
   const std::int64_t chunk_words = options.integer(kChunkWords);
   constexpr std::int64_t kRingChunk = std::int64_t{1} << 19;
   if (plan.choice.algorithm == NcclAlgorithm::ring) {
-    plan.parts = ring_loops(n, ranks, plan.channels, chunk_words == 0 ? kRingChunk : chunk_words);
+    plan.parts =
+        ring_loops(words, ranks, plan.channels, chunk_words == 0 ? kRingChunk : chunk_words);
   } else {
-    plan.parts = tree_chunks(n, channel_tree_depth(plan.nodes), plan.channels, chunk_words);
+    plan.parts = tree_chunks(words, channel_tree_depth(plan.nodes), plan.channels, chunk_words);
   }
   plan.format = line_format_of(plan.choice.algorithm, plan.choice.protocol);
   return plan;
@@ -166,16 +169,47 @@ Task<Message> allreduce_by(const NcclPlan& plan, Communicator& comm, Message min
   return sum(comm, plan.nodes, std::move(mine), reduction, plan.channels, plan.parts, plan.format);
 }
 
+/// The options of dense_in_network in place of an allreduce of NCCL.
+Options options_in_switches(const NcclPlan& plan) {
+  return {in_network_scheme().options, {{kNodeOption, std::int64_t{plan.nodes.size}}}};
+}
+
+SchemeSetup setup_in_switches(SchemeSetup setup, const NcclPlan& plan) {
+  setup.options = options_in_switches(plan);
+  return setup;
+}
+
+/// Whether NCCL's tuner takes sums in switches (NVLS) rather than the plan. Nodes must be known.
+bool takes_switches(NcclKind kind, const NcclPlan& plan, const Options& options, int known_node,
+                    const ReducingSwitches& switches, std::int64_t words, Seconds beta_per_word) {
+  const bool known = known_node > 0 || options.integer(kNodeOption) > 0;
+  return kind == NcclKind::automatic && known && plan.nodes.ranks > 1 &&
+         in_network_tuner_time(switches, plan.nodes, words, beta_per_word) < plan.choice.time;
+}
+
 class Nccl final : public Scheme {
  public:
   Nccl(const SchemeSetup& setup, NcclKind kind)
       : space_(setup.space),
         reduction_(*setup.shared, setup.gamma, setup.space),
-        plan_(plan_of(kind, setup.options, setup.ranks, setup.space.components, setup.node,
+        plan_(plan_of(kind, setup.options, setup.ranks,
+                      setup.space.value_words(setup.space.components).value(), setup.node,
                       setup.beta_per_word)),
-        phase_(phase_of(plan_.choice)) {}
+        phase_(phase_of(plan_.choice)) {
+    const std::int64_t words = setup.space.value_words(setup.space.components).value();
+    if (!takes_switches(kind, plan_, setup.options, setup.node, setup.switches, words,
+                        setup.beta_per_word)) {
+      return;
+    }
+    in_switches_setup_ = std::make_unique<SchemeSetup>(setup_in_switches(setup, plan_));
+    in_switches_ = in_network_scheme().make(*in_switches_setup_);
+  }
 
-  Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
+  Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int iteration) override {
+    if (in_switches_) {
+      Task<Reduced> task = in_switches_->allreduce(comm, std::move(gradient), iteration);
+      co_return co_await std::move(task);
+    }
     const auto phase = comm.phase(phase_);
     Message mine = message_of(gradient, space_);
     gradient = {};
@@ -188,6 +222,8 @@ class Nccl final : public Scheme {
   GradientReduction reduction_;
   NcclPlan plan_;
   std::string phase_;
+  std::unique_ptr<SchemeSetup> in_switches_setup_;  // outlives the scheme, which refers to it
+  std::unique_ptr<Scheme> in_switches_;             // null: the plan's rings or trees
 };
 
 /// The terms of `messages` messages of a piece, and the time of their protocol in `steps` steps.
@@ -249,7 +285,15 @@ Interval tree_interval(const NcclPlan& plan, std::int64_t n) {
 
 Cost nccl_cost(const CostInput& in, NcclKind kind) {
   if (in.ranks == 1) return {.paper = {}, .counted = {}, .added = {}, .exact = true};
-  const NcclPlan plan = plan_of(kind, *in.options, in.ranks, in.n, in.node, in.beta_per_word);
+  const NcclPlan plan =
+      plan_of(kind, *in.options, in.ranks, in.dense_words(), in.node, in.beta_per_word);
+  if (takes_switches(kind, plan, *in.options, in.node, in.switches, in.dense_words(),
+                     in.beta_per_word)) {
+    const Options options = options_in_switches(plan);
+    CostInput same_run = in;
+    same_run.options = &options;
+    return in_network_scheme().run_cost(same_run);
+  }
   const bool ring = plan.choice.algorithm == NcclAlgorithm::ring;
   const Interval run = ring ? ring_interval(plan, in.n) : tree_interval(plan, in.n);
   const auto n = static_cast<double>(in.n);
@@ -289,10 +333,11 @@ BucketAllreduce auto_allreduce(const SchemeSetup& setup) {
 }
 
 Cost auto_ovlp_cost(const CostInput& in) {
-  const DenseBuckets buckets = dense_buckets(in.n, *in.options);
+  const DenseBuckets buckets = dense_buckets(in.space(), *in.options);
   Cost all{.paper = {}, .counted = {}, .added = {}, .exact = in.ranks == 1};
   const auto add = [&](std::int64_t bucket, double times) {
     CostInput of_bucket = in;
+    of_bucket.switches = {};  // buckets take rings and trees
     of_bucket.n = buckets.components(bucket).length();
     const Cost cost = nccl_cost(of_bucket, NcclKind::automatic);
     all.counted = {all.counted.low + times * cost.counted.low,

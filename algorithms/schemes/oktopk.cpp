@@ -180,7 +180,8 @@ class OkTopk final : public SparseCollective {
   Task<SparseVector> set_global_threshold(Communicator& comm, const SparseVector& reduced) {
     const auto phase = comm.phase("global_threshold");
     const Concatenation all = co_await allgather(comm, reduced.message(setup_.space));
-    const std::int64_t gathered = all.message().words.value() / 2;
+    const auto gathered = std::llround(static_cast<double>(all.message().words.value()) /
+                                       setup_.space.precision.entry());
     {
       const auto paying = comm.phase(kSparsification);
       co_await comm.compute(setup_.prices.topk.of(gathered));
@@ -324,24 +325,26 @@ Cost oktopk_cost(const CostInput& in) {
   const double p = in.ranks;
   const double k = in.most();
   const double steps = ceil_log2(in.ranks);
+  // Words of entries; `least` and `share` are those of the even parts.
+  const double entry = in.entry();
   const double share = k * (p - 1) / p;
   const double least = in.least() * (p - 1) / p;
   const bool published = options.flag("published");
   const double split_messages = published ? 3 * (p - 1) : p - 1;
 
   // Upper ends, phase by phase; a variant without an optimisation has a higher one.
-  Terms split{split_messages, 2 * share, 0};
-  if (!options.flag("balanced_split")) split.words = 2 * k * (p - 1);
+  Terms split{split_messages, entry * share, 0};
+  if (!options.flag("balanced_split")) split.words = entry * k * (p - 1);
   // Without rotation the ranks may receive one after another.
   const Terms split_high =
       options.flag("rotation") ? split : Terms{p * split.messages, p * split.words, 0};
   const bool balancing = options.flag("balancing") && options.number("trigger") <= 4;
   const Terms gather_high =
-      balancing ? Terms{p - 1 + steps, 4 * share, 0} : Terms{steps, 2 * k * steps, 0};
+      balancing ? Terms{p - 1 + steps, 2 * entry * share, 0} : Terms{steps, entry * k * steps, 0};
 
   Cost cost;
   const bool exact_round = (in.iteration - 1) % options.integer("tau_prime") == 0;
-  cost.counted.low = {split_messages + 2 * steps, 2 * least, 0};
+  cost.counted.low = {split_messages + 2 * steps, entry * least, 0};
   cost.counted.high = Terms{steps, 0, 0} + split_high + gather_high;
 
   Terms low{0, published ? 2 * (p - 1) : p - 1, 0};  // the sizes, and the counts
@@ -357,16 +360,16 @@ Cost oktopk_cost(const CostInput& in) {
   }
   if (!alone) {
     // Regions end at whole entries: one more per message.
-    high.words += 2 * static_cast<double>(in.granule) * (p - 1);
+    high.words += entry * static_cast<double>(in.granule) * (p - 1);
     // The published boundaries leave the remainder of P regions to the last.
-    if (published) high.words += 2 * static_cast<double>(in.granule) * (p - 1) * (p - 1);
+    if (published) high.words += entry * static_cast<double>(in.granule) * (p - 1) * (p - 1);
     // Balancing takes one more message when two ranks hold parts of one target.
     if (balancing) high.messages += 1;
   }
   if (!alone && exact_round) {
-    const auto all = 2 * std::min(static_cast<double>(in.n), k * p);
+    const auto all = entry * std::min(static_cast<double>(in.n), k * p);
     // The published code ends the iteration there.
-    if (!published) low = low + Terms{steps, 2 * least, 0};
+    if (!published) low = low + Terms{steps, entry * least, 0};
     high = high + Terms{steps, all * steps, 0};
   }
   cost.added = {low, high};
@@ -384,10 +387,12 @@ Cost hierarchical_oktopk_cost(const CostInput& in) {
   among.selected = SelectedCounts{.least = static_cast<std::int64_t>(in.least()), .most = sum};
   const Cost cost = oktopk_cost(among);
   double up = 0;
-  for (int ranks = 1; ranks < nodes.size; ranks *= 2) up += 2 * std::min(in.most() * ranks, n);
+  for (int ranks = 1; ranks < nodes.size; ranks *= 2) {
+    up += in.entry() * std::min(in.most() * ranks, n);
+  }
   Cost result;
-  const Terms low{2 * height, 4 * in.least() * height, 0};
-  const Terms high{2 * height, up + 2 * in.most() * height, up / 2};
+  const Terms low{2 * height, 2 * in.entry() * in.least() * height, 0};
+  const Terms high{2 * height, up + in.entry() * in.most() * height, up / in.entry()};
   result.counted = cost.counted + Interval{low, high};
   result.counted.high.reduced += static_cast<double>(sum) * (among.ranks - 1);
   result.added = cost.added;

@@ -121,15 +121,16 @@ class QuantisedAlltoall final : public Scheme {
       const auto phase = comm.phase("quantisation");
       co_await comm.compute(setup_.prices.quantise.of(setup_.space.components));
       for (int rank = 0; rank < size; ++rank) {
-        blocks.push_back(quantised(reduction_.cut(mine, {rank, rank + 1}, size), key));
+        blocks.push_back(
+            quantised(reduction_.cut(mine, {rank, rank + 1}, size), length_of(rank), key));
       }
     }
-    Task<Message> summing = sum_of_blocks(comm, blocks);
-    Message sum = co_await std::move(summing);
+    Task<Message> reducing = sum_of_blocks(comm, blocks);
+    Message sum = co_await std::move(reducing);
     {
       const auto phase = comm.phase("quantisation");
       co_await comm.compute(setup_.prices.quantise.of(length_of(own)) * (size + 1));
-      sum = quantised(sum, mix(key));
+      sum = quantised(sum, length_of(own), mix(key));
     }
     Concatenation all = Concatenation::of(comm.rank(), sum);
     {
@@ -152,10 +153,11 @@ class QuantisedAlltoall final : public Scheme {
     const std::int64_t n = setup_.space.components;
     return part_begin(n, setup_.ranks, rank + 1) - part_begin(n, setup_.ranks, rank);
   }
-  [[nodiscard]] Message quantised(const Message& block, std::uint64_t key) const {
+  [[nodiscard]] Message quantised(const Message& block, std::int64_t components,
+                                  std::uint64_t key) const {
     const DenseBlock values = DenseBlock::from(block.payload);
     return {quantiser_.quantised(values, setup_.space, key).payload(),
-            quantiser_.words(block.words.value())};
+            quantiser_.words(components)};
   }
 
   /// Sends every rank its block, and adds those that come for this one.

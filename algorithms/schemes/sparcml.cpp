@@ -32,7 +32,7 @@ Message stream_of(const SparseVector& selected, const GradientSpace& space,
                   const StreamFormat& format) {
   const auto components = static_cast<double>(selected.size()) * static_cast<double>(space.granule);
   Message message = selected.message(space);
-  if (components > format.delta * static_cast<double>(space.components)) {
+  if (components > format.dense_above(space.precision) * static_cast<double>(space.components)) {
     const auto last = static_cast<std::uint32_t>(space.coordinates());
     message = to_dense(selected, 0, last).message(space);
   }
@@ -105,8 +105,9 @@ class SplitAllgather final : public SparseCollective {
       const auto size = static_cast<std::int64_t>(region.size());
       const Numbers sizes = co_await allgather_sizes(comm, size, *setup_.shared);
       const auto result = static_cast<double>(sizes.total() * setup_.space.granule);
-      dense = result >
-              setup_.options.number("dense_above") * static_cast<double>(setup_.space.components);
+      const StreamFormat format{.delta = setup_.options.number("dense_above")};
+      dense = result > format.dense_above(setup_.space.precision) *
+                           static_cast<double>(setup_.space.components);
     }
     Message mine = region.message(setup_.space);
     mine.words += Words(marker_of(second_));
@@ -154,7 +155,7 @@ class SplitAllgather final : public SparseCollective {
     const std::int64_t length = length_of(rank);
     const DenseBlock block = to_dense(region, static_cast<std::uint32_t>(boundaries_[at]),
                                       static_cast<std::uint32_t>(boundaries_[at + 1]));
-    if (bits() == kFullBits) return {block.payload(), Words(length)};
+    if (bits() == kFullBits) return {block.payload(), setup_.space.value_words(length)};
     const Quantiser quantiser{.bits = static_cast<int>(bits())};
     const std::uint64_t key = random_bits(setup_.seed, iteration, rank.value());
     return {quantiser.quantised(block, setup_.space, key).payload(), quantiser.words(length)};
@@ -168,18 +169,20 @@ class SplitAllgather final : public SparseCollective {
 
 Cost recursive_double_cost(const CostInput& in) {
   const auto n = static_cast<double>(in.n);
-  const double delta = format_of(*in.options).delta;
+  const double delta = format_of(*in.options).dense_above(in.precision);
+  const double dense = in.precision.value() * n;
   const auto core = std::bit_floor(static_cast<unsigned>(in.ranks));
   const bool folds = std::cmp_not_equal(core, in.ranks);
   const double log = std::log2(static_cast<double>(core));
   // The most words, and values among them, of a stream that may have so many entries.
   const auto most = [&](double entries) {
-    if (entries > delta * n) return Terms{0, n, n};
-    return Terms{0, 2 * std::min(entries, n), std::min(entries, n)};
+    if (entries > delta * n) return Terms{0, dense, dense};
+    return Terms{0, in.entry() * std::min(entries, n), std::min(entries, n)};
   };
-  const double least = std::isinf(delta) ? 2 * in.least() : std::min(2 * in.least(), n);
+  const double least =
+      std::isinf(delta) ? in.entry() * in.least() : std::min(in.entry() * in.least(), dense);
   Cost cost;
-  cost.counted.low = {log, least * log, least / 2 * log};
+  cost.counted.low = {log, least * log, least / in.entry() * log};
   // Without common indexes each step holds twice as much as the one before, until it is dense.
   // When ranks fold in, it may hold twice as much from the start.
   double held = folds ? 2 * in.most() : in.most();
@@ -200,13 +203,17 @@ Cost ring_sparse_cost(const CostInput& in) {
   const double p = in.ranks;
   const auto n = static_cast<double>(in.n);
   const double longest = std::ceil(n / p);
+  const double value = in.precision.value();
+  const double dense = value * n;
   Cost cost;
-  cost.counted.low = {2 * (p - 1), std::min(4 * in.least(), n) * (p - 1) / p, 0};
-  cost.counted.high = {2 * (p - 1), 2 * n * (p - 1) / p, 0};
+  cost.counted.low = {2 * (p - 1), std::min(2 * in.entry() * in.least(), dense) * (p - 1) / p, 0};
+  cost.counted.high = {2 * (p - 1), 2 * dense * (p - 1) / p, 0};
   const Terms markers{0, 2 * (p - 1) * kMarker, 0};
   // The longest piece may be on the path in each step; a piece is COO up to δ, and the first, a
   // slice of a selection itself, may be full and still COO.
-  const Terms uneven{0, 2 * (p - 1) * longest - 2 * n * (p - 1) / p + longest, 0};
+  const Terms uneven{
+      0, value * 2 * (p - 1) * longest - 2 * dense * (p - 1) / p + in.precision.index() * longest,
+      0};
   cost.added = {markers, in.ranks == 1 ? Terms{} : markers + uneven};
   return cost;
 }
@@ -214,7 +221,7 @@ Cost ring_sparse_cost(const CostInput& in) {
 /// The most words above `even` that arrive when selections are concentrated.
 Terms uneven_split(const CostInput& in, double even) {
   const double p = in.ranks;
-  return {0, std::max(0.0, 2 * in.most() * (p - 1) - even), 0};
+  return {0, std::max(0.0, in.entry() * in.most() * (p - 1) - even), 0};
 }
 
 Cost split_allgather_cost(const CostInput& in, Second second) {
@@ -222,34 +229,38 @@ Cost split_allgather_cost(const CostInput& in, Second second) {
   const auto n = static_cast<double>(in.n);
   const double share = (p - 1) / p;
   const double steps = ceil_log2(in.ranks);
-  const double all_dense = std::ceil(n / p) * (p - 1);
+  const double dense = in.precision.value() * n;
+  const double entries_of_all = std::ceil(n / p) * (p - 1);
+  const double all_dense = in.precision.value() * entries_of_all;
+  const double most_sent = in.entry() * in.most();
   const bool sizes = second == Second::agreed;
   const auto marker = static_cast<double>(marker_of(second));
   const double messages = p - 1 + (sizes ? 2 : 1) * steps;
   Cost cost;
-  Terms low{messages, sizes ? std::min(4 * in.least(), n) * share : 4 * in.least() * share, 0};
+  Terms low{messages, 2 * in.entry() * in.least() * share, 0};
+  if (sizes) low.words = std::min(low.words, dense * share);
   Terms high{messages, 0, 0};
-  Terms more = uneven_split(in, 2 * in.most() * share);
+  Terms more = uneven_split(in, most_sent * share);
   if (second == Second::dense) {
     const auto bits = static_cast<int>(in.options->integer("bits"));
     const auto words = [&](std::int64_t length) {
-      return bits == kFullBits ? static_cast<double>(length)
+      return bits == kFullBits ? static_cast<double>(in.space().value_words(length).value())
                                : static_cast<double>(Quantiser{.bits = bits}.words(length).value());
     };
     const double shortest = words(in.n / in.ranks) * (p - 1);
     const double longest = words((in.n + in.ranks - 1) / in.ranks) * (p - 1);
     low.words = shortest;
-    high.words = 2 * in.most() * share + longest;
+    high.words = most_sent * share + longest;
   } else {
     // Concentrated regions may be full and still COO.
-    const double most = std::min(2 * in.most() * p, 2 * n);
-    double gathered = std::min(most * std::max(steps, share), 2 * all_dense);
+    const double most = in.entry() * std::min(in.most() * p, n);
+    double gathered = std::min(most * std::max(steps, share), in.entry() * entries_of_all);
     if (sizes) gathered = std::max(gathered, all_dense);
-    high.words = sizes ? (2 * in.most() + n) * share : 2 * in.most() * p;
-    more.words += std::max(0.0, 2 * in.most() * share + gathered - high.words);
+    high.words = sizes ? (most_sent + dense) * share : most_sent * p;
+    more.words += std::max(0.0, most_sent * share + gathered - high.words);
   }
   if (!in.options->flag("rotation")) {
-    more = more + Terms{p - 1, 2 * in.most() * share + marker * (p - 1), 0};
+    more = more + Terms{p - 1, most_sent * share + marker * (p - 1), 0};
   }
   // Dense regions need no marker: all ranks know that they are.
   const double markers = (second == Second::sparse ? 2 : 1) * marker * (p - 1);

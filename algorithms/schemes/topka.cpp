@@ -47,7 +47,9 @@ class Gather final : public SparseCollective {
 
  private:
   [[nodiscard]] Seconds decoding(Words own, Words all) const {
-    const auto entries = [](Words words) { return static_cast<double>(words.value()) / 2; };
+    const auto entries = [entry = setup_.space.precision.entry()](Words words) {
+      return static_cast<double>(words.value()) / entry;
+    };
     if (style_.sparse_decoding) {
       return sparse_decoding(setup_.prices, setup_.gamma.entry, setup_.space.components,
                              entries(all - own));
@@ -69,7 +71,7 @@ Cost gather_cost(const CostInput& in, GatherStyle style) {
   const double p = in.ranks;
   const double steps = style.ring ? p - 1 : ceil_log2(in.ranks);
   const auto counted = [&](double k) {
-    return Terms{(style.sizes ? 2 : 1) * steps, 2 * k * (p - 1), 0};
+    return Terms{(style.sizes ? 2 : 1) * steps, in.entry() * k * (p - 1), 0};
   };
   const Terms added{0, style.sizes ? p - 1 : 0, 0};
   return {.paper = {},

@@ -5,6 +5,7 @@
 
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
 #include "sim/machine/networks/counting/counting.hpp"
+#include "tests/support/switches.hpp"
 
 namespace thinwire::test {
 
@@ -12,7 +13,7 @@ inline constexpr Seconds kAlpha(1.3e-6);
 inline constexpr Seconds kBeta(0.7e-9);
 
 struct Networks {
-  networks::AlphaBetaNetwork alphabeta{networks::alpha_beta(kAlpha, kBeta)};
+  networks::AlphaBetaNetwork alphabeta{networks::alpha_beta(kAlpha, kBeta), {}, kSwitches};
   networks::CountingNetwork counting;
 };
 

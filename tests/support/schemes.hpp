@@ -13,6 +13,7 @@
 
 #include "algorithms/scheme.hpp"
 #include "sim/core/kernel/network.hpp"
+#include "tests/support/switches.hpp"
 
 namespace thinwire::test {
 
@@ -67,6 +68,7 @@ class SchemeRanks {
                .shared = &shared_,
                .alpha = figures.alpha,
                .beta_per_word = figures.beta_per_word,
+               .switches = kSwitches,
                .seed = seed,
                .tensors = std::move(tensors)},
         info_(info) {
@@ -117,9 +119,11 @@ class SchemeRanks {
                        .selected = selected,
                        .result = result,
                        .granule = setup_.space.granule,
+                       .precision = setup_.space.precision,
                        .tensors = &setup_.tensors,
                        .alpha = setup_.alpha,
-                       .beta_per_word = setup_.beta_per_word});
+                       .beta_per_word = setup_.beta_per_word,
+                       .switches = setup_.switches});
   }
 
  private:

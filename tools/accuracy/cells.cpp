@@ -48,8 +48,9 @@ const std::vector<std::string>& all_sizes() {
 std::vector<std::string> names_of_patterns() {
   std::vector<std::string> names;
   for (const Pattern& pattern : all_patterns()) names.push_back(pattern.name);
-  for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes())
-    names.push_back(scheme.name);
+  for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
+    if (!scheme.in_switches) names.push_back(scheme.name);  // SimGrid's only forward
+  }
   return names;
 }
 

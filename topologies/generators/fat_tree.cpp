@@ -7,6 +7,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "topologies/generators/quantities.hpp"
+#include "topologies/generators/reducing.hpp"
 
 namespace thinwire::topologies {
 
@@ -69,21 +70,27 @@ std::string fat_tree_xml(const FatTreeParameters& p, const std::vector<std::stri
       hosts_of(p.children) - 1, kHostSpeed, p.children.size(), fmt::join(p.children, ","),
       fmt::join(parents, ","), fmt::join(p.cables, ","), bandwidth_text(p.cable.bandwidth),
       time_text(p.cable.latency));
-  return platform_xml({.comment = comment, .message_gap = p.message_gap, .links = {}}, body);
+  return platform_xml(
+      {.comment = comment, .message_gap = p.message_gap, .reducing = p.reducing, .links = {}},
+      body);
 }
 
 const std::vector<ParameterInfo>& fat_tree_parameters() {
-  static const std::vector<ParameterInfo> parameters{
-      {"hosts", "", "hosts to hold at least: sets the last of children to the least that does"},
-      {"children", "16,16,16", "children of a switch of each level, from the leaves up"},
-      {"oversubscription", "2",
-       "bandwidth from below over bandwidth to above, of each level but "
-       "the last; one number goes for the leaves, the rest being 1"},
-      {"cables", "1", "parallel cables at each level; one number goes for all"},
-      {"bandwidth", "25GBps", "of a cable, each way"},
-      {"latency", "300ns", "of a cable"},
-      {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"},
-  };
+  static const std::vector<ParameterInfo> parameters = [] {
+    std::vector<ParameterInfo> all{
+        {"hosts", "", "hosts to hold at least: sets the last of children to the least that does"},
+        {"children", "16,16,16", "children of a switch of each level, from the leaves up"},
+        {"oversubscription", "2",
+         "bandwidth from below over bandwidth to above, of each level but "
+         "the last; one number goes for the leaves, the rest being 1"},
+        {"cables", "1", "parallel cables at each level; one number goes for all"},
+        {"bandwidth", "25GBps", "of a cable, each way"},
+        {"latency", "300ns", "of a cable"},
+        {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"},
+    };
+    add_reducing_parameters(all, false);
+    return all;
+  }();
   return parameters;
 }
 
@@ -93,6 +100,7 @@ std::string fat_tree_xml(const Settings& settings, const std::vector<std::string
                       .cables = settings.wholes("cables"),
                       .cable = {settings.bandwidth("bandwidth"), settings.time("latency")},
                       .message_gap = settings.time("gap")};
+  p.reducing = reducing_figures(settings, 0, p.cable.bandwidth);
   const std::size_t levels = p.children.size();
   if (p.oversubscription.size() == 1) p.oversubscription.resize(levels - 1, 1);
   if (p.cables.size() == 1) p.cables.resize(levels, p.cables.front());

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "topologies/generators/reducing.hpp"
 #include "topologies/generators/settings.hpp"
 #include "topologies/generators/xml.hpp"
 
@@ -20,6 +21,7 @@ struct FatTreeParameters {
   std::vector<int> cables{1, 1, 1};  ///< from each element to each of its parents, by level
   LinkFigures cable{25e9, Seconds(300e-9)};
   Seconds message_gap{0.3e-6};
+  ReducingFigures reducing = {};  ///< its switches that sum
 };
 
 /// Numbers hosts host-0, host-1, ... leaf by leaf. Throws InputError for parameters that define no

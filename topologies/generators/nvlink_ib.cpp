@@ -8,6 +8,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "topologies/generators/quantities.hpp"
+#include "topologies/generators/reducing.hpp"
 
 namespace thinwire::topologies {
 
@@ -181,27 +182,34 @@ std::string flat_body(const Parameters& p) {
 
 std::string nvlink_ib_xml(const Parameters& p, const std::vector<std::string>& comment) {
   check(p);
-  return platform_xml(
-      {.comment = comment, .routing = "DijkstraCache", .message_gap = p.message_gap, .links = {}},
-      p.nics == 1 ? shared_nic_body(p) : flat_body(p));
+  return platform_xml({.comment = comment,
+                       .routing = "DijkstraCache",
+                       .message_gap = p.message_gap,
+                       .reducing = p.reducing,
+                       .links = {}},
+                      p.nics == 1 ? shared_nic_body(p) : flat_body(p));
 }
 
 const std::vector<ParameterInfo>& nvlink_ib_parameters() {
-  static const std::vector<ParameterInfo> parameters{
-      {"hosts", "", "GPUs to hold at least: sets nodes to the least that does"},
-      {"nodes", "64", "nodes"},
-      {"gpus", "8", "GPUs (hosts) of a node"},
-      {"nics", "8", "NICs of a node, a divisor of gpus; with 1 all GPUs share it"},
-      {"wiring", "rails", "rails: leaf r holds NIC r of its nodes; nodes: a leaf holds all NICs"},
-      {"leaf-nodes", "32", "nodes with cables to one leaf"},
-      {"oversubscription", "1", "of a leaf: bandwidth from below over bandwidth to the core"},
-      {"gpu-bandwidth", "300GBps", "of a GPU's link to the switch of its node, each way"},
-      {"gpu-latency", "85ns", "of that link; a route within a node has two"},
-      {"nic-bandwidth", "25GBps", "of a NIC, each way"},
-      {"nic-latency", "1.085us", "of a NIC's link to its leaf"},
-      {"uplink-latency", "115ns", "of a leaf's link to the core"},
-      {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"},
-  };
+  static const std::vector<ParameterInfo> parameters = [] {
+    std::vector<ParameterInfo> all{
+        {"hosts", "", "GPUs to hold at least: sets nodes to the least that does"},
+        {"nodes", "64", "nodes"},
+        {"gpus", "8", "GPUs (hosts) of a node"},
+        {"nics", "8", "NICs of a node, a divisor of gpus; with 1 all GPUs share it"},
+        {"wiring", "rails", "rails: leaf r holds NIC r of its nodes; nodes: a leaf holds all NICs"},
+        {"leaf-nodes", "32", "nodes with cables to one leaf"},
+        {"oversubscription", "1", "of a leaf: bandwidth from below over bandwidth to the core"},
+        {"gpu-bandwidth", "300GBps", "of a GPU's link to the switch of its node, each way"},
+        {"gpu-latency", "85ns", "of that link; a route within a node has two"},
+        {"nic-bandwidth", "25GBps", "of a NIC, each way"},
+        {"nic-latency", "1.085us", "of a NIC's link to its leaf"},
+        {"uplink-latency", "115ns", "of a leaf's link to the core"},
+        {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"},
+    };
+    add_reducing_parameters(all, true);
+    return all;
+  }();
   return parameters;
 }
 
@@ -224,6 +232,7 @@ std::string nvlink_ib_xml(const Settings& settings, const std::vector<std::strin
                .nic = {settings.bandwidth("nic-bandwidth"), settings.time("nic-latency")},
                .uplink_latency = settings.time("uplink-latency"),
                .message_gap = settings.time("gap")};
+  p.reducing = reducing_figures(settings, p.gpu.bandwidth, p.nic.bandwidth);
   if (const auto hosts = settings.optional_whole("hosts")) p.nodes = (*hosts + p.gpus - 1) / p.gpus;
   return nvlink_ib_xml(p, comment);
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "topologies/generators/reducing.hpp"
 #include "topologies/generators/settings.hpp"
 #include "topologies/generators/xml.hpp"
 
@@ -27,6 +28,7 @@ struct NvlinkIbParameters {
                   Seconds(1.085e-6)};  ///< to a leaf from a GPU, or with one NIC from that switch
   Seconds uplink_latency{0.115e-6};    ///< of the link from a leaf to the core
   Seconds message_gap{0.3e-6};
+  ReducingFigures reducing = {};  ///< its switches that sum
 };
 
 /// Numbers hosts gpu-0, gpu-1, ... node by node; each has the property thinwire.node. Throws

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "sim/core/base/errors.hpp"
+#include "topologies/generators/reducing.hpp"
 
 namespace thinwire::topologies {
 
@@ -33,6 +34,7 @@ std::string rails_xml(const RailsParameters& p, const std::vector<std::string>& 
   XmlHead head{
       .comment = comment,
       .message_gap = p.message_gap,
+      .reducing = p.reducing,
       .topology = fmt::format("rails islands={} nodes={} gpus={}", p.islands, p.nodes, p.gpus),
       .links = {{"nvlink-", p.gpu}}};
   if (p.islands * p.gpus > 1) {
@@ -43,19 +45,23 @@ std::string rails_xml(const RailsParameters& p, const std::vector<std::string>& 
 }
 
 const std::vector<ParameterInfo>& rails_parameters() {
-  static const std::vector<ParameterInfo> parameters{
-      {"hosts", "", "GPUs to hold at least: sets islands to the least that does"},
-      {"islands", "7", "islands"},
-      {"nodes", "160", "nodes of an island"},
-      {"gpus", "4", "GPUs (hosts) of a node, each with a NIC"},
-      {"oversubscription", "2", "of a switch: bandwidth from below over bandwidth to the core"},
-      {"gpu-bandwidth", "450GBps", "of a GPU's link to the switch of its node, each way"},
-      {"gpu-latency", "85ns", "of that link; a route within a node has two"},
-      {"nic-bandwidth", "25GBps", "of a NIC, each way"},
-      {"nic-latency", "1.085us", "of a NIC's link to the switch of its rail"},
-      {"uplink-latency", "115ns", "of a switch's link to the core"},
-      {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"},
-  };
+  static const std::vector<ParameterInfo> parameters = [] {
+    std::vector<ParameterInfo> all{
+        {"hosts", "", "GPUs to hold at least: sets islands to the least that does"},
+        {"islands", "7", "islands"},
+        {"nodes", "160", "nodes of an island"},
+        {"gpus", "4", "GPUs (hosts) of a node, each with a NIC"},
+        {"oversubscription", "2", "of a switch: bandwidth from below over bandwidth to the core"},
+        {"gpu-bandwidth", "450GBps", "of a GPU's link to the switch of its node, each way"},
+        {"gpu-latency", "85ns", "of that link; a route within a node has two"},
+        {"nic-bandwidth", "25GBps", "of a NIC, each way"},
+        {"nic-latency", "1.085us", "of a NIC's link to the switch of its rail"},
+        {"uplink-latency", "115ns", "of a switch's link to the core"},
+        {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"},
+    };
+    add_reducing_parameters(all, true);
+    return all;
+  }();
   return parameters;
 }
 
@@ -72,6 +78,7 @@ std::string rails_xml(const Settings& settings, const std::vector<std::string>& 
                     .nic = {settings.bandwidth("nic-bandwidth"), settings.time("nic-latency")},
                     .uplink_latency = settings.time("uplink-latency"),
                     .message_gap = settings.time("gap")};
+  p.reducing = reducing_figures(settings, p.gpu.bandwidth, p.nic.bandwidth);
   if (const auto hosts = settings.optional_whole("hosts")) {
     p.islands = static_cast<int>((*hosts + island_size(p) - 1) / island_size(p));
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "topologies/generators/reducing.hpp"
 #include "topologies/generators/settings.hpp"
 #include "topologies/generators/xml.hpp"
 
@@ -23,6 +24,7 @@ struct RailsParameters {
   LinkFigures nic{25e9, Seconds(1.085e-6)};
   Seconds uplink_latency{115e-9};
   Seconds message_gap{0.3e-6};
+  ReducingFigures reducing = {};  ///< its switches that sum
 };
 
 /// Numbers hosts gpu-0, gpu-1, ... node by node, island by island. Throws InputError for parameters

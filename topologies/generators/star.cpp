@@ -4,6 +4,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "topologies/generators/quantities.hpp"
+#include "topologies/generators/reducing.hpp"
 
 namespace thinwire::topologies {
 
@@ -70,24 +71,34 @@ std::string star_xml(const StarParameters& parameters, const std::vector<std::st
     return platform_xml({.comment = comment,
                          .routing = "Floyd",
                          .message_gap = parameters.message_gap,
+                         .reducing = parameters.reducing,
                          .links = {}},
                         flat_body(parameters));
   }
-  return platform_xml({.comment = comment, .message_gap = parameters.message_gap, .links = {}},
+  return platform_xml({.comment = comment,
+                       .message_gap = parameters.message_gap,
+                       .reducing = parameters.reducing,
+                       .links = {}},
                       cluster_xml("star", "host-", parameters.hosts, parameters.cable));
 }
 
 const std::vector<ParameterInfo>& star_parameters() {
-  static const std::vector<ParameterInfo> parameters{
-      {"hosts", "64", "hosts"},
-      {"bandwidth", "10GBps", "of a host's cable, each way"},
-      {"latency", "0s", "of a host's cable; a route has two of them"},
-      {"flat", "0",
-       "1: one zone of hosts, switch and cables, as run --packet needs it; for small stars"},
-      {"switches", "", "switches in a row, each with an equal block of the hosts, needs flat [1]"},
-      {"uplink", "", "bandwidth of a cable between two switches, each way, with several switches"},
-      {"gap", "2us", "time that a message occupies a host's port beyond its bytes"},
-  };
+  static const std::vector<ParameterInfo> parameters = [] {
+    std::vector<ParameterInfo> all{
+        {"hosts", "64", "hosts"},
+        {"bandwidth", "10GBps", "of a host's cable, each way"},
+        {"latency", "0s", "of a host's cable; a route has two of them"},
+        {"flat", "0",
+         "1: one zone of hosts, switch and cables, as run --packet needs it; for small stars"},
+        {"switches", "",
+         "switches in a row, each with an equal block of the hosts, needs flat [1]"},
+        {"uplink", "",
+         "bandwidth of a cable between two switches, each way, with several switches"},
+        {"gap", "2us", "time that a message occupies a host's port beyond its bytes"},
+    };
+    add_reducing_parameters(all, false);
+    return all;
+  }();
   return parameters;
 }
 
@@ -102,6 +113,7 @@ std::string star_xml(const Settings& settings, const std::vector<std::string>& c
   } else if (!settings.text("uplink").empty()) {
     throw InputError(settings.refusal("uplink", "nothing, since one switch has no uplink"));
   }
+  p.reducing = reducing_figures(settings, 0, p.cable.bandwidth);
   return star_xml(p, comment);
 }
 

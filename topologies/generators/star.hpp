@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "topologies/generators/reducing.hpp"
 #include "topologies/generators/settings.hpp"
 #include "topologies/generators/xml.hpp"
 
@@ -15,6 +16,7 @@ struct StarParameters {
   int hosts = 64;
   LinkFigures cable{10e9, Seconds(0)};
   Seconds message_gap;
+  ReducingFigures reducing = {};  ///< its switches that sum
   /// Puts hosts, a router and cables in one zone: the only form that SimGrid's ns-3 accepts. Flows
   /// do not change, but Floyd's algorithm finds the routes, in time cubic in the hosts.
   bool flat = false;

@@ -40,6 +40,10 @@ std::string platform_xml(const XmlHead& head, const std::string& body) {
     text += fmt::format("    <prop id=\"thinwire.message_gap\" value=\"{}\"/>\n",
                         time_text(head.message_gap));
   }
+  for (const auto& [level, figures] : head.reducing) {
+    text += fmt::format("    <prop id=\"thinwire.reducing.{}\" value=\"{} {}\"/>\n", level,
+                        bandwidth_text(figures.bandwidth), time_text(figures.latency));
+  }
   if (!head.topology.empty()) {
     text += fmt::format("    <prop id=\"thinwire.topology\" value=\"{}\"/>\n", head.topology);
   }

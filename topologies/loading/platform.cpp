@@ -42,6 +42,7 @@ using LinkImpl = simgrid::kernel::resource::StandardLinkImpl;
 constexpr std::string_view kOurs = "thinwire.";
 constexpr std::string_view kGapProperty = "thinwire.message_gap";
 constexpr std::string_view kLinkProperty = "thinwire.link.";
+constexpr std::string_view kReducingProperty = "thinwire.reducing.";
 constexpr double kMostFigure = 1e24;                    // of a link: bytes a second, or seconds
 constexpr const char* kNodeProperty = "thinwire.node";  // of hosts
 
@@ -150,9 +151,12 @@ struct Platform::Loaded {
   std::unordered_map<const LinkImpl*, LinkIndex> index_of;
   std::vector<LinkImpl*> passed;  ///< of the route that was asked last
   Seconds message_gap;
+  ReducingSwitches switches;
 
   void load(const Platform::Loading& loading);
+  [[nodiscard]] ReducingSwitch figures_of(const std::string& key, const std::string& figures) const;
   void tune(const std::string& key, const std::string& figures);
+  void read_reducing(const std::string& key, const std::string& figures);
   void scale(const PlatformFactors& factors);
   void read_zone_properties();
   void refuse_zone_properties(const sg4::NetZone& zone) const;
@@ -182,8 +186,9 @@ void Platform::Loaded::load(const Platform::Loading& loading) {
   list_links();
 }
 
-void Platform::Loaded::tune(const std::string& key, const std::string& figures) {
-  const std::string prefix = key.substr(kLinkProperty.size());
+/// "BANDWIDTH LATENCY".
+ReducingSwitch Platform::Loaded::figures_of(const std::string& key,
+                                            const std::string& figures) const {
   const std::size_t space = std::min(figures.find(' '), figures.size());
   const double bandwidth = figure(xbt_parse_get_bandwidth, path, figures.substr(0, space));
   const double latency = figure(xbt_parse_get_time, path, figures.substr(space));
@@ -193,11 +198,26 @@ void Platform::Loaded::tune(const std::string& key, const std::string& figures) 
                     "'5.25GBps 100ns'",
                     path, key, figures));
   }
+  return {.bandwidth = bandwidth, .latency = Seconds(latency)};
+}
+
+void Platform::Loaded::read_reducing(const std::string& key, const std::string& figures) {
+  const std::string level = key.substr(kReducingProperty.size());
+  if (level != "node" && level != "network") {
+    throw InputError(fmt::format("{}: unknown property '{}'; known are {}node and {}network", path,
+                                 key, kReducingProperty, kReducingProperty));
+  }
+  (level == "node" ? switches.node : switches.network) = figures_of(key, figures);
+}
+
+void Platform::Loaded::tune(const std::string& key, const std::string& figures) {
+  const std::string prefix = key.substr(kLinkProperty.size());
+  const auto [bandwidth, latency] = figures_of(key, figures);
   bool found = false;
   for (sg4::Link* link : engine->get_all_links()) {
     if (!link->get_name().starts_with(prefix)) continue;
     link->set_bandwidth(bandwidth);
-    link->set_latency(latency);
+    link->set_latency(latency.value());
     found = true;
   }
   if (!found) {
@@ -212,6 +232,11 @@ void Platform::Loaded::scale(const PlatformFactors& factors) {
     link->set_latency(link->get_latency() * factors.latency);
   }
   message_gap = message_gap * factors.latency;
+  for (std::optional<ReducingSwitch>* const one : {&switches.node, &switches.network}) {
+    if (!*one) continue;
+    (*one)->bandwidth *= factors.bandwidth;
+    (*one)->latency = (*one)->latency * factors.latency;
+  }
 }
 
 void Platform::Loaded::read_zone_properties() {
@@ -224,6 +249,8 @@ void Platform::Loaded::read_zone_properties() {
   for (const auto& [key, value] : std::map(properties->begin(), properties->end())) {
     if (key.starts_with(kLinkProperty)) {
       tune(key, value);
+    } else if (key.starts_with(kReducingProperty)) {
+      read_reducing(key, value);
     } else if (key == kGapProperty) {
       message_gap = Seconds(figure(xbt_parse_get_time, path, value));
       if (!(message_gap >= Seconds(0))) {
@@ -233,8 +260,9 @@ void Platform::Loaded::read_zone_properties() {
                         path, key, value));
       }
     } else if (key.starts_with(kOurs) && key != kNodeProperty && key != kTopologyProperty) {
-      throw InputError(fmt::format("{}: unknown property '{}'; known are {}, {} and {}PREFIX", path,
-                                   key, kGapProperty, kTopologyProperty, kLinkProperty));
+      throw InputError(
+          fmt::format("{}: unknown property '{}'; known are {}, {}, {}LEVEL and {}PREFIX", path,
+                      key, kGapProperty, kTopologyProperty, kReducingProperty, kLinkProperty));
     }
   }
   for (const sg4::NetZone* child : root->get_children()) refuse_zone_properties(*child);
@@ -351,6 +379,8 @@ const PlatformXml& Platform::xml() const { return loaded_->xml; }
 std::span<const PlatformHost> Platform::hosts() const { return loaded_->hosts; }
 std::span<const PlatformLink> Platform::links() const { return loaded_->links; }
 Seconds Platform::message_gap() const { return loaded_->message_gap; }
+
+const ReducingSwitches& Platform::switches() const { return loaded_->switches; }
 
 std::vector<std::string> Platform::routers() const {
   std::vector<std::string> names;

@@ -8,6 +8,9 @@
 //                             without it a host is a node of its own
 //   zone  thinwire.message_gap      on the outermost zone: seconds that a message occupies the
 //                             ports of its hosts beyond its bytes (LogGP's g; α of the α-β machine)
+//   zone  thinwire.reducing.node     on the outermost zone: "BANDWIDTH LATENCY" of the switches inside
+//   zone  thinwire.reducing.network  nodes, or between them: they sum what ranks send through them.
+//                             Without it switches only forward
 //   zone  thinwire.link.PREFIX      on the outermost zone: "BANDWIDTH LATENCY" of all links whose
 //                             names start with PREFIX, as in "5.25GBps 100ns": SimGrid's clusters
 //                             know one figure for all their links
@@ -22,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/base/reducing_switches.hpp"
 #include "sim/core/base/units.hpp"
 #include "topologies/loading/platform_factors.hpp"
 #include "topologies/loading/platform_xml.hpp"
@@ -92,6 +96,8 @@ class Platform {
                   Seconds* latency = nullptr) const;
   /// LogGP's g of the hosts' ports; 0 where the platform says nothing.
   [[nodiscard]] Seconds message_gap() const;
+  /// The switches that sum, scaled like the links.
+  [[nodiscard]] const ReducingSwitches& switches() const;
 
  private:
   struct Loaded;

@@ -70,10 +70,12 @@ Comparison compare(const Row& row, double tolerance) {
       .iteration = row.outcome ? row.outcome->iteration : std::max(1, row.point.iterations),
       .options = &options,
       .granule = row.point.space.granule,
+      .precision = row.point.space.precision,
       .tensors = &row.point.tensors,
       .alpha = machine.alpha,
       .beta_per_word = machine.beta_per_word,
-      .node = machine.node};
+      .node = machine.node,
+      .switches = machine.switches};
   if (row.outcome && row.outcome->selection) {
     in.selected = selected_in(*row.outcome, scheme);
     in.result = row.outcome->result_components;

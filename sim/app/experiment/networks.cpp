@@ -69,7 +69,8 @@ ReadyNetwork make_smpi(const Point& point, bool verbose) {
                              .verbose = verbose});
   std::vector<topologies::HostIndex> hosts =
       topologies::place(network->platform().hosts(), point.ranks, point.placement);
-  const Machine machine = machine_on(point, network->platform(), hosts);
+  Machine machine = machine_on(point, network->platform(), hosts);
+  machine.switches = {};  // SimGrid's only forward
   network->place(std::move(hosts));
   return {.network = std::move(network), .machine = machine};
 }
@@ -120,7 +121,7 @@ std::unique_ptr<Network> alphabeta_of(const Machine& machine, const networks::Ho
                       .overhead = Seconds(0),
                       .gap = machine.alpha,
                       .gap_per_word = machine.beta_per_word},
-      host);
+      host, machine.switches);
 }
 
 Machine machine_on(const Point& point, const topologies::Platform& platform,
@@ -130,6 +131,7 @@ Machine machine_on(const Point& point, const topologies::Platform& platform,
   machine.alpha = ends.alpha;
   machine.beta_per_word = ends.beta_per_word;
   machine.node = ranks_of_node(platform, hosts);
+  machine.switches = platform.switches();
   return machine;
 }
 

@@ -1,6 +1,8 @@
 #include "sim/app/experiment/outcome_json.hpp"
 
+#include <array>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "sim/core/base/printable.hpp"
 
@@ -17,6 +19,9 @@ Json to_json(const SelectionSummary& selection) {
       {"sorted_max", selection.work.sorted},   {"hashed_max", selection.work.hashed},
       {"sampled_max", selection.work.sampled}, {"prefix_summed_max", selection.work.prefix_summed}};
 }
+
+constexpr std::array kReducingLevels{std::pair{"node", ReducingLevel::node},
+                                     std::pair{"network", ReducingLevel::network}};
 
 int int_from(const JsonNode& node) { return static_cast<int>(node.whole()); }
 
@@ -37,6 +42,28 @@ SelectionSummary selection_from(const JsonNode& node) {
                    .hashed = count("hashed_max"),
                    .sampled = count_or("sampled_max", 0),
                    .prefix_summed = count_or("prefix_summed_max", 0)}};
+}
+
+Json to_json(const ReducingSwitches& switches) {
+  Json json = Json::object();
+  for (const auto& [name, level] : kReducingLevels) {
+    const std::optional<ReducingSwitch>& one = switches.at(level);
+    if (!one) continue;
+    json[name] = {{"bandwidth", one->bandwidth}, {"latency_s", one->latency.value()}};
+  }
+  return json;
+}
+
+ReducingSwitches switches_from(const JsonNode& node) {
+  ReducingSwitches switches;
+  for (const auto& [name, level] : kReducingLevels) {
+    if (!node.has(name)) continue;
+    const JsonNode one = node.at(name);
+    (level == ReducingLevel::node ? switches.node : switches.network) = {
+        .bandwidth = one.at("bandwidth").number(),
+        .latency = Seconds(one.at("latency_s").number())};
+  }
+  return switches;
 }
 
 Json to_json(const workloads::IterationParts& parts) {
@@ -222,6 +249,7 @@ Json to_json(const Outcome& outcome, bool has_clock) {
       {"links", outcome.links.empty() ? Json() : links},
       {"by_rank", outcome.by_rank.empty() ? Json() : by_rank}};
   if (outcome.machine.node > 0) json["node"] = outcome.machine.node;
+  if (outcome.machine.switches.any()) json["switches"] = to_json(outcome.machine.switches);
   if (outcome.measured) json["measured"] = to_json(*outcome.measured);
   return json;
 }
@@ -236,6 +264,7 @@ Outcome outcome_from(const JsonNode& node, const Machine& given) {
   outcome.machine.alpha = Seconds(node.at("alpha_s").number());
   outcome.machine.beta_per_word = Seconds(node.at("beta_s_per_word").number());
   if (given_there("node")) outcome.machine.node = static_cast<int>(node.at("node").number());
+  if (given_there("switches")) outcome.machine.switches = switches_from(node.at("switches"));
   if (!node.at("alphabeta_time_s").json().is_null()) {
     outcome.alphabeta_time = seconds_from(node.at("alphabeta_time_s"));
   }

@@ -28,8 +28,9 @@ struct Machine {
   Seconds copy_beyond_cache{0};        ///< likewise
   Bytes cache{0};  ///< share of the last-level cache of one rank; 0: as large as any vector
   Seconds latency{0};
-  int node = 0;                   ///< ranks of a node of the platform, as in SchemeSetup
-  networks::HostCosts host = {};  ///< networks alphabeta and links; the seed is the point's
+  int node = 0;                    ///< ranks of a node of the platform, as in SchemeSetup
+  ReducingSwitches switches = {};  ///< of the platform, likewise
+  networks::HostCosts host = {};   ///< networks alphabeta and links; the seed is the point's
 
   /// γ of the sums of a gradient of `components`.
   [[nodiscard]] Seconds gamma(std::int64_t components) const;

@@ -205,6 +205,7 @@ algorithms::SchemeSetup PointRanks::make_setup(const Machine& machine) {
                                 .alpha = machine.alpha,
                                 .beta_per_word = machine.beta_per_word,
                                 .node = machine.node,
+                                .switches = machine.switches,
                                 .seed = point_.seed,
                                 .tensors = of_model ? training_->tensors : point_.tensors,
                                 .rows = of_model ? training_->rows : std::vector<std::int64_t>{}};

@@ -103,6 +103,8 @@ bool limits_processes(const Point& point) {
   return on_links(point) && point.machine.host.gap_per_word > Seconds(0);
 }
 bool has_cache(const Point& point) { return point.machine.cache > Bytes(0); }
+bool has_own_value_bits(const Point& point) { return point.space.precision.value_bits != 32; }
+bool has_own_index_bits(const Point& point) { return point.space.precision.index_bits != 32; }
 bool scales_latency(const Point& point) { return point.latency_factor != 1; }
 bool scales_bandwidth(const Point& point) { return point.bandwidth_factor != 1; }
 bool without_platform(const Point& point) { return point.platform.empty(); }
@@ -432,6 +434,24 @@ Settings declared() {
             .standard = "auto",
             .help = "components that a carried coordinate stands for, or \"auto\""},
            THINWIRE_MEMBER(space.granule)),
+      with({.path = "gradient.value_bits",
+            .flag = "--value-bits",
+            .least = 8,
+            .most = 64,
+            .readers = "alphabeta, links, smpi, counting",
+            .standard = "32",
+            .help = "bits of a value on the wire: 16 for BF16. Messages are rounded up to words of "
+                    "4 bytes. Quantised values have the bits of their scheme"},
+           THINWIRE_MEMBER(space.precision.value_bits), has_own_value_bits),
+      with({.path = "gradient.index_bits",
+            .flag = "--index-bits",
+            .least = 32,
+            .most = 64,
+            .readers = "alphabeta, links, smpi, counting",
+            .standard = "32",
+            .help = "bits of an index on the wire: 64 for gradients of more than 4 billion "
+                    "components that are one tensor. Sizes and counts are words of 4 bytes"},
+           THINWIRE_MEMBER(space.precision.index_bits), has_own_index_bits),
       with({.path = "iterations",
             .flag = "--iterations",
             .least = 0,

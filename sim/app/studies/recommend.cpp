@@ -102,7 +102,8 @@ double memory_of(const experiment::Row& row) {
   if (scheme.dense) return std::min(kept, 4 * n);
   const double share = row.outcome->selection ? static_cast<double>(row.outcome->selection->most)
                                               : static_cast<double>(row.point.k);
-  return kept + 8 * share + 4 * static_cast<double>(row.outcome->words_received.max);
+  return kept + 4 * row.point.space.precision.entry() * share +
+         4 * static_cast<double>(row.outcome->words_received.max);
 }
 
 Candidate candidate_from(experiment::Row row) {
@@ -479,9 +480,13 @@ std::vector<Remark> assumptions_of(const RecommendSettings& settings, const Cand
                                           point.latency_factor, point.bandwidth_factor)});
   }
   all.push_back({"density", density_text(settings, point)});
-  std::string precision = "values of 32 bits, indexes of 32 bits";
-  constexpr double kIndexes = 4294967296.0;
-  if (n > kIndexes) precision += "; n exceeds them, so indexes need offsets per tensor";
+  const Precision& bits = point.space.precision;
+  std::string precision =
+      fmt::format("values of {} bits, indexes of {} bits", bits.value_bits, bits.index_bits);
+  if (bits.value_bits != 32) precision += "; what is kept has 32";
+  if (n > std::ldexp(1.0, bits.index_bits)) {
+    precision += "; n exceeds the indexes: they need offsets per tensor, or --index-bits 64";
+  }
   all.push_back({"precision", precision});
   const std::array<const char*, 3> feedback{"none", "residual", "velocity and accumulator"};
   all.push_back(
@@ -599,8 +604,14 @@ Recommendation recommend(const RecommendSettings& given) {
   if (simulated == result.ranked.end()) return result;
   const bool nodes = simulated->row.outcome->machine.node > 1 &&
                      experiment::find_network(simulated->row.point.network).congests;
+  const bool switches = simulated->row.outcome->machine.switches.any();
   if (settings.schemes.empty() && nodes) {
     attempts = attempts_of(default_candidates(/*nodes=*/true), settings.point);
+    simulate_all(ranking, attempts);
+    take_candidates(std::move(attempts), result);
+  }
+  if (settings.schemes.empty() && switches) {
+    attempts = attempts_of({"dense_in_network"}, settings.point);
     simulate_all(ranking, attempts);
     take_candidates(std::move(attempts), result);
   }

@@ -53,9 +53,9 @@ class DenseBlock {
   /// Coordinates [first, last), which must lie in the block.
   [[nodiscard]] DenseBlock slice(std::uint32_t first, std::uint32_t last) const;
 
-  /// The block on the wire: one word per component, for a block of whole granules.
+  /// The block on the wire: the value of each component, for a block of whole granules.
   [[nodiscard]] Message message(const GradientSpace& space) const {
-    return {payload_, Words(space.component(last()) - space.component(first()))};
+    return {payload_, space.value_words(space.component(last()) - space.component(first()))};
   }
 
  private:

@@ -39,8 +39,7 @@ Message GradientReduction::cut(const Message& held, PieceRange wanted, int piece
   const std::uint32_t first = space_.coordinate(begin);
   const std::uint32_t last = space_.coordinate(end);
   if (DenseBlock::holds(held.payload)) {
-    return {DenseBlock::from(held.payload).slice(first, last).payload(),
-            Words(end - begin + format_.marker)};
+    return {DenseBlock::from(held.payload).slice(first, last).payload(), dense_words(begin, end)};
   }
   const SparseVector vector = SparseVector::from(held.payload);
   Message message =
@@ -53,13 +52,13 @@ Message GradientReduction::compute_sum(const Message& a, const Message& b, Part 
   const std::int64_t begin = begin_of(part.range.first, part.of);
   const std::int64_t end = begin_of(part.range.last, part.of);
   const Stream result = thinwire::sum(stream_from(a.payload), stream_from(b.payload), space_, begin,
-                                      end, format_.delta);
+                                      end, format_.dense_above(space_.precision));
   Message message = message_of(result, space_);
   message.words += Words(format_.marker);
   // The pieces of a dense gradient are cut between components, finer than the carried granules.
   if (std::holds_alternative<DenseBlock>(result)) {
     const bool both = DenseBlock::holds(a.payload) && DenseBlock::holds(b.payload);
-    message.words = both ? a.words : Words(end - begin + format_.marker);
+    message.words = both ? a.words : dense_words(begin, end);
   }
   return message;
 }
@@ -108,7 +107,7 @@ Message GradientReduction::compute_join(std::span<const Message> parts, Part who
 Seconds GradientReduction::work(const Message& b) const {
   const auto words = static_cast<double>(b.words.value() - format_.marker);
   if (DenseBlock::holds(b.payload)) return gamma().word * words;
-  return gamma().entry * (words / 2);  // COO: half of the words are indexes
+  return gamma().entry * (words / space_.precision.entry());
 }
 
 Message NumbersReduction::cut(const Message& held, PieceRange wanted, int pieces) const {

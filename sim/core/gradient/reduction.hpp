@@ -97,6 +97,10 @@ class GradientReduction final : public Reduction {
   [[nodiscard]] Seconds work(const Message& b) const override;
 
  private:
+  /// The words of a dense piece.
+  [[nodiscard]] Words dense_words(std::int64_t begin, std::int64_t end) const {
+    return space_.value_words(end - begin) + Words(format_.marker);
+  }
   /// The component at which piece `piece` of `pieces` begins.
   [[nodiscard]] std::int64_t begin_of(int piece, int pieces) const {
     return range_.first + part_begin(range_.length(), pieces, piece);

@@ -1,6 +1,7 @@
 // A sparse stream (SparCML, SC 2019, section 5.1): sparse as long as that is shorter, then dense.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <variant>
@@ -14,7 +15,7 @@ using Stream = std::variant<SparseVector, DenseBlock>;
 
 /// δ of SparCML as a share of the components: isize / (c + isize), with isize = 4 bytes a value and
 /// c = 4 bytes an index. Above it COO is longer than dense.
-inline constexpr double kDelta = 4.0 / (4.0 + 4.0);
+inline constexpr double kDelta = Precision{}.dense_above();
 
 /// The δ of sums that stay sparse.
 inline constexpr double kNeverDense = std::numeric_limits<double>::infinity();
@@ -23,6 +24,11 @@ inline constexpr double kNeverDense = std::numeric_limits<double>::infinity();
 struct StreamFormat {
   double delta = kDelta;    ///< share of the components
   std::int64_t marker = 0;  ///< words in front that say whether a stream is sparse or dense
+
+  /// δ at a precision: at most the share above which COO is longer than dense.
+  [[nodiscard]] double dense_above(const Precision& precision) const {
+    return delta == kNeverDense ? delta : std::min(delta, precision.dense_above());
+  }
 };
 
 /// Reconstructs the stream of a payload. A payload without a body is the empty sparse vector.

@@ -25,6 +25,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/units.hpp"
+#include "sim/core/kernel/in_switches.hpp"
 #include "sim/core/kernel/message.hpp"
 #include "sim/core/kernel/task.hpp"
 
@@ -77,6 +78,16 @@ class Communicator {
   /// the request advances the clock to the end of the work. A network that cannot do both at once
   /// (smpi) does the work first; one that simulates no work of this kind throws SimulationError.
   [[nodiscard]] virtual Request start_work(Seconds /*work*/) { refuse("work beside a strand"); }
+  /// Posts this rank's part of a collective that switches compute, among `members` of the ranks. The
+  /// request completes like a receive, with the rank's result. Throws SimulationError where the
+  /// network has no such switches between these ranks.
+  [[nodiscard]] virtual Request post_in_switches(const Members& /*members*/, InSwitches /*part*/) {
+    refuse("switches that sum");
+  }
+  /// The same among all ranks of the communicator.
+  [[nodiscard]] Request in_switches(InSwitches part) {
+    return post_in_switches({.first = 0, .count = size_, .stride = 1}, std::move(part));
+  }
   /// Seconds since the ranks started together (0 on a network without a clock).
   [[nodiscard]] virtual Seconds now() const = 0;
   /// Announces that the rank will soon wait for the request. This takes no simulated time. A

@@ -17,6 +17,9 @@ class ForwardingCommunicator : public Communicator {
   }
   [[nodiscard]] Request irecv(Rank from, Tag tag) override { return parent_.irecv(from, tag); }
   [[nodiscard]] Request start_work(Seconds work) override { return parent_.start_work(work); }
+  [[nodiscard]] Request post_in_switches(const Members& members, InSwitches part) override {
+    return parent_.post_in_switches(members, std::move(part));
+  }
   void expect(Request request) override { parent_.expect(request); }
   void expect_send(Rank to, Tag tag) override { parent_.expect_send(to, tag); }
   [[nodiscard]] Seconds now() const override { return parent_.now(); }

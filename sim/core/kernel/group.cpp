@@ -45,6 +45,13 @@ Request Group::isend(Rank to, Tag tag, Message message) {
 
 Request Group::irecv(Rank from, Tag tag) { return parent().irecv(in_parent(from), tag); }
 
+Request Group::post_in_switches(const Members& members, InSwitches part) {
+  return parent().post_in_switches({.first = in_parent(Rank(members.first)).value(),
+                                    .count = members.count,
+                                    .stride = members.stride * stride_},
+                                   std::move(part));
+}
+
 Rank Group::in_parent(Rank member) const {
   // The index could still be a valid rank of the parent, which would not report the error.
   if (member.value() < 0 || member.value() >= size()) {

@@ -2,15 +2,9 @@
 #pragma once
 
 #include "sim/core/kernel/forwarding.hpp"
+#include "sim/core/kernel/in_switches.hpp"
 
 namespace thinwire::inline kernel {
-
-/// `count` ranks of a communicator: first, first + stride, first + 2 stride ...
-struct Members {
-  int first = 0;
-  int count = 1;
-  int stride = 1;
-};
 
 /// Rank i of the group is the i-th of the members. Every operation is forwarded to the parent,
 /// which must outlive the group and may be a group too. Time, phases and accounting are those of
@@ -29,6 +23,7 @@ class Group final : public ForwardingCommunicator {
 
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override;
   [[nodiscard]] Request irecv(Rank from, Tag tag) override;
+  [[nodiscard]] Request post_in_switches(const Members& members, InSwitches part) override;
   void expect_send(Rank to, Tag tag) override { parent().expect_send(in_parent(to), tag); }
 
  protected:

@@ -77,7 +77,10 @@ int main(int argc, char** argv) {
   if (all_ranks.empty()) all_ranks = {8, 16, 32, 64};
   std::vector<algorithms::SchemeInfo> chosen;
   for (const std::string& name : schemes) chosen.push_back(algorithms::find_scheme(name));
-  if (chosen.empty()) chosen = algorithms::all_schemes();
+  if (chosen.empty()) {
+    chosen = algorithms::all_schemes();
+    std::erase_if(chosen, [](const algorithms::SchemeInfo& scheme) { return scheme.in_switches; });
+  }
   // bucket_topk, and so sparseloco, looks at entries, which statistical gradients do not have.
   std::erase_if(chosen, [](const algorithms::SchemeInfo& scheme) {
     return scheme.sparsifier == "bucket_topk";

@@ -141,6 +141,10 @@ TEST_CASE("A platform brings its congestion, and NCCL where its nodes have sever
   CHECK(has(nodes, "nccl_tree"));
   CHECK(has(nodes, "dense_auto_ovlp"));
   CHECK(has(nodes, "hierarchical_split_allgather"));
+  CHECK(!has(nodes, "dense_in_network"));
+  const std::vector<std::string> switches = names({{"platform", "dgx_h100_nvls"}});
+  CHECK(switches.size() == 26);
+  CHECK(has(switches, "dense_in_network"));
   const std::vector<std::string> flat = names({{"platform", "gige_star"}});
   CHECK(flat.front() == "links");
   CHECK(flat.size() == 17);
@@ -246,6 +250,30 @@ TEST_CASE("A recommendation says what it rests on, and what took no part") {
   const Crossover& more = crossover_in(result, "ranks", true);
   CHECK(more.looked_to == 0);
   CHECK(contains(more.ended, "128"));
+}
+
+TEST_CASE("The bits of values and indexes change what is sent and held, and are told") {
+  RecommendSettings settings{
+      .point = {{"ranks", 4}, {"platform", "gige_star"}, {"workload", {{"model", "vgg16"}}}},
+      .schemes = {"topka", "dense_ring"},
+      .crossovers = false};
+  const Recommendation whole = recommend(settings);
+  settings.point["gradient"] = {{"value_bits", 16}, {"index_bits", 64}};
+  const Recommendation half = recommend(settings);
+  const auto words = [](const Recommendation& result, const std::string& scheme) {
+    return static_cast<double>(candidate_in(result, scheme).row.outcome->words_received.max);
+  };
+  CHECK(words(half, "dense_ring") == doctest::Approx(words(whole, "dense_ring") / 2).epsilon(1e-5));
+  CHECK(words(half, "topka") == doctest::Approx(words(whole, "topka") * 2.5 / 2).epsilon(1e-5));
+  const auto beyond_residual = [&](const Recommendation& result) {
+    return candidate_in(result, "topka").memory_bytes - 4.0 * 14'728'266;
+  };
+  CHECK(beyond_residual(half) == doctest::Approx(beyond_residual(whole) * 2.5 / 2).epsilon(1e-5));
+  const auto precision = [](const Recommendation& result) {
+    return std::ranges::find(result.assumptions, "precision", &Remark::what)->value;
+  };
+  CHECK(precision(whole) == "values of 32 bits, indexes of 32 bits");
+  CHECK(precision(half) == "values of 16 bits, indexes of 64 bits; what is kept has 32");
 }
 
 TEST_CASE("With all latencies times two and half the bandwidths, everything takes twice as long") {

@@ -169,6 +169,7 @@ TEST_CASE("shipped platforms have the hosts and the message gaps that their note
   CHECK(gap_and_hosts("fat_tree_8192") == "3e-07 8192");
   CHECK(gap_and_hosts("nvlink_ib") == "3e-07 512");
   CHECK(gap_and_hosts("dgx_h100") == "3e-07 1024");
+  CHECK(gap_and_hosts("dgx_h100_nvls") == "3e-07 1024");
   CHECK(gap_and_hosts("gb200_nvl72") == "3e-07 576");
   CHECK(gap_and_hosts("leonardo") == "5e-09 3600");
   CHECK(gap_and_hosts("leonardo_one_port") == "5e-09 3600");

@@ -32,6 +32,12 @@ std::size_t nodes_of(std::span<const topologies::PlatformHost> hosts) {
   return nodes.size();
 }
 
+/// The figures of the switches that sum.
+void add_reducing(Json& record, const std::string& level, const ReducingSwitch& figures) {
+  record["reducing_" + level + "_Bps"] = figures.bandwidth;
+  record["reducing_" + level + "_latency_s"] = figures.latency.value();
+}
+
 }  // namespace
 
 std::string platform_text(Format format, const topologies::Platform& platform,
@@ -40,32 +46,35 @@ std::string platform_text(Format format, const topologies::Platform& platform,
   const topologies::Bisection bisection = topologies::bisection_of(graph, platform.hosts());
   const double half = std::floor(static_cast<double>(platform.hosts().size()) / 2);
   const Json per_host = bisection.in_order ? Json(*bisection.in_order / half) : Json(nullptr);
-  return render_record(format,
-                       {{"platform", platform.path()},
-                        {"hosts", platform.hosts().size()},
-                        {"nodes", nodes_of(platform.hosts())},
-                        {"switches", graph.junctions()},
-                        {"links", platform.links().size()},
-                        {"message_gap_s", platform.message_gap().value()},
-                        {"diameter_hops", distances.diameter_hops},
-                        {"diameter_latency_s", distances.diameter_latency.value()},
-                        {"route_hops_mean", distances.route_hops_mean},
-                        {"route_hops_max", distances.route_hops_max},
-                        {"route_latency_s_min", distances.route_latency_min.value()},
-                        {"route_latency_s_mean", distances.route_latency_mean.value()},
-                        {"route_latency_s_max", distances.route_latency_max.value()},
-                        {"routes", distances.routes},
-                        {"routes_all", graph.survey.all_pairs},
-                        {"routes_longer", distances.longer_routes},
-                        {"extra_hops_max", distances.extra_hops_max},
-                        {"routes_slower", distances.slower_routes},
-                        {"extra_latency_s_max", distances.extra_latency_max.value()},
-                        {"latencies_all", distances.all_latency_sources},
-                        {"bisection_Bps", optional_json(bisection.in_order)},
-                        {"bisection_per_host_Bps", per_host},
-                        {"bisection_random_least_Bps", optional_json(bisection.random_least)},
-                        {"unreachable_pairs", graph.survey.unreachable.size()},
-                        {"unused_links", graph.never_used.size()}});
+  Json record = {{"platform", platform.path()},
+                 {"hosts", platform.hosts().size()},
+                 {"nodes", nodes_of(platform.hosts())},
+                 {"switches", graph.junctions()},
+                 {"links", platform.links().size()},
+                 {"message_gap_s", platform.message_gap().value()},
+                 {"diameter_hops", distances.diameter_hops},
+                 {"diameter_latency_s", distances.diameter_latency.value()},
+                 {"route_hops_mean", distances.route_hops_mean},
+                 {"route_hops_max", distances.route_hops_max},
+                 {"route_latency_s_min", distances.route_latency_min.value()},
+                 {"route_latency_s_mean", distances.route_latency_mean.value()},
+                 {"route_latency_s_max", distances.route_latency_max.value()},
+                 {"routes", distances.routes},
+                 {"routes_all", graph.survey.all_pairs},
+                 {"routes_longer", distances.longer_routes},
+                 {"extra_hops_max", distances.extra_hops_max},
+                 {"routes_slower", distances.slower_routes},
+                 {"extra_latency_s_max", distances.extra_latency_max.value()},
+                 {"latencies_all", distances.all_latency_sources},
+                 {"bisection_Bps", optional_json(bisection.in_order)},
+                 {"bisection_per_host_Bps", per_host},
+                 {"bisection_random_least_Bps", optional_json(bisection.random_least)},
+                 {"unreachable_pairs", graph.survey.unreachable.size()},
+                 {"unused_links", graph.never_used.size()}};
+  const ReducingSwitches& switches = platform.switches();
+  if (switches.node) add_reducing(record, "node", *switches.node);
+  if (switches.network) add_reducing(record, "network", *switches.network);
+  return render_record(format, record);
 }
 
 std::string route_text(Format format, const topologies::Platform& platform,

@@ -1,5 +1,6 @@
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -23,9 +24,12 @@ class RankPorts {
     static void departs(TransferIndex /*index*/, const Path& /*path*/) {}
     static void completes(TransferIndex /*index*/, const Transfer<Way>& /*transfer*/,
                           double /*crossed*/) {}
+    static void crossed(const SwitchTree::Links& /*links*/, Words /*words*/, double /*begin*/,
+                        double /*end*/) {}
   };
 
-  explicit RankPorts(const LogGP& machine) : machine_(machine) {}
+  RankPorts(const LogGP& machine, const ReducingSwitches& switches)
+      : machine_(machine), switches_(switches) {}
 
   [[nodiscard]] double lookahead() const { return machine_.latency.value(); }
   [[nodiscard]] static Way way(Rank /*from*/, Rank /*to*/) { return {}; }
@@ -47,6 +51,25 @@ class RankPorts {
   [[nodiscard]] double send_occupancy(Rank /*from*/, Way way, Words words) const {
     return uncontended(way, words);
   }
+  [[nodiscard]] const ReducingSwitches& switches() const { return switches_; }
+  [[nodiscard]] SwitchTree switch_tree(const Members& members, ReducingLevel /*level*/) const {
+    SwitchTree tree{.latency = machine_.latency.value()};
+    for (int i = 0; i < members.count; ++i) {
+      const Rank member(members.first + i * members.stride);
+      tree.up.push_back({send_port(member)});
+      tree.down.push_back({receive_port(member)});
+    }
+    return tree;
+  }
+  [[nodiscard]] double switch_demand(const SwitchTree& tree, const ReducingSwitch& of,
+                                     Words words) const {
+    return alone_in_switches(tree, of, words);
+  }
+  [[nodiscard]] double alone_in_switches(const SwitchTree& /*tree*/, const ReducingSwitch& of,
+                                         Words words) const {
+    const double per_word = std::max(machine_.gap_per_word.value(), 4 / of.bandwidth);
+    return machine_.gap.value() + per_word * static_cast<double>(words.value());
+  }
   template <class Visit>
   static void for_each_minimal_link(Rank from, Rank to, Way /*way*/, const Visit& visit) {
     visit(send_port(from));
@@ -60,12 +83,13 @@ class RankPorts {
   [[nodiscard]] static topologies::LinkIndex receive_port(Rank rank) { return send_port(rank) + 1; }
 
   const LogGP& machine_;
+  const ReducingSwitches& switches_;
 };
 
 }  // namespace
 
 RunReport AlphaBetaNetwork::run(int ranks, const RankProgram& program) {
-  const RankPorts ports(machine_);
+  const RankPorts ports(machine_, switches_);
   const std::vector<double> bandwidths(2 * static_cast<std::size_t>(ranks), 1.0);
   return SharedLinksLoop<RankPorts>(ranks, ports, bandwidths, host_, timeline(), nullptr)
       .run(program);

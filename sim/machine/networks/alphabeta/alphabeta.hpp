@@ -19,6 +19,12 @@
 // the handshake, and what else a host costs, is in common/host.hpp. If a rank sends m messages, they occupy its send port for the sum of
 // their α + βw. The same holds for m messages to one rank and its receive port.
 //
+// A collective in switches (kernel/in_switches.hpp) is one switch between all members: what a member
+// sends occupies its send port for g + G w, and what it receives its receive port, both from L and
+// the switch's latency after the last member has posted. So a sum of w words among any number of
+// ranks takes L + g + G w and the switch's latency; a switch that is slower than the ports occupies
+// them as long as it takes itself.
+//
 // The two strands of a rank share its ports. Each strand has its own processor, so overhead and
 // local work of one strand do not delay the other.
 #pragma once
@@ -45,7 +51,8 @@ struct LogGP {
 class AlphaBetaNetwork final : public Network {
  public:
   /// The overhead of `machine` is added to that of `host`.
-  explicit AlphaBetaNetwork(LogGP machine, HostCosts host = {}) : machine_(machine), host_(host) {
+  explicit AlphaBetaNetwork(LogGP machine, HostCosts host = {}, ReducingSwitches switches = {})
+      : machine_(machine), host_(host), switches_(switches) {
     host_.overhead = host.overhead + machine.overhead;
   }
   RunReport run(int ranks, const RankProgram& program) override;
@@ -53,6 +60,7 @@ class AlphaBetaNetwork final : public Network {
  private:
   LogGP machine_;
   HostCosts host_;
+  ReducingSwitches switches_;
 };
 
 }  // namespace thinwire::networks

@@ -53,6 +53,14 @@ void check_places(const std::string& platform, int ranks, std::size_t hosts) {
       fmt::format("{}: {} ranks are to run and {} have a place", platform, ranks, hosts));
 }
 
+void throw_no_reducing_switches(ReducingLevel level) {
+  throw SimulationError(
+      fmt::format("no switch {} sums on this network: the platform must have the property "
+                  "thinwire.reducing.{}",
+                  level == ReducingLevel::node ? "inside nodes" : "between nodes",
+                  level == ReducingLevel::node ? "node" : "network"));
+}
+
 void throw_time_overflow() {
   throw InputError(
       "the simulated time is too large for a number; take smaller times of the machine or a "

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/base/reducing_switches.hpp"
 #include "sim/core/kernel/communicator.hpp"
 #include "sim/machine/networks/common/mailbox.hpp"
 
@@ -38,6 +39,8 @@ struct Waiting {
 
 /// Throws InputError because a simulated time is infinite.
 [[noreturn]] void throw_time_overflow();
+/// No switch of this level sums.
+[[noreturn]] void throw_no_reducing_switches(ReducingLevel level);
 
 [[noreturn]] void throw_deadlock(std::size_t waiting_ranks, std::size_t ranks,
                                  const std::vector<Waiting>& waits);

@@ -112,6 +112,8 @@ class alignas(64) LoopRank : public Communicator {
   [[nodiscard]] static Request slot_request(SlotIndex slot) {
     return Request{kSlotBit | kNoReceiveBit | slot};
   }
+  /// The request of what EventLoop::complete() completes with a message.
+  [[nodiscard]] static Request receive_request(SlotIndex slot) { return Request{kSlotBit | slot}; }
   [[nodiscard]] static bool is_receive(Request request) {
     return (request.token & (kSlotBit | kNoReceiveBit)) == kSlotBit;
   }

@@ -11,8 +11,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,7 @@
 #include "sim/machine/networks/common/event_window.hpp"
 #include "sim/machine/networks/common/fair_links.hpp"
 #include "sim/machine/networks/common/host.hpp"
+#include "sim/machine/networks/common/switch_sums.hpp"
 #include "sim/machine/networks/common/transfer.hpp"
 #include "sim/machine/networks/common/turns.hpp"
 
@@ -52,6 +55,10 @@ struct Departure {
 ///   uncontended(way, words)          time of the message beyond the latency, if it shares no link
 ///   send_occupancy(from, way, words) time until the message has left, if it shares no link
 ///   for_each_minimal_link(from, to, way, visit)
+///   switches()                       what its switches sum
+///   switch_tree(members, level)      the links between the members and their switches
+///   switch_demand(tree, of, words)   as demand(), for a flow through switches
+///   alone_in_switches(tree, of, words)  as uncontended(), likewise
 template <class Fabric>
 class SharedLinksLoop final : public EventLoop {
  public:
@@ -140,6 +147,14 @@ class SharedLinksLoop final : public EventLoop {
       const Slot& slot = slots()[slot_of(request)];
       if (slot.sent && !slot.arrived) loop_.receive_posted(slot.transfer, clock_);
       return request;
+    }
+
+    [[nodiscard]] Request post_in_switches(const Members& members, InSwitches part) override {
+      clock_ += loop_.host_time(part.message.words) + noise();
+      books().sent(part.message.words);
+      const SlotIndex slot = slots().acquire(rank(), part.tag);
+      loop_.post_in_switches(rank(), strand_, members, std::move(part), slot, clock_);
+      return receive_request(slot);
     }
 
     void expect_send(Rank to, Tag tag) override {
@@ -231,6 +246,94 @@ class SharedLinksLoop final : public EventLoop {
     Transfer& transfer = transfers_[index];
     if (std::exchange(transfer.released, true)) return;
     start(index, std::max(now, transfer.posted));
+  }
+
+  /// Takes a rank's part of a collective in switches, which begins with the last one.
+  void post_in_switches(Rank rank, Strand strand, const Members& members, InSwitches&& part,
+                        SlotIndex slot, double now) {
+    const ReducingLevel level = part.level;
+    if (!fabric_.switches().at(level)) throw_no_reducing_switches(level);
+    const SumIndex index = sums_.post(rank, strand, members, std::move(part), slot, now);
+    SwitchSum& sum = sums_[index];
+    if (sum.posted < members.count) return;
+    sum.results = sum.function(sum.sent);
+    if (members.count == 1) {
+      sum.alone = sum.begins;
+      end_in_switches(index, sum.begins);
+      return;
+    }
+    const SwitchTree& tree = tree_of(sum);
+    const ReducingSwitch& of = *fabric_.switches().at(level);
+    const double begins = sum.begins + tree.latency + of.latency.value() * tree.levels;
+    sum.alone = begins;
+    for (int i = 0; i < members.count; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      for (const bool upwards : {true, false}) {
+        const Words words = (upwards ? sum.sent : sum.results)[at].words;
+        if (words == Words(0) || (upwards ? tree.up : tree.down)[at].empty()) continue;
+        sum.alone = std::max(sum.alone, begins + fabric_.alone_in_switches(tree, of, words));
+        ++sum.flows;
+        const TransferIndex flow = acquire();
+        transfers_[flow] = {.way = {},
+                            .from = sum.member(i),
+                            .to = sum.member(i),
+                            .tag = Tag(0),
+                            .strand = strand,
+                            .eager = false,
+                            .released = true,
+                            .upwards = upwards,
+                            .words = words,
+                            .send = kNoSlot,
+                            .receive = sum.slots[at],
+                            .posted = sum.begins,
+                            .departed = sum.begins,
+                            .latency = begins - sum.begins,
+                            .extra_latency = 0,
+                            .sum = index};
+        events_.push(begins, first_transfer_ + flow);
+      }
+    }
+    if (sum.flows == 0) end_in_switches(index, begins);
+  }
+  const SwitchTree& tree_of(const SwitchSum& sum) {
+    const Members& members = sum.members;
+    const auto [found, added] =
+        trees_.try_emplace({sum.level, members.first, members.count, members.stride});
+    if (added) found->second = fabric_.switch_tree(members, sum.level);
+    return found->second;
+  }
+  [[nodiscard]] const SwitchTree::Links& links_of(const Transfer& flow) {
+    const SwitchSum& sum = sums_[flow.sum];
+    const SwitchTree& tree = tree_of(sum);
+    const int member = (flow.from.value() - sum.members.first) / sum.members.stride;
+    return (flow.upwards ? tree.up : tree.down)[static_cast<std::size_t>(member)];
+  }
+  void enter_switches(TransferIndex index, double now) {
+    const Transfer& flow = transfers_[index];
+    SwitchSum& sum = sums_[flow.sum];
+    const double demand =
+        fabric_.switch_demand(tree_of(sum), *fabric_.switches().at(sum.level), flow.words);
+    if (!std::isfinite(now + demand)) throw_time_overflow();
+    links_.begin(now, index, links_of(flow), demand);
+  }
+  /// Called when the links of a flow through switches have served it.
+  void leave_switches(TransferIndex index, double now) {
+    const Transfer& flow = transfers_[index];
+    SwitchSum& sum = sums_[flow.sum];
+    if (recorder_ != nullptr) {
+      recorder_->crossed(links_of(flow), flow.words, flow.departed, std::max(now, sum.alone));
+    }
+    free_.push_back(index);
+    if (--sum.flows == 0) end_in_switches(flow.sum, std::max(now, sum.alone));
+  }
+  void end_in_switches(SumIndex index, double time) {
+    SwitchSum& sum = sums_[index];
+    for (int i = 0; i < sum.members.count; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      slots()[sum.slots[at]].message = std::move(sum.results[at]);
+      completions_.push_back({sum.member(i), sum.strand, sum.slots[at], time});
+    }
+    sums_.release(index);
   }
 
   /// Events are taken out of the queue window by window, so that the loop knows which data to
@@ -405,6 +508,7 @@ class SharedLinksLoop final : public EventLoop {
   /// A message begins to be served by the links that it shares with others.
   void enter_links(TransferIndex index, double now) {
     Transfer& transfer = transfers_[index];
+    if (transfer.sum != kNoSum) return enter_switches(index, now);
     const auto path = fabric_.path({.from = transfer.from,
                                     .to = transfer.to,
                                     .way = transfer.way,
@@ -432,6 +536,7 @@ class SharedLinksLoop final : public EventLoop {
   /// this time or when it would arrive if it shared no link, whichever is later.
   void deliver(TransferIndex index, double now) {
     Transfer& transfer = transfers_[index];
+    if (transfer.sum != kNoSum) return leave_switches(index, now);
     const double head = transfer.departed + transfer.latency;
     const double alone = head + fabric_.uncontended(transfer.way, transfer.words);
     const double delivered = std::max(now, alone) + transfer.extra_latency;
@@ -480,6 +585,8 @@ class SharedLinksLoop final : public EventLoop {
   std::vector<TransferIndex> free_;
   std::uint64_t departures_ = 0;
   Turns turns_;
+  SwitchSums sums_;
+  std::map<std::tuple<ReducingLevel, int, int, int>, SwitchTree> trees_;  ///< by level and members
   std::vector<std::unique_ptr<LoopRank>> ranks_;
   /// The completion, at `time`, of a request that a strand may wait for.
   struct Completion {

@@ -4,6 +4,7 @@
 #include "sim/core/base/units.hpp"
 #include "sim/core/kernel/communicator.hpp"
 #include "sim/machine/networks/common/mailbox.hpp"
+#include "sim/machine/networks/common/switch_sums.hpp"
 
 namespace thinwire::networks {
 
@@ -16,15 +17,17 @@ struct alignas(64) Transfer {
   Rank to;
   Tag tag;
   Strand strand;
-  bool eager;     ///< begins before its receive is posted
-  bool released;  ///< may depart, because it is eager or its receive is posted
+  bool eager;            ///< begins before its receive is posted
+  bool released;         ///< may depart, because it is eager or its receive is posted
+  bool upwards = false;  ///< of a collective in switches: to the switches; else back from them
   Words words;
   SlotIndex send;
   SlotIndex receive;
   double posted;
   double departed;
-  double latency;        ///< of its minimal route
-  double extra_latency;  ///< latency of its path in addition to `latency`
+  double latency;         ///< of its minimal route
+  double extra_latency;   ///< latency of its path in addition to `latency`
+  SumIndex sum = kNoSum;  ///< the collective in switches that it is a flow of, of member `from`
 };
 
 }  // namespace thinwire::networks

@@ -4,6 +4,7 @@
 
 #include "sim/machine/networks/common/complaints.hpp"
 #include "sim/machine/networks/common/event_loop.hpp"
+#include "sim/machine/networks/common/switch_sums.hpp"
 
 namespace thinwire::networks {
 
@@ -23,6 +24,7 @@ class CountingRank final : public LoopRank {
     loop().deliver(rank(), to, strand_, tag, std::move(message), send_steps_);
     return timed_request(send_steps_);
   }
+  [[nodiscard]] Request post_in_switches(const Members& members, InSwitches part) override;
   [[nodiscard]] Request start_work(Seconds /*work*/) override { return timed_request(clock_); }
 
  protected:
@@ -42,10 +44,25 @@ class CountingRank final : public LoopRank {
   double receive_steps_ = 0;
 };
 
+/// A collective in switches is one step from the last post to the results.
 class CountingLoop final : public EventLoop {
  public:
   explicit CountingLoop(int size) {
     for (int rank = 0; rank < size; ++rank) ranks_.push_back(make(Rank(rank), size, Strand::main));
+  }
+
+  void post_in_switches(Rank rank, Strand strand, const Members& members, InSwitches&& part,
+                        SlotIndex slot, double now) {
+    const SumIndex index = sums_.post(rank, strand, members, std::move(part), slot, now);
+    SwitchSum& sum = sums_[index];
+    if (sum.posted < members.count) return;
+    sum.results = sum.function(sum.sent);
+    for (int i = 0; i < members.count; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      slots()[sum.slots[at]].message = std::move(sum.results[at]);
+      complete(sum.member(i), strand, sum.slots[at], sum.begins + 1);
+    }
+    sums_.release(index);
   }
 
   RunReport run(const RankProgram& program) {
@@ -71,8 +88,17 @@ class CountingLoop final : public EventLoop {
     return std::make_unique<CountingRank>(rank, size, *this, strand);
   }
 
+  SwitchSums sums_;
   std::vector<std::unique_ptr<LoopRank>> ranks_;
 };
+
+Request CountingRank::post_in_switches(const Members& members, InSwitches part) {
+  books().sent(part.message.words);
+  const SlotIndex slot = slots().acquire(rank(), part.tag);
+  static_cast<CountingLoop&>(loop()).post_in_switches(rank(), strand_, members, std::move(part),
+                                                      slot, clock_);
+  return receive_request(slot);
+}
 
 }  // namespace
 

@@ -85,6 +85,76 @@ void Fabric::find_lookahead() {
   });
 }
 
+void Fabric::check_members(const Members& members, ReducingLevel level) const {
+  const Rank first(members.first);
+  std::vector<std::string_view> nodes;
+  for (int i = 0; i < members.count; ++i) {
+    const Rank rank(members.first + i * members.stride);
+    nodes.push_back(host_of(rank).node);
+    if (level != ReducingLevel::node || nodes.back() == nodes.front()) continue;
+    throw SimulationError(fmt::format(
+        "no switch inside a node connects ranks {} and {}: {} is of node {}, {} of node {}",
+        first.value(), rank.value(), host_of(first).name, nodes.front(), host_of(rank).name,
+        nodes.back()));
+  }
+  std::ranges::sort(nodes);
+  const auto twice = std::ranges::adjacent_find(nodes);
+  if (level == ReducingLevel::node || twice == nodes.end()) return;
+  throw SimulationError(fmt::format(
+      "switches between nodes sum for one rank of each node, and two are on {}", *twice));
+}
+
+SwitchTree Fabric::switch_tree(const Members& members, ReducingLevel level) const {
+  check_members(members, level);
+  const auto member = [&](int index) { return Rank(members.first + index * members.stride); };
+  const auto route = [&](Rank from, Rank to) { return routes_.links(site(from), site(to)); };
+  // The ends of the longest route of the first member.
+  const Rank near = member(0);
+  Rank far = member(1);
+  for (int i = 2; i < members.count; ++i) {
+    if (route(near, member(i)).size() > route(near, far).size()) far = member(i);
+  }
+  SwitchTree tree;
+  std::vector<bool> up_taken(links());
+  std::vector<bool> down_taken(links());
+  double up_latency = 0;
+  double down_latency = 0;
+  const auto half = [&](std::span<const topologies::LinkIndex> way, std::vector<bool>& taken,
+                        double& latency) {
+    SwitchTree::Links own;
+    double sum = 0;
+    int shared = 0;
+    for (const topologies::LinkIndex link : way) {
+      sum += latencies_[link];
+      if (fat_pipes_[link]) continue;
+      ++shared;
+      tree.bandwidth = std::min(tree.bandwidth, bandwidths_[link]);
+      if (!taken[link]) own.push_back(link);
+      taken[link] = true;
+    }
+    latency = std::max(latency, sum);
+    tree.levels = std::max(tree.levels, shared);
+    if (own.size() > FairLinks::kMostLinks) {
+      throw InputError(fmt::format("{}: a way of {} links to a switch that sums is too long",
+                                   platform_.path(), own.size()));
+    }
+    return own;
+  };
+  for (int i = 0; i < members.count; ++i) {
+    const bool far_side = i != 0 && (member(i) == far ||
+                                     route(member(i), near).size() >= route(member(i), far).size());
+    const Rank to = far_side ? near : far;
+    const std::vector<topologies::LinkIndex> there = route(member(i), to);
+    const std::vector<topologies::LinkIndex> back = route(to, member(i));
+    // A link in the middle belongs to the far side.
+    const auto count = [&](std::size_t size) { return far_side ? (size + 1) / 2 : size / 2; };
+    tree.up.push_back(half(std::span(there).first(count(there.size())), up_taken, up_latency));
+    tree.down.push_back(half(std::span(back).last(count(back.size())), down_taken, down_latency));
+  }
+  tree.latency = up_latency + down_latency;
+  return tree;
+}
+
 Fabric::Path Fabric::path(const Departure<Way>& message, FairLinks& links) const {
   const topologies::Way way = message.way;
   Path path{.middle = minimal(way)};

@@ -13,6 +13,7 @@
 #include "sim/core/kernel/communicator.hpp"
 #include "sim/machine/networks/common/fair_links.hpp"
 #include "sim/machine/networks/common/shared_links_loop.hpp"
+#include "sim/machine/networks/common/switch_sums.hpp"
 #include "sim/machine/networks/links/settings.hpp"
 #include "topologies/loading/compact_routes.hpp"
 #include "topologies/loading/platform.hpp"
@@ -109,12 +110,32 @@ class Fabric {
                : occupancy(way, routes_.up_ports(site(from))[way.up], words);
   }
 
+  [[nodiscard]] const ReducingSwitches& switches() const { return platform_.switches(); }
+  /// The tree of switches of a group of ranks. Its root is in the middle of the longest route of the
+  /// first member, and the way of the others to it is the first half of their route to one of its
+  /// ends. Throws SimulationError where ranks that switches of this level do not connect are in the
+  /// group.
+  [[nodiscard]] SwitchTree switch_tree(const Members& members, ReducingLevel level) const;
+  [[nodiscard]] double switch_demand(const SwitchTree& tree, const ReducingSwitch& of,
+                                     Words words) const {
+    const double slower = std::max(1.0, tree.bandwidth / of.bandwidth);
+    return 4 * slower * static_cast<double>(words.value()) + gap_ * finite(tree.bandwidth);
+  }
+  [[nodiscard]] double alone_in_switches(const SwitchTree& tree, const ReducingSwitch& of,
+                                         Words words) const {
+    return gap_ + 4 / std::min(tree.bandwidth, of.bandwidth) * static_cast<double>(words.value());
+  }
+
   /// Whether a link is a port: the first or last link of one rank and of no other.
   [[nodiscard]] bool is_port(topologies::LinkIndex link) const { return ports_[link]; }
 
  private:
   [[nodiscard]] topologies::SiteIndex site(Rank rank) const {
     return routes_.site_of(static_cast<std::size_t>(rank.value()));
+  }
+  void check_members(const Members& members, ReducingLevel level) const;
+  [[nodiscard]] const topologies::PlatformHost& host_of(Rank rank) const {
+    return platform_.hosts()[routes_.host_of(site(rank))];
   }
   [[nodiscard]] double slowest(topologies::Way way) const {
     return std::min(routes_.kind(way).bandwidth, process_bandwidth_);

@@ -32,6 +32,11 @@ class LinkRecorder {
     const double alone = fabric_.uncontended(transfer.way, transfer.words);
     use_.add(path_, bytes, begin, std::max(crossed, begin + alone));
   }
+  /// A flow of a collective in switches occupied its links.
+  void crossed(std::span<const topologies::LinkIndex> links, Words words, double begin,
+               double end) {
+    use_.add(links, static_cast<double>(to_bytes(words).value()), begin, end);
+  }
   [[nodiscard]] std::vector<LinkReport> reports(double makespan) const {
     return use_.reports(makespan);
   }

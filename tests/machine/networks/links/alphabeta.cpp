@@ -16,6 +16,7 @@
 #include "tests/support/sanitizers.hpp"
 #include "tests/support/schemes.hpp"
 #include "tests/support/started.hpp"
+#include "tests/support/switches.hpp"
 #include "topologies/loading/shipped.hpp"
 
 namespace thinwire::networks {
@@ -76,7 +77,7 @@ std::vector<Compared> compared_on(const std::string& platform, int ranks) {
       test::on_links({.platform = platform, .ranks = ranks}, [&](LinksNetwork& network) {
         AlphaBetaNetwork machine = machine_of(network.platform());
         Doubles all;
-        for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
+        for (const algorithms::SchemeInfo& info : test::schemes_without_switches()) {
           const Doubles links = times_of(network, info, ranks);
           const Doubles wanted = times_of(machine, info, ranks);
           all.push_back(std::ranges::max(links));
@@ -85,7 +86,7 @@ std::vector<Compared> compared_on(const std::string& platform, int ranks) {
         return all;
       });
   std::vector<Compared> compared;
-  for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
+  for (const algorithms::SchemeInfo& info : test::schemes_without_switches()) {
     const std::size_t at = 2 * compared.size();
     compared.push_back({info.name, numbers[at], numbers[at + 1]});
   }

@@ -11,6 +11,7 @@
 #include "tests/support/links.hpp"
 #include "tests/support/low_rank.hpp"
 #include "tests/support/sanitizers.hpp"
+#include "tests/support/switches.hpp"
 #include "topologies/loading/shipped.hpp"
 
 namespace thinwire::networks {
@@ -37,7 +38,7 @@ Outcome outcome_of(Network& network, int ranks) {
   const std::vector<Case> cases{
       {.ranks = ranks, .space = {.components = 400, .granule = 1}, .k = 24},
       {.ranks = ranks, .space = coarse, .k = 96, .shape = Shape::skewed}};
-  for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
+  for (const algorithms::SchemeInfo& info : test::schemes_without_switches()) {
     if (info.dense) {
       if (info.approximate) continue;
       if (!test::dense_conforms(timed, info, ranks, {997, 4})) ++outcome.wrong;

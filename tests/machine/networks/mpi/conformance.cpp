@@ -100,6 +100,7 @@ std::vector<std::string> scheme_names() {
   std::vector<std::string> names;
   std::set<std::string> known;
   for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
+    if (info.in_switches) continue;
     names.push_back(info.name);
     known.insert(info.sparsifier);
   }

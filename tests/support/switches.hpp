@@ -1,0 +1,23 @@
+// Switches that sum, as the tested networks have them.
+#pragma once
+
+#include <vector>
+
+#include "algorithms/registry.hpp"
+#include "sim/core/base/reducing_switches.hpp"
+
+namespace thinwire::test {
+
+/// The switches of the tested networks sum as fast as their links.
+inline constexpr ReducingSwitches kSwitches{
+    .node = ReducingSwitch{.bandwidth = 1e30, .latency = {}},
+    .network = ReducingSwitch{.bandwidth = 1e30, .latency = {}}};
+
+/// All schemes that run where switches only forward.
+[[nodiscard]] inline std::vector<algorithms::SchemeInfo> schemes_without_switches() {
+  std::vector<algorithms::SchemeInfo> schemes = algorithms::all_schemes();
+  std::erase_if(schemes, [](const algorithms::SchemeInfo& info) { return info.in_switches; });
+  return schemes;
+}
+
+}  // namespace thinwire::test
