@@ -37,7 +37,8 @@ const std::vector<std::string>& quick_claims() {
                                             "oktopk.vgg.minutes",  "oktopk.bert.efficiency",
                                             "sparcml.bounds",      "sparcml.dsar.maxspeedup",
                                             "exdyna.density",      "dragonn.encode.512MB",
-                                            "dragonn.bins"};
+                                            "dragonn.bins",        "zen.hashing",
+                                            "zen.bitmap",          "spardl.fillin"};
   return ids;
 }
 

@@ -710,7 +710,7 @@ Payload StatisticalUnion::finish(std::int64_t first, std::int64_t last) {
   result.log_scale = std::exchange(log_scale_, 0);
   result.common = common_;
   result.share = share_;
-  if (result.kind == Kind::all) result.size = result.last - result.first;
+  if (result.kind == Kind::all) result.size = static_cast<std::uint32_t>(std::llround(range));
   most_ = 0;
   return whole(std::move(result));
 }
