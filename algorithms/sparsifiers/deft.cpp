@@ -97,24 +97,26 @@ class Deft final : public Sparsifier {
   }
 
   [[nodiscard]] std::vector<std::int64_t> shares_of(const SparseVector& accumulated) const {
+    const float threshold =
+        accumulated.is_statistical() ? kth_magnitude(accumulated, setup_.carried_k()) : 0.0F;
     std::vector<double> norms;
     std::size_t first = 0;
     for (std::size_t layer = 0; layer < layers(); ++layer) {
       const std::size_t last = accumulated.position_of(cuts_[layer + 1], first);
-      norms.push_back(norm_of_layer(accumulated.slice(first, last)));
+      norms.push_back(norm_of(accumulated.slice(first, last), threshold));
       first = last;
     }
     return deft_shares(sizes_, norms, setup_.carried_k());
   }
 
-  /// The L2 norm of a layer. Moments are those of all components, or of the entries of a statistical
-  /// gradient.
-  [[nodiscard]] double norm_of_layer(const SparseVector& layer) const {
-    if (layer.size() == 0) return 0;
+  /// The L2 norm of a layer, up to a factor that all layers share. The squares of a statistical one are
+  /// as its entries above the threshold of the whole: where tails are alike, both are in proportion.
+  [[nodiscard]] double norm_of(const SparseVector& layer, float threshold) const {
+    if (layer.is_statistical()) {
+      return std::sqrt(static_cast<double>(select_at_least(layer, threshold).size()));
+    }
     const Moments moments = moments_of(layer, setup_.space);
-    const auto count = layer.is_statistical() ? static_cast<double>(layer.size())
-                                              : static_cast<double>(setup_.space.components);
-    return std::hypot(moments.mean, moments.deviation) * std::sqrt(count);
+    return std::hypot(moments.mean, moments.deviation);
   }
 
   [[nodiscard]] std::size_t bin_of(Rank rank, int iteration) const {

@@ -19,8 +19,9 @@
 // k is the number that all ranks select together; it is exact if all entries of a layer are held.
 // Work: the whole gradient is read for the norms, a call a layer; the own layers are sorted, a call
 // each. In the published code the norms precede the broadcast; here they are paid with the selection.
-// Statistical gradients have the same mean square in all layers, so that shares follow the sizes, and
-// a selection is located in one region, of as many coordinates as its layers have.
+// Statistical gradients: the square of a layer's norm is taken to be in proportion to its entries
+// among the k largest, and a selection is located in one region, of as many coordinates as its
+// layers have.
 // Memory: a few numbers a layer.
 //
 // Example: P = 2, tensors of 6 and 4: 6 > 5 is cut into 3 and 3. With norms 3, 2 and 1 and k = 4 the

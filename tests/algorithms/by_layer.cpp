@@ -99,6 +99,7 @@ bool layers_conform(Network& network, const SchemeInfo& info, const Case& c,
       }
       const Expected layer = serial[i]->iterate(gradients, iteration);
       append(expected.sum, layer.sum, first);
+      expected.tolerance += layer.tolerance;
       for (std::size_t rank = 0; rank < gradients.size(); ++rank) {
         append(expected.contributed[rank], layer.contributed[rank], first);
       }
