@@ -363,7 +363,7 @@ std::vector<experiment::Row> read_results(const std::vector<std::string>& files)
   return std::move(unique.rows);
 }
 
-Condition::Condition(const std::string& given) : text(given) {
+Condition::Condition(std::string given) : text(std::move(given)) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) {
     throw InputError(

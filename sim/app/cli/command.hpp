@@ -94,7 +94,7 @@ struct Condition {
   std::vector<std::string> values;
 
   /// Throws InputError for what is none.
-  explicit Condition(const std::string& text);
+  explicit Condition(std::string given);
   /// Whether the record has the column, with one of the values.
   [[nodiscard]] bool holds(const Json& record) const;
 };

@@ -214,6 +214,18 @@ class Package(unittest.TestCase):
         drawn = sorted(tuple(mark) for series in figure["panels"][0]["series"]
                        for mark in series["marks"])
         self.assertEqual(drawn, sorted(zip(frame.ranks, frame.time_s)))
+        # Ticks are texts with units, and the legend is above the axes, where it hides no curve.
+        self.assertTrue(all(text.split()[1] in ("s", "ms", "µs", "ns")
+                            for text in figure["panels"][0]["y"]["texts"]))
+        sys.argv, before = ["time.py", "time.svg"], sys.argv
+        self.addCleanup(setattr, sys, "argv", before)
+        names["main"]()
+        drawn = names["plt"].gcf()
+        drawn.canvas.draw()
+        panel, above = drawn.axes
+        self.assertGreaterEqual(above.get_legend().get_window_extent().y0, panel.get_window_extent().y1)
+        self.assertEqual([text.get_text() for text in above.get_legend().get_texts()],
+                         ["topka", "dense_ring"])
 
     def test_recommend(self):
         found = thinwire.recommend("bert", schemes=["topka", "dense_ring"], ranks=4, device="p100",

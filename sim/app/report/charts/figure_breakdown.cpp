@@ -74,10 +74,10 @@ Drawing bars_of(const std::vector<Bar>& bars, double longest,
 
 }  // namespace
 
-Figure breakdown_figure(const Figures& all) {
-  const Figures figures = leading_alone(all);
+Figure breakdown_figure(const Figures& figures) {
+  const Figures leading = leading_alone(figures);
   const auto shown = [](const CurvePoint& point) { return !point.parts.empty(); };
-  const Panels panels = by_panel(figures, shown);
+  const Panels panels = by_panel(leading, shown);
   if (panels.empty()) throw InputError("report: no result has phases with a time");
   std::map<int, int> count;  // results per number of ranks
   for (const CurvePoint* point : points_of(panels, shown)) ++count[point->ranks];
@@ -108,18 +108,18 @@ Figure breakdown_figure(const Figures& all) {
     std::vector<Bar> bars;
     for (const Curve* curve : curves) {
       for (const CurvePoint& point : curve->points) {
-        if (drawn(point)) bars.push_back({figures.labels[curve->label], point});
+        if (drawn(point)) bars.push_back({leading.labels[curve->label], point});
       }
     }
     if (bars.empty()) continue;
     figure.panels.push_back(
-        {fmt::format("{}; P = {}", title_of(key, figures), ranks),
+        {fmt::format("{}; P = {}", title_of(key, leading), ranks),
          [=](double width, double /*height*/) { return bars_of(bars, longest, parts, width); }});
   }
-  figure.notes = {figures.common,
+  figure.notes = {leading.common,
                   longest == 0 ? "shares of the phases' sum; beside each bar its simulated time"
                                : "seconds; beside each bar its simulated time",
-                  note_of_leading(all)};
+                  note_of_leading(figures)};
   return figure;
 }
 
