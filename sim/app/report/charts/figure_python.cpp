@@ -30,7 +30,8 @@ def main():
     grid = figure.add_gridspec(rows + 1, columns, height_ratios=[0.01] + [1] * rows)
     for number, panel in enumerate(panels):
         at = figure.add_subplot(grid[1 + number // columns, number % columns])
-        at.set_title(panel["title"], fontsize="medium")
+        letters = int(72 * FIGURE["inches"][0] / columns / (0.7 * FIGURE["font_size"]))
+        at.set_title(textwrap.fill(panel["title"], max(10, letters)), fontsize="medium")
         at.set_xlabel(panel["x"]["label"])
         at.set_ylabel(panel["y"]["label"])
         at.set_xscale("log" if panel["x"]["log"] else "linear")
@@ -149,7 +150,8 @@ std::string matplotlib_of(const Figure& figure, const FigureStyle& style) {
       "#!/usr/bin/env python3\n"
       "\"\"\"A figure of 'thinwire report'. Usage: python3 THIS_FILE [OUTPUT.pdf|.svg|.png]\"\"\"\n"
       "import json\n"
-      "import sys\n\n"
+      "import sys\n"
+      "import textwrap\n\n"
       "import matplotlib\n\n"
       "matplotlib.use(\"Agg\")\n"
       "import matplotlib.pyplot as plt\n\n"
