@@ -34,6 +34,9 @@ install(FILES ${PROJECT_BINARY_DIR}/thinwire.1.gz
 install(FILES tools/completion/thinwire.bash RENAME thinwire
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
 install(PROGRAMS tools/slurm/sweep.sbatch DESTINATION ${share}/slurm COMPONENT program)
+# To copy beside a training, or to run: they are no part of the Python package, and take torch or h5py.
+install(PROGRAMS examples/pytorch/kineto_model.py examples/pytorch/thinwire_ddp.py tools/trace/write_trace.py
+        DESTINATION ${share}/pytorch COMPONENT program)
 install(FILES README.md CHANGELOG.md ${PROJECT_BINARY_DIR}/changelog.gz cmake/copyright
         DESTINATION ${doc} COMPONENT program)
 
@@ -140,5 +143,6 @@ comparisons and recommendations return pandas data frames.")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
     "thinwire (= ${PROJECT_VERSION}), python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), python3 (<< ${Python_VERSION_MAJOR}.${next_minor}), python3-pandas")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-matplotlib, python3-h5py")
 endif()
 include(CPack)

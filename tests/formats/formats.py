@@ -432,7 +432,7 @@ def benchmark_texts(folder):
         65536          640         1.00 {times[0]:12.2f}         1.00
       1048576           40         1.00 {times[1]:12.2f}         1.00
 """)
-    for name, description, facts in (("nccl", gpu, "algorithm=dense_ring,nodes=2,tasks_per_node=4"),
+    for name, description, facts in (("nccl", gpu, "algorithm=dense_ring"),
                                      ("osu", machine, "algorithm=dense_ring,nodes=2,tasks_per_node=4"),
                                      ("imb", machine, "algorithm=dense_ring,tasks_per_node=4")):
         ended = subprocess.run(
@@ -444,6 +444,17 @@ def benchmark_texts(folder):
         check(len(rows) == 2, f"{name}: {len(rows)} rows read: {ended.stderr}")
         for row in rows:
             check(abs(row["simulated_s"] / row["measured_s"] - 1) < 2e-3, f"{name}: {row}")
+    # A density makes one table, though k is rounded at small sizes; two densities make two.
+    text = run("run --scheme oktopk -P 4 -b 8 -e 64K -d 0.01 --format osu").stdout
+    check(text.count("# Size") == 1 and len(re.findall(r"^\d+ ", text, re.M)) == 14, text)
+    text = run("run --scheme topka -P 4 --sizes 800,40K,400K -d 0.02,0.1 --format osu").stdout
+    tables = text.split("# OSU")[1:]
+    check([re.findall(r"^\d+", table, re.M) for table in tables] == [["800", "40960", "409600"]] * 2,
+          f"two densities: {text}")
+    check(["density 0.02" in tables[0], "density 0.1" in tables[1]] == [True, True], f"headings: {text}")
+    check(all(near(float(re.search(r"^409600 +(\S+)", table, re.M)[1]) * 1e-6,
+                   records(f"run --scheme topka -P 4 --sizes 400K -d {density}")[0]["time_s"], 1e-3)
+              for table, density in zip(tables, ("0.02", "0.1"))), f"times of two densities: {text}")
     refused("run --scheme dense_ring -P 8 -e 1M", "-b: is missing")
     refused("run --scheme dense_ring -P 8 -b 1M -e 1K", "below the smallest")
     refused("run --scheme dense_ring -P 8 -b 1M -n 100", "leave one out")
@@ -451,6 +462,120 @@ def benchmark_texts(folder):
     refused("run --scheme dense_ring -P 8 --sizes 1x", "expected a size")
     refused("run --scheme dense_ring -P 8 --network counting --format nccl", "has none")
     refused("run --scheme oktopk --model vgg16 --format osu", "leave --model out")
+
+
+def read_by_scripts(folder):
+    """What is printed is read by the rules of public scripts, whose rules are written anew here."""
+    text = run("run --scheme nccl_ring -P 16 --platform dgx_h100 --network links -b 1M -e 64M -f 4 "
+               "--format nccl").stdout
+    ours = records("run --scheme nccl_ring -P 16 --platform dgx_h100 --network links -b 1M -e 64M -f 4")
+    times = [row["time_s"] * 1e6 for row in ours]
+    # microsoft/superbenchmark, cuda_nccl_bw_performance.py: the lines between that of "out-of-place"
+    # and that of "Out of bounds values"; columns by their names in the heading, counted from the end.
+    lines = text.splitlines()
+    begin = next(i for i, line in enumerate(lines) if "out-of-place" in line)
+    end = next(i for i, line in enumerate(lines) if "Out of bounds values" in line)
+    names = next(line for line in lines[begin:end] if "time" in line and "busbw" in line)[1:].split()
+    rows = [line.split() for line in lines[begin:end] if re.match(r" *\d", line)]
+    time = names.index("time") - len(names)
+    check([int(row[names.index("size")]) for row in rows] == [1 << i for i in (20, 22, 24, 26)],
+          f"sizes of SuperBench: {rows}")
+    check(all(near(float(row[time]), ours, 1e-3) for row, ours in zip(rows, times)),
+          f"times of SuperBench: {rows}")
+    bus = [float(row[names.index("busbw") - len(names)]) for row in rows]
+    # FlagOpen/FlagPerf: the last word of the line of the average.
+    average = next(line for line in lines if "# Avg bus bandwidth" in line).split()[-1]
+    check(near(float(average), sum(bus) / len(bus), 1e-3), f"average: {average}, {bus}")
+    # Scripts that make JSON of the whole text take the sweep's parameters and the devices too, and
+    # find the table by its heading as nccl-tests write it.
+    sweep = re.search(r"^# nThread (\d+) nGpus (\d+) minBytes (\d+) maxBytes (\d+) step: (\d+)\((\w+)\) "
+                      r"warmup iters: (\d+) iters: (\d+) agg iters: (\d+) validation: (\d+) "
+                      r"graph: (\d+)", text, re.M)
+    check(sweep is not None and sweep.groups()[2:6] == ("1048576", "67108864", "4", "factor"),
+          f"parameters: {text}")
+    devices = re.findall(r"^#\s+Rank\s+(\d+)\s+Group\s+(\d+)\s+Pid\s+(\d+)\s+on\s+(\S+)\s+device\s+"
+                         r"(\d+)\s+\[([0-9a-fA-F:.]+)\]\s+(.*?)\s*$", text, re.M)
+    check([(int(device[0]), device[3], int(device[4])) for device in devices] ==
+          [(rank, f"node{rank // 8}", rank % 8) for rank in range(16)], f"devices: {devices}")
+    check("# Using devices" in lines and
+          "#       size         count      type   redop    root     time   algbw   busbw #wrong     time"
+          "   algbw   busbw #wrong" in lines, "the headings of nccl-tests")
+    check(all(re.match(r"^\s*\d+\s+\d+\s+\w+\s+\S+\s+-?\d+(\s+\S+){8}\s*$", line)
+              for line in lines[begin + 3:end]), "rows of thirteen words")
+    # The ranks are enough for validate: no facts about nodes.
+    (folder / "dgx.txt").write_text(text)
+    (folder / "dgx.json").write_text(json.dumps({"name": "dgx", "gpu": True, "settings": {
+        "network": "links", "platform": "dgx_h100"}}))
+    ended = subprocess.run([PROGRAM, "validate", "--measured", f"{folder}/dgx.txt,machine=dgx,algorithm=ring",
+                            "--machine", f"{folder}/dgx.json", "--format", "jsonl"],
+                           capture_output=True, text=True, cwd=folder)
+    found = [json.loads(line) for line in ended.stdout.splitlines()]
+    found = [row for row in found if row.get("kind") == "row"]
+    check([(row["nodes"], row["ranks"]) for row in found] == [(2, 16)] * 4 and
+          all(abs(row["error"]) < 1e-3 for row in found), f"validate: {ended.stderr}{found}")
+    # Two runs in one text would be taken for one of twice as many ranks.
+    both = run("run --scheme dense_ring -P 2,4 --sizes 1K --format nccl").stdout
+    (folder / "both.txt").write_text(both)
+    refused(f"validate --measured {folder}/both.txt,machine=dgx,algorithm=ring "
+            f"--machine {folder}/dgx.json", "another run begins here")
+    (folder / "osu.txt").write_text(
+        run("run --scheme dense_ring,alltoall_bruck -P 2 --sizes 1K --format osu").stdout)
+    refused(f"validate --measured {folder}/osu.txt,machine=dgx,algorithm=ring,nodes=2,tasks_per_node=1 "
+            f"--machine {folder}/dgx.json", "another collective begins here")
+    # Steps in bytes, and no step.
+    for sizes, step in (("8,12,16", "4(bytes)"), ("8,12,48", "0(bytes)"), ("8", "0(bytes)")):
+        text = run(f"run --scheme dense_ring -P 3 --sizes {sizes} --format nccl").stdout
+        check(f" step: {step} " in text, f"step of {sizes}: {text}")
+    # OSU: reframe-hpc/reframe takes the word after a size at the beginning of a line. Others take name
+    # and version from the title, the datatype from its line, or all that follows three lines of
+    # heading. The scheme's name is another collective's.
+    text = run("run --scheme dsar_split_allgather -P 4 -d 0.1 --sizes 8,1K --format osu").stdout
+    time = records("run --scheme dsar_split_allgather -P 4 -d 0.1 --sizes 8")[0]["time_s"] * 1e6
+    found = re.search(r"^8\s+(\S+)", text, re.M)
+    check(found and abs(float(found[1]) - time) < 0.006, f"ReFrame: {text}")
+    title = re.search(r"# OSU MPI (.+) Test (v[\d.]+)", text)
+    check(title and title.groups() == ("Allreduce Latency", "v7.4"), f"title: {text}")
+    check(re.search(r"# Datatype: (.+)\.", text)[1] == "MPI_FLOAT", f"datatype: {text}")
+    check([line.split()[0] for line in text.strip().split("\n")[3:]] == ["8", "1024"],
+          f"lines of the heading: {text}")
+    (folder / "osu.txt").write_text(text)
+    ended = run(f"validate --measured {folder}/osu.txt,machine=dgx,collective=allreduce,gpu=no,"
+                f"algorithm=ring_ompi,nodes=4,tasks_per_node=1 --machine {folder}/dgx.json")
+    check("contradicts" not in ended.stderr, f"the collective of OSU's title: {ended.stderr}")
+
+
+def calibration_from_texts(folder):
+    """A machine is fitted to the texts of all three benchmarks: the simulated one is found again."""
+    true = "--alpha 3e-6 --beta 8e-10"
+    start = {"name": "mine", "calibrated_on": [{"run": "1"}], "settings": {
+        "network": "alphabeta", "machine": {"alpha_s": 5e-6, "beta_s_per_word": 1e-9}}}
+    for name, facts in (("osu", "algorithm=dense_ring,nodes=8,tasks_per_node=1"),
+                        ("nccl", "algorithm=dense_ring"),
+                        ("imb", "algorithm=dense_ring,tasks_per_node=1")):
+        text = folder / f"{name}.txt"
+        if name == "imb":
+            rows = records(f"run --scheme dense_ring -P 8 {true} --sizes 1K:16M:4")
+            table = "".join(f"{row['size_bytes']:13} 1000 1.00 {row['time_s'] * 1e6:.4f} 1.00\n"
+                            for row in rows)
+            text.write_text("# Benchmarking Allreduce\n# #processes = 8\n#bytes #repetitions "
+                            "t_min[usec] t_max[usec] t_avg[usec]\n" + table)
+        else:
+            text.write_text(run(f"run --scheme dense_ring -P 8 {true} --sizes 1K:16M:4 --format {name}")
+                            .stdout)
+        machine = folder / f"{name}.json"
+        machine.write_text(json.dumps({**start, "gpu": name == "nccl"}))
+        command = ["calibrate", "--machine", str(machine), "--fit", "machine.alpha_s", "--fit",
+                   "machine.beta_s_per_word", "--measured", f"{text},machine=mine,run=1,{facts}"]
+        ended = subprocess.run([PROGRAM, *command], capture_output=True, text=True, cwd=folder)
+        check(ended.returncode == 0, f"calibrate, {name}: {ended.stderr}")
+        if ended.returncode == 0:
+            found = json.loads(ended.stdout)["settings"]["machine"]
+            check(near(found["alpha_s"], 3e-6, 5e-3) and near(found["beta_s_per_word"], 8e-10, 5e-3),
+                  f"calibrate, {name}: {found}")
+    machine.write_text(json.dumps({"name": "mine", "settings": start["settings"]}))
+    ended = subprocess.run([PROGRAM, *command], capture_output=True, text=True, cwd=folder)
+    check(ended.returncode == 2 and "/calibrated_on: is missing" in ended.stderr,
+          f"without calibrated_on: {ended.stderr}")
 
 
 # -- Rules for libraries --
@@ -487,6 +612,8 @@ def library_rules(folder):
         for before, after in zip(of_ranks, of_ranks[1:]):
             check(int(before[2]) + 1 == int(after[1]), "sizes without gaps")
         for line in of_ranks:
+            # Channels: 0 leaves them to NCCL. At -1 the plugin answers 1, which NCCL then takes.
+            check(line[5] == "0", f"channels: {line}")
             check(line[0] == "allreduce" and line[3] in ("ring", "tree") and
                   line[4] in ("ll", "ll128", "simple"),
                   f"line of NCCL: {line}")
@@ -550,7 +677,7 @@ def main():
         folder = pathlib.Path(name)
         for test in (stand_in_is_loggopsim, schedules_are_what_others_simulate, round_trips,
                      computation_is_included, foreign_schedules, chakra_traces, benchmark_texts,
-                     library_rules):
+                     read_by_scripts, calibration_from_texts, library_rules):
             if sys.argv[2:] and test.__name__ not in sys.argv[2:]:
                 continue
             print(f"-- {test.__name__}", flush=True)

@@ -4,6 +4,7 @@
 # half a minute, so tools/check goes without.
 set -euo pipefail
 build=$1
+tests=$(cd "$(dirname "$0")/.." && pwd)
 for tool in cpack dpkg-deb dpkg-shlibdeps; do
   command -v "$tool" > /dev/null || { echo "skipped: there is no $tool (package dpkg-dev)"; exit 77; }
 done
@@ -50,6 +51,11 @@ run_it() { # run_it PROGRAM SHARE
   "$1" list platforms | grep -F "$2/platforms/fat_tree.xml" > /dev/null || fail "$1 takes its platforms from elsewhere"
   "$1" run --scheme topka -P 4 -n 1000 --network smpi --platform fat_tree > "$work/out" || fail "run"
   "$1" trace show lstm_all > "$work/out" || fail "trace show"
+  # The scripts for PyTorch come along. What they write, the program reads.
+  /usr/bin/python3 "$2/pytorch/write_trace.py" "$work/trace.h5" || fail "write_trace.py"
+  "$1" trace check "$work/trace.h5" > "$work/out" || fail "the trace of write_trace.py"
+  /usr/bin/python3 "$2/pytorch/kineto_model.py" --help > "$work/out" || fail "kineto_model.py"
+  PYTHONPATH=$tests/pytorch/stand_in:$2/pytorch /usr/bin/python3 -c 'import thinwire_ddp' || fail "thinwire_ddp.py"
   "$1" recommend --model bert --device p100 -P 2 --fast --schemes topka > "$work/out" || fail "recommend"
 }
 (cd "$work" && run_it "$work/root/usr/bin/thinwire" "$work/root/usr/share/thinwire")

@@ -263,7 +263,7 @@ void add_setting_flag(Command& command, Json& given, const experiment::Setting& 
           const bool nothing = part.empty() && !setting.standard.empty();
           if (!nothing && (is_text || !all.back().is_string())) continue;
           throw InputError(fmt::format("{}: '{}' is not valid; expected {}", flag_name(setting),
-                                       part, nothing ? "a name" : setting.wanted()));
+                                       part, nothing && is_text ? "a name" : setting.wanted()));
         }
         if (!is_text) say_if_decimal_comma(setting, parts);
         given[setting.path] = all.size() == 1 ? all.front() : all;
@@ -363,29 +363,35 @@ std::vector<experiment::Row> read_results(const std::vector<std::string>& files)
   return std::move(unique.rows);
 }
 
+Condition::Condition(std::string given) : text(std::move(given)) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) {
+    throw InputError(
+        fmt::format("--where: '{}' is not valid; expected KEY=VALUE, as in network=smpi", text));
+  }
+  key = text.substr(0, equals);
+  values = split(text.substr(equals + 1));
+}
+
+bool Condition::holds(const Json& record) const {
+  return record.contains(key) &&
+         std::ranges::find(values, report::plain_text(record.at(key))) != values.end();
+}
+
 std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
                                         const std::vector<std::string>& where) {
-  for (const std::string& condition : where) {
-    const std::size_t equals = condition.find('=');
-    if (equals == std::string::npos) {
-      throw InputError(fmt::format(
-          "--where: '{}' is not valid; expected KEY=VALUE, as in network=smpi", condition));
-    }
-    const std::string key = condition.substr(0, equals);
-    const std::vector<std::string> values = split(condition.substr(equals + 1));
+  for (const std::string& text : where) {
+    const Condition condition(text);
     std::vector<Json> records;
     for (const experiment::Row& row : rows)
       records.push_back(report::record_of(row, compare(row, kExactTolerance)));
-    report::check_column("--where", key, report::columns_of(records));
+    report::check_column("--where", condition.key, report::columns_of(records));
     std::vector<experiment::Row> chosen;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (!records[i].contains(key)) continue;
-      if (std::ranges::find(values, report::plain_text(records[i].at(key))) == values.end())
-        continue;
-      chosen.push_back(std::move(rows[i]));
+      if (condition.holds(records[i])) chosen.push_back(std::move(rows[i]));
     }
     rows = std::move(chosen);
-    if (rows.empty()) throw InputError(fmt::format("--where: no result has {}", condition));
+    if (rows.empty()) throw InputError(fmt::format("--where: no result has {}", text));
   }
   return rows;
 }

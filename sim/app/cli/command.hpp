@@ -87,6 +87,18 @@ void prepare_for_packets(const std::vector<experiment::Point>& points, const std
 /// The rows of all files, each key once; what was left out is said on stderr. Throws InputError if a
 /// file holds none.
 [[nodiscard]] std::vector<experiment::Row> read_results(const std::vector<std::string>& files);
+/// A condition KEY=VALUE[,VALUE] of --where.
+struct Condition {
+  std::string text;
+  std::string key;
+  std::vector<std::string> values;
+
+  /// Throws InputError for what is none.
+  explicit Condition(std::string given);
+  /// Whether the record has the column, with one of the values.
+  [[nodiscard]] bool holds(const Json& record) const;
+};
+
 /// The rows whose column KEY is one of the values, for each KEY=VALUE[,VALUE] of `where`; columns
 /// are those of record_of. Throws InputError if a column is unknown or no row remains.
 [[nodiscard]] std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,

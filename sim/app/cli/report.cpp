@@ -12,11 +12,14 @@
 #include <vector>
 
 #include "sim/app/cli/command.hpp"
+#include "sim/app/experiment/compare.hpp"
 #include "sim/app/experiment/results_file.hpp"
 #include "sim/app/report/charts/figure_svg.hpp"
 #include "sim/app/report/charts/page.hpp"
 #include "sim/app/report/charts/rendering.hpp"
 #include "sim/app/report/tables/beside_measured.hpp"
+#include "sim/app/report/tables/formats.hpp"
+#include "sim/app/report/tables/records.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/json_node.hpp"
@@ -139,6 +142,32 @@ Read read_all(const std::vector<std::string>& paths) {
   return read;
 }
 
+/// Selects by --where what has the column; claims, measured times or results without it stay as they
+/// are. Throws InputError if nothing has it, or nothing remains of what does.
+void select(Read& read, const std::vector<std::string>& where) {
+  for (const std::string& text : where) {
+    const Condition condition(text);
+    const auto has_column = [&](const Json& record) { return record.contains(condition.key); };
+    std::vector<Json> others;
+    bool known = false;
+    for (std::vector<Json>* const records : {&read.claims, &read.validation}) {
+      std::ranges::copy(*records, std::back_inserter(others));
+      if (std::ranges::none_of(*records, has_column)) continue;
+      known = true;
+      std::erase_if(*records, [&](const Json& record) { return !condition.holds(record); });
+      if (records->empty()) throw InputError(fmt::format("--where: no result has {}", text));
+    }
+    const bool of_rows = std::ranges::any_of(read.rows, [&](const experiment::Row& row) {
+      return has_column(report::record_of(row, compare(row, kExactTolerance)));
+    });
+    if (of_rows || (!known && !read.rows.empty())) {
+      read.rows = rows_where(std::move(read.rows), {text});
+    } else if (!known) {
+      report::check_column("--where", condition.key, report::columns_of(others));
+    }
+  }
+}
+
 /// Refuses a file whose name says that it has another format. Other names may hold any.
 void check_name_of_format(const std::string& output, const std::string& format,
                           const std::vector<std::string>& formats) {
@@ -222,7 +251,7 @@ int run(const ReportFlags& flags) {
   report::FigureStyle style = style_of(flags);
   const bool page = format == "html";
   Read read = read_all(flags.results);
-  if (!read.rows.empty()) read.rows = rows_where(std::move(read.rows), flags.where);
+  select(read, flags.where);
   std::ranges::move(report::measured_curves(read.rows), std::back_inserter(read.validation));
   const bool measured = !read.validation.empty() && (page || flags.figure == "measured");
   if (read.rows.empty() && !measured && (read.claims.empty() || !page)) {
@@ -313,7 +342,8 @@ void add_report(Command& app) {
       .value_text("LENGTH [11]");
   command
       .add_option("--where", flags->where,
-                  "use only results with these values in a column; may be repeated")
+                  "use only results, claims and measured times with these values in a column; may "
+                  "be repeated")
       .value_text("KEY=VALUE[,VALUE]");
   command.footer(
       "The page is one file that needs no network: schemes and platforms are chosen in it, and so\n"

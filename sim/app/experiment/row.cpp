@@ -78,13 +78,15 @@ Row row_from(const Json& json, const std::string& origin) {
                        schema.get<std::string>()));
   }
   if (schema != kRowSchema) {
+    const bool newer = schema.is_number() && schema.get<double>() > kRowSchema;
     refuse(origin, "/schema",
-           fmt::format("rows of schema {} are read here, this one is of {}{}; simulate its points "
-                       "again with this version",
-                       kRowSchema, schema.dump(),
+           fmt::format("rows of schema {} are read here, this one is of {}{}; {}", kRowSchema,
+                       schema.dump(),
                        json.contains("version") && json.at("version").is_string()
                            ? ", of Thinwire " + json.at("version").get<std::string>()
-                           : ""));
+                           : "",
+                       newer ? "read it with that version or a later one"
+                             : "simulate its points again with this version"));
   }
   Row row{.sweep = node.at("sweep").text(),
           .key = node.at("key").text(),

@@ -178,8 +178,10 @@ std::string nccl_tuner_text(const std::vector<LibraryRule>& rules, const std::st
       "# {}\n# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks,"
       "numPipeOps,regBuff\n",
       origin);
+  // 0 channels: as many as NCCL takes. The file format's -1 should mean the same, but the plugin then
+  // answers 1, and NCCL takes that for what was asked for.
   for (const LibraryRule& rule : rules) {
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},-1,-1,{},-1,-1\n", rule.collective,
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},0,-1,{},-1,-1\n", rule.collective,
                    rule.least_bytes, rule.most_bytes, rule.algorithm, rule.protocol, rule.ranks);
   }
   return text;

@@ -400,6 +400,11 @@ TEST_CASE("compare refuses what compare itself has printed, and rows of another 
   const Ended old = run_program("compare " + folder.write("old.jsonl", other.dump() + "\n"));
   CHECK(old.exit_code == 2);
   CHECK(old.err.find("rows of schema 2 are read here, this one is of 1") != std::string::npos);
+  CHECK(old.err.find("simulate its points again") != std::string::npos);
+  other["schema"] = 3;
+  const Ended later = run_program("compare " + folder.write("later.jsonl", other.dump() + "\n"));
+  CHECK(later.exit_code == 2);
+  CHECK(later.err.find("read it with that version or a later one") != std::string::npos);
 }
 
 TEST_CASE("compare is a gate with --tolerance, and only then") {

@@ -118,6 +118,39 @@ TEST_CASE("the name of the output and --format do not contradict each other" *
   check_refused(run_program("report " + results("table1") + " --width 600"), "--width: a page");
 }
 
+TEST_CASE("--where selects measured times and claims too, and refuses what nothing has") {
+  const std::string measured =
+      std::string(THINWIRE_SOURCE_DIR) + "/results/measured/validation.jsonl";
+  const std::string figure = "report " + measured + " --format svg --figure measured";
+  const auto panels_of = [](const std::string& svg, const std::string& text) {
+    std::size_t count = 0;
+    for (std::size_t at = svg.find(text); at != std::string::npos; at = svg.find(text, at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  const std::string all = run_program(figure).out;
+  const std::string some =
+      run_program(figure + " --where machine=leonardo --where collective=allreduce").out;
+  CHECK(panels_of(all, "lumi, ") > 0);
+  CHECK(panels_of(all, "leonardo, allgather") > 0);
+  CHECK(panels_of(some, "lumi, ") == 0);
+  CHECK(panels_of(some, "leonardo, allgather") == 0);
+  CHECK(panels_of(some, "leonardo, allreduce") == panels_of(all, "leonardo, allreduce"));
+  check_refused(run_program(figure + " --where machin=lumi"), "no column is called 'machin'");
+  check_refused(run_program(figure + " --where machine=lumy"),
+                "--where: no result has machine=lumy");
+  if (!has_page()) return;
+  // Results have no column `claim`, and claims none `ranks`: each is selected by what it has.
+  const nlohmann::json data =
+      data_of(run_program("report " + results("table1") + " " + results("claims") +
+                          " --where ranks=256 --where claim=oktopk.table1")
+                  .out);
+  CHECK(data.at("rows") == 8);
+  for (const auto& claim : data.at("claims")) CHECK(claim.at("claim") == "oktopk.table1");
+  CHECK_FALSE(data.at("claims").empty());
+}
+
 TEST_CASE("a page has the title that the user gives") {
   if (!has_page()) return;
   const Ended ended = run_program("report " + results("table1") + " --title 'A & B'");

@@ -16,6 +16,7 @@ import json as _json
 import os as _os
 import warnings as _warnings
 from collections import namedtuple as _namedtuple
+from collections.abc import Mapping as _Mapping
 
 import pandas as _pandas
 
@@ -26,7 +27,17 @@ __all__ = ["InputError", "Recommendation", "SimulationError", "compare", "load",
            "recommend", "run", "schemes", "settings", "sweep"]
 __version__ = _thinwire.version()
 
-_DETAILS = {"phases": "phases", "links": "links", "ranks": "by_rank"}
+# By table: its name in a result, and its columns.
+_OF_ROW = ["key", "scheme", "ranks"]
+_DETAILS = {
+    "phases": ("phases", ["name", "time_s_max", "words_received_max", "messages_received_max", *_OF_ROW]),
+    "links": ("links", ["name", "bandwidth_bytes_per_s", "bytes", "utilisation_mean", "utilisation_peak",
+                        *_OF_ROW]),
+    "ranks": ("by_rank", ["rank", "phase", "time_s", "words_sent", "words_received", "messages_sent",
+                          "messages_received", *_OF_ROW])}
+_CROSSOVERS = ["schema", "kind", "along", "towards", "at", "scheme", "gain", "looked_to", "ended"]
+# Columns of texts that may be null in all rows.
+_TEXTS = {"platform", "placement", "reason", "reported", "reported_in", "scheme", "ended"}
 
 Recommendation = _namedtuple("Recommendation", ["candidates", "crossovers", "assumptions"])
 Recommendation.__doc__ = """Data frames: the candidates, the fastest first; where the ranking changes; what it
@@ -39,7 +50,7 @@ def _given(settings):
     for key, value in settings.items():
         if value is None:
             continue
-        if isinstance(value, dict):
+        if isinstance(value, _Mapping):
             for name, inner in _given(value).items():
                 flat[f"{key}.{name}"] = inner
         elif key == "tensors":  # this one is a list
@@ -54,12 +65,16 @@ def _given(settings):
 
 
 def _json_text(values):
-    """JSON of values, also of NumPy's numbers."""
+    """JSON of values, also of NumPy's numbers and of whatever can be gone through."""
     def plain(value):
-        if hasattr(value, "item"):
-            return value.item()
+        if hasattr(value, "tolist"):
+            return value.tolist()
         if hasattr(value, "__fspath__"):
             return _os.fspath(value)
+        if isinstance(value, _Mapping):
+            return dict(value)
+        if hasattr(value, "__iter__"):
+            return list(value)
         raise InputError(f"'{value}' is of {type(value)}; expected a number, a text or a boolean")
     try:
         return _json.dumps(values, default=plain, allow_nan=False)
@@ -69,8 +84,13 @@ def _json_text(values):
         raise InputError(f"{error}; expected finite numbers") from None
 
 
-def _frame(text):
-    return _pandas.DataFrame(_json.loads(text))
+def _frame(text, columns=None):
+    """A data frame of records; one without records has these columns."""
+    records = _json.loads(text)
+    frame = _pandas.DataFrame(records, columns=None if records else columns)
+    # A column of nulls alone is one of numbers: NaN, which can be compared and added.
+    numbers = [name for name in frame if name not in _TEXTS and frame[name].isna().all()]
+    return frame.astype({name: float for name in numbers})
 
 
 def _paths(files):
@@ -88,6 +108,13 @@ def _conditions(where):
         words = [_json.dumps(value) if isinstance(value, bool) else str(value) for value in values]
         texts.append(f"{key}={','.join(words)}")
     return texts
+
+
+def _check_folder(file):
+    """Simulations are not begun whose results could not be written."""
+    folder = _os.path.dirname(file) or "."
+    if not _os.path.isdir(folder) or not _os.access(folder, _os.W_OK):
+        raise InputError(f"{file}: cannot be written: {folder} is not a folder that can be written to")
 
 
 def _bytes_of(mebibytes):
@@ -113,14 +140,15 @@ def _table(rows, table, tolerance=1e-9):
         return _frame(rows.records(tolerance))
     if table not in _DETAILS:
         raise InputError(f"table: '{table}' is not valid; expected results, phases, links or ranks")
-    return _frame(rows.details(_DETAILS[table]))
+    name, columns = _DETAILS[table]
+    return _frame(rows.details(name), columns)
 
 
 def _merged(config, settings):
     """`settings` over `config`, group by group; k and density replace each other."""
     merged = dict(config)
     for key, value in settings.items():
-        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        both = isinstance(value, _Mapping) and isinstance(merged.get(key), _Mapping)
         merged[key] = {**merged[key], **value} if both else value
     for key, other in (("k", "density"), ("density", "k")):
         if key in settings and other not in settings:
@@ -139,11 +167,13 @@ def run(config=None, *, table="results", output=None, memory_limit_mib=None, ver
     Raises InputError, and SimulationError if a point failed.
     """
     file = ""
-    if isinstance(config, dict):
+    if isinstance(config, _Mapping):
         settings = _merged(config, settings)
     elif config is not None:
         file = _os.fspath(config)
     given = _given(settings)
+    if output is not None:
+        _check_folder(_os.fspath(output))
     rows = _thinwire.run(file, _json_text(given), _bytes_of(memory_limit_mib), verbose)
     if output is not None:
         rows.write(_os.fspath(output))
@@ -162,7 +192,7 @@ def sweep(config, output=None, *, jobs=None, force=False, time_limit_s=None, mem
     Raises InputError, and SimulationError if a point failed; KeyboardInterrupt after Ctrl-C. What was
     finished is in `output`, and the same call goes on.
     """
-    is_text = isinstance(config, dict)
+    is_text = isinstance(config, _Mapping)
     rows = _thinwire.sweep(_json_text(config) if is_text else _os.fspath(config), is_text,
                            "" if output is None else _os.fspath(output), jobs, force, time_limit_s,
                            _bytes_of(memory_limit_mib), progress)
@@ -219,7 +249,7 @@ def recommend(model, *, schemes=(), crossovers=True, most_ranks=1024, density_of
     names = [schemes] if isinstance(schemes, str) else list(schemes)
     advice = _thinwire.recommend(_json_text(_given({**settings, "workload": workload})), names,
                                  crossovers, most_ranks, density_of == "sum", state_bytes, jobs)
-    found = Recommendation(_frame(advice.candidates), _frame(advice.crossovers),
+    found = Recommendation(_frame(advice.candidates), _frame(advice.crossovers, _CROSSOVERS),
                            _frame(advice.assumptions))
     for _, text in advice.rows.troubles():
         _warnings.warn(text, stacklevel=2)

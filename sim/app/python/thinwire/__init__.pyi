@@ -3,7 +3,7 @@ from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Union
 
 import pandas
 
-Path = Union[str, PathLike[str]]
+_Path = Union[str, PathLike[str]]
 
 __version__: str
 
@@ -17,14 +17,14 @@ class Recommendation(NamedTuple):
     crossovers: pandas.DataFrame
     assumptions: pandas.DataFrame
 
-def run(config: Union[Path, Mapping[str, Any], None] = ..., *, table: str = ..., output: Optional[Path] = ...,
+def run(config: Union[_Path, Mapping[str, Any], None] = ..., *, table: str = ..., output: Optional[_Path] = ...,
         memory_limit_mib: Optional[float] = ..., verbose: bool = ..., **settings: Any) -> pandas.DataFrame: ...
-def sweep(config: Union[Path, Mapping[str, Any]], output: Optional[Path] = ..., *, jobs: Optional[int] = ...,
+def sweep(config: Union[_Path, Mapping[str, Any]], output: Optional[_Path] = ..., *, jobs: Optional[int] = ...,
           force: bool = ..., time_limit_s: Optional[float] = ..., memory_limit_mib: Optional[float] = ...,
           progress: Optional[Callable[[int, int, float], object]] = ...) -> pandas.DataFrame: ...
-def load(results: Union[Path, Iterable[Path]], *, where: Optional[Mapping[str, Any]] = ...,
+def load(results: Union[_Path, Iterable[_Path]], *, where: Optional[Mapping[str, Any]] = ...,
          table: str = ...) -> pandas.DataFrame: ...
-def compare(results: Union[Path, Iterable[Path]], *, baseline: Union[Path, Iterable[Path], None] = ...,
+def compare(results: Union[_Path, Iterable[_Path]], *, baseline: Union[_Path, Iterable[_Path], None] = ...,
             tolerance: float = ..., where: Optional[Mapping[str, Any]] = ...,
             group_by: Union[str, Iterable[str], None] = ...) -> pandas.DataFrame: ...
 def recommend(model: str, *, schemes: Union[str, Iterable[str]] = ..., crossovers: bool = ...,

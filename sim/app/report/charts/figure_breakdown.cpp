@@ -18,7 +18,7 @@ namespace {
 
 struct Bar {
   std::string name;
-  const CurvePoint* point;
+  CurvePoint point;
 };
 
 double sum_of(const CurvePoint& point) {
@@ -30,7 +30,7 @@ std::string time_of(const CurvePoint& point) {
   return seconds_text(point.time_s.value_or(sum_of(point)));
 }
 
-/// The colours are those of the page; beyond the eighth they repeat, paler.
+/// The colours are those of the page; beyond the tenth they repeat, paler.
 std::string look_of_part(std::size_t index) {
   return fmt::format(R"(fill="{}"{})", colour_of(index),
                      index < kColours[0].size() ? "" : R"( fill-opacity="0.55")");
@@ -44,7 +44,7 @@ Drawing bars_of(const std::vector<Bar>& bars, double longest,
   double right = 0;
   for (const Bar& bar : bars) {
     names.push_back(bar.name);
-    right = std::max(right, text_width(time_of(*bar.point)));
+    right = std::max(right, text_width(time_of(bar.point)));
   }
   Axis x = linear_axis("", 0, shares ? 1 : longest);
   x.text = [shares](double value) {
@@ -56,7 +56,7 @@ Drawing bars_of(const std::vector<Bar>& bars, double longest,
   Drawing drawing;
   add_axes(drawing, x, y, width, kRow * static_cast<double>(bars.size()) + 28, right + 8);
   for (std::size_t i = 0; i < bars.size(); ++i) {
-    const CurvePoint& point = *bars[i].point;
+    const CurvePoint& point = bars[i].point;
     const double sum = sum_of(point);
     const double whole = shares && sum > 0 ? sum : 1;
     const double middle = y(static_cast<double>(i));
@@ -75,8 +75,9 @@ Drawing bars_of(const std::vector<Bar>& bars, double longest,
 }  // namespace
 
 Figure breakdown_figure(const Figures& figures) {
+  const Figures leading = leading_alone(figures);
   const auto shown = [](const CurvePoint& point) { return !point.parts.empty(); };
-  const Panels panels = by_panel(figures, shown);
+  const Panels panels = by_panel(leading, shown);
   if (panels.empty()) throw InputError("report: no result has phases with a time");
   std::map<int, int> count;  // results per number of ranks
   for (const CurvePoint* point : points_of(panels, shown)) ++count[point->ranks];
@@ -107,17 +108,18 @@ Figure breakdown_figure(const Figures& figures) {
     std::vector<Bar> bars;
     for (const Curve* curve : curves) {
       for (const CurvePoint& point : curve->points) {
-        if (drawn(point)) bars.push_back({figures.labels[curve->label], &point});
+        if (drawn(point)) bars.push_back({leading.labels[curve->label], point});
       }
     }
     if (bars.empty()) continue;
     figure.panels.push_back(
-        {fmt::format("{}; P = {}", title_of(key, figures), ranks),
+        {fmt::format("{}; P = {}", title_of(key, leading), ranks),
          [=](double width, double /*height*/) { return bars_of(bars, longest, parts, width); }});
   }
-  figure.notes = {figures.common,
+  figure.notes = {leading.common,
                   longest == 0 ? "shares of the phases' sum; beside each bar its simulated time"
-                               : "seconds; beside each bar its simulated time"};
+                               : "seconds; beside each bar its simulated time",
+                  note_of_leading(figures)};
   return figure;
 }
 

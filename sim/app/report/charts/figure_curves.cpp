@@ -55,10 +55,7 @@ std::vector<Series> series_of(const Curve& curve, const Quantity& quantity,
 }
 
 Figure curves_figure(const Figures& all, const Quantity& quantity) {
-  Figures figures = all;
-  std::erase_if(figures.curves, [&](const Curve& curve) {
-    return !all.leading.empty() && std::ranges::find(all.leading, curve.label) == all.leading.end();
-  });
+  const Figures figures = leading_alone(all);
   const auto shown = [&](const CurvePoint& point) {
     const auto value = quantity.value(point);
     return value && *value > 0;
@@ -88,11 +85,7 @@ Figure curves_figure(const Figures& all, const Quantity& quantity) {
   y.text = quantity.text;
   std::set<std::size_t> labels;
   Figure figure{.notes = {figures.common, quantity.note}};
-  if (!all.leading.empty() && all.leading.size() < all.labels.size()) {
-    figure.notes.push_back(
-        fmt::format("the {} fastest schemes; --where scheme=A,B chooses among the {} others",
-                    all.leading.size(), all.labels.size() - all.leading.size()));
-  }
+  figure.notes.push_back(note_of_leading(all));
   std::size_t most = 0;
   for (const auto& [key, curves] : panels) most = std::max(most, curves.size());
   const double height = 280 + 8 * std::max(0.0, static_cast<double>(most) - 10);
@@ -126,7 +119,7 @@ Figure time_figure(const Figures& figures) {
 }
 
 Figure volume_figure(const Figures& figures) {
-  return curves_figure(figures, {.name = "words of 4 bytes a rank",
+  return curves_figure(figures, {.name = "words of 4 bytes per rank",
                                  .value = &CurvePoint::words,
                                  .formula = &CurvePoint::formula_words,
                                  .text = words_text,

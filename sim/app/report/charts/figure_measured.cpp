@@ -66,7 +66,7 @@ Figure measured_figure(const std::vector<Json>& validation) {
   }
   Axis x = log_axis("bytes", fewest / 1.15, most * 1.15);
   x.marks.clear();
-  for (double mark = 1; mark <= most; mark *= 1024) {
+  for (double mark = 1; mark <= most; mark *= 32) {
     if (mark >= fewest) x.marks.push_back(mark);
   }
   x.text = bytes_text;

@@ -26,17 +26,19 @@ def main():
     panels = FIGURE["panels"]
     columns = FIGURE["columns"]
     rows = -(-len(panels) // columns)
-    figure, axes = plt.subplots(rows, columns, figsize=FIGURE["inches"], squeeze=False,
-                                layout="constrained")
-    for at, panel in zip(axes.flat, panels):
-        at.set_title(panel["title"], fontsize="medium")
+    figure = plt.figure(figsize=FIGURE["inches"], layout="constrained")
+    grid = figure.add_gridspec(rows + 1, columns, height_ratios=[0.01] + [1] * rows)
+    for number, panel in enumerate(panels):
+        at = figure.add_subplot(grid[1 + number // columns, number % columns])
+        letters = int(72 * FIGURE["inches"][0] / columns / (0.7 * FIGURE["font_size"]))
+        at.set_title(textwrap.fill(panel["title"], max(10, letters)), fontsize="medium")
         at.set_xlabel(panel["x"]["label"])
         at.set_ylabel(panel["y"]["label"])
         at.set_xscale("log" if panel["x"]["log"] else "linear")
         at.set_yscale("log" if panel["y"]["log"] else "linear")
-        if panel["x"]["ticks"]:
-            at.set_xticks(panel["x"]["ticks"], [f"{tick:g}" for tick in panel["x"]["ticks"]])
-            at.minorticks_off()
+        at.set_xticks(panel["x"]["ticks"], panel["x"]["texts"])
+        at.set_yticks(panel["y"]["ticks"], panel["y"]["texts"])
+        at.minorticks_off()
         at.grid(axis="y", color="#e2e2e2")
         if panel["rule"] is not None:
             at.axhline(panel["rule"], color="#777777", linestyle="--", linewidth=0.8)
@@ -52,13 +54,16 @@ def main():
             if one["marks"]:
                 at.plot(*zip(*one["marks"]), color=series["colour"], marker=series["marker"],
                         linestyle="none", markersize=4)
-    for at in list(axes.flat)[len(panels):]:
-        at.set_axis_off()
     handles = [plt.Line2D([], [], color=series["colour"], marker=series["marker"],
                           linestyle="none", label=series["name"])
                for series in FIGURE["series"].values() if series["name"]]
+    above = figure.add_subplot(grid[0, :])  # the legend hides no curve there
+    above.set_axis_off()
     if handles:
-        axes.flat[0].legend(handles=handles, fontsize="small", frameon=False)
+        longest = max(len(handle.get_label()) for handle in handles)
+        fit = int(72 * FIGURE["inches"][0] / FIGURE["font_size"] / (0.6 * longest + 4))
+        above.legend(handles=handles, loc="center", ncol=max(1, min(len(handles), fit)),
+                     fontsize="small", frameon=False, borderaxespad=0)
     if FIGURE["title"]:
         figure.suptitle(FIGURE["title"])
     figure.supxlabel(FIGURE["caption"], fontsize="small")
@@ -82,8 +87,10 @@ std::string style_of(LineLook look) {
   return "-";
 }
 
-Json axis_json(const Axis& axis, bool ticks) {
-  return {{"label", axis.label}, {"log", axis.log}, {"ticks", ticks ? Json(axis.marks) : Json()}};
+Json axis_json(const Axis& axis) {
+  Json texts = Json::array();
+  for (const double mark : axis.marks) texts.push_back(axis.text(mark));
+  return {{"label", axis.label}, {"log", axis.log}, {"ticks", axis.marks}, {"texts", texts}};
 }
 
 }  // namespace
@@ -115,8 +122,8 @@ std::string matplotlib_of(const Figure& figure, const FigureStyle& style) {
                      {"high", one.high}});
     }
     panels.push_back({{"title", panel.title},
-                      {"x", axis_json(panel.chart->x, true)},
-                      {"y", axis_json(panel.chart->y, false)},
+                      {"x", axis_json(panel.chart->x)},
+                      {"y", axis_json(panel.chart->y)},
                       {"rule", panel.chart->rule ? Json(*panel.chart->rule) : Json()},
                       {"series", all}});
   }
@@ -143,7 +150,8 @@ std::string matplotlib_of(const Figure& figure, const FigureStyle& style) {
       "#!/usr/bin/env python3\n"
       "\"\"\"A figure of 'thinwire report'. Usage: python3 THIS_FILE [OUTPUT.pdf|.svg|.png]\"\"\"\n"
       "import json\n"
-      "import sys\n\n"
+      "import sys\n"
+      "import textwrap\n\n"
       "import matplotlib\n\n"
       "matplotlib.use(\"Agg\")\n"
       "import matplotlib.pyplot as plt\n\n"

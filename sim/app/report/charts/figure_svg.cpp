@@ -74,6 +74,20 @@ std::string figure_python(const std::string& name, const Figures& figures, const
   return matplotlib_of(figure_of(name, figures, {}, validation), style);
 }
 
+Figures leading_alone(Figures figures) {
+  std::erase_if(figures.curves, [&](const Curve& curve) {
+    return !figures.leading.empty() &&
+           std::ranges::find(figures.leading, curve.label) == figures.leading.end();
+  });
+  return figures;
+}
+
+std::string note_of_leading(const Figures& figures) {
+  if (figures.leading.empty() || figures.leading.size() == figures.labels.size()) return "";
+  return fmt::format("the {} fastest schemes; --where scheme=A,B chooses among the {} others",
+                     figures.leading.size(), figures.labels.size() - figures.leading.size());
+}
+
 std::string title_of(const PanelKey& key, const Figures& figures) {
   std::set<double> densities;
   for (const Curve& curve : figures.curves) {

@@ -161,6 +161,9 @@ std::string count_words(double value) {
   return fmt::format("{:.4g}", value);
 }
 
+/// What follows the time of a parameter that is one per word.
+std::string per_word(const std::string& key) { return key.ends_with("_per_word") ? "/word" : ""; }
+
 std::string parameter_text(const std::string& key, const Json& value) {
   if (key == "components") return "n = " + count_words(value.get<double>());
   static const std::map<std::string, const char*> times{
@@ -168,7 +171,7 @@ std::string parameter_text(const std::string& key, const Json& value) {
       {"latency_s", "L"}, {"overhead_s", "o"},      {"time_resolution_s", "time resolution"}};
   const auto time = times.find(key);
   if (time == times.end()) return fmt::format("{}={}", key, plain(value));
-  return fmt::format("{} {}", time->second, seconds_words(value.get<double>()));
+  return fmt::format("{} {}{}", time->second, seconds_words(value.get<double>()), per_word(key));
 }
 
 std::string in_words(const Json& object, const std::vector<std::string>& keys,
@@ -264,7 +267,8 @@ std::string common_text(const std::vector<Json>& settings, const std::vector<Jso
     }
     if (values.empty()) return;
     std::string text = parameter_text(key, *values.begin());
-    if (values.size() > 1) text += " .. " + seconds_words(*values.rbegin());
+    const std::string most = seconds_words(*values.rbegin());
+    if (most != seconds_words(*values.begin())) text += " .. " + most + per_word(key);
     texts.push_back(text);
   };
   add_range("alpha_s", &experiment::Machine::alpha);

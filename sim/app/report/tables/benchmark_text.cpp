@@ -19,6 +19,15 @@ namespace {
 
 using algorithms::Collective;
 
+/// What follows from the size: at one density, small sizes have a k of another one.
+bool follows_size(const std::string& key) { return key == "density" || key == "granule"; }
+
+/// A setting as a heading names it.
+std::string setting_text(const Json& settings, const std::string& key) {
+  const Json& value = settings.at(key);
+  return fmt::format(", {} {}", key, value.is_string() ? value.get<std::string>() : value.dump());
+}
+
 /// A point as the heading of a table names it: everything but its size, as far as the rows differ.
 std::string heading_of(const experiment::Row& row, const std::vector<std::string>& varying) {
   const Json settings = flat_settings(row.point);
@@ -27,41 +36,78 @@ std::string heading_of(const experiment::Row& row, const std::vector<std::string
   if (!row.point.platform.empty()) text += fmt::format(", platform {}", row.point.platform);
   for (const std::string& key : varying) {
     if (key == "scheme" || key == "ranks" || key == "network" || key == "platform" ||
-        key == "components" || key == "k" || !settings.contains(key)) {
+        key == "components" || key == "k" || follows_size(key) || !settings.contains(key)) {
       continue;
     }
-    const Json& value = settings.at(key);
-    text +=
-        fmt::format(", {} {}", key, value.is_string() ? value.get<std::string>() : value.dump());
+    text += setting_text(settings, key);
   }
   return text;
 }
 
+std::int64_t bytes_of(const experiment::Row& row) {
+  return to_bytes(Words(row.point.space.components)).value();
+}
+
+/// The rows of a table.
+using Members = std::vector<const experiment::Row*>;
+
+struct Table {
+  std::string name;
+  Members members;
+  bool alone = true;  ///< no other table has this name
+};
+
+/// Each row joins the first table of its name that does not have its size yet, so that the rows of
+/// several densities make a table each.
+std::vector<Table> tables_in(const std::vector<experiment::Row>& rows,
+                             const std::vector<std::string>& varying) {
+  std::vector<Table> tables;
+  for (const experiment::Row& row : rows) {
+    const std::string name = heading_of(row, varying);
+    const auto has_size = [&](const experiment::Row* other) {
+      return other->point.space.components == row.point.space.components;
+    };
+    Table* first = nullptr;
+    bool named = false;
+    for (Table& table : tables) {
+      if (table.name != name) continue;
+      named = true;
+      if (std::ranges::any_of(table.members, has_size)) {
+        table.alone = false;
+      } else if (first == nullptr) {
+        first = &table;
+      }
+    }
+    if (first == nullptr) {
+      tables.push_back({.name = name, .members = {}, .alone = !named});
+      first = &tables.back();
+    }
+    first->members.push_back(&row);
+  }
+  return tables;
+}
+
 /// The tables: rows that have everything but their size in common.
-template <class Heading, class Line>
+template <class Heading, class Line, class End>
 std::string tables_of(const std::vector<experiment::Row>& rows, const Heading& heading,
-                      const Line& line, const std::string& end) {
+                      const Line& line, const End& end) {
   std::vector<Json> settings;
   for (const experiment::Row& row : rows) {
     check_benchmark_point(row.point);
     settings.push_back(flat_settings(row.point));
   }
   const std::vector<std::string> varying = varying_settings(settings);
-  std::vector<std::pair<std::string, std::vector<const experiment::Row*>>> tables;
-  for (const experiment::Row& row : rows) {
-    const std::string name = heading_of(row, varying);
-    const auto known =
-        std::ranges::find(tables, name, [](const auto& table) { return table.first; });
-    if (known == tables.end()) {
-      tables.push_back({name, {&row}});
-    } else {
-      known->second.push_back(&row);
-    }
-  }
   std::string text;
-  for (const auto& [name, members] : tables) {
+  for (const auto& [name, members, alone] : tables_in(rows, varying)) {
     if (!text.empty()) text += '\n';
-    text += heading(*members.front(), name);
+    std::string full_name = name;
+    const Json largest = flat_settings(members.back()->point);
+    for (const std::string& key : varying) {
+      if (!alone && follows_size(key) && largest.contains(key)) {
+        full_name += setting_text(largest, key);
+      }
+    }
+    text += heading(members, full_name);
     double bus = 0;
     int lines = 0;
     for (const experiment::Row* row : members) {
@@ -69,11 +115,10 @@ std::string tables_of(const std::vector<experiment::Row>& rows, const Heading& h
         bus += line(text, *row);
         ++lines;
       } else {
-        text += fmt::format("# {} bytes: {}\n",
-                            to_bytes(Words(row->point.space.components)).value(), row->reason);
+        text += fmt::format("# {} bytes: {}\n", bytes_of(*row), row->reason);
       }
     }
-    if (!end.empty()) text += fmt::format(fmt::runtime(end), lines == 0 ? 0 : bus / lines);
+    text += end(*members.front(), lines == 0 ? 0 : bus / lines);
   }
   return text;
 }
@@ -123,6 +168,40 @@ const char* osu_name(Collective collective) {
 constexpr double kMicrosecond = 1e-6;
 constexpr double kGigabyte = 1e9;
 
+/// How nccl-tests say what sizes there are: "minBytes 8 maxBytes 128 step: 2(factor)". The step is a
+/// factor or a number of bytes; 0 if there is neither.
+std::string sizes_text(const Members& members) {
+  const std::int64_t least = bytes_of(*members.front());
+  const std::int64_t most = bytes_of(*members.back());
+  const bool several = members.size() > 1;
+  std::int64_t factor = several && least > 0 ? bytes_of(*members[1]) / least : 0;
+  std::int64_t difference = several ? bytes_of(*members[1]) - least : 0;
+  for (std::size_t i = 1; i < members.size(); ++i) {
+    const std::int64_t before = bytes_of(*members[i - 1]);
+    if (bytes_of(*members[i]) != factor * before) factor = 0;
+    if (bytes_of(*members[i]) - before != difference) difference = 0;
+  }
+  return fmt::format("minBytes {} maxBytes {} step: {}({})", least, most,
+                     factor > 1 ? factor : difference, factor > 1 ? "factor" : "bytes");
+}
+
+/// A line for each rank, as of a GPU. Without a platform each rank is on a node of its own.
+std::string devices_text(const Members& members) {
+  int node = 1;
+  for (const experiment::Row* row : members) {
+    if (row->outcome) node = std::max(node, row->outcome->machine.node);
+  }
+  std::string text;
+  for (int rank = 0; rank < members.front()->point.ranks; ++rank) {
+    const int device = rank % node;
+    fmt::format_to(
+        std::back_inserter(text),
+        "#  Rank {:2} Group {:2} Pid {:6} on {:>10} device {:2} [0000:{:02x}:00] simulated\n", rank,
+        0, 0, fmt::format("node{}", rank / node), device, device);
+  }
+  return text;
+}
+
 /// Microseconds in seven places, as nccl-tests print them.
 std::string seven_places(double microseconds) {
   if (microseconds >= 10000) return fmt::format("{:7.0f}", microseconds);
@@ -145,19 +224,25 @@ void check_benchmark_point(const experiment::Point& point) {
 }
 
 std::string nccl_tests_text(const std::vector<experiment::Row>& rows) {
-  const auto heading = [](const experiment::Row& row, const std::string& name) {
+  const auto heading = [](const Members& members, const std::string& name) {
+    const experiment::Row& row = *members.front();
     return fmt::format(
         "# Collective test starting: {}\n"
+        "# nThread 1 nGpus 1 {} warmup iters: 0 iters: {} agg iters: 1 validation: 1 graph: 0\n"
         "# simulated by Thinwire {}: {}\n"
+        "#\n"
+        "# Using devices\n"
+        "{}"
         "#\n"
         "#{:>73}{:>34}\n"
         "#{:>11}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6} {:>6}  {:>7}  {:>6}  {:>6} "
         "{:>6}\n"
         "#{:>11}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6} {:>6}  {:>7}  {:>6}  {:>6}\n",
-        nccl_program(collective_of(row)), version(), name, "out-of-place", "in-place", "size",
-        "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "time", "algbw",
-        "busbw", "#wrong", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)",
-        "(GB/s)", "(GB/s)");
+        nccl_program(collective_of(row)), sizes_text(members), std::max(1, row.point.iterations),
+        version(), name, devices_text(members), "out-of-place", "in-place", "size", "count", "type",
+        "redop", "root", "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong",
+        "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)",
+        "(GB/s)");
   };
   const auto line = [](std::string& text, const experiment::Row& row) {
     const Collective collective = collective_of(row);
@@ -168,38 +253,45 @@ std::string nccl_tests_text(const std::vector<experiment::Row>& rows) {
         collective == Collective::allreduce ? words : words / row.point.ranks;
     const double seconds = row.outcome->mean_time().value();
     const double algorithm =
-        seconds > 0 ? static_cast<double>(to_bytes(Words(words)).value()) / seconds / kGigabyte : 0;
+        seconds > 0 ? static_cast<double>(bytes_of(row)) / seconds / kGigabyte : 0;
     const double bus = algorithm * bus_factor(collective, row.point.ranks);
     const std::string figures = fmt::format(
         "{}  {:6.2f}  {:6.2f} {:6}", seven_places(seconds / kMicrosecond), algorithm, bus, 0);
     fmt::format_to(std::back_inserter(text), "{:12}  {:12}  {:>8}  {:>6}  {:6}  {}  {}\n",
-                   to_bytes(Words(words)).value(), count, "float", reduces ? "sum" : "none", -1,
-                   figures, figures);
+                   bytes_of(row), count, "float", reduces ? "sum" : "none", -1, figures, figures);
     return bus;
   };
-  return tables_of(rows, heading, line,
-                   "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : {:g} \n#\n");
+  const auto end = [](const experiment::Row& row, double bus) {
+    return fmt::format(
+        "# Out of bounds values : 0 OK\n"
+        "# Avg bus bandwidth    : {:g} \n"
+        "#\n"
+        "# Collective test concluded: {}\n",
+        bus, nccl_program(collective_of(row)));
+  };
+  return tables_of(rows, heading, line, end);
 }
 
 std::string osu_text(const std::vector<experiment::Row>& rows) {
-  const auto heading = [](const experiment::Row& row, const std::string& name) {
+  // Scripts take the version from the title, and may count the lines of the heading.
+  const auto heading = [](const Members& members, const std::string& name) {
     return fmt::format(
-        "\n# OSU MPI {} Latency Test, simulated by Thinwire {}\n"
-        "# {}\n"
+        "\n# OSU MPI {} Latency Test v7.4 (simulated by Thinwire {}: {})\n"
         "# Datatype: MPI_FLOAT.\n"
         "# Size       Avg Latency(us)\n",
-        osu_name(collective_of(row)), version(), name);
+        osu_name(collective_of(*members.front())), version(), name);
   };
   const auto line = [](std::string& text, const experiment::Row& row) {
     const Collective collective = collective_of(row);
     const bool blocks = collective == Collective::allgather || collective == Collective::alltoall;
-    const std::int64_t bytes = to_bytes(Words(row.point.space.components)).value();
+    const std::int64_t bytes = bytes_of(row);
     fmt::format_to(std::back_inserter(text), "{:<10}{:>18.2f}\n",
                    blocks ? bytes / row.point.ranks : bytes,
                    row.outcome->mean_time().value() / kMicrosecond);
     return 0.0;
   };
-  return tables_of(rows, heading, line, "");
+  const auto end = [](const experiment::Row&, double) { return std::string(); };
+  return tables_of(rows, heading, line, end);
 }
 
 }  // namespace thinwire::report

@@ -77,6 +77,13 @@ class Fitter {
       const std::vector<experiment::Point>& points = plans.back().sweep.points;
       all.points.insert(all.points.end(), points.begin(), points.end());
     }
+    if (machine_.calibrated_on.empty()) {
+      throw InputError(
+          fmt::format("{}: /calibrated_on: is missing; name the rows to fit to, as in [{{\"run\": "
+                      "\"1\"}}], and "
+                      "give texts of benchmarks their run, as in --measured FILE,run=1",
+                      machine_.path));
+    }
     if (plans.empty() || plans.front().rows.empty()) {
       throw InputError(fmt::format("{}: /calibrated_on: no row of a known algorithm agrees with it",
                                    machine_.path));

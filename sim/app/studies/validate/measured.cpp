@@ -271,7 +271,7 @@ class NcclReader {
           heading = tokens;
           unit = unit_of(i + 1);
         } else {
-          take_comment(tokens);
+          take_comment(line, tokens);
         }
         continue;
       }
@@ -315,7 +315,12 @@ class NcclReader {
     return times_.unit_at(line, tokens[3]);
   }
 
-  void take_comment(const std::vector<Token>& tokens) {
+  [[noreturn]] void refuse_several(int line) const {
+    refuse_at(file_.path, line, 1,
+              "another run begins here; give the text of each run in a file of its own");
+  }
+
+  void take_comment(int line, const std::vector<Token>& tokens) {
     constexpr std::string_view kEnd = "_perf";
     for (const Token& token : tokens) {  // "# Collective test starting: all_reduce_perf"
       if (!token.text.ends_with(kEnd)) continue;
@@ -323,31 +328,33 @@ class NcclReader {
       name = name.substr(name.find_last_of('/') + 1);
       if (name == "all_reduce") name = "allreduce";
       if (name == "all_gather") name = "allgather";
+      if (!said_.collective.empty() && said_.collective != name) refuse_several(line);
       said_.collective = name;
     }
     const auto on = std::ranges::find(tokens, "on", &Token::text);
     if (tokens.size() < 3 || tokens[1].text != "Rank" || on == tokens.end()) return;
     if (std::next(on) == tokens.end()) return;
-    ++ranks_;
+    if (!ranks_.emplace(tokens[2].text).second) refuse_several(line);
     hosts_.emplace(std::next(on)->text);
   }
 
   void settle_ranks() {
-    if (ranks_ == 0) return;
+    if (ranks_.empty()) return;
+    const auto ranks = static_cast<std::int64_t>(ranks_.size());
     const auto nodes = static_cast<std::int64_t>(hosts_.size());
-    if (ranks_ % nodes != 0) {
+    if (ranks % nodes != 0) {
       throw InputError(fmt::format("{}: {} ranks on {} nodes: not the same number on each",
-                                   file_.path, ranks_, nodes));
+                                   file_.path, ranks, nodes));
     }
     said_.nodes = nodes;
-    said_.tasks_per_node = ranks_ / nodes;
+    said_.tasks_per_node = ranks / nodes;
   }
 
   const MeasuredFile& file_;
   std::vector<std::string_view> lines_;
   TimedLines times_;
   Said said_;
-  std::int64_t ranks_ = 0;
+  std::set<std::string> ranks_;
   std::set<std::string> hosts_;
 };
 
@@ -368,7 +375,7 @@ class OsuReader {
       const std::vector<Token> tokens = tokens_of(lines_[i]);
       if (tokens.empty()) continue;
       if (is_title(tokens)) {
-        take_title(lines_[i]);
+        take_title(line, lines_[i]);
       } else if (tokens.size() > 2 && tokens[0].text == "#" && tokens[1].text == "Size") {
         const auto latency = std::ranges::find_if(
             tokens, [](const Token& token) { return token.text.starts_with("Latency"); });
@@ -394,14 +401,20 @@ class OsuReader {
   }
 
  private:
-  void take_title(std::string_view line) {
-    const std::string title = lower(line);
+  void take_title(int number, std::string_view line) {
+    const std::string all = lower(line);
+    const std::string title = all.substr(0, all.find(" test"));
+    const std::string before = said_.collective;
     const auto has = [&](std::string_view part) { return title.find(part) != std::string::npos; };
     if (has("allreduce")) said_.collective = "allreduce";
     if (has("allgather")) said_.collective = "allgather";
     if (has("reduce_scatter")) said_.collective = "reduce_scatter";
     if (has("alltoall") || has("all-to-all")) said_.collective = "alltoall";
     if (has("-cuda") || has("-rocm")) said_.gpu = "yes";
+    if (!before.empty() && said_.collective != before) {
+      refuse_at(file_.path, number, 1,
+                "another collective begins here; give the text of each in a file of its own");
+    }
   }
 
   const MeasuredFile& file_;

@@ -135,6 +135,24 @@ TEST_CASE("no text of a figure is cut off or stands on another one") {
   }
 }
 
+TEST_CASE("figures of schemes show the leading ones, and say so") {
+  Figures figures = crowded();
+  figures.leading = {0, 1, 4};
+  for (const char* kind : {"time", "volume", "congestion", "breakdown"}) {
+    CAPTURE(kind);
+    std::set<std::string> schemes;
+    bool said = false;
+    for (const Box& box : texts_of(figure_svg(kind, figures, {}))) {
+      if (box.text.starts_with("scheme_")) {
+        schemes.insert(box.text.substr(0, box.text.find('_', std::string("scheme_").size())));
+      }
+      if (box.text.starts_with("the 3 fastest schemes; --where scheme=A,B")) said = true;
+    }
+    CHECK(schemes == std::set<std::string>{"scheme_0", "scheme_1", "scheme_4"});
+    CHECK(said);
+  }
+}
+
 TEST_CASE("values that hardly differ have an axis") {
   Figures figures = crowded();
   figures.curves.resize(1);
@@ -165,7 +183,7 @@ TEST_CASE("measured times are points, and simulated ones lines, in a panel for e
   for (const Box& box : texts_of(svg)) texts.insert(box.text);
   for (const char* text :
        {"lumi, allreduce, 16 ranks, a 0, predicted", "lumi, allreduce, 16 ranks, b 0, predicted",
-        "ring", "tree", "1 KiB", "1 MiB", "points: measured; lines: simulated"}) {
+        "ring", "tree", "1 KiB", "32 KiB", "1 MiB", "points: measured; lines: simulated"}) {
     CAPTURE(text);
     CHECK(texts.contains(text));
   }

@@ -215,10 +215,10 @@ TEST_CASE("what failed or was skipped is no curve, and keeps its reason") {
 TEST_CASE("what all results agree in is said of all of them") {
   std::vector<experiment::Row> rows{row_of(small("topka", 4), 1),
                                     row_of(small("dense_ring", 8), 1)};
-  CHECK(report::figures_of(rows).common == "n = 10k, density 0.01, α 2 µs, β 0.4 ns");
+  CHECK(report::figures_of(rows).common == "n = 10k, density 0.01, α 2 µs, β 0.4 ns/word");
   rows.push_back(row_of(with(small("topka", 4), "components", 20'000), 1));
   rows.push_back(row_of(with(small("topka", 4), "density", 0.02), 1));
-  CHECK(report::figures_of(rows).common == "α 2 µs, β 0.4 ns");
+  CHECK(report::figures_of(rows).common == "α 2 µs, β 0.4 ns/word");
   CHECK(report::figures_of({}).common.empty());
 }
 
