@@ -81,7 +81,7 @@ def orderings(rows: Rows) -> Table:
 
     def better(high: str, low: str, what: str, figure: Figure) -> None:
         differences = paired(groups, high, low, figure)
-        if not differences:
+        if len(differences) < 2:
             return
         low_end, high_end = interval(differences)
         holds = "yes" if low_end > 0 else "no: the reverse" if high_end < 0 else "not shown"
@@ -90,7 +90,7 @@ def orderings(rows: Rows) -> Table:
 
     def close(name: str, to: str, within: float) -> None:
         differences = paired(groups, name, to, final_accuracy)
-        if not differences:
+        if len(differences) < 2:
             return
         low_end, high_end = interval(differences)
         holds = "yes" if low_end > -within else "no" if high_end < -within else "not shown"
@@ -109,16 +109,22 @@ def orderings(rows: Rows) -> Table:
     return heads, lines
 
 
-def counts(rows: Rows) -> str:
+def counts(setup: Setup, rows: Rows) -> str:
     """Orderings that are no accuracies."""
     groups = by_variant(rows)
     lines = []
     if "oktopk" in groups:
         ranks = groups["oktopk"][0]["ranks"]
-        xi = [value for row in groups["oktopk"] for value in row["xi"] if value is not None]
-        below = sum(value < ranks for value in xi)
-        lines.append(f"ξ of `oktopk` is below P = {ranks} in {below} of {len(xi)} iterations where it was measured, and "
-                     f"{max(xi):.2f} at most.")
+        xi = [(at, value) for row in groups["oktopk"] for at, value in zip(row["iteration"], row["xi"], strict=True)
+              if value is not None]
+        before = [value for at, value in xi if at <= setup.decay_every]
+        after = [value for at, value in xi if at > setup.decay_every]
+
+        def below(values: list[float]) -> str:
+            return f"{sum(value < ranks for value in values)} of {len(values)} iterations"
+
+        lines.append(f"ξ of `oktopk` is below P = {ranks} in {below(before)} where it was measured before the learning rate "
+                     f"is quartered ({max(before, default=0):.2f} at most), and in {below(after)} after it.")
     for variant in ("oktopk", "gaussiank", "hard_threshold", "hard_threshold, published"):
         for row in groups.get(variant, [])[:1]:
             wanted = 100 * row["k"] / row["components"]
@@ -132,17 +138,17 @@ def counts(rows: Rows) -> str:
 
 
 def of_setup(setup: Setup) -> str:
-    return (f"{setup.title}: {setup.batch} images a worker and iteration, learning rate {setup.learning_rate}, a quarter "
-            f"of it after {setup.decay_every}")
+    return (f"{setup.batch} images a worker and iteration, learning rate {setup.learning_rate}, a quarter of it after "
+            f"{setup.decay_every} iterations")
 
 
 def as_text(setup: Setup, rows: Rows) -> str:
     failed = [row for row in rows if row["status"] != "ok"]
-    text = (f"{setup.name}: {of_setup(setup)}; {len(rows)} trainings; mean ± standard deviation over seeds, or median "
+    text = (f"{setup.name}: {setup.title}; {of_setup(setup)}; {len(rows)} trainings; mean ± standard deviation over seeds, or median "
             "(least to most)\n\n")
     for part in (summary(rows), inner(rows), orderings(rows)):
         text += table(*part) + "\n"
-    text += counts(rows)
+    text += counts(setup, rows)
     for row in failed:
         text += f"failed: {row['variant']}, seed {row['seed']}: {row['reason']}\n"
     return text
@@ -150,7 +156,7 @@ def as_text(setup: Setup, rows: Rows) -> str:
 
 def as_page(setup: Setup, rows: Rows) -> str:
     """What docs/training.md shows: all but the inner figures."""
-    lead = textwrap.fill(f"{of_setup(setup)}; {len(rows)} trainings.", 98)
+    lead = textwrap.fill(f"`{setup.name}`: {of_setup(setup)}; {len(rows)} trainings.", 98)
     return (f"### {setup.title}\n{lead}\n\n![Accuracy over simulated time and over iterations]"
             f"(../results/training/{setup.name}.svg)\n\n{markdown(*summary(rows))}\n{markdown(*orderings(rows))}\n"
-            f"{counts(rows)}\n")
+            f"{counts(setup, rows)}\n")
