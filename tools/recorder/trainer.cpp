@@ -122,8 +122,8 @@ class Trainer::Place {
   std::vector<experiment::RankState> ranks_;
 };
 
-Trainer::Trainer(Model& model, const TrainerSettings& settings)
-    : model_(model), settings_(settings) {
+Trainer::Trainer(Model& model, TrainerSettings settings)
+    : model_(model), settings_(std::move(settings)) {
   const experiment::Point& first = settings_.points.at(0);
   const std::size_t size = model.parameters().size();
   if (std::cmp_not_equal(first.space.coordinates(), size)) {

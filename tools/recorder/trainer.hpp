@@ -58,7 +58,7 @@ struct TrainerStep {
 class Trainer {
  public:
   /// Throws InputError if the points cannot run, or not together.
-  Trainer(Model& model, const TrainerSettings& settings);
+  Trainer(Model& model, TrainerSettings settings);
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
   Trainer(Trainer&&) = delete;

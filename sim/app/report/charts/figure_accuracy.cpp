@@ -1,4 +1,6 @@
 // Draws accuracy on held-out data over simulated time, and over iterations.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -84,7 +86,7 @@ Figure accuracy_figure(const std::vector<Json>& records) {
     for (const Json& curve : curves) {
       const std::string place = curve.at("place");
       if (curve.at("setting") != setting || !places.insert(place).second) continue;
-      add_panel(setting + ": " + place, where(place), "time_s");
+      add_panel(fmt::format("{}: {}", setting, place), where(place), "time_s");
     }
     add_panel(setting, where(first.at("place")), "iteration");
   }

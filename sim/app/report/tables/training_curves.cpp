@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 #include "algorithms/registry.hpp"
 #include "sim/core/base/errors.hpp"
@@ -90,14 +91,14 @@ void TrainingLines::step(const Json& line) {
   if (line.at("accuracy").is_null()) return;
   const std::string key = line.at("training");
   // A file may hold the same training more than once: the line belongs to the last.
-  for (auto training = trainings_.rbegin(); training != trainings_.rend(); ++training) {
-    if (training->key != key) continue;
+  for (Training& training : std::views::reverse(trainings_)) {
+    if (training.key != key) continue;
     const Json& places = line.at("places");
-    for (std::size_t place = 0; place < training->times.size(); ++place) {
-      training->times[place].push_back(places.at(place).at("time_s"));
+    for (std::size_t place = 0; place < training.times.size(); ++place) {
+      training.times[place].push_back(places.at(place).at("time_s"));
     }
-    training->iterations.push_back(line.at("iteration"));
-    training->accuracies.push_back(line.at("accuracy"));
+    training.iterations.push_back(line.at("iteration"));
+    training.accuracies.push_back(line.at("accuracy"));
     return;
   }
 }
