@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <utility>
 
 namespace thinwire::algorithms {
 
@@ -123,6 +125,10 @@ constexpr std::array kReports{
          "of 93 (dense 91), on 16 GPUs; rank 1 is worse (93.6%, 102)",
          "PowerSGD (NeurIPS 2019), Table 3, from memory"}}};
 
+constexpr auto kMeasured = std::to_array<MeasuredConvergence>({
+#include "algorithms/measured_convergence.inc"
+});
+
 }  // namespace
 
 std::string name_of(Convergence convergence) {
@@ -143,6 +149,20 @@ ConvergenceReport convergence_of(std::string_view scheme) {
   const auto* const found = std::ranges::find(kReports, scheme, &Reported::scheme);
   if (found != kReports.end()) return found->report;
   return {Convergence::unknown, "no report about this scheme", ""};
+}
+
+std::optional<MeasuredConvergence> measured_convergence(std::string_view scheme, double density,
+                                                        int ranks) {
+  const auto distance = [&](const MeasuredConvergence& one) {
+    return std::pair(std::abs(std::log(one.density / density)),
+                     std::abs(std::log(static_cast<double>(one.ranks) / ranks)));
+  };
+  std::optional<MeasuredConvergence> nearest;
+  for (const MeasuredConvergence& one : kMeasured) {
+    if (one.scheme != scheme || density <= 0) continue;
+    if (!nearest || distance(one) < distance(*nearest)) nearest = one;
+  }
+  return nearest;
 }
 
 }  // namespace thinwire::algorithms

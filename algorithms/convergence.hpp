@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,5 +29,24 @@ struct ConvergenceReport {
 /// The report about a scheme, by its name. SCHEME+SPARSIFIER, and schemes from outside, are unknown
 /// unless the table names them.
 [[nodiscard]] ConvergenceReport convergence_of(std::string_view scheme);
+
+/// What trainings of a small model said (results/training/): the accuracy at the end compared with
+/// that of dense training, in points, as the mean over seeds with its 95% interval.
+struct MeasuredConvergence {
+  std::string_view scheme;
+  std::string_view model;  ///< that of thinwire-train
+  double density = 0;
+  int ranks = 0;
+  int iterations = 0;
+  int seeds = 0;
+  double points_above_dense = 0;
+  double low = 0;
+  double high = 0;
+};
+
+/// The training of a scheme whose density is nearest to the given one, and of those the one whose
+/// number of ranks is; nothing if the scheme has none.
+[[nodiscard]] std::optional<MeasuredConvergence> measured_convergence(std::string_view scheme,
+                                                                      double density, int ranks);
 
 }  // namespace thinwire::algorithms

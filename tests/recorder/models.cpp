@@ -17,8 +17,6 @@ namespace {
 constexpr int kRanks = 3;
 constexpr std::int64_t kBatch = 2;
 
-using Maker = std::unique_ptr<Model> (*)(int, std::int64_t, std::uint64_t);
-
 RecordSettings few_iterations(traces::ResidualRule rule) {
   RecordSettings settings;
   settings.ranks = kRanks;
@@ -33,15 +31,15 @@ RecordSettings few_iterations(traces::ResidualRule rule) {
   return settings;
 }
 
-std::string recorded(Maker maker, traces::ResidualRule rule, const std::string& name) {
-  const std::unique_ptr<Model> model = maker(kRanks, kBatch, 1);
+std::string recorded(const std::string& which, traces::ResidualRule rule, const std::string& name) {
+  const std::unique_ptr<Model> model = make_model(which, kRanks, kBatch, 1);
   const std::string path = test::scratch_file(name);
   record(*model, few_iterations(rule), path, [](const std::string&) {});
   return path;
 }
 
-void check_model(Maker maker, const std::string& layer) {
-  const std::unique_ptr<Model> model = maker(kRanks, kBatch, 1);
+void check_model(const std::string& which, const std::string& layer) {
+  const std::unique_ptr<Model> model = make_model(which, kRanks, kBatch, 1);
   const std::span<float> parameters = model->parameters();
   std::int64_t end = 0;
   std::set<std::string> names;
@@ -71,9 +69,9 @@ void check_model(Maker maker, const std::string& layer) {
   CHECK(loss - model->gradient(Rank(1), 5, other) == doctest::Approx(fall).epsilon(0.2));
 }
 
-void check_recording(Maker maker, traces::ResidualRule rule) {
-  const std::string path = recorded(maker, rule, "once.h5");
-  const std::string again = recorded(maker, rule, "again.h5");
+void check_recording(const std::string& which, traces::ResidualRule rule) {
+  const std::string path = recorded(which, rule, "once.h5");
+  const std::string again = recorded(which, rule, "again.h5");
   const traces::TraceReader reader(path);
   test::check_replay(reader);
   const traces::TraceReader second(again);
@@ -91,26 +89,34 @@ void check_recording(Maker maker, traces::ResidualRule rule) {
 }  // namespace
 
 TEST_CASE("The convolutional network has layers by name and the gradient of its loss") {
-  check_model(make_cnn, "conv1.weight");
+  check_model("cnn", "conv1.weight");
 }
 
 TEST_CASE("The language model has layers by name and the gradient of its loss") {
-  check_model(make_lstm, "lstm.weight_ih_l0");
+  check_model("lstm", "lstm.weight_ih_l0");
+}
+
+TEST_CASE("The transformer has layers by name and the gradient of its loss") {
+  check_model("transformer", "block2.qkv.weight");
 }
 
 TEST_CASE("The convolutional network's trace replays, and is the same for the same seed") {
-  check_recording(make_cnn, traces::ResidualRule::all);
-  check_recording(make_cnn, traces::ResidualRule::oktopk);
+  check_recording("cnn", traces::ResidualRule::all);
+  check_recording("cnn", traces::ResidualRule::oktopk);
 }
 
 TEST_CASE("The language model's trace replays, and is the same for the same seed") {
-  check_recording(make_lstm, traces::ResidualRule::all);
-  check_recording(make_lstm, traces::ResidualRule::oktopk);
+  check_recording("lstm", traces::ResidualRule::all);
+  check_recording("lstm", traces::ResidualRule::oktopk);
+}
+
+TEST_CASE("The transformer's trace replays, and is the same for the same seed") {
+  check_recording("transformer", traces::ResidualRule::all);
 }
 
 TEST_CASE("Each worker needs data of its own") {
-  CHECK_THROWS_AS(make_cnn(kMaxWorkers + 1, kBatch, 1), InputError);
-  CHECK_THROWS_AS(make_lstm(0, kBatch, 1), InputError);
+  CHECK_THROWS_AS(make_model("cnn", kMaxWorkers + 1, kBatch, 1), InputError);
+  CHECK_THROWS_AS(make_model("lstm", 0, kBatch, 1), InputError);
 }
 
 }  // namespace thinwire::recorder

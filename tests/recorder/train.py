@@ -13,6 +13,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 PROGRAM, SOURCE = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2]).resolve()
@@ -120,31 +121,51 @@ def study(folder: Path) -> None:
                     "<!-- tools/training_study compare: end -->\nafter\n", encoding="utf-8")
     output = folder / "study"
 
+    command = [sys.executable, str(SOURCE / "tools/training_study")]
+    flags = ["--setups", "short", "--iterations", "20", "--ranks", "2", "--seeds", "2", "--variants", "random_k", "dgc",
+             "dense_ring", "--program", PROGRAM, "-o", str(output), "--page", str(page), "--measured",
+             str(folder / "measured.inc")]
+
     def step(*words: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
-        ended = subprocess.run(
-            [sys.executable, str(SOURCE / "tools/training_study"), *words, "--iterations", "20", "-P", "2", "--seeds", "2",
-             "--variants", "random_k", "dgc", "--program", PROGRAM, "-o", str(output), "--page",
-             str(page)], capture_output=True, text=True, check=False)
+        ended = subprocess.run([*command, *words, *flags], capture_output=True, text=True, check=False)
         check(ended.returncode == expect, f"{words}: exit code {ended.returncode}, not {expect}: {ended.stderr}")
         return ended
 
     check("is no step" in step("trian", expect=2).stderr, "a step that is none")
     check("has no training" in step("compare", expect=2).stderr, "nothing to compare")
-    step("train")
     file = output / "trainings.jsonl"
-    whole = file.read_text(encoding="utf-8")
-    lines = whole.splitlines()
-    check(len(lines) == 4, f"{len(lines)} trainings, not 4")
-    # A study that was killed while it wrote: one training is cut off, one is missing.
-    file.write_text("\n".join(lines[:2]) + "\n" + lines[2][:50] + "\n", encoding="utf-8")
-    check("2 trainings have a row, 2 are to run" in step("train").stderr, "a stopped study goes on")
+    # Killed, with a training under way, as soon as one has ended.
+    with subprocess.Popen([*command, "train", "-j", "1", *flags], stderr=subprocess.DEVNULL) as killed:
+        while killed.poll() is None and not rows_of(file):
+            time.sleep(0.02)
+        killed.kill()
+    done = rows_of(file)
+    check(1 <= len(done) < 6, f"{len(done)} trainings ended before the study was killed")
+    said = step("train").stderr
+    check(f"{len(done)} trainings have a row, {6 - len(done)} are to run" in said, f"a killed study goes on: {said}")
+    lines = file.read_text(encoding="utf-8").splitlines()
+    check([json.loads(line) for line in lines[:len(done)]] == done and len(lines) == 6, f"{len(lines)} rows, not 6")
+    # Killed while it wrote: one training is cut off, three are missing.
+    file.write_text("\n".join(lines[:2]) + "\n" + lines[2][:50], encoding="utf-8")
+    check("2 trainings have a row, 4 are to run" in step("train").stderr, "a study whose last row is cut off goes on")
     trainings = [json.loads(line) for line in lines]
     again = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()[3:]]
-    check(len(again) == 2 and all(row in trainings for row in again), "a training that is run again is the same")
+    check(len(again) == 4 and all(row in trainings for row in again), "a training that is run again is the same")
     said = step().stdout
-    check("dgc above random_k" in said and "4 trainings" in said, f"the tables: {said}")
+    check("dgc above random_k" in said and "6 trainings" in said, f"the tables: {said}")
     text = page.read_text(encoding="utf-8")
     check(text.startswith("before\n") and text.endswith("after\n") and "| random_k |" in text, f"the page: {text}")
+    measured = (folder / "measured.inc").read_text(encoding="utf-8")
+    check('.scheme = "dgc"' in measured and "dense_ring" not in measured, f"what was measured: {measured}")
+    step("check")
+    page.write_text(text.replace("| random_k |", "| random |"), encoding="utf-8")
+    check("page.md does not follow from the rows" in step("check", expect=1).stderr, "a page that was changed by hand")
+
+
+def rows_of(path: Path) -> list[dict]:
+    """The complete rows of a file that is being written."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
 
 with tempfile.TemporaryDirectory() as scratch:

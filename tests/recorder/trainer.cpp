@@ -221,13 +221,16 @@ TEST_CASE("Dense training through any dense allreduce is plain SGD on the joined
   }
 }
 
-TEST_CASE("A network of torch, too, is trained as by one process on the joined batch") {
+TEST_CASE("The models of torch, too, are trained as by one process on the joined batch") {
   constexpr int kWorkers = 4;
-  const auto model = make_cnn(kWorkers, 4, 1);
-  const auto single = make_cnn(kWorkers, 4, 1);
-  const auto size = static_cast<std::int64_t>(model->parameters().size());
-  check_joined(*model, *single, point_of("dense_ring", kWorkers, Json::object(), size, 100), 0.05F,
-               2e-3);
+  for (const std::string& name : model_names()) {
+    CAPTURE(name);
+    const auto model = make_model(name, kWorkers, 4, 1);
+    const auto single = make_model(name, kWorkers, 4, 1);
+    const auto size = static_cast<std::int64_t>(model->parameters().size());
+    check_joined(*model, *single, point_of("dense_ring", kWorkers, Json::object(), size, 100),
+                 0.05F, 2e-3);
+  }
 }
 
 TEST_CASE("Every sparse scheme with error feedback trains as its serial program does") {

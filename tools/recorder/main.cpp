@@ -37,10 +37,8 @@ constexpr const char* kFooter =
     "\n"
     "Exit codes: 0 all is well, 1 the training failed, 2 bad input.";
 
-enum class Kind : std::uint8_t { cnn, lstm };
-
 struct Arguments {
-  Kind kind = Kind::cnn;
+  std::string model;
   std::int64_t batch = 8;
   std::string record;
   std::string output;
@@ -48,15 +46,15 @@ struct Arguments {
 };
 
 void add_options(CLI::App& app, Arguments& arguments) {
-  const std::map<std::string, Kind> kinds{{"cnn", Kind::cnn}, {"lstm", Kind::lstm}};
   const std::map<std::string, ResidualRule> rules{{"all", ResidualRule::all},
                                                   {"oktopk", ResidualRule::oktopk}};
   thinwire::recorder::RecordSettings& s = arguments.settings;
-  app.add_option("--model", arguments.kind,
-                 "cnn: convolutional classifier of digits; lstm: character-level language model")
+  app.add_option("--model", arguments.model,
+                 "cnn: convolutional classifier of digits; lstm, transformer: character-level "
+                 "language models")
       ->required()
-      ->transform(CLI::Transformer(kinds))
-      ->option_text("cnn|lstm REQUIRED");
+      ->check(CLI::IsMember(thinwire::recorder::model_names()))
+      ->option_text("cnn|lstm|transformer REQUIRED");
   app.add_option("--ranks", s.ranks, "Workers P")->capture_default_str();
   app.add_option("--density", s.density, "k/n of the exact local top-k")->capture_default_str();
   app.add_option("--residual-rule", s.rule,
@@ -127,10 +125,8 @@ int run(int argc, char** argv) {
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  const std::unique_ptr<thinwire::recorder::Model> model =
-      arguments.kind == Kind::cnn
-          ? thinwire::recorder::make_cnn(settings.ranks, arguments.batch, settings.seed)
-          : thinwire::recorder::make_lstm(settings.ranks, arguments.batch, settings.seed);
+  const std::unique_ptr<thinwire::recorder::Model> model = thinwire::recorder::make_model(
+      arguments.model, settings.ranks, arguments.batch, settings.seed);
   fmt::print(stderr, "{}; {} parameters in {} layers\n", model->description(),
              model->parameters().size(), model->layers().size());
   const auto say = [&](const std::string& line) {

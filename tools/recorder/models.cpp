@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
 #include <utility>
@@ -110,15 +111,6 @@ class TorchModel : public Model {
   Tensor flat_;
   std::vector<traces::Layer> layers_;
 };
-
-/// Selects a single thread and the same initial parameters each time.
-void begin(int ranks, std::uint64_t seed) {
-  if (ranks < 1 || ranks > kMaxWorkers) {
-    throw InputError(fmt::format("{} ranks: 1 to {} can be trained", ranks, kMaxWorkers));
-  }
-  torch::set_num_threads(1);
-  torch::manual_seed(seed);
-}
 
 /// The positions 0 .. size-1 in an order that the seed determines.
 std::vector<std::size_t> shuffled(std::size_t size, std::uint64_t seed) {
@@ -241,6 +233,9 @@ class DigitsModel final : public TorchModel {
 
 // ---- text ---------------------------------------------------------------------------------------
 
+/// The characters of a piece of text.
+constexpr std::int64_t kLength = 32;
+
 class TextNetwork final : public Network {
  public:
   explicit TextNetwork(std::int64_t characters)
@@ -250,8 +245,7 @@ class TextNetwork final : public Network {
             torch::nn::LSTM(torch::nn::LSTMOptions(kEmbedding, kHidden).batch_first(true)))),
         decoder(register_module("decoder", torch::nn::Linear(kHidden, characters))) {}
 
-  /// [batch, length] characters to the scores of the next: [batch · length, characters] scores of
-  /// the next.
+  /// [batch, length] characters to the scores of the next: [batch · length, characters].
   Tensor forward(Tensor input) override {
     return decoder(std::get<0>(lstm(embedding(input)))).flatten(0, 1);
   }
@@ -265,12 +259,92 @@ class TextNetwork final : public Network {
   torch::nn::Linear decoder;
 };
 
+/// Attention to the characters up to each one, then a linear network, each after a normalisation
+/// and added to its input.
+class Block final : public torch::nn::Module {
+ public:
+  Block()
+      : before_attention(register_module("ln1", normalisation())),
+        projections(register_module("qkv", torch::nn::Linear(kWidth, 3 * kWidth))),
+        output(register_module("proj", torch::nn::Linear(kWidth, kWidth))),
+        before_linear(register_module("ln2", normalisation())),
+        fc1(register_module("fc1", torch::nn::Linear(kWidth, 2 * kWidth))),
+        fc2(register_module("fc2", torch::nn::Linear(2 * kWidth, kWidth))) {}
+
+  /// [batch, length, width]; `mask` is -infinity where a character must not look.
+  Tensor forward(const Tensor& input, const Tensor& mask) {
+    const Tensor attended = input + output(attention(before_attention(input), mask));
+    return attended + fc2(torch::relu(fc1(before_linear(attended))));
+  }
+
+  static torch::nn::LayerNorm normalisation() {
+    return torch::nn::LayerNorm(torch::nn::LayerNormOptions({kWidth}));
+  }
+
+  static constexpr std::int64_t kWidth = 64;
+  static constexpr std::int64_t kHeads = 4;
+
+ private:
+  Tensor attention(const Tensor& input, const Tensor& mask) {
+    const std::int64_t batch = input.size(0);
+    const std::int64_t length = input.size(1);
+    const Tensor all = projections(input)
+                           .view({batch, length, 3, kHeads, kWidth / kHeads})
+                           .permute({2, 0, 3, 1, 4});  // queries, keys and values of each head
+    const double scale = 1 / std::sqrt(static_cast<double>(kWidth / kHeads));
+    const Tensor scores = torch::matmul(all[0], all[1].transpose(-2, -1)) * scale + mask;
+    return torch::matmul(scores.softmax(-1), all[2])
+        .transpose(1, 2)
+        .reshape({batch, length, kWidth});
+  }
+
+  torch::nn::LayerNorm before_attention;
+  torch::nn::Linear projections;
+  torch::nn::Linear output;
+  torch::nn::LayerNorm before_linear;
+  torch::nn::Linear fc1;
+  torch::nn::Linear fc2;
+};
+
+class TransformerNetwork final : public Network {
+ public:
+  explicit TransformerNetwork(std::int64_t characters)
+      : embedding(register_module("embedding", torch::nn::Embedding(characters, Block::kWidth))),
+        position(register_parameter("position", 0.02 * torch::randn({kLength, Block::kWidth}))),
+        mask(torch::full({kLength, kLength}, -std::numeric_limits<float>::infinity()).triu(1)),
+        last(register_module("ln", Block::normalisation())),
+        decoder(register_module("decoder", torch::nn::Linear(Block::kWidth, characters))) {
+    for (std::int64_t i = 0; i < kBlocks; ++i) {
+      blocks.push_back(register_module(fmt::format("block{}", i + 1), std::make_shared<Block>()));
+    }
+  }
+
+  /// [batch, length] characters to the scores of the next: [batch · length, characters].
+  Tensor forward(Tensor input) override {
+    Tensor state = embedding(input) + position;
+    for (const auto& block : blocks) state = block->forward(state, mask);
+    return decoder(last(state)).flatten(0, 1);
+  }
+
+  static constexpr std::int64_t kBlocks = 2;
+
+ private:
+  torch::nn::Embedding embedding;
+  Tensor position;
+  Tensor mask;
+  std::vector<std::shared_ptr<Block>> blocks;
+  torch::nn::LayerNorm last;
+  torch::nn::Linear decoder;
+};
+
 /// Every 200th verse is held out; worker r has every P-th of the others, concatenated. A batch
 /// consists of pieces of that text from random positions.
 class TextModel final : public TorchModel {
  public:
-  TextModel(const Text& text, int ranks, std::int64_t batch, std::uint64_t seed)
-      : TorchModel(std::make_shared<TextNetwork>(static_cast<std::int64_t>(text.alphabet.size()))),
+  TextModel(const Text& text, std::shared_ptr<Network> network, std::string words, int ranks,
+            std::int64_t batch, std::uint64_t seed)
+      : TorchModel(std::move(network)),
+        words_(std::move(words)),
         batch_(batch),
         seed_(seed),
         shares_(static_cast<std::size_t>(ranks)) {
@@ -284,14 +358,13 @@ class TextModel final : public TorchModel {
 
   [[nodiscard]] std::string description() const override {
     return fmt::format(
-        "character-level LSTM (embedding 32, hidden 128) on bible-kjv-text; {} pieces of {} "
-        "characters a worker and iteration; libtorch",
-        batch_, kLength);
+        "character-level {} on bible-kjv-text; {} pieces of {} characters a worker and iteration; "
+        "libtorch",
+        words_, batch_, kLength);
   }
 
  private:
   static constexpr std::size_t kHeldOut = 200;
-  static constexpr std::int64_t kLength = 32;
 
   using Characters = std::vector<std::int64_t>;
 
@@ -328,6 +401,7 @@ class TextModel final : public TorchModel {
     return batch;
   }
 
+  std::string words_;
   std::int64_t batch_;
   std::uint64_t seed_;
   std::vector<Characters> shares_;
@@ -336,14 +410,35 @@ class TextModel final : public TorchModel {
 
 }  // namespace
 
-std::unique_ptr<Model> make_cnn(int ranks, std::int64_t batch, std::uint64_t seed) {
-  begin(ranks, seed);
-  return std::make_unique<DigitsModel>(ranks, batch, seed);
+const std::vector<std::string>& model_names() {
+  static const std::vector<std::string> names{"cnn", "lstm", "transformer"};
+  return names;
 }
 
-std::unique_ptr<Model> make_lstm(int ranks, std::int64_t batch, std::uint64_t seed) {
-  begin(ranks, seed);
-  return std::make_unique<TextModel>(read_text(), ranks, batch, seed);
+std::unique_ptr<Model> make_model(const std::string& name, int ranks, std::int64_t batch,
+                                  std::uint64_t seed) {
+  if (ranks < 1 || ranks > kMaxWorkers) {
+    throw InputError(fmt::format("{} ranks: 1 to {} can be trained", ranks, kMaxWorkers));
+  }
+  torch::set_num_threads(1);
+  torch::manual_seed(seed);
+  if (name == "cnn") return std::make_unique<DigitsModel>(ranks, batch, seed);
+  const Text text = read_text();
+  const auto characters = static_cast<std::int64_t>(text.alphabet.size());
+  if (name == "lstm") {
+    return std::make_unique<TextModel>(text, std::make_shared<TextNetwork>(characters),
+                                       "LSTM (embedding 32, hidden 128)", ranks, batch, seed);
+  }
+  if (name == "transformer") {
+    return std::make_unique<TextModel>(
+        text, std::make_shared<TransformerNetwork>(characters),
+        fmt::format("transformer ({} blocks of width {} with {} heads)",
+                    TransformerNetwork::kBlocks, Block::kWidth, Block::kHeads),
+        ranks, batch, seed);
+  }
+  throw InputError(fmt::format("'{}' is no model to train", name));
 }
+
+bool predicts_text(const std::string& model) { return model != "cnn"; }
 
 }  // namespace thinwire::recorder

@@ -43,9 +43,16 @@ class Model {
 /// The limit on workers: each needs its own images or verses.
 inline constexpr int kMaxWorkers = 1024;
 
-/// A convolutional classifier of 8 x 8 images of digits: 105,994 parameters.
-[[nodiscard]] std::unique_ptr<Model> make_cnn(int ranks, std::int64_t batch, std::uint64_t seed);
-/// A character-level LSTM on the King James Bible: 93,087 parameters.
-[[nodiscard]] std::unique_ptr<Model> make_lstm(int ranks, std::int64_t batch, std::uint64_t seed);
+/// The models that make_model makes.
+///   cnn: a convolutional classifier of 8 x 8 images of digits, of 105,994 parameters;
+///   lstm: a character-level LSTM on the King James Bible, of 93,087;
+///   transformer: a character-level transformer on the same text.
+[[nodiscard]] const std::vector<std::string>& model_names();
+/// Makes a model by its name. Throws InputError if there is none, or for the number of ranks. Torch
+/// uses a single thread from then on.
+[[nodiscard]] std::unique_ptr<Model> make_model(const std::string& name, int ranks,
+                                                std::int64_t batch, std::uint64_t seed);
+/// Whether a model predicts characters, so that its loss has a perplexity.
+[[nodiscard]] bool predicts_text(const std::string& model);
 
 }  // namespace thinwire::recorder

@@ -122,7 +122,7 @@ class Rows {
 
  private:
   void add(Json& row, const std::optional<Evaluation>& held_out) const {
-    const bool text = settings_.model == "lstm";
+    const bool text = predicts_text(settings_.model);
     row["held_out_loss"] = held_out ? finite(held_out->loss) : Json();
     row["accuracy"] = held_out ? finite(held_out->accuracy) : Json();
     row["perplexity"] = held_out && text ? finite(std::exp(held_out->loss)) : Json();
@@ -144,11 +144,6 @@ void check_counts(const TrainSettings& settings) {
 
 std::string key_of(const TrainSettings& settings) {
   return hash_of_text(version() + settings_json(settings).dump());
-}
-
-std::unique_ptr<Model> make_model(const std::string& name, int ranks, std::int64_t batch,
-                                  std::uint64_t seed) {
-  return name == "lstm" ? make_lstm(ranks, batch, seed) : make_cnn(ranks, batch, seed);
 }
 
 std::vector<CurvePoint> train(Model& model, Trainer& trainer, const TrainSettings& settings,

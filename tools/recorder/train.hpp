@@ -14,7 +14,7 @@ namespace thinwire::recorder {
 
 /// A training, apart from its points.
 struct TrainSettings {
-  std::string model;  ///< "cnn" or "lstm"
+  std::string model;  ///< one of model_names()
   std::int64_t batch = 8;
   int iterations = 0;
   int evaluate_every = 10;  ///< also before the first iteration, and after the last
@@ -37,10 +37,6 @@ struct CurvePoint {
 
 /// Identifies a training by all that determines it: 16 hexadecimal digits.
 [[nodiscard]] std::string key_of(const TrainSettings& settings);
-
-/// Makes the model of the settings.
-[[nodiscard]] std::unique_ptr<Model> make_model(const std::string& name, int ranks,
-                                                std::int64_t batch, std::uint64_t seed);
 
 /// Trains `model` by its new trainer, which has the settings' own. Each row, a JSON object (docs/training.md), goes to `write` as soon as it is known.
 /// A training that fails (SimulationError) ends with a row that says why, and the error is thrown

@@ -50,7 +50,8 @@ constexpr const char* kFooter =
     "  thinwire-train --model lstm --scheme oktopk -P 8 --iterations 100 --learning-rate 1 "
     "--as-model lstm --device p100\n"
     "\n"
-    "Data: the digits of Debian's python3-sklearn (cnn), the text of bible-kjv-text (lstm).\n"
+    "Data: the digits of Debian's python3-sklearn (cnn), the text of bible-kjv-text (lstm,\n"
+    "transformer).\n"
     "The same seed gives the same training on the same machine.\n"
     "\n"
     "Exit codes: 0 all is well, 1 a training failed, 2 bad input.";
@@ -301,7 +302,7 @@ std::string curve_text(const TrainSettings& settings, const std::vector<CurvePoi
   for (const char* key : {"loss", "held_out_loss", "accuracy"}) {
     columns.push_back({key, [key](const Json& r) { return number_text(r.at(key), 4); }});
   }
-  if (settings.model == "lstm") {
+  if (predicts_text(settings.model)) {
     columns.push_back(
         {"perplexity", [](const Json& r) { return number_text(r.at("perplexity"), 4); }});
   }
@@ -455,10 +456,11 @@ int run(const TrainFlags& flags) {
 void add_flags(cli::Command& command, TrainFlags& flags) {
   command
       .add_option("--model", flags.model,
-                  "cnn: convolutional classifier of digits; lstm: character-level language model")
-      .choices({"cnn", "lstm"})
+                  "cnn: convolutional classifier of digits; lstm, transformer: character-level "
+                  "language models")
+      .choices(model_names())
       .required()
-      .value_text("cnn|lstm REQUIRED");
+      .value_text("cnn|lstm|transformer REQUIRED");
   command.add_option("--iterations", flags.iterations, "iterations of each training")
       .range(1, 1'000'000)
       .required();

@@ -31,71 +31,61 @@ void check_place(const experiment::Point& point) {
   if (const auto reason = restriction_of(point)) throw InputError("/scheme: " + *reason);
 }
 
-/// Adds what a vector holds to `sums`.
-void add_to(std::span<double> sums, const Stream& stream) {
-  if (const auto* sparse = std::get_if<SparseVector>(&stream)) {
-    for (const Entry& entry : sparse->entries()) sums[entry.coordinate] += entry.value;
-    return;
-  }
-  const auto& block = std::get<DenseBlock>(stream);
-  std::size_t at = block.first();
-  for (const float value : block.values()) sums[at++] += value;
-}
+std::size_t index_of(Rank rank) { return static_cast<std::size_t>(rank.value()); }
 
 double square_of(double value) { return value * value; }
 
-}  // namespace
-
-/// The gradients of the iteration that is under way.
-class Trainer::LiveGradients final : public traces::GradientSource {
- public:
-  LiveGradients(GradientSpace space, int ranks, std::size_t size)
-      : space_(space), values_(static_cast<std::size_t>(ranks), std::vector<float>(size)) {}
-
-  [[nodiscard]] GradientSpace space() const override { return space_; }
-  [[nodiscard]] SparseVector sparse(Rank rank, int /*iteration*/) const override {
-    const std::vector<float>& values = of(rank);
-    std::vector<Entry> entries;
-    entries.reserve(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (values[i] != 0) entries.push_back({static_cast<std::uint32_t>(i), values[i]});
+/// What of an accumulator is left for the next iteration: of a sparse scheme what did not
+/// contribute and what came back, of a dense one what its approximate values lack, as in
+/// algorithms::ErrorFeedback.
+void keep_residual(std::vector<float>& accumulator, const algorithms::Reduced& reduced,
+                   bool dense) {
+  if (const auto* block = std::get_if<DenseBlock>(&reduced.contributed)) {
+    auto value = accumulator.begin();
+    for (const float sent : block->values()) *value++ -= sent;
+  } else if (dense) {
+    std::ranges::fill(accumulator, 0.0F);
+  } else {
+    for (const Entry& entry : std::get<SparseVector>(reduced.contributed).entries()) {
+      float& left = accumulator[entry.coordinate];
+      left = reduced.sent_approximately ? left - entry.value : 0;
     }
-    return SparseVector::trusted(std::move(entries));
+    for (const Entry& entry : reduced.returned.entries()) {
+      accumulator[entry.coordinate] += entry.value;
+    }
   }
-  [[nodiscard]] DenseBlock dense(Rank rank, int /*iteration*/) const override {
-    return {0, of(rank)};
-  }
+}
 
-  [[nodiscard]] std::vector<float>& of(Rank rank) {
-    return values_[static_cast<std::size_t>(rank.value())];
+/// Calls `visit` with the coordinates and values of a vector.
+template <class Visit>
+void for_each(const Stream& stream, Visit visit) {
+  if (const auto* sparse = std::get_if<SparseVector>(&stream)) {
+    for (const Entry& entry : sparse->entries()) visit(entry.coordinate, entry.value);
+    return;
   }
-  [[nodiscard]] const std::vector<float>& of(Rank rank) const {
-    return values_[static_cast<std::size_t>(rank.value())];
-  }
+  const auto& block = std::get<DenseBlock>(stream);
+  std::uint32_t at = block.first();
+  for (const float value : block.values()) visit(at++, value);
+}
 
- private:
-  GradientSpace space_;
-  std::vector<std::vector<float>> values_;
-};
+}  // namespace
 
 /// The ranks of a scheme on one network, with their state.
 class Trainer::Place {
  public:
-  Place(const experiment::Point& point, experiment::ReadyNetwork& ready,
-        std::shared_ptr<const traces::GradientSource> source, const TrainingWork& work)
+  Place(const experiment::Point& point, experiment::ReadyNetwork& ready, const TrainingWork& work)
       : network_(*ready.network),
         point_(point),
         work_(work),
-        of_point_(point, ready.machine, std::move(source), work.on_device),
-        accumulated_(static_cast<std::size_t>(point.ranks)) {
+        // Nobody asks it for gradients: run() is given the accumulators.
+        of_point_(point, ready.machine, nullptr, work.on_device) {
     for (int rank = 0; rank < point.ranks; ++rank) ranks_.push_back(of_point_.make_rank());
   }
 
-  workloads::IterationParts run(int iteration) {
+  workloads::IterationParts run(const std::vector<Stream>& accumulated, int iteration) {
     const RunReport report = network_.run(point_.ranks, [&](Communicator& comm) {
-      const auto at = static_cast<std::size_t>(comm.rank().value());
-      accumulated_[at] = of_point_.gradient(ranks_[at], comm.rank(), iteration);
-      return of_point_.iterate(comm, ranks_[at], accumulated_[at], iteration);
+      const std::size_t at = index_of(comm.rank());
+      return of_point_.iterate(comm, ranks_[at], accumulated[at], iteration);
     });
     of_point_.end_iteration();
     if (!std::isfinite(report.makespan().value())) networks::throw_time_overflow();
@@ -107,17 +97,22 @@ class Trainer::Place {
     return parts;
   }
 
-  void feed_back() {
-    if (!point_.error_feedback) return;
+  /// Whether the allreduce had the same result there: the sum, and what contributed.
+  [[nodiscard]] bool agrees_with(const Place& other) const {
+    if (!experiment::same_result(sum(), other.sum())) return false;
+    if (!point_.error_feedback) return true;
     for (std::size_t at = 0; at < ranks_.size(); ++at) {
-      ranks_[at].feedback.update(accumulated_[at], ranks_[at].reduced);
+      if (!experiment::same_result(ranks_[at].reduced.contributed,
+                                   other.ranks_[at].reduced.contributed)) {
+        return false;
+      }
     }
+    return true;
   }
 
   [[nodiscard]] const experiment::Point& point() const { return point_; }
   [[nodiscard]] bool dense() const { return of_point_.info().dense; }
   [[nodiscard]] const std::vector<experiment::RankState>& ranks() const { return ranks_; }
-  [[nodiscard]] const std::vector<Stream>& accumulated() const { return accumulated_; }
   [[nodiscard]] const Stream& sum() const { return ranks_.front().reduced.sum; }
   [[nodiscard]] std::optional<experiment::SelectionSummary> selection() const {
     std::vector<algorithms::SelectionReport> all;
@@ -131,29 +126,27 @@ class Trainer::Place {
   const TrainingWork& work_;
   experiment::PointRanks of_point_;
   std::vector<experiment::RankState> ranks_;
-  std::vector<Stream> accumulated_;
 };
 
-Trainer::Trainer(Model& model, const TrainerSettings& settings)
-    : model_(model), settings_(settings) {
+Trainer::Trainer(Model& model, TrainerSettings settings)
+    : model_(model), settings_(std::move(settings)) {
   const experiment::Point& first = settings_.points.at(0);
   const std::size_t size = model.parameters().size();
   if (std::cmp_not_equal(first.space.coordinates(), size)) {
     throw InputError(fmt::format("/components: {}, but the model has {} parameters of {}",
                                  first.space.components, size, first.space.granule));
   }
-  gradients_ = std::make_shared<LiveGradients>(first.space, first.ranks, size);
-  if (settings_.momentum > 0) {
-    velocities_.assign(static_cast<std::size_t>(first.ranks), std::vector<float>(size));
-  }
+  const auto ranks = static_cast<std::size_t>(first.ranks);
+  gradients_.assign(ranks, std::vector<float>(size));
+  residuals_.assign(ranks, std::vector<float>(size));
+  if (settings_.momentum > 0) velocities_.assign(ranks, std::vector<float>(size));
   networks_.reserve(settings_.points.size());
   for (experiment::Point point : settings_.points) {
     check_place(point);
     point.input.start_up = true;  // a training begins here: nothing has settled before
     networks_.push_back(experiment::find_network(point.network).make(point, false));
     const auto add = [&](std::vector<std::unique_ptr<Place>>& places) {
-      places.push_back(
-          std::make_unique<Place>(point, networks_.back(), gradients_, settings_.work));
+      places.push_back(std::make_unique<Place>(point, networks_.back(), settings_.work));
     };
     add(places_);
     if (settings_.warm_up == 0) continue;
@@ -169,14 +162,14 @@ double Trainer::compute_gradients(int iteration, float rate) {
   const int ranks = settings_.points.front().ranks;
   double loss = 0;
   for (int rank = 0; rank < ranks; ++rank) {
-    std::vector<float>& values = gradients_->of(Rank(rank));
+    std::vector<float>& values = gradients_[static_cast<std::size_t>(rank)];
     loss += model_.gradient(Rank(rank), iteration, values) / ranks;
-    bool finite = true;
+    unsigned infinite = 0;
     for (float& value : values) {
       value *= rate;
-      finite = finite && std::isfinite(value);
+      infinite |= std::isfinite(value) ? 0U : 1U;
     }
-    if (!finite) {
+    if (infinite != 0) {
       throw SimulationError(fmt::format(
           "the training left the finite numbers in iteration {}; a lower learning rate may help",
           iteration));
@@ -200,45 +193,69 @@ TrainerStep Trainer::step(int iteration, bool measured) {
   TrainerStep step{.loss = compute_gradients(iteration, rate), .learning_rate = rate, .parts = {}};
   warm_ = iteration <= settings_.warm_up;
   const std::vector<std::unique_ptr<Place>>& places = warm_ ? warm_up_ : places_;
+  const Place& first = *places.front();
+  const std::vector<Stream> accumulated = accumulate(first.dense());
   const int of_scheme = warm_ ? iteration : iteration - settings_.warm_up;
   for (const std::unique_ptr<Place>& place : places) {
-    step.parts.push_back(place->run(of_scheme));
-    if (!experiment::same_result(place->sum(), places.front()->sum())) {
+    step.parts.push_back(place->run(accumulated, of_scheme));
+    if (!place->agrees_with(first)) {
       throw SimulationError(fmt::format(
           "in iteration {} the sum of {} depends on the network; train on each network alone",
           iteration, place->point().scheme));
     }
   }
-  const Place& first = *places.front();
   step.selection = first.selection();
   step.result_components = experiment::components_of(first.sum(), first.point().space);
   if (measured) step.xi = xi_of(first);
-  for (const std::unique_ptr<Place>& place : places) place->feed_back();
-  if (measured) {
-    const GradientSpace own{.components = first.point().space.coordinates(), .granule = 1};
-    double error = 0;
-    for (const experiment::RankState& rank : first.ranks()) {
-      error += experiment::norm_of(rank.feedback.residual(), own);
+  for (std::size_t rank = 0; rank < residuals_.size(); ++rank) {
+    if (first.point().error_feedback) {
+      keep_residual(residuals_[rank], first.ranks()[rank].reduced, first.dense());
+    } else {
+      std::ranges::fill(residuals_[rank], 0.0F);
     }
-    step.global_error = error / first.point().ranks;
   }
+  if (measured) step.global_error = global_error();
   apply(first.sum());
   forget_momentum();
   return step;
 }
 
+/// Adds the gradients to the residuals, which are the accumulators until keep_residual().
+std::vector<Stream> Trainer::accumulate(bool dense) {
+  std::vector<Stream> streams;
+  for (std::size_t rank = 0; rank < residuals_.size(); ++rank) {
+    std::vector<float>& all = residuals_[rank];
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] += gradients_[rank][i];
+    if (dense) {
+      streams.emplace_back(DenseBlock(0, all));
+      continue;
+    }
+    std::vector<Entry> entries(all.size());
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      entries[size] = {static_cast<std::uint32_t>(i), all[i]};
+      size += all[i] != 0 ? 1U : 0U;
+    }
+    entries.resize(size);
+    streams.emplace_back(SparseVector::trusted(std::move(entries)));
+  }
+  return streams;
+}
+
+double Trainer::global_error() const {
+  double sum = 0;
+  for (const std::vector<float>& residual : residuals_) {
+    double squares = 0;
+    for (const float value : residual) squares += square_of(value);
+    sum += std::sqrt(squares);
+  }
+  return sum / static_cast<double>(residuals_.size());
+}
+
 void Trainer::apply(const Stream& sum) {
   const std::span<float> parameters = model_.parameters();
   const auto ranks = static_cast<float>(settings_.points.front().ranks);
-  if (const auto* sparse = std::get_if<SparseVector>(&sum)) {
-    for (const Entry& entry : sparse->entries()) {
-      parameters[entry.coordinate] -= entry.value / ranks;
-    }
-    return;
-  }
-  const auto& block = std::get<DenseBlock>(sum);
-  std::size_t at = block.first();
-  for (const float value : block.values()) parameters[at++] -= value / ranks;
+  for_each(sum, [&](std::uint32_t at, float value) { parameters[at] -= value / ranks; });
 }
 
 void Trainer::forget_momentum() {
@@ -257,10 +274,11 @@ std::optional<double> Trainer::xi_of(const Place& place) const {
   const auto size = static_cast<std::size_t>(point.space.coordinates());
   std::vector<double> gradient(size);
   std::vector<double> accumulated(size);
-  for (int rank = 0; rank < point.ranks; ++rank) {
-    const std::vector<float>& own = gradients_->of(Rank(rank));
-    for (std::size_t i = 0; i < size; ++i) gradient[i] += own[i];
-    add_to(accumulated, place.accumulated()[static_cast<std::size_t>(rank)]);
+  for (std::size_t rank = 0; rank < residuals_.size(); ++rank) {
+    for (std::size_t i = 0; i < size; ++i) {
+      gradient[i] += gradients_[rank][i];
+      accumulated[i] += residuals_[rank][i];
+    }
   }
   std::vector<Entry> entries;
   for (std::size_t i = 0; i < size; ++i) {
@@ -270,9 +288,8 @@ std::optional<double> Trainer::xi_of(const Place& place) const {
   const SparseVector ideal =
       select_largest(SparseVector::trusted(std::move(entries)), point.k / point.space.granule);
   std::vector<double> difference(size);
-  add_to(difference, place.sum());
-  for (double& value : difference) value = -value;
-  add_to(difference, ideal);
+  for (const Entry& entry : ideal.entries()) difference[entry.coordinate] = entry.value;
+  for_each(place.sum(), [&](std::uint32_t at, float value) { difference[at] -= value; });
   double apart = 0;
   double length = 0;
   for (std::size_t i = 0; i < size; ++i) {
@@ -283,7 +300,7 @@ std::optional<double> Trainer::xi_of(const Place& place) const {
   return std::sqrt(apart / length);  // the factor 1/P of both cancels out
 }
 
-std::span<const float> Trainer::gradient(Rank rank) const { return gradients_->of(rank); }
+std::span<const float> Trainer::gradient(Rank rank) const { return gradients_[index_of(rank)]; }
 
 const std::vector<experiment::RankState>& Trainer::ranks() const {
   return (warm_ ? warm_up_ : places_).front()->ranks();

@@ -58,7 +58,7 @@ struct TrainerStep {
 class Trainer {
  public:
   /// Throws InputError if the points cannot run, or not together.
-  Trainer(Model& model, const TrainerSettings& settings);
+  Trainer(Model& model, TrainerSettings settings);
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
   Trainer(Trainer&&) = delete;
@@ -75,17 +75,19 @@ class Trainer {
   [[nodiscard]] const std::vector<experiment::RankState>& ranks() const;
 
  private:
-  class LiveGradients;
   class Place;
 
   double compute_gradients(int iteration, float rate);
+  [[nodiscard]] std::vector<Stream> accumulate(bool dense);
+  [[nodiscard]] double global_error() const;
   void apply(const Stream& sum);
   void forget_momentum();
   [[nodiscard]] std::optional<double> xi_of(const Place& place) const;
 
   Model& model_;
   TrainerSettings settings_;
-  std::shared_ptr<LiveGradients> gradients_;
+  std::vector<std::vector<float>> gradients_;   // of the last iteration, by rank
+  std::vector<std::vector<float>> residuals_;   // between iterations; in one, the accumulators
   std::vector<std::vector<float>> velocities_;  // empty without momentum
   std::vector<experiment::ReadyNetwork> networks_;
   std::vector<std::unique_ptr<Place>> warm_up_;

@@ -92,13 +92,24 @@ std::string convergence_text(const algorithms::ConvergenceReport& report) {
   return text;
 }
 
+/// What trainings of a small model said about a candidate.
+std::string measured_text(const studies::Candidate& candidate) {
+  if (!candidate.measured) return {};
+  const algorithms::MeasuredConvergence& measured = *candidate.measured;
+  return fmt::format(
+      "; measured on a small model ({}, density {:g}, P = {}): {:+.1f} points of accuracy compared "
+      "with dense (95% of {} seeds: {:+.1f} to {:+.1f})",
+      measured.model, measured.density, measured.ranks, measured.points_above_dense, measured.seeds,
+      measured.low, measured.high);
+}
+
 /// Why a candidate that is faster than the advice is not advised.
 std::string objection_to(const studies::Candidate& candidate) {
   if (!candidate.fits) {
     return fmt::format("needs {:.3g} GB beyond the training, which do not fit",
                        candidate.memory_bytes / 1e9);
   }
-  return "converges " + convergence_text(candidate.convergence);
+  return "converges " + convergence_text(candidate.convergence) + measured_text(candidate);
 }
 
 /// The scheme to take, what is known against it and against faster ones, and what it gains over the
@@ -131,7 +142,8 @@ std::string advice_text(const studies::Recommendation& result) {
     }
     break;
   }
-  return text + line + "\nconvergence: " + convergence_text(advice->convergence) + "\n";
+  return text + line + "\nconvergence: " + convergence_text(advice->convergence) +
+         measured_text(*advice) + "\n";
 }
 
 std::string assumptions_text(const std::vector<studies::Remark>& all, const char* title) {
@@ -331,7 +343,15 @@ int run(RecommendFlags flags) {
   for (const char* key : {"sum_density", "memory_bytes"}) {
     columns.push_back({key, [key](const Json& r) { return report::number_text(r.at(key), 3); }});
   }
-  columns.push_back(report::text_column("convergence", "convergence"));
+  columns.push_back({"convergence",
+                     [](const Json& r) {
+                       const std::string reported = r.at("convergence");
+                       if (r.at("measured_on").is_null()) return reported;
+                       return fmt::format("{}; small model {:+.1f} at {:g}%", reported,
+                                          r.at("measured_points").get<double>(),
+                                          100 * r.at("measured_density").get<double>());
+                     },
+                     true});
   fmt::print("{}\n{}\n{}", assumptions_text(result.assumptions, "assumed"),
              report::to_table(candidates, columns), advice_text(result));
   fmt::print("{}", assumptions_text(result.left_out, "left out"));

@@ -20,6 +20,7 @@
 #include "sim/app/report/tables/beside_measured.hpp"
 #include "sim/app/report/tables/formats.hpp"
 #include "sim/app/report/tables/records.hpp"
+#include "sim/app/report/tables/training_curves.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/json_node.hpp"
@@ -46,11 +47,11 @@ struct ReportFlags {
 struct Read {
   std::vector<experiment::Row> rows;
   std::vector<Json> claims;
-  std::vector<Json> validation;
+  std::vector<Json> validation;  ///< records of `validate`, and curves of trainings
 };
 
 /// What a file holds, as its first line shows.
-enum class Content : std::uint8_t { rows, claims, validation };
+enum class Content : std::uint8_t { rows, claims, validation, trainings };
 
 Content content_of(const std::string& path) {
   std::ifstream file(path);
@@ -59,6 +60,7 @@ Content content_of(const std::string& path) {
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object()) return Content::rows;
   if (json.contains("claim")) return Content::claims;
+  if (report::is_of_training(json)) return Content::trainings;
   const auto schema = json.find("schema");  // not copied: it may be nested without end
   return schema != json.end() && *schema == "validation/1" ? Content::validation : Content::rows;
 }
@@ -129,8 +131,13 @@ void read_validation(const std::string& path, std::vector<Json>& validation) {
 
 Read read_all(const std::vector<std::string>& paths) {
   Read read;
+  report::TrainingLines trainings;
   for (const std::string& path : paths) {
     const Content content = content_of(path);
+    if (content == Content::trainings) {
+      for_each_record(path,
+                      [&](const Json& line, const std::string& at) { trainings.add(line, at); });
+    }
     if (content == Content::claims) read_claims(path, read.claims);
     if (content == Content::validation) read_validation(path, read.validation);
     if (content != Content::rows) continue;
@@ -139,6 +146,7 @@ Read read_all(const std::vector<std::string>& paths) {
     if (file.rows.empty()) say("{}: holds no results", path);
     std::ranges::move(file.rows, std::back_inserter(read.rows));
   }
+  std::ranges::move(trainings.curves(), std::back_inserter(read.validation));
   return read;
 }
 
@@ -253,8 +261,9 @@ int run(const ReportFlags& flags) {
   Read read = read_all(flags.results);
   select(read, flags.where);
   std::ranges::move(report::measured_curves(read.rows), std::back_inserter(read.validation));
-  const bool measured = !read.validation.empty() && (page || flags.figure == "measured");
-  if (read.rows.empty() && !measured && (read.claims.empty() || !page)) {
+  const bool records = !read.validation.empty() &&
+                       (page || flags.figure == "measured" || flags.figure == "accuracy");
+  if (read.rows.empty() && !records && (read.claims.empty() || !page)) {
     throw InputError(fmt::format("report: {} hold no results", fmt::join(flags.results, ", ")));
   }
   report::Report report{.title = flags.style.title,
@@ -305,9 +314,10 @@ void add_report(Command& app) {
   Command command = app.add_subcommand(
       "report", "Draw results: a page with all figures, or one figure as SVG, PNG or PDF");
   command
-      .add_option(
-          "results", flags->results,
-          "results of sweeps, of run --format jsonl, of measure -o, of claims and of validate -o")
+      .add_option("results", flags->results,
+                  "results of sweeps, of run --format jsonl, of measure -o, of claims, of validate "
+                  "-o and of "
+                  "thinwire-train -o")
       .required()
       .value_text("RESULTS.jsonl ...");
   command.add_option("-o,--output", flags->output, "the file to write").value_text("FILE [stdout]");
@@ -320,8 +330,8 @@ void add_report(Command& app) {
   command
       .add_option(
           "--figure", flags->figure,
-          "for svg, png, pdf and py: time, volume, breakdown, congestion, crossover, links or "
-          "measured")
+          "for svg, png, pdf and py: time, volume, breakdown, congestion, crossover, links, "
+          "measured or accuracy")
       .value_text("FIGURE");
   command.add_option("--title", flags->style.title, "title of the page, or above the figure")
       .value_text("TEXT");

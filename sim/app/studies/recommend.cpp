@@ -108,7 +108,11 @@ double memory_of(const experiment::Row& row) {
 
 Candidate candidate_from(experiment::Row row) {
   Candidate candidate{.row = std::move(row)};
-  candidate.convergence = algorithms::convergence_of(candidate.row.point.scheme);
+  const experiment::Point& point = candidate.row.point;
+  candidate.convergence = algorithms::convergence_of(point.scheme);
+  candidate.measured = algorithms::measured_convergence(
+      point.scheme, static_cast<double>(point.k) / static_cast<double>(point.space.components),
+      point.ranks);
   if (!candidate.row.outcome) return candidate;
   candidate.dominant = dominant_in(candidate.row);
   candidate.sum_density = sum_density_of(candidate.row);

@@ -45,6 +45,7 @@ struct Candidate {
   experiment::Row row;
   std::optional<Dominant> dominant = {};  ///< if it was simulated
   algorithms::ConvergenceReport convergence = {};
+  std::optional<algorithms::MeasuredConvergence> measured = {};  ///< on a small model
   double sum_density = 1;     ///< components of the sum over n: what an iteration updates
   double density_factor = 1;  ///< of the given density, with DensityOf::sum
   double memory_bytes = 0;    ///< residuals, selection and received entries, beyond the training

@@ -136,7 +136,10 @@ TEST_CASE("recommend ranks schemes and says what it could not look at" *
       run_program("recommend --model vgg16 -P 16 --schemes topka,dense_ovlp --fast --format jsonl");
   int candidates = 0;
   for (const nlohmann::json& record : lines_of(data.out)) {
-    candidates += record.at("kind") == "candidate" ? 1 : 0;
+    if (record.at("kind") != "candidate") continue;
+    ++candidates;
+    // A dense scheme has no training to compare with.
+    CHECK(record.at("measured_points").is_null() == (record.at("scheme") == "dense_ovlp"));
   }
   CHECK(candidates == 2);
   CHECK(run_program("recommend").exit_code == 2);
@@ -152,6 +155,9 @@ TEST_CASE("recommend names what is faster and not advised, with the reason and i
   CHECK(ended.out.find("converges worse: a significantly low convergence rate") !=
         std::string::npos);
   CHECK(ended.out.find("\nrecommended: dense_ring\nconvergence: exact: ") != std::string::npos);
+  // What trainings of a small model gave is told, and told to be that.
+  CHECK(ended.out.find("; measured on a small model (cnn, density ") != std::string::npos);
+  CHECK(ended.out.find("worse; small model -") != std::string::npos);
   const Ended none =
       run_program("recommend --model bert --device h100 -P 16 --schemes cltk --fast");
   CHECK(none.out.find("\nno recommendation\n") != std::string::npos);

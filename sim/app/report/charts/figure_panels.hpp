@@ -52,5 +52,7 @@ using PointFilter = std::function<bool(const CurvePoint&)>;
 [[nodiscard]] Figure links_figure(const std::vector<LinkMap>& maps);
 /// Of the records of `validate`: measured times as points, simulated ones as lines.
 [[nodiscard]] Figure measured_figure(const std::vector<Json>& validation);
+/// Of the curves of trainings.
+[[nodiscard]] Figure accuracy_figure(const std::vector<Json>& records);
 
 }  // namespace thinwire::report

@@ -21,7 +21,7 @@ using Maps = std::vector<LinkMap>;
 using Records = std::vector<Json>;
 using Draw = Figure (*)(const Figures&, const Maps&, const Records&);
 
-const std::array<std::pair<const char*, Draw>, 7> kFigures{
+const std::array<std::pair<const char*, Draw>, 8> kFigures{
     {{"time",
       [](const Figures& figures, const Maps&, const Records&) { return time_figure(figures); }},
      {"volume",
@@ -34,7 +34,9 @@ const std::array<std::pair<const char*, Draw>, 7> kFigures{
                       const Records&) { return crossover_figure(figures); }},
      {"links", [](const Figures&, const Maps& maps, const Records&) { return links_figure(maps); }},
      {"measured",
-      [](const Figures&, const Maps&, const Records& all) { return measured_figure(all); }}}};
+      [](const Figures&, const Maps&, const Records& all) { return measured_figure(all); }},
+     {"accuracy",
+      [](const Figures&, const Maps&, const Records& all) { return accuracy_figure(all); }}}};
 
 }  // namespace
 
@@ -68,8 +70,8 @@ std::string figure_python(const std::string& name, const Figures& figures, const
                           const std::vector<Json>& validation) {
   if (name == "links") {
     throw InputError(
-        "--format py: link maps cannot be written as Python; time, volume, congestion "
-        "and measured can");
+        "--format py: link maps cannot be written as Python; time, volume, congestion, "
+        "measured and accuracy can");
   }
   return matplotlib_of(figure_of(name, figures, {}, validation), style);
 }

@@ -16,7 +16,7 @@ struct Report {
   Figures figures;
   std::vector<LinkMap> links;
   std::vector<Json> claims;      ///< made by claim_records
-  std::vector<Json> validation;  ///< made by validation_records
+  std::vector<Json> validation;  ///< made by validation_records, and curves of trainings
 };
 
 /// Throws InputError if the program was built without the page (THINWIRE_REPORT_PAGE=OFF).

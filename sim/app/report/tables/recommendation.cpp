@@ -11,6 +11,7 @@ Json candidate_record(const studies::Candidate& candidate, double best_s) {
   const experiment::Row& row = candidate.row;
   const experiment::TrainingOutcome& training = *row.outcome->training;
   const double time = training.mean.total().value();
+  const auto& measured = candidate.measured;
   return {{"schema", "recommendation/1"},
           {"kind", "candidate"},
           {"scheme", row.point.scheme},
@@ -27,6 +28,13 @@ Json candidate_record(const studies::Candidate& candidate, double best_s) {
           {"convergence", name_of(candidate.convergence.convergence)},
           {"reported", candidate.convergence.text},
           {"reported_in", candidate.convergence.source},
+          {"measured_on", measured ? Json(measured->model) : Json()},
+          {"measured_density", measured ? Json(measured->density) : Json()},
+          {"measured_ranks", measured ? Json(measured->ranks) : Json()},
+          {"measured_seeds", measured ? Json(measured->seeds) : Json()},
+          {"measured_points", measured ? Json(measured->points_above_dense) : Json()},
+          {"measured_low", measured ? Json(measured->low) : Json()},
+          {"measured_high", measured ? Json(measured->high) : Json()},
           {"reason", row.reason.empty() ? Json() : Json(row.reason)}};
 }
 

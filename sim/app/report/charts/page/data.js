@@ -67,3 +67,21 @@ export const percent = (value, sign = false) => {
   const whole = Math.round(100 * value) + 0;  // no -0
   return `${sign && whole >= 0 ? "+" : ""}${whole}%`;
 };
+
+/** Curves of trainings by panel: each setting at each place over time, and each setting over iterations. */
+export const accuracyPanels = (curves) => {
+  const panels = new Map();
+  const add = (title, x, curve) => {
+    if (!panels.has(title)) panels.set(title, { title, x, points: [] });
+    panels.get(title).points.push(...curve.points.map((p) => ({ ...p, label: curve.label, seeds: curve.seeds })));
+  };
+  for (const setting of new Set(curves.map((c) => c.setting))) {
+    const mine = curves.filter((c) => c.setting === setting);
+    for (const curve of mine) add(`${setting}: ${curve.place}`, "time_s", curve);
+    for (const curve of mine.filter((c) => c.place === mine[0].place)) add(setting, "iteration", curve);
+  }
+  return [...panels.values()].map((panel) => {
+    const values = panel.points.map((p) => p[panel.x]);
+    return { ...panel, domain: [Math.min(...values), Math.max(...values)] };
+  });
+};

@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { bytes, densities, distinct, measuredPanels, percent, pointsOf, seconds, shownCurves, text, winners } from "./data.js";
+import { accuracyPanels, bytes, densities, distinct, measuredPanels, percent, pointsOf, seconds, shownCurves, text, winners } from "./data.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const kColours = data.palette.series[0].length;
@@ -411,6 +411,28 @@ function measuredFigure() {
       "Regret is the time lost by taking the algorithm that is fastest by the prediction.", content };
 }
 
+function accuracyFigure() {
+  const curves = data.validation.filter((r) => r.kind === "training_curve");
+  if (curves.length === 0) return null;
+  const labels = [...new Set(curves.map((c) => c.label))];
+  const all = accuracyPanels(curves);
+  const w = width(false, all.length);
+  const box = element("div", { class: all.length === 1 ? "panels single" : "panels" }, ...all.map((panel) =>
+    element("div", { class: "panel" }, element("h3", {}, panel.title), Plot.plot({ ...base, width: w, height: 300, marginLeft: 48, marginBottom: 40,
+      x: panel.x === "iteration" ? { label: "iteration" }
+        : { type: "log", label: "simulated time", tickFormat: seconds, ticks: logTicks(...panel.domain).filter((t) => t >= panel.domain[0] && t <= panel.domain[1]) },
+      y: { domain: [0, 1], grid: true, label: "accuracy", tickFormat: (v) => percent(v) },
+      marks: [
+        ...solidLines(panel.points, (p) => labels.indexOf(p.label),
+          { x: panel.x, y: "accuracy", z: "label", stroke: (p) => colourOf(labels.indexOf(p.label)), strokeWidth: 1.4, className: "accuracy" }),
+        Plot.tip(panel.points, Plot.pointer({ x: panel.x, y: "accuracy", fill: "var(--panel)", stroke: "var(--soft)",
+          title: (p) => `${p.label}, iteration ${p.iteration}\n${seconds(p.time_s)}\naccuracy ${text(100 * p.accuracy, 3)}%, ${p.seeds} seeds` })),
+      ] }))));
+  return { id: "accuracy", title: "Accuracy of trainings",
+    caption: "On held-out data, as the mean over seeds: over simulated time at each place, and over iterations.",
+    content: element("div", {}, element("div", { class: "key" }, ...labels.map((name, i) => element("span", {}, swatch(i), name))), box) };
+}
+
 function claimsFigure() {
   if (data.claims.length === 0) return null;
   const count = (verdict) => data.claims.filter((c) => c.verdict === verdict).length;
@@ -462,7 +484,7 @@ function resultsFigure(curves) {
 function draw() {
   const curves = shownCurves(data, filters);
   const figures = [timeFigure(curves), volumeFigure(curves), breakdownFigure(curves), congestionFigure(curves), crossoverFigure(), linksFigure(),
-    measuredFigure(), claimsFigure(), troublesFigure(), resultsFigure(curves)].filter(Boolean);
+    measuredFigure(), accuracyFigure(), claimsFigure(), troublesFigure(), resultsFigure(curves)].filter(Boolean);
   const main = document.getElementById("figures");
   main.replaceChildren(...figures.map((f) => element("section", { id: f.id },
     ...(f.title ? [element("h2", {}, f.title)] : []), ...(f.caption ? [element("p", { class: "caption" }, f.caption)] : []), f.content)));
@@ -473,11 +495,13 @@ function draw() {
     filters.density !== null && `Density: ${filters.density}.`].filter(Boolean).join(" ");
 }
 
+const measuredTimes = data.validation.filter((r) => r.kind === "row").length;
+const curvesOfTrainings = data.validation.filter((r) => r.kind === "training_curve").length;
 if (data.title) document.title = document.querySelector("h1").textContent = data.title;
 keepDensity();
 document.getElementById("sources").textContent =
   `${[data.rows > 0 && `${data.rows} results`, data.claims.length > 0 && `${data.claims.length} claims`,
-    data.validation.length > 0 && `${data.validation.filter((r) => r.kind === "row").length} measured times`].filter(Boolean).join(" and ")} of ${data.sources.join(", ")}; page of thinwire ${data.version}.${data.common && ` In all results: ${data.common}.`}`;
+    measuredTimes > 0 && `${measuredTimes} measured times`, curvesOfTrainings > 0 && `${curvesOfTrainings} curves of trainings`].filter(Boolean).join(" and ")} of ${data.sources.join(", ")}; page of thinwire ${data.version}.${data.common && ` In all results: ${data.common}.`}`;
 if (data.curves.length + data.troubles.length > 0) drawControls();
 draw();
 for (const [event, on] of [["beforeprint", true], ["afterprint", false]]) {

@@ -33,7 +33,7 @@ function fixture() {
   const few = measured.filter((line, i) => i === 0 || line.startsWith("lumi,2025_04_07___16_22_51"));
   writeFileSync(join(folder, "few.csv"), `${few.join("\n")}\n`);
   thinwire("validate", "--measured", join(folder, "few.csv"), "-o", join(folder, "measured"));
-  thinwire("report", ...files, results("claims"), join(folder, "measured", "validation.jsonl"), "-o", join(folder, "report.html"));
+  thinwire("report", ...files, results("claims"), join(sources, "results/training/trainings.jsonl"), join(folder, "measured", "validation.jsonl"), "-o", join(folder, "report.html"));
   return rows;
 }
 
@@ -69,7 +69,7 @@ checks["a report of 500 rows opens, and is under 3 MB"] = async (rows) => {
 
 checks["every figure is drawn"] = async () => {
   for (const [id, mark] of [["time", "g.point path, g.point circle"], ["volume", "g.point path"], ["breakdown", "g.bar rect"], ["congestion", "g.point path"],
-    ["crossover", "g.cell rect"], ["links", "g.link path"], ["claims", "tbody tr"], ["measured", "g.point path"], ["troubles", "tbody tr"]]) {
+    ["crossover", "g.cell rect"], ["links", "g.link path"], ["claims", "tbody tr"], ["measured", "g.point path"], ["accuracy", "g.accuracy path"], ["troubles", "tbody tr"]]) {
     assert.ok(await count(`#${id} ${mark.split(", ")[0]}`) > 2, id);
   }
 };

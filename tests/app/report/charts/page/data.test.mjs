@@ -1,7 +1,7 @@
 // What the page makes of its data: node --test.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytes, densities, measuredPanels, percent, pointsOf, seconds, shownCurves, text, winners } from "../../../../../sim/app/report/charts/page/data.js";
+import { accuracyPanels, bytes, densities, measuredPanels, percent, pointsOf, seconds, shownCurves, text, winners } from "../../../../../sim/app/report/charts/page/data.js";
 
 const point = (ranks, time_s) => ({ ranks, time_s });
 const data = {
@@ -57,4 +57,13 @@ test("measured rows of one run and collective are one panel, by size", () => {
   assert.equal(panels[0].title, "m, allreduce, 4 ranks, b 0, predicted");
   assert.deepEqual([1, 1024, 3 * 2 ** 20, 2 ** 31].map(bytes), ["1 B", "1 KiB", "3 MiB", "2 GiB"]);
   assert.deepEqual([percent(0.254), percent(-0.002, true), percent(-1, true), percent(null)], ["25%", "+0%", "-100%", "-"]);
+});
+
+test("a setting of trainings has a panel for each place, and one over iterations", () => {
+  const curve = (label, setting, place) => ({ label, setting, place, seeds: 2, points: [{ iteration: 10, time_s: 4, accuracy: 0.5 }, { iteration: 20, time_s: 8, accuracy: 1 }] });
+  const panels = accuracyPanels([curve("a", "s", "here"), curve("a", "s", "there"), curve("b", "s", "here"), curve("a", "t", "there")]);
+  assert.deepEqual(panels.map((p) => [p.title, p.x, p.points.length]),
+    [["s: here", "time_s", 4], ["s: there", "time_s", 2], ["s", "iteration", 4], ["t: there", "time_s", 2], ["t", "iteration", 2]]);
+  assert.deepEqual(panels[0].domain, [4, 8]);
+  assert.deepEqual(panels[2].points.map((p) => p.label), ["a", "a", "b", "b"]);
 });
