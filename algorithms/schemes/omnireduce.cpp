@@ -243,7 +243,7 @@ class OmniReduce final : public SparseCollective {
     const int rank = comm.rank().value();
     const Seconds finding = setup_.prices.scan.of(setup_.space.components);
     if (finding > Seconds(0)) {
-      const auto phase = comm.phase("find_blocks");
+      const auto phase = comm.phase(kSparsification);
       co_await comm.compute(finding);
     }
     std::vector<WorkerSide> sides = sides_of(selected);
