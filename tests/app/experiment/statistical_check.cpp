@@ -77,7 +77,11 @@ int main(int argc, char** argv) {
   if (all_ranks.empty()) all_ranks = {8, 16, 32, 64};
   std::vector<algorithms::SchemeInfo> chosen;
   for (const std::string& name : schemes) chosen.push_back(algorithms::find_scheme(name));
-  if (chosen.empty()) chosen = algorithms::all_schemes();
+  if (chosen.empty()) {
+    chosen = algorithms::all_schemes();
+    // It looks for blocks with an entry, and refuses vectors that do not say where theirs are.
+    std::erase_if(chosen, [](const auto& scheme) { return scheme.name == "omnireduce"; });
+  }
   int bad = 0;
   fmt::print(
       "| scheme | P | messages | words, statistical | exact | | seconds, statistical | exact | "
