@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "algorithms/collectives/tags.hpp"
-#include "sim/core/base/random.hpp"
+#include "sim/core/base/errors.hpp"
 #include "sim/core/gradient/block_batch.hpp"
 #include "sim/core/gradient/concatenation.hpp"
 
@@ -118,16 +118,11 @@ class WorkerSide {
     std::vector<Entry> entries;
     for (const Sent& one : sent) {
       content.blocks.push_back(one.block);
-      if (selected.is_statistical()) continue;
       const auto of_block =
           selected.entries().subspan(one.held.first, one.held.last - one.held.first);
       entries.insert(entries.end(), of_block.begin(), of_block.end());
     }
-    if (!selected.is_statistical()) {
-      content.entries = SparseVector::trusted(std::move(entries));
-    } else if (first_round) {
-      content.entries = selected;
-    }
+    content.entries = SparseVector::trusted(std::move(entries));
     return content;
   }
   /// Hears which blocks the aggregator asks for.
@@ -235,6 +230,11 @@ class OmniReduce final : public SparseCollective {
 
   Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
                           int iteration) override {
+    if (accumulated.is_statistical()) {
+      throw InputError(
+          "omnireduce looks for blocks with an entry, and a statistical gradient does not say "
+          "where its entries are: set input.statistical to false");
+    }
     const Selection selection =
         co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
     const SparseVector& selected = selection.selected;
@@ -243,10 +243,10 @@ class OmniReduce final : public SparseCollective {
     const int rank = comm.rank().value();
     const Seconds finding = setup_.prices.scan.of(setup_.space.components);
     if (finding > Seconds(0)) {
-      const auto phase = comm.phase("find_blocks");
+      const auto phase = comm.phase(kSparsification);
       co_await comm.compute(finding);
     }
-    std::vector<WorkerSide> sides = sides_of(selected, random_bits(setup_.seed, rank, iteration));
+    std::vector<WorkerSide> sides = sides_of(selected);
     AggregatorSide own(plan_, rank, setup_.ranks);
     std::vector<Concatenation::Piece> responses;
     Words sent;
@@ -289,8 +289,7 @@ class OmniReduce final : public SparseCollective {
   static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
 
   /// The rank's non-zero blocks, by aggregator.
-  [[nodiscard]] std::vector<WorkerSide> sides_of(const SparseVector& selected,
-                                                 std::uint64_t key) const {
+  [[nodiscard]] std::vector<WorkerSide> sides_of(const SparseVector& selected) const {
     std::vector<WorkerSide> sides;
     for (int aggregator = 0; aggregator < setup_.ranks; ++aggregator) {
       sides.emplace_back(plan_, aggregator);
@@ -302,35 +301,12 @@ class OmniReduce final : public SparseCollective {
       cuts.push_back(plan_.size().begin(block));
     }
     const std::vector<std::uint32_t> positions = selected.positions_of(cuts);
-    const std::vector<bool> drawn =
-        selected.is_statistical() ? drawn_blocks(positions, key) : std::vector<bool>();
     for (std::uint32_t block = 0; block < count; ++block) {
-      const bool held =
-          drawn.empty() ? positions[block] != positions[block + 1] : bool{drawn[block]};
-      if (!held) continue;
+      if (positions[block] == positions[block + 1]) continue;
       sides[at(plan_.aggregator_of(block))].add(
           {.number = block, .first = positions[block], .last = positions[block + 1]});
     }
     return sides;
-  }
-
-  /// Which blocks of a statistical selection are not zero. It knows how many entries some blocks
-  /// have together; each of them is in any of these blocks alike.
-  [[nodiscard]] static std::vector<bool> drawn_blocks(const std::vector<std::uint32_t>& positions,
-                                                      std::uint64_t key) {
-    constexpr std::size_t kTogether = 16;
-    const std::size_t count = positions.size() - 1;
-    std::vector<bool> drawn(count);
-    for (std::size_t first = 0; first < count; first += kTogether) {
-      const std::size_t last = std::min(count, first + kTogether);
-      const double entries = positions[last] - positions[first];
-      const double others = 1 - 1 / static_cast<double>(last - first);
-      const double share = 1 - std::pow(others, entries);
-      for (std::size_t block = first; block < last; ++block) {
-        drawn[block] = to_unit(random_bits(key, block)) < share;
-      }
-    }
-    return drawn;
   }
 
   /// The message to an aggregator in this round, if there is one.
@@ -367,22 +343,13 @@ class OmniReduce final : public SparseCollective {
   /// The sums of this round's blocks, and what the aggregator asks for next.
   [[nodiscard]] Content summed(AggregatorSide& own, const Mail& arrived) const {
     std::vector<SparseVector> parts;
-    std::vector<Message> inputs;
     for (int worker = 0; worker < setup_.ranks; ++worker) {
       if (!arrived[at(worker)]) continue;
       const Content& content = BlockBatch::content(arrived[at(worker)]->payload);
       own.take(worker, content);
       parts.push_back(content.entries);
-      inputs.push_back(content.entries.message(setup_.space));
     }
-    // Statistical selections come whole to each aggregator, which has their sum in common with the
-    // others.
-    const bool statistical = std::ranges::any_of(parts, &SparseVector::is_statistical);
-    const auto add = [&] { return thinwire::sum(parts).message(setup_.space); };
-    const Message sum = statistical ? setup_.shared->once("sum of selections", inputs, add) : add();
-    return {.size = plan_.size(),
-            .blocks = own.finish_round(),
-            .entries = SparseVector::from(sum.payload)};
+    return {.size = plan_.size(), .blocks = own.finish_round(), .entries = thinwire::sum(parts)};
   }
 
   /// All sums, joined once for all ranks.
@@ -393,8 +360,7 @@ class OmniReduce final : public SparseCollective {
       for (const Concatenation::Piece& piece : all.in_order()) {
         parts.push_back(BlockBatch::content(piece.message.payload).entries);
       }
-      const auto whole = std::ranges::find_if(parts, &SparseVector::is_statistical);
-      return (whole != parts.end() ? *whole : thinwire::sum(parts)).message(setup_.space);
+      return thinwire::sum(parts).message(setup_.space);
     });
     return SparseVector::from(result.payload);
   }

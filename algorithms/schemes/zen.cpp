@@ -92,7 +92,7 @@ class Zen final : public SparseCollective {
     const bool statistical = accumulated.is_statistical();
     accumulated = {};
     if (setup_.ranks == 1) co_return Reduced{.sum = selected, .contributed = selected};
-    co_await work(comm, "hashing", hashing(components_of(selected)));
+    co_await work(comm, kSparsification, hashing(components_of(selected)));
     SparseVector part;
     {
       const auto phase = comm.phase("push");

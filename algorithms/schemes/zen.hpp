@@ -21,8 +21,8 @@
 // whole words of bitmaps add is in the added terms.
 //
 // Local work (a training on a device): Algorithm 1 writes k entries to hashed places (`hash`) and
-// compacts memory of 2.2 k of them (r1 + r2, section 5.2), encoding reads the indexes of the part,
-// decoding tests n bits (`compare`) and scatters K values.
+// compacts memory of 2.2 k of them (r1 + r2, section 5.2), which counts as sparsification; encoding
+// reads the indexes of the part, decoding tests n bits (`compare`) and scatters K values.
 //
 // Not modelled: sums inside machines before it (ReduceScatter over NVLink in the paper), and the
 // paper's other scheme, Hierarchical Centralization, which it never chose: ssar_recursive_double.

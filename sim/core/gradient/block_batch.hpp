@@ -38,7 +38,6 @@ class BlockBatch {
 
     friend bool operator==(const Block&, const Block&) = default;
   };
-  /// The entries of the blocks; in the statistical model those of all blocks that follow, too.
   struct Content {
     BlockSize size = {};
     std::vector<Block> blocks = {};

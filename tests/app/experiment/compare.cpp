@@ -97,7 +97,7 @@ TEST_CASE(
   for (const char* profile : {"vgg16", "lstm", "bert"}) {
     for (const int ranks : {16, 23}) {
       for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
-        if (info.dense) continue;
+        if (info.dense || info.name == "omnireduce") continue;  // the latter takes exact gradients
         if (ranks == 23 && std::string(profile) != "vgg16") continue;
         CAPTURE(std::string(profile));
         CAPTURE(ranks);

@@ -61,7 +61,8 @@ void check_same(Json point) {
   // others.
   const bool exchanges = row.point.scheme.find("oktopk") != std::string::npos ||
                          row.point.scheme.find("split") != std::string::npos ||
-                         row.point.scheme == "topkdsa" || row.point.scheme == "alltoall_linear";
+                         row.point.scheme == "topkdsa" || row.point.scheme == "alltoall_linear" ||
+                         row.point.scheme == "zen" || row.point.scheme == "omnireduce";
   double tolerance = exchanges ? 1e-3 : 1e-6;
   if (works_beside(row.point.scheme)) tolerance = 1e-2;  // seen: 8e-3 on 8 ranks
   CHECK(std::abs(*row.outcome->congestion_factor() - 1) < tolerance);
@@ -72,6 +73,7 @@ void check_profile(const char* profile, const std::vector<int>& all_ranks) {
     for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
       if (info.in_switches) continue;                               // SimGrid's only forward
       if (info.dense && std::string(profile) != "vgg16") continue;  // they take no notice of it
+      if (info.name == "omnireduce") continue;  // takes no statistical gradients
       // On 32 ranks they differ by 4%, and SMPI takes a minute for the tree's messages.
       if (works_beside(info.name) && ranks > 8) continue;
       CAPTURE(std::string(profile));

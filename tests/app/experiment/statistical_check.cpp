@@ -79,7 +79,10 @@ int main(int argc, char** argv) {
   for (const std::string& name : schemes) chosen.push_back(algorithms::find_scheme(name));
   if (chosen.empty()) {
     chosen = algorithms::all_schemes();
-    std::erase_if(chosen, [](const algorithms::SchemeInfo& scheme) { return scheme.in_switches; });
+    // omnireduce looks for blocks with an entry, and statistical vectors do not say where theirs are.
+    std::erase_if(chosen, [](const algorithms::SchemeInfo& scheme) {
+      return scheme.in_switches || scheme.name == "omnireduce";
+    });
   }
   // bucket_topk, and so sparseloco, looks at entries, which statistical gradients do not have.
   std::erase_if(chosen, [](const algorithms::SchemeInfo& scheme) {
