@@ -134,7 +134,7 @@ class PowerSgd final : public Scheme {
   /// A P-th of the approximation, and the rank's own vectors.
   [[nodiscard]] DenseBlock contribution(const DenseBlock& mine, const Message& left,
                                         const Message& right) const {
-    const DenseBlock share =
+    DenseBlock share =
         DenseBlock::from(product(left, right, "powersgd contribution", 1.0 / setup_.ranks).payload);
     if (layout_.vectors.empty()) return share;
     std::vector<float> values(share.values().begin(), share.values().end());

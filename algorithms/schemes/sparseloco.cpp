@@ -105,7 +105,7 @@ Cost sparseloco_cost(const CostInput& in) {
         static_cast<double>(SparsePacking::words(static_cast<std::int64_t>(k), chunk, bits));
     return Terms{ceil_log2(in.ranks), words * (p - 1), k * (p - 1)};
   };
-  const double k = static_cast<double>(in.k);
+  const auto k = static_cast<double>(in.k);
   const bool chunked = chunk > 0;
   return {.paper = {},
           .counted = {terms(chunked ? k : in.least()), terms(chunked ? k : in.most())},

@@ -466,7 +466,7 @@ TEST_CASE("docs/cost-models.md is what the cost models' code says") {
 TEST_CASE("list --costs evaluates the papers' tables where it is told") {
   const auto rows = nlohmann::json::parse(
       run_program("list schemes --costs -P 8 -n 1000 -d 0.1 --format json").out);
-  CHECK(rows.size() == 49);
+  CHECK(rows.size() == 56);
   for (const auto& row : rows) {
     if (row.at("scheme") != "topka") continue;
     CHECK(row.at("run_messages_low") == 3);

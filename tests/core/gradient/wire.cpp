@@ -210,7 +210,7 @@ TEST_CASE("Packed sparse vectors travel as levels, and few bits an entry") {
   for (const std::int64_t chunk : {0, 8}) {
     SparsePacking packing{.chunk = chunk, .coordinates = 32, .bits = 2};
     // Three entries in each chunk.
-    Entries entries;
+    std::vector<Entry> entries;
     for (std::uint32_t i = 0; i < 12; ++i) {
       entries.push_back({i / 3 * 8 + i % 3 * 2, i % 3 == 0 ? -2.5F : 4.0F});
     }

@@ -129,11 +129,29 @@ void run(networks::MpiNetwork& mpi) {
   }
   // Messages that are longer than what fits beside a frame.
   const GradientSpace large{.components = 60'000, .granule = 1};
-  for (const char* name :
-       {"dense_ring", "dense_rabenseifner", "dense_ovlp", "dense_double_tree", "alltoall_bruck",
-        "qsgd", "signsgd", "quantised_alltoall", "nccl_ring", "nccl_tree", "hierarchical_ring",
-        "hierarchical_split_allgather", "topka", "oktopk", "exdyna", "ssar_recursive_double",
-        "dsar_split_allgather", "gtopk", "zen", "spardl", "omnireduce"}) {
+  for (const char* name : {"dense_ring",
+                           "dense_rabenseifner",
+                           "dense_ovlp",
+                           "dense_double_tree",
+                           "alltoall_bruck",
+                           "qsgd",
+                           "signsgd",
+                           "quantised_alltoall",
+                           "powersgd",
+                           "sparseloco",
+                           "nccl_ring",
+                           "nccl_tree",
+                           "hierarchical_ring",
+                           "hierarchical_split_allgather",
+                           "topka",
+                           "oktopk",
+                           "exdyna",
+                           "ssar_recursive_double",
+                           "dsar_split_allgather",
+                           "gtopk",
+                           "zen",
+                           "spardl",
+                           "omnireduce"}) {
     const algorithms::SchemeInfo info = algorithms::find_scheme(name);
     if (info.restriction(ranks, large.components)) continue;
     const test::Case c{.ranks = ranks, .space = large, .k = 20'000, .full = true};
