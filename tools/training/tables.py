@@ -137,14 +137,14 @@ def counts(setup: Setup, rows: Rows) -> str:
     return "".join(textwrap.fill(line, 98, initial_indent="- ", subsequent_indent="  ") + "\n" for line in lines)
 
 
-def of_setup(setup: Setup) -> str:
+def of_setup(setup: Setup, rows: Rows) -> str:
     return (f"{setup.batch} images a worker and iteration, learning rate {setup.learning_rate}, a quarter of it after "
-            f"{setup.decay_every} iterations")
+            f"{setup.decay_every} iterations; {len(rows)} of {setup.seeds * len(setup.variants)} trainings")
 
 
 def as_text(setup: Setup, rows: Rows) -> str:
     failed = [row for row in rows if row["status"] != "ok"]
-    text = (f"{setup.name}: {setup.title}; {of_setup(setup)}; {len(rows)} trainings; mean ± standard deviation over seeds, or median "
+    text = (f"{setup.name}: {setup.title}; {of_setup(setup, rows)}; mean ± standard deviation over seeds, or median "
             "(least to most)\n\n")
     for part in (summary(rows), inner(rows), orderings(rows)):
         text += table(*part) + "\n"
@@ -156,7 +156,7 @@ def as_text(setup: Setup, rows: Rows) -> str:
 
 def as_page(setup: Setup, rows: Rows) -> str:
     """What docs/training.md shows: all but the inner figures."""
-    lead = textwrap.fill(f"`{setup.name}`: {of_setup(setup)}; {len(rows)} trainings.", 98)
+    lead = textwrap.fill(f"`{setup.name}`: {of_setup(setup, rows)}.", 98)
     return (f"### {setup.title}\n{lead}\n\n![Accuracy over simulated time and over iterations]"
             f"(../results/training/{setup.name}.svg)\n\n{markdown(*summary(rows))}\n{markdown(*orderings(rows))}\n"
             f"{counts(setup, rows)}\n")

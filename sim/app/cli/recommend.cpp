@@ -345,7 +345,7 @@ int run(RecommendFlags flags) {
   }
   columns.push_back({"convergence",
                      [](const Json& r) {
-                       const std::string reported = r.at("convergence");
+                       std::string reported = r.at("convergence");
                        if (r.at("measured_on").is_null()) return reported;
                        return fmt::format("{}; small model {:+.1f} at {:g}%", reported,
                                           r.at("measured_points").get<double>(),

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <ranges>
 
 #include "algorithms/registry.hpp"
 #include "sim/core/base/errors.hpp"
@@ -91,16 +90,15 @@ void TrainingLines::step(const Json& line) {
   if (line.at("accuracy").is_null()) return;
   const std::string key = line.at("training");
   // A file may hold the same training more than once: the line belongs to the last.
-  for (Training& training : std::views::reverse(trainings_)) {
-    if (training.key != key) continue;
-    const Json& places = line.at("places");
-    for (std::size_t place = 0; place < training.times.size(); ++place) {
-      training.times[place].push_back(places.at(place).at("time_s"));
-    }
-    training.iterations.push_back(line.at("iteration"));
-    training.accuracies.push_back(line.at("accuracy"));
-    return;
+  const auto found = std::find_if(trainings_.rbegin(), trainings_.rend(),
+                                  [&](const Training& one) { return one.key == key; });
+  if (found == trainings_.rend()) return;
+  const Json& places = line.at("places");
+  for (std::size_t place = 0; place < found->times.size(); ++place) {
+    found->times[place].push_back(places.at(place).at("time_s"));
   }
+  found->iterations.push_back(line.at("iteration"));
+  found->accuracies.push_back(line.at("accuracy"));
 }
 
 void TrainingLines::whole(const Json& line) {
