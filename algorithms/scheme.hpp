@@ -204,6 +204,9 @@ struct SchemeInfo {
   std::string added = {};       ///< the terms that the paper omits, in words
   bool dense = false;           ///< takes dense gradients, otherwise sparse ones
   bool quantised = false;       ///< sends values in reduced precision
+  /// Each rank adds its own part of the gradient of sparse vectors, and some parts have more entries
+  /// than others.
+  bool uneven_parts = false;
   std::vector<OptionInfo> options = {};
   /// The options that are periods: in every such iteration the allreduce does different work.
   std::vector<std::string> periods = {};
