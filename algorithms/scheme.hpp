@@ -219,6 +219,9 @@ struct SchemeInfo {
   bool dense = false;           ///< takes dense gradients, otherwise sparse ones
   bool approximate = false;     ///< dense, and sends approximate values: in few bits, of low rank
   bool in_switches = false;     ///< needs switches that sum
+  /// Each rank adds its own part of the gradient of sparse vectors, and some parts have more entries
+  /// than others.
+  bool uneven_parts = false;
   std::vector<OptionInfo> options = {};
   /// The options that are periods: in every such iteration the allreduce does different work.
   std::vector<std::string> periods = {};

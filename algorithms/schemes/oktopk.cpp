@@ -433,6 +433,7 @@ SchemeInfo oktopk_scheme() {
       .added =
           "P-1 words of sizes; every tau iterations an allreduce of P boundaries; every "
           "tau_prime iterations an allgatherv of the reduced regions",
+      .uneven_parts = true,
       .options = {{"tau", std::int64_t{64}, 1, "iterations between repartitions of the space"},
                   {"balanced_split", true, 0, "balance the regions; false: equal regions"},
                   {"rotation", true, 0, "rotate destinations; false: all send to rank i at step i"},

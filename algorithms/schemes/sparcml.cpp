@@ -311,6 +311,7 @@ SchemeInfo split_scheme(std::string name, std::string summary, std::string sourc
                   .added = second == Second::agreed
                                ? "P-1 words of sizes; remainders; uneven regions"
                                : "the marker of each stream; remainders; uneven regions",
+                  .uneven_parts = true,
                   .options = std::move(more_options)};
   info.options.push_back(
       {"rotation", true, 0, "rotate destinations; false: from rank 0 to P-1, as published"});
@@ -346,13 +347,15 @@ SchemeInfo dsar_recursive_double_scheme() {
 }
 
 SchemeInfo ring_sparse_scheme() {
-  return stream_scheme("ring_sparse", "sparse streams around a ring",
-                       {.latency = "2 (P-1)",
-                        .words = "4k (P-1)/P",
-                        .words_high = "2n (P-1)/P",
-                        .reduced = "0",
-                        .reduced_high = "(P-1) ceil(n/P)"},
-                       {delta_option()}, ring_sparse_cost, allreduce_ring);
+  SchemeInfo info = stream_scheme("ring_sparse", "sparse streams around a ring",
+                                  {.latency = "2 (P-1)",
+                                   .words = "4k (P-1)/P",
+                                   .words_high = "2n (P-1)/P",
+                                   .reduced = "0",
+                                   .reduced_high = "(P-1) ceil(n/P)"},
+                                  {delta_option()}, ring_sparse_cost, allreduce_ring);
+  info.uneven_parts = true;
+  return info;
 }
 
 SchemeInfo ssar_split_allgather_scheme() {

@@ -56,7 +56,7 @@ double estimated_wall_s(const Point& point) {
   Row row;
   row.point = point;
   const algorithms::Cost cost = compare(row, 0).cost;
-  const double ranks = point.ranks;
+  const double ranks = point.simulated_ranks();
   const double iterations = simulated_iterations(point);
   const double messages = iterations * ranks * cost.run().high.messages;
   const bool dense = algorithms::find_scheme(point.scheme).dense;

@@ -377,6 +377,40 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
   settle_stragglers(point, json, origin);
 }
 
+/// Refuses representatives that cannot stand for all ranks.
+void check_representatives(const Point& point, const algorithms::SchemeInfo& scheme,
+                           const std::string& origin) {
+  const int few = point.representatives;
+  if (few == 0) return;
+  const auto refuse = [&](const std::string& why) {
+    throw InputError(fmt::format("{}: /representatives: {}", origin, why));
+  };
+  if (few < 2 || point.ranks % few != 0) {
+    refuse(fmt::format("{} ranks are not 2 or more that divide {}", few, point.ranks));
+  }
+  if (!point.input.statistical) {
+    refuse("values differ from rank to rank; give a profile and 'statistical'");
+  }
+  if (!algorithms::same_on_all_ranks(scheme.collective_kind)) {
+    refuse(fmt::format("the ranks of a {} end with different values",
+                       name_of(scheme.collective_kind)));
+  }
+  if (scheme.uneven_parts) {
+    refuse(
+        fmt::format("parts of the gradient that ranks of {} add hold more entries on some ranks "
+                    "than on others, so none stand for others",
+                    scheme.name));
+  }
+  if (scheme.selects_together || scheme.one_selects) {
+    refuse(
+        fmt::format("the ranks of {} select differently, so none stand for others", scheme.name));
+  }
+  if (point.record.ranks) refuse("not all ranks run; leave out 'record.ranks'");
+  if (point.stragglers.any() || point.machine.host.noise > Seconds(0)) {
+    refuse("few ranks cannot stand for the slowest of many; leave out 'stragglers' and 'noise_s'");
+  }
+}
+
 /// Refuses what only an allreduce has a meaning for.
 void check_collective(const Point& point, const algorithms::SchemeInfo& scheme) {
   if (scheme.collective_kind == algorithms::Collective::allreduce) return;
@@ -469,6 +503,7 @@ Point point_from(const Json& given, const std::string& origin) {
     settle_trace(point, json, origin);
   }
   settle_selection(point, json, scheme.dense, density, origin);
+  check_representatives(point, scheme, origin);
   return point;
 }
 

@@ -115,6 +115,7 @@ struct Point {
   networks::LinksSettings links;  ///< network links; recording and the seed are set by the point
   Record record;
   int ranks = 16;
+  int representatives = 0;  ///< ranks that run and stand for all; 0: all run
   GradientSpace space{.components = 1'000'000, .granule = 1};
   std::vector<std::int64_t> tensors;  ///< sizes of the model's tensors; empty: a single tensor
   std::int64_t k = 10'000;            ///< a multiple of the granule
@@ -125,6 +126,11 @@ struct Point {
   Input input;
   Workload workload;
   Stragglers stragglers;
+
+  /// The ranks that run.
+  [[nodiscard]] int simulated_ranks() const {
+    return representatives > 0 ? representatives : ranks;
+  }
 };
 
 /// The defaults overridden by `given`, with `granule` and `k` determined. Throws InputError as

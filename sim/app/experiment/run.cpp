@@ -15,8 +15,10 @@
 #include "sim/app/experiment/ranks.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/gradient/concatenation.hpp"
 #include "sim/core/kernel/recording.hpp"
 #include "sim/machine/networks/common/complaints.hpp"
+#include "sim/machine/networks/common/representatives.hpp"
 
 namespace thinwire::experiment {
 
@@ -66,7 +68,7 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
   const algorithms::Options& options = of_point.setup().options;
   const std::optional<TrainingSetup>& training = of_point.training();
 
-  std::vector<RankState> ranks(static_cast<std::size_t>(point.ranks));
+  std::vector<RankState> ranks(static_cast<std::size_t>(point.simulated_ranks()));
   for (RankState& rank : ranks) rank = of_point.make_rank();
 
   Outcome outcome;
@@ -81,7 +83,7 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
   const auto simulate = [&](int iteration) {
     accumulated.assign(point.error_feedback ? ranks.size() : 0, {});
     RankProgram program = [&](Communicator& comm) {
-      const auto at = static_cast<std::size_t>(comm.rank().value());
+      const auto at = static_cast<std::size_t>(comm.rank().value()) % ranks.size();
       algorithms::LocalGradient gradient = of_point.gradient(ranks[at], comm.rank(), iteration);
       if (point.error_feedback) accumulated[at] = gradient;
       return of_point.iterate(comm, ranks[at], std::move(gradient), iteration);
@@ -201,7 +203,12 @@ std::optional<std::string> restriction_of(const Point& point) {
 Simulation::Simulation(const Point& point, SimulationSettings settings)
     : point_(point),
       settings_(std::move(settings)),
-      ready_(find_network(point.network).make(point, settings_.verbose)) {}
+      ready_(find_network(point.network).make(point, settings_.verbose)) {
+  if (point.representatives > 0) {
+    ready_.network = std::make_unique<networks::RepresentativesNetwork>(
+        std::move(ready_.network), point.representatives, std::make_unique<ConcatenationRenamer>());
+  }
+}
 
 Outcome Simulation::run() { return run(nullptr); }
 
@@ -217,6 +224,9 @@ Outcome Simulation::run(const TimelineSettings& settings) {
 }
 
 Outcome Simulation::run(Schedule& schedule) {
+  if (point_.representatives > 0) {
+    throw InputError("/representatives: a schedule is that of all ranks; leave it out");
+  }
   Outcome outcome = run(nullptr, &schedule);
   separate_strands(schedule);
   return outcome;
@@ -226,6 +236,9 @@ void check_timeline(const Point& point, const TimelineSettings& settings) {
   if (!find_network(point.network).has_clock) {
     throw InputError(
         fmt::format("the network {} has no clock, so there is no timeline", point.network));
+  }
+  if (point.representatives > 0) {
+    throw InputError("/representatives: a timeline is that of all ranks; leave it out");
   }
   for (const Rank rank : settings.ranks) {
     if (rank.value() >= 0 && rank.value() < point.ranks) continue;

@@ -70,6 +70,7 @@ bool on_links(const Point& point) { return point.network == "links"; }
 bool has_slow_links(const Point& point) {
   return on_links(point) && !point.links.slow_links.empty();
 }
+bool has_representatives(const Point& point) { return point.representatives > 0; }
 bool has_slow_ranks(const Point& point) { return point.stragglers.ranks > 0; }
 bool has_spread_ranks(const Point& point) { return point.stragglers.spread > 0; }
 bool has_local_steps(const Point& point) {
@@ -401,6 +402,15 @@ Settings declared() {
             .most = 1 << 20,
             .help = "ranks P, any number from 1"},
            THINWIRE_MEMBER(ranks)),
+      with({.path = "representatives",
+            .flag = "--representatives",
+            .least = 0,
+            .most = 1 << 20,
+            .readers = "alphabeta, counting",
+            .standard = "all ranks run",
+            .help = "a shortcut for statistical values and schedules in which all ranks do the "
+                    "same: as many ranks run, and stand for all; they divide the ranks"},
+           THINWIRE_MEMBER(representatives), has_representatives),
       with({.path = "components",
             .flag = "-n,--components",
             .least = 1,

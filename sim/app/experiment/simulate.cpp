@@ -32,7 +32,7 @@ std::string subject_of(const Point& point) {
 void check_messages(const Point& point) {
   Row row;
   row.point = point;
-  const double messages = point.ranks * compare(row, 0).cost.run().high.messages;
+  const double messages = point.simulated_ranks() * compare(row, 0).cost.run().high.messages;
   constexpr double kMost = 1e11;
   if (messages <= kMost) return;
   throw InputError(

@@ -36,6 +36,19 @@ Concatenation Concatenation::join(const Concatenation& a, const Concatenation& b
   return Concatenation(node);
 }
 
+Concatenation Concatenation::renamed(Renaming renaming) const {
+  if (renaming.changes_nothing()) return *this;
+  const Ref<Node> node = make_ref<Node>();
+  node->left = root_;
+  node->renaming = renaming;
+  node->words = root_->words;
+  node->pieces = pieces();
+  const auto kind = static_cast<std::uint64_t>(renaming.kind);
+  node->contents = {random_bits(contents().low, kind, renaming.by),
+                    random_bits(contents().high, kind, renaming.by)};
+  return Concatenation(node);
+}
+
 Concatenation Concatenation::from(const Payload& payload) {
   return Concatenation(Ref<const Node>(static_cast<const Node*>(payload.body.get())));
 }
@@ -48,7 +61,7 @@ bool Concatenation::holds(const Payload& payload) {
 std::vector<Concatenation::Piece> Concatenation::in_order() const {
   std::vector<Piece> pieces;
   pieces.reserve(static_cast<std::size_t>(root_->pieces));
-  collect(*root_, pieces);
+  collect(*root_, nullptr, pieces);
   return pieces;
 }
 
@@ -56,6 +69,7 @@ Concatenation Concatenation::first(int count) const {
   if (count == pieces()) return *this;
   if (!root_->left) return of({root_->list.begin(), root_->list.begin() + count});
   const Concatenation left(root_->left);
+  if (!root_->right) return left.first(count).renamed(root_->renaming);
   if (count <= left.pieces()) return left.first(count);
   return join(left, Concatenation(root_->right).first(count - left.pieces()));
 }
@@ -70,13 +84,29 @@ std::vector<Message> Concatenation::by_rank() const {
   return messages;
 }
 
-void Concatenation::collect(const Node& node, std::vector<Piece>& pieces) {
+void Concatenation::collect(const Node& node, const Names* names, std::vector<Piece>& pieces) {
   if (!node.left) {
-    pieces.insert(pieces.end(), node.list.begin(), node.list.end());
+    for (const Piece& piece : node.list) {
+      Rank from = piece.from;
+      for (const Names* name = names; name != nullptr; name = name->before) {
+        from = name->last.of(from);
+      }
+      pieces.push_back({from, piece.message});
+    }
     return;
   }
-  collect(*node.left, pieces);
-  collect(*node.right, pieces);
+  if (!node.right) {
+    const Names renamed{.last = node.renaming, .before = names};
+    collect(*node.left, &renamed, pieces);
+    return;
+  }
+  collect(*node.left, names, pieces);
+  collect(*node.right, names, pieces);
+}
+
+Message ConcatenationRenamer::renamed(Message message, Renaming renaming) const {
+  if (!Concatenation::holds(message.payload)) return message;
+  return Concatenation::from(message.payload).renamed(renaming).message();
 }
 
 }  // namespace thinwire::inline gradient

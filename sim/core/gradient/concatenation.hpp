@@ -5,6 +5,7 @@
 
 #include "sim/core/gradient/fingerprint.hpp"
 #include "sim/core/kernel/message.hpp"
+#include "sim/core/kernel/renaming.hpp"
 
 namespace thinwire::inline gradient {
 
@@ -30,6 +31,8 @@ class Concatenation {
   [[nodiscard]] int pieces() const { return root_->pieces; }
   /// The first `count` pieces, 1 <= count <= pieces().
   [[nodiscard]] Concatenation first(int count) const;
+  /// The same pieces of other ranks.
+  [[nodiscard]] Concatenation renamed(Renaming renaming) const;
   /// All pieces, in the order in which they were joined.
   [[nodiscard]] std::vector<Piece> in_order() const;
   /// The messages of all pieces, by rank. Ranks without a piece are not listed.
@@ -41,16 +44,28 @@ class Concatenation {
  private:
   struct Node final : Body {
     Ref<const Node> left;
-    Ref<const Node> right;
+    Ref<const Node> right;  // null in leaves, and where the ranks of `left` are renamed
+    Renaming renaming = {};
     std::vector<Piece> list;  // used in leaves only
     Words words;
     int pieces = 0;
     Fingerprint contents;
   };
   explicit Concatenation(Ref<const Node> root) : root_(std::move(root)) {}
-  static void collect(const Node& node, std::vector<Piece>& pieces);
+  /// The renamings on the way to a node, the last one first.
+  struct Names {
+    Renaming last;
+    const Names* before;
+  };
+  static void collect(const Node& node, const Names* names, std::vector<Piece>& pieces);
 
   Ref<const Node> root_;
+};
+
+/// Renames the ranks of concatenations, the only values that name ranks.
+class ConcatenationRenamer final : public Renamer {
+ public:
+  [[nodiscard]] Message renamed(Message message, Renaming renaming) const override;
 };
 
 }  // namespace thinwire::inline gradient

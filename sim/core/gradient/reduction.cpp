@@ -69,21 +69,19 @@ Message GradientReduction::compute_join(std::span<const Message> parts, Part who
   joined.words += Words(format_.marker);
   const auto dense = std::ranges::count_if(
       parts, [](const Message& part) { return DenseBlock::holds(part.payload); });
-  if (std::cmp_equal(dense, parts.size())) {
+  const auto coordinate = [&](int piece) { return space_.coordinate(begin_of(piece, whole.of)); };
+  const std::uint32_t first = coordinate(whole.range.first);
+  const std::uint32_t last = coordinate(whole.range.last);
+  const auto valueless = [](const Message& part) {
+    return DenseBlock::holds(part.payload) && DenseBlock::from(part.payload).is_valueless();
+  };
+  if (std::ranges::any_of(parts, valueless)) {
+    joined.payload = DenseBlock::valueless(first, last).payload();
+  } else if (std::cmp_equal(dense, parts.size())) {
     std::vector<DenseBlock> blocks;
     for (const Message& part : parts) blocks.push_back(DenseBlock::from(part.payload));
     joined.payload = concatenate(blocks).payload();
   } else if (dense > 0) {
-    const auto coordinate = [&](int piece) { return space_.coordinate(begin_of(piece, whole.of)); };
-    const std::uint32_t first = coordinate(whole.range.first);
-    const std::uint32_t last = coordinate(whole.range.last);
-    const auto valueless = [](const Message& part) {
-      return DenseBlock::holds(part.payload) && DenseBlock::from(part.payload).is_valueless();
-    };
-    if (std::ranges::any_of(parts, valueless)) {
-      joined.payload = DenseBlock::valueless(first, last).payload();
-      return joined;
-    }
     std::vector<float> values(last - first);
     for (const Message& part : parts) {
       if (DenseBlock::holds(part.payload)) {

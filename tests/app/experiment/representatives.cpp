@@ -1,0 +1,175 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "sim/app/experiment/point.hpp"
+#include "sim/app/experiment/run.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/gradient/concatenation.hpp"
+#include "sim/machine/networks/alphabeta/alphabeta.hpp"
+#include "sim/machine/networks/common/representatives.hpp"
+#include "sim/machine/networks/counting/counting.hpp"
+
+namespace thinwire::experiment {
+
+namespace {
+
+Json given(const std::string& scheme, int ranks, int representatives) {
+  return {{"scheme", scheme},
+          {"ranks", ranks},
+          {"representatives", representatives},
+          {"input", {{"profile", "bert"}, {"statistical", true}}}};
+}
+
+Outcome outcome_of(const Json& json) { return Simulation(point_from(json, "test")).run(); }
+
+/// Runs a program on `few` of `ranks` ranks with α = 1 and β = 0.
+RunReport run_few(int ranks, int few, const RankProgram& program) {
+  networks::RepresentativesNetwork network(
+      std::make_unique<networks::AlphaBetaNetwork>(networks::alpha_beta(Seconds(1), Seconds(0))),
+      few, std::make_unique<ConcatenationRenamer>());
+  return network.run(ranks, program);
+}
+
+}  // namespace
+
+TEST_CASE("representatives: dense schemes take the time of all ranks") {
+  for (const char* scheme : {"dense_ring", "dense_rabenseifner", "dense_recursive_doubling",
+                             "hierarchical_ring", "dense_ovlp"}) {
+    CAPTURE(scheme);
+    const Outcome all = outcome_of(given(scheme, 64, 0));
+    for (const int few : {8, 64}) {  // at least a node
+      const Outcome of_few = outcome_of(given(scheme, 64, few));
+      CHECK(of_few.time().value() == doctest::Approx(all.time().value()).epsilon(1e-6));
+      CHECK(of_few.messages_sent.mean == all.messages_sent.mean);
+      CHECK(of_few.result_components == all.result_components);
+      CHECK(of_few.ranks_agree);
+    }
+  }
+}
+
+TEST_CASE("representatives: sparse schemes take nearly the time of all ranks") {
+  const auto check = [](const char* scheme, int ranks, double tolerance) {
+    CAPTURE(scheme);
+    CAPTURE(ranks);
+    const Outcome all = outcome_of(given(scheme, ranks, 0));
+    const Outcome few = outcome_of(given(scheme, ranks, 16));
+    CHECK(few.time().value() == doctest::Approx(all.time().value()).epsilon(tolerance));
+    CHECK(few.mean_time().value() == doctest::Approx(all.mean_time().value()).epsilon(tolerance));
+    CHECK(few.ranks_agree);
+  };
+  for (const char* scheme : {"topka", "ssar_recursive_double", "dragonn", "hard_threshold"}) {
+    check(scheme, 64, 0.02);
+  }
+  check("ssar_recursive_double", 112, 0.02);  // ranks fold in
+}
+
+TEST_CASE("representatives: as many as there are ranks change nothing") {
+  const Outcome all = outcome_of(given("topk_allreduce", 12, 0));
+  const Outcome few = outcome_of(given("topk_allreduce", 12, 12));
+  CHECK(few.time() == all.time());
+  CHECK(few.mean_time() == all.mean_time());
+}
+
+TEST_CASE("representatives: a ring of a hundred thousand ranks takes the time of its formula") {
+  constexpr double kRanks = 100'000;
+  constexpr double kComponents = 133'547'324;
+  const double formula = 2 * (kRanks - 1) * (2e-6 + 4e-10 * kComponents / kRanks);
+  const double time = outcome_of(given("dense_ring", 100'000, 2)).time().value();
+  CHECK(time == doctest::Approx(formula).epsilon(1e-3));
+}
+
+TEST_CASE("representatives: schemes whose ranks differ are refused") {
+  const auto refuses = [](const Json& json, const char* words) {
+    CAPTURE(json.dump());
+    CHECK_THROWS_WITH(static_cast<void>(point_from(json, "test")), doctest::Contains(words));
+  };
+  refuses(given("topka", 100, 32), "divide 100");
+  refuses(given("topka", 100, 1), "divide 100");
+  refuses(given("topkdsa", 64, 8), "more entries on some ranks");
+  refuses(given("exdyna", 64, 8), "select differently");
+  refuses(given("cltk", 64, 8), "select differently");
+  refuses(given("reduce_scatter_ring", 64, 8), "end with different values");
+  refuses(given("oktopk", 64, 8), "more entries on some ranks");
+  Json json = given("topka", 64, 8);
+  json["input"] = Json::object();
+  refuses(json, "statistical");
+  json = given("topka", 64, 8);
+  json["network"] = "links";
+  refuses(json, "does not read it");
+  json = given("topka", 64, 8);
+  json["machine"]["noise_s"] = 1e-6;
+  refuses(json, "slowest of many");
+  CHECK_THROWS_WITH(static_cast<void>(outcome_of(given("gtopk", 64, 8))),
+                    doctest::Contains("not symmetric"));
+  CHECK_THROWS_WITH(static_cast<void>(outcome_of(given("dense_double_tree", 64, 8))),
+                    doctest::Contains("not symmetric"));
+}
+
+TEST_CASE("representatives: what a rank receives names the ranks of the message it stands for") {
+  constexpr int kRanks = 24;
+  const RunReport report = run_few(kRanks, 4, [](Communicator& comm) -> Task<void> {
+    const int rank = comm.rank().value();
+    const Message mine = Concatenation::of(comm.rank(), Message{}).message();
+    for (const int distance : {1, 4, 7, 23}) {
+      const Rank to((rank + distance) % kRanks);
+      const Rank from((rank + kRanks - distance) % kRanks);
+      const Message got = co_await comm.sendrecv(to, mine, from, Tag(0));
+      CHECK(Concatenation::from(got.payload).in_order().front().from == from);
+    }
+    for (const int bits : {1, 4, 7}) {
+      const Rank peer(rank ^ bits);
+      const Message got = co_await comm.sendrecv(peer, mine, peer, Tag(1));
+      CHECK(Concatenation::from(got.payload).in_order().front().from == peer);
+    }
+  });
+  CHECK(report.ranks.size() == 4);
+  CHECK(report.makespan() == Seconds(7));
+  CHECK(report.ranks.front().total().messages_received == 7);
+}
+
+TEST_CASE("representatives: an asymmetric schedule is an error") {
+  const auto to_next_pair = [](Communicator& comm) -> Task<void> {
+    // Even ranks send up by 2 and odd ones by 6: remainders by 4 match, ranks do not.
+    const int rank = comm.rank().value();
+    const int distance = rank % 2 == 0 ? 2 : 6;
+    const Rank from((rank + 8 - 2) % 8);
+    static_cast<void>(co_await comm.sendrecv(Rank((rank + distance) % 8), Message{}, from, Tag(0)));
+  };
+  CHECK_THROWS_WITH_AS(static_cast<void>(run_few(8, 4, to_next_pair)),
+                       doctest::Contains("not symmetric"), SimulationError);
+  const auto to_first = [](Communicator& comm) -> Task<void> {
+    if (comm.rank().value() == 0) {
+      for (int from = 1; from < comm.size(); ++from) {
+        co_await comm.wait(comm.irecv(Rank(from), Tag(0)));
+      }
+    } else {
+      co_await comm.wait(comm.isend(Rank(0), Tag(0), Message{}));
+    }
+  };
+  CHECK_THROWS_WITH_AS(static_cast<void>(run_few(8, 4, to_first)),
+                       doctest::Contains("not symmetric"), SimulationError);
+}
+
+TEST_CASE("representatives: programs on the second strand meet those of others") {
+  const RunReport report = run_few(8, 2, [](Communicator& comm) -> Task<void> {
+    const auto exchange = [](Communicator& strand) -> Task<Message> {
+      const int rank = strand.rank().value();
+      const Message mine = Concatenation::of(strand.rank(), Message{}).message();
+      co_return co_await strand.sendrecv(Rank((rank + 3) % 8), mine, Rank((rank + 5) % 8), Tag(0));
+    };
+    const Message got = co_await comm.wait(comm.start(exchange));
+    const Rank from = Concatenation::from(got.payload).in_order().front().from;
+    CHECK(from.value() == (comm.rank().value() + 5) % 8);
+  });
+  CHECK(report.makespan() == Seconds(1));
+}
+
+TEST_CASE("representatives: a network without a clock counts the steps of all ranks") {
+  Json json = given("dense_ring", 64, 4);
+  json["network"] = "counting";
+  CHECK(outcome_of(json).steps == 2 * 63);
+}
+
+}  // namespace thinwire::experiment

@@ -1,0 +1,85 @@
+// Few ranks that stand for all against all ranks: every scheme of statistical values. Prints a
+// table; fails where a time is off by more than 2%, or where no ranks stand for others although the scheme is named.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "algorithms/registry.hpp"
+#include "sim/app/experiment/point.hpp"
+#include "sim/app/experiment/run.hpp"
+#include "sim/core/base/errors.hpp"
+
+namespace {
+
+using namespace thinwire;
+
+constexpr double kTolerance = 0.02;
+
+experiment::Outcome run(const std::string& scheme, int ranks, int representatives) {
+  const Json json = {{"scheme", scheme},
+                     {"ranks", ranks},
+                     {"representatives", representatives},
+                     {"input", {{"profile", "bert"}, {"statistical", true}}}};
+  return experiment::Simulation(experiment::point_from(json, "representatives_check")).run();
+}
+
+double percent(double few, double all) { return all == 0 ? 0 : 100 * (few / all - 1); }
+
+/// Prints a row. Returns whether the times are within the tolerance.
+bool compare(const std::string& scheme, int ranks, int representatives) {
+  experiment::Outcome few;
+  try {
+    few = run(scheme, ranks, representatives);
+  } catch (const std::runtime_error& refusal) {
+    const std::string text = refusal.what();
+    fmt::print("| {} | {} | {} | refused | | | |\n", scheme, ranks, representatives);
+    fmt::print(stderr, "{} on {} ranks: {}\n", scheme, ranks, text.substr(0, 200));
+    return false;
+  }
+  const experiment::Outcome all = run(scheme, ranks, 0);
+  const double time = percent(few.time().value(), all.time().value());
+  const double mean = percent(few.mean_time().value(), all.mean_time().value());
+  const double words = percent(few.words_received.mean, all.words_received.mean);
+  const bool good = std::abs(time) <= 100 * kTolerance && std::abs(mean) <= 100 * kTolerance;
+  fmt::print("| {} | {} | {} | {:.6g} | {:+.3f}% | {:+.3f}% | {:+.2f}%{} |\n", scheme, ranks,
+             representatives, all.time().value(), time, mean, words, good ? "" : " OFF");
+  std::fflush(stdout);
+  return good;
+}
+
+}  // namespace
+
+/// Arguments: representatives (default 16), then numbers of ranks (default 64 256 1024), then
+/// schemes (default: all whose ranks end with the same result).
+int main(int argc, char** argv) {
+  const int representatives = argc > 1 ? std::atoi(argv[1]) : 16;
+  std::vector<int> all_ranks;
+  std::vector<std::string> schemes;
+  for (int i = 2; i < argc; ++i) {
+    const int ranks = std::atoi(argv[i]);
+    if (ranks > 0) {
+      all_ranks.push_back(ranks);
+    } else {
+      schemes.emplace_back(argv[i]);
+    }
+  }
+  if (all_ranks.empty()) all_ranks = {64, 256, 1024};
+  const bool named = !schemes.empty();
+  for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
+    if (!named && same_on_all_ranks(scheme.collective_kind)) schemes.push_back(scheme.name);
+  }
+  int bad = 0;
+  fmt::print(
+      "| scheme | P | representatives | seconds, all ranks | error | error of the mean | of the "
+      "words |\n|---|---|---|---|---|---|---|\n");
+  for (const std::string& scheme : schemes) {
+    for (const int ranks : all_ranks) bad += compare(scheme, ranks, representatives) ? 0 : 1;
+  }
+  fmt::print(stderr, "{} of {} cells are off or refused\n", bad, schemes.size() * all_ranks.size());
+  return bad > 0 && named ? 1 : 0;
+}
