@@ -252,7 +252,7 @@ Cost SchemeInfo::cost(const CostInput& in) const {
     result.counted.high.reduced =
         evaluate(or_else(paper.reduced_high, paper.reduced), symbols_of(in, in.most()));
   }
-  if (!(dense && quantised)) at_precision(in, dense, result);
+  if (!(dense && approximate)) at_precision(in, dense, result);
   return result;
 }
 

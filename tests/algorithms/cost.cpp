@@ -95,7 +95,8 @@ bool is_exact(const std::string& name, int ranks, std::int64_t n) {
   if (name == "dense_double_tree" || name.starts_with("dense_auto") || name.starts_with("nccl_")) {
     return ranks == 1;
   }
-  if (name == "dense_nonoverlapping" || name == "powersgd") return std::has_single_bit(static_cast<unsigned>(ranks));
+  if (name == "dense_nonoverlapping" || name == "powersgd")
+    return std::has_single_bit(static_cast<unsigned>(ranks));
   if (name == "alltoall_bruck") return n % ranks == 0;
   if (name == "quantised_alltoall") return n % ranks == 0;
   if (name.rfind("hierarchical_", 0) != 0) return true;

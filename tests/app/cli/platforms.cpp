@@ -380,9 +380,9 @@ TEST_CASE("list names the platforms, and the network that takes them") {
   const Ended table = run_program("list platforms");
   CHECK(table.exit_code == 0);
   for (const char* name :
-       {"alphabeta", "aries_8192", "aries_daint", "dgx_h100", "dgx_h100_nvls", "dragonn_v100", "exdyna_v100",
-        "gb200_nvl72", "fat_tree", "fat_tree_4to1", "fat_tree_8192", "gige_star", "leonardo",
-        "lumi", "mare_nostrum5", "nvlink_ib"}) {
+       {"alphabeta", "aries_8192", "aries_daint", "dgx_h100", "dgx_h100_nvls", "dragonn_v100",
+        "exdyna_v100", "gb200_nvl72", "fat_tree", "fat_tree_4to1", "fat_tree_8192", "gige_star",
+        "leonardo", "lumi", "mare_nostrum5", "nvlink_ib"}) {
     CHECK(contains(table.out, std::string(name) + " "));
     CHECK(contains(table.out, std::string(name) + ".xml"));
   }

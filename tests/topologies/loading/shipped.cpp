@@ -22,11 +22,26 @@ TEST_CASE("a path stays as it is, whether or not there is such a file") {
 TEST_CASE("every shipped platform is found by its name") {
   const std::vector<std::string> names = shipped_platforms();
   CHECK(std::ranges::is_sorted(names));
-  for (const char* name :
-       {"alphabeta", "aries_8192", "aries_daint", "dgx_h100", "dgx_h100_nvls", "dragonn_v100", "exdyna_v100",
-        "fat_tree", "fat_tree_4to1", "fat_tree_8192", "gb200_nvl72", "gige_star", "leonardo",
-        "leonardo_one_port", "lumi", "mare_nostrum5", "mare_nostrum5_one_rail", "nvlink_ib",
-        "testbed_one_switch", "testbed_two_switches"}) {
+  for (const char* name : {"alphabeta",
+                           "aries_8192",
+                           "aries_daint",
+                           "dgx_h100",
+                           "dgx_h100_nvls",
+                           "dragonn_v100",
+                           "exdyna_v100",
+                           "fat_tree",
+                           "fat_tree_4to1",
+                           "fat_tree_8192",
+                           "gb200_nvl72",
+                           "gige_star",
+                           "leonardo",
+                           "leonardo_one_port",
+                           "lumi",
+                           "mare_nostrum5",
+                           "mare_nostrum5_one_rail",
+                           "nvlink_ib",
+                           "testbed_one_switch",
+                           "testbed_two_switches"}) {
     CAPTURE(std::string(name));
     CHECK(std::ranges::find(names, name) != names.end());
   }
