@@ -407,6 +407,7 @@ SchemeInfo omnireduce_scheme() {
                     .latency_high = "2 (P-1) max(1, " + rounds + ")",
                     .reduced_high = "min(n, block k) (P-1)/P"},
           .added = "headers of blocks; first blocks that are zero; uneven aggregators",
+          .own_format = true,
           .options = {{.name = kBlockOption,
                        .fallback = std::int64_t{256},
                        .minimum = 1,

@@ -183,6 +183,7 @@ SchemeInfo powersgd_scheme() {
           .added = "remainders of the pieces; folding in; tensors of a point instead of one matrix",
           .dense = true,
           .approximate = true,
+          .own_format = true,
           .options = {{"rank", std::int64_t{2}, 1, "columns of each factor"},
                       {"warm_start", true, 0,
                        "the right factors are the next query; false: it is drawn each time"}},

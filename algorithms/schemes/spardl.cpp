@@ -227,6 +227,7 @@ SchemeInfo spardl_scheme() {
                 .reduced_high = "k (P-teams)/P + k teams (teams-1)/P"},
       .exact_when = "block_topk selects k, P/teams divides k, teams is a power of two",
       .added = "shares of k that are not equal; blocks that hold less",
+      .own_format = true,
       .options = {{.name = kTeamsOption,
                    .fallback = std::int64_t{1},
                    .minimum = 1,

@@ -13,6 +13,10 @@ namespace thinwire::algorithms {
 
 namespace {
 
+/// The entries of a statistical gradient that stand for its squares, as a multiple of k: as many as
+/// an exact accumulator of a profile holds by default (input.reach).
+constexpr std::int64_t kReach = 8;
+
 class Deft final : public Sparsifier {
  public:
   explicit Deft(const SchemeSetup& setup) : setup_(setup) {
@@ -97,8 +101,9 @@ class Deft final : public Sparsifier {
   }
 
   [[nodiscard]] std::vector<std::int64_t> shares_of(const SparseVector& accumulated) const {
-    const float threshold =
-        accumulated.is_statistical() ? kth_magnitude(accumulated, setup_.carried_k()) : 0.0F;
+    const float threshold = accumulated.is_statistical()
+                                ? kth_magnitude(accumulated, kReach * setup_.carried_k())
+                                : 0.0F;
     std::vector<double> norms;
     std::size_t first = 0;
     for (std::size_t layer = 0; layer < layers(); ++layer) {

@@ -20,7 +20,7 @@
 // Work: the whole gradient is read for the norms, a call a layer; the own layers are sorted, a call
 // each. In the published code the norms precede the broadcast; here they are paid with the selection.
 // Statistical gradients: the square of a layer's norm is taken to be in proportion to its entries
-// among the k largest, and a selection is located in one region, of as many coordinates as its
+// among the 8k largest, and a selection is located in one region, of as many coordinates as its
 // layers have.
 // Memory: a few numbers a layer.
 //

@@ -411,6 +411,16 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
   }
 }
 
+/// Refuses bits of values and indexes that the messages of a scheme would not have.
+void check_precision(const Point& point, const algorithms::SchemeInfo& scheme,
+                     const std::string& origin) {
+  if (!scheme.own_format || point.space.precision == Precision{}) return;
+  throw InputError(fmt::format(
+      "{}: /gradient: the messages of {} have a format of their own; leave out 'value_bits' and "
+      "'index_bits'",
+      origin, scheme.name));
+}
+
 /// Refuses what only an allreduce has a meaning for.
 void check_collective(const Point& point, const algorithms::SchemeInfo& scheme) {
   if (scheme.collective_kind == algorithms::Collective::allreduce) return;
@@ -504,6 +514,7 @@ Point point_from(const Json& given, const std::string& origin) {
   }
   settle_selection(point, json, scheme.dense, density, origin);
   check_representatives(point, scheme, origin);
+  check_precision(point, scheme, origin);
   return point;
 }
 

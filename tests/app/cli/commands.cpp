@@ -463,6 +463,13 @@ TEST_CASE("docs/cost-models.md is what the cost models' code says") {
   CHECK(text_of(std::string(THINWIRE_SOURCE_DIR) + "/docs/cost-models.md") == ended.out);
 }
 
+TEST_CASE("bits of values are refused where messages have a format of their own") {
+  const Ended ended = run_program("run --scheme zen -P 4 -n 1000 --value-bits 16");
+  CHECK(ended.exit_code == 2);
+  CHECK(ended.err.find("zen have a format of their own") != std::string::npos);
+  CHECK(run_program("run --scheme topka -P 4 -n 1000 --value-bits 16").exit_code == 0);
+}
+
 TEST_CASE("list --costs evaluates the papers' tables where it is told") {
   const auto rows = nlohmann::json::parse(
       run_program("list schemes --costs -P 8 -n 1000 -d 0.1 --format json").out);
