@@ -32,12 +32,14 @@ class BlockBatch {
   /// The stream of a block has no further one.
   static constexpr std::uint32_t kEnd = std::numeric_limits<std::uint32_t>::max();
 
+  /// A block that is sent, and the one that its stream has next.
   struct Block {
     std::uint32_t number = 0;
     std::uint32_t next = kEnd;
 
     friend bool operator==(const Block&, const Block&) = default;
   };
+  /// The blocks, and the entries in all of them.
   struct Content {
     BlockSize size = {};
     std::vector<Block> blocks = {};
