@@ -118,8 +118,9 @@ Binned binned(const SparseVector& vector, int bits) {
   const double others = std::max<double>(1, static_cast<double>(entries.size()) - 1);
   double width = kBinnedDeviations * std::sqrt(squares / others) / static_cast<double>(bins);
   if (!(width > 0)) width = 1;
+  const std::size_t middle = bins / 2;
   const auto bin_of = [&](float value) {
-    const double place = std::nearbyint((value - mean) / width + static_cast<double>(bins / 2));
+    const double place = std::nearbyint((value - mean) / width + static_cast<double>(middle));
     return static_cast<std::size_t>(std::clamp(place, 0.0, static_cast<double>(bins - 1)));
   };
   std::vector<double> sums(bins);

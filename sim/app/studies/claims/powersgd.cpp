@@ -83,11 +83,12 @@ void powersgd_saving(Trials& trials, ClaimPage& page) {
   const Json machine = {{"alpha_s", trials.assumed("powersgd.alpha_s")}, {"beta_s_per_word", beta}};
   for (const auto& [name, shapes] :
        {std::pair{"resnet18", resnet18()}, std::pair{"lstm", lstm_of_650()}}) {
+    const std::int64_t components = shapes.components();
     const auto time = [&](const char* scheme) {
       return trials
           .outcome({{"scheme", scheme},
                     {"ranks", kPowerSgdRanks},
-                    {"components", shapes.components()},
+                    {"components", components},
                     {"machine", machine}})
           .time()
           .value();
@@ -98,7 +99,7 @@ void powersgd_saving(Trials& trials, ClaimPage& page) {
             "the allreduces alone: the prices of products and orthogonalisation on its GPUs are "
             "not known")
         .against("the gradient once over the network",
-                 1e3 * beta * static_cast<double>(shapes.components()));
+                 1e3 * beta * static_cast<double>(components));
   }
 }
 

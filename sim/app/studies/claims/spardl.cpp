@@ -71,7 +71,7 @@ void spardl_best(Trials& trials, ClaimPage& page) {
 void spardl_no_fill_in(Trials& trials, ClaimPage& page) {
   for (const int ranks : {8, 14}) {
     const experiment::Row& row = trials.run(spardl_point("spardl", ranks));
-    const double words = static_cast<double>(row.outcome->words_received.max);
+    const auto words = static_cast<double>(row.outcome->words_received.max);
     const double formula = 4.0 * static_cast<double>(row.point.k) * (ranks - 1) / ranks;
     page.order(fmt::format("P = {}: no entry more than k in the result, at any P", ranks),
                row.outcome->result_components <= row.point.k && words <= 1.001 * formula,
