@@ -42,7 +42,8 @@ TEST_CASE("The quick claims hold as far as they follow from formulas or were cal
   std::set<std::string> papers;
   for (const auto& finding : findings) {
     CAPTURE(finding.dump());
-    papers.insert(finding.at("claim").get<std::string>().substr(0, 4));
+    const auto claim = finding.at("claim").get<std::string>();
+    papers.insert(claim.substr(0, claim.find('.')));
     if (finding.at("basis") == "predicted") continue;
     CHECK(finding.at("verdict") == "holds");
     // What tools/calibrate set, it set well.
@@ -50,7 +51,8 @@ TEST_CASE("The quick claims hold as far as they follow from formulas or were cal
       CHECK(finding.at("ratio").get<double>() == doctest::Approx(1).epsilon(0.1));
     }
   }
-  CHECK(papers.size() == 4);
+  for (const char* paper : {"oktopk", "sparcml", "exdyna", "dragonn"})
+    CHECK(papers.contains(paper));
   CHECK(lines_of(text_of(folder.path("c/claims.jsonl"))) == findings);
   CHECK(text_of(folder.path("c/claims.txt")).find("calibrated numbers: ") != std::string::npos);
 }

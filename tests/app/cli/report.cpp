@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
 
 #include "tests/app/cli/program.hpp"
 
@@ -51,7 +53,13 @@ TEST_CASE("report writes a page of results, of claims, and of both") {
   CHECK(ended.err.empty());
   const nlohmann::json data = data_of(text_of(path));
   CHECK(data.at("rows") == 280);
-  CHECK(data.at("claims").size() == 234);
+  std::size_t claims = 0;
+  std::istringstream lines(text_of(results("claims")));
+  for (std::string line; std::getline(lines, line);) {
+    if (nlohmann::json::parse(line).at("kind") != "count") ++claims;
+  }
+  CHECK(claims > 200);
+  CHECK(data.at("claims").size() == claims);
   std::size_t results_in = data.at("troubles").size();
   for (const auto& curve : data.at("curves")) results_in += curve.at("points").size();
   CHECK(results_in == 280);
