@@ -60,7 +60,7 @@ foreach(folder IN ITEMS sim algorithms topologies traces)
 endforeach()
 # What our own tests run schemes with, and the serial sums that they hold them against.
 install(FILES tests/support/gradients.hpp tests/support/networks.hpp tests/support/ranks.hpp
-              tests/support/schemes.hpp tests/support/sparse.hpp
+              tests/support/schemes.hpp tests/support/sparse.hpp tests/support/switches.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/thinwire/tests/support COMPONENT development)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Thinwire)
