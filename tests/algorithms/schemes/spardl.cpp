@@ -55,7 +55,8 @@ double lost(int ranks, std::int64_t number_of_teams, std::int64_t k, const std::
   double most = 0;
   double scale = 0;
   for (int rank = 0; rank < ranks; ++rank) {
-    for (const Entry& entry : test::full_gradient(kSpardlComponents, rank, 1).entries()) {
+    const SparseVector gradient = test::full_gradient(kSpardlComponents, rank, 1);
+    for (const Entry& entry : gradient.entries()) {
       scale = std::max<double>(scale, std::abs(entry.value));
     }
   }
