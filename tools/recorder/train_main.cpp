@@ -185,6 +185,7 @@ TrainingWork work_of(const Scale& scale, const Point& point, const TrainFlags& f
                                                             : algorithms::Feedback::none},
               .batch = flags.batch,
               .tensors = point.tensors,
+              .rows = {},
               .layers = point.tensors}};
 }
 
