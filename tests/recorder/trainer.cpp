@@ -113,7 +113,12 @@ class Serial {
     const test::Expected expected = scheme_->iterate(accumulated, of_scheme);
     for (std::size_t rank = 0; rank < residuals_.size(); ++rank) {
       for (const Entry& entry : expected.contributed[rank]) {
-        residuals_[rank].erase(entry.coordinate);
+        // Values in few bits leave what they lack.
+        if (info_.name == "sparseloco") {
+          residuals_[rank][entry.coordinate] -= entry.value;
+        } else {
+          residuals_[rank].erase(entry.coordinate);
+        }
         velocities_[rank][entry.coordinate] = 0;
       }
     }
@@ -238,6 +243,8 @@ TEST_CASE("Every sparse scheme with error feedback trains as its serial program 
   for (const algorithms::SchemeInfo& info :
        algorithms::schemes_of(algorithms::Collective::allreduce)) {
     if (info.dense) continue;
+    // What comes back to a rank depends on the messages: tests/algorithms/schemes/spardl.cpp.
+    if (info.name == "spardl") continue;
     ++schemes;
     for (const int ranks : {1, 3, 7}) check_against_serial(info.name, ranks, 0);
   }
