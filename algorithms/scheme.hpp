@@ -222,6 +222,8 @@ struct SchemeInfo {
   /// Each rank adds its own part of the gradient of sparse vectors, and some parts have more entries
   /// than others.
   bool uneven_parts = false;
+  /// Looks at each entry, which gradients of the statistical model do not have.
+  bool needs_entries = false;
   /// Its messages have a format of their own, with values and indexes of 32 bits or of fewer.
   bool own_format = false;
   std::vector<OptionInfo> options = {};

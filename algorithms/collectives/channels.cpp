@@ -62,14 +62,14 @@ class Wire {
 
 enum class RingEvent : std::uint8_t { sent, received, delayed };
 
+/// NCCL's buffers have 8 slots: so many receives are posted ahead on a ring.
+constexpr int kSlots = 8;
+
 /// What a rank does on the ring of one channel: exchange after exchange, each of which sends what
-/// the one before has yielded. Receives are posted ahead, as NCCL's buffers have 8 slots.
+/// the one before has yielded. Receives are posted ahead.
 struct RingLane {
-  RingLane(Nodes nodes, int rank, int channel)
-      : ring(nodes, channel),
-        position(ring.position_of(rank)),
-        size(nodes.ranks),
-        tag(tag_of(channel)) {
+  RingLane(const ChannelRing& of_channel, Nodes nodes, int rank, Tag of_ring)
+      : ring(of_channel), position(ring.position_of(rank)), size(nodes.ranks), tag(of_ring) {
     next = Rank(ring.rank_at(modulo(position + 1, size)));
     previous = Rank(ring.rank_at(modulo(position - 1, size)));
   }
@@ -87,8 +87,6 @@ struct RingLane {
   [[nodiscard]] bool sums() const { return step % exchanges() < size - 1; }
   /// Whether what the current exchange receives is a part of the result, once it is summed.
   [[nodiscard]] bool completes() const { return step % exchanges() >= size - 2; }
-
-  static constexpr int kSlots = 8;
 
   ChannelRing ring;
   int position;
@@ -119,8 +117,9 @@ class RingChannels {
         pieces_(channels * loops * comm.size()),
         total_(static_cast<std::size_t>(pieces_)) {}
 
-  void add(Nodes nodes, int channel) {
-    RingLane lane(nodes, comm_.rank().value(), channel);
+  void add(Nodes nodes, int entry) {
+    const auto channel = static_cast<int>(lanes_.size());
+    RingLane lane(ChannelRing(nodes, entry), nodes, comm_.rank().value(), tag_of(channel));
     lane.first_piece = channel * loops_ * comm_.size();
     lanes_.push_back(std::move(lane));
   }
@@ -185,7 +184,7 @@ class RingChannels {
     RingLane& lane = at(number);
     const int exchanges = loops_ * lane.exchanges();
     if (lane.step == exchanges) return;
-    for (; lane.posted < std::min(exchanges, lane.step + RingLane::kSlots); ++lane.posted) {
+    for (; lane.posted < std::min(exchanges, lane.step + kSlots); ++lane.posted) {
       lane.receives.push_back(comm_.irecv(lane.previous, lane.tag));
     }
     if (lane.begins()) moving = piece_of_mine(lane.own_piece());
@@ -219,7 +218,7 @@ class RingChannels {
 };
 
 /// Where an event of a tree belongs to: a tree, and one of the neighbours there.
-enum class TreeEvent : std::uint8_t { sent, received, delayed };
+enum class TreeEvent : std::uint8_t { sent, received, delayed, reduced, copied };
 struct TreePurpose {
   TreeEvent event;
   int lane;
@@ -234,6 +233,11 @@ struct Neighbour {
   std::deque<Message> delayed = {};   ///< that have arrived, and are not received yet
   std::deque<Message> to_send = {};
   bool sending = false;
+};
+
+/// The thread block that handles the chunks of one direction of a tree, one after another.
+struct ThreadBlock {
+  std::deque<Message> chunks = {};  ///< that it has not handled, with the one under way
 };
 
 /// What a rank does in one tree.
@@ -251,19 +255,23 @@ struct TreeLane {
   std::vector<Neighbour> neighbours;  ///< the children, and then the parent
   std::size_t children = 0;
   int first_piece = 0;
-  int up = 0;    ///< chunks sent to the parent
-  int down = 0;  ///< chunks of the result
+  int up = 0;        ///< chunks that are summed
+  int received = 0;  ///< chunks of the result that the parent has sent
+  int down = 0;      ///< chunks of the result that went down
+  ThreadBlock reduces = {};
+  ThreadBlock copies = {};
 };
 
 /// The trees of one rank.
 class TreeChannels {
  public:
-  TreeChannels(Communicator& comm, Wire wire, Message mine, const Reduction& reduction, int chunks,
-               int pieces)
+  TreeChannels(Communicator& comm, Wire wire, Message mine, const Reduction& reduction,
+               Seconds per_word, int chunks, int pieces)
       : comm_(comm),
         wire_(wire),
         mine_(std::move(mine)),
         reduction_(reduction),
+        per_word_(per_word),
         chunks_(chunks),
         pieces_(pieces),
         total_(static_cast<std::size_t>(pieces)) {}
@@ -283,11 +291,15 @@ class TreeChannels {
     while (!flying_.requests().empty()) {
       auto first = co_await comm_.wait_any(flying_.requests());
       const TreePurpose purpose = flying_.take(first.position);
+      if (purpose.event == TreeEvent::reduced || purpose.event == TreeEvent::copied) {
+        end_work(purpose);
+        continue;
+      }
       Neighbour& neighbour = of(purpose.lane, purpose.neighbour);
       switch (purpose.event) {
         case TreeEvent::sent:
           neighbour.sending = false;
-          send(purpose.lane, purpose.neighbour);
+          send_next(purpose.lane, purpose.neighbour);
           continue;
         case TreeEvent::received: {
           post(purpose.lane, purpose.neighbour);
@@ -304,6 +316,9 @@ class TreeChannels {
         case TreeEvent::delayed:
           neighbour.received.push_back(std::move(neighbour.delayed.front()));
           neighbour.delayed.pop_front();
+          break;
+        case TreeEvent::reduced:
+        case TreeEvent::copied:
           break;
       }
       co_await advance(purpose.lane);
@@ -324,7 +339,7 @@ class TreeChannels {
     flying_.add(comm_.irecv(from.rank, at(lane).tag), {TreeEvent::received, lane, neighbour});
   }
   /// Sends the next chunk to a neighbour, if there is one and none is under way.
-  void send(int lane, int neighbour) {
+  void send_next(int lane, int neighbour) {
     Neighbour& to = of(lane, neighbour);
     if (to.sending || to.to_send.empty()) return;
     to.sending = true;
@@ -332,13 +347,49 @@ class TreeChannels {
                 {TreeEvent::sent, lane, neighbour});
     to.to_send.pop_front();
   }
+  void send(int lane, int neighbour, Message chunk) {
+    of(lane, neighbour).to_send.push_back(std::move(chunk));
+    send_next(lane, neighbour);
+  }
+  /// Has a thread block handle a chunk: to the parent if it reduces, else to the children.
+  void begin_work(TreePurpose purpose, Message chunk) {
+    if (per_word_ == Seconds(0)) {
+      forward(purpose, std::move(chunk));
+      return;
+    }
+    ThreadBlock& block = block_of(purpose);
+    block.chunks.push_back(std::move(chunk));
+    if (block.chunks.size() == 1) handle_next(purpose);
+  }
+  void end_work(TreePurpose purpose) {
+    ThreadBlock& block = block_of(purpose);
+    Message chunk = std::move(block.chunks.front());
+    block.chunks.pop_front();
+    if (!block.chunks.empty()) handle_next(purpose);
+    forward(purpose, std::move(chunk));
+  }
+  void handle_next(TreePurpose purpose) {
+    const auto words = static_cast<double>(block_of(purpose).chunks.front().words.value());
+    flying_.add(comm_.start_work(per_word_ * words), purpose);
+  }
+  [[nodiscard]] ThreadBlock& block_of(TreePurpose purpose) {
+    TreeLane& tree = at(purpose.lane);
+    return purpose.event == TreeEvent::reduced ? tree.reduces : tree.copies;
+  }
+  void forward(TreePurpose purpose, Message chunk) {
+    const TreeLane& tree = at(purpose.lane);
+    if (purpose.event == TreeEvent::copied) {
+      send_down(purpose.lane, chunk);
+    } else if (tree.is_root()) {
+      begin_work({TreeEvent::copied, purpose.lane, 0}, std::move(chunk));
+    } else {
+      send(purpose.lane, static_cast<int>(tree.children), std::move(chunk));
+    }
+  }
   void send_down(int lane, const Message& sum) {
     TreeLane& tree = at(lane);
     total_[static_cast<std::size_t>(tree.first_piece + tree.down++)] = sum;
-    for (std::size_t child = 0; child < tree.children; ++child) {
-      tree.neighbours[child].to_send.push_back(sum);
-      send(lane, static_cast<int>(child));
-    }
+    for (int child = 0; child < static_cast<int>(tree.children); ++child) send(lane, child, sum);
   }
 
   /// Does what can be done with the chunks that are there.
@@ -358,19 +409,14 @@ class TreeChannels {
         co_await comm_.compute(summed.work);
         partial = std::move(summed.message);
       }
-      if (tree.is_root()) {
-        send_down(lane, partial);
-      } else {
-        tree.neighbours.back().to_send.push_back(std::move(partial));
-        send(lane, static_cast<int>(tree.children));
-      }
+      begin_work({TreeEvent::reduced, lane, 0}, std::move(partial));
     }
     while (!tree.is_root() && has_chunk(tree.neighbours.back())) {
       Message sum = std::move(tree.neighbours.back().received.front());
       tree.neighbours.back().received.pop_front();
-      const int piece = tree.first_piece + tree.down;
+      const int piece = tree.first_piece + tree.received++;
       sum.words = reduction_.cut(mine_, {piece, piece + 1}, pieces_).words;
-      send_down(lane, sum);
+      begin_work({TreeEvent::copied, lane, 0}, std::move(sum));
     }
   }
 
@@ -378,6 +424,7 @@ class TreeChannels {
   Wire wire_;
   Message mine_;
   const Reduction& reduction_;
+  Seconds per_word_;  ///< of a thread block
   int chunks_;
   int pieces_;
   std::vector<Message> total_;
@@ -387,11 +434,15 @@ class TreeChannels {
 
 }  // namespace
 
+int entry_of(int channel, int channels, Nodes nodes) {
+  return channels < nodes.size ? channel * nodes.size / channels : channel % nodes.size;
+}
+
 int ChannelRing::position_of(int rank) const {
   const int node = nodes_.node_of(rank);
   const int size = nodes_.size_of(node);
   const int place = rank - nodes_.first_of(node);
-  const int inside = node % 2 == 0 ? place - channel_ : channel_ - 1 - place;
+  const int inside = node % 2 == 0 ? place - entry_ : entry_ - 1 - place;
   return nodes_.first_of(node) + modulo(inside, size);
 }
 
@@ -399,20 +450,18 @@ int ChannelRing::rank_at(int position) const {
   const int node = nodes_.node_of(position);
   const int size = nodes_.size_of(node);
   const int inside = position - nodes_.first_of(node);
-  const int place = node % 2 == 0 ? channel_ + inside : channel_ - 1 - inside;
+  const int place = node % 2 == 0 ? entry_ + inside : entry_ - 1 - inside;
   return nodes_.first_of(node) + modulo(place, size);
 }
 
-ChannelTreePlace place_in_channel_tree(Nodes nodes, int rank, int channel, int tree) {
+ChannelTreePlace place_in_channel_tree(Nodes nodes, int rank, int entry, int tree) {
   const int node = nodes.node_of(rank);
   const int size = nodes.size_of(node);
   const auto head_of = [&](int other) {
-    return nodes.first_of(other) + channel % nodes.size_of(other);
+    return nodes.first_of(other) + entry % nodes.size_of(other);
   };
-  const auto in_chain = [&](int link) {
-    return nodes.first_of(node) + modulo(channel + link, size);
-  };
-  const int link = modulo(rank - nodes.first_of(node) - channel, size);
+  const auto in_chain = [&](int link) { return nodes.first_of(node) + modulo(entry + link, size); };
+  const int link = modulo(rank - nodes.first_of(node) - entry, size);
   const TreePlace among = place_in_tree(Rank(node), nodes.count, tree);
   ChannelTreePlace place{.level = among.level + link};
   if (link > 0) {
@@ -449,19 +498,22 @@ Task<Message> allreduce_channel_rings(Communicator& comm, Nodes nodes, Message m
   if (comm.size() == 1) co_return mine;
   RingChannels rings(comm, Wire(nodes, comm.rank().value(), format), std::move(mine), reduction,
                      channels, loops);
-  for (int channel = 0; channel < channels; ++channel) rings.add(nodes, channel);
+  for (int channel = 0; channel < channels; ++channel) {
+    rings.add(nodes, entry_of(channel, channels, nodes));
+  }
   co_return co_await rings.run();
 }
 
 Task<Message> allreduce_channel_trees(Communicator& comm, Nodes nodes, Message mine,
                                       const Reduction& reduction, int channels, int chunks,
-                                      LineFormat format) {
+                                      LineFormat format, Seconds per_word) {
   if (comm.size() == 1) co_return mine;
   const int rank = comm.rank().value();
-  TreeChannels trees(comm, Wire(nodes, rank, format), std::move(mine), reduction, chunks,
+  TreeChannels trees(comm, Wire(nodes, rank, format), std::move(mine), reduction, per_word, chunks,
                      2 * channels * chunks);
   for (int channel = 0; channel < channels; ++channel) {
-    for (const int tree : {0, 1}) trees.add(place_in_channel_tree(nodes, rank, channel, tree));
+    const int entry = entry_of(channel, channels, nodes);
+    for (const int tree : {0, 1}) trees.add(place_in_channel_tree(nodes, rank, entry, tree));
   }
   co_return co_await trees.run();
 }

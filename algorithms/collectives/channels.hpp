@@ -33,14 +33,18 @@ struct LineFormat {
   }
 };
 
+/// The rank of a node at which a channel enters it. Fewer channels than ranks are spread over the
+/// node, so that ranks that share a NIC do not have two of them while other NICs have none.
+[[nodiscard]] int entry_of(int channel, int channels, Nodes nodes);
+
 /// The ring of a channel goes through the nodes in order. On nodes with even numbers it enters at
-/// rank `channel` of the node (modulo its ranks), and visits the ranks in ascending order; on the
+/// rank `entry` of the node (modulo its ranks), and visits the ranks in ascending order; on the
 /// others it enters at the rank before, which is the one where it left the node before, and visits
 /// them in descending order. It thus leaves every node on the rail on which it enters the next one
 /// (NCCL's alternating rings: connect.cc, "Alternate rings to avoid crossing rails").
 class ChannelRing {
  public:
-  ChannelRing(Nodes nodes, int channel) : nodes_(nodes), channel_(channel) {}
+  ChannelRing(Nodes nodes, int entry) : nodes_(nodes), entry_(entry) {}
 
   /// The position of a rank on the ring, from 0, and its inverse. The ring begins at the rank where
   /// it enters node 0.
@@ -49,18 +53,18 @@ class ChannelRing {
 
  private:
   Nodes nodes_;
-  int channel_;
+  int entry_;
 };
 
 /// The place of a rank in one of the two trees of a channel. The heads of the nodes, the ranks
-/// `channel` (modulo the ranks of the node), are the places of a tree of double_tree.hpp; the other
+/// `entry` (modulo the ranks of the node), are the places of a tree of double_tree.hpp; the other
 /// ranks of a node are a chain below its head.
 struct ChannelTreePlace {
   int level = 0;  ///< number of edges to the root
   std::optional<int> parent = {};
   std::vector<int> children = {};
 };
-[[nodiscard]] ChannelTreePlace place_in_channel_tree(Nodes nodes, int rank, int channel, int tree);
+[[nodiscard]] ChannelTreePlace place_in_channel_tree(Nodes nodes, int rank, int entry, int tree);
 
 /// The number of edges from the root to the deepest leaf of a channel's trees.
 [[nodiscard]] int channel_tree_depth(Nodes nodes);
@@ -75,7 +79,8 @@ struct ChannelTreePlace {
                               std::int64_t chunk_words);
 
 /// A reduce-scatter and an allgather around the ring of each channel, `loops` times. A rank posts up
-/// to 8 receives ahead in each channel, so that the delays of the protocol overlap.
+/// to 8 receives ahead in each channel (the slots of NCCL's buffers), so that the delays of the
+/// protocol overlap.
 /// Cost with C channels and L loops: L C 2 (P-1) messages of L/(C L P) words per rank; on the α-β
 /// machine, where all channels of a rank share its port, L C 2 (P-1) α + 2 n (P-1)/P β at least.
 /// Memory: references to C L P pieces per rank; the sums are shared.
@@ -85,10 +90,12 @@ struct ChannelTreePlace {
 
 /// In each of the two trees of each channel, a half of the channel's share is summed towards the
 /// root, and the sum is sent back down, chunk by chunk. A rank has one message under way to each
-/// neighbour in each tree.
+/// neighbour in each tree. In each tree, one thread block sums and
+/// another one hands down, and each takes `per_word` for a word of a chunk, one chunk after another.
 /// Memory: references to 2 C times `chunks` pieces per rank; the sums are shared.
 [[nodiscard]] Task<Message> allreduce_channel_trees(Communicator& comm, Nodes nodes, Message mine,
                                                     const Reduction& reduction, int channels,
-                                                    int chunks, LineFormat format);
+                                                    int chunks, LineFormat format,
+                                                    Seconds per_word = {});
 
 }  // namespace thinwire::algorithms

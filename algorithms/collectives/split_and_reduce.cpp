@@ -86,14 +86,16 @@ class SplitAndReduce final : public Exchange {
 
 }  // namespace
 
-Boundaries equal_regions(const SchemeSetup& setup) {
+Boundaries equal_regions(const SchemeSetup& setup) { return equal_regions(setup, setup.ranks); }
+
+Boundaries equal_regions(const SchemeSetup& setup, int regions) {
   const auto bits = [](std::int64_t number) { return static_cast<std::uint64_t>(number); };
-  const Fingerprint what{bits(setup.ranks), bits(setup.space.components)};
+  const Fingerprint what{bits(regions), bits(setup.space.components)};
   const Message shared = setup.shared->once("equal regions", what, {}, [&] {
     const GradientSpace& space = setup.space;
     std::vector<std::int64_t> cuts;
-    for (int i = 0; i <= setup.ranks; ++i) {
-      cuts.push_back(space.coordinate(part_begin(space.components, setup.ranks, i)));
+    for (int i = 0; i <= regions; ++i) {
+      cuts.push_back(space.coordinate(part_begin(space.components, regions, i)));
     }
     return Boundaries(std::move(cuts)).message();
   });

@@ -9,11 +9,12 @@
 
 namespace thinwire::algorithms {
 
-/// The P + 1 coordinates at which the P regions begin and end.
+/// The coordinates at which regions begin and end, one more than there are regions.
 using Boundaries = Numbers;
 
-/// The boundaries of regions with equal numbers of components.
+/// The boundaries of P regions, or of another number, with equal numbers of components.
 [[nodiscard]] Boundaries equal_regions(const SchemeSetup& setup);
+[[nodiscard]] Boundaries equal_regions(const SchemeSetup& setup, int regions);
 
 /// How the parts of the regions are sent.
 struct SplitStyle {

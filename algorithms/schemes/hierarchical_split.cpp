@@ -5,11 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/collectives/allgather.hpp"
 #include "algorithms/collectives/gathered.hpp"
-#include "algorithms/collectives/hierarchical.hpp"
-#include "algorithms/collectives/split_and_reduce.hpp"
-#include "sim/core/kernel/group.hpp"
+#include "algorithms/collectives/over_rails.hpp"
 
 namespace thinwire::algorithms {
 
@@ -18,7 +15,7 @@ namespace {
 class HierarchicalSplit final : public SparseCollective {
  public:
   explicit HierarchicalSplit(const SchemeSetup& setup)
-      : setup_(setup), nodes_(nodes_of(setup.options, setup.ranks, setup.node)) {}
+      : setup_(setup), regions_(nodes_of(setup.options, setup.ranks, setup.node)) {}
 
   Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
                           int iteration) override {
@@ -26,59 +23,33 @@ class HierarchicalSplit final : public SparseCollective {
         co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
     const SparseVector& selected = selection.selected;
     accumulated = {};
-    const int node = nodes_.node_of(comm.rank().value());
-    Group inside(comm,
-                 {.first = nodes_.first_of(node), .count = nodes_.size_of(node), .stride = 1});
-    const int own = inside.rank().value();
-    SparseVector part;
-    {
-      const auto phase = comm.phase("split_in_node");
-      const ComponentRange all{.first = 0, .last = setup_.space.components};
-      const Boundaries regions = regions_of(all, nodes_.rails(), inside.size());
-      Task<SparseVector> task = split_and_reduce(inside, selected, regions, setup_, {});
-      part = co_await std::move(task);
-    }
-    if (own < nodes_.rails()) {
-      Task<SparseVector> task = along_rail(comm, own, std::move(part));
-      part = co_await std::move(task);
-    }
-    const auto phase = comm.phase("allgather_in_node");
-    const Concatenation gathered = co_await allgather(inside, part.message(setup_.space));
+    Task<SparseVector> task = split_over_rails(comm, regions_, selected, boundaries(), setup_, {});
+    const SparseVector part = co_await std::move(task);
+    const Concatenation gathered = co_await allgather_over_rails(comm, regions_, part, setup_);
     co_return Reduced{.sum = concatenation_of_gathered(gathered, *setup_.shared),
                       .contributed = selected};
   }
 
  private:
-  /// The sum of a region over the nodes.
-  Task<SparseVector> along_rail(Communicator& comm, int own, SparseVector part) {
-    Group rail(comm, {.first = own, .count = nodes_.count, .stride = nodes_.size});
+  /// Equal parts for the rails, and equal regions of each.
+  [[nodiscard]] Boundaries boundaries() const {
+    const int rails = regions_.nodes().rails();
+    const int nodes = regions_.nodes().count;
     const std::int64_t n = setup_.space.components;
-    const ComponentRange range{.first = part_begin(n, nodes_.rails(), own),
-                               .last = part_begin(n, nodes_.rails(), own + 1)};
-    {
-      const auto phase = comm.phase("split_along_rails");
-      const Boundaries regions = regions_of(range, nodes_.count, nodes_.count);
-      Task<SparseVector> task = split_and_reduce(rail, std::move(part), regions, setup_, {});
-      part = co_await std::move(task);
-    }
-    const auto phase = comm.phase("allgather_along_rails");
-    const Concatenation gathered = co_await allgather(rail, part.message(setup_.space));
-    co_return concatenation_of_gathered(gathered, *setup_.shared);
-  }
-
-  /// The boundaries of `count` equal regions of a range, for `ranks` ranks; those of further ranks
-  /// are empty.
-  [[nodiscard]] Boundaries regions_of(ComponentRange range, int count, int ranks) const {
     std::vector<std::int64_t> cuts;
-    for (int i = 0; i <= ranks; ++i) {
-      const std::int64_t begin = part_begin(range.length(), count, std::min(i, count));
-      cuts.push_back(setup_.space.coordinate(range.first + begin));
+    for (int rail = 0; rail < rails; ++rail) {
+      const std::int64_t first = part_begin(n, rails, rail);
+      const std::int64_t length = part_begin(n, rails, rail + 1) - first;
+      for (int node = 0; node < nodes; ++node) {
+        cuts.push_back(setup_.space.coordinate(first + part_begin(length, nodes, node)));
+      }
     }
+    cuts.push_back(setup_.space.coordinates());
     return Boundaries(std::move(cuts));
   }
 
   const SchemeSetup& setup_;
-  Nodes nodes_;
+  RailRegions regions_;
 };
 
 Cost hierarchical_split_cost(const CostInput& in) {

@@ -10,8 +10,8 @@
 // training with NCCL 2.4" (2019).
 //
 // Schedule: algorithms/collectives/channels.hpp. The gradient is cut into one share per channel.
-// Channel c enters a node at its rank c, so with as many channels as ranks of a node (the default)
-// every NIC carries one channel. Short gradients take fewer: each has to have 32 KiB with Simple, 4 KiB
+// Channels enter a node at different ranks, spread over it, so with as many channels as ranks of a node
+// (the default), or as NICs, every NIC carries one channel. Short gradients take fewer: each has to have 32 KiB with Simple, 4 KiB
 // with the others, and P times that with LL in the ring (enqueue.cc: 512 threads, and the bytes that
 // each of them must have). NCCL searches the ways of its rings inside the nodes for the links
 // that it finds; here they visit the ranks in order, as is right behind an NVSwitch.
@@ -25,6 +25,10 @@
 // 3.5 (tree), Simple 2.93 and 6.9. The table's latency of Simple in a tree contains the transfer of a
 // chunk, so that of the ring is taken. The latency of LL is the network's. The tuner's base latencies
 // (launch of the kernel) are not part of the simulated time: machine.call_s is.
+//
+// A thread block of the GPU can be what limits a tree: NCCL's tuner has a bandwidth for each channel
+// (perChMaxTreeBws of NCCL 2.18 and later). Option `channel_bandwidth` of nccl_tree takes it; the thread
+// blocks that sum and those that hand down then take 4 bytes / (channel_bandwidth / 4) for a word.
 //
 // Cost, with C channels, L loops, and f = 2, 16/15 or 1 words on the wire per word of data:
 //   nccl_ring  L C 2 (P-1) messages and 2n (P-1)/P f words per rank. On the α-β machine, where all

@@ -11,6 +11,7 @@
 #include "algorithms/collectives/allreduce.hpp"
 #include "algorithms/collectives/gathered.hpp"
 #include "algorithms/collectives/hierarchical.hpp"
+#include "algorithms/collectives/over_rails.hpp"
 #include "algorithms/collectives/split_and_reduce.hpp"
 #include "algorithms/collectives/tags.hpp"
 #include "algorithms/sparsifiers/threshold_reuse.hpp"
@@ -19,30 +20,30 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// The P ends of regions that hold equal parts of the selection; equal regions if it is empty. An
+/// The ends of regions that hold equal parts of the selection; equal regions if it is empty. An
 /// end between two entries is interpolated between their coordinates, so that regions of few
 /// entries are balanced once the ranks' ends are averaged.
-Numbers local_ends(const SparseVector& selected, int ranks, const GradientSpace& space) {
+Numbers local_ends(const SparseVector& selected, int regions, const GradientSpace& space) {
   const auto size = static_cast<double>(selected.size());
   std::vector<std::int64_t> ends;
   if (selected.size() == 0) {
-    for (int i = 1; i <= ranks; ++i) {
-      ends.push_back(space.coordinate(part_begin(space.components, ranks, i)));
+    for (int i = 1; i <= regions; ++i) {
+      ends.push_back(space.coordinate(part_begin(space.components, regions, i)));
     }
     return Numbers(std::move(ends));
   }
   // The entries on both sides of each end, as far as they exist.
   std::vector<std::size_t> positions;
-  for (int i = 1; i <= ranks; ++i) {
-    const auto below = static_cast<std::size_t>(size * i / ranks);
+  for (int i = 1; i <= regions; ++i) {
+    const auto below = static_cast<std::size_t>(size * i / regions);
     for (const std::size_t position : {below, below + 1}) {
       if (position < selected.size()) positions.push_back(position);
     }
   }
   const std::vector<std::int64_t> coordinates = selected.coordinates_at(positions);
   auto next = coordinates.begin();
-  for (int i = 1; i <= ranks; ++i) {
-    const double position = size * i / ranks;
+  for (int i = 1; i <= regions; ++i) {
+    const double position = size * i / regions;
     const auto below = static_cast<std::size_t>(position);
     const std::int64_t low = below < selected.size() ? *next++ : space.coordinates();
     const std::int64_t high = below + 1 < selected.size() ? *next++ : space.coordinates();
@@ -52,15 +53,15 @@ Numbers local_ends(const SparseVector& selected, int ranks, const GradientSpace&
   return Numbers(std::move(ends));
 }
 
-/// The same as in the published code: end i is the coordinate of selection i * floor(nnz / P), so
-/// all ends except the last coincide if fewer than P are selected.
-Numbers published_ends(const SparseVector& selected, int ranks, const GradientSpace& space) {
-  const std::size_t share = selected.size() / static_cast<std::size_t>(ranks);
+/// The same as in the published code: end i is the coordinate of selection i * floor(nnz / regions),
+/// so all ends except the last coincide if fewer are selected.
+Numbers published_ends(const SparseVector& selected, int regions, const GradientSpace& space) {
+  const std::size_t share = selected.size() / static_cast<std::size_t>(regions);
   std::vector<std::size_t> positions;
-  for (int i = 1; i < ranks; ++i) positions.push_back(static_cast<std::size_t>(i) * share);
+  for (int i = 1; i < regions; ++i) positions.push_back(static_cast<std::size_t>(i) * share);
   if (selected.size() == 0) positions.clear();
   std::vector<std::int64_t> ends = selected.coordinates_at(positions);
-  ends.resize(static_cast<std::size_t>(ranks - 1), 0);
+  ends.resize(static_cast<std::size_t>(regions - 1), 0);
   ends.push_back(space.coordinates());
   return Numbers(std::move(ends));
 }
@@ -91,13 +92,15 @@ Seconds intersecting(const SparseVector& selected, const SparseVector& result,
          setup.prices.compare.of(components_in(selected, setup));
 }
 
+/// All of Algorithm 1. With nodes of one rank it is oktopk.
 class OkTopk final : public SparseCollective {
  public:
-  explicit OkTopk(const SchemeSetup& setup)
+  OkTopk(const SchemeSetup& setup, Nodes nodes)
       : setup_(setup),
+        regions_(nodes),
         numbers_(*setup.shared),
         global_(setup.options.integer("tau_prime")),
-        boundaries_(equal_regions(setup)) {}
+        boundaries_(equal_regions(setup, regions_.count())) {}
 
   Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
                           int iteration) override {
@@ -110,6 +113,7 @@ class OkTopk final : public SparseCollective {
     co_return Reduced{.sum = result, .contributed = intersect(selected, result)};
   }
 
+ private:
   /// The global top-k of the sum of the ranks' selections.
   Task<SparseVector> global_topk(Communicator& comm, SparseVector selected, int iteration) {
     if (repartitions(iteration)) co_await repartition(comm, selected);
@@ -128,7 +132,6 @@ class OkTopk final : public SparseCollective {
     co_return co_await balance_and_allgather(comm, global_.select(reduced));
   }
 
- private:
   /// The cost of comparing with the global threshold, and of storing what passes.
   [[nodiscard]] Seconds selecting(const SparseVector& values) const {
     const std::int64_t components = components_in(values, setup_);
@@ -143,9 +146,10 @@ class OkTopk final : public SparseCollective {
   Task<void> repartition(Communicator& comm, const SparseVector& selected) {
     const auto phase = comm.phase("repartition");
     const Numbers own = setup_.options.flag("published")
-                            ? published_ends(selected, setup_.ranks, setup_.space)
-                            : local_ends(selected, setup_.ranks, setup_.space);
-    co_await work(comm, setup_.prices.sample.of(setup_.ranks));  // reads entries at P positions
+                            ? published_ends(selected, regions_.count(), setup_.space)
+                            : local_ends(selected, regions_.count(), setup_.space);
+    // Entries are read at as many positions.
+    co_await work(comm, setup_.prices.sample.of(regions_.count()));
     const Message ends = own.message();
     const Message sums = co_await allreduce_recursive_doubling(comm, ends, numbers_);
     const std::array inputs{sums};
@@ -164,7 +168,8 @@ class OkTopk final : public SparseCollective {
                               .sliding = !published && setup_.options.flag("sliding"),
                               .counts_itself = published};
     const SplitStyle style{.order = order, .counts_first = published};
-    Task<SparseVector> task = split_and_reduce(comm, selected, boundaries_, setup_, style);
+    Task<SparseVector> task =
+        split_over_rails(comm, regions_, selected, boundaries_, setup_, style);
     co_return co_await std::move(task);
   }
 
@@ -179,7 +184,7 @@ class OkTopk final : public SparseCollective {
   /// Returns all reduced regions.
   Task<SparseVector> set_global_threshold(Communicator& comm, const SparseVector& reduced) {
     const auto phase = comm.phase("global_threshold");
-    const Concatenation all = co_await allgather(comm, reduced.message(setup_.space));
+    const Concatenation all = co_await allgather_over_rails(comm, regions_, reduced, setup_);
     const auto gathered = std::llround(static_cast<double>(all.message().words.value()) /
                                        setup_.space.precision.entry());
     {
@@ -202,7 +207,7 @@ class OkTopk final : public SparseCollective {
     nudge(sizes.total());
     if (must_balance(sizes)) mine = co_await balance(comm, std::move(mine), sizes);
     const auto phase = comm.phase("allgatherv");
-    const Concatenation all = co_await allgather(comm, mine.message(setup_.space));
+    const Concatenation all = co_await allgather_over_rails(comm, regions_, mine, setup_);
     co_return concatenation_of_gathered(all, *setup_.shared);
   }
 
@@ -223,199 +228,166 @@ class OkTopk final : public SparseCollective {
 
   [[nodiscard]] bool must_balance(const Numbers& sizes) const {
     const std::int64_t largest = std::ranges::max(sizes.all());
-    const double mean = static_cast<double>(sizes.total()) / setup_.ranks;
+    const double mean = static_cast<double>(sizes.total()) / regions_.count();
     return setup_.options.flag("balancing") &&
            static_cast<double>(largest) > setup_.options.number("trigger") * mean;
   }
 
-  /// Moves entries so that rank i holds part i of all of them in the order of the ranks. All ranks
-  /// know all sizes, so no requests are needed.
+  /// Moves entries so that the owner of region i holds part i of all of them in the order of the
+  /// regions. All ranks know all sizes, so no requests are needed.
   Task<SparseVector> balance(Communicator& comm, SparseVector mine, Numbers sizes) {
+    const std::optional<int> region = regions_.region_of(comm.rank());
+    if (!region) co_return mine;
     const auto phase = comm.phase("balance");
-    const int rank = comm.rank().value();
+    const int own = *region;
     const std::int64_t total = sizes.total();
-    const auto target = [&](int r) { return part_begin(total, setup_.ranks, r); };
-    const auto until = sizes.all().begin() + rank;
-    const std::int64_t first = std::accumulate(sizes.all().begin(), until, std::int64_t{0});
-    const std::int64_t last = first + sizes[static_cast<std::size_t>(rank)];
+    const auto target = [&](int r) { return part_begin(total, regions_.count(), r); };
+    const auto size_of = [&](int r) {
+      return sizes[static_cast<std::size_t>(regions_.owner(r).value())];
+    };
 
-    std::vector<Rank> sources;
+    std::vector<int> sources;
     std::vector<Request> requests;
+    std::int64_t first = 0;  // of the own entries, among all
     std::int64_t begin = 0;
-    for (int from = 0; from < setup_.ranks; ++from) {
-      const std::int64_t end = begin + sizes[static_cast<std::size_t>(from)];
-      if (std::max(begin, target(rank)) < std::min(end, target(rank + 1))) {
-        sources.emplace_back(from);
-        if (from != rank) requests.push_back(comm.irecv(Rank(from), kBalanceTag));
+    for (int from = 0; from < regions_.count(); ++from) {
+      const std::int64_t end = begin + size_of(from);
+      if (from == own) first = begin;
+      if (std::max(begin, target(own)) < std::min(end, target(own + 1))) {
+        sources.push_back(from);
+        if (from != own) requests.push_back(comm.irecv(regions_.owner(from), kBalanceTag));
       }
       begin = end;
     }
+    const std::int64_t last = first + size_of(own);
     SparseVector kept;
-    for (int step = 0; step < setup_.ranks; ++step) {
-      const int to = (rank + step) % setup_.ranks;
+    for (int step = 0; step < regions_.count(); ++step) {
+      const int to = (own + step) % regions_.count();
       const std::int64_t low = std::max(first, target(to));
       const std::int64_t high = std::min(last, target(to + 1));
       if (low >= high) continue;
       const SparseVector part =
           mine.slice(static_cast<std::size_t>(low - first), static_cast<std::size_t>(high - first));
-      if (to == rank) {
+      if (to == own) {
         kept = part;
       } else {
-        requests.push_back(comm.isend(Rank(to), kBalanceTag, part.message(setup_.space)));
+        requests.push_back(comm.isend(regions_.owner(to), kBalanceTag, part.message(setup_.space)));
       }
     }
     const std::vector<Message> received = co_await comm.wait_all(requests);
     std::vector<SparseVector> parts;
     std::size_t next = 0;
-    for (const Rank from : sources) {
-      parts.push_back(from.value() == rank ? kept : SparseVector::from(received[next++].payload));
+    for (const int from : sources) {
+      parts.push_back(from == own ? kept : SparseVector::from(received[next++].payload));
     }
     co_return concatenate(parts);
   }
 
   const SchemeSetup& setup_;
+  RailRegions regions_;
   NumbersReduction numbers_;
   ReusedThreshold global_;
   Boundaries boundaries_;
 };
 
-/// The selections are added inside each node, and the leaders find the global top-k of the sums, so
-/// the result is that of oktopk.
-class HierarchicalOkTopk final : public SparseCollective {
- public:
-  explicit HierarchicalOkTopk(const SchemeSetup& setup)
-      : nodes_(nodes_of(setup.options, setup.ranks, setup.node)),
-        leaders_setup_(setup),
-        reduction_(*setup.shared, setup.gamma, setup.space, {.delta = kNeverDense}) {
-    leaders_setup_.ranks = nodes_.count;
-    among_leaders_.emplace(leaders_setup_);
-  }
-
-  Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
-                          int iteration) override {
-    const Selection selection =
-        co_await select_and_pay(comm, leaders_setup_, sparsifier, accumulated, iteration);
-    const SparseVector& selected = selection.selected;
-    accumulated = {};
-    const AmongLeaders topk = [this, iteration](Communicator& leaders, Message sum) {
-      return topk_of(leaders, SparseVector::from(sum.payload), iteration);
-    };
-    const Message mine = selected.message(leaders_setup_.space);
-    const Message total =
-        co_await allreduce_hierarchical(comm, nodes_.size, mine, reduction_, topk);
-    const SparseVector result = SparseVector::from(total.payload);
-    co_await work(comm, intersecting(selected, result, leaders_setup_));
-    co_return Reduced{.sum = result, .contributed = intersect(selected, result)};
-  }
-
- private:
-  Task<Message> topk_of(Communicator& leaders, SparseVector sum, int iteration) {
-    const SparseVector result = co_await among_leaders_->global_topk(leaders, sum, iteration);
-    co_return result.message(leaders_setup_.space);
-  }
-
-  Nodes nodes_;
-  SchemeSetup leaders_setup_;  // the setup that the leaders' oktopk refers to
-  GradientReduction reduction_;
-  std::optional<OkTopk> among_leaders_;
-};
-
-Cost oktopk_cost(const CostInput& in) {
+Cost oktopk_cost(const CostInput& in, const Nodes& nodes) {
+  if (in.ranks == 1) return {};
   const Options& options = *in.options;
   const double p = in.ranks;
+  const double g = nodes.size;
+  const double m = nodes.count;
+  const double rails = nodes.rails();
+  const double regions = rails * m;
+  const bool alike = nodes.rails() == nodes.size;
   const double k = in.most();
-  const double steps = ceil_log2(in.ranks);
-  // Words of entries; `least` and `share` are those of the even parts.
+  const double steps = ceil_log2(nodes.size) + ceil_log2(nodes.count);
+  // Words of entries; `least` and `share` are those of the even parts. Where the last node is
+  // smaller, there are ranks that hold no region, and receive all of the result.
   const double entry = in.entry();
-  const double share = k * (p - 1) / p;
-  const double least = in.least() * (p - 1) / p;
+  const double share = alike ? k * (p - 1) / p : k + k * (m - 1) / regions;
+  const double least = alike ? in.least() * (p - 1) / p : 0;
   const bool published = options.flag("published");
-  const double split_messages = published ? 3 * (p - 1) : p - 1;
+  const double exchanges = g - 1 + m - 1;
 
   // Upper ends, phase by phase; a variant without an optimisation has a higher one.
-  Terms split{split_messages, entry * share, 0};
-  if (!options.flag("balanced_split")) split.words = entry * k * (p - 1);
+  Terms in_node{g - 1, entry * k * (g - 1) / rails, 0};
+  Terms along_rail{m - 1, entry * k * g / rails * (m - 1) / m, 0};
+  if (!options.flag("balanced_split")) {
+    in_node.words = entry * k * (g - 1);
+    along_rail.words = entry * k * g * (m - 1);
+  }
+  if (published) {
+    in_node.messages *= 3;
+    along_rail.messages *= 3;
+  }
+  const Terms split = in_node + along_rail;
   // Without rotation the ranks may receive one after another.
-  const Terms split_high =
-      options.flag("rotation") ? split : Terms{p * split.messages, p * split.words, 0};
+  const Terms split_high = options.flag("rotation") ? split : g * in_node + m * along_rail;
   const bool balancing = options.flag("balancing") && options.number("trigger") <= 4;
-  const Terms gather_high =
-      balancing ? Terms{p - 1 + steps, 2 * entry * share, 0} : Terms{steps, entry * k * steps, 0};
+  const Terms gather_high = balancing ? Terms{regions - 1 + steps, 2 * entry * share, 0}
+                                      : Terms{steps, entry * k * steps, 0};
 
   Cost cost;
   const bool exact_round = (in.iteration - 1) % options.integer("tau_prime") == 0;
-  cost.counted.low = {split_messages + 2 * steps, entry * least, 0};
-  cost.counted.high = Terms{steps, 0, 0} + split_high + gather_high;
+  const double of_sizes = ceil_log2(in.ranks);
+  cost.counted.low = {split.messages + steps + of_sizes, entry * least, 0};
+  cost.counted.high = Terms{of_sizes, 0, 0} + split_high + gather_high;
+  if (!alike) cost.counted.high.reduced = split_high.words / entry;
 
-  Terms low{0, published ? 2 * (p - 1) : p - 1, 0};  // the sizes, and the counts
+  // The sizes, and the counts.
+  Terms low{0, p - 1 + (published ? exchanges : 0), 0};
   Terms high = low;
-  const bool alone = in.ranks == 1;
-  if (!alone && options.flag("balanced_split") &&
-      (in.iteration - 1) % options.integer("tau") == 0) {
+  if (options.flag("balanced_split") && (in.iteration - 1) % options.integer("tau") == 0) {
     const auto core = std::bit_floor(static_cast<unsigned>(in.ranks));
     const double rounds =
         std::log2(static_cast<double>(core)) + (std::cmp_equal(core, in.ranks) ? 0 : 2);
-    low = low + Terms{rounds, rounds * p, 0};
-    high = high + Terms{rounds, rounds * p, 0};
+    low = low + Terms{rounds, rounds * regions, 0};
+    high = high + Terms{rounds, rounds * regions, 0};
   }
-  if (!alone) {
-    // Regions end at whole entries: one more per message.
-    high.words += entry * static_cast<double>(in.granule) * (p - 1);
-    // The published boundaries leave the remainder of P regions to the last.
-    if (published) high.words += entry * static_cast<double>(in.granule) * (p - 1) * (p - 1);
-    // Balancing takes one more message when two ranks hold parts of one target.
-    if (balancing) high.messages += 1;
-  }
-  if (!alone && exact_round) {
+  // Regions end at whole entries: one more per message, of every rank of a node along the rails.
+  const double ends = g - 1 + g * (m - 1);
+  high.words += entry * static_cast<double>(in.granule) * ends;
+  // The published boundaries leave the remainder of all regions to the last.
+  if (published) high.words += entry * static_cast<double>(in.granule) * ends * (regions - 1);
+  // Balancing takes one more message when two ranks hold parts of one target.
+  if (balancing) high.messages += 1;
+  if (exact_round) {
     const auto all = entry * std::min(static_cast<double>(in.n), k * p);
     // The published code ends the iteration there.
     if (!published) low = low + Terms{steps, entry * least, 0};
     high = high + Terms{steps, all * steps, 0};
   }
+  // Ranks that have less to do in one phase wait in the next one.
+  if (!alike) high.messages += cost.counted.high.messages;
   cost.added = {low, high};
   return cost;
 }
 
-Cost hierarchical_oktopk_cost(const CostInput& in) {
-  const Nodes nodes = nodes_of(*in.options, in.ranks, in.node);
-  CostInput among = in;
-  among.ranks = nodes.count;
-  const auto n = static_cast<double>(in.n);
-  const double height = ceil_log2(nodes.size);
-  // The sum of a node has at least the selection of one rank, and at most those of all its ranks.
-  const auto sum = std::min<std::int64_t>(in.n, static_cast<std::int64_t>(in.most()) * nodes.size);
-  among.selected = SelectedCounts{.least = static_cast<std::int64_t>(in.least()), .most = sum};
-  const Cost cost = oktopk_cost(among);
-  double up = 0;
-  for (int ranks = 1; ranks < nodes.size; ranks *= 2) {
-    up += in.entry() * std::min(in.most() * ranks, n);
-  }
-  Cost result;
-  const Terms low{2 * height, 2 * in.entry() * in.least() * height, 0};
-  const Terms high{2 * height, up + in.entry() * in.most() * height, up / in.entry()};
-  result.counted = cost.counted + Interval{low, high};
-  result.counted.high.reduced += static_cast<double>(sum) * (among.ranks - 1);
-  result.added = cost.added;
-  return result;
-}
+Nodes nodes_of_one_rank(int ranks) { return {.size = 1, .count = ranks, .ranks = ranks}; }
 
 }  // namespace
 
 SchemeInfo hierarchical_oktopk_scheme() {
+  const std::string g = "min(node, P)";
+  const std::string m = "ceil(P/node)";
+  const std::string naive = "(1 - min(balanced_split, rotation))";
   SchemeInfo info = oktopk_scheme();
   info.name = "hierarchical_oktopk";
-  info.summary = "selections added inside nodes, the leaders' oktopk, and a broadcast";
-  info.source = "ours: Ok-Topk (PPoPP 2022), Algorithm 1, for nodes of several ranks";
-  info.paper = {.latency = "2 log min(node, P) + 2 ceil(P/node) + 2 log ceil(P/node)",
-                .words = "4k log min(node, P) + 2k (1 - 1/ceil(P/node))",
-                .words_high =
-                    "2k (min(node, P) - 1) + 2k log min(node, P) + "
-                    "6k min(node, P) (1 - 1/ceil(P/node))",
-                .reduced_high = "k (min(node, P) - 1) + k min(node, P) (ceil(P/node) - 1)"};
+  info.summary = "oktopk whose regions are summed and gathered inside nodes, and along all rails";
+  info.source = "ours: Ok-Topk (PPoPP 2022), Algorithm 1, with the levels of BlueConnect (2019)";
+  info.paper = {
+      .latency = g + " + " + m + " + 2 log P",
+      .words = "2k (P-1)/P",
+      .words_high = "2k (" + g + " - 1)/" + g + " + 2k (" + m + " - 1)/" + m + " + 4k (P-1)/P",
+      .latency_high = g + " + " + m + " + P + 2 log P",
+      .reduced_high = "k (" + g + " - 1) max(" + naive + ", 1/" + g + ") + k (" + m + " - 1) max(" +
+                      naive + " " + g + ", 1/" + m + ")"};
   info.options.insert(info.options.begin(), node_option());
-  info.run_cost = hierarchical_oktopk_cost;
+  info.run_cost = [](const CostInput& in) {
+    return oktopk_cost(in, nodes_of(*in.options, in.ranks, in.node));
+  };
   info.collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
-    return std::make_unique<HierarchicalOkTopk>(setup);
+    return std::make_unique<OkTopk>(setup, nodes_of(setup.options, setup.ranks, setup.node));
   };
   return info;
 }
@@ -450,9 +422,9 @@ SchemeInfo oktopk_scheme() {
                   {"global_raise", 1.008, 1, "nudge: factor of the global threshold (BERT 1.025)"},
                   {"global_lower", 1.008, 1, "nudge: divisor of the global threshold (LSTM 1.01)"}},
       .periods = {"tau", "tau_prime"},
-      .run_cost = oktopk_cost,
+      .run_cost = [](const CostInput& in) { return oktopk_cost(in, nodes_of_one_rank(in.ranks)); },
       .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
-        return std::make_unique<OkTopk>(setup);
+        return std::make_unique<OkTopk>(setup, nodes_of_one_rank(setup.ranks));
       },
       .selects_result = true};
   for (OptionInfo& option : threshold_reuse_options()) {

@@ -43,11 +43,15 @@
 // Restrictions: none; P = 1 selects and sends nothing.
 // Memory: a rank holds its selection, the window of sums of its region, and its part of the result.
 //
-// hierarchical_oktopk is the same for nodes of several ranks: their selections are added inside
-// each node by a binomial tree to its leader, Algorithm 1 runs among the leaders with the node's
-// sum as the local selection, and the result is broadcast. The result and the contributions are
-// those of oktopk. A node sends at most as much as its ranks would, and all of it from one rank: 2
-// log g (α + ..) inside, and Equation 3 with P/g ranks and between k and g k entries.
+// hierarchical_oktopk is the same for m nodes of g ranks, with all rails (collectives/over_rails.hpp).
+// Rail j, the ranks j of all nodes, has m of the P regions, which follow one another, so each
+// exchange has two levels: inside a node, rank j receives and sums what its rail has; along the rail,
+// each node receives its region. The result is gathered along the rails, and then inside the nodes.
+// The result and the contributions are those of oktopk. A rank sends and receives as many words as
+// with oktopk, up to 2k (g - 1)/g more, and those between nodes are the sums of a node: where its
+// ranks select the same, g times fewer. (g - 1) + (m - 1) messages take the place of P - 1.
+// Where the last node is smaller, there are as many rails as it has ranks, and the other ranks hold
+// no region.
 //
 // Worked example: P = 4, k = 1000, all ranks balanced: 3 messages of 250 entries (1500 words) in
 // split_and_reduce; 2 messages and 3 words for the sizes; 2 messages and 1500 words for the

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "algorithms/collectives/tags.hpp"
-#include "sim/core/base/errors.hpp"
 #include "sim/core/gradient/block_batch.hpp"
 #include "sim/core/gradient/concatenation.hpp"
 
@@ -230,11 +229,6 @@ class OmniReduce final : public SparseCollective {
 
   Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
                           int iteration) override {
-    if (accumulated.is_statistical()) {
-      throw InputError(
-          "omnireduce looks for blocks with an entry, and a statistical gradient does not say "
-          "where its entries are: set input.statistical to false");
-    }
     const Selection selection =
         co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
     const SparseVector& selected = selection.selected;
@@ -407,6 +401,7 @@ SchemeInfo omnireduce_scheme() {
                     .latency_high = "2 (P-1) max(1, " + rounds + ")",
                     .reduced_high = "min(n, block k) (P-1)/P"},
           .added = "headers of blocks; first blocks that are zero; uneven aggregators",
+          .needs_entries = true,
           .own_format = true,
           .options = {{.name = kBlockOption,
                        .fallback = std::int64_t{256},

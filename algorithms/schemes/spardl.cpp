@@ -112,7 +112,8 @@ class SparDl final : public SparseCollective {
 
   /// The time to add the entries of a message and to find the largest of the sum.
   [[nodiscard]] Seconds adding(Words words) const {
-    const std::int64_t entries = words.value() / 2;
+    const auto entries =
+        std::llround(static_cast<double>(words.value()) / setup_.space.precision.entry());
     return setup_.gamma.entry * static_cast<double>(entries) + setup_.prices.sort.of(2 * entries);
   }
 
@@ -200,13 +201,14 @@ Cost spardl_cost(const CostInput& in, bool by_block) {
   const bool recursive = is_power_of_two(teams);
   // The words, and the values that are added, if every block holds so many entries.
   const auto terms = [&](double entries, double gathered) {
-    return Terms{messages, 4 * entries * (m - 1) + 2 * gathered, entries * (m - 1) + gathered};
+    return Terms{messages, in.entry() * (2 * entries * (m - 1) + gathered),
+                 entries * (m - 1) + gathered};
   };
   Cost cost;
   const double low = granule * std::floor(least / granule / d) * (d - 1);
   cost.counted = {terms(least, recursive ? least * across : low),
                   terms(share, share * (recursive ? across : d - 1))};
-  cost.added.high = {0, 2 * (most - share) * (2 * (m - 1) + d - 1),
+  cost.added.high = {0, in.entry() * (most - share) * (2 * (m - 1) + d - 1),
                      (most - share) * (m - 1 + d - 1)};
   cost.exact = full && least == most && (recursive || teams == 1);
   return cost;
@@ -227,7 +229,6 @@ SchemeInfo spardl_scheme() {
                 .reduced_high = "k (P-teams)/P + k teams (teams-1)/P"},
       .exact_when = "block_topk selects k, P/teams divides k, teams is a power of two",
       .added = "shares of k that are not equal; blocks that hold less",
-      .own_format = true,
       .options = {{.name = kTeamsOption,
                    .fallback = std::int64_t{1},
                    .minimum = 1,

@@ -34,8 +34,8 @@ class Push final : public Exchange {
   }
   [[nodiscard]] Seconds incoming(Rank /*from*/, Message message) override {
     received_.push_back(SparseVector::from(message.payload));
-    const std::int64_t values = message.words.value() / 2;
-    return setup_.gamma.entry * static_cast<double>(values);
+    const double entry = setup_.space.precision.entry();
+    return setup_.gamma.entry * std::round(static_cast<double>(message.words.value()) / entry);
   }
 
   [[nodiscard]] SparseVector sum() const { return thinwire::sum(received_); }
@@ -145,8 +145,9 @@ class Zen final : public SparseCollective {
         .part = static_cast<std::uint32_t>(comm.rank().value()),
         .parts = static_cast<std::uint32_t>(setup_.ranks),
         .coordinates = static_cast<std::uint32_t>(setup_.space.coordinates())};
-    const std::int64_t words = components_of(part) + HashBitmap::words(indexes);
-    Pull exchange(comm.rank(), {HashBitmap::of(std::move(part), place), Words(words)});
+    const Words words =
+        setup_.space.value_words(components_of(part)) + Words(HashBitmap::words(indexes));
+    Pull exchange(comm.rank(), {HashBitmap::of(std::move(part), place), words});
     co_await direct_exchange(comm, exchange, {});
     co_return std::move(exchange).pieces();
   }
@@ -182,15 +183,17 @@ Cost zen_cost(const CostInput& in) {
   const double messages = 2 * (p - 1);
   const double most = std::min(in.most() * p, n + granule);
   const double bitmaps = n / 32 * others;
+  const double entry = in.entry();
+  const double value = in.precision.value();
   Cost cost;
-  cost.counted.low = {messages, 3 * in.least() * others + bitmaps, 0};
+  cost.counted.low = {messages, (entry + value) * in.least() * others + bitmaps, 0};
   // Two ranks whose selections hash to themselves exchange nothing in the push.
-  if (in.ranks == 2) cost.added.low.words = -in.least() / 2;
-  cost.counted.high = {messages, (2 * in.most() + most) * others + bitmaps, 0};
+  if (in.ranks == 2) cost.added.low.words = -in.least() * value / 2;
+  cost.counted.high = {messages, (entry * in.most() + value * most) * others + bitmaps, 0};
   const double pushed = (p - 1) * above_share(in.most(), p, granule);
-  const double pulled =
-      (p - 1) * (above_share(most, p, granule) + above_share(n + granule, p, granule) / 32 + 1);
-  cost.added.high = {0, 2 * pushed + pulled, pushed};
+  const double pulled = (p - 1) * (value * above_share(most, p, granule) +
+                                   above_share(n + granule, p, granule) / 32 + 1);
+  cost.added.high = {0, entry * pushed + pulled, pushed};
   return cost;
 }
 
@@ -205,7 +208,6 @@ SchemeInfo zen_scheme() {
                     .words_high = "(2k + min(k P, n) + n/32) (P-1)/P",
                     .reduced_high = "k (P-1)/P"},
           .added = "parts by hash are not quite even; whole words of bitmaps",
-          .own_format = true,
           .run_cost = zen_cost,
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
             return std::make_unique<Zen>(setup);

@@ -24,11 +24,6 @@ class BucketTopk final : public Sparsifier {
   }
 
   Selection select(const SparseVector& accumulated, Rank /*rank*/, int /*iteration*/) override {
-    if (accumulated.is_statistical()) {
-      throw InputError(
-          "bucket_topk compares entries, which a statistical gradient does not have: set "
-          "input.statistical to false");
-    }
     const std::int64_t end = setup_.space.coordinates();
     std::vector<SparseVector> parts;
     std::size_t from = 0;
@@ -57,6 +52,7 @@ SparsifierInfo bucket_topk_sparsifier() {
   return {.name = "bucket_topk",
           .summary = "the largest entries of every bucket of consecutive components",
           .source = "SparCML (SC 2019), sections 8.3 and 8.4",
+          .needs_entries = true,
           .options = {{.name = kBucketOption,
                        .fallback = std::int64_t{512},
                        .minimum = 1,

@@ -411,6 +411,16 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
   }
 }
 
+/// Refuses gradients of the statistical model for a scheme that looks at entries.
+void check_entries(const Point& point, const algorithms::SchemeInfo& scheme,
+                   const std::string& origin) {
+  if (!scheme.needs_entries || !point.input.statistical) return;
+  throw InputError(fmt::format(
+      "{}: /input: {} looks at entries, which a statistical gradient does not have; set "
+      "input.statistical to false",
+      origin, scheme.name));
+}
+
 /// Refuses bits of values and indexes that the messages of a scheme would not have.
 void check_precision(const Point& point, const algorithms::SchemeInfo& scheme,
                      const std::string& origin) {
@@ -515,6 +525,7 @@ Point point_from(const Json& given, const std::string& origin) {
   settle_selection(point, json, scheme.dense, density, origin);
   check_representatives(point, scheme, origin);
   check_precision(point, scheme, origin);
+  check_entries(point, scheme, origin);
   return point;
 }
 

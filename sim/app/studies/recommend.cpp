@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "algorithms/collectives/hierarchical.hpp"
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/compare.hpp"
 #include "sim/app/experiment/estimate.hpp"
@@ -562,28 +563,31 @@ const Candidate* Recommendation::advice() const {
 }
 
 std::vector<std::string> default_candidates(bool nodes) {
-  if (nodes) {
-    return {"dense_auto",          "dense_auto_ovlp",
-            "nccl_ring",           "nccl_tree",
-            "hierarchical_ring",   "hierarchical_rabenseifner",
-            "hierarchical_oktopk", "hierarchical_split_allgather"};
+  std::vector<std::string> names;
+  for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
+    const bool knows_nodes =
+        std::ranges::find(scheme.options, algorithms::kNodeOption, &algorithms::OptionInfo::name) !=
+        scheme.options.end();
+    if (scheme.collective_kind == algorithms::Collective::allreduce && scheme.dense &&
+        !scheme.in_switches && knows_nodes == nodes) {
+      names.push_back(scheme.name);
+    }
   }
-  return {"dense_rabenseifner",
-          "dense_ring",
-          "dense_ring_segmented",
-          "dense_recursive_doubling",
-          "dense_double_tree",
-          "dense_ovlp",
-          "quantised_alltoall",
-          "topka",
-          "topkdsa",
-          "gtopk",
-          "oktopk",
-          "ssar_recursive_double",
-          "ssar_split_allgather",
-          "dsar_split_allgather",
-          "exdyna",
-          "cltk"};
+  const std::vector<std::string> sparse =
+      nodes ? std::vector<std::string>{"hierarchical_oktopk", "hierarchical_split_allgather"}
+            : std::vector<std::string>{"topka",
+                                       "topkdsa",
+                                       "gtopk",
+                                       "oktopk",
+                                       "ssar_recursive_double",
+                                       "ssar_split_allgather",
+                                       "dsar_split_allgather",
+                                       "exdyna",
+                                       "cltk",
+                                       "zen",
+                                       "spardl"};
+  names.insert(names.end(), sparse.begin(), sparse.end());
+  return names;
 }
 
 Recommendation recommend(const RecommendSettings& given) {

@@ -152,6 +152,7 @@ TEST_CASE("NCCL's allreduces give every rank the sum whatever nodes, channels, c
                                   {"channels", channels},
                                   {"chunk_words", std::int64_t{channels == 3 ? 5 : 0}},
                                   {"protocol", (node + channels) % 3},
+                                  {"channel_bandwidth", node == 3 ? 0.0 : 20.0},
                                   {"bucket_words", std::int64_t{60}}};
         for (const char* name : {"nccl_ring", "nccl_tree", "dense_auto", "dense_auto_ovlp"}) {
           CAPTURE(name);
@@ -179,6 +180,7 @@ TEST_CASE("NCCL's allreduces take a time within their interval at random sizes a
         {"channels", below(generator, 6)},
         {"chunk_words", i % 3 == 0 ? std::int64_t{0} : 1 + n / (1 + below(generator, 50))},
         {"protocol", below(generator, 3)},
+        {"channel_bandwidth", i % 2 == 0 ? 0.0 : static_cast<double>(below(generator, 40))},
         {"bucket_words", 1 + below(generator, n)}};
     for (const char* name : {"nccl_ring", "nccl_tree", "dense_auto_ovlp"}) {
       if (name == std::string("dense_auto_ovlp") && n > 10000) continue;
@@ -215,6 +217,26 @@ TEST_CASE("The worked example of nccl_ring is right, and a ring of one channel i
     CHECK(run_nccl("nccl_ring", ranks, 64 * ranks, ll).time ==
           doctest::Approx(formula(steps, 128 * steps)));
   }
+}
+
+TEST_CASE("A channel of a tree carries as much as its thread blocks reach, and fewer are spread") {
+  // On a chain of 8 ranks without latencies to speak of, the busbw is that of the channels.
+  const std::int64_t n = std::int64_t{1} << 24;
+  for (const std::int64_t channels : {1, 4}) {
+    CAPTURE(channels);
+    const NcclOptions options{{"node", std::int64_t{8}},
+                              {"channels", channels},
+                              {"chunk_words", std::int64_t{8192}},
+                              {"channel_bandwidth", 0.02}};
+    const double bytes = 4 * static_cast<double>(n);
+    const double busbw = 2 * bytes / run_nccl("nccl_tree", 8, n, options).time / 1e9;
+    CHECK(busbw == doctest::Approx(0.02 * static_cast<double>(channels)).epsilon(0.02));
+  }
+  const Nodes nodes = nodes_for(16, 8);
+  CHECK(entry_of(1, 4, nodes) == 2);
+  CHECK(entry_of(2, 3, nodes) == 5);
+  CHECK(entry_of(3, 8, nodes) == 3);
+  CHECK(entry_of(11, 16, nodes) == 3);
 }
 
 TEST_CASE("Short gradients take fewer channels") {

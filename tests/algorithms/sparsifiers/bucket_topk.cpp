@@ -8,7 +8,6 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/core/base/errors.hpp"
-#include "sim/core/gradient/statistical.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/gradients.hpp"
 #include "tests/support/schemes.hpp"
@@ -91,11 +90,6 @@ TEST_CASE("bucket_topk refuses what it cannot do, in a line") {
   CHECK(contains(
       error_of<InputError>([&] { static_cast<void>(bucket_topk_sparsifier().make(setup)); }),
       "option 'bucket_components' must be a multiple of the granule, 4"));
-  const SchemeSetup whole = bucket_setup(4096, 64, 512);
-  const SparseVector statistical = SparseVector::from(statistical_draw(100, 4096, 1, false));
-  CHECK(contains(
-      error_of<InputError>([&] { static_cast<void>(selected_of_buckets(whole, statistical)); }),
-      "set input.statistical to false"));
 }
 
 }  // namespace thinwire::algorithms

@@ -116,6 +116,25 @@ TEST_CASE("NCCL's rings between nodes take what they are measured to take") {
   }
 }
 
+TEST_CASE("NCCL's rings and trees on GPUs that share NICs take what they are measured to take") {
+  // github.com/NVIDIA/nccl, issue 1368: five nodes of 8 H100 and 4 NICs of 50 GB/s, busbw in GB/s at
+  // most, up to 1 GiB. The channels' bandwidth is that of NCCL's tuner for more than two nodes.
+  const TemporaryFolder folder;
+  const std::string platform = folder.path("shared_nics.xml");
+  REQUIRE(run_program("topo make nvlink_ib --nodes 5 --nics 4 --gpu-bandwidth 450GBps "
+                      "--nic-bandwidth 50GBps -o " +
+                      platform)
+              .exit_code == 0);
+  const auto busbw = [&](const std::string& scheme) {
+    const auto times =
+        times_on_nodes(platform, scheme + " --sizes 1G -P 40 --set options.channels=4");
+    return 1073741824.0 / times.begin()->second * 2 * 39 / 40 / 1e9;
+  };
+  CHECK(busbw("nccl_ring") == doctest::Approx(190).epsilon(0.15));
+  CHECK(busbw("nccl_tree --set options.channel_bandwidth=36") ==
+        doctest::Approx(150).epsilon(0.15));
+}
+
 TEST_CASE("Sums in switches are refused in one line where no switch sums") {
   for (const char* place :
        {"links --platform dgx_h100", "smpi --platform dgx_h100_nvls", "alphabeta", "counting"}) {

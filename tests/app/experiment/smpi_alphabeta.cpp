@@ -73,8 +73,7 @@ void check_profile(const char* profile, const std::vector<int>& all_ranks) {
     for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
       if (info.in_switches) continue;                               // SimGrid's only forward
       if (info.dense && std::string(profile) != "vgg16") continue;  // they take no notice of it
-      // Both look at entries, which statistical gradients do not have.
-      if (info.name == "omnireduce" || info.sparsifier == "bucket_topk") continue;
+      if (info.needs_entries) continue;
       // On 32 ranks they differ by 4%, and SMPI takes a minute for the tree's messages.
       if (works_beside(info.name) && ranks > 8) continue;
       CAPTURE(std::string(profile));

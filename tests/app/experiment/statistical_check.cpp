@@ -79,15 +79,10 @@ int main(int argc, char** argv) {
   for (const std::string& name : schemes) chosen.push_back(algorithms::find_scheme(name));
   if (chosen.empty()) {
     chosen = algorithms::all_schemes();
-    // omnireduce looks for blocks with an entry, and statistical vectors do not say where theirs are.
     std::erase_if(chosen, [](const algorithms::SchemeInfo& scheme) {
-      return scheme.in_switches || scheme.name == "omnireduce";
+      return scheme.in_switches || scheme.needs_entries;
     });
   }
-  // bucket_topk, and so sparseloco, looks at entries, which statistical gradients do not have.
-  std::erase_if(chosen, [](const algorithms::SchemeInfo& scheme) {
-    return scheme.sparsifier == "bucket_topk";
-  });
   int bad = 0;
   fmt::print(
       "| scheme | P | messages | words, statistical | exact | | seconds, statistical | exact | "

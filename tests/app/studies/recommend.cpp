@@ -137,21 +137,21 @@ TEST_CASE("A platform brings its congestion, and NCCL where its nodes have sever
   };
   const std::vector<std::string> nodes = names({{"platform", "nvlink_ib"}});
   CHECK(nodes.front() == "links");
-  CHECK(nodes.size() == 25);
+  CHECK(nodes.size() == 31);
   CHECK(has(nodes, "nccl_tree"));
   CHECK(has(nodes, "dense_auto_ovlp"));
   CHECK(has(nodes, "hierarchical_split_allgather"));
   CHECK(!has(nodes, "dense_in_network"));
   const std::vector<std::string> switches = names({{"platform", "dgx_h100_nvls"}});
-  CHECK(switches.size() == 26);
+  CHECK(switches.size() == 32);
   CHECK(has(switches, "dense_in_network"));
   const std::vector<std::string> flat = names({{"platform", "gige_star"}});
   CHECK(flat.front() == "links");
-  CHECK(flat.size() == 17);
+  CHECK(flat.size() == 23);
   CHECK(!has(flat, "nccl_ring"));
   const std::vector<std::string> none = names(Json::object());
   CHECK(none.front() == "alphabeta");
-  CHECK(none.size() == 17);
+  CHECK(none.size() == 23);
 }
 
 TEST_CASE("What does not fit into the memory is not advised") {
