@@ -25,11 +25,13 @@ VARIANTS = {
     "hard_threshold": "--scheme hard_threshold",
     "hard_threshold, published": "--scheme hard_threshold --set options.published=true",
 }
-# They add up what topka does, in another order, except hierarchical_oktopk.
-OTHERS = ("topkdsa", "ssar_recursive_double", "ssar_split_allgather", "dsar_recursive_double", "dsar_split_allgather",
-          "ring_sparse", "hierarchical_split_allgather", "topk_allreduce", "topk_exact", "hierarchical_oktopk")
 FIRST = tuple(VARIANTS)
-VARIANTS |= {name: f"--scheme {name}" for name in OTHERS}
+NEWER = ("micro", "deft", "spardl", "sparseloco")
+# They add up what topka does, in another order, or what oktopk does.
+SAME = ("topkdsa", "ssar_recursive_double", "ssar_split_allgather", "dsar_recursive_double", "dsar_split_allgather",
+        "ring_sparse", "hierarchical_split_allgather", "topk_allreduce", "topk_exact", "zen", "omnireduce",
+        "hierarchical_oktopk")
+VARIANTS |= {name: f"--scheme {name}" for name in NEWER + SAME}
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def cnn(name: str, ranks: int, density: str, iterations: int, decay_every: int, 
 
 
 SETUPS = {setup.name: setup for setup in (
-    cnn("p8", 8, "0.01", 600, 450, 5, MOST + OTHERS),
-    cnn("p16", 16, "0.01", 400, 300, 5, MOST + OTHERS),
-    cnn("p32", 32, "0.01", 400, 300, 5, MOST + OTHERS),
+    cnn("p8", 8, "0.01", 600, 450, 5, MOST + NEWER + SAME),
+    cnn("p16", 16, "0.01", 400, 300, 5, MOST + NEWER),
+    cnn("p32", 32, "0.01", 400, 300, 5, MOST + NEWER),
     cnn("short", 8, "0.002", 400, 300, 5, FIRST))}
