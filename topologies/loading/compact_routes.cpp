@@ -39,7 +39,7 @@ struct Classes {
 class CompactRoutes::Maker {
  public:
   Maker(const Platform& platform, const CompactRoutesLimits& limits, CompactRoutes& made)
-      : platform_(platform), limits_(limits), made_(made), pool_(made.middles_) {
+      : platform_(platform), limits_(limits), made_(made), pool_(made.halves_) {
     for (const PlatformLink& link : platform.links()) {
       weight_.push_back(is_weight(link));
       bandwidth_.push_back(link.bandwidth);
@@ -132,7 +132,8 @@ class CompactRoutes::Maker {
       throw InputError(fmt::format("{}: the route from {} to {} has more than {} links",
                                    platform_.path(), name_of(from), name_of(to), kMostHops));
     }
-    way.middle = pool_.place_of(rest);
+    way.head = pool_.place_of(rest.first(first_half(rest.size())));
+    way.tail = pool_.place_of(rest.subspan(first_half(rest.size())));
     way.hops = static_cast<std::uint8_t>(rest.size());
     double latency = distance_;
     for (const LinkIndex link : rest) latency += latency_[link];
@@ -179,7 +180,8 @@ class CompactRoutes::Maker {
       any = true;
       const Way x = made_.way(a, to);
       const Way y = made_.way(b, to);
-      if (x.middle != y.middle || x.hops != y.hops || x.up != y.up || x.down != y.down) {
+      if (x.head != y.head || x.tail != y.tail || x.hops != y.hops || x.up != y.up ||
+          x.down != y.down) {
         return false;
       }
     }
@@ -249,7 +251,8 @@ class CompactRoutes::Maker {
       if (port != Way::kNoPort) {
         bandwidth = bandwidth_[source ? up_[site][port] : down_[site][port]];
       }
-      hash = random_bits(hash, way.middle, way.hops, port, std::bit_cast<std::uint64_t>(bandwidth));
+      hash = random_bits(hash, way.head, way.tail, way.hops, port,
+                         std::bit_cast<std::uint64_t>(bandwidth));
     }
     return hash;
   }
@@ -413,22 +416,21 @@ CompactRoutes::CompactRoutes(const Platform& platform, std::span<const HostIndex
         static_cast<SiteIndex>(std::ranges::lower_bound(hosts_, host) - hosts_.begin()));
   }
   Maker(platform, limits, *this).make();
-  middles_.shrink_to_fit();
+  halves_.shrink_to_fit();
 }
 
 std::size_t CompactRoutes::bytes() const {
   const auto of = [](const auto& all) { return all.capacity() * sizeof(all[0]); };
   return sizeof(*this) + of(site_of_) + of(hosts_) + of(sites_) + of(table_) + of(near_) +
-         of(middles_) + of(up_.links) + of(up_.begin) + of(down_.links) + of(down_.begin) +
+         of(halves_) + of(up_.links) + of(up_.begin) + of(down_.links) + of(down_.begin) +
          of(kinds_) + of(switches_);
 }
 
 std::vector<LinkIndex> CompactRoutes::links(SiteIndex from, SiteIndex to) const {
   const Way way = this->way(from, to);
-  const std::span<const LinkIndex> between = middle(way);
   std::vector<LinkIndex> all;
   if (way.up != Way::kNoPort) all.push_back(up_ports(from)[way.up]);
-  all.insert(all.end(), between.begin(), between.end());
+  for (const auto& half : middle(way)) all.insert(all.end(), half.begin(), half.end());
   if (way.down != Way::kNoPort) all.push_back(down_ports(to)[way.down]);
   return all;
 }

@@ -8,8 +8,13 @@
 // once. Pairs within a node are held apart, each asked. Random pairs are then compared with
 // SimGrid's own routes; where one differs, every host becomes a class of its own, which takes long
 // and is right. On few hosts each is its own from the start.
+//
+// A middle is stored as two halves, and equal halves once. The first half says how the sender's
+// switch reaches a distant part of the machine, and the second how the receiver's switch is reached
+// from there. Both are few, while nearly every pair of switches has a middle of its own.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -27,13 +32,14 @@ using SiteIndex = std::uint32_t;
 struct Way {
   static constexpr std::uint8_t kNoPort = 15;
 
-  std::uint32_t middle = 0;         ///< where the middle's links begin
+  std::uint32_t head = 0;           ///< where the first half of the middle begins
+  std::uint32_t tail = 0;           ///< where the rest of it begins
   std::uint8_t hops = 0;            ///< links of the middle
   std::uint8_t up : 4 = kNoPort;    ///< index in the sender's up_ports(), or kNoPort
   std::uint8_t down : 4 = kNoPort;  ///< index in the receiver's down_ports(), or kNoPort
   std::uint16_t kind = 0;           ///< index in kinds()
 };
-static_assert(sizeof(Way) == 8);
+static_assert(sizeof(Way) == 12);  // there are millions
 
 /// What many ways have in common.
 struct WayKind {
@@ -71,18 +77,24 @@ class CompactRoutes {
   void prefetch(SiteIndex from, SiteIndex to) const {
     prefetch_line(table_.data() + std::size_t{sites_[from].row} * columns_ + sites_[to].column);
   }
-  [[nodiscard]] std::span<const LinkIndex> middle(Way way) const {
-    return {middles_.data() + way.middle, way.hops};
+  /// The links of a way's middle, in two stretches.
+  [[nodiscard]] std::array<std::span<const LinkIndex>, 2> middle(Way way) const {
+    const std::size_t first = first_half(way.hops);
+    return {std::span(halves_.data() + way.head, first),
+            std::span(halves_.data() + way.tail, way.hops - first)};
   }
   /// Those of all ways, one after the other.
-  [[nodiscard]] std::span<const LinkIndex> all_middles() const { return middles_; }
+  [[nodiscard]] std::span<const LinkIndex> all_middles() const { return halves_; }
   /// Calls `visit` for every way that there is, of whichever sites.
   template <class Visit>
   void for_each_way(const Visit& visit) const {
     for (const Way way : table_) visit(way);
     for (const Way way : near_) visit(way);
   }
-  void prefetch_middle(Way way) const { prefetch_line(middles_.data() + way.middle); }
+  void prefetch_middle(Way way) const {
+    prefetch_line(halves_.data() + way.head);
+    prefetch_line(halves_.data() + way.tail);
+  }
 
   /// First links of a site's routes, at most 15; where there are more, the rest are in the middles
   /// of their routes.
@@ -112,6 +124,9 @@ class CompactRoutes {
  private:
   class Maker;
 
+  /// The number of links in the first half of a middle.
+  [[nodiscard]] static std::size_t first_half(std::size_t hops) { return (hops + 1) / 2; }
+
   struct Site {
     std::uint32_t node = 0;  ///< sites of the same node find their ways in near_
     std::uint32_t near = 0;  ///< where this site's ways begin there
@@ -134,7 +149,7 @@ class CompactRoutes {
   std::size_t rows_ = 0;
   std::size_t columns_ = 0;
   std::vector<Way> near_;
-  std::vector<LinkIndex> middles_;
+  std::vector<LinkIndex> halves_;
   Ports up_;
   Ports down_;
   std::vector<WayKind> kinds_;

@@ -52,8 +52,8 @@ std::string wrong_with(const Platform& platform, const CompactRoutes& routes) {
         slowest = std::min(slowest, platform.links()[link].bandwidth);
       }
       double latency = 0;
-      for (const LinkIndex link : routes.middle(way)) {
-        latency += platform.links()[link].latency.value();
+      for (const auto& half : routes.middle(way)) {
+        for (const LinkIndex link : half) latency += platform.links()[link].latency.value();
       }
       const bool ports = way.up != Way::kNoPort || way.down != Way::kNoPort;
       if (routes.links(from, to) != wanted || routes.kind(way).bandwidth != slowest ||

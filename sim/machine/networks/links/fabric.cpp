@@ -20,11 +20,13 @@ constexpr std::uint64_t kDraws = 8;
 /// its current sharing, times the number of links.
 double backlog(const Fabric::Middle& middle, double bytes, double now, FairLinks& links) {
   double longest = 0;
+  std::size_t count = 0;
   for (const auto& stretch : middle) {
+    count += stretch.size();
     for (const topologies::LinkIndex link : stretch)
       longest = std::max(longest, links.estimate(now, link, bytes));
   }
-  return longest * static_cast<double>(middle[0].size() + middle[1].size());
+  return longest * static_cast<double>(count);
 }
 
 }  // namespace
@@ -228,8 +230,10 @@ bool Fabric::detour(topologies::SiteIndex from, topologies::SiteIndex over,
   const topologies::Way there = routes_.way(from, over);
   const topologies::Way on = routes_.way(over, to);
   if (there.up != way.up || on.down != way.down) return false;
-  middle = {routes_.middle(there), routes_.middle(on)};
-  return middle[0].size() + middle[1].size() + 2 <= FairLinks::kMostLinks;
+  const auto first = routes_.middle(there);
+  const auto second = routes_.middle(on);
+  middle = {first[0], first[1], second[0], second[1]};
+  return std::size_t{there.hops} + on.hops + 2 <= FairLinks::kMostLinks;
 }
 
 }  // namespace thinwire::networks

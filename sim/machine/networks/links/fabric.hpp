@@ -65,9 +65,9 @@ class Fabric {
       sum += latencies_[routes_.down_ports(site(to))[way.down]];
     return sum;
   }
-  /// The links of a path between its two ports: one sequence of links, or two sequences if the path
-  /// is a detour through the switch of another host.
-  using Middle = std::array<std::span<const topologies::LinkIndex>, 2>;
+  /// The links of a path between its two ports, in stretches: the two halves of a way, and those of
+  /// a second way if the path is a detour through the switch of another host.
+  using Middle = std::array<std::span<const topologies::LinkIndex>, 4>;
   /// The path of a message.
   struct Path {
     Middle middle;
@@ -93,7 +93,10 @@ class Fabric {
   void for_each_minimal_link(Rank from, Rank to, topologies::Way way, const Visit& visit) const {
     for_each_link(from, to, way, minimal(way), visit);
   }
-  [[nodiscard]] Middle minimal(topologies::Way way) const { return {routes_.middle(way)}; }
+  [[nodiscard]] Middle minimal(topologies::Way way) const {
+    const auto halves = routes_.middle(way);
+    return {halves[0], halves[1]};
+  }
 
   /// The demand of a message on its links, in bytes, including the message gap.
   [[nodiscard]] double demand(topologies::Way way, Words words) const {
