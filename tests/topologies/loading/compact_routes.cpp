@@ -248,6 +248,25 @@ TEST_CASE(
   CHECK(complete > 0);
 }
 
+TEST_CASE("equal halves of middles are held once, on dragonflies and fat trees") {
+  const auto links_of_ways_per_link_held = [](const std::string& name,
+                                              const std::map<std::string, std::string>& given) {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.write("p.xml", make_platform(family(name), given));
+    return std::stoi(on_platform(path, [](const Platform& platform) {
+      const CompactRoutes routes(platform, all_hosts(platform), kClasses);
+      std::size_t of_ways = 0;
+      routes.for_each_way([&](Way way) { of_ways += way.hops; });
+      return std::to_string(of_ways / routes.all_middles().size());
+    }));
+  };
+  CHECK(links_of_ways_per_link_held(
+            "dragonfly", {{"groups", "6"}, {"chassis", "4"}, {"routers", "8"}, {"nodes", "2"}}) >=
+        4);
+  CHECK(links_of_ways_per_link_held("fat_tree",
+                                    {{"children", "8,8,8"}, {"oversubscription", "2,1"}}) >= 20);
+}
+
 TEST_CASE("a site a host, however ranks are placed") {
   const std::string text =
       on_platform(platform_file("dragonn_v100"), [](const Platform& platform) -> std::string {
