@@ -64,18 +64,27 @@ class CompactRoutes {
   [[nodiscard]] SiteIndex site_of(std::size_t rank) const { return site_of_[rank]; }
   [[nodiscard]] HostIndex host_of(SiteIndex site) const { return hosts_[site]; }
 
+  /// What a site's ways are looked up by.
+  struct Site {
+    std::uint32_t node = 0;  ///< sites of the same node find their ways among those within nodes
+    std::uint32_t near = 0;  ///< where this site's ways begin there
+    std::uint32_t place = 0;
+    std::uint32_t row = 0;
+    std::uint32_t column = 0;
+  };
+  [[nodiscard]] const Site& site(SiteIndex index) const { return sites_[index]; }
+
   /// A site's way to itself is what SimGrid says: a loopback, ports, or no link at all; the last
   /// is as fast as infinity.
-  [[nodiscard]] Way way(SiteIndex from, SiteIndex to) const {
-    const Site& a = sites_[from];
-    const Site& b = sites_[to];
-    if (a.node == b.node) [[unlikely]]
-      return near_[a.near + b.place];
-    return table_[std::size_t{a.row} * columns_ + b.column];
+  [[nodiscard]] Way way(const Site& from, const Site& to) const {
+    if (from.node == to.node) [[unlikely]]
+      return near_[from.near + to.place];
+    return table_[std::size_t{from.row} * columns_ + to.column];
   }
+  [[nodiscard]] Way way(SiteIndex from, SiteIndex to) const { return way(site(from), site(to)); }
   /// What way() reads of the table.
-  void prefetch(SiteIndex from, SiteIndex to) const {
-    prefetch_line(table_.data() + std::size_t{sites_[from].row} * columns_ + sites_[to].column);
+  void prefetch(const Site& from, const Site& to) const {
+    prefetch_line(table_.data() + std::size_t{from.row} * columns_ + to.column);
   }
   /// The links of a way's middle, in two stretches.
   [[nodiscard]] std::array<std::span<const LinkIndex>, 2> middle(Way way) const {
@@ -127,13 +136,6 @@ class CompactRoutes {
   /// The number of links in the first half of a middle.
   [[nodiscard]] static std::size_t first_half(std::size_t hops) { return (hops + 1) / 2; }
 
-  struct Site {
-    std::uint32_t node = 0;  ///< sites of the same node find their ways in near_
-    std::uint32_t near = 0;  ///< where this site's ways begin there
-    std::uint32_t place = 0;
-    std::uint32_t row = 0;
-    std::uint32_t column = 0;
-  };
   struct Ports {
     std::vector<LinkIndex> links = {};
     std::vector<std::uint32_t> begin = {};  ///< by site, and one more

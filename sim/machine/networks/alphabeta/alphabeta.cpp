@@ -15,6 +15,7 @@ namespace {
 class RankPorts {
  public:
   struct Way {};
+  static constexpr bool kMayAdapt = false;
   struct Path {
     std::array<topologies::LinkIndex, 2> shared;
     static constexpr double extra_latency = 0;
@@ -36,12 +37,13 @@ class RankPorts {
   [[nodiscard]] double latency(Rank /*from*/, Rank /*to*/, Way /*way*/) const {
     return machine_.latency.value();
   }
+  static void prefetch_end(Rank /*rank*/) {}
   static void prefetch_way(Rank /*from*/, Rank to, const FairLinks& links) {
     links.prefetch(receive_port(to));
   }
   static void prefetch_path(Way /*way*/) {}
-  [[nodiscard]] static Path path(const Departure<Way>& message, const FairLinks& /*links*/) {
-    return {.shared = {send_port(message.from), receive_port(message.to)}};
+  [[nodiscard]] static Path minimal_path(Rank from, Rank to, Way /*way*/) {
+    return {.shared = {send_port(from), receive_port(to)}};
   }
   [[nodiscard]] double demand(Way way, Words words) const { return uncontended(way, words); }
   [[nodiscard]] double uncontended(Way /*way*/, Words words) const {
@@ -69,11 +71,6 @@ class RankPorts {
                                          Words words) const {
     const double per_word = std::max(machine_.gap_per_word.value(), 4 / of.bandwidth);
     return machine_.gap.value() + per_word * static_cast<double>(words.value());
-  }
-  template <class Visit>
-  static void for_each_minimal_link(Rank from, Rank to, Way /*way*/, const Visit& visit) {
-    visit(send_port(from));
-    visit(receive_port(to));
   }
 
  private:

@@ -9,9 +9,10 @@
 
 namespace thinwire::networks {
 
-LoopRank::LoopRank(Rank rank, int size, EventLoop& loop)
+LoopRank::LoopRank(Rank rank, int size, EventLoop& loop, Strand strand)
     : Communicator(rank, size),
       expected_receiver_(rank),
+      strand_(strand),
       loop_(loop),
       slots_(loop.slots()),
       ledger_(loop.names()) {}
@@ -95,9 +96,7 @@ void LoopRank::park_any(std::span<const Request> requests, std::coroutine_handle
   for (const Request request : requests) {
     if (!is_complete(request)) slots_[slot_of(request)].awaited = true;
   }
-  if (!std::isfinite(alarm_)) return;
-  const bool main = loop_.strands_[loop_.index_of(rank(), Strand::main)] == this;
-  loop_.wake_at(alarm_, loop_.index_of(rank(), main ? Strand::main : Strand::second));
+  if (std::isfinite(alarm_)) loop_.wake_at(alarm_, loop_.index_of(rank(), strand_));
 }
 
 bool LoopRank::ring(double time) {
@@ -133,7 +132,7 @@ Message LoopRank::finish(Request request) {
   return message;
 }
 
-void LoopRank::add_waits(std::vector<Waiting>& waits, Strand strand) const {
+void LoopRank::add_waits(std::vector<Waiting>& waits) const {
   for (const Request request : awaited_) {
     if (is_complete(request)) continue;
     const Slot& slot = slots_[slot_of(request)];
@@ -144,7 +143,7 @@ void LoopRank::add_waits(std::vector<Waiting>& waits, Strand strand) const {
     else if (slot.transfer != kNoTransfer)
       what = Waiting::For::taking;
     waits.push_back(
-        {.rank = rank(), .peer = slot.from, .tag = slot.tag, .what = what, .strand = strand});
+        {.rank = rank(), .peer = slot.from, .tag = slot.tag, .what = what, .strand = strand_});
   }
 }
 
@@ -353,8 +352,8 @@ void EventLoop::report_deadlock() const {
   std::size_t ranks = 0;
   for (std::size_t rank = 0; rank < size_; ++rank) {
     const std::size_t before = waits.size();
-    if (!tasks_[rank].done()) strands_[rank]->add_waits(waits, Strand::main);
-    if (second(rank) != nullptr) second(rank)->add_waits(waits, Strand::second);
+    if (!tasks_[rank].done()) strands_[rank]->add_waits(waits);
+    if (second(rank) != nullptr) second(rank)->add_waits(waits);
     if (waits.size() > before) ++ranks;
   }
   throw_deadlock(ranks, size_, waits);

@@ -26,10 +26,10 @@ class EventLoop;
 
 /// A strand of a rank in an event loop: the main strand or the second one. Its `clock_` may be
 /// ahead of the clocks of other strands, because a strand depends only on the requests that it
-/// waits for. What a message reads of it is in its first two cache lines.
+/// waits for. What a message reads of it is in its first three cache lines.
 class alignas(64) LoopRank : public Communicator {
  public:
-  LoopRank(Rank rank, int size, EventLoop& loop);
+  LoopRank(Rank rank, int size, EventLoop& loop, Strand strand);
 
   [[nodiscard]] Request irecv(Rank from, Tag tag) override;
   /// Prefetches at once, in case the strand does not wait before, and again in prefetch_resumed().
@@ -62,11 +62,12 @@ class alignas(64) LoopRank : public Communicator {
   void prefetch() const {
     prefetch_line(this);
     prefetch_line(&mailbox_);
+    prefetch_line(&ledger_);
   }
   void prefetch_resumed() const {
     const auto* frame = static_cast<const char*>(waiting_.address());
     for (const int line : {0, 64, 128, 192}) prefetch_line(frame + line);
-    prefetch_line(&awaited_);
+    prefetch_line(ledger_.by_phase().data());
     mailbox_.prefetch_posted();
     for (const SlotIndex slot : expected_) slots_.prefetch(slot);
   }
@@ -90,7 +91,7 @@ class alignas(64) LoopRank : public Communicator {
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }
   [[nodiscard]] const Mailbox& mailbox() const { return mailbox_; }
   /// Appends the requests that a parked rank waits for.
-  void add_waits(std::vector<Waiting>& waits, Strand strand) const;
+  void add_waits(std::vector<Waiting>& waits) const;
 
  protected:
   Request start_program(StartedProgram program) override;
@@ -129,6 +130,8 @@ class alignas(64) LoopRank : public Communicator {
   [[nodiscard]] SlotPool& slots() const { return slots_; }
   [[nodiscard]] EventLoop& loop() const { return loop_; }
 
+  [[nodiscard]] Strand strand() const { return strand_; }
+
   double clock_ = 0;
   Rank expected_receiver_;
 
@@ -142,16 +145,19 @@ class alignas(64) LoopRank : public Communicator {
     return is_timed(request) || slots_[slot_of(request)].arrived;
   }
 
+  Strand strand_;
+  std::uint32_t pending_ = 0;
   EventLoop& loop_;
   SlotPool& slots_;
   std::coroutine_handle<> waiting_;
-  std::uint32_t pending_ = 0;
+  // The second cache line begins here.
   double wake_ = 0;
   Mailbox mailbox_;
   std::array<SlotIndex, 2> expected_ = {};  ///< slots that the strand will wait for soon
+  std::span<const Request> awaited_;
+  // The third one.
   Ledger ledger_;
   double before_ = 0;  ///< the clock when a wait for the first of several requests began
-  std::span<const Request> awaited_;
   double alarm_ = std::numeric_limits<double>::infinity();  ///< see ring()
 };
 

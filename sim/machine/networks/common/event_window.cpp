@@ -7,9 +7,10 @@ namespace thinwire::networks {
 
 namespace {
 
-bool later(const Event& a, const Event& b) {
+/// A function object, which the algorithms of heaps inline.
+constexpr auto later = [](const Event& a, const Event& b) {
   return a.time != b.time ? a.time > b.time : a.who > b.who;
-}
+};
 
 }  // namespace
 

@@ -34,6 +34,8 @@ class EventWindow {
   Event next();
   /// The number of events that were known when the window was opened.
   [[nodiscard]] std::size_t known() const { return known_.size(); }
+  /// The number of those that have been taken out.
+  [[nodiscard]] std::size_t taken() const { return at_; }
   /// The event that is `n` places after the next one, if no other event is pushed before it.
   /// Returns nullptr if the window has no such event.
   [[nodiscard]] const Event* ahead(std::size_t n) const {

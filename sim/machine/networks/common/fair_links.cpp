@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/core/base/errors.hpp"
+
 namespace thinwire::networks {
 
 FairLinks::FairLinks(std::span<const double> bandwidths, EventWindow& events) : events_(events) {
   for (const double bandwidth : bandwidths) links_.push_back({.seconds_per_byte = 1 / bandwidth});
   later_.resize(links_.size());
-  scheduled_.resize(links_.size(), kNever);
 }
 
 /// Inserts a share behind those that finish no later.
@@ -92,32 +93,38 @@ void FairLinks::track(Share& share) {
 }
 
 void FairLinks::schedule(topologies::LinkIndex at) {
-  const Link& link = links_[at];
+  Link& link = links_[at];
   if (link.bottleneck_of == 0) return;
-  const double next = link.updated + (link.first[0].finish - link.virtual_time) *
-                                         static_cast<double>(link.flows) * link.seconds_per_byte;
-  if (next >= scheduled_[at])
+  const double next = next_finish(link);
+  if (next >= link.scheduled)
     return;  // the event already scheduled comes first and schedules this one
-  scheduled_[at] = next;
+  link.scheduled = next;
   events_.push(next, at);
 }
 
-void FairLinks::begin(double now, FlowIndex index, std::span<const topologies::LinkIndex> links,
-                      double bytes) {
-  if (index >= flows_.size()) flows_.resize(index + 1);
+void FairLinks::set_links(FlowIndex index, std::span<const topologies::LinkIndex> links) {
+  if (index >= flows_.size()) {
+    if (index >= kMostFlows) throw SimulationError("too many messages are under way at once");
+    flows_.resize(index + 1);
+  }
   Flow& flow = flows_[index];
   std::ranges::copy(links, flow.links.begin());
+  flow.count = static_cast<std::uint16_t>(links.size());
+}
+
+void FairLinks::begin(double now, FlowIndex index, double bytes) {
+  Flow& flow = flows_[index];
   flow.tracked = 0;
   flow.untracked = 0;
   double longest = -1;
   double slowest = 0;  // of the links that serve no other flow
-  for (std::size_t position = 0; position < links.size(); ++position) {
-    const topologies::LinkIndex at = links[position];
+  for (std::size_t position = 0; position < flow.count; ++position) {
+    const topologies::LinkIndex at = flow.links[position];
     Link& link = links_[at];
     update(at, now);
     Share share{.finish = link.virtual_time + bytes,
-                .flow = index,
-                .position = static_cast<std::uint16_t>(position),
+                .flow = index & (kMostFlows - 1),
+                .position = static_cast<std::uint32_t>(position) & 31U,
                 .untracked = 0};
     if (link.flows == 0) {
       share.untracked = 1;
@@ -133,11 +140,11 @@ void FairLinks::begin(double now, FlowIndex index, std::span<const topologies::L
     const double time = bytes * static_cast<double>(link.flows) * link.seconds_per_byte;
     if (time > longest) {
       longest = time;
-      flow.bottleneck = static_cast<std::uint32_t>(position);
+      flow.bottleneck = static_cast<std::uint16_t>(position);
     }
   }
   flow.untracked_until = now + bytes * slowest;
-  const topologies::LinkIndex bottleneck = links[flow.bottleneck];
+  const topologies::LinkIndex bottleneck = flow.links[flow.bottleneck];
   if (links_[bottleneck].first[0].untracked != 0) track(links_[bottleneck].first[0]);
   ++links_[bottleneck].bottleneck_of;
   schedule(bottleneck);
@@ -149,8 +156,8 @@ double FairLinks::estimate(double now, topologies::LinkIndex link, double bytes)
 }
 
 void FairLinks::handle_event(double now, topologies::LinkIndex at) {
-  if (scheduled_[at] != now) return;
-  scheduled_[at] = kNever;
+  if (links_[at].scheduled != now) return;
+  links_[at].scheduled = kNever;
   update(at, now);
   schedule(at);
 }
@@ -168,14 +175,12 @@ void FairLinks::complete_flows(double now) {
         if (link.flows == 1 && share.flow == index && share.untracked != 0) track(share);
       }
     }
-    for (std::uint32_t left = flow.tracked; left != 0; left &= left - 1) {
-      update(flow.links[static_cast<std::size_t>(std::countr_zero(left))], now);
-    }
+    for_each_tracked(flow, [&](topologies::LinkIndex link) { update(link, now); });
     if (flow.tracked == 0) {
       completed_.push_back(index);
       continue;
     }
-    flow.bottleneck = static_cast<std::uint32_t>(std::countr_zero(flow.tracked));
+    flow.bottleneck = static_cast<std::uint16_t>(std::countr_zero(flow.tracked));
     const topologies::LinkIndex at = flow.links[flow.bottleneck];
     ++links_[at].bottleneck_of;
     schedule(at);

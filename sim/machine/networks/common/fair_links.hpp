@@ -14,6 +14,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -25,8 +26,9 @@
 
 namespace thinwire::networks {
 
-/// The index of a flow, chosen by the caller: small and reused.
+/// The index of a flow, chosen by the caller: small and reused, and below kMostFlows.
 using FlowIndex = std::uint32_t;
+inline constexpr FlowIndex kMostFlows = FlowIndex{1} << 26U;
 
 /// The links with their flows.
 class FairLinks {
@@ -37,9 +39,12 @@ class FairLinks {
   /// `bandwidths`, by link, are in bytes per second. Events of link i have `who` = i in `events`.
   FairLinks(std::span<const double> bandwidths, EventWindow& events);
 
-  /// Begins a flow of `bytes` at `now` on `links`, of which there are 1 to kMostLinks.
-  void begin(double now, FlowIndex index, std::span<const topologies::LinkIndex> links,
-             double bytes);
+  /// Sets the links of a flow that has not begun, of which there are at most kMostLinks. Throws
+  /// SimulationError if `index` is not below kMostFlows.
+  void set_links(FlowIndex index, std::span<const topologies::LinkIndex> links);
+  [[nodiscard]] bool has_links(FlowIndex index) const { return flows_[index].count > 0; }
+  /// Begins a flow of `bytes` at `now` on its links, of which there is at least one.
+  void begin(double now, FlowIndex index, double bytes);
   /// Handles an event of a link.
   void handle_event(double now, topologies::LinkIndex at);
   /// The flows that have completed at `now`; to be called after each event. Each flow is reported
@@ -53,11 +58,11 @@ class FairLinks {
   void prefetch(topologies::LinkIndex link) const {
     prefetch_line(&links_[link]);
     prefetch_line(&later_[link]);
-    prefetch_line(&scheduled_[link]);
   }
   /// Prefetches the shares of a link beyond its first two. To be called some time after prefetch(),
   /// whose data it reads.
   void prefetch_later(topologies::LinkIndex link) const {
+    if (links_[link].flows <= links_[link].first.size()) return;
     const Later& later = later_[link];
     prefetch_line(later.shares.data() + later.gone);
     prefetch_line(later.shares.data() + later.shares.size());
@@ -67,7 +72,26 @@ class FairLinks {
   [[nodiscard]] FlowIndex first_of(topologies::LinkIndex link) const {
     return links_[link].first[0].flow;
   }
+  /// Whether a link will have served its first flow by `time`, if no other flow comes.
+  [[nodiscard]] bool serves_by(topologies::LinkIndex at, double time) const {
+    const Link& link = links_[at];
+    return next_finish(link) <= time * (1 + 1e-12);
+  }
   void prefetch_flow(FlowIndex flow) const { prefetch_line(flows_.data() + flow); }
+  /// prefetch() and prefetch_later() for all links of a flow, which have been set.
+  void prefetch_links(FlowIndex flow) const {
+    for (const topologies::LinkIndex link : links_of(flows_[flow])) prefetch(link);
+  }
+  void prefetch_later_of_links(FlowIndex flow) const {
+    for (const topologies::LinkIndex link : links_of(flows_[flow])) prefetch_later(link);
+  }
+  /// The same for the links that are updated when a flow, which has begun, is complete.
+  void prefetch_tracked(FlowIndex flow) const {
+    for_each_tracked(flows_[flow], [this](topologies::LinkIndex link) { prefetch(link); });
+  }
+  void prefetch_later_of_tracked(FlowIndex flow) const {
+    for_each_tracked(flows_[flow], [this](topologies::LinkIndex link) { prefetch_later(link); });
+  }
 
   /// Seconds that a link would take to serve a new flow of `bytes` if its load stayed the same.
   [[nodiscard]] double estimate(double now, topologies::LinkIndex link, double bytes);
@@ -75,18 +99,23 @@ class FairLinks {
  private:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
-  /// The part of a flow that a link still has to serve.
+  /// The part of a flow that a link still has to serve. Packed, so that the whole state of a link
+  /// with two shares is in one cache line.
+#pragma pack(push, 4)
   struct Share {
     double finish = 0;  ///< in the link's virtual time
-    FlowIndex flow = 0;
-    std::uint16_t position = 0;   ///< index of the link in the flow's list
-    std::uint16_t untracked = 0;  ///< 1: untracked (see Flow)
+    FlowIndex flow : 26 = 0;
+    std::uint32_t position : 5 = 0;   ///< index of the link in the flow's list
+    std::uint32_t untracked : 1 = 0;  ///< 1: untracked (see Flow)
   };
+#pragma pack(pop)
+  static_assert(sizeof(Share) == 12 && kMostLinks <= 32);
   /// The two shares that finish first are in the link's own cache line: most links have no others.
   struct alignas(64) Link {
     double seconds_per_byte;
     double virtual_time = 0;          ///< in bytes
     double updated = 0;               ///< the time of virtual_time, in seconds
+    double scheduled = kNever;        ///< the time of its event
     std::uint32_t flows = 0;          ///< number of flows still to be served
     std::uint32_t bottleneck_of = 0;  ///< number of flows whose bottleneck this is
     std::array<Share, 2> first = {};
@@ -105,7 +134,8 @@ class FairLinks {
     std::uint32_t tracked = 0;     ///< mask of the tracked shares that have not finished
     std::uint32_t untracked = 0;   ///< mask of the untracked shares
     double untracked_until = 0;    ///< seconds: the finish of the last untracked share
-    std::uint32_t bottleneck = 0;  ///< position of the bottleneck in `links`
+    std::uint16_t bottleneck = 0;  ///< position of the bottleneck in `links`
+    std::uint16_t count = 0;       ///< number of `links`
     std::array<topologies::LinkIndex, kMostLinks> links = {};
   };
 
@@ -116,11 +146,25 @@ class FairLinks {
   void track(Share& share);
   void schedule(topologies::LinkIndex at);
   void complete_flows(double now);
+  /// When a link that serves a flow will have served the first one, if no other flow comes.
+  [[nodiscard]] static double next_finish(const Link& link) {
+    return link.updated + (link.first[0].finish - link.virtual_time) *
+                              static_cast<double>(link.flows) * link.seconds_per_byte;
+  }
+  [[nodiscard]] static std::span<const topologies::LinkIndex> links_of(const Flow& flow) {
+    return {flow.links.data(), flow.count};
+  }
+  /// Calls `visit` for each link on which a flow has a tracked share that has not finished.
+  template <class Visit>
+  static void for_each_tracked(const Flow& flow, const Visit& visit) {
+    for (std::uint32_t left = flow.tracked; left != 0; left &= left - 1) {
+      visit(flow.links[static_cast<std::size_t>(std::countr_zero(left))]);
+    }
+  }
 
   EventWindow& events_;
   std::vector<Link> links_;
-  std::vector<Later> later_;       ///< by link
-  std::vector<double> scheduled_;  ///< by link: the time of its event, or kNever
+  std::vector<Later> later_;  ///< by link
   std::vector<Flow> flows_;
   std::vector<FlowIndex> served_;  ///< flows that their bottleneck has served
   std::vector<FlowIndex> completed_;

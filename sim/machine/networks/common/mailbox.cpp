@@ -46,7 +46,7 @@ void SlotPool::release(SlotIndex index) {
 SlotIndex Mailbox::post(SlotPool& slots, Rank from, Tag tag, double now) {
   const std::uint64_t key = key_of(from, tag);
   const std::size_t at = find(key);
-  posted_ = at;
+  posted_ = static_cast<std::uint32_t>(at);
   if (entries_[at].key == key && slots[entries_[at].head].sent) {
     const SlotIndex slot = pop(slots, at);
     slots[slot].stamp = std::max(slots[slot].stamp, now);
@@ -117,7 +117,7 @@ void Mailbox::append(SlotPool& slots, std::size_t at, std::uint64_t key, SlotInd
     entries_[at].tail = slot;
     return;
   }
-  if (2 * (used_ + 1) > entries_.size()) {
+  if (2 * (std::size_t{used_} + 1) > entries_.size()) {
     grow();
     at = find(key);
   }

@@ -92,8 +92,8 @@ class Mailbox {
   void grow();
 
   std::vector<Entry> entries_ = std::vector<Entry>(4);
-  std::size_t used_ = 0;
-  std::size_t posted_ = 0;  // entry of the last posted receive
+  std::uint32_t used_ = 0;
+  std::uint32_t posted_ = 0;  // entry of the last posted receive
 };
 
 }  // namespace thinwire::networks

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -48,13 +49,15 @@ struct Departure {
 ///   Way, Path                        the route between two ranks; the links that one message takes
 ///   Recorder                         is told when messages depart and are complete
 ///   lookahead()                      at most the smallest latency of a route
-///   way(from, to), latency(from, to, way), prefetch_way(from, to, FairLinks&), prefetch_path(way)
-///   path(Departure, FairLinks&)      a Path; `shared` lists the links shared with other messages
+///   way(from, to), latency(from, to, way)
+///   prefetch_end(rank), prefetch_way(from, to, FairLinks&), prefetch_path(way)   in this order
+///   minimal_path(from, to, way)      a Path; `shared` lists the links shared with other messages
+///   kMayAdapt, adapts()              whether messages may take other paths; whether they do
+///   path(Departure, FairLinks&)      the Path of a message that enters its links, if they may
 ///   demand(way, words)               service that the message needs from each of these links, in
 ///                                    the unit of their bandwidths times seconds
 ///   uncontended(way, words)          time of the message beyond the latency, if it shares no link
 ///   send_occupancy(from, way, words) time until the message has left, if it shares no link
-///   for_each_minimal_link(from, to, way, visit)
 ///   switches()                       what its switches sum
 ///   switch_tree(members, level)      the links between the members and their switches
 ///   switch_demand(tree, of, words)   as demand(), for a flow through switches
@@ -64,6 +67,7 @@ class SharedLinksLoop final : public EventLoop {
  public:
   using Recorder = typename Fabric::Recorder;
   using Transfer = networks::Transfer<typename Fabric::Way>;
+  static_assert(sizeof(Transfer) == 64);
 
   /// `bandwidths`, by link, are those available to the ranks; `timeline` and `recorder` may be
   /// nullptr.
@@ -132,60 +136,61 @@ class SharedLinksLoop final : public EventLoop {
   /// A strand of a rank.
   class LinksRank final : public TimedRank {
    public:
-    LinksRank(Rank rank, int size, SharedLinksLoop& loop, Strand strand)
-        : TimedRank(rank, size, loop), loop_(loop), strand_(strand) {}
+    using TimedRank::TimedRank;
 
     [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
       check_peer(*this, to);
-      clock_ += loop_.host_time(message.words) + noise();
+      clock_ += loop().host_time(message.words) + noise();
       books().sent(message.words);
-      const double ready = clock_ + loop_.buffering(message.words);
-      return slot_request(loop_.post(rank(), to, strand_, tag, std::move(message), ready));
+      const double ready = clock_ + loop().buffering(message.words);
+      return slot_request(loop().post(rank(), to, strand(), tag, std::move(message), ready));
     }
     [[nodiscard]] Request irecv(Rank from, Tag tag) override {
       const Request request = TimedRank::irecv(from, tag);
       const Slot& slot = slots()[slot_of(request)];
-      if (slot.sent && !slot.arrived) loop_.receive_posted(slot.transfer, clock_);
+      if (slot.sent && !slot.arrived) loop().receive_posted(slot.transfer, clock_);
       return request;
     }
 
     [[nodiscard]] Request post_in_switches(const Members& members, InSwitches part) override {
-      clock_ += loop_.host_time(part.message.words) + noise();
+      clock_ += loop().host_time(part.message.words) + noise();
       books().sent(part.message.words);
       const SlotIndex slot = slots().acquire(rank(), part.tag);
-      loop_.post_in_switches(rank(), strand_, members, std::move(part), slot, clock_);
+      loop().post_in_switches(rank(), strand(), members, std::move(part), slot, clock_);
       return receive_request(slot);
     }
 
     void expect_send(Rank to, Tag tag) override {
-      if (strand_ != Strand::main) return;
-      loop_.prefetch_match(rank(), to, tag);
-      loop_.fabric_.prefetch_way(rank(), to, loop_.links_);
+      if (strand() != Strand::main) return;
+      loop().prefetch_match(rank(), to, tag);
+      loop().fabric_.prefetch_way(rank(), to, loop().links_);
       expected_receiver_ = to;
     }
 
    protected:
     Message finish(Request request) override {
       Message message = TimedRank::finish(request);
-      if (is_receive(request)) clock_ += loop_.host_time(message.words);
+      if (is_receive(request)) clock_ += loop().host_time(message.words);
       return message;
     }
 
    private:
+    /// The loop, by the reference that is in the rank's first cache line.
+    [[nodiscard]] SharedLinksLoop& loop() const {
+      return static_cast<SharedLinksLoop&>(LoopRank::loop());
+    }
     /// The random delay of the next message, in seconds.
     [[nodiscard]] double noise() {
-      const HostCosts& host = loop_.host_;
+      const HostCosts& host = loop().host_;
       if (host.noise == Seconds(0)) return 0;
       const auto stream =
-          2 * static_cast<std::uint64_t>(rank().value()) + (strand_ == Strand::main ? 0 : 1);
+          2 * static_cast<std::uint64_t>(rank().value()) + (strand() == Strand::main ? 0 : 1);
       return -host.noise.value() *
              std::log1p(-to_unit(random_bits(host.seed, stream, delayed_++, kNoise)));
     }
 
     static constexpr std::uint64_t kNoise = 0x6e6f697365;  // apart from what else is drawn
     std::uint64_t delayed_ = 0;                            ///< messages that were delayed so far
-    SharedLinksLoop& loop_;
-    Strand strand_;
   };
 
   std::unique_ptr<LoopRank> make_strand(Rank rank, Strand strand) {
@@ -223,17 +228,16 @@ class SharedLinksLoop final : public EventLoop {
     transfers_[index] = {.way = {},
                          .from = from,
                          .to = to,
-                         .tag = tag,
                          .strand = strand,
                          .eager = eager,
                          .released = eager || match.posted,
+                         .course = Course::minimal,
                          .words = words,
                          .send = send,
                          .receive = match.slot,
                          .posted = now,
                          .departed = 0,
-                         .latency = 0,
-                         .extra_latency = 0};
+                         .latency = 0};
     if (eager) {
       start(index, now);
     } else if (match.posted) {
@@ -277,19 +281,18 @@ class SharedLinksLoop final : public EventLoop {
         transfers_[flow] = {.way = {},
                             .from = sum.member(i),
                             .to = sum.member(i),
-                            .tag = Tag(0),
                             .strand = strand,
                             .eager = false,
                             .released = true,
-                            .upwards = upwards,
+                            .course = upwards ? Course::to_switches : Course::from_switches,
                             .words = words,
                             .send = kNoSlot,
                             .receive = sum.slots[at],
                             .posted = sum.begins,
                             .departed = sum.begins,
-                            .latency = begins - sum.begins,
-                            .extra_latency = 0,
-                            .sum = index};
+                            .latency = begins - sum.begins};
+        rare(flow).sum = index;
+        links_.set_links(flow, (upwards ? tree.up : tree.down)[at]);
         events_.push(begins, first_transfer_ + flow);
       }
     }
@@ -302,29 +305,30 @@ class SharedLinksLoop final : public EventLoop {
     if (added) found->second = fabric_.switch_tree(members, sum.level);
     return found->second;
   }
-  [[nodiscard]] const SwitchTree::Links& links_of(const Transfer& flow) {
-    const SwitchSum& sum = sums_[flow.sum];
+  [[nodiscard]] const SwitchTree::Links& links_of(const Transfer& flow, const SwitchSum& sum) {
     const SwitchTree& tree = tree_of(sum);
     const int member = (flow.from.value() - sum.members.first) / sum.members.stride;
-    return (flow.upwards ? tree.up : tree.down)[static_cast<std::size_t>(member)];
+    const bool upwards = flow.course == Course::to_switches;
+    return (upwards ? tree.up : tree.down)[static_cast<std::size_t>(member)];
   }
   void enter_switches(TransferIndex index, double now) {
     const Transfer& flow = transfers_[index];
-    SwitchSum& sum = sums_[flow.sum];
+    const SwitchSum& sum = sums_[rare_[index].sum];
     const double demand =
         fabric_.switch_demand(tree_of(sum), *fabric_.switches().at(sum.level), flow.words);
     if (!std::isfinite(now + demand)) throw_time_overflow();
-    links_.begin(now, index, links_of(flow), demand);
+    links_.begin(now, index, demand);
   }
   /// Called when the links of a flow through switches have served it.
   void leave_switches(TransferIndex index, double now) {
     const Transfer& flow = transfers_[index];
-    SwitchSum& sum = sums_[flow.sum];
+    const SumIndex at = rare_[index].sum;
+    SwitchSum& sum = sums_[at];
     if (recorder_ != nullptr) {
-      recorder_->crossed(links_of(flow), flow.words, flow.departed, std::max(now, sum.alone));
+      recorder_->crossed(links_of(flow, sum), flow.words, flow.departed, std::max(now, sum.alone));
     }
     free_.push_back(index);
-    if (--sum.flows == 0) end_in_switches(flow.sum, std::max(now, sum.alone));
+    if (--sum.flows == 0) end_in_switches(at, std::max(now, sum.alone));
   }
   void end_in_switches(SumIndex index, double time) {
     SwitchSum& sum = sums_[index];
@@ -343,6 +347,7 @@ class SharedLinksLoop final : public EventLoop {
     constexpr std::size_t kFew = 64;
     constexpr std::size_t kMany = 1024;
     constexpr std::size_t kNext = 256;
+    fetched_at_ = kNotFetched;
     if (fabric_.lookahead() == 0) return events_.open_next(kNext);
     if (!events_.open(std::max(window_, fabric_.lookahead()))) return false;
     if (events_.known() < kFew) window_ = std::max(2 * window_, 1e-12);
@@ -350,36 +355,34 @@ class SharedLinksLoop final : public EventLoop {
     return true;
   }
 
-  /// Each stage prefetches what the next one reads.
-  void fetch_ahead() const {
+  /// Each stage prefetches what the next one reads. Nothing is new unless a known event was taken.
+  void fetch_ahead() {
     constexpr std::size_t kStage = 3;
+    if (std::exchange(fetched_at_, events_.taken()) == events_.taken()) return;
     for (std::size_t stage = 1; stage <= 4; ++stage) {
       const Event* event = events_.ahead(stage * kStage);
       if (event == nullptr || (event->who & kAlarm) != 0) continue;
       if (event->who >= first_transfer_) {
         prefetch_entering(event->who - first_transfer_, stage);
-      } else {
+      } else if (stage == 4) {
+        links_.prefetch(event->who);
+      } else if (links_.serves_by(event->who, event->time)) {
         prefetch_served(event->who, stage);
       }
     }
   }
-  /// For a transfer that will enter its links: prefetches the transfer, its way, and the links.
+  /// For a transfer that will enter its links: prefetches the transfer, its flow, and the links.
   void prefetch_entering(TransferIndex index, std::size_t stage) const {
-    const Transfer& transfer = transfers_[index];
     if (stage == 3) {
-      prefetch_line(&transfer);
+      prefetch_line(&transfers_[index]);
       links_.prefetch_flow(index);
     }
-    if (stage == 2) fabric_.prefetch_path(transfer.way);
-    if (stage == 1) prefetch_links(transfer);
+    if (stage == 2) links_.prefetch_links(index);
+    if (stage == 1) links_.prefetch_later_of_links(index);
   }
-  /// For a link that will have served a flow: prefetches the link, the flow, the requests of the
-  /// flow, and the strands of these requests.
+  /// For a link that will have served a flow: prefetches the flow, its requests, and the strands of
+  /// these. Most events come too early, because flows have begun since: they read the link alone.
   void prefetch_served(topologies::LinkIndex link, std::size_t stage) const {
-    if (stage == 4) {
-      links_.prefetch(link);
-      return;
-    }
     const FlowIndex flow = links_.first_of(link);
     if (stage == 3) {
       links_.prefetch_later(link);
@@ -387,33 +390,21 @@ class SharedLinksLoop final : public EventLoop {
       prefetch_line(&transfers_[flow]);
     } else if (stage == 2) {
       const Transfer& transfer = transfers_[flow];
-      prefetch_links(transfer);
+      links_.prefetch_tracked(flow);
       if (transfer.send != kNoSlot) slots().prefetch(transfer.send);
       slots().prefetch(transfer.receive);
       prefetch(transfer.from, transfer.strand);
       prefetch(transfer.to, transfer.strand);
     } else {
       const Transfer& transfer = transfers_[flow];
-      prefetch_later(transfer);
+      links_.prefetch_later_of_tracked(flow);
       prefetch_line(slots()[transfer.receive].message.payload.body.get());
       for (const Rank rank : {transfer.from, transfer.to}) {
         const Rank next = prefetch_resumed(rank, transfer.strand);
-        fabric_.prefetch_way(rank, next, links_);
+        if (next != rank) fabric_.prefetch_way(rank, next, links_);
       }
     }
   }
-  void prefetch_links(const Transfer& transfer) const {
-    fabric_.for_each_minimal_link(transfer.from, transfer.to, transfer.way,
-                                  [this](topologies::LinkIndex link) { links_.prefetch(link); });
-  }
-
-  /// To be called some time after prefetch_links(), whose data it reads.
-  void prefetch_later(const Transfer& transfer) const {
-    fabric_.for_each_minimal_link(
-        transfer.from, transfer.to, transfer.way,
-        [this](topologies::LinkIndex link) { links_.prefetch_later(link); });
-  }
-
   /// Completes the requests of all messages that have been delivered or sent.
   void complete_all() {
     constexpr std::size_t kAhead = 8;
@@ -427,6 +418,11 @@ class SharedLinksLoop final : public EventLoop {
                completions_[i].time);
     }
     completions_.clear();
+  }
+
+  [[nodiscard]] RareTransfer& rare(TransferIndex index) {
+    if (index >= rare_.size()) rare_.resize(index + 1);
+    return rare_[index];
   }
 
   TransferIndex acquire() {
@@ -446,17 +442,35 @@ class SharedLinksLoop final : public EventLoop {
   }
 
   void depart_all() {
-    if (departing_.empty()) return;
-    constexpr std::size_t kAhead = 4;  // each stage prefetches what the next one reads
-    for (std::size_t i = 0; i < departing_.size() + 2 * kAhead; ++i) {
-      if (i < departing_.size()) {
-        const Transfer& transfer = transfers_[departing_[i]];
-        fabric_.prefetch_way(transfer.from, transfer.to, links_);
+    constexpr std::size_t kStages = 6;
+    constexpr std::size_t kAhead = 4;
+    const std::size_t all = departing_.size();
+    const std::size_t ahead = std::min(kAhead, all);
+    for (std::size_t i = 0; i < all + (kStages - 1) * ahead && all > 0; ++i) {
+      for (std::size_t stage = 0; stage < kStages && stage * ahead <= i; ++stage) {
+        if (i - stage * ahead < all) depart_in_stages(departing_[i - stage * ahead], stage);
       }
-      if (i >= kAhead && i - kAhead < departing_.size()) find_way(departing_[i - kAhead]);
-      if (i >= 2 * kAhead) depart(departing_[i - 2 * kAhead]);
     }
     departing_.clear();
+  }
+  /// Each stage prefetches what the next one reads.
+  void depart_in_stages(TransferIndex index, std::size_t stage) {
+    const Transfer& transfer = transfers_[index];
+    if (stage == 0) {
+      prefetch_line(&transfer);
+      links_.prefetch_flow(index);
+    } else if (stage == 1) {
+      fabric_.prefetch_end(transfer.from);
+      fabric_.prefetch_end(transfer.to);
+    } else if (stage == 2) {
+      fabric_.prefetch_way(transfer.from, transfer.to, links_);
+    } else if (stage == 3) {
+      find_way(index);
+    } else if (stage == 4) {
+      find_path(index);
+    } else {
+      depart(index);
+    }
   }
   void find_way(TransferIndex index) {
     Transfer& transfer = transfers_[index];
@@ -470,9 +484,19 @@ class SharedLinksLoop final : public EventLoop {
       }
       transfer.departed += host_.handshake_time.value();
     }
-    if (transfer.departed + transfer.latency > now_) return;
-    prefetch_links(transfer);
-    prefetch_later(transfer);
+    fabric_.prefetch_path(transfer.way);
+  }
+  void find_path(TransferIndex index) {
+    const Transfer& transfer = transfers_[index];
+    take(index, fabric_.minimal_path(transfer.from, transfer.to, transfer.way));
+    if (transfer.departed + transfer.latency <= now_) links_.prefetch_links(index);
+  }
+  void take(TransferIndex index, const typename Fabric::Path& path) {
+    if (recorder_ != nullptr) recorder_->departs(index, path);
+    links_.set_links(index, {path.shared.data(), path.shared.size()});
+    if (path.extra_latency == 0) return;
+    transfers_[index].course = Course::detour;
+    rare(index).extra_latency = path.extra_latency;
   }
   void depart(TransferIndex index) {
     Transfer& transfer = transfers_[index];
@@ -505,26 +529,32 @@ class SharedLinksLoop final : public EventLoop {
     transfer.send = kNoSlot;
   }
 
+  /// Where messages may take other paths than the minimal one, chooses that of a message.
+  void choose_path(TransferIndex index, double now) {
+    if constexpr (Fabric::kMayAdapt) {
+      if (!fabric_.adapts()) return;
+      const Transfer& transfer = transfers_[index];
+      take(index, fabric_.path({.from = transfer.from,
+                                .to = transfer.to,
+                                .way = transfer.way,
+                                .words = transfer.words,
+                                .now = now,
+                                .number = departures_++},
+                               links_));
+    }
+  }
   /// A message begins to be served by the links that it shares with others.
   void enter_links(TransferIndex index, double now) {
-    Transfer& transfer = transfers_[index];
-    if (transfer.sum != kNoSum) return enter_switches(index, now);
-    const auto path = fabric_.path({.from = transfer.from,
-                                    .to = transfer.to,
-                                    .way = transfer.way,
-                                    .words = transfer.words,
-                                    .now = now,
-                                    .number = departures_++},
-                                   links_);
-    if (recorder_ != nullptr) recorder_->departs(index, path);
-    if (path.shared.empty()) {
+    const Transfer& transfer = transfers_[index];
+    if (transfer.in_switches()) return enter_switches(index, now);
+    choose_path(index, now);
+    if (!links_.has_links(index)) {
       deliver(index, now);
       return;
     }
-    transfer.extra_latency = path.extra_latency;
     const double demand = fabric_.demand(transfer.way, transfer.words);
     if (!std::isfinite(now + demand)) throw_time_overflow();
-    links_.begin(now, index, {path.shared.data(), path.shared.size()}, demand);
+    links_.begin(now, index, demand);
   }
 
   void deliver_completed() {
@@ -536,10 +566,11 @@ class SharedLinksLoop final : public EventLoop {
   /// this time or when it would arrive if it shared no link, whichever is later.
   void deliver(TransferIndex index, double now) {
     Transfer& transfer = transfers_[index];
-    if (transfer.sum != kNoSum) return leave_switches(index, now);
+    if (transfer.in_switches()) return leave_switches(index, now);
     const double head = transfer.departed + transfer.latency;
     const double alone = head + fabric_.uncontended(transfer.way, transfer.words);
-    const double delivered = std::max(now, alone) + transfer.extra_latency;
+    double delivered = std::max(now, alone);
+    if (transfer.course == Course::detour) delivered += rare_[index].extra_latency;
     if (timeline_ != nullptr) show(transfer, head, delivered);
     if (recorder_ != nullptr) recorder_->completes(index, transfer, now);
     if (transfer.send != kNoSlot) {
@@ -560,7 +591,7 @@ class SharedLinksLoop final : public EventLoop {
     timeline_->add({.from = transfer.from,
                     .to = transfer.to,
                     .strand = transfer.strand,
-                    .tag = transfer.tag,
+                    .tag = slots()[transfer.receive].tag,
                     .words = transfer.words,
                     .posted = Seconds(transfer.posted),
                     .send_begin = Seconds(transfer.departed),
@@ -580,7 +611,10 @@ class SharedLinksLoop final : public EventLoop {
   std::uint32_t first_transfer_;
   double now_ = 0;     ///< the time of the last event
   double window_ = 0;  ///< seconds
+  static constexpr std::size_t kNotFetched = std::numeric_limits<std::size_t>::max();
+  std::size_t fetched_at_ = kNotFetched;  ///< events_.taken() when fetch_ahead() last did its work
   std::vector<Transfer> transfers_;
+  std::vector<RareTransfer> rare_;  ///< by transfer, up to the last one that has needed it
   std::vector<TransferIndex> departing_;
   std::vector<TransferIndex> free_;
   std::uint64_t departures_ = 0;

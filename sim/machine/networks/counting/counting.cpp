@@ -12,8 +12,7 @@ namespace {
 
 class CountingRank final : public LoopRank {
  public:
-  CountingRank(Rank rank, int size, EventLoop& loop, Strand strand)
-      : LoopRank(rank, size, loop), strand_(strand) {}
+  using LoopRank::LoopRank;
 
   [[nodiscard]] Seconds now() const override { return Seconds(0); }
 
@@ -21,7 +20,7 @@ class CountingRank final : public LoopRank {
     check_peer(*this, to);
     books().sent(message.words);
     send_steps_ = std::max(clock_, send_steps_) + 1;
-    loop().deliver(rank(), to, strand_, tag, std::move(message), send_steps_);
+    loop().deliver(rank(), to, strand(), tag, std::move(message), send_steps_);
     return timed_request(send_steps_);
   }
   [[nodiscard]] Request post_in_switches(const Members& members, InSwitches part) override;
@@ -39,7 +38,6 @@ class CountingRank final : public LoopRank {
   void spend(Seconds /*work*/) override {}
 
  private:
-  Strand strand_;
   double send_steps_ = 0;
   double receive_steps_ = 0;
 };
@@ -95,7 +93,7 @@ class CountingLoop final : public EventLoop {
 Request CountingRank::post_in_switches(const Members& members, InSwitches part) {
   books().sent(part.message.words);
   const SlotIndex slot = slots().acquire(rank(), part.tag);
-  static_cast<CountingLoop&>(loop()).post_in_switches(rank(), strand_, members, std::move(part),
+  static_cast<CountingLoop&>(loop()).post_in_switches(rank(), strand(), members, std::move(part),
                                                       slot, clock_);
   return receive_request(slot);
 }

@@ -46,6 +46,8 @@ Fabric::Fabric(const topologies::Platform& platform, const topologies::CompactRo
     latencies_.push_back(link.latency.value());
     fat_pipes_.push_back(link.fat_pipe);
   }
+  all_shared_ = !limits_processes() && std::ranges::find(fat_pipes_, true) == fat_pipes_.end();
+  find_ends(ranks);
   find_ports(ranks);
   find_lookahead();
   if (settings.routing != LinkRouting::ecmp) return;
@@ -53,6 +55,18 @@ Fabric::Fabric(const topologies::Platform& platform, const topologies::CompactRo
     const std::size_t at = routes.switch_of(site);
     if (at >= behind_.size()) behind_.resize(at + 1);
     behind_[at].push_back(site);
+  }
+}
+
+void Fabric::find_ends(std::size_t ranks) {
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    End end{.site = routes_.site_of(rank)};
+    end.routed_by = routes_.site(end.site);
+    const auto up = routes_.up_ports(end.site);
+    const auto down = routes_.down_ports(end.site);
+    if (!up.empty()) end.up = port(up.front());
+    if (!down.empty()) end.down = port(down.front());
+    ends_.push_back(end);
   }
 }
 
@@ -160,18 +174,32 @@ SwitchTree Fabric::switch_tree(const Members& members, ReducingLevel level) cons
 Fabric::Path Fabric::path(const Departure<Way>& message, FairLinks& links) const {
   const topologies::Way way = message.way;
   Path path{.middle = minimal(way)};
-  if (settings_.routing != LinkRouting::minimal && way.hops > 0) {
+  if (way.hops > 0) {
     path.middle = choose_middle(message, links);
     for (const auto& stretch : path.middle) {
       for (const topologies::LinkIndex link : stretch) path.extra_latency += latencies_[link];
     }
     path.extra_latency -= routes_.kind(way).latency;
   }
+  add_shared(message.from, message.to, way, path);
+  return path;
+}
+
+void Fabric::add_shared(Rank from, Rank to, topologies::Way way, Path& path) const {
   std::size_t count = 0;
+  for (const auto& stretch : path.middle) count += stretch.size();
+  if (all_shared_ && count + 2 <= path.shared.capacity()) {
+    path.shared.resize(count + 2, boost::container::default_init);
+    auto end = path.shared.begin();
+    for_each_link(from, to, way, path.middle, [&](topologies::LinkIndex link) { *end++ = link; });
+    path.shared.resize(static_cast<std::size_t>(end - path.shared.begin()));
+    return;
+  }
+  count = 0;
   const auto share = [&](topologies::LinkIndex link) {
     if (count++ < path.shared.capacity()) path.shared.push_back(link);
   };
-  for_each_link(message.from, message.to, way, path.middle, [&](topologies::LinkIndex link) {
+  for_each_link(from, to, way, path.middle, [&](topologies::LinkIndex link) {
     if (!fat_pipes_[link]) share(link);
   });
   if (limits_processes()) {
@@ -179,8 +207,8 @@ Fabric::Path Fabric::path(const Departure<Way>& message, FairLinks& links) const
       return static_cast<topologies::LinkIndex>(this->links() +
                                                 2 * static_cast<std::size_t>(rank.value()));
     };
-    share(process(message.from));
-    share(process(message.to) + 1);
+    share(process(from));
+    share(process(to) + 1);
   }
   if (count > path.shared.size()) {
     const auto name = [&](Rank rank) {
@@ -189,9 +217,8 @@ Fabric::Path Fabric::path(const Departure<Way>& message, FairLinks& links) const
     throw InputError(fmt::format(
         "{}: the route from {} to {} shares {} links with others; the network links follows a "
         "message on at most {}",
-        platform_.path(), name(message.from), name(message.to), count, path.shared.capacity()));
+        platform_.path(), name(from), name(to), count, path.shared.capacity()));
   }
-  return path;
 }
 
 Fabric::Middle Fabric::choose_middle(const Departure<Way>& message, FairLinks& links) const {

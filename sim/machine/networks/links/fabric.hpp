@@ -27,6 +27,7 @@ class Fabric {
  public:
   using Way = topologies::Way;
   using Recorder = LinkRecorder;
+  static constexpr bool kMayAdapt = true;
 
   /// The first `ranks` hosts of the routes are those of the ranks. All arguments must outlive the
   /// Fabric.
@@ -34,7 +35,7 @@ class Fabric {
          std::size_t ranks, const LinksSettings& settings);
 
   [[nodiscard]] topologies::Way way(Rank from, Rank to) const {
-    return routes_.way(site(from), site(to));
+    return routes_.way(end(from).routed_by, end(to).routed_by);
   }
   /// The links of the platform, without those of the processes.
   [[nodiscard]] std::size_t links() const { return bandwidths_.size(); }
@@ -46,9 +47,10 @@ class Fabric {
     return all;
   }
 
-  /// Prefetches what way() reads.
+  /// Prefetches what way() reads of a rank, and then, which reads this, what else it reads.
+  void prefetch_end(Rank rank) const { prefetch_line(&end(rank)); }
   void prefetch_way(Rank from, Rank to, const FairLinks& /*links*/) const {
-    routes_.prefetch(site(from), site(to));
+    routes_.prefetch(end(from).routed_by, end(to).routed_by);
   }
   /// Prefetches what path() reads.
   void prefetch_path(topologies::Way way) const { routes_.prefetch_middle(way); }
@@ -59,10 +61,9 @@ class Fabric {
   /// The latency of all links of a minimal route, in seconds.
   [[nodiscard]] double latency(Rank from, Rank to, topologies::Way way) const {
     double sum = 0;
-    if (way.up != topologies::Way::kNoPort) sum += latencies_[routes_.up_ports(site(from))[way.up]];
+    if (way.up != topologies::Way::kNoPort) sum += up_port(from, way).latency;
     sum += routes_.kind(way).latency;
-    if (way.down != topologies::Way::kNoPort)
-      sum += latencies_[routes_.down_ports(site(to))[way.down]];
+    if (way.down != topologies::Way::kNoPort) sum += down_port(to, way).latency;
     return sum;
   }
   /// The links of a path between its two ports, in stretches: the two halves of a way, and those of
@@ -75,23 +76,26 @@ class Fabric {
     /// The links shared with other messages.
     boost::container::static_vector<topologies::LinkIndex, FairLinks::kMostLinks> shared = {};
   };
+  /// The path on the minimal route. Throws InputError when it has too many shared links.
+  [[nodiscard]] Path minimal_path(Rank from, Rank to, topologies::Way way) const {
+    Path path{.middle = minimal(way)};
+    add_shared(from, to, way, path);
+    return path;
+  }
+  /// Whether messages take other paths than that.
+  [[nodiscard]] bool adapts() const { return settings_.routing != LinkRouting::minimal; }
   /// Chooses the path of a message. Adaptive routing estimates the backlogs of the links from
-  /// `links`. Throws InputError when a path has too many shared links.
+  /// `links`. Throws as minimal_path() does.
   [[nodiscard]] Path path(const Departure<Way>& message, FairLinks& links) const;
   /// Calls `visit` for each link of a path, in order.
   template <class Visit>
   void for_each_link(Rank from, Rank to, topologies::Way way, const Middle& middle,
                      const Visit& visit) const {
-    if (way.up != topologies::Way::kNoPort) visit(routes_.up_ports(site(from))[way.up]);
+    if (way.up != topologies::Way::kNoPort) visit(up_port(from, way).link);
     for (const auto& stretch : middle) {
       for (const topologies::LinkIndex link : stretch) visit(link);
     }
-    if (way.down != topologies::Way::kNoPort) visit(routes_.down_ports(site(to))[way.down]);
-  }
-  /// Calls `visit` for each link of SimGrid's route, in order.
-  template <class Visit>
-  void for_each_minimal_link(Rank from, Rank to, topologies::Way way, const Visit& visit) const {
-    for_each_link(from, to, way, minimal(way), visit);
+    if (way.down != topologies::Way::kNoPort) visit(down_port(to, way).link);
   }
   [[nodiscard]] Middle minimal(topologies::Way way) const {
     const auto halves = routes_.middle(way);
@@ -108,9 +112,8 @@ class Fabric {
   }
   /// Seconds for which a message occupies its sender's port if it shares no link.
   [[nodiscard]] double send_occupancy(Rank from, topologies::Way way, Words words) const {
-    return way.up == topologies::Way::kNoPort
-               ? uncontended(way, words)
-               : occupancy(way, routes_.up_ports(site(from))[way.up], words);
+    return way.up == topologies::Way::kNoPort ? uncontended(way, words)
+                                              : occupancy(way, up_port(from, way).link, words);
   }
 
   [[nodiscard]] const ReducingSwitches& switches() const { return platform_.switches(); }
@@ -133,8 +136,32 @@ class Fabric {
   [[nodiscard]] bool is_port(topologies::LinkIndex link) const { return ports_[link]; }
 
  private:
-  [[nodiscard]] topologies::SiteIndex site(Rank rank) const {
-    return routes_.site_of(static_cast<std::size_t>(rank.value()));
+  struct Port {
+    topologies::LinkIndex link = 0;
+    double latency = 0;
+  };
+  /// Where a rank is, with the port that most of its routes take, or all: what a message needs of
+  /// its two ends is in one cache line each.
+  struct alignas(64) End {
+    topologies::SiteIndex site = 0;
+    topologies::CompactRoutes::Site routed_by = {};
+    Port up = {};    ///< port 0
+    Port down = {};  ///< likewise
+  };
+  static_assert(sizeof(End) == 64);
+
+  [[nodiscard]] const End& end(Rank rank) const {
+    return ends_[static_cast<std::size_t>(rank.value())];
+  }
+  [[nodiscard]] topologies::SiteIndex site(Rank rank) const { return end(rank).site; }
+  [[nodiscard]] Port port(topologies::LinkIndex link) const { return {link, latencies_[link]}; }
+  /// The port of its sender that a way takes, which takes one.
+  [[nodiscard]] Port up_port(Rank from, topologies::Way way) const {
+    return way.up == 0 ? end(from).up : port(routes_.up_ports(site(from))[way.up]);
+  }
+  /// The same of its receiver.
+  [[nodiscard]] Port down_port(Rank to, topologies::Way way) const {
+    return way.down == 0 ? end(to).down : port(routes_.down_ports(site(to))[way.down]);
   }
   void check_members(const Members& members, ReducingLevel level) const;
   [[nodiscard]] const topologies::PlatformHost& host_of(Rank rank) const {
@@ -153,8 +180,10 @@ class Fabric {
   [[nodiscard]] static double finite(double bandwidth) {
     return bandwidth < 1e300 ? bandwidth : 0;  // a route without links is infinitely fast
   }
+  void find_ends(std::size_t ranks);
   void find_ports(std::size_t ranks);
   void find_lookahead();
+  void add_shared(Rank from, Rank to, topologies::Way way, Path& path) const;
   [[nodiscard]] Middle choose_middle(const Departure<Way>& message, FairLinks& links) const;
   /// Stores in `middle` the links from site `from` to site `to` through the switch of site `over`.
   /// Returns false if a message on `way` cannot take this detour.
@@ -166,10 +195,12 @@ class Fabric {
   const LinksSettings& settings_;
   double gap_;
   std::size_t ranks_;
+  std::vector<End> ends_;           ///< by rank
   double process_bandwidth_;        ///< bytes per second; infinite if it is not limited
   std::vector<double> bandwidths_;  ///< the members from here to ports_ are indexed by link
   std::vector<double> latencies_;
   std::vector<bool> fat_pipes_;
+  bool all_shared_ = false;  ///< no link is a fat pipe, and processes have no limit of their own
   std::vector<bool> ports_;
   double lookahead_ = 0;
   std::vector<std::vector<topologies::SiteIndex>> behind_;  ///< sites by switch; only for ecmp

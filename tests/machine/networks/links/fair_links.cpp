@@ -9,7 +9,9 @@
 #include <limits>
 #include <vector>
 
+#include "sim/core/base/errors.hpp"
 #include "sim/core/base/random.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/sanitizers.hpp"
 
@@ -33,7 +35,8 @@ struct GivenCase {
 };
 
 void begin(FairLinks& links, double now, FlowIndex flow, const GivenFlow& given) {
-  links.begin(now, flow, given.links, given.bytes);
+  links.set_links(flow, given.links);
+  links.begin(now, flow, given.bytes);
 }
 
 /// When each flow is through. Events come in windows so many seconds long, and the indexes of flows
@@ -262,6 +265,15 @@ TEST_CASE("The most links that a flow can have") {
   const std::vector<double> ends = simulated(given);
   CHECK(ends[0] == exactly(2));
   CHECK(ends[1] == exactly(2));
+}
+
+TEST_CASE("More flows than a share can name are refused") {
+  EventWindow events;
+  const std::vector<double> bandwidths{1e6};
+  FairLinks links(bandwidths, events);
+  const std::vector<topologies::LinkIndex> route{0};
+  CHECK(test::error_of<SimulationError>([&] { links.set_links(kMostFlows, route); }) ==
+        "too many messages are under way at once");
 }
 
 TEST_CASE("An estimate is how long a link would serve a flow if all stayed as it is") {
