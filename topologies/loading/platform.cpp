@@ -19,12 +19,12 @@
 #include <simgrid/s4u.hpp>
 #include <string_view>
 #include <typeinfo>
-#include <unordered_map>
 #include <xbt/config.hpp>
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "topologies/loading/dragonfly_routes.hpp"
+#include "topologies/loading/link_indexes.hpp"
 #include "topologies/loading/shortest_paths.hpp"
 #include "topologies/loading/wiring.hpp"
 
@@ -148,7 +148,7 @@ struct Platform::Loaded {
   std::vector<sg4::Host*> simgrid_hosts;
   std::vector<bool> unrouted;  ///< by host: its zone is Empty
   std::vector<PlatformLink> links;
-  std::unordered_map<const LinkImpl*, LinkIndex> index_of;
+  LinkIndexes index_of;
   std::vector<LinkImpl*> passed;  ///< of the route that was asked last
   Seconds message_gap;
   ReducingSwitches switches;
@@ -305,6 +305,7 @@ void Platform::Loaded::list_links() {
   std::ranges::sort(
       all, natural_less,
       [](const std::pair<std::string_view, const sg4::Link*>& one) { return one.first; });
+  std::vector<const void*> in_order;
   for (const auto& [name, link] : all) {
     if (!(link->get_bandwidth() <= kMostFigure) || !(link->get_latency() <= kMostFigure)) {
       throw InputError(fmt::format(
@@ -312,12 +313,13 @@ void Platform::Loaded::list_links() {
           "{:g}",
           path, name, link->get_bandwidth(), link->get_latency(), kMostFigure));
     }
-    index_of[link->get_impl()] = static_cast<LinkIndex>(links.size());
+    in_order.push_back(link->get_impl());
     links.push_back({.name = std::string(name),
                      .bandwidth = link->get_bandwidth(),
                      .latency = Seconds(link->get_latency()),
                      .fat_pipe = !link->is_shared()});
   }
+  index_of = LinkIndexes(in_order);
 }
 
 void Platform::Loaded::route(HostIndex from, HostIndex to, std::vector<LinkIndex>& into,
