@@ -8,7 +8,7 @@ namespace thinwire::networks {
 namespace {
 
 /// A function object, which the algorithms of heaps inline.
-constexpr auto later = [](const Event& a, const Event& b) {
+constexpr auto comes_later = [](const Event& a, const Event& b) {
   return a.time != b.time ? a.time > b.time : a.who > b.who;
 };
 
@@ -20,7 +20,7 @@ void EventWindow::push(double time, std::uint32_t who) {
     return;
   }
   added_.push_back({time, who});
-  std::push_heap(added_.begin(), added_.end(), later);
+  std::push_heap(added_.begin(), added_.end(), comes_later);
 }
 
 bool EventWindow::open(double length) {
@@ -45,11 +45,11 @@ bool EventWindow::open_next(std::size_t events) {
 }
 
 Event EventWindow::next() {
-  if (added_.empty() || (at_ < known_.size() && later(added_.front(), known_[at_]))) {
+  if (added_.empty() || (at_ < known_.size() && comes_later(added_.front(), known_[at_]))) {
     return known_[at_++];
   }
   const Event event = added_.front();
-  std::pop_heap(added_.begin(), added_.end(), later);
+  std::pop_heap(added_.begin(), added_.end(), comes_later);
   added_.pop_back();
   return event;
 }
