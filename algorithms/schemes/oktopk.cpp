@@ -23,14 +23,15 @@ namespace {
 /// The ends of regions that hold equal parts of the selection; equal regions if it is empty. An
 /// end between two entries is interpolated between their coordinates, so that regions of few
 /// entries are balanced once the ranks' ends are averaged.
-Numbers local_ends(const SparseVector& selected, int regions, const GradientSpace& space) {
+std::vector<std::int64_t> local_ends(const SparseVector& selected, int regions,
+                                     const GradientSpace& space) {
   const auto size = static_cast<double>(selected.size());
   std::vector<std::int64_t> ends;
   if (selected.size() == 0) {
     for (int i = 1; i <= regions; ++i) {
       ends.push_back(space.coordinate(part_begin(space.components, regions, i)));
     }
-    return Numbers(std::move(ends));
+    return ends;
   }
   // The entries on both sides of each end, as far as they exist.
   std::vector<std::size_t> positions;
@@ -50,12 +51,13 @@ Numbers local_ends(const SparseVector& selected, int regions, const GradientSpac
     const double part = position - static_cast<double>(below);
     ends.push_back(low + std::llround(part * static_cast<double>(high - low)));
   }
-  return Numbers(std::move(ends));
+  return ends;
 }
 
 /// The same as in the published code: end i is the coordinate of selection i * floor(nnz / regions),
 /// so all ends except the last coincide if fewer are selected.
-Numbers published_ends(const SparseVector& selected, int regions, const GradientSpace& space) {
+std::vector<std::int64_t> published_ends(const SparseVector& selected, int regions,
+                                         const GradientSpace& space) {
   const std::size_t share = selected.size() / static_cast<std::size_t>(regions);
   std::vector<std::size_t> positions;
   for (int i = 1; i < regions; ++i) positions.push_back(static_cast<std::size_t>(i) * share);
@@ -63,7 +65,7 @@ Numbers published_ends(const SparseVector& selected, int regions, const Gradient
   std::vector<std::int64_t> ends = selected.coordinates_at(positions);
   ends.resize(static_cast<std::size_t>(regions - 1), 0);
   ends.push_back(space.coordinates());
-  return Numbers(std::move(ends));
+  return ends;
 }
 
 /// The mean of the ranks' ends, given their sum.
@@ -145,11 +147,13 @@ class OkTopk final : public SparseCollective {
 
   Task<void> repartition(Communicator& comm, const SparseVector& selected) {
     const auto phase = comm.phase("repartition");
-    const Numbers own = setup_.options.flag("published")
-                            ? published_ends(selected, regions_.count(), setup_.space)
-                            : local_ends(selected, regions_.count(), setup_.space);
-    // Entries are read at as many positions.
-    co_await work(comm, setup_.prices.sample.of(regions_.count()));
+    const int regions = regions_.count();
+    // Only the sum of the ends of all ranks is looked at.
+    const Numbers own = Numbers::deferred(regions, [this, selected, regions] {
+      return setup_.options.flag("published") ? published_ends(selected, regions, setup_.space)
+                                              : local_ends(selected, regions, setup_.space);
+    });
+    co_await work(comm, setup_.prices.sample.of(regions));  // reads entries at as many positions
     const Message ends = own.message();
     const Message sums = co_await allreduce_recursive_doubling(comm, ends, numbers_);
     const std::array inputs{sums};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <utility>
 #include <vector>
 
@@ -117,12 +116,7 @@ Message NumbersReduction::cut(const Message& held, PieceRange wanted, int pieces
 }
 
 Message NumbersReduction::compute_sum(const Message& a, const Message& b, Part /*part*/) const {
-  const Numbers list = Numbers::from(a.payload);
-  const auto va = list.all();
-  const auto vb = Numbers::from(b.payload).all();
-  std::vector<std::int64_t> total(va.size());
-  std::transform(va.begin(), va.end(), vb.begin(), total.begin(), std::plus<>());
-  return Numbers(std::move(total), list.first(), list.whole()).message();
+  return Numbers::sum(Numbers::from(a.payload), Numbers::from(b.payload)).message();
 }
 
 Message NumbersReduction::compute_join(std::span<const Message> parts, Part /*whole*/) const {
