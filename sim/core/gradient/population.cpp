@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numbers>
 #include <utility>
@@ -88,7 +89,6 @@ Population::Population(Settings settings) : settings_(std::move(settings)) {
       if (settings_.rates[piece.region][c] > 0) present_ += static_cast<double>(piece.counts[c]);
     }
   }
-  halve();
   // The grid is so fine that all functions are nearly linear in logarithms between its points. It
   // is bounded by levels that have hardly an entry, or all but a few.
   constexpr std::size_t kLevels = 2 * kOctaves * kLevelsAnOctave + 1;
@@ -100,6 +100,8 @@ Population::Population(Settings settings) : settings_(std::move(settings)) {
   for (std::size_t i = grid_begin_; i < end; ++i) grid_levels_.push_back(std::log(level_at(i)));
   grid_.resize(grid_levels_.size());
 }
+
+Population::~Population() = default;
 
 const Population::GridPoint& Population::grid_point(std::size_t i) const {
   std::optional<GridPoint>& kept = grid_[i];
@@ -248,47 +250,38 @@ double Population::cells_before(double coordinate) const {
   return cells - 1 + std::min(1.0, (coordinate - begin) / rest);
 }
 
-void Population::halve() {
-  halved_.begins.push_back({0, settings_.coordinates});
-  for (bool all = true, any = true; any;) {
-    const std::vector<std::uint32_t>& begins = halved_.begins.back();
-    std::vector<std::uint32_t> next;
-    any = false;
-    for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
-      const std::uint32_t width = begins[i + 1] - begins[i];
-      const bool wide = width > settings_.cell_width;
-      any = any || wide;
-      all = all && wide;
-      next.push_back(begins[i]);
-      next.push_back(begins[i] + width / 2);
-    }
-    next.push_back(settings_.coordinates);
-    if (all) ++halved_.full_depth;
-    if (any) halved_.begins.push_back(std::move(next));
+const CutPlan& Population::cut_plan(const CutSpace& space,
+                                    std::span<const std::int64_t> cuts) const {
+  constexpr std::size_t kKept = 8;
+  auto found =
+      std::ranges::find_if(cut_plans_, [&](const auto& plan) { return plan->is_of(space, cuts); });
+  if (found == cut_plans_.end()) {
+    if (cut_plans_.size() == kKept) cut_plans_.pop_back();
+    cut_plans_.push_back(std::make_unique<const CutPlan>(space, cuts));
+    found = std::prev(cut_plans_.end());
   }
+  std::rotate(cut_plans_.begin(), found, std::next(found));
+  return *cut_plans_.front();
 }
 
-const std::vector<double>& Population::left_shares(const CellCounts& counts) const {
-  const auto [kept, fresh] = left_shares_.try_emplace(&counts);
-  std::vector<double>& shares = kept->second;
-  if (!fresh) return shares;
-  constexpr double kNotHalved = -1;
-  shares.push_back(kNotHalved);  // there is no node 0
-  for (const std::vector<std::uint32_t>& begins : halved_.begins) {
-    for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
-      const std::uint32_t width = begins[i + 1] - begins[i];
-      if (width <= settings_.cell_width) {
-        shares.push_back(kNotHalved);
-        continue;
-      }
-      const double here = before(counts, begins[i]);
-      const double entries = before(counts, begins[i + 1]) - here;
-      const std::uint32_t middle = begins[i] + width / 2;
-      const double left = before(counts, middle) - here;
-      shares.push_back(entries > 0 ? left / entries : 0.5);
+const CutPlan& Population::cell_plan() const {
+  if (cell_plan_) return *cell_plan_;
+  const std::uint32_t width = settings_.cell_width;
+  std::vector<std::int64_t> begins;
+  const auto halve = [&](const auto& self, std::uint32_t first, std::uint32_t last) -> void {
+    if (last - first <= width) {
+      begins.push_back(first);
+      return;
     }
-  }
-  return shares;
+    const std::uint32_t middle = first + (last - first) / 2;
+    self(self, first, middle);
+    self(self, middle, last);
+  };
+  halve(halve, 0, settings_.coordinates);
+  begins.push_back(settings_.coordinates);
+  const CutSpace space{.first = 0, .last = settings_.coordinates, .narrow = width};
+  cell_plan_ = std::make_unique<const CutPlan>(space, begins);
+  return *cell_plan_;
 }
 
 double Population::united(double first, double last, double level) const {

@@ -7,10 +7,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "sim/core/base/shared.hpp"
+#include "sim/core/gradient/cut_plan.hpp"
 
 namespace thinwire::inline gradient {
 
@@ -42,14 +44,6 @@ struct CellCounts {
   double dispersion = 1;       ///< variance over mean of a rank's count in a part of the space
 };
 
-/// The whole space, its halves, their halves, and so on down to the width of a cell. Node 1 is the
-/// space, and node i has the halves 2i and 2i + 1.
-struct HalvedSpace {
-  /// [depth]: the first coordinate of each node of that depth, and the end of the space.
-  std::vector<std::vector<std::uint32_t>> begins;
-  std::size_t full_depth = 0;  ///< all nodes of less than this depth are wider than a cell
-};
-
 /// The coordinates are divided into cells of equal width. Within a region all coordinates of one
 /// popularity class have one rate λ: selections whose levels sum to ℓ hold such a coordinate with
 /// probability 1 - exp(-λℓ). A rank that selects its k largest has level 1, so the union of P ranks
@@ -65,6 +59,11 @@ class Population final : public Body {
     MagnitudeLaw magnitudes;
   };
   explicit Population(Settings settings);
+  Population(const Population&) = delete;
+  Population& operator=(const Population&) = delete;
+  Population(Population&&) = delete;
+  Population& operator=(Population&&) = delete;
+  ~Population() override;
 
   [[nodiscard]] std::uint32_t coordinates() const { return settings_.coordinates; }
   [[nodiscard]] std::uint32_t cell_width() const { return settings_.cell_width; }
@@ -91,10 +90,13 @@ class Population final : public Body {
   /// The expected number of entries before a coordinate.
   [[nodiscard]] double before(const CellCounts& counts, double coordinate) const;
 
-  [[nodiscard]] const HalvedSpace& halved_space() const { return halved_; }
-  /// For each node of the halved space, the share of its expected entries that is in its left half;
-  /// negative where the node is no wider than a cell. Cached: the counts must be of this population.
-  [[nodiscard]] const std::vector<double>& left_shares(const CellCounts& counts) const;
+  /// The plan of cuts of this population's vectors. The last few are kept, and valid until the next
+  /// call.
+  [[nodiscard]] const CutPlan& cut_plan(const CutSpace& space,
+                                        std::span<const std::int64_t> cuts) const;
+  /// That of the parts of the whole space in which entries are evenly spaced: of where they begin,
+  /// and of the end of the space. Kept.
+  [[nodiscard]] const CutPlan& cell_plan() const;
 
   /// Counts of the coordinates at which the sum over `ranks` ranks, each selecting at level 1,
   /// reaches `ratio` thresholds; cached.
@@ -120,7 +122,6 @@ class Population final : public Body {
     double ratio = 0;
   };
 
-  void halve();
   [[nodiscard]] const GridPoint& grid_point(std::size_t i) const;
   [[nodiscard]] CellCounts counts_of(const std::vector<std::vector<double>>& weight,
                                      const std::vector<std::vector<double>>& slope) const;
@@ -132,7 +133,6 @@ class Population final : public Body {
 
   Settings settings_;
   std::vector<std::vector<double>> totals_;  // [region][class]
-  HalvedSpace halved_;
   double present_ = 0;
   double selected_ = 0;                                 // united(1)
   std::size_t grid_begin_ = 0;                          // of the levels that are in the grid
@@ -140,10 +140,11 @@ class Population final : public Body {
   mutable std::vector<std::optional<GridPoint>> grid_;  // [level]; those that were asked for
   mutable std::optional<double> squares_;               // excess(0, 2)
   mutable std::map<int, std::unique_ptr<CellCounts>> counts_;
-  mutable std::map<const CellCounts*, std::vector<double>> left_shares_;
   mutable std::map<std::pair<int, double>, std::unique_ptr<CellCounts>> reaching_;
   mutable std::map<std::pair<int, double>, double> reached_by_;
   mutable std::map<int, std::unique_ptr<Sums>> sums_;
+  mutable std::vector<std::unique_ptr<const CutPlan>> cut_plans_;  // the last used first
+  mutable std::unique_ptr<const CutPlan> cell_plan_;
 };
 
 }  // namespace thinwire::inline gradient

@@ -19,6 +19,9 @@ namespace thinwire::inline gradient {
 
 /// The description of a statistical vector.
 struct Statistics {
+  /// Levels and logarithms are summed as integers, so that the order of additions does not matter.
+  static constexpr double kUnit = 0x1p-24;
+
   enum class Kind : std::uint8_t {
     all,       ///< every coordinate of the range: an accumulator
     selected,  ///< the union of ranks' selections
@@ -31,11 +34,11 @@ struct Statistics {
   std::int64_t offset = 0;  ///< coordinate minus that of the population
   std::uint32_t size = 0;   ///< entries
   std::int64_t gross = 0;   ///< entries of all selections, before the union
-  std::int64_t level = 0;   ///< sum of the selections' levels, in units of 2^-24
+  std::int64_t level = 0;   ///< sum of the selections' levels, in units of kUnit
   int sources = 1;          ///< number of selections
   std::uint64_t key = 0;    ///< sum of the selections' keys
   /// Sum over the selections of the ln of the magnitude at level 1, which is the threshold of an
-  /// exact top-k; in units of 2^-24.
+  /// exact top-k; in units of kUnit.
   std::int64_t log_scale = 0;
   bool common = false;                 ///< all ranks select the same coordinates
   double share = 1;                    ///< of the range's coordinates: a part by hash has fewer

@@ -170,6 +170,57 @@ TEST_CASE("Statistical positions increase with the coordinate and are the same i
   }
 }
 
+TEST_CASE(
+    "Statistical positions of cuts that repeat, lie on borders or lie outside are those of each") {
+  const Ref<const Population> population = two_regions();
+  const std::vector<SparseVector> all = selections(population, 6);
+  SparseAccumulator region(7000, 21'000);
+  for (const SparseVector& vector : all) region.add(part(vector, 7000, 21'000));
+  const SparseVector vectors[] = {all[0],
+                                  region.finish(),
+                                  moved(all[1], 300),
+                                  moved(part(all[2], 9000, 30'000), -9000),
+                                  select_at_least(sum(all), 2),
+                                  select_largest(accumulator(population, 4), kEnd)};
+  for (const SparseVector& vector : vectors) {
+    CAPTURE(vector.size());
+    std::vector<std::int64_t> cuts;
+    for (std::int64_t cut = 0; cut < kEnd + 1000; cut += cut < 3000 ? 7 : 997) {
+      cuts.push_back(cut);
+      if (cut % 2 == 0) cuts.push_back(cut);
+    }
+    for (const std::int64_t border : {kEnd / 2, kEnd / 4, kEnd / 2 + kEnd / 4 + 1}) {
+      cuts.insert(std::ranges::lower_bound(cuts, border), border);
+    }
+    bool same = true;
+    for (int twice = 0; twice < 2; ++twice) {
+      const std::vector<std::uint32_t> positions = vector.positions_of(cuts);
+      for (std::size_t i = 0; i < cuts.size(); ++i) {
+        same = same && vector.position_of(static_cast<std::uint32_t>(cuts[i])) == positions[i];
+      }
+    }
+    CHECK(same);
+  }
+}
+
+TEST_CASE("The coordinates of many statistical entries are those of each") {
+  const Ref<const Population> population = two_regions();
+  const std::vector<SparseVector> all = selections(population, 6);
+  for (const SparseVector& vector : {all[0], sum(all), moved(all[1], 300), all[2].slice(90, 900)}) {
+    CAPTURE(vector.size());
+    std::vector<std::size_t> positions;
+    for (std::size_t i = 0; i < vector.size() + 3; i += 1 + i % 3) positions.push_back(i);
+    const std::vector<std::int64_t> coordinates = vector.coordinates_at(positions);
+    bool same = true;
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      // So few are found by halving down to each of them.
+      const std::vector<std::int64_t> alone = vector.coordinates_at(std::array{positions[i]});
+      same = same && coordinates[i] == alone.front();
+    }
+    CHECK(same);
+  }
+}
+
 TEST_CASE("A statistical vector has at most one entry a coordinate") {
   const Ref<const Population> population = two_regions();
   for (const SparseVector& vector :
