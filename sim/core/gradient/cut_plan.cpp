@@ -1,10 +1,51 @@
 #include "sim/core/gradient/cut_plan.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "sim/core/gradient/halving.hpp"
 
 namespace thinwire::inline gradient {
+
+namespace {
+
+/// Draws of `count` nodes, and where their results go.
+struct Draws {
+  std::size_t count;
+  const std::uint64_t* mixed_numbers;
+  const double* sizes;
+  const double* shares;
+  const double* left_widths;
+  const double* right_widths;
+  double* left;
+};
+
+[[gnu::always_inline]] inline void draw_each(const HalfDraw& draw, const Draws& draws) {
+  for (std::size_t i = 0; i < draws.count; ++i) {
+    draws.left[i] = draw.left(draws.mixed_numbers[i], draws.sizes[i], draws.shares[i],
+                              draws.left_widths[i], draws.right_widths[i]);
+  }
+}
+
+#ifdef __x86_64__
+// The same loop with vectors of four, in half the time. Without fused operations, so no digit moves.
+[[gnu::target("avx2")]] void draw_each_by_fours(const HalfDraw& draw, const Draws& draws) {
+  draw_each(draw, draws);
+}
+#endif
+
+void draw_all(const HalfDraw& draw, const Draws& draws) {
+#ifdef __x86_64__
+  static const bool kByFours = __builtin_cpu_supports("avx2") != 0;
+  if (kByFours) {
+    draw_each_by_fours(draw, draws);
+    return;
+  }
+#endif
+  draw_each(draw, draws);
+}
+
+}  // namespace
 
 CutPlan::CutPlan(CutSpace space, std::span<const std::int64_t> cuts)
     : space_(space), cuts_(cuts.begin(), cuts.end()), found_(cuts.size()) {
@@ -98,22 +139,27 @@ std::vector<std::uint32_t> CutPlan::positions_in(const Statistics& body) const {
   const std::vector<double>& shares = shares_of(body);
   const HalfDraw draw{.key = body.key,
                       .dispersion = body.counts != nullptr ? body.counts->dispersion : 1};
-  // Entries of each node and before it, which are whole numbers.
-  std::vector<double> sizes(2 * places_.size() + 1);
-  std::vector<double> begins(sizes.size());
-  std::vector<double> above;
-  std::vector<double> left;
+  // Entries of each node and before it, which are whole numbers. Nothing is read before it is written.
+  const auto uninitialised = [](std::size_t size) {
+    return std::make_unique_for_overwrite<double[]>(size);  // NOLINT(*-avoid-c-arrays)
+  };
+  const auto sizes = uninitialised(2 * places_.size() + 1);
+  const auto begins = uninitialised(2 * places_.size() + 1);
+  const auto above = uninitialised(places_.size());
+  const auto left = uninitialised(places_.size());
   sizes[0] = body.size;
+  begins[0] = 0;
   std::size_t from = 0;
   for (const std::size_t to : depths_) {
     const std::size_t count = to - from;
-    above.resize(count);
-    left.resize(count);
     for (std::size_t i = 0; i < count; ++i) above[i] = sizes[places_[from + i]];
-    for (std::size_t i = 0; i < count; ++i) {
-      left[i] = draw.left(mixed_numbers_[from + i], above[i], shares[from + i],
-                          left_widths_[from + i], right_widths_[from + i]);
-    }
+    draw_all(draw, {.count = count,
+                    .mixed_numbers = &mixed_numbers_[from],
+                    .sizes = above.get(),
+                    .shares = &shares[from],
+                    .left_widths = &left_widths_[from],
+                    .right_widths = &right_widths_[from],
+                    .left = left.get()});
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t place = 2 * (from + i) + 1;
       const double begin = begins[places_[from + i]];

@@ -290,7 +290,7 @@ class StatisticalBody final : public StatisticalData {
   }
   /// Whether so many positions are in so many cells that the entries of all cells are best drawn.
   [[nodiscard]] bool covers_many_cells(std::size_t positions) const {
-    constexpr std::size_t kCellsEach = 64;
+    constexpr std::size_t kCellsEach = 8;
     const Statistics& body = statistics();
     if (body.counts == nullptr || body.kind == Kind::all || body.first != 0) return false;
     const Population& population = *body.population;

@@ -78,8 +78,12 @@ void StatisticalUnion::add(const Payload& payload) {
     kind_ = std::max(kind_, body.kind);
     common_ = common_ && body.common;
   }
-  gross_ += size == body.size ? body.gross
-                              : std::llround(static_cast<double>(body.gross) * size / body.size);
+  if (body.gross == body.size) {
+    gross_ += size;  // of one selection
+  } else {
+    gross_ += size == body.size ? body.gross
+                                : std::llround(static_cast<double>(body.gross) * size / body.size);
+  }
   level_ += body.level;
   log_scale_ += body.log_scale;
   sources_ += body.sources;
