@@ -36,8 +36,7 @@ struct Draws {
 
 void draw_all(const HalfDraw& draw, const Draws& draws) {
 #ifdef __x86_64__
-  static const bool kByFours = __builtin_cpu_supports("avx2") != 0;
-  if (kByFours) {
+  if (__builtin_cpu_supports("avx2")) {
     draw_each_by_fours(draw, draws);
     return;
   }
