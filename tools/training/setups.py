@@ -32,6 +32,8 @@ SAME = ("topkdsa", "ssar_recursive_double", "ssar_split_allgather", "dsar_recurs
         "ring_sparse", "hierarchical_split_allgather", "topk_allreduce", "topk_exact", "zen", "omnireduce",
         "hierarchical_oktopk")
 VARIANTS |= {name: f"--scheme {name}" for name in NEWER + SAME}
+# Chunks have to hold whole granules, of 139 components each.
+VARIANTS["sparseloco"] += " --set options.bucket_components=4170"
 
 
 @dataclass(frozen=True)

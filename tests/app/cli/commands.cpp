@@ -464,9 +464,9 @@ TEST_CASE("docs/cost-models.md is what the cost models' code says") {
 }
 
 TEST_CASE("bits of values are refused where messages have a format of their own") {
-  const Ended ended = run_program("run --scheme zen -P 4 -n 1000 --value-bits 16");
+  const Ended ended = run_program("run --scheme omnireduce -P 4 -n 1000 --value-bits 16");
   CHECK(ended.exit_code == 2);
-  CHECK(ended.err.find("zen have a format of their own") != std::string::npos);
+  CHECK(ended.err.find("omnireduce have a format of their own") != std::string::npos);
   CHECK(run_program("run --scheme topka -P 4 -n 1000 --value-bits 16").exit_code == 0);
 }
 
