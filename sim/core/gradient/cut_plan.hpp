@@ -26,6 +26,8 @@ struct CutSpace {
   friend bool operator==(const CutSpace&, const CutSpace&) = default;
 };
 
+/// Which halves of the tree over a space are drawn to find the positions of a set of cuts. Found once,
+/// and used for the vectors of all ranks.
 class CutPlan {
  public:
   /// Nodes of this width have products of a cut's offset and the entries that a double holds exactly.

@@ -58,6 +58,7 @@ class Halving {
   explicit Halving(const Statistics& body)
       : body_(body), draw_{body.key, body.counts != nullptr ? body.counts->dispersion : 1} {}
 
+  /// A range of coordinates, and the entries in it.
   struct Node {
     std::uint32_t first;
     std::uint32_t last;
