@@ -291,10 +291,6 @@ class TreeChannels {
     while (!flying_.requests().empty()) {
       auto first = co_await comm_.wait_any(flying_.requests());
       const TreePurpose purpose = flying_.take(first.position);
-      if (purpose.event == TreeEvent::reduced || purpose.event == TreeEvent::copied) {
-        end_work(purpose);
-        continue;
-      }
       Neighbour& neighbour = of(purpose.lane, purpose.neighbour);
       switch (purpose.event) {
         case TreeEvent::sent:
@@ -319,7 +315,8 @@ class TreeChannels {
           break;
         case TreeEvent::reduced:
         case TreeEvent::copied:
-          break;
+          end_work(purpose);
+          continue;
       }
       co_await advance(purpose.lane);
     }

@@ -37,8 +37,7 @@ inline constexpr const char* kNodeOption = "node";
 [[nodiscard]] Nodes nodes_of(const Options& options, int ranks, int known);
 
 /// The allreduce of the leaders: a coroutine on a communicator of the leaders alone, which takes
-/// the sum of a node and returns the result. The type of the result may differ from that of the
-/// sum, for example if the leaders select again.
+/// the sum of a node and returns the result.
 using AmongLeaders = std::function<Task<Message>(Communicator& leaders, Message sum)>;
 
 /// Node i has the ranks [i node, (i + 1) node), and the last node may have fewer. The first rank of

@@ -15,7 +15,9 @@ namespace {
 class HierarchicalSplit final : public SparseCollective {
  public:
   explicit HierarchicalSplit(const SchemeSetup& setup)
-      : setup_(setup), regions_(nodes_of(setup.options, setup.ranks, setup.node)) {}
+      : setup_(setup),
+        regions_(nodes_of(setup.options, setup.ranks, setup.node)),
+        boundaries_(boundaries()) {}
 
   Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
                           int iteration) override {
@@ -23,7 +25,7 @@ class HierarchicalSplit final : public SparseCollective {
         co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
     const SparseVector& selected = selection.selected;
     accumulated = {};
-    Task<SparseVector> task = split_over_rails(comm, regions_, selected, boundaries(), setup_, {});
+    Task<SparseVector> task = split_over_rails(comm, regions_, selected, boundaries_, setup_, {});
     const SparseVector part = co_await std::move(task);
     const Concatenation gathered = co_await allgather_over_rails(comm, regions_, part, setup_);
     co_return Reduced{.sum = concatenation_of_gathered(gathered, *setup_.shared),
@@ -31,11 +33,18 @@ class HierarchicalSplit final : public SparseCollective {
   }
 
  private:
-  /// Equal parts for the rails, and equal regions of each.
+  /// Equal parts for the rails, and equal regions of each. All ranks share one list.
   [[nodiscard]] Boundaries boundaries() const {
     const int rails = regions_.nodes().rails();
     const int nodes = regions_.nodes().count;
     const std::int64_t n = setup_.space.components;
+    const auto bits = [](std::int64_t number) { return static_cast<std::uint64_t>(number); };
+    const Fingerprint what{bits(rails) << 32U | bits(nodes), bits(n)};
+    const Message shared = setup_.shared->once(
+        "regions of rails", what, {}, [&] { return equal_parts(rails, nodes, n).message(); });
+    return Boundaries::from(shared.payload);
+  }
+  [[nodiscard]] Boundaries equal_parts(int rails, int nodes, std::int64_t n) const {
     std::vector<std::int64_t> cuts;
     for (int rail = 0; rail < rails; ++rail) {
       const std::int64_t first = part_begin(n, rails, rail);
@@ -50,6 +59,7 @@ class HierarchicalSplit final : public SparseCollective {
 
   const SchemeSetup& setup_;
   RailRegions regions_;
+  Boundaries boundaries_;
 };
 
 Cost hierarchical_split_cost(const CostInput& in) {

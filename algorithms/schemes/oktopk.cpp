@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "algorithms/collectives/allgather.hpp"
 #include "algorithms/collectives/allreduce.hpp"
 #include "algorithms/collectives/gathered.hpp"
 #include "algorithms/collectives/hierarchical.hpp"
