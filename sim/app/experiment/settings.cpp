@@ -324,13 +324,23 @@ Settings declared() {
                    "unlike with 'eager_copy_s_per_word', messages of a rank stay there together"},
           THINWIRE_MEMBER(machine.host.eager_per_word),
           costs_host<&networks::HostCosts::eager_per_word>),
+      with({.path = "machine.buffered_bytes",
+            .aspect = A::place,
+            .unit = "bytes",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "eager messages up to this size are complete at their sender as soon as they "
+                    "are copied, as those of MPI libraries over TCP are; what the rank sends next "
+                    "shares its port with them"},
+           THINWIRE_MEMBER(machine.host.buffered), costs_host<&networks::HostCosts::buffered>),
       with({.path = "machine.inline_bytes",
             .aspect = A::place,
             .unit = "bytes",
             .least = 0,
             .readers = "links, alphabeta",
             .help = "eager messages beyond this size are complete at their sender when they are "
-                    "acknowledged, a latency after their arrival; with 0, when they have left"},
+                    "acknowledged, a latency after their arrival; with 0, when they have left. "
+                    "Those up to 'buffered_bytes' are no such messages"},
            THINWIRE_MEMBER(machine.host.inlined), costs_host<&networks::HostCosts::inlined>),
       with({.path = "machine.handshake",
             .aspect = A::place,

@@ -26,9 +26,13 @@ struct HostCosts {
   /// Time, in seconds per word, that an eager message stays in buffers of the library and of the
   /// NIC. Messages of one rank stay there side by side.
   Seconds eager_per_word{0};
+  /// Eager messages of up to this size are complete at their sender as soon as they are copied,
+  /// since the library and the system keep them. What the rank sends next shares its port with
+  /// them.
+  Bytes buffered{0};
   /// If positive, an eager message that is longer is complete at its sender when its
   /// acknowledgement has returned, a latency after its delivery. The others are complete when they
-  /// have left.
+  /// have left, unless they are buffered.
   Bytes inlined{0};
   /// Whether a message that waits for its receive is announced first: it begins a latency of its
   /// route after the receive has been posted and the announcement, which takes a latency too, has

@@ -4,8 +4,8 @@
 // A message begins when its send and its receive have both been posted (rendezvous), so that no
 // link is kept busy by a message that no rank waits for. Its send is complete when the message is
 // delivered. Messages of up to `eager` bytes begin when their send is posted. Their send is
-// complete after the time that the message would need to leave its rank if it shared no link. What
-// a host adds to the time of a message is in host.hpp. All links of a message's route share their
+// complete after the time that the message would need to leave its rank if it shared no link, or at
+// once if they are `buffered`. What a host adds to the time of a message is in host.hpp. All links of a message's route share their
 // bandwidth fairly among the messages that cross them (fair_links.hpp).
 #pragma once
 
@@ -212,6 +212,9 @@ class SharedLinksLoop final : public EventLoop {
   /// The time, in seconds, that a message stays in buffers.
   [[nodiscard]] double buffering(Words words) const {
     return is_eager(words) ? host_.eager_per_word.value() * static_cast<double>(words.value()) : 0;
+  }
+  [[nodiscard]] bool is_buffered(Words words) const {
+    return is_eager(words) && to_bytes(words) <= host_.buffered;
   }
   [[nodiscard]] bool is_acknowledged(const Transfer& transfer) const {
     return transfer.eager && host_.inlined > Bytes(0) && to_bytes(transfer.words) > host_.inlined;
@@ -500,11 +503,11 @@ class SharedLinksLoop final : public EventLoop {
   }
   void depart(TransferIndex index) {
     Transfer& transfer = transfers_[index];
-    if (transfer.eager && !is_acknowledged(transfer)) {
-      complete_send(transfer, transfer.departed + fabric_.send_occupancy(
-                                                      transfer.from, transfer.way, transfer.words));
-    }
+    if (transfer.eager) complete_eager(transfer);
     if (goes_one_way(transfer) && !turns_.enter(index, transfer.from, transfer.to)) return;
+    if (is_buffered(transfer.words) && !connections_.enter(index, transfer.from, transfer.to)) {
+      return;
+    }
     // As in SimGrid, the links begin to serve a message after the latency of its route.
     const double enters = transfer.departed + transfer.latency;
     if (enters > now_) {
@@ -514,10 +517,19 @@ class SharedLinksLoop final : public EventLoop {
       deliver_completed();
     }
   }
+  /// Completes the send of an eager message, unless that waits for an acknowledgement.
+  void complete_eager(Transfer& transfer) {
+    if (is_buffered(transfer.words)) {
+      complete_send(transfer, transfer.posted - buffering(transfer.words));
+    } else if (!is_acknowledged(transfer)) {
+      complete_send(transfer, transfer.departed + fabric_.send_occupancy(
+                                                      transfer.from, transfer.way, transfer.words));
+    }
+  }
   [[nodiscard]] bool goes_one_way(const Transfer& transfer) const {
     return host_.one_way > Bytes(0) && !transfer.eager && to_bytes(transfer.words) > host_.one_way;
   }
-  /// A message that has waited for the other way departs such that its head arrives at `time`.
+  /// A message that has waited for others departs such that its head arrives at `time`.
   void follow(TransferIndex index, double time) {
     Transfer& transfer = transfers_[index];
     transfer.departed = std::max(transfer.departed, time - transfer.latency);
@@ -581,6 +593,10 @@ class SharedLinksLoop final : public EventLoop {
         follow(next, delivered);
       }
     }
+    if (is_buffered(transfer.words)) {
+      const auto next = connections_.leave(transfer.from, transfer.to);
+      if (next) follow(*next, delivered);
+    }
     slots().prefetch(transfer.receive);
     completions_.push_back({transfer.to, transfer.strand, transfer.receive, delivered});
     free_.push_back(index);
@@ -619,6 +635,7 @@ class SharedLinksLoop final : public EventLoop {
   std::vector<TransferIndex> free_;
   std::uint64_t departures_ = 0;
   Turns turns_;
+  Connections connections_;
   SwitchSums sums_;
   std::map<std::tuple<ReducingLevel, int, int, int>, SwitchTree> trees_;  ///< by level and members
   std::vector<std::unique_ptr<LoopRank>> ranks_;

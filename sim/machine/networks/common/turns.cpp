@@ -1,16 +1,21 @@
 #include "sim/machine/networks/common/turns.hpp"
 
-#include <algorithm>
-
 namespace thinwire::networks {
 
-std::uint64_t Turns::key_of(Rank from, Rank to) {
-  const auto [low, high] = std::minmax({from.value(), to.value()});
-  return static_cast<std::uint64_t>(low) << 32U | static_cast<std::uint32_t>(high);
+namespace {
+
+std::uint64_t key_of(Rank first, Rank second) {
+  return static_cast<std::uint64_t>(first.value()) << 32U |
+         static_cast<std::uint32_t>(second.value());
+}
+std::uint64_t key_of_pair(Rank from, Rank to) {
+  return from < to ? key_of(from, to) : key_of(to, from);
 }
 
+}  // namespace
+
 bool Turns::enter(TransferIndex message, Rank from, Rank to) {
-  Pair& pair = pairs_[key_of(from, to)];
+  Pair& pair = pairs_[key_of_pair(from, to)];
   const bool upwards = from < to;
   if (!pair.waiting.empty() || (pair.under_way > 0 && pair.upwards != upwards)) {
     pair.waiting.push_back({message, upwards});
@@ -22,7 +27,7 @@ bool Turns::enter(TransferIndex message, Rank from, Rank to) {
 }
 
 std::vector<TransferIndex> Turns::leave(Rank from, Rank to) {
-  const auto found = pairs_.find(key_of(from, to));
+  const auto found = pairs_.find(key_of_pair(from, to));
   Pair& pair = found->second;
   std::vector<TransferIndex> next;
   if (--pair.under_way > 0) return next;
@@ -36,6 +41,23 @@ std::vector<TransferIndex> Turns::leave(Rank from, Rank to) {
     pair.waiting.pop_front();
     ++pair.under_way;
   }
+  return next;
+}
+
+bool Connections::enter(TransferIndex message, Rank from, Rank to) {
+  const auto [found, added] = waiting_.try_emplace(key_of(from, to));
+  if (!added) found->second.push_back(message);
+  return added;
+}
+
+std::optional<TransferIndex> Connections::leave(Rank from, Rank to) {
+  const auto found = waiting_.find(key_of(from, to));
+  if (found->second.empty()) {
+    waiting_.erase(found);
+    return {};
+  }
+  const TransferIndex next = found->second.front();
+  found->second.pop_front();
   return next;
 }
 

@@ -1,8 +1,10 @@
-// Turns of the two directions between pairs of ranks, for messages that cannot pass each other.
+// Messages that wait for others between the same ranks: those that cannot pass each other, in turns
+// of the two directions, and those of one connection, in order.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -30,9 +32,19 @@ class Turns {
     bool upwards = false;  ///< the way of those under way
     std::deque<Waiting> waiting;
   };
-  static std::uint64_t key_of(Rank from, Rank to);
-
   std::unordered_map<std::uint64_t, Pair> pairs_;  ///< those with messages
+};
+
+/// For each ordered pair of ranks, the one message under way, and those that wait for it.
+class Connections {
+ public:
+  /// A message wants to leave. Returns false if it has to wait; leave() then returns it later.
+  bool enter(TransferIndex message, Rank from, Rank to);
+  /// The message that had entered is delivered. Returns the one that enters now, if there is one.
+  std::optional<TransferIndex> leave(Rank from, Rank to);
+
+ private:
+  std::unordered_map<std::uint64_t, std::deque<TransferIndex>> waiting_;  ///< of those in use
 };
 
 }  // namespace thinwire::networks

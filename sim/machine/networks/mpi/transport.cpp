@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -20,11 +21,14 @@ constexpr std::int64_t kLongestMpiMessage = std::int64_t{1} << 30U;
 /// Data in more pieces than this, or in shorter ones on average, is packed.
 constexpr std::size_t kMostPieces = 16;
 constexpr std::int64_t kShortestPiece = 1 << 15;
+/// The part of the data in the first MPI message is a multiple of so many bytes.
+constexpr std::int64_t kAligned = 64;
+constexpr auto kMostShort = static_cast<std::int64_t>(MpiTransport::kShortBytes);
 
 }  // namespace
 
 /// The beginning of every message. The lengths of `pieces` MPI messages with data follow, 8 bytes
-/// each, then the header of the wire format, then the data if there are no such messages.
+/// each, then the header of the wire format, unless it comes apart, then the first part of the data.
 struct MpiTransport::Frame {
   std::uint32_t header_bytes = 0;
   std::uint32_t header_apart = 0;  ///< 1: it comes in an MPI message of its own, before the data
@@ -139,32 +143,35 @@ MpiTransport::Index MpiTransport::send(Strand strand, Rank to, Tag tag, Message 
 
   Frame frame{.header_bytes = static_cast<std::uint32_t>(out.header().size()),
               .data_bytes = out.data_bytes()};
-  const auto whole = static_cast<std::int64_t>(kFrameBytes + out.header().size());
-  const bool is_short = whole + out.data_bytes() <= static_cast<std::int64_t>(kShortBytes);
+  const auto before = static_cast<std::int64_t>(kFrameBytes + out.header().size());
+  std::vector<DataPiece> pieces;
+  std::vector<DataPiece> inside;  // the data in the first MPI message
+  if (before + out.data_bytes() <= kMostShort) {
+    inside = pieces_of(operation, false);
+  } else {
+    pieces = pieces_of(operation, true);
+    const auto lengths = static_cast<std::int64_t>(pieces.size() * sizeof(std::int64_t));
+    if (static_cast<std::int64_t>(kFrameBytes) + lengths > kMostShort) {
+      throw SimulationError(fmt::format("{} bytes are too many for one message", out.data_bytes()));
+    }
+    const std::int64_t room = (kMostShort - before - lengths) / kAligned * kAligned;
+    frame.header_apart = before + lengths > kMostShort ? 1 : 0;
+    // If the rest is short too, no part waits for the receiver. Otherwise copying gains nothing.
+    if (out.data_bytes() - room <= kMostShort) inside = taken_from(pieces, room);
+    int& data_tag = data_tags_[at(strand, to)];
+    data_tag = data_tag == most_tag_ ? 0 : data_tag + 1;
+    frame.data_tag = data_tag;
+    frame.pieces = static_cast<std::uint32_t>(pieces.size());
+  }
   std::byte* next = operation.brief.get();
   const auto put = [&next](const void* from, std::size_t bytes) {
     if (bytes > 0) std::memcpy(next, from, bytes);
     next += bytes;
   };
-  std::vector<DataPiece> pieces;
-  if (!is_short) {
-    pieces = pieces_of(operation);
-    int& data_tag = data_tags_[at(strand, to)];
-    data_tag = data_tag == most_tag_ ? 0 : data_tag + 1;
-    frame.data_tag = data_tag;
-    frame.pieces = static_cast<std::uint32_t>(pieces.size());
-    const std::size_t lengths = pieces.size() * sizeof(std::int64_t);
-    if (kFrameBytes + lengths > kShortBytes) {
-      throw SimulationError(fmt::format("{} bytes are too many for one message", out.data_bytes()));
-    }
-    frame.header_apart = kFrameBytes + lengths + out.header().size() > kShortBytes ? 1 : 0;
-  }
   put(&frame, sizeof(frame));
   for (const DataPiece& piece : pieces) put(&piece.bytes, sizeof(piece.bytes));
   if (frame.header_apart == 0) put(out.header().data(), out.header().size());
-  if (is_short) {
-    for (const auto bytes : out.data()) put(bytes.data(), bytes.size());
-  }
+  for (const DataPiece& piece : inside) put(piece.memory, static_cast<std::size_t>(piece.bytes));
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Isend(operation.brief.get(), static_cast<int>(next - operation.brief.get()), MPI_BYTE,
             to.value(), tag.value(), frames(strand), &request);
@@ -182,11 +189,12 @@ MpiTransport::Index MpiTransport::send(Strand strand, Rank to, Tag tag, Message 
   return index;
 }
 
-std::vector<MpiTransport::DataPiece> MpiTransport::pieces_of(Operation& operation) {
+std::vector<MpiTransport::DataPiece> MpiTransport::pieces_of(Operation& operation, bool pack) {
   const OutgoingBytes& out = operation.outgoing;
   std::vector<std::span<const std::byte>> spans(out.data().begin(), out.data().end());
   const auto count = static_cast<std::int64_t>(spans.size());
-  if (spans.size() > kMostPieces || (count > 1 && out.data_bytes() / count < kShortestPiece)) {
+  const bool are_short = count > 1 && out.data_bytes() / count < kShortestPiece;
+  if (pack && (spans.size() > kMostPieces || are_short)) {
     operation.packed.reserve(static_cast<std::size_t>(out.data_bytes()));
     for (const auto bytes : spans) {
       operation.packed.insert(operation.packed.end(), bytes.begin(), bytes.end());
@@ -204,6 +212,22 @@ std::vector<MpiTransport::DataPiece> MpiTransport::pieces_of(Operation& operatio
     }
   }
   return pieces;
+}
+
+std::vector<MpiTransport::DataPiece> MpiTransport::taken_from(std::vector<DataPiece>& pieces,
+                                                              std::int64_t bytes) {
+  std::vector<DataPiece> taken;
+  auto next = pieces.begin();
+  while (bytes > 0 && next != pieces.end()) {
+    const std::int64_t now = std::min(bytes, next->bytes);
+    taken.push_back({next->memory, now});
+    next->memory += now;
+    next->bytes -= now;
+    bytes -= now;
+    if (next->bytes == 0) ++next;
+  }
+  pieces.erase(pieces.begin(), next);
+  return taken;
 }
 
 MpiTransport::Index MpiTransport::receive(Strand strand, Rank from, Tag tag) {
@@ -292,11 +316,11 @@ void MpiTransport::continue_receive(Index index, std::int64_t bytes) {
       Frame frame;
       std::memcpy(&frame, operation.brief.get(), sizeof(frame));
       const std::vector<std::byte> header = std::move(operation.packed);
-      receive_data(index, header, frame);
+      receive_data(index, header, {}, frame);
       return;
     }
     case Stage::data:
-      if (operation.scattered) scatter(operation, operation.packed);
+      if (operation.scattered) scatter(operation, operation.packed, operation.inside);
       operation.message = operation.incoming->message();
       complete(index);
   }
@@ -310,8 +334,8 @@ void MpiTransport::read_frame(Index index, std::int64_t bytes) {
   std::memcpy(&frame, brief.data(), sizeof(frame));
   const std::size_t lengths = frame.pieces * sizeof(std::int64_t);
   const std::size_t header = frame.header_apart == 0 ? frame.header_bytes : 0;
-  const std::size_t inside = frame.pieces == 0 ? static_cast<std::size_t>(frame.data_bytes) : 0;
-  if (brief.size() != sizeof(frame) + lengths + header + inside) {
+  const std::size_t before = sizeof(frame) + lengths + header;
+  if (brief.size() < before) {
     throw SimulationError("a frame that arrived has another length than it says");
   }
   if (frame.header_apart != 0) {
@@ -323,34 +347,39 @@ void MpiTransport::read_frame(Index index, std::int64_t bytes) {
     add_request(index, request);
     return;
   }
-  receive_data(index, brief.subspan(sizeof(frame) + lengths, header), frame);
+  receive_data(index, brief.subspan(sizeof(frame) + lengths, header), brief.subspan(before), frame);
 }
 
 void MpiTransport::receive_data(Index index, std::span<const std::byte> header,
-                                const Frame& frame) {
+                                std::span<const std::byte> inside, const Frame& frame) {
   Operation& operation = operations_[index];
   operation.stage = Stage::data;
   operation.incoming = format_.read(header, frame.data_bytes);
+  operation.inside = inside.size();
+  std::vector<std::int64_t> lengths(frame.pieces);
+  if (frame.pieces > 0) {
+    std::memcpy(lengths.data(), operation.brief.get() + sizeof(Frame),
+                lengths.size() * sizeof(std::int64_t));
+  }
+  const std::int64_t apart = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+  if (static_cast<std::int64_t>(inside.size()) + apart != frame.data_bytes) {
+    throw SimulationError("the pieces of a message that arrives are not as long as the whole");
+  }
+  scatter(operation, inside, 0);
   if (frame.pieces == 0) {
-    const std::size_t begin = sizeof(Frame) + header.size();
-    const auto inside = frame.header_apart == 0 ? static_cast<std::size_t>(frame.data_bytes) : 0;
-    scatter(operation, std::span(operation.brief.get() + begin, inside));
     operation.message = operation.incoming->message();
     complete(index);
     return;
   }
-  std::vector<std::int64_t> lengths(frame.pieces);
-  std::memcpy(lengths.data(), operation.brief.get() + sizeof(Frame),
-              lengths.size() * sizeof(std::int64_t));
   // Each piece goes straight to its place, if it lies in one piece there too.
   std::vector<DataPiece> pieces;
   const auto memory = operation.incoming->data();
   std::size_t span = 0;
-  std::size_t offset = 0;
+  std::size_t offset = inside.size();
   for (const std::int64_t length : lengths) {
-    if (span < memory.size() && offset == memory[span].size()) {
+    while (span < memory.size() && offset >= memory[span].size()) {
+      offset -= memory[span].size();
       ++span;
-      offset = 0;
     }
     const auto bytes = static_cast<std::size_t>(length);
     if (span == memory.size() || bytes > memory[span].size() - offset) {
@@ -361,15 +390,12 @@ void MpiTransport::receive_data(Index index, std::span<const std::byte> header,
     offset += bytes;
   }
   if (operation.scattered) {
-    operation.packed.resize(static_cast<std::size_t>(frame.data_bytes));
+    operation.packed.resize(static_cast<std::size_t>(apart));
     pieces.clear();
     std::byte* next = operation.packed.data();
     for (const std::int64_t length : lengths) {
       pieces.push_back({next, length});
       next += length;
-    }
-    if (next != operation.packed.data() + operation.packed.size()) {
-      throw SimulationError("the pieces of a message that arrives are not as long as the whole");
     }
   }
   for (const DataPiece& piece : pieces) {
@@ -380,10 +406,14 @@ void MpiTransport::receive_data(Index index, std::span<const std::byte> header,
   }
 }
 
-void MpiTransport::scatter(Operation& operation, std::span<const std::byte> bytes) {
+void MpiTransport::scatter(Operation& operation, std::span<const std::byte> bytes,
+                           std::size_t begin) {
   for (const auto memory : operation.incoming->data()) {
-    std::memcpy(memory.data(), bytes.data(), memory.size());
-    bytes = bytes.subspan(memory.size());
+    const std::size_t skipped = std::min(begin, memory.size());
+    const std::size_t now = std::min(bytes.size(), memory.size() - skipped);
+    if (now > 0) std::memcpy(memory.data() + skipped, bytes.data(), now);
+    begin -= skipped;
+    bytes = bytes.subspan(now);
   }
 }
 

@@ -1,9 +1,9 @@
 // Moves messages as bytes between MPI processes, by non-blocking calls of one thread.
 //
 // A message is one MPI message as long as it fits into kShortBytes: a frame, the header of the wire
-// format, and the data. The data of a longer one follows in MPI messages of its own, sent from the
-// memory of the payload and received into the memory of the new one, so that no byte is copied
-// here; only a payload in many short pieces is packed first. Each strand has two communicators, one
+// format, and the data. What does not fit into two of them has its data in MPI messages of its own,
+// sent from the memory of the payload and received into the memory of the new one, so that no byte
+// is copied here; only a payload in many short pieces is packed first. Each strand has two communicators, one
 // for frames and one for data. A receive is posted when the program posts it; that of the data,
 // when the frame has come. The tag of data is a number that the frame says, so it does not matter
 // in which order MPI completes the frames.
@@ -85,7 +85,8 @@ class MpiTransport {
     Stage stage = Stage::frame;  ///< of a receive: what is being received
     Strand strand = Strand::main;
     bool done = false;
-    bool scattered = false;  ///< the data of a receive is in `packed`
+    bool scattered = false;  ///< the rest of the data of a receive is in `packed`
+    std::size_t inside = 0;  ///< bytes of the data of a receive that came with the frame
     int pending = 0;         ///< MPI requests
     Rank peer;
     int* watcher = nullptr;
@@ -106,12 +107,18 @@ class MpiTransport {
   void complete(Index index);
   void add_request(Index index, MPI_Request request);
 
-  void send_long(Index index, Frame frame);
-  [[nodiscard]] static std::vector<DataPiece> pieces_of(Operation& operation);
+  /// What is sent, as few pieces if it is to be packed.
+  [[nodiscard]] static std::vector<DataPiece> pieces_of(Operation& operation, bool pack);
+  /// Takes the first bytes away from pieces, and returns them.
+  [[nodiscard]] static std::vector<DataPiece> taken_from(std::vector<DataPiece>& pieces,
+                                                         std::int64_t bytes);
   void continue_receive(Index index, std::int64_t bytes);
   void read_frame(Index index, std::int64_t bytes);
-  void receive_data(Index index, std::span<const std::byte> header, const Frame& frame);
-  static void scatter(Operation& operation, std::span<const std::byte> bytes);
+  /// `inside` is the first part of the data.
+  void receive_data(Index index, std::span<const std::byte> header,
+                    std::span<const std::byte> inside, const Frame& frame);
+  /// Puts data in its place, from byte `begin` on.
+  static void scatter(Operation& operation, std::span<const std::byte> bytes, std::size_t begin);
 
   [[nodiscard]] MPI_Comm frames(Strand strand) const {
     return comms_.at(2 * static_cast<std::size_t>(strand));

@@ -126,6 +126,69 @@ TEST_CASE("A message that is not inline is complete when its acknowledgement has
   CHECK(done_with(host(3999), message_of(1001, 0, 0))[0] == exactly(kLatency + 4.004e-6));
 }
 
+TEST_CASE("Buffered messages are complete at once, and share the port with those that follow") {
+  const auto one_after_the_other = [](Communicator& comm) -> Task<void> {
+    if (comm.rank() == Rank(0)) {
+      for (const Rank to : {Rank(1), Rank(2)}) {
+        co_await comm.wait(comm.isend(to, Tag(0), test::empty_message(1000)));
+      }
+    } else {
+      co_await comm.wait(comm.irecv(Rank(0), Tag(0)));
+    }
+  };
+  const auto done = [&](const HostCosts& host) {
+    AlphaBetaNetwork network({.latency = Seconds(kLatency),
+                              .overhead = Seconds(0),
+                              .gap = Seconds(0),
+                              .gap_per_word = Seconds(kPerWord)},
+                             host);
+    return test::finished_of(network.run(3, one_after_the_other));
+  };
+  const Doubles in_turn = done({.eager = Bytes(4000), .buffered = Bytes(3999)});
+  CHECK(in_turn[0] == exactly(2 * 4e-6));
+  CHECK(in_turn[1] == exactly(4e-6 + kLatency));
+  CHECK(in_turn[2] == exactly(2 * 4e-6 + kLatency));
+  const Doubles together = done({.eager = Bytes(4000), .buffered = Bytes(4000)});
+  CHECK(together[0] == exactly(0));
+  CHECK(together[1] == exactly(2 * 4e-6 + kLatency));
+  CHECK(together[2] == exactly(2 * 4e-6 + kLatency));
+  // The sender copies before that, does not wait while they stay in buffers, and waits for no
+  // acknowledgement.
+  const Doubles costs = done({.eager = Bytes(4000),
+                              .eager_copy_per_word = Seconds(2e-9),
+                              .eager_per_word = Seconds(3e-9),
+                              .buffered = Bytes(4000),
+                              .inlined = Bytes(100)});
+  CHECK(costs[0] == exactly(2 * 2e-6));
+}
+
+TEST_CASE("Buffered messages to the same rank arrive in order, each at the whole bandwidth") {
+  constexpr int kMessages = 5;
+  Doubles arrivals;
+  const auto stream = [&arrivals](Communicator& comm) -> Task<void> {
+    return [](Communicator& own, Doubles& times) -> Task<void> {
+      std::vector<Request> requests;
+      for (int i = 0; i < kMessages; ++i) {
+        requests.push_back(own.rank() == Rank(0)
+                               ? own.isend(Rank(1), Tag(i), test::empty_message(1000))
+                               : own.irecv(Rank(0), Tag(i)));
+      }
+      if (own.rank() == Rank(1)) times.clear();
+      for (const Request request : requests) {
+        co_await own.wait(request);
+        if (own.rank() == Rank(1)) times.push_back(own.now().value());
+      }
+    }(comm, arrivals);
+  };
+  (void)done_with({.eager = Bytes(4000), .buffered = Bytes(4000)}, stream);
+  REQUIRE(arrivals.size() == kMessages);
+  for (int i = 0; i < kMessages; ++i) {
+    CHECK(arrivals[static_cast<std::size_t>(i)] == exactly((i + 1) * 4e-6 + kLatency));
+  }
+  (void)done_with({.eager = Bytes(4000)}, stream);  // these share it
+  CHECK(arrivals.front() == exactly(kMessages * 4e-6 + kLatency));
+}
+
 TEST_CASE("Long messages of two ranks to each other take turns, others do not") {
   const auto exchange = [](std::int64_t words, int messages) -> RankProgram {
     return [=](Communicator& comm) -> Task<void> {
