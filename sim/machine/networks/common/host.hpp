@@ -52,7 +52,35 @@ struct HostCosts {
   Seconds noise{0};
   std::uint64_t seed = 1;  ///< of the random delays
 
+  [[nodiscard]] bool is_eager(Words words) const {
+    return eager > Bytes(0) && to_bytes(words) <= eager;
+  }
+  [[nodiscard]] bool is_buffered(Words words) const {
+    return is_eager(words) && to_bytes(words) <= buffered;
+  }
+  /// Whether the send of a message is complete when its acknowledgement has returned.
+  [[nodiscard]] bool is_acknowledged(Words words) const {
+    return is_eager(words) && inlined > Bytes(0) && to_bytes(words) > inlined &&
+           !is_buffered(words);
+  }
+  [[nodiscard]] bool goes_one_way(Words words) const {
+    return one_way > Bytes(0) && to_bytes(words) > one_way && !is_eager(words);
+  }
+  /// The processor time of a message at its sender, and again at its receiver, in seconds.
+  [[nodiscard]] double processing(Words words) const {
+    return overhead.value() + (is_eager(words) ? times(eager_copy_per_word, words) : 0);
+  }
+  /// The time, in seconds, that a message stays in buffers.
+  [[nodiscard]] double buffering(Words words) const {
+    return is_eager(words) ? times(eager_per_word, words) : 0;
+  }
+
   friend bool operator==(const HostCosts&, const HostCosts&) = default;
+
+ private:
+  static double times(Seconds per_word, Words words) {
+    return per_word.value() * static_cast<double>(words.value());
+  }
 };
 
 }  // namespace thinwire::networks

@@ -140,9 +140,9 @@ class SharedLinksLoop final : public EventLoop {
 
     [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
       check_peer(*this, to);
-      clock_ += loop().host_time(message.words) + noise();
+      clock_ += loop().host_.processing(message.words) + noise();
       books().sent(message.words);
-      const double ready = clock_ + loop().buffering(message.words);
+      const double ready = clock_ + loop().host_.buffering(message.words);
       return slot_request(loop().post(rank(), to, strand(), tag, std::move(message), ready));
     }
     [[nodiscard]] Request irecv(Rank from, Tag tag) override {
@@ -153,7 +153,7 @@ class SharedLinksLoop final : public EventLoop {
     }
 
     [[nodiscard]] Request post_in_switches(const Members& members, InSwitches part) override {
-      clock_ += loop().host_time(part.message.words) + noise();
+      clock_ += loop().host_.processing(part.message.words) + noise();
       books().sent(part.message.words);
       const SlotIndex slot = slots().acquire(rank(), part.tag);
       loop().post_in_switches(rank(), strand(), members, std::move(part), slot, clock_);
@@ -170,7 +170,7 @@ class SharedLinksLoop final : public EventLoop {
    protected:
     Message finish(Request request) override {
       Message message = TimedRank::finish(request);
-      if (is_receive(request)) clock_ += loop().host_time(message.words);
+      if (is_receive(request)) clock_ += loop().host_.processing(message.words);
       return message;
     }
 
@@ -199,27 +199,6 @@ class SharedLinksLoop final : public EventLoop {
     return made;
   }
 
-  [[nodiscard]] bool is_eager(Words words) const {
-    return host_.eager > Bytes(0) && to_bytes(words) <= host_.eager;
-  }
-  /// The processor time of a message at its sender, and again at its receiver.
-  [[nodiscard]] double host_time(Words words) const {
-    const double copying =
-        is_eager(words) ? host_.eager_copy_per_word.value() * static_cast<double>(words.value())
-                        : 0;
-    return host_.overhead.value() + copying;
-  }
-  /// The time, in seconds, that a message stays in buffers.
-  [[nodiscard]] double buffering(Words words) const {
-    return is_eager(words) ? host_.eager_per_word.value() * static_cast<double>(words.value()) : 0;
-  }
-  [[nodiscard]] bool is_buffered(Words words) const {
-    return is_eager(words) && to_bytes(words) <= host_.buffered;
-  }
-  [[nodiscard]] bool is_acknowledged(const Transfer& transfer) const {
-    return transfer.eager && host_.inlined > Bytes(0) && to_bytes(transfer.words) > host_.inlined;
-  }
-
   /// Posts a message of a rank; returns the slot that completes with the send.
   SlotIndex post(Rank from, Rank to, Strand strand, Tag tag, Message&& message, double now) {
     const TransferIndex index = acquire();
@@ -227,7 +206,7 @@ class SharedLinksLoop final : public EventLoop {
     const SlotIndex send = slots().acquire(to, tag, false);
     slots()[send].transfer = index;
     const Match match = EventLoop::match(from, to, strand, tag, std::move(message), index);
-    const bool eager = is_eager(words);
+    const bool eager = host_.is_eager(words);
     transfers_[index] = {.way = {},
                          .from = from,
                          .to = to,
@@ -504,8 +483,10 @@ class SharedLinksLoop final : public EventLoop {
   void depart(TransferIndex index) {
     Transfer& transfer = transfers_[index];
     if (transfer.eager) complete_eager(transfer);
-    if (goes_one_way(transfer) && !turns_.enter(index, transfer.from, transfer.to)) return;
-    if (is_buffered(transfer.words) && !connections_.enter(index, transfer.from, transfer.to)) {
+    if (host_.goes_one_way(transfer.words) && !turns_.enter(index, transfer.from, transfer.to))
+      return;
+    if (host_.is_buffered(transfer.words) &&
+        !connections_.enter(index, transfer.from, transfer.to)) {
       return;
     }
     // As in SimGrid, the links begin to serve a message after the latency of its route.
@@ -519,15 +500,12 @@ class SharedLinksLoop final : public EventLoop {
   }
   /// Completes the send of an eager message, unless that waits for an acknowledgement.
   void complete_eager(Transfer& transfer) {
-    if (is_buffered(transfer.words)) {
-      complete_send(transfer, transfer.posted - buffering(transfer.words));
-    } else if (!is_acknowledged(transfer)) {
+    if (host_.is_buffered(transfer.words)) {
+      complete_send(transfer, transfer.posted - host_.buffering(transfer.words));
+    } else if (!host_.is_acknowledged(transfer.words)) {
       complete_send(transfer, transfer.departed + fabric_.send_occupancy(
                                                       transfer.from, transfer.way, transfer.words));
     }
-  }
-  [[nodiscard]] bool goes_one_way(const Transfer& transfer) const {
-    return host_.one_way > Bytes(0) && !transfer.eager && to_bytes(transfer.words) > host_.one_way;
   }
   /// A message that has waited for others departs such that its head arrives at `time`.
   void follow(TransferIndex index, double time) {
@@ -588,12 +566,12 @@ class SharedLinksLoop final : public EventLoop {
     if (transfer.send != kNoSlot) {
       complete_send(transfer, delivered + (transfer.eager ? transfer.latency : 0));
     }
-    if (goes_one_way(transfer)) {
+    if (host_.goes_one_way(transfer.words)) {
       for (const TransferIndex next : turns_.leave(transfer.from, transfer.to)) {
         follow(next, delivered);
       }
     }
-    if (is_buffered(transfer.words)) {
+    if (host_.is_buffered(transfer.words)) {
       const auto next = connections_.leave(transfer.from, transfer.to);
       if (next) follow(*next, delivered);
     }

@@ -156,7 +156,7 @@ MpiTransport::Index MpiTransport::send(Strand strand, Rank to, Tag tag, Message 
     }
     const std::int64_t room = (kMostShort - before - lengths) / kAligned * kAligned;
     frame.header_apart = before + lengths > kMostShort ? 1 : 0;
-    // If the rest is short too, no part waits for the receiver. Otherwise copying gains nothing.
+    // If the rest is short too, it need not wait for the receiver. Otherwise copying gains nothing.
     if (out.data_bytes() - room <= kMostShort) inside = taken_from(pieces, room);
     int& data_tag = data_tags_[at(strand, to)];
     data_tag = data_tag == most_tag_ ? 0 : data_tag + 1;
@@ -181,8 +181,11 @@ MpiTransport::Index MpiTransport::send(Strand strand, Rank to, Tag tag, Message 
               frame.data_tag, data(strand), &request);
     add_request(index, request);
   }
+  // A send is complete when its receiver takes it, as those of longer messages are: what the rank
+  // sends next would share its port with this message otherwise.
+  const auto send_rest = inside.empty() ? MPI_Isend : MPI_Issend;
   for (const DataPiece& piece : pieces) {
-    MPI_Isend(piece.memory, static_cast<int>(piece.bytes), MPI_BYTE, to.value(), frame.data_tag,
+    send_rest(piece.memory, static_cast<int>(piece.bytes), MPI_BYTE, to.value(), frame.data_tag,
               data(strand), &request);
     add_request(index, request);
   }
