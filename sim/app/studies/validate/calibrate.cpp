@@ -10,7 +10,7 @@
 #include "sim/app/experiment/settings.hpp"
 #include "sim/app/studies/validate/least_squares.hpp"
 #include "sim/core/base/errors.hpp"
-#include "sim/core/base/json.hpp"
+#include "sim/core/base/json_node.hpp"
 
 namespace thinwire::studies {
 

@@ -1,0 +1,37 @@
+// What a recommendation is asked for.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/core/base/json.hpp"
+
+namespace thinwire::studies {
+
+/// What the density is a share of.
+enum class DensityOf : std::uint8_t {
+  rank,  ///< k as each scheme defines it: what a rank selects, or all ranks together
+  sum,   ///< schemes whose sums have fewer components than those of top-k SGD at this density get a
+         ///< density at which they have as many
+};
+
+struct RecommendSettings {
+  /// A point with a workload; its scheme is ignored, and its options are for the schemes that have
+  /// them. If it names a platform and no network, the network is links.
+  Json point;
+  std::vector<std::string> schemes = {};  ///< candidates; empty: those of default_candidates
+  bool crossovers = true;                 ///< find where another scheme wins
+  int most_ranks = 1024;                  ///< largest P to try; at least twice the point's own P
+  DensityOf density_of = DensityOf::rank;
+  /// Bytes of GPU memory per component for weights, gradient and optimizer. 16: mixed precision and
+  /// Adam (ZeRO, SC 2020, section 3.1).
+  double state_bytes = 16;
+  int jobs = 1;              ///< simulations at once
+  double most_seconds = 60;  ///< simulations that are expected to take longer are left out
+  std::function<void(const std::string& what)> progress = {};  ///< called before each simulation
+};
+
+}  // namespace thinwire::studies
