@@ -217,8 +217,9 @@ struct SchemeInfo {
   std::string exact_when = {};  ///< when a run equals the formula; empty: an interval
   std::string added = {};       ///< the terms that the paper omits, in words
   bool dense = false;           ///< takes dense gradients, otherwise sparse ones
-  bool approximate = false;     ///< dense, and sends approximate values: in few bits, of low rank
-  bool in_switches = false;     ///< needs switches that sum
+  /// Sends approximate values: in few bits, of low rank. What they lack stays in the accumulator.
+  bool approximate = false;
+  bool in_switches = false;  ///< needs switches that sum
   /// Each rank adds its own part of the gradient of sparse vectors, and some parts have more entries
   /// than others.
   bool uneven_parts = false;
@@ -263,6 +264,9 @@ struct SchemeInfo {
   bool selects_result = false;
   /// Sums lose entries on their way: what a rank contributed to the result may be missing from it.
   bool drops_partial_sums = false;
+  /// What sums lose comes back to the ranks that dropped it (Reduced::returned): to which ones
+  /// depends on the messages.
+  bool returns_dropped = false;
 
   [[nodiscard]] Cost cost(const CostInput& in) const;
 };

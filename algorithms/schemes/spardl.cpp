@@ -243,7 +243,8 @@ SchemeInfo spardl_scheme() {
             return info;
           },
       .selects_result = true,
-      .drops_partial_sums = true};
+      .drops_partial_sums = true,
+      .returns_dropped = true};
 }
 
 }  // namespace thinwire::algorithms

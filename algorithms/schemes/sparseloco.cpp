@@ -128,6 +128,7 @@ SchemeInfo sparseloco_scheme() {
           .paper = {.latency = "log P", .words = "", .reduced = "k (P-1)"},
           .exact_when = "always",
           .added = "nothing: the counted words include levels and rounding up",
+          .approximate = true,
           .own_format = true,
           .options = {{"bits", std::int64_t{2}, 1, "of a value: 1, 2, 4 or 8", {1, 2, 4, 8}}},
           .run_cost = sparseloco_cost,
