@@ -2,17 +2,15 @@
 // table; fails where a time is off by more than 2%, or where no ranks stand for others although the scheme is named.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
-#include "algorithms/registry.hpp"
 #include "sim/app/experiment/point.hpp"
 #include "sim/app/experiment/run.hpp"
 #include "sim/core/base/errors.hpp"
+#include "tests/support/chosen_cells.hpp"
 
 namespace {
 
@@ -58,28 +56,19 @@ bool compare(const std::string& scheme, int ranks, int representatives) {
 /// schemes (default: all whose ranks end with the same result).
 int main(int argc, char** argv) {
   const int representatives = argc > 1 ? std::atoi(argv[1]) : 16;
-  std::vector<int> all_ranks;
-  std::vector<std::string> schemes;
-  for (int i = 2; i < argc; ++i) {
-    const int ranks = std::atoi(argv[i]);
-    if (ranks > 0) {
-      all_ranks.push_back(ranks);
-    } else {
-      schemes.emplace_back(argv[i]);
-    }
-  }
-  if (all_ranks.empty()) all_ranks = {64, 256, 1024};
-  const bool named = !schemes.empty();
-  for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
-    if (!named && same_on_all_ranks(scheme.collective_kind)) schemes.push_back(scheme.name);
-  }
+  const auto all_end_alike = [](const algorithms::SchemeInfo& scheme) {
+    return same_on_all_ranks(scheme.collective_kind);
+  };
+  const test::ChosenCells chosen = test::chosen_cells(argc, argv, {64, 256, 1024}, all_end_alike);
   int bad = 0;
   fmt::print(
       "| scheme | P | representatives | seconds, all ranks | error | error of the mean | of the "
       "words |\n|---|---|---|---|---|---|---|\n");
-  for (const std::string& scheme : schemes) {
-    for (const int ranks : all_ranks) bad += compare(scheme, ranks, representatives) ? 0 : 1;
+  for (const algorithms::SchemeInfo& scheme : chosen.schemes) {
+    for (const int ranks : chosen.ranks) {
+      bad += compare(scheme.name, ranks, representatives) ? 0 : 1;
+    }
   }
-  fmt::print(stderr, "{} of {} cells are off or refused\n", bad, schemes.size() * all_ranks.size());
-  return bad > 0 && named ? 1 : 0;
+  fmt::print(stderr, "{} of {} cells are off or refused\n", bad, chosen.count());
+  return bad > 0 && chosen.named ? 1 : 0;
 }

@@ -3,16 +3,14 @@
 // simulated seconds by more than 3%, averaged over the seeds.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
-#include "algorithms/registry.hpp"
 #include "sim/app/experiment/point.hpp"
 #include "sim/app/experiment/run.hpp"
+#include "tests/support/chosen_cells.hpp"
 
 namespace {
 
@@ -64,35 +62,20 @@ double difference(double a, double b) { return b == 0 ? (a == 0 ? 0 : 1) : a / b
 /// Arguments: seeds (default 10), then numbers of ranks (default 8 16 32 64), then schemes.
 int main(int argc, char** argv) {
   const int seeds = argc > 1 ? std::atoi(argv[1]) : 10;
-  std::vector<int> all_ranks;
-  std::vector<std::string> schemes;
-  for (int i = 2; i < argc; ++i) {
-    const int ranks = std::atoi(argv[i]);
-    if (ranks > 0) {
-      all_ranks.push_back(ranks);
-    } else {
-      schemes.emplace_back(argv[i]);
-    }
-  }
-  if (all_ranks.empty()) all_ranks = {8, 16, 32, 64};
-  std::vector<algorithms::SchemeInfo> chosen;
-  for (const std::string& name : schemes) chosen.push_back(algorithms::find_scheme(name));
-  if (chosen.empty()) {
-    chosen = algorithms::all_schemes();
-    std::erase_if(chosen, [](const algorithms::SchemeInfo& scheme) {
-      return scheme.in_switches || scheme.needs_entries;
-    });
-  }
+  const auto is_statistical = [](const algorithms::SchemeInfo& scheme) {
+    return !scheme.in_switches && !scheme.needs_entries;
+  };
+  const test::ChosenCells chosen = test::chosen_cells(argc, argv, {8, 16, 32, 64}, is_statistical);
   int bad = 0;
   fmt::print(
       "| scheme | P | messages | words, statistical | exact | | seconds, statistical | exact | "
       "|\n");
   fmt::print("|---|---|---|---|---|---|---|---|---|\n");
-  for (const algorithms::SchemeInfo& scheme : chosen) {
+  for (const algorithms::SchemeInfo& scheme : chosen.schemes) {
     // Dense gradients have one size. Padding to the most that one of few ranks selects scatters
     // most.
     const int runs = scheme.dense ? 1 : scheme.settle ? 6 * seeds : seeds;
-    for (const int ranks : all_ranks) {
+    for (const int ranks : chosen.ranks) {
       const Means statistical = means_of(scheme, ranks, true, runs);
       const Means exact = means_of(scheme, ranks, false, runs);
       const double words = difference(statistical.words, exact.words);
@@ -110,6 +93,6 @@ int main(int argc, char** argv) {
       std::fflush(stdout);
     }
   }
-  fmt::print(stderr, "{} of {} cells are off\n", bad, chosen.size() * all_ranks.size());
+  fmt::print(stderr, "{} of {} cells are off\n", bad, chosen.count());
   return bad == 0 ? 0 : 1;
 }
