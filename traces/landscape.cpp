@@ -45,6 +45,14 @@ double mean_probability(const Popularity& popularity, PopularityFamily family, d
   return sum / weight;
 }
 
+/// The class of a draw in (0, 1). It does not fall when the draw grows, since rounded differences do
+/// not.
+std::size_t class_of(double draw, const std::vector<double>& weights) {
+  std::size_t c = 0;
+  while (c + 1 < weights.size() && draw >= weights[c]) draw -= weights[c++];
+  return c;
+}
+
 }  // namespace
 
 Landscape::Landscape(const Profile& profile, PopularityFamily family, const GradientSpace& space,
@@ -81,6 +89,13 @@ Landscape::Landscape(const Profile& profile, PopularityFamily family, const Grad
       weights.push_back(normal_cdf((edges[c + 1] - mean) / own) -
                         normal_cdf((edges[c] - mean) / own));
     }
+    std::array<std::uint8_t, kDraws>& known = class_by_draw_.emplace_back();
+    for (std::size_t i = 0; i < kDraws; ++i) {
+      const std::uint64_t first = i << 56U;
+      const std::size_t least = class_of(to_unit(first), weights);
+      const std::size_t most = class_of(to_unit(first | (~std::uint64_t{0} >> 8U)), weights);
+      known[i] = least == most ? static_cast<std::uint8_t>(least) : kSeveral;
+    }
     weights_.push_back(std::move(weights));
   }
 
@@ -96,16 +111,29 @@ void Landscape::scale(double factor) {
   }
 }
 
-const std::vector<double>& Landscape::spread(std::uint32_t block) const {
-  return weights_[random_bits(seed_, LandscapeDraw::block, block) % kBlockKinds];
+std::size_t Landscape::kind_of(std::uint32_t block) const {
+  return random_bits(seed_, LandscapeDraw::block, block) % kBlockKinds;
 }
 
-std::size_t Landscape::class_of(std::uint32_t coordinate) const {
-  double left = to_unit(random_bits(seed_, LandscapeDraw::coordinate, coordinate));
-  const std::vector<double>& weights = spread(coordinate / block_);
-  std::size_t c = 0;
-  while (c + 1 < weights.size() && left >= weights[c]) left -= weights[c++];
-  return c;
+const std::vector<double>& Landscape::spread(std::uint32_t block) const {
+  return weights_[kind_of(block)];
+}
+
+void Landscape::draw_classes(std::uint32_t first, std::span<std::uint8_t> classes) const {
+  // random_bits() of the seed, this and a coordinate mixes the last into that of the others.
+  const std::uint64_t key = random_bits(seed_, LandscapeDraw::coordinate);
+  for (std::size_t i = 0; i < classes.size();) {
+    const std::uint64_t at = first + i;
+    const std::size_t kind = kind_of(static_cast<std::uint32_t>(at / block_));
+    const std::size_t end = std::min<std::size_t>(classes.size(), i + block_ - at % block_);
+    for (; i < end; ++i) {
+      const std::uint64_t bits = mix(key ^ (first + i));
+      const std::uint8_t known = class_by_draw_[kind][bits >> 56U];
+      classes[i] = known != kSeveral
+                       ? known
+                       : static_cast<std::uint8_t>(class_of(to_unit(bits), weights_[kind]));
+    }
+  }
 }
 
 Ref<const Population> Landscape::population() const {

@@ -2,7 +2,10 @@
 // exact and the statistical gradients of a profile share it.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/core/gradient/population.hpp"
@@ -27,8 +30,8 @@ class Landscape {
   [[nodiscard]] std::uint32_t block() const { return block_; }
   /// The distribution of the coordinates of a block over the classes.
   [[nodiscard]] const std::vector<double>& spread(std::uint32_t block) const;
-  /// The class of a coordinate, drawn from that distribution.
-  [[nodiscard]] std::size_t class_of(std::uint32_t coordinate) const;
+  /// The classes of the coordinates from `first` on, each drawn from that distribution.
+  void draw_classes(std::uint32_t first, std::span<std::uint8_t> classes) const;
 
   /// Multiplies all rates by a factor.
   void scale(double factor);
@@ -37,12 +40,18 @@ class Landscape {
   [[nodiscard]] Ref<const Population> population() const;
 
  private:
+  static constexpr std::size_t kDraws = 256;     // intervals of draws, by their first 8 bits
+  static constexpr std::uint8_t kSeveral = 255;  // draws of the interval have several classes
+
+  [[nodiscard]] std::size_t kind_of(std::uint32_t block) const;
+
   std::uint64_t seed_;
   std::uint32_t coordinates_;
   std::uint32_t block_ = 1;
   std::vector<std::uint32_t> regions_;
   std::vector<std::vector<double>> rates_;
-  std::vector<std::vector<double>> weights_;  // [popularity of the block][class]
+  std::vector<std::vector<double>> weights_;                     // [popularity of the block][class]
+  std::vector<std::array<std::uint8_t, kDraws>> class_by_draw_;  // [popularity of the block]
   MagnitudeLaw magnitudes_;
 };
 

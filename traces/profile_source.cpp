@@ -13,6 +13,7 @@ namespace {
 enum class ProfileDraw : std::uint8_t { landscape = 16, walk, entries };
 
 constexpr double kEveryLevel = 0x1p40;
+constexpr std::uint32_t kAtOnce = 1U << 14U;
 
 }  // namespace
 
@@ -47,9 +48,16 @@ ExactProfileSource::ExactProfileSource(const Profile& profile, const ProfileSett
   for (std::size_t region = 0; region + 1 < regions().size(); ++region) {
     std::vector<Alike> alike(landscape().classes());
     for (std::size_t c = 0; c < alike.size(); ++c) alike[c].rate = landscape().rates()[region][c];
-    for (std::uint32_t i = regions()[region]; i < regions()[region + 1]; ++i) {
-      const std::size_t c = landscape().class_of(i);
-      if (alike[c].rate > 0) alike[c].coordinates.push_back(i);
+    const std::uint32_t end = regions()[region + 1];
+    std::vector<std::uint8_t> classes;
+    for (std::uint32_t first = regions()[region]; first < end;
+         first += static_cast<std::uint32_t>(classes.size())) {
+      classes.resize(std::min(kAtOnce, end - first));
+      landscape().draw_classes(first, classes);
+      for (std::uint32_t i = 0; i < classes.size(); ++i) {
+        Alike& one = alike[classes[i]];
+        if (one.rate > 0) one.coordinates.push_back(first + i);
+      }
     }
     for (Alike& one : alike) {
       if (!one.coordinates.empty()) classes_.push_back(std::move(one));

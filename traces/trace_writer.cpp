@@ -250,11 +250,15 @@ struct TraceWriter::File {
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       std::int64_t before = -1;
       for (const Entry& entry : window.selected[rank].entries()) {
-        refuse_if(entry.coordinate >= header.components || entry.coordinate <= before,
-                  fmt::format("rank {}: component {} after {}; they increase, and there are {}",
-                              rank, entry.coordinate, before, header.components));
-        refuse_if(!std::isfinite(entry.value),
-                  fmt::format("rank {}: component {} is not finite", rank, entry.coordinate));
+        if (entry.coordinate >= header.components || entry.coordinate <= before) {
+          refuse(window.iteration,
+                 fmt::format("rank {}: component {} after {}; they increase, and there are {}",
+                             rank, entry.coordinate, before, header.components));
+        }
+        if (!std::isfinite(entry.value)) {
+          refuse(window.iteration,
+                 fmt::format("rank {}: component {} is not finite", rank, entry.coordinate));
+        }
         before = entry.coordinate;
       }
     }
