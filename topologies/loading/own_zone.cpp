@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <typeinfo>
 
 namespace thinwire::topologies {
 
@@ -18,7 +19,25 @@ std::uint64_t serial_of(std::string_view name) {
   return serial;
 }
 
+/// The zone and all that are in it.
+void append_zones(simgrid::kernel::routing::NetZoneImpl* zone,
+                  std::vector<simgrid::kernel::routing::NetZoneImpl*>& into) {
+  into.push_back(zone);
+  for (simgrid::kernel::routing::NetZoneImpl* child : zone->get_children()) {
+    append_zones(child, into);
+  }
+}
+
 }  // namespace
+
+std::vector<simgrid::kernel::routing::NetZoneImpl*> zones_called(std::string_view class_name) {
+  std::vector<simgrid::kernel::routing::NetZoneImpl*> zones;
+  append_zones(simgrid::s4u::Engine::get_instance()->get_netzone_root()->get_impl(), zones);
+  std::erase_if(zones, [&](const auto* zone) {
+    return std::string_view(typeid(*zone).name()).find(class_name) == std::string_view::npos;
+  });
+  return zones;
+}
 
 std::vector<Cable> cables_of(const std::vector<simgrid::s4u::Link*>& links,
                              std::string_view prefix) {

@@ -22,6 +22,11 @@ struct Cable {
 [[nodiscard]] std::vector<Cable> cables_of(const std::vector<simgrid::s4u::Link*>& links,
                                            std::string_view prefix);
 
+/// The zones of the loaded platform, or of what is loaded of it so far, whose class has that name,
+/// from the outside in. SimGrid's library does not export what a dynamic_cast to some classes needs.
+[[nodiscard]] std::vector<simgrid::kernel::routing::NetZoneImpl*> zones_called(
+    std::string_view class_name);
+
 /// What a zone knows hosts by.
 [[nodiscard]] std::vector<simgrid::kernel::routing::NetPoint*> points_of(
     const std::vector<simgrid::s4u::Host*>& hosts);

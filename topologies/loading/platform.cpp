@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 #include <new>
+#include <optional>
 #include <regex>
 #include <simgrid/Exception.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
@@ -24,6 +25,7 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "topologies/loading/dragonfly_routes.hpp"
+#include "topologies/loading/fat_tree_cables.hpp"
 #include "topologies/loading/link_indexes.hpp"
 #include "topologies/loading/shortest_paths.hpp"
 #include "topologies/loading/wiring.hpp"
@@ -168,7 +170,10 @@ struct Platform::Loaded {
 void Platform::Loaded::load(const Platform::Loading& loading) {
   try {
     ShortestPaths paths;
+    std::optional<FatTreeCables> cables;
+    if (loading.own_paths && xml.fat_trees == 1) cables.emplace();
     engine->load_platform(path);
+    if (cables) cables->make_rest();
     if (!xml.topology.empty()) wired = wire(*engine, path, xml.topology);
     read_zone_properties();
     mend_dragonfly(*engine);

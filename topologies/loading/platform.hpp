@@ -64,7 +64,8 @@ class Platform {
     bool packets = false;  ///< SimGrid's ns-3 model instead of flows
     bool verbose = false;  ///< SimGrid's log goes to stderr
     bool own_paths =
-        true;  ///< shortest_paths.hpp routes Dijkstra zones of flows; else SimGrid does
+        true;  ///< shortest_paths.hpp routes Dijkstra zones of flows, and fat_tree_cables.hpp
+               ///< connects a fat tree; else SimGrid does
     std::function<void()> before = {};  ///< called between the making of the engine and the XML
     PlatformFactors factors = {};
   };

@@ -338,7 +338,7 @@ class Reader {
       const std::string topology = attributes["topology"];
       made = topology_size(topology, attributes["topo_parameters"]);
       found_.dragonflies = found_.dragonflies || topology == "DRAGONFLY";
-      found_.fat_trees = found_.fat_trees || topology == "FAT_TREE";
+      if (topology == "FAT_TREE") ++found_.fat_trees;
     }
     hosts_ += std::max(static_cast<double>(hosts), made.hosts);
     if (hosts_ > kMostOfPlatform) {

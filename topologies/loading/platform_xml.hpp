@@ -13,7 +13,7 @@ struct PlatformXml {
   bool bypasses = false;     ///< ways around the routing, which SimGrid does not tell of
   bool distances = false;    ///< Vivaldi zones: routes take longer than their links
   bool dragonflies = false;  ///< clusters of that topology, or a thinwire.topology (wiring.hpp)
-  bool fat_trees = false;    ///< clusters of that topology
+  int fat_trees = 0;         ///< clusters of that topology
   std::string topology;      ///< thinwire.topology of the outermost zone
 };
 

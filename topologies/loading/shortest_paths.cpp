@@ -13,7 +13,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <typeinfo>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -191,17 +190,6 @@ struct Opened {
 };
 template struct Opened<&routing::DijkstraZone::cached_>;
 
-/// SimGrid's library does not export what a dynamic_cast to the class needs.
-bool is_dijkstra(const routing::NetZoneImpl& zone) {
-  return std::string_view(typeid(zone).name()).find("DijkstraZone") != std::string_view::npos;
-}
-
-/// The zone and all that are in it.
-void append_zones(routing::NetZoneImpl* zone, std::vector<routing::NetZoneImpl*>& into) {
-  into.push_back(zone);
-  for (routing::NetZoneImpl* child : zone->get_children()) append_zones(child, into);
-}
-
 }  // namespace
 
 struct ShortestPaths::Heard {
@@ -223,9 +211,7 @@ ShortestPaths::ShortestPaths() : heard_(std::make_shared<Heard>()) {
 ShortestPaths::~ShortestPaths() = default;
 
 void ShortestPaths::quicken(const sg4::Engine& engine, bool bypasses) {
-  std::vector<routing::NetZoneImpl*> zones;
-  append_zones(engine.get_netzone_root()->get_impl(), zones);
-  std::erase_if(zones, [](const auto* zone) { return !is_dijkstra(*zone); });
+  const std::vector<routing::NetZoneImpl*> zones = zones_called("DijkstraZone");
   if (zones.empty()) return;
   const Links links(engine);
   for (routing::NetZoneImpl* zone : zones) {

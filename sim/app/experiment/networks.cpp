@@ -82,7 +82,7 @@ void check_routing(const networks::LinksSettings& settings, const topologies::Pl
   if (xml.dragonflies && !xml.distances) {
     known.insert(known.end(), {networks::LinkRouting::valiant, networks::LinkRouting::ugal});
   }
-  if (xml.fat_trees && !xml.distances) known.push_back(networks::LinkRouting::ecmp);
+  if (xml.fat_trees > 0 && !xml.distances) known.push_back(networks::LinkRouting::ecmp);
   if (std::ranges::find(known, settings.routing) != known.end()) return;
   const auto name = [](networks::LinkRouting routing) {
     return networks::kLinkRoutings.at(static_cast<std::size_t>(routing));
