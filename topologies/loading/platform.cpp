@@ -41,6 +41,7 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 using LinkImpl = simgrid::kernel::resource::StandardLinkImpl;
+using AllLinks = std::vector<sg4::Link*>;
 constexpr std::string_view kOurs = "thinwire.";
 constexpr std::string_view kGapProperty = "thinwire.message_gap";
 constexpr std::string_view kLinkProperty = "thinwire.link.";
@@ -55,8 +56,10 @@ bool natural_less(std::string_view a, std::string_view b) {
     while (i < text.size() && digit(text[i])) ++i;
     return i;
   };
-  std::size_t i = 0;
-  std::size_t j = 0;
+  // Most names of a platform begin alike. What is alike up to within a run of digits is no order.
+  auto i = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+  while (i > 0 && digit(a[i - 1])) --i;
+  std::size_t j = i;
   while (i < a.size() && j < b.size()) {
     if (!digit(a[i]) || !digit(b[j])) {
       if (a[i] != b[j]) return a[i] < b[j];
@@ -157,10 +160,10 @@ struct Platform::Loaded {
 
   void load(const Platform::Loading& loading);
   [[nodiscard]] ReducingSwitch figures_of(const std::string& key, const std::string& figures) const;
-  void tune(const std::string& key, const std::string& figures);
+  void tune(const std::string& key, const std::string& figures, const AllLinks& all_links);
   void read_reducing(const std::string& key, const std::string& figures);
-  void scale(const PlatformFactors& factors);
-  void read_zone_properties();
+  void scale(const PlatformFactors& factors, const AllLinks& all_links);
+  void read_zone_properties(const AllLinks& all_links);
   void refuse_zone_properties(const sg4::NetZone& zone) const;
   void list_hosts();
   void list_links();
@@ -173,11 +176,15 @@ void Platform::Loaded::load(const Platform::Loading& loading) {
     std::optional<FatTreeCables> cables;
     if (loading.own_paths && xml.fat_trees == 1) cables.emplace();
     engine->load_platform(path);
+    if (engine->get_netzone_root() == nullptr) {
+      throw InputError(fmt::format("{}: holds no zone and no cluster", path));
+    }
     if (cables) cables->make_rest();
     if (!xml.topology.empty()) wired = wire(*engine, path, xml.topology);
-    read_zone_properties();
+    const AllLinks all_links = engine->get_all_links();
+    read_zone_properties(all_links);
     mend_dragonfly(*engine);
-    scale(loading.factors);
+    scale(loading.factors, all_links);
     if (loading.own_paths && !loading.packets) paths.quicken(*engine, xml.bypasses);
     engine->seal_platform();
   } catch (const simgrid::ParseError& error) {
@@ -215,11 +222,12 @@ void Platform::Loaded::read_reducing(const std::string& key, const std::string& 
   (level == "node" ? switches.node : switches.network) = figures_of(key, figures);
 }
 
-void Platform::Loaded::tune(const std::string& key, const std::string& figures) {
+void Platform::Loaded::tune(const std::string& key, const std::string& figures,
+                            const AllLinks& all_links) {
   const std::string prefix = key.substr(kLinkProperty.size());
   const auto [bandwidth, latency] = figures_of(key, figures);
   bool found = false;
-  for (sg4::Link* link : engine->get_all_links()) {
+  for (sg4::Link* link : all_links) {
     if (!link->get_name().starts_with(prefix)) continue;
     link->set_bandwidth(bandwidth);
     link->set_latency(latency.value());
@@ -230,9 +238,9 @@ void Platform::Loaded::tune(const std::string& key, const std::string& figures) 
   }
 }
 
-void Platform::Loaded::scale(const PlatformFactors& factors) {
+void Platform::Loaded::scale(const PlatformFactors& factors, const AllLinks& all_links) {
   if (factors == PlatformFactors{}) return;
-  for (sg4::Link* link : engine->get_all_links()) {
+  for (sg4::Link* link : all_links) {
     link->set_bandwidth(link->get_bandwidth() * factors.bandwidth);
     link->set_latency(link->get_latency() * factors.latency);
   }
@@ -244,16 +252,13 @@ void Platform::Loaded::scale(const PlatformFactors& factors) {
   }
 }
 
-void Platform::Loaded::read_zone_properties() {
-  if (engine->get_netzone_root() == nullptr) {
-    throw InputError(fmt::format("{}: holds no zone and no cluster", path));
-  }
+void Platform::Loaded::read_zone_properties(const AllLinks& all_links) {
   const sg4::NetZone* root = engine->get_netzone_root();
   const auto* properties = root->get_properties();
   // In order: the longer of two prefixes has the last word.
   for (const auto& [key, value] : std::map(properties->begin(), properties->end())) {
     if (key.starts_with(kLinkProperty)) {
-      tune(key, value);
+      tune(key, value, all_links);
     } else if (key.starts_with(kReducingProperty)) {
       read_reducing(key, value);
     } else if (key == kGapProperty) {

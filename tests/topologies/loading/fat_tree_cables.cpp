@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/core/base/child_process.hpp"
