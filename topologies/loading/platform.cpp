@@ -148,7 +148,7 @@ struct Platform::Loaded {
   int count = 1;
   char** values = arguments.data();
   std::unique_ptr<sg4::Engine> engine;
-  WiredHosts wired;
+  Wired wired;
   std::vector<PlatformHost> hosts;
   std::vector<sg4::Host*> simgrid_hosts;
   std::vector<bool> unrouted;  ///< by host: its zone is Empty
@@ -180,7 +180,10 @@ void Platform::Loaded::load(const Platform::Loading& loading) {
       throw InputError(fmt::format("{}: holds no zone and no cluster", path));
     }
     if (cables) cables->make_rest();
-    if (!xml.topology.empty()) wired = wire(*engine, path, xml.topology);
+    if (!xml.topology.empty()) {
+      wired = wire(*engine, path, xml.topology,
+                   loading.simulated ? WiredLinks::simgrid : WiredLinks::ours);
+    }
     const AllLinks all_links = engine->get_all_links();
     read_zone_properties(all_links);
     mend_dragonfly(*engine);
@@ -233,6 +236,12 @@ void Platform::Loaded::tune(const std::string& key, const std::string& figures,
     link->set_latency(latency.value());
     found = true;
   }
+  for (WiredLink& link : wired.links) {
+    if (!link.name.starts_with(prefix)) continue;
+    link.bandwidth = bandwidth;
+    link.latency = latency.value();
+    found = true;
+  }
   if (!found) {
     throw InputError(fmt::format("{}: property {}: no link has a name that starts so", path, key));
   }
@@ -243,6 +252,10 @@ void Platform::Loaded::scale(const PlatformFactors& factors, const AllLinks& all
   for (sg4::Link* link : all_links) {
     link->set_bandwidth(link->get_bandwidth() * factors.bandwidth);
     link->set_latency(link->get_latency() * factors.latency);
+  }
+  for (WiredLink& link : wired.links) {
+    link.bandwidth *= factors.bandwidth;
+    link.latency *= factors.latency;
   }
   message_gap = message_gap * factors.latency;
   for (std::optional<ReducingSwitch>* const one : {&switches.node, &switches.network}) {
@@ -297,7 +310,7 @@ void Platform::Loaded::list_hosts() {
     const char* node = host->get_property(kNodeProperty);
     const std::string name(host->get_name());
     hosts.push_back({.name = name, .node = node == nullptr ? name : node});
-    if (const auto place = wired.find(host); place != wired.end()) {
+    if (const auto place = wired.hosts.find(host); place != wired.hosts.end()) {
       if (!place->second.node.empty()) hosts.back().node = place->second.node;
       hosts.back().group = place->second.group;
       hosts.back().access = place->second.access;
@@ -309,25 +322,34 @@ void Platform::Loaded::list_hosts() {
 }
 
 void Platform::Loaded::list_links() {
-  // Names beside their links: from a link to its name it is two pointers.
-  std::vector<std::pair<std::string_view, const sg4::Link*>> all;
-  for (const sg4::Link* link : engine->get_all_links()) all.emplace_back(link->get_name(), link);
-  std::ranges::sort(
-      all, natural_less,
-      [](const std::pair<std::string_view, const sg4::Link*>& one) { return one.first; });
+  struct Named {
+    std::string_view name;  // here, since from a link of SimGrid's to its name it is two pointers
+    const sg4::Link* link = nullptr;
+    WiredLink* own = nullptr;
+  };
+  std::vector<Named> all;
+  for (const sg4::Link* link : engine->get_all_links()) {
+    all.push_back({.name = link->get_name(), .link = link});
+  }
+  for (WiredLink& link : wired.links) all.push_back({.name = link.name, .own = &link});
+  std::ranges::sort(all, natural_less, &Named::name);
   std::vector<const void*> in_order;
-  for (const auto& [name, link] : all) {
-    if (!(link->get_bandwidth() <= kMostFigure) || !(link->get_latency() <= kMostFigure)) {
+  in_order.reserve(all.size());
+  links.reserve(all.size());
+  for (const auto& [name, link, own] : all) {
+    const double bandwidth = own != nullptr ? own->bandwidth : link->get_bandwidth();
+    const double latency = own != nullptr ? own->latency : link->get_latency();
+    if (!(bandwidth <= kMostFigure) || !(latency <= kMostFigure)) {
       throw InputError(fmt::format(
           "{}: link {}: {:g} bytes a second and a latency of {:g} s are not valid; the most is "
           "{:g}",
-          path, name, link->get_bandwidth(), link->get_latency(), kMostFigure));
+          path, name, bandwidth, latency, kMostFigure));
     }
-    in_order.push_back(link->get_impl());
-    links.push_back({.name = std::string(name),
-                     .bandwidth = link->get_bandwidth(),
-                     .latency = Seconds(link->get_latency()),
-                     .fat_pipe = !link->is_shared()});
+    in_order.push_back(own != nullptr ? held_by_routes(*own) : link->get_impl());
+    links.push_back({.name = own != nullptr ? std::move(own->name) : std::string(name),
+                     .bandwidth = bandwidth,
+                     .latency = Seconds(latency),
+                     .fat_pipe = own == nullptr && !link->is_shared()});
   }
   index_of = LinkIndexes(in_order);
 }

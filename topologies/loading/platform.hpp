@@ -61,8 +61,9 @@ struct Route {
 class Platform {
  public:
   struct Loading {
-    bool packets = false;  ///< SimGrid's ns-3 model instead of flows
-    bool verbose = false;  ///< SimGrid's log goes to stderr
+    bool simulated = false;  ///< by SimGrid, which then has to know all links
+    bool packets = false;    ///< SimGrid's ns-3 model instead of flows
+    bool verbose = false;    ///< SimGrid's log goes to stderr
     bool own_paths =
         true;  ///< shortest_paths.hpp routes Dijkstra zones of flows, and fat_tree_cables.hpp
                ///< connects a fat tree; else SimGrid does

@@ -38,8 +38,13 @@ using LinkImpl = simgrid::kernel::resource::StandardLinkImpl;
 
 /// A link as routes hold it: SimGrid takes a while to find the second from the first.
 struct Hop {
-  const sg4::Link* link = nullptr;
+  const sg4::Link* link = nullptr;  ///< nullptr: a WiredLink
   LinkImpl* impl = nullptr;
+
+  [[nodiscard]] double latency() const {
+    return link != nullptr ? link->get_latency()
+                           : static_cast<const WiredLink*>(static_cast<const void*>(impl))->latency;
+  }
 };
 
 Hop hop_over(const sg4::Link* link) { return {.link = link, .impl = link->get_impl()}; }
@@ -52,20 +57,25 @@ struct WiredCable {
 /// Makes the cables of a platform.
 class CableMaker {
  public:
-  explicit CableMaker(sg4::NetZone& zone) : zone_(zone) {}
+  /// In a zone of SimGrid's.
+  explicit CableMaker(sg4::NetZone& zone) : zone_(&zone) {}
+  /// In a list, which has the capacity for all of them: routes hold their addresses.
+  explicit CableMaker(std::vector<WiredLink>& links) : links_(&links) {}
 
   /// `kind` is the beginning of the name, and the end of the property with the figures.
   WiredCable operator()(const std::string& kind, const std::string& rest) {
-    // Not a SplitDuplexLink: that is a third object, and there are millions of cables.
+    // Not a SplitDuplexLink, which is a third object.
     return {.up = make(kind + rest + "_UP"), .down = make(kind + rest + "_DOWN")};
   }
 
  private:
   [[nodiscard]] Hop make(const std::string& name) {
-    return hop_over(zone_.create_link(name, 1.0)->seal());
+    if (zone_ != nullptr) return hop_over(zone_->create_link(name, 1.0)->seal());
+    return {.link = nullptr, .impl = held_by_routes(links_->emplace_back(WiredLink{.name = name}))};
   }
 
-  sg4::NetZone& zone_;
+  sg4::NetZone* zone_ = nullptr;
+  std::vector<WiredLink>* links_ = nullptr;
 };
 
 /// Collects the links of a route, and their latency where it is asked for.
@@ -74,7 +84,7 @@ class RouteTaker {
   RouteTaker(routing::Route* route, double* latency) : route_(route), latency_(latency) {}
   void operator()(const Hop& hop) const {
     route_->link_list_.push_back(hop.impl);
-    if (latency_ != nullptr) *latency_ += hop.link->get_latency();
+    if (latency_ != nullptr) *latency_ += hop.latency();
   }
 
  private:
@@ -516,7 +526,8 @@ PlainCluster plain_cluster(const sg4::Engine& engine, const std::string& path) {
 
 }  // namespace
 
-WiredHosts wire(sg4::Engine& engine, const std::string& path, const std::string& topology) {
+Wired wire(sg4::Engine& engine, const std::string& path, const std::string& topology,
+           WiredLinks links) {
   std::istringstream words(topology);
   std::string name;
   words >> name;
@@ -547,15 +558,17 @@ WiredHosts wire(sg4::Engine& engine, const std::string& path, const std::string&
                                       cluster.hosts.size()));
   }
 
-  CableMaker make(*engine.get_netzone_root());
+  Wired wired;
+  if (links == WiredLinks::ours) wired.links.reserve(2 * static_cast<std::size_t>(cables));
+  CableMaker make =
+      links == WiredLinks::ours ? CableMaker(wired.links) : CableMaker(*engine.get_netzone_root());
   WiredZone* const zone = wiring.make(cluster.zone->get_name() + "_wired", numbers, make);
   zone->set_hosts(cluster.hosts, cluster.ports);
   take_over(zone, *cluster.zone, points_of(cluster.hosts));
-  WiredHosts places;
   for (std::size_t host = 0; host < cluster.hosts.size(); ++host) {
-    places.emplace(cluster.hosts[host], zone->place_of(host));
+    wired.hosts.emplace(cluster.hosts[host], zone->place_of(host));
   }
-  return places;
+  return wired;
 }
 
 }  // namespace thinwire::topologies

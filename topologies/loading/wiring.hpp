@@ -36,6 +36,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace thinwire::topologies {
 
@@ -46,15 +47,35 @@ struct WiredHost {
   std::uint32_t access = 0;  ///< of the group: the switch at the host's port; 0 on rails
 };
 
-/// The hosts of a wired platform, with their places.
-using WiredHosts = std::unordered_map<const simgrid::s4u::Host*, WiredHost>;
+/// A link that SimGrid does not know. One of SimGrid's takes a kilobyte, and a platform of 100,000
+/// hosts has millions.
+struct WiredLink {
+  std::string name;
+  double bandwidth = 1;  ///< bytes a second
+  double latency = 0;    ///< seconds
+};
+
+/// How the routes of SimGrid's interface hold such a link: SimGrid hands on what they hold, and looks
+/// at it only when it simulates flows.
+[[nodiscard]] inline simgrid::kernel::resource::StandardLinkImpl* held_by_routes(WiredLink& link) {
+  return static_cast<simgrid::kernel::resource::StandardLinkImpl*>(static_cast<void*>(&link));
+}
+
+/// The hosts of a wired platform, with their places, and its links unless they are SimGrid's.
+struct Wired {
+  std::unordered_map<const simgrid::s4u::Host*, WiredHost> hosts;
+  std::vector<WiredLink> links;
+};
+
+/// Who makes the links of a wired platform.
+enum class WiredLinks : std::uint8_t { ours, simgrid };
 
 /// Wires the hosts of a platform as `topology` says: makes the links, whose bandwidths and latencies
 /// are still to be set, and moves the hosts to a zone that routes over them. To be called when the
 /// XML is loaded and the platform is not yet sealed. Throws InputError naming `path` if the text is
 /// no topology, if the platform is not one plain cluster of as many hosts, or if a kind of link has
 /// no figures in the properties of the outermost zone.
-[[nodiscard]] WiredHosts wire(simgrid::s4u::Engine& engine, const std::string& path,
-                              const std::string& topology);
+[[nodiscard]] Wired wire(simgrid::s4u::Engine& engine, const std::string& path,
+                         const std::string& topology, WiredLinks links);
 
 }  // namespace thinwire::topologies

@@ -99,23 +99,22 @@ TEST_CASE("a fat tree within zones, beside other clusters or other fat trees is 
       "<cluster id=\"link_from_0_c\" prefix=\"c-\" suffix=\"\" radical=\"0-2\" speed=\"1Gf\" "
       "bw=\"1GBps\" lat=\"1us\"/>";
   const std::string between = "<link id=\"link_from_0_x\" bandwidth=\"1GBps\" latency=\"1us\"/>";
-  const auto route = [](const char* from, const char* from_router, const char* to,
-                        const char* to_router) {
+  const auto route = [](const char* from, const char* from_gateway, const char* to,
+                        const char* to_gateway) {
     return fmt::format(
         "<zoneRoute src=\"{}\" dst=\"{}\" gw_src=\"{}\" gw_dst=\"{}\">"
         "<link_ctn id=\"link_from_0_x\"/></zoneRoute>",
-        from, to, from_router, to_router);
+        from, to, from_gateway, to_gateway);
   };
   const auto world = [](const std::string& body) {
     return "<zone id=\"world\" routing=\"Full\">" + body + "</zone>";
   };
   check_as_simgrid(world("<zone id=\"inner\" routing=\"Full\">" + one + "</zone>"));
-  check_as_simgrid(world(between + cluster + one +
-                         route("link_from_0_c", "c-link_from_0_c_router", "link_from_0_",
-                               "link_from_0_-link_from_0__router")));
-  check_as_simgrid(world(
-      between + one + two +
-      route("link_from_0_", "link_from_0_-link_from_0__router", "other", "other-other_router")));
+  check_as_simgrid(
+      world(cluster + one + between +
+            route("link_from_0_c", "c-link_from_0_c_router", "link_from_0_", "link_from_0_-7")));
+  check_as_simgrid(
+      world(one + two + between + route("link_from_0_", "link_from_0_-7", "other", "other-0")));
 }
 
 TEST_CASE("the shipped fat tree is SimGrid's" * doctest::test_suite("large")) {

@@ -22,7 +22,8 @@ namespace sg4 = simgrid::s4u;
 
 SmpiNetwork::SmpiNetwork(const std::string& platform, const SmpiSettings& settings)
     : settings_(with_contexts(settings)),
-      platform_(platform, {.packets = settings.packets,
+      platform_(platform, {.simulated = true,
+                           .packets = settings.packets,
                            .verbose = settings.verbose,
                            .before = [settings] { configure_smpi(settings); },
                            .factors = settings.factors}) {
