@@ -15,7 +15,6 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/topologies/loading.hpp"
 #include "topologies/loading/platform.hpp"
-#include "topologies/loading/shipped.hpp"
 
 namespace thinwire::topologies {
 
@@ -117,23 +116,18 @@ TEST_CASE("a fat tree within zones, beside other clusters or other fat trees is 
       world(one + two + between + route("link_from_0_", "link_from_0_-7", "other", "other-0")));
 }
 
-TEST_CASE("the shipped fat tree is SimGrid's" * doctest::test_suite("large")) {
-  const std::string path = platform_file("fat_tree");
-  CHECK((described(path, true) == described(path, false)));
-}
-
 TEST_CASE("a fat tree of 32,768 hosts is loaded in seconds") {
-  // SimGrid's own way takes a minute. Sanitizers need more than the second that this takes without
-  // them.
+  // SimGrid's own way was not ready after two minutes. Sanitizers need more than the second that this
+  // takes without them.
   const test::TemporaryFolder folder;
   const std::string path =
-      folder.write("p.xml", test::platform_xml(tree_xml("3;32,32,32;1,16,16;1,1,1", 32'768)));
+      folder.write("p.xml", test::platform_xml(tree_xml("3;4,4,2048;1,4,4;1,1,1", 32'768)));
   const std::string text = test::on_platform(path, [](const Platform& platform) {
     return fmt::format("{} {}", platform.links().size(),
                        static_cast<double>(std::clock()) / static_cast<double>(CLOCKS_PER_SEC));
   });
   const std::size_t space = text.find(' ');
-  const int cables = 32'768 + 1024 * 16 + 16 * 32 * 16;
+  const int cables = 32'768 + 8192 * 4 + 8192 * 4;
   CHECK(std::stoi(text.substr(0, space)) == 2 * cables + 1);  // and SimGrid's loopback
   CHECK(std::stod(text.substr(space)) < 15);
 }
