@@ -72,6 +72,6 @@ def cnn(name: str, ranks: int, density: str, iterations: int, decay_every: int, 
 
 SETUPS = {setup.name: setup for setup in (
     cnn("p8", 8, "0.01", 600, 450, 5, MOST + NEWER + SAME),
-    cnn("p16", 16, "0.01", 400, 300, 5, MOST + NEWER),
-    cnn("p32", 32, "0.01", 400, 300, 5, MOST + NEWER),
+    cnn("p16", 16, "0.01", 400, 300, 5, MOST + NEWER + SAME),
+    cnn("p32", 32, "0.01", 400, 300, 5, MOST + NEWER + SAME),
     cnn("short", 8, "0.002", 400, 300, 5, FIRST))}
