@@ -2,10 +2,12 @@
 """Tests of examples/pytorch with torch itself: real_torch.py THINWIRE SOURCE. Processes train by
 DistributedDataParallel over gloo; the oracle is a serial top-k SGD on gradients without DDP."""
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import numpy as np
@@ -61,7 +63,12 @@ def train(rank, folder):
             profile.step()
     recorder.close(f"{folder}/trace.h5")
     np.savez(f"{folder}/gradients.{rank}.npz", alone=np.array(alone), after=np.array(after))
-    dist.destroy_process_group()
+    # No process ends while another one communicates.
+    while any(not pathlib.Path(f"{folder}/gradients.{other}.npz").exists() for other in range(RANKS)):
+        time.sleep(0.01)
+    # Torch 1.13 may hang when DDP is destroyed: the thread that does it holds Python's lock, and joins a thread of
+    # gloo's that waits for the lock to free a tensor.
+    os._exit(0)
 
 
 class RealTorch(unittest.TestCase):
@@ -72,6 +79,8 @@ class RealTorch(unittest.TestCase):
         cls.folder = pathlib.Path(cls.temporary.name)
         children = [subprocess.Popen([sys.executable, __file__, *sys.argv[1:3], str(rank), cls.folder])
                     for rank in range(RANKS)]
+        for child in children:
+            cls.addClassCleanup(child.kill)
         codes = [child.wait(timeout=120) for child in children]
         assert codes == [0] * RANKS, codes
 
