@@ -145,11 +145,9 @@ MpiTransport::Index MpiTransport::send(Strand strand, Rank to, Tag tag, Message 
               .data_bytes = out.data_bytes()};
   const auto before = static_cast<std::int64_t>(kFrameBytes + out.header().size());
   std::vector<DataPiece> pieces;
-  std::vector<DataPiece> inside;  // the data in the first MPI message
-  if (before + out.data_bytes() <= kMostShort) {
-    inside = pieces_of(operation, false);
-  } else {
-    pieces = pieces_of(operation, true);
+  std::vector<DataPiece> inside;  // their first part, in the first MPI message
+  if (before + out.data_bytes() > kMostShort) {
+    pieces = pieces_of(operation);
     const auto lengths = static_cast<std::int64_t>(pieces.size() * sizeof(std::int64_t));
     if (static_cast<std::int64_t>(kFrameBytes) + lengths > kMostShort) {
       throw SimulationError(fmt::format("{} bytes are too many for one message", out.data_bytes()));
@@ -172,6 +170,9 @@ MpiTransport::Index MpiTransport::send(Strand strand, Rank to, Tag tag, Message 
   for (const DataPiece& piece : pieces) put(&piece.bytes, sizeof(piece.bytes));
   if (frame.header_apart == 0) put(out.header().data(), out.header().size());
   for (const DataPiece& piece : inside) put(piece.memory, static_cast<std::size_t>(piece.bytes));
+  if (pieces.empty()) {
+    for (const auto bytes : out.data()) put(bytes.data(), bytes.size());
+  }
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Isend(operation.brief.get(), static_cast<int>(next - operation.brief.get()), MPI_BYTE,
             to.value(), tag.value(), frames(strand), &request);
@@ -192,12 +193,11 @@ MpiTransport::Index MpiTransport::send(Strand strand, Rank to, Tag tag, Message 
   return index;
 }
 
-std::vector<MpiTransport::DataPiece> MpiTransport::pieces_of(Operation& operation, bool pack) {
+std::vector<MpiTransport::DataPiece> MpiTransport::pieces_of(Operation& operation) {
   const OutgoingBytes& out = operation.outgoing;
   std::vector<std::span<const std::byte>> spans(out.data().begin(), out.data().end());
   const auto count = static_cast<std::int64_t>(spans.size());
-  const bool are_short = count > 1 && out.data_bytes() / count < kShortestPiece;
-  if (pack && (spans.size() > kMostPieces || are_short)) {
+  if (spans.size() > kMostPieces || (count > 1 && out.data_bytes() / count < kShortestPiece)) {
     operation.packed.reserve(static_cast<std::size_t>(out.data_bytes()));
     for (const auto bytes : spans) {
       operation.packed.insert(operation.packed.end(), bytes.begin(), bytes.end());
@@ -338,7 +338,7 @@ void MpiTransport::read_frame(Index index, std::int64_t bytes) {
   const std::size_t lengths = frame.pieces * sizeof(std::int64_t);
   const std::size_t header = frame.header_apart == 0 ? frame.header_bytes : 0;
   const std::size_t before = sizeof(frame) + lengths + header;
-  if (brief.size() < before) {
+  if (frame.header_apart != 0 ? brief.size() != before : brief.size() < before) {
     throw SimulationError("a frame that arrived has another length than it says");
   }
   if (frame.header_apart != 0) {

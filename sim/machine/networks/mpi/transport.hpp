@@ -1,12 +1,12 @@
 // Moves messages as bytes between MPI processes, by non-blocking calls of one thread.
 //
 // A message is one MPI message as long as it fits into kShortBytes: a frame, the header of the wire
-// format, and the data. What does not fit into two of them has its data in MPI messages of its own,
-// sent from the memory of the payload and received into the memory of the new one, so that no byte
-// is copied here; only a payload in many short pieces is packed first. Each strand has two communicators, one
-// for frames and one for data. A receive is posted when the program posts it; that of the data,
-// when the frame has come. The tag of data is a number that the frame says, so it does not matter
-// in which order MPI completes the frames.
+// format, and the data. If two such MPI messages hold it, its data begins in the first. Longer data
+// follows in MPI messages of its own, sent from the memory of the payload and received into the
+// memory of the new one, so that no byte is copied here; only a payload in many short pieces is
+// packed first. Each strand has two communicators, one for frames and one for data. A receive is
+// posted when the program posts it; that of the data, when the frame has come. The tag of data is a
+// number that the frame says, so it does not matter in which order MPI completes the frames.
 #pragma once
 
 #include <mpi.h>
@@ -107,8 +107,7 @@ class MpiTransport {
   void complete(Index index);
   void add_request(Index index, MPI_Request request);
 
-  /// What is sent, as few pieces if it is to be packed.
-  [[nodiscard]] static std::vector<DataPiece> pieces_of(Operation& operation, bool pack);
+  [[nodiscard]] static std::vector<DataPiece> pieces_of(Operation& operation);
   /// Takes the first bytes away from pieces, and returns them.
   [[nodiscard]] static std::vector<DataPiece> taken_from(std::vector<DataPiece>& pieces,
                                                          std::int64_t bytes);
