@@ -207,6 +207,18 @@ enum class Collective : std::uint8_t {
   return collective == Collective::allreduce || collective == Collective::allgather;
 }
 
+/// Whether each rank adds its own part of the gradient of sparse vectors, of which some have more
+/// entries than others, and where few ranks can stand for all then (docs/representatives.md).
+enum class UnevenParts : std::uint8_t {
+  none,
+  /// All parts are sent straight to their ranks, and what follows hardly depends on their sizes.
+  sent,
+  /// As `sent`, and most of the time is their allgather: many of them, where P is a power of two.
+  sent_and_gathered,
+  /// They are added on the way, or in nodes: nowhere.
+  passed_on
+};
+
 /// The registry entry of a scheme: its name, cost, restrictions and factory.
 struct SchemeInfo {
   std::string name = {};
@@ -220,9 +232,7 @@ struct SchemeInfo {
   /// Sends approximate values: in few bits, of low rank. What they lack stays in the accumulator.
   bool approximate = false;
   bool in_switches = false;  ///< needs switches that sum
-  /// Each rank adds its own part of the gradient of sparse vectors, and some parts have more entries
-  /// than others.
-  bool uneven_parts = false;
+  UnevenParts uneven_parts = UnevenParts::none;
   /// Looks at each entry, which gradients of the statistical model do not have.
   bool needs_entries = false;
   /// Its messages have a format of their own, with values and indexes of 32 bits or of fewer.

@@ -43,8 +43,12 @@ Task<Concatenation> allgather(Communicator& comm, Message mine) {
   if (!std::has_single_bit(static_cast<unsigned>(comm.size()))) {
     return allgather_bruck(comm, std::move(mine));
   }
+  // Representatives of ranks with the same low bits, whose own pieces differ, meet at small distances.
+  // The largest messages should be those that differ, as among neighbours that hold halves of the
+  // gradient.
+  const Distances distances = comm.stands_for() == 1 ? Distances::ascending : Distances::descending;
   return gather_by_doubling(comm, Core(comm), Concatenation::of(comm.rank(), std::move(mine)),
-                            Distances::ascending);
+                            distances);
 }
 
 Task<Concatenation> allgather_bruck(Communicator& comm, Message mine) {

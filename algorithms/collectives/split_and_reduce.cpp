@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/collectives/represented_parts.hpp"
 #include "sim/core/base/prefetch.hpp"
 #include "sim/core/gradient/sparse_values.hpp"
 
@@ -21,14 +22,15 @@ class Counts final : public Exchange {
 /// The part of one rank: it cuts its selection by region and sums the messages for its own region.
 class SplitAndReduce final : public Exchange {
  public:
-  SplitAndReduce(const SparseVector& selected, const Boundaries& boundaries, Rank own,
-                 const SchemeSetup& setup, Words marker)
+  SplitAndReduce(const Communicator& comm, const SparseVector& selected,
+                 const Boundaries& boundaries, const SchemeSetup& setup, Words marker)
       : selected_(selected),
         setup_(setup),
         marker_(marker),
         positions_(selected.positions_of(boundaries.all())),
-        region_(region(boundaries, own)) {
-    region_.add(slice(own));
+        parts_(comm, selected, boundaries, setup),
+        region_(region(boundaries, parts_.of(comm.rank()))) {
+    region_.add(slice(comm.rank()));
   }
 
   [[nodiscard]] Message outgoing(Rank to) override {
@@ -51,7 +53,7 @@ class SplitAndReduce final : public Exchange {
   }
 
   void expect(Rank to) const override {
-    prefetch_line(&positions_[static_cast<std::size_t>(to.value())]);
+    prefetch_line(&positions_[static_cast<std::size_t>(parts_.of(to).value())]);
   }
 
   [[nodiscard]] Seconds incoming(Rank /*from*/, Message message) override {
@@ -64,8 +66,8 @@ class SplitAndReduce final : public Exchange {
   [[nodiscard]] SparseVector finish() { return region_.finish(); }
 
  private:
-  static SparseAccumulator region(const Boundaries& boundaries, Rank own) {
-    const auto at = static_cast<std::size_t>(own.value());
+  static SparseAccumulator region(const Boundaries& boundaries, Rank part) {
+    const auto at = static_cast<std::size_t>(part.value());
     return {static_cast<std::uint32_t>(boundaries[at]),
             static_cast<std::uint32_t>(boundaries[at + 1])};
   }
@@ -73,7 +75,7 @@ class SplitAndReduce final : public Exchange {
     return static_cast<std::int64_t>(entries.size()) * setup_.space.granule;
   }
   [[nodiscard]] SparseVector slice(Rank of) const {
-    const auto at = static_cast<std::size_t>(of.value());
+    const auto at = static_cast<std::size_t>(parts_.of(of).value());
     return selected_.slice(positions_[at], positions_[at + 1]);
   }
 
@@ -81,6 +83,7 @@ class SplitAndReduce final : public Exchange {
   const SchemeSetup& setup_;
   Words marker_;
   std::vector<std::uint32_t> positions_;
+  RepresentedParts parts_;
   SparseAccumulator region_;
 };
 
@@ -110,7 +113,7 @@ Task<SparseVector> split_and_reduce(Communicator& comm, SparseVector selected,
     co_await direct_exchange(comm, counts, style.order);
     style.order.halves = true;
   }
-  SplitAndReduce exchange(selected, boundaries, comm.rank(), setup, Words(style.marker));
+  SplitAndReduce exchange(comm, selected, boundaries, setup, Words(style.marker));
   co_await direct_exchange(comm, exchange, style.order);
   co_return exchange.finish();
 }

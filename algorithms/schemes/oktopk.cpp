@@ -67,11 +67,25 @@ std::vector<std::int64_t> published_ends(const SparseVector& selected, int regio
   return ends;
 }
 
-/// The mean of the ranks' ends, given their sum.
-Boundaries mean_boundaries(std::span<const std::int64_t> sums, int ranks) {
+/// The mean of the ranks' ends, given their sum. The last end of each rank is that of the space, which
+/// tells how many ranks were added.
+Boundaries mean_boundaries(std::span<const std::int64_t> sums, const GradientSpace& space) {
+  const std::int64_t ranks = sums.back() / space.coordinates();
   std::vector<std::int64_t> cuts{0};
   for (const std::int64_t sum : sums) cuts.push_back(sum / ranks);
   return Boundaries(std::move(cuts));
+}
+
+/// The mean of the ends of several ranks, of which one selects `selected`.
+std::vector<std::int64_t> mean_ends(const SparseVector& selected, int ranks, const auto& ends_of) {
+  std::vector<std::int64_t> sums = ends_of(selected);
+  for (int other = 1; other < ranks; ++other) {
+    const std::vector<std::int64_t> ends =
+        ends_of(SparseVector::from(statistical_of_another_rank(selected.payload(), other)));
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += ends[i];
+  }
+  for (std::int64_t& sum : sums) sum /= ranks;
+  return sums;
 }
 
 std::int64_t components_in(const SparseVector& vector, const SchemeSetup& setup) {
@@ -147,17 +161,23 @@ class OkTopk final : public SparseCollective {
   Task<void> repartition(Communicator& comm, const SparseVector& selected) {
     const auto phase = comm.phase("repartition");
     const int regions = regions_.count();
-    // Only the sum of the ends of all ranks is looked at.
-    const Numbers own = Numbers::deferred(regions, [this, selected, regions] {
-      return setup_.options.flag("published") ? published_ends(selected, regions, setup_.space)
-                                              : local_ends(selected, regions, setup_.space);
-    });
+    const auto ends_of = [this, regions](const SparseVector& of) {
+      return setup_.options.flag("published") ? published_ends(of, regions, setup_.space)
+                                              : local_ends(of, regions, setup_.space);
+    };
+    // Only the sum of the ends of all ranks is looked at. A representative's are added many times, and
+    // alone they would scatter more than those of all ranks.
+    constexpr int kMost = 32;
+    const Numbers own =
+        comm.stands_for() == 1
+            ? Numbers::deferred(regions, [selected, ends_of] { return ends_of(selected); })
+            : Numbers(mean_ends(selected, std::min(kMost, comm.stands_for()), ends_of));
     co_await work(comm, setup_.prices.sample.of(regions));  // reads entries at as many positions
     const Message ends = own.message();
     const Message sums = co_await allreduce_recursive_doubling(comm, ends, numbers_);
     const std::array inputs{sums};
     const Message mean = setup_.shared->once("boundaries", inputs, [&] {
-      return mean_boundaries(Numbers::from(sums.payload).all(), setup_.ranks).message();
+      return mean_boundaries(Numbers::from(sums.payload).all(), setup_.space).message();
     });
     boundaries_ = Boundaries::from(mean.payload);
   }
@@ -243,8 +263,12 @@ class OkTopk final : public SparseCollective {
     if (!region) co_return mine;
     const auto phase = comm.phase("balance");
     const int own = *region;
-    const std::int64_t total = sizes.total();
-    const auto target = [&](int r) { return part_begin(total, regions_.count(), r); };
+    // The sizes repeat after the ranks that run, and so do the targets.
+    const int running = regions_.count() / comm.stands_for();
+    const std::int64_t total = sizes.total() / comm.stands_for();
+    const auto target = [running, total](int r) {
+      return r / running * total + part_begin(total, running, r % running);
+    };
     const auto size_of = [&](int r) {
       return sizes[static_cast<std::size_t>(regions_.owner(r).value())];
     };
@@ -385,6 +409,7 @@ SchemeInfo hierarchical_oktopk_scheme() {
       .latency_high = g + " + " + m + " + P + 2 log P",
       .reduced_high = "k (" + g + " - 1) max(" + naive + ", 1/" + g + ") + k (" + m + " - 1) max(" +
                       naive + " " + g + ", 1/" + m + ")"};
+  info.uneven_parts = UnevenParts::passed_on;
   info.options.insert(info.options.begin(), node_option());
   info.run_cost = [](const CostInput& in) {
     return oktopk_cost(in, nodes_of(*in.options, in.ranks, in.node));
@@ -408,7 +433,7 @@ SchemeInfo oktopk_scheme() {
       .added =
           "P-1 words of sizes; every tau iterations an allreduce of P boundaries; every "
           "tau_prime iterations an allgatherv of the reduced regions",
-      .uneven_parts = true,
+      .uneven_parts = UnevenParts::sent,
       .options = {{"tau", std::int64_t{64}, 1, "iterations between repartitions of the space"},
                   {"balanced_split", true, 0, "balance the regions; false: equal regions"},
                   {"rotation", true, 0, "rotate destinations; false: all send to rank i at step i"},

@@ -304,15 +304,15 @@ SchemeInfo stream_scheme(std::string name, std::string summary, PaperCost paper,
 
 SchemeInfo split_scheme(std::string name, std::string summary, std::string source, PaperCost paper,
                         Second second, std::vector<OptionInfo> more_options) {
-  SchemeInfo info{.name = std::move(name),
-                  .summary = std::move(summary),
-                  .source = std::move(source),
-                  .paper = std::move(paper),
-                  .added = second == Second::agreed
-                               ? "P-1 words of sizes; remainders; uneven regions"
-                               : "the marker of each stream; remainders; uneven regions",
-                  .uneven_parts = true,
-                  .options = std::move(more_options)};
+  SchemeInfo info{
+      .name = std::move(name),
+      .summary = std::move(summary),
+      .source = std::move(source),
+      .paper = std::move(paper),
+      .added = second == Second::agreed ? "P-1 words of sizes; remainders; uneven regions"
+                                        : "the marker of each stream; remainders; uneven regions",
+      .uneven_parts = second == Second::dense ? UnevenParts::sent : UnevenParts::sent_and_gathered,
+      .options = std::move(more_options)};
   info.options.push_back(
       {"rotation", true, 0, "rotate destinations; false: from rank 0 to P-1, as published"});
   info.run_cost = [second](const CostInput& in) { return split_allgather_cost(in, second); };
@@ -354,7 +354,7 @@ SchemeInfo ring_sparse_scheme() {
                                    .reduced = "0",
                                    .reduced_high = "(P-1) ceil(n/P)"},
                                   {delta_option()}, ring_sparse_cost, allreduce_ring);
-  info.uneven_parts = true;
+  info.uneven_parts = UnevenParts::passed_on;
   return info;
 }
 

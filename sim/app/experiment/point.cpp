@@ -396,11 +396,21 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
     refuse(fmt::format("the ranks of a {} end with different values",
                        name_of(scheme.collective_kind)));
   }
-  if (scheme.uneven_parts) {
+  using algorithms::UnevenParts;
+  if (scheme.uneven_parts == UnevenParts::passed_on) {
     refuse(
         fmt::format("parts of the gradient that ranks of {} add hold more entries on some ranks "
                     "than on others, so none stand for others",
                     scheme.name));
+  }
+  constexpr int kLeastForGathered = 64;
+  if (scheme.uneven_parts == UnevenParts::sent_and_gathered &&
+      (!std::has_single_bit(static_cast<unsigned>(point.ranks)) || few < kLeastForGathered)) {
+    refuse(
+        fmt::format("parts that ranks of {} gather have more entries on some ranks than on others: "
+                    "few stand for all only where 'ranks' is a power of two, and if they are {} or "
+                    "more",
+                    scheme.name, kLeastForGathered));
   }
   if (scheme.selects_together || scheme.one_selects) {
     refuse(

@@ -427,6 +427,28 @@ double statistical_squares(const Payload& payload) {
   return share * scale * scale * body.population->excess(0, 2);
 }
 
+std::vector<double> statistical_expected_before(const Payload& payload,
+                                                std::span<const std::int64_t> coordinates) {
+  const Statistics& body = statistics_of(payload);
+  const auto [first, last] = entry_range(payload);
+  std::vector<double> before;
+  before.reserve(coordinates.size());
+  for (const std::int64_t coordinate : coordinates) {
+    const std::int64_t at = coordinate - body.offset;
+    const auto within =
+        static_cast<std::uint32_t>(std::clamp(at, std::int64_t{first}, std::int64_t{last}));
+    before.push_back(Halving::expected_before(body.population.get(), body.counts, within));
+  }
+  return before;
+}
+
+Payload statistical_of_another_rank(const Payload& payload, int rank) {
+  if (rank == 0 || !payload.body) return payload;
+  Statistics result = own_statistics(payload);
+  result.key = mix(result.key ^ mix(static_cast<std::uint64_t>(rank)));
+  return statistical_payload(std::move(result));
+}
+
 double statistical_mean_excess(const Payload& payload, double from) {
   const Statistics& body = statistics_of(payload);
   const Population& population = *body.population;

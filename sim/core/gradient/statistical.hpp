@@ -62,6 +62,11 @@ struct Statistics {
 [[nodiscard]] double statistical_squares(const Payload& payload);
 /// The mean of magnitude - from over the entries of an accumulator above `from`.
 [[nodiscard]] double statistical_mean_excess(const Payload& payload, double from);
+/// The entries that are expected before each of the coordinates, up to a common factor.
+[[nodiscard]] std::vector<double> statistical_expected_before(
+    const Payload& payload, std::span<const std::int64_t> coordinates);
+/// The vector of another rank whose vector has as many entries. Rank 0 is the one that has it.
+[[nodiscard]] Payload statistical_of_another_rank(const Payload& payload, int rank);
 /// A draw from a gamma distribution of shape and mean `count`.
 [[nodiscard]] double statistical_scatter(double count, std::uint64_t key);
 

@@ -58,6 +58,11 @@ class Communicator {
   [[nodiscard]] Rank rank() const { return rank_; }
   /// P, the number of ranks.
   [[nodiscard]] int size() const { return size_; }
+  /// How many ranks this one stands for. All ranks run and stand for themselves, unless few of them
+  /// represent all; then what is sent to a rank goes to its representative.
+  [[nodiscard]] virtual int stands_for() const { return 1; }
+  /// The rank that runs in place of a rank of the communicator: itself, if all run.
+  [[nodiscard]] virtual Rank representative(Rank rank) const { return rank; }
 
   /// Posts a send. Messages with the same sender, receiver and tag are received in the order in
   /// which they were posted.

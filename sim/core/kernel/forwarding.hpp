@@ -12,6 +12,10 @@ namespace thinwire::inline kernel {
 /// start_program(), since a program runs on a communicator of its own.
 class ForwardingCommunicator : public Communicator {
  public:
+  [[nodiscard]] int stands_for() const override { return parent_.stands_for(); }
+  [[nodiscard]] Rank representative(Rank rank) const override {
+    return parent_.representative(rank);
+  }
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
     return parent_.isend(to, tag, std::move(message));
   }

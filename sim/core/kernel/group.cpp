@@ -39,6 +39,12 @@ Group::Group(Communicator& parent, Members members)
       first_(members.first),
       stride_(members.stride) {}
 
+Rank Group::representative(Rank member) const {
+  const int beyond = parent().representative(in_parent(member)).value() - first_;
+  if (beyond < 0 || beyond % stride_ != 0 || beyond / stride_ >= size()) return member;
+  return Rank(beyond / stride_);
+}
+
 Request Group::isend(Rank to, Tag tag, Message message) {
   return parent().isend(in_parent(to), tag, std::move(message));
 }

@@ -21,6 +21,8 @@ class Group final : public ForwardingCommunicator {
   /// not a member.
   Group(Communicator& parent, Members members);
 
+  /// The member itself if its representative is no member.
+  [[nodiscard]] Rank representative(Rank member) const override;
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override;
   [[nodiscard]] Request irecv(Rank from, Tag tag) override;
   [[nodiscard]] Request post_in_switches(const Members& members, InSwitches part) override;

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -7,6 +8,7 @@
 #include "sim/app/experiment/run.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/gradient/concatenation.hpp"
+#include "sim/core/kernel/group.hpp"
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
 #include "sim/machine/networks/common/representatives.hpp"
 #include "sim/machine/networks/counting/counting.hpp"
@@ -66,10 +68,43 @@ TEST_CASE("representatives: sparse schemes take nearly the time of all ranks") {
 }
 
 TEST_CASE("representatives: as many as there are ranks change nothing") {
-  const Outcome all = outcome_of(given("topk_allreduce", 12, 0));
-  const Outcome few = outcome_of(given("topk_allreduce", 12, 12));
-  CHECK(few.time() == all.time());
-  CHECK(few.mean_time() == all.mean_time());
+  for (const char* scheme : {"topk_allreduce", "oktopk", "dsar_split_allgather"}) {
+    CAPTURE(scheme);
+    const Outcome all = outcome_of(given(scheme, 12, 0));
+    const Outcome few = outcome_of(given(scheme, 12, 12));
+    CHECK(few.time() == all.time());
+    CHECK(few.mean_time() == all.mean_time());
+  }
+}
+
+TEST_CASE("representatives: ranks with uneven parts take nearly the time of all") {
+  const auto error_of = [](const Json& few, const Json& all) {
+    return outcome_of(few).time().value() / outcome_of(all).time().value() - 1;
+  };
+  CHECK(std::abs(error_of(given("oktopk", 256, 64), given("oktopk", 256, 0))) < 0.02);
+  CHECK(std::abs(error_of(given("oktopk", 112, 16), given("oktopk", 112, 0))) < 0.02);
+  CHECK(std::abs(error_of(given("topkdsa", 256, 64), given("topkdsa", 256, 0))) < 0.02);
+  CHECK(std::abs(error_of(given("dsar_split_allgather", 112, 16),
+                          given("dsar_split_allgather", 112, 0))) < 0.001);
+}
+
+TEST_CASE("representatives: one of few ranks has the fullest part of all") {
+  const auto split_words = [](int representatives) {
+    const Outcome outcome = outcome_of(given("dsar_split_allgather", 256, representatives));
+    for (const auto& phase : outcome.phases) {
+      if (phase.name == "split_and_reduce") return phase.words_received;
+    }
+    return Words(0);
+  };
+  const auto all = static_cast<double>(split_words(0).value());
+  CHECK(static_cast<double>(split_words(8).value()) == doctest::Approx(all).epsilon(0.01));
+}
+
+TEST_CASE("representatives: oktopk runs on a hundred thousand ranks") {
+  // Each rank of a direct exchange waits for P - 1 messages, with α = 2 µs, and the rest is short.
+  const double time = outcome_of(given("oktopk", 100'000, 4)).time().value();
+  CHECK(time > 99'999 * 2e-6);
+  CHECK(time < 1.1 * 99'999 * 2e-6);
 }
 
 TEST_CASE("representatives: a ring of a hundred thousand ranks takes the time of its formula") {
@@ -87,11 +122,13 @@ TEST_CASE("representatives: schemes whose ranks differ are refused") {
   };
   refuses(given("topka", 100, 32), "divide 100");
   refuses(given("topka", 100, 1), "divide 100");
-  refuses(given("topkdsa", 64, 8), "more entries on some ranks");
+  refuses(given("topkdsa", 192, 64), "power of two");
+  refuses(given("topkdsa", 64, 8), "64 or more");
+  refuses(given("ring_sparse", 64, 8), "more entries on some ranks");
   refuses(given("exdyna", 64, 8), "select differently");
   refuses(given("cltk", 64, 8), "select differently");
   refuses(given("reduce_scatter_ring", 64, 8), "end with different values");
-  refuses(given("oktopk", 64, 8), "more entries on some ranks");
+  refuses(given("hierarchical_oktopk", 64, 8), "more entries on some ranks");
   Json json = given("topka", 64, 8);
   json["input"] = Json::object();
   refuses(json, "statistical");
@@ -127,6 +164,23 @@ TEST_CASE("representatives: what a rank receives names the ranks of the message 
   CHECK(report.ranks.size() == 4);
   CHECK(report.makespan() == Seconds(7));
   CHECK(report.ranks.front().total().messages_received == 7);
+}
+
+TEST_CASE("representatives: a rank knows who runs in place of others, in groups too") {
+  run_few(24, 4, [](Communicator& comm) -> Task<void> {
+    CHECK(comm.stands_for() == 6);
+    CHECK(comm.representative(Rank(3)) == Rank(3));
+    CHECK(comm.representative(Rank(22)) == Rank(2));
+    const int remainder = comm.rank().value() % 2;
+    Group alike(comm, {.first = remainder, .count = 12, .stride = 2});
+    CHECK(alike.stands_for() == 6);
+    CHECK(alike.representative(Rank(11)) == Rank(1));
+    if (comm.rank() == Rank(3)) {
+      Group few(comm, {.first = 3, .count = 4, .stride = 1});
+      CHECK(few.representative(Rank(1)) == Rank(1));  // rank 0 runs in place of rank 4
+    }
+    co_return;
+  });
 }
 
 TEST_CASE("representatives: an asymmetric schedule is an error") {

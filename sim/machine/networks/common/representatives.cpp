@@ -55,6 +55,7 @@ class Meetings {
     return representative_of(image.value(), ranks_, representatives_);
   }
   [[nodiscard]] int ranks() const { return ranks_; }
+  [[nodiscard]] int representatives() const { return representatives_; }
 
   void sent(Rank sender, Rank to, Strand strand, Tag tag) {
     Queue& queue = queues_[{image(sender), image(to), tag, strand}];
@@ -150,6 +151,12 @@ class Representative final : public ForwardingCommunicator {
         meetings_(meetings),
         renamer_(renamer) {}
 
+  [[nodiscard]] int stands_for() const override {
+    return meetings_.ranks() / meetings_.representatives();
+  }
+  [[nodiscard]] Rank representative(Rank rank) const override {
+    return meetings_.name(meetings_.image(rank));
+  }
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
     check_peer(*this, to);
     meetings_.sent(rank(), to, strand_, tag);
