@@ -333,6 +333,15 @@ Settings declared() {
                     "are copied, as those of MPI libraries over TCP are; what the rank sends next "
                     "shares its port with them"},
            THINWIRE_MEMBER(machine.host.buffered), costs_host<&networks::HostCosts::buffered>),
+      with({.path = "machine.queued_bytes",
+            .aspect = A::place,
+            .unit = "bytes",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "eager messages up to this size leave their rank one after the other, as the "
+                    "packets in the queue of a device do; longer ones share the port. It matters "
+                    "where a link behind the port is slower than the ports that use it"},
+           THINWIRE_MEMBER(machine.host.queued), costs_host<&networks::HostCosts::queued>),
       with({.path = "machine.inline_bytes",
             .aspect = A::place,
             .unit = "bytes",

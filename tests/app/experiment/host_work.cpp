@@ -85,6 +85,7 @@ TEST_CASE("Settings of a host that nothing would read are refused") {
   };
   CHECK(contains(refusal(R"("machine":{"eager_s_per_word":1e-9})"), "give 'eager_bytes'"));
   CHECK(contains(refusal(R"("machine":{"buffered_bytes":64})"), "give 'eager_bytes'"));
+  CHECK(contains(refusal(R"("machine":{"queued_bytes":64})"), "give 'eager_bytes'"));
   CHECK(contains(refusal(R"("machine":{"inline_bytes":64})"), "give 'eager_bytes'"));
   CHECK(contains(refusal(R"("machine":{"copy_beyond_cache_s_per_word":1e-9})"), "cache_bytes"));
   CHECK(contains(refusal(R"("machine":{"gap_s_per_word":1e-9})"), "links"));

@@ -30,6 +30,9 @@ struct HostCosts {
   /// since the library and the system keep them. What the rank sends next shares its port with
   /// them.
   Bytes buffered{0};
+  /// Eager messages of up to this size leave their rank one after the other, in the order in which
+  /// a strand sends them, as the packets in the queue of a device do. Longer ones share the port.
+  Bytes queued{0};
   /// If positive, an eager message that is longer is complete at its sender when its
   /// acknowledgement has returned, a latency after its delivery. The others are complete when they
   /// have left, unless they are buffered.
@@ -57,6 +60,9 @@ struct HostCosts {
   }
   [[nodiscard]] bool is_buffered(Words words) const {
     return is_eager(words) && to_bytes(words) <= buffered;
+  }
+  [[nodiscard]] bool is_queued(Words words) const {
+    return is_eager(words) && to_bytes(words) <= queued;
   }
   /// Whether the send of a message is complete when its acknowledgement has returned.
   [[nodiscard]] bool is_acknowledged(Words words) const {

@@ -5,8 +5,9 @@
 // link is kept busy by a message that no rank waits for. Its send is complete when the message is
 // delivered. Messages of up to `eager` bytes begin when their send is posted. Their send is
 // complete after the time that the message would need to leave its rank if it shared no link, or at
-// once if they are `buffered`. What a host adds to the time of a message is in host.hpp. All links of a message's route share their
-// bandwidth fairly among the messages that cross them (fair_links.hpp).
+// once if they are `buffered`. Those that are `queued` leave one after the other. What a host adds
+// to the time of a message is in host.hpp. All links of a message's route share their bandwidth
+// fairly among the messages that cross them (fair_links.hpp).
 #pragma once
 
 #include <algorithm>
@@ -83,6 +84,7 @@ class SharedLinksLoop final : public EventLoop {
     for (int rank = 0; rank < size; ++rank) {
       ranks_.push_back(make_strand(Rank(rank), Strand::main));
     }
+    if (host.queued > Bytes(0)) queued_until_.resize(2 * static_cast<std::size_t>(size));
   }
 
   RunReport run(const RankProgram& program) {
@@ -482,6 +484,7 @@ class SharedLinksLoop final : public EventLoop {
   }
   void depart(TransferIndex index) {
     Transfer& transfer = transfers_[index];
+    if (host_.is_queued(transfer.words)) queue(transfer);
     if (transfer.eager) complete_eager(transfer);
     if (host_.goes_one_way(transfer.words) && !turns_.enter(index, transfer.from, transfer.to))
       return;
@@ -497,6 +500,14 @@ class SharedLinksLoop final : public EventLoop {
       enter_links(index, now_);
       deliver_completed();
     }
+  }
+  /// A message departs when those that its strand has queued before would have left, if they shared
+  /// no link.
+  void queue(Transfer& transfer) {
+    double& until = queued_until_[2 * static_cast<std::size_t>(transfer.from.value()) +
+                                  (transfer.strand == Strand::main ? 0 : 1)];
+    transfer.departed = std::max(transfer.departed, until);
+    until = transfer.departed + fabric_.send_occupancy(transfer.from, transfer.way, transfer.words);
   }
   /// Completes the send of an eager message, unless that waits for an acknowledgement.
   void complete_eager(Transfer& transfer) {
@@ -614,6 +625,7 @@ class SharedLinksLoop final : public EventLoop {
   std::uint64_t departures_ = 0;
   Turns turns_;
   Connections connections_;
+  std::vector<double> queued_until_;  ///< by strand of a rank, if messages are queued
   SwitchSums sums_;
   std::map<std::tuple<ReducingLevel, int, int, int>, SwitchTree> trees_;  ///< by level and members
   std::vector<std::unique_ptr<LoopRank>> ranks_;

@@ -12,6 +12,7 @@
 #include "tests/support/links.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/platforms.hpp"
+#include "topologies/loading/shipped.hpp"
 
 namespace thinwire::networks {
 
@@ -187,6 +188,68 @@ TEST_CASE("Buffered messages to the same rank arrive in order, each at the whole
   }
   (void)done_with({.eager = Bytes(4000)}, stream);  // these share it
   CHECK(arrivals.front() == exactly(kMessages * 4e-6 + kLatency));
+}
+
+TEST_CASE("Queued messages leave one after the other, longer ones share the port") {
+  constexpr int kReceivers = 5;
+  const auto done = [](const HostCosts& host) {
+    const auto program = [](Communicator& comm) -> Task<void> {
+      std::vector<Request> requests;
+      for (int to = 1; to <= kReceivers; ++to) {
+        requests.push_back(comm.rank() == Rank(0)
+                               ? comm.isend(Rank(to), Tag(0), test::empty_message(1000))
+                               : comm.irecv(Rank(0), Tag(0)));
+        if (comm.rank() != Rank(0)) break;
+      }
+      for (const Request request : requests) co_await comm.wait(request);
+    };
+    AlphaBetaNetwork network({.latency = Seconds(kLatency),
+                              .overhead = Seconds(0),
+                              .gap = Seconds(0),
+                              .gap_per_word = Seconds(kPerWord)},
+                             host);
+    return test::finished_of(network.run(kReceivers + 1, program));
+  };
+  for (const std::int64_t buffered : {0, 4000}) {
+    const Doubles queued =
+        done({.eager = Bytes(4000), .buffered = Bytes(buffered), .queued = Bytes(4000)});
+    const Doubles shared =
+        done({.eager = Bytes(4000), .buffered = Bytes(buffered), .queued = Bytes(3999)});
+    for (int to = 1; to <= kReceivers; ++to) {
+      CHECK(queued[static_cast<std::size_t>(to)] == exactly(to * 4e-6 + kLatency));
+      CHECK(shared[static_cast<std::size_t>(to)] == exactly(kReceivers * 4e-6 + kLatency));
+    }
+    CHECK(queued[0] == exactly(buffered > 0 ? 0 : kReceivers * 4e-6));
+  }
+}
+
+TEST_CASE("A direct exchange over a 2:1 uplink takes a thirteenth message if ranks queue") {
+  // In step d, a rank sends to the rank at distance d. Of six ranks on a switch, d send to the other
+  // one, and 12 - d after the sixth step, but the uplink carries three messages in a step. It idles
+  // in the first two, in which 3 messages pass, so 36 need 2 + 33 / 3 steps. If ranks share their
+  // ports, it never idles: 12 steps.
+  constexpr int kRanks = 12;
+  const auto steps = [](std::int64_t queued) {
+    const auto exchange = [](Communicator& comm) -> Task<void> {
+      std::vector<Request> requests;
+      for (int d = 1; d < kRanks; ++d) {
+        requests.push_back(comm.irecv(Rank((comm.rank().value() + d) % kRanks), Tag(0)));
+      }
+      for (int d = 1; d < kRanks; ++d) {
+        requests.push_back(comm.isend(Rank((comm.rank().value() + d) % kRanks), Tag(0),
+                                      test::empty_message(1000)));
+      }
+      for (const Request request : requests) co_await comm.wait(request);
+    };
+    const Doubles done = test::times_on_links(
+        {.platform = topologies::platform_file("testbed_two_switches"),
+         .ranks = kRanks,
+         .settings = {.host = {.eager = Bytes(4000), .queued = Bytes(queued)}}},
+        exchange);
+    return std::ranges::max(done) / (4000 / 6.25e6);
+  };
+  CHECK(steps(0) == exactly(12));
+  CHECK(steps(4000) == exactly(13));
 }
 
 TEST_CASE("Long messages of two ranks to each other take turns, others do not") {
