@@ -24,6 +24,7 @@ NAME = f"test{os.getpid()}"
 SKIPPED = 77
 MBIT = 1e6 / 8
 TESTS: list[Callable[[], None]] = []
+RUNS: list[subprocess.Popen[bytes]] = []  # of the tests, on a testbed
 
 # Sends to another host until that closes the connection.
 SEND = """
@@ -138,8 +139,24 @@ def processes_with(word: str) -> list[str]:
 
 
 def processes_asleep(word: str) -> list[str]:
-    """The MPI processes `sleep WORD`, without their launchers."""
-    return [pid for pid in processes_with(word) if Path(f"/proc/{pid}/comm").read_text("ascii") == "sleep\n"]
+    """The MPI processes `sleep WORD`, without their launchers, which may end meanwhile."""
+    found = []
+    for pid in processes_with(word):
+        try:
+            if Path(f"/proc/{pid}/comm").read_text("ascii") == "sleep\n":
+                found.append(pid)
+        except OSError:
+            continue
+    return found
+
+
+def asleep_on_testbed(word: str) -> subprocess.Popen[bytes]:
+    """A run of two processes `sleep WORD`, both of which have begun. main() ends it if its test fails."""
+    run = subprocess.Popen(testbed_words("run", "testbed_one_switch", "--thinwire", THINWIRE, "-P", "2", "--",
+                                         "sleep", word), stderr=subprocess.DEVNULL, start_new_session=True)
+    RUNS.append(run)
+    wait_until(lambda: len(processes_asleep(word)) == 2, "it does not run")
+    return run
 
 
 def nothing_is_left(word: str = "-") -> None:
@@ -244,9 +261,7 @@ def programs_run_with_one_process_per_host() -> None:
 def interrupted_runs_leave_nothing() -> None:
     for number, direct in ((signal.SIGINT, False), (signal.SIGTERM, True)):
         word = f"1000.{int(number)}{os.getpid()}"
-        run = subprocess.Popen(testbed_words("run", "testbed_one_switch", "--thinwire", THINWIRE, "-P", "2", "--",
-                                             "sleep", word), stderr=subprocess.DEVNULL, start_new_session=True)
-        wait_until(lambda: len(processes_asleep(word)) == 2, "it does not run")
+        run = asleep_on_testbed(word)
         # A terminal sends SIGINT to all processes of the run, a batch system sends one process SIGTERM.
         (os.kill if direct else os.killpg)(run.pid, number)
         check(run.wait(20) == 128 + number, f"exit code {run.returncode}")
@@ -257,9 +272,7 @@ def interrupted_runs_leave_nothing() -> None:
 @needs_mpi
 def killed_runs_are_removed_by_down() -> None:
     word = f"2000.{os.getpid()}"
-    run = subprocess.Popen(testbed_words("run", "testbed_one_switch", "--thinwire", THINWIRE, "-P", "2", "--",
-                                         "sleep", word), stderr=subprocess.DEVNULL, start_new_session=True)
-    wait_until(lambda: len(processes_asleep(word)) == 2, "it does not run")
+    run = asleep_on_testbed(word)
     in_use = testbed("down")
     check(in_use.returncode == 1 and f"is in use by process {run.pid}" in in_use.stderr, in_use)
     # A testbed of another name stands beside it.
@@ -344,6 +357,9 @@ def main() -> int:
         except (AssertionError, OSError, subprocess.TimeoutExpired) as error:
             result = f"FAILED: {error}"
             failures += 1
+            for run in RUNS:
+                run.kill()
+                run.wait()
             testbed("down")
         print(f"{function.__name__}: {result} ({time.monotonic() - began:.1f} s)", flush=True)
     return 1 if failures else 0
