@@ -7,6 +7,7 @@ without wires a quarter of it.
 
 import json
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,7 @@ with tempfile.TemporaryDirectory() as folder:
     sweep, page, output = here / "sweep.json", here / "page.md", here / "study"
     platform = "testbed_one_switch"
     sweep.write_text(json.dumps({
-        "name": "small", "base": {"density": 0.04, "granule": 1, "iterations": 1},
+        "name": "small", "base": {"density": 0.04, "granule": 1, "iterations": 3},
         "grid": {"platform": [platform], "ranks": [2, 4, 12], "components": [1000],
                  "scheme": ["dense_ring", "dense_recursive_doubling", "topka"], "network": ["links", "smpi"]},
         "except": [{"ranks": [12]}]}), encoding="utf-8")
@@ -39,6 +40,8 @@ with tempfile.TemporaryDirectory() as folder:
         return ended
 
     check("is no step" in run("measured", expect=2).stderr, "a step that is none")
+    check("/base/iterations: 3; at least 6 are" in run("compare", "--iterations", "5", expect=2).stderr,
+          "more iterations measured than simulated")
     run("simulate")
     check("no point is both" in run("compare", expect=2).stderr, "nothing is measured")
     rows = [json.loads(line) for line in (output / "simulated.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -48,11 +51,15 @@ with tempfile.TemporaryDirectory() as folder:
         for row in rows:
             if row["point"]["network"] != "links":
                 continue
-            time = 1.25 * row["result"]["time_s"]
+            time = 1.25 * statistics.median(row["result"]["iteration_times_s"][1:])
             row["result"]["measured"] = {"median_s": time, "p10_s": time, "p90_s": time, "warm_up": 1,
-                                         "iterations": 5, "library": "a library"}
+                                         "iterations": 2, "library": "a library"}
             file.write(json.dumps(row) + "\n")
         file.write('{"status": "ok", "cut o')  # its writer was killed
+    with (output / "simulated.jsonl").open("w", encoding="utf-8") as file:
+        for row in rows:  # what must not be read: the warm-up, and the time of one iteration alone
+            row["result"]["iteration_times_s"][0] = row["result"]["time_s"] = 99
+            file.write(json.dumps(row) + "\n")
     run("software")
     software = output / "software.jsonl"
     alone = [json.loads(line) for line in software.read_text(encoding="utf-8").splitlines()]
