@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <sstream>
@@ -168,18 +167,7 @@ class SpreadDragonfly final : public WiredZone {
         places_(numbers.at("routers")),
         nodes_(numbers.at("nodes")),
         routers_(chassis_ * places_),
-        blue_(numbers.at("groups"), routers_, numbers.at("cables"), "blue-", make),
-        hops_(routers_) {
-    for (std::size_t place = 0; place < places_; ++place) {
-      for (std::size_t router = 0; router < 2 * routers_; ++router) {
-        other_places_.push_back(router % places_ != place ? 1 : 0);
-      }
-    }
-    for (std::size_t chassis = 0; chassis < chassis_; ++chassis) {
-      for (std::size_t router = 0; router < 2 * routers_; ++router) {
-        other_chassis_.push_back(router % routers_ / places_ != chassis ? 1 : 0);
-      }
-    }
+        blue_(numbers.at("groups"), routers_, numbers.at("cables"), "blue-", make) {
     const std::size_t groups = numbers.at("groups");
     green_.resize(groups * routers_ * places_);
     black_.resize(groups * routers_ * chassis_);
@@ -230,45 +218,17 @@ class SpreadDragonfly final : public WiredZone {
     if (from / places_ != to / places_) take(black_[here * chassis_ + to / places_]);
   }
 
-  /// The cable on which a route from a router of group `a` to one of group `b` crosses. Millions of
-  /// routes ask for it: the loops over bytes are for the compiler to vectorise.
-  std::size_t cable_between(std::size_t a, std::size_t from, std::size_t b, std::size_t to) {
+  /// The cable on which a route from a router of group `a` to one of group `b` crosses.
+  [[nodiscard]] std::size_t cable_between(std::size_t a, std::size_t from, std::size_t b,
+                                          std::size_t to) const {
+    const std::size_t cables = blue_.cables();
+    const std::size_t turn = (from + routers_ - blue_.end(a, b, 0)) % routers_;
+    if (turn >= cables) return (turn - cables) * cables / (routers_ - cables);
     // From cable R on, the ends are those of the first R cables again.
-    const std::size_t ends = std::min(blue_.cables(), routers_);
-    const std::size_t near_end = blue_.end(a, b, 0);
-    const std::size_t far_end = blue_.end(b, a, 0);
-    const std::uint8_t* const near_place = other_place(from) + near_end;
-    const std::uint8_t* const near_chassis = other_chassis(from) + near_end;
-    const std::uint8_t* const far_place = other_place(to) + far_end;
-    const std::uint8_t* const far_chassis = other_chassis(to) + far_end;
-    std::uint8_t* const hops = hops_.data();
-    for (std::size_t i = 0; i < ends; ++i) {
-      hops[i] = static_cast<std::uint8_t>(near_place[i] + near_chassis[i] + far_place[i] +
-                                          far_chassis[i]);
-    }
-    std::uint8_t least = 4;  // green and black in both groups
-    for (std::size_t i = 0; i < ends; ++i) least = std::min(least, hops[i]);
-    best_.clear();
-    for (const std::uint8_t* at = hops; at != hops + ends; ++at) {
-      at = static_cast<const std::uint8_t*>(
-          std::memchr(at, least, static_cast<std::size_t>(hops + ends - at)));
-      if (at == nullptr) break;
-      best_.push_back(static_cast<std::size_t>(at - hops));
-    }
-    if (best_.size() == 1 && blue_.cables() <= routers_) return best_.front();
+    const std::size_t own = (cables - turn + routers_ - 1) / routers_;
+    if (own == 1) return turn;
     const std::uint64_t draw = random_bits(kCableSeed, a * routers_ + from, b * routers_ + to);
-    const std::size_t first = best_[draw % best_.size()];
-    const std::size_t alike = (blue_.cables() - first + routers_ - 1) / routers_;
-    return first + draw / best_.size() % alike * routers_;
-  }
-
-  /// Whether the routers of a group have another place, or another chassis, than `router`: bytes by
-  /// router, of all routers twice.
-  [[nodiscard]] const std::uint8_t* other_place(std::size_t router) const {
-    return &other_places_[router % places_ * 2 * routers_];
-  }
-  [[nodiscard]] const std::uint8_t* other_chassis(std::size_t router) const {
-    return &other_chassis_[router / places_ * 2 * routers_];
+    return turn + draw % own * routers_;
   }
 
   void walk(std::size_t from, std::size_t to, const RouteTaker& take) override {
@@ -293,12 +253,8 @@ class SpreadDragonfly final : public WiredZone {
   std::size_t nodes_;
   std::size_t routers_;  ///< of a group
   SpreadCables blue_;
-  std::vector<std::uint8_t> other_places_;
-  std::vector<std::uint8_t> other_chassis_;
-  std::vector<std::uint8_t> hops_;  ///< of cable_between(), as the next
-  std::vector<Hop> green_;          ///< by router and place
-  std::vector<Hop> black_;          ///< by router and chassis
-  std::vector<std::size_t> best_;
+  std::vector<Hop> green_;  ///< by router and place
+  std::vector<Hop> black_;  ///< by router and chassis
 };
 
 class DragonflyPlus final : public WiredZone {

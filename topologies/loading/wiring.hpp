@@ -23,9 +23,10 @@
 // (p cables + c) mod S of the S routers or spines of a. Plugged in one after another, switch by
 // switch, no switch of a group has two cables more than any other.
 //
-// Routes are minimal and fixed. In a dragonfly a route takes the cable for which it has the fewest
-// links within the two groups; among equal ones, a hash of the two routers chooses. Within a group
-// it goes green before black. In a Dragonfly+ and its cells, the number of the destination in its
+// Routes are minimal and fixed: between two groups they cross one cable. In a dragonfly the router
+// of the source chooses it. A router on which cables to the other group end uses its own (of several
+// a hash of the two routers chooses); the others share all cables evenly. Within a group a route
+// goes green before black. In a Dragonfly+ and its cells, the number of the destination in its
 // cell modulo the spines or the cables chooses (D-mod-k, as in SimGrid's fat trees). On rails, GPUs
 // of one node use NVLink; a message between nodes enters on the sender's rail, and changes rails in
 // the core.

@@ -197,8 +197,8 @@ TEST_CASE("aries_daint: blade, chassis, group and machine") {
        // Cable c between groups 0 and 1 is on router c of both, as far as router 72.
        {"nid-4", "nid-388", 1.5e-6, 4.7e9, "dragonfly-blue-dragonfly"},
        {"nid-288", "nid-672", 1.5e-6, 4.7e9, "dragonfly-blue-dragonfly"},
-       // Router 80 has none: the nearest with the least on the other side is router 0, in its row.
-       {"nid-320", "nid-384", 1.6e-6, 4.7e9, "dragonfly-black-blue-dragonfly"},
+       // Router 80 has none, and takes cable (80 - 73) x 73 / 23 = 22, over 6 in chassis 1.
+       {"nid-320", "nid-472", 1.7e-6, 4.7e9, "dragonfly-green-black-blue-dragonfly"},
        {"nid-384", "nid-320", 1.6e-6, 4.7e9, "dragonfly-blue-black-dragonfly"}});
 }
 
