@@ -40,16 +40,21 @@ RankProgram message_of(std::int64_t words, double sender_late, double receiver_l
   };
 }
 
+/// The α-β machine whose messages have a wire of kLatency and kPerWord.
+AlphaBetaNetwork wire_with(const HostCosts& host) {
+  return AlphaBetaNetwork({.latency = Seconds(kLatency),
+                           .overhead = Seconds(0),
+                           .gap = Seconds(0),
+                           .gap_per_word = Seconds(kPerWord)},
+                          host);
+}
+
 /// When the ranks are done on a wire of kLatency and kPerWord. Both networks must agree.
 Doubles done_with(const HostCosts& host, const RankProgram& program) {
   const PlatformFile file(test::two_hosts_xml({"1GBps", "3us"}));
   const Doubles links =
       test::times_on_links({.platform = file.path(), .settings = {.host = host}}, program);
-  AlphaBetaNetwork alphabeta({.latency = Seconds(kLatency),
-                              .overhead = Seconds(0),
-                              .gap = Seconds(0),
-                              .gap_per_word = Seconds(kPerWord)},
-                             host);
+  AlphaBetaNetwork alphabeta = wire_with(host);
   const Doubles ports = test::finished_of(alphabeta.run(2, program));
   CHECK(links[0] == doctest::Approx(ports[0]).epsilon(1e-12));
   CHECK(links[1] == doctest::Approx(ports[1]).epsilon(1e-12));
@@ -138,11 +143,7 @@ TEST_CASE("Buffered messages are complete at once, and share the port with those
     }
   };
   const auto done = [&](const HostCosts& host) {
-    AlphaBetaNetwork network({.latency = Seconds(kLatency),
-                              .overhead = Seconds(0),
-                              .gap = Seconds(0),
-                              .gap_per_word = Seconds(kPerWord)},
-                             host);
+    AlphaBetaNetwork network = wire_with(host);
     return test::finished_of(network.run(3, one_after_the_other));
   };
   const Doubles in_turn = done({.eager = Bytes(4000), .buffered = Bytes(3999)});
@@ -203,11 +204,7 @@ TEST_CASE("Queued messages leave one after the other, longer ones share the port
       }
       for (const Request request : requests) co_await comm.wait(request);
     };
-    AlphaBetaNetwork network({.latency = Seconds(kLatency),
-                              .overhead = Seconds(0),
-                              .gap = Seconds(0),
-                              .gap_per_word = Seconds(kPerWord)},
-                             host);
+    AlphaBetaNetwork network = wire_with(host);
     return test::finished_of(network.run(kReceivers + 1, program));
   };
   for (const std::int64_t buffered : {0, 4000}) {
@@ -282,11 +279,7 @@ TEST_CASE("Long messages of two ranks to each other take turns, others do not") 
   }
   // Around a ring nobody sends back to the one from whom it receives.
   const auto ring = [](Communicator& comm) { return test::ring(comm, 1001, 1); };
-  AlphaBetaNetwork network({.latency = Seconds(kLatency),
-                            .overhead = Seconds(0),
-                            .gap = Seconds(0),
-                            .gap_per_word = Seconds(kPerWord)},
-                           host);
+  AlphaBetaNetwork network = wire_with(host);
   CHECK(network.run(3, ring).makespan().value() == exactly(kLatency + alone));
 }
 
