@@ -206,6 +206,24 @@ TEST_CASE("Less than 5% is no reason to leave the dense sum") {
   CHECK(advice(4e-10) == "topka");       // 15.3 ms of 216
 }
 
+TEST_CASE("A dense scheme that takes exactly as long as the one advised is no crossover") {
+  // On two ranks, the ring is Rabenseifner's algorithm.
+  const Recommendation result =
+      recommend({.point = {{"ranks", 2},
+                           {"machine", {{"beta_s_per_word", 2e-10}}},
+                           {"workload", {{"model", "resnet50"}, {"device", "a100"}}}},
+                 .schemes = {"topka", "dense_ring", "dense_rabenseifner"},
+                 .most_ranks = 4});
+  REQUIRE(result.ranked.front().row.point.scheme == "topka");
+  REQUIRE(result.contenders.size() == 3);
+  REQUIRE(result.contenders.front() == "dense_ring");
+  for (const Crossover& crossover : result.crossovers) {
+    if (crossover.along == "ranks") continue;  // on four, Rabenseifner's algorithm is the faster
+    CAPTURE(crossover.along);
+    CHECK(crossover.winner != "dense_rabenseifner");
+  }
+}
+
 TEST_CASE("With the density of the sum, all sums have as many components") {
   const Json point = {{"ranks", 8}, {"workload", {{"model", "vgg16"}, {"device", "h100"}}}};
   RecommendSettings settings{

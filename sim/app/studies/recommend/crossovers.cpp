@@ -90,14 +90,14 @@ Crossover crossover(const RecommendSettings& settings, const Recommendation& res
     }
     // As in Recommendation::advice().
     if (!is_lossless(*winner->candidate)) {
-      double least = kWorthwhile * best;
+      const Attempt* lossless = nullptr;
       for (const Attempt& attempt : attempts) {
         if (!attempt.trouble.empty() || !is_lossless(*attempt.candidate)) continue;
         const double time = time_of(attempt.candidate->row);
-        if (time > least) continue;
-        least = time;
-        winner = &attempt;
+        if (time > kWorthwhile * best) continue;
+        if (lossless == nullptr || time < time_of(lossless->candidate->row)) lossless = &attempt;
       }
+      if (lossless != nullptr) winner = lossless;
     }
     if (winner->scheme == names.front()) continue;
     found.at = value;
