@@ -37,6 +37,20 @@ with tempfile.TemporaryDirectory() as folder:
     page.write_text(text.replace(begin, ""), encoding="utf-8")
     broken = run("check", "--pages", folder)
     check(broken.returncode == 2 and "once each" in broken.stderr, broken.stderr)
+    page.unlink()
+    missing = run("check", "--pages", folder)
+    check(missing.returncode == 2 and "no such file" in missing.stderr, missing.stderr)
+    # Rows that are cut off, or none: in a tree of their own.
+    tree = pages / "tree"
+    (tree / "tools").mkdir(parents=True)
+    shutil.copy(program, tree / "tools")
+    shutil.copytree(docs.parent / "results/beyond", tree / "results/beyond")
+    rows = tree / "results/beyond/fat_tree.jsonl"
+    for text, said in ((rows.read_text(encoding="utf-8")[:-9], "line 96"), ("", "no row is one of the table's")):
+        rows.write_text(text, encoding="utf-8")
+        own = subprocess.run([sys.executable, str(tree / "tools/page_tables"), "check", "--pages", str(docs.parent)],
+                             capture_output=True, text=True, check=False)
+        check(own.returncode == 2 and said in own.stderr, own.stdout + own.stderr)
 
 for failure in failures:
     print(failure)

@@ -42,6 +42,8 @@ with tempfile.TemporaryDirectory() as folder:
     check("is no step" in run("measured", expect=2).stderr, "a step that is none")
     check("/base/iterations: 3; at least 6 are" in run("compare", "--iterations", "5", expect=2).stderr,
           "more iterations measured than simulated")
+    for wrong in (("--iterations", "0"), ("--iterations", "-3"), ("--warm-up", "-1")):
+        check("takes a number from 1" in run("compare", *wrong, expect=2).stderr, f"{wrong} is accepted")
     run("simulate")
     check("no point is both" in run("compare", expect=2).stderr, "nothing is measured")
     rows = [json.loads(line) for line in (output / "simulated.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -24,12 +24,12 @@
 // switch, no switch of a group has two cables more than any other.
 //
 // Routes are minimal and fixed: between two groups they cross one cable. In a dragonfly the router
-// of the source chooses it. A router on which cables to the other group end uses its own (of several
-// a hash of the two routers chooses); the others share all cables evenly. Within a group a route
-// goes green before black. In a Dragonfly+ and its cells, the number of the destination in its
-// cell modulo the spines or the cables chooses (D-mod-k, as in SimGrid's fat trees). On rails, GPUs
-// of one node use NVLink; a message between nodes enters on the sender's rail, and changes rails in
-// the core.
+// of the source chooses it. A router on which cables to the other group end uses its own: of several,
+// a hash of the two routers chooses one, and where there are few routers some stay idle. The other
+// routers share all cables evenly. Within a group a route goes green before black. In a Dragonfly+
+// and its cells, the number of the destination in its cell modulo the spines or the cables chooses
+// (D-mod-k, as in SimGrid's fat trees). On rails, GPUs of one node use NVLink; a message between
+// nodes enters on the sender's rail, and changes rails in the core.
 #pragma once
 
 #include <simgrid/forward.h>

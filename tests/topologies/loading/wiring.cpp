@@ -150,7 +150,7 @@ TEST_CASE("between groups, a route takes a cable of its source's router, or its 
   // Where cables end and how many links there are in a group is counted here anew.
   for (const auto& [chassis, places, cables] :
        {std::array{1, 5, 2}, std::array{3, 4, 1}, std::array{3, 4, 5}, std::array{2, 3, 6},
-        std::array{2, 4, 19}, std::array{3, 4, 11}}) {
+        std::array{2, 4, 19}, std::array{3, 4, 11}, std::array{1, 1, 4}, std::array{2, 3, 12}}) {
     CAPTURE(chassis);
     CAPTURE(places);
     CAPTURE(cables);
@@ -203,6 +203,10 @@ TEST_CASE("between groups, a route takes a cable of its source's router, or its 
             }
             if (cables <= routers && (sources.size() != 6U * cables || most > least + 1)) {
               wrong += fmt::format("{} cables of {} to {} routers", sources.size(), least, most);
+            }
+            // Of several cables of its own, a router uses more than one.
+            if (cables > routers && routers > 1 && sources.size() <= 6U * routers) {
+              wrong += fmt::format("{} cables", sources.size());
             }
             return wrong;
           }).empty());
@@ -316,7 +320,7 @@ TEST_CASE("aries_daint: no router holds more blue cables than its 10 optical por
   }
   CHECK(std::ranges::max(cables) == 10);
   CHECK(std::ranges::min(cables) == 9);
-  // And a route from a router that holds a cable takes it at once, or one at the other router.
+  // A router that holds a cable is three links from the router at its other end, and no other is.
   const std::string lengths =
       on_platform(platform_file("aries_daint"), [](const Platform& platform) {
         std::map<std::size_t, int> count;
