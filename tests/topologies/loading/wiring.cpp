@@ -78,6 +78,11 @@ std::string simgrid_group(int chassis, int routers, int nodes) {
       properties, chassis * routers * nodes - 1, chassis, routers, nodes));
 }
 
+/// The switch of a group at the end of a cable to another group, by the head of wiring.hpp.
+int end_of(int group, int other, int cable, int cables, int switches) {
+  return ((other > group ? other - 1 : other) * cables + cable) % switches;
+}
+
 std::string refusal_of(const std::string& xml) {
   const TemporaryFolder folder;
   return error_of<InputError>(
@@ -161,7 +166,7 @@ TEST_CASE("between groups, a route takes a cable of its source's router, or its 
                                                {"blue-cables", std::to_string(cables)}});
     const int routers = chassis * places;
     const auto end = [&](int group, int other, int cable) {
-      return ((other > group ? other - 1 : other) * cables + cable) % routers;
+      return end_of(group, other, cable, cables, routers);
     };
     const auto between = [&](int from, int to) {
       return (from % places != to % places ? 1 : 0) + (from / places != to / places ? 1 : 0);
@@ -290,7 +295,8 @@ TEST_CASE("a route of a wired dragonfly goes from switch to switch") {
       if (name.starts_with("green-")) both = {router(n[0], n[1], n[2]), router(n[0], n[1], n[3])};
       if (name.starts_with("black-")) both = {router(n[0], n[1], n[3]), router(n[0], n[2], n[3])};
       if (name.starts_with("blue-")) {
-        both = {n[0] * 6 + ((n[1] - 1) * 4 + n[2]) % 6, n[1] * 6 + (n[0] * 4 + n[2]) % 6};
+        both = {n[0] * 6 + end_of(n[0], n[1], n[2], 4, 6),
+                n[1] * 6 + end_of(n[1], n[0], n[2], 4, 6)};
       }
       if (name.ends_with("_DOWN")) std::swap(both.first, both.second);
       return both;
@@ -316,7 +322,7 @@ TEST_CASE("a route of a wired dragonfly goes from switch to switch") {
 TEST_CASE("aries_daint: no router holds more blue cables than its 10 optical ports") {
   std::vector<int> cables(96);
   for (int peer = 0; peer < 13; ++peer) {
-    for (int cable = 0; cable < 73; ++cable) ++cables[(peer * 73 + cable) % 96];
+    for (int cable = 0; cable < 73; ++cable) ++cables[end_of(13, peer, cable, 73, 96)];
   }
   CHECK(std::ranges::max(cables) == 10);
   CHECK(std::ranges::min(cables) == 9);

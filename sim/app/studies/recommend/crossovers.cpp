@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -75,34 +74,19 @@ Crossover crossover(const RecommendSettings& settings, const Recommendation& res
       return found;
     }
     found.looked_to = value;
-    double best = std::numeric_limits<double>::infinity();
-    const Attempt* winner = nullptr;
+    std::vector<const Candidate*> taking_part;
     for (const Attempt& attempt : attempts) {
-      if (!attempt.trouble.empty()) {
+      if (attempt.trouble.empty()) {
+        taking_part.push_back(&*attempt.candidate);
+      } else {
         found.ended = fmt::format("{} took no part: {}", attempt.scheme, attempt.trouble);
-        continue;
-      }
-      const double time = time_of(attempt.candidate->row);
-      if (time < best) {
-        best = time;
-        winner = &attempt;
       }
     }
-    // As in Recommendation::advice().
-    if (!is_lossless(*winner->candidate)) {
-      const Attempt* lossless = nullptr;
-      for (const Attempt& attempt : attempts) {
-        if (!attempt.trouble.empty() || !is_lossless(*attempt.candidate)) continue;
-        const double time = time_of(attempt.candidate->row);
-        if (time > kWorthwhile * best) continue;
-        if (lossless == nullptr || time < time_of(lossless->candidate->row)) lossless = &attempt;
-      }
-      if (lossless != nullptr) winner = lossless;
-    }
-    if (winner->scheme == names.front()) continue;
+    const Candidate& winner = *advised(taking_part);
+    if (winner.row.point.scheme == names.front()) continue;
     found.at = value;
-    found.winner = winner->scheme;
-    found.gain = time_of(attempts.front().candidate->row) / time_of(winner->candidate->row);
+    found.winner = winner.row.point.scheme;
+    found.gain = time_of(attempts.front().candidate->row) / time_of(winner.row);
     return found;
   }
   if (axis.values.empty()) found.ended = "there is no such value to try";

@@ -1,18 +1,28 @@
 #include "sim/app/studies/recommend/recommendation.hpp"
 
-#include <algorithm>
-
 namespace thinwire::studies {
 
-const Candidate* Recommendation::advice() const {
-  const auto found = std::ranges::find_if(ranked, &Candidate::is_advisable);
-  if (found == ranked.end()) return nullptr;
-  const auto dense = std::ranges::find_if(ranked, [](const Candidate& candidate) {
-    return candidate.is_advisable() && is_lossless(candidate);
-  });
+const Candidate* advised(const std::vector<const Candidate*>& candidates) {
+  const auto take_faster = [](const Candidate*& best, const Candidate* other) {
+    if (best == nullptr || time_of(other->row) < time_of(best->row)) best = other;
+  };
+  const Candidate* fastest = nullptr;
+  const Candidate* dense = nullptr;
+  for (const Candidate* const candidate : candidates) {
+    take_faster(fastest, candidate);
+    if (is_lossless(*candidate)) take_faster(dense, candidate);
+  }
   const bool as_fast =
-      dense != ranked.end() && time_of(dense->row) <= kWorthwhile * time_of(found->row);
-  return as_fast ? &*dense : &*found;
+      dense != nullptr && time_of(dense->row) <= kWorthwhile * time_of(fastest->row);
+  return as_fast ? dense : fastest;
+}
+
+const Candidate* Recommendation::advice() const {
+  std::vector<const Candidate*> advisable;
+  for (const Candidate& candidate : ranked) {
+    if (candidate.is_advisable()) advisable.push_back(&candidate);
+  }
+  return advised(advisable);
 }
 
 }  // namespace thinwire::studies

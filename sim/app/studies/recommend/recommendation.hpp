@@ -29,6 +29,11 @@ struct Remark {
 /// less is within the uncertainty of a simulation, and is not worth another convergence.
 inline constexpr double kWorthwhile = 1.05;
 
+/// Of candidates that may be recommended, the one that is: the fastest, or the fastest that gives the
+/// dense sum, if the former does not and is less than 5% faster. Of equal ones the first; null if
+/// there are none.
+[[nodiscard]] const Candidate* advised(const std::vector<const Candidate*>& candidates);
+
 struct Recommendation {
   /// By simulated iteration time; those that do not fit after those that do, and those without a
   /// time last.
@@ -38,8 +43,7 @@ struct Recommendation {
   std::vector<std::string> contenders;  ///< the candidates for crossovers
   std::vector<Crossover> crossovers;
 
-  /// The first candidate that is advisable, if there is one; if that does not give the dense sum, and
-  /// is less than 5% faster than the first that does, then the latter.
+  /// What is advised of the candidates that are advisable.
   [[nodiscard]] const Candidate* advice() const;
 };
 
