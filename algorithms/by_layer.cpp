@@ -88,13 +88,14 @@ class ByLayer final : public Scheme {
     for (std::size_t i = layers_.size(); i-- > 0;) {
       const Layer& layer = layers_[i];
       co_await run_backward(comm, step, layer.first);
+      co_await remember(comm, step, layer.setup->space.components);
       const SparseVector own =
           moved(all.slice(all.position_of(firsts_[i]), all.position_of(firsts_[i + 1])),
                 -static_cast<std::int64_t>(firsts_[i]));
       Task<Request> task = layer.scheme->begin(comm, own, iteration, parts[i]);
       started.push_back(co_await std::move(task));
       started.push_back(comm.start([&layer, &part = parts[i], &step](Communicator& strand) {
-        return copy_layer(strand, layer, part, step.prices());
+        return finish_layer(strand, layer, part, step);
       }));
     }
     const auto phase = comm.phase("wait");
@@ -109,12 +110,13 @@ class ByLayer final : public Scheme {
     std::unique_ptr<Scheme> scheme;
   };
 
-  static Task<void> copy_layer(Communicator& strand, const Layer& layer, const Reduced& part,
-                               const WorkPrices& prices) {
+  static Task<void> finish_layer(Communicator& strand, const Layer& layer, const Reduced& part,
+                                 const TrainingStep& step) {
+    co_await forget(strand, step, std::get<SparseVector>(part.contributed));
     const auto phase = strand.phase("copy");
     const Words sent = std::max(part.sent, layer.setup->space.entry_words(part.selection.sent));
     const Words received = std::max(part.gathered, message_of(part.sum, layer.setup->space).words);
-    co_await strand.compute(copying(prices, sent, received));
+    co_await strand.compute(copying(step.prices(), sent, received));
   }
 
   /// The result of all layers; the sum is joined once for all ranks.

@@ -289,9 +289,9 @@ std::map<std::string, Provenance> read_provenance(const JsonNode& node) {
 Profile read_profile(const std::string& path) {
   const Json json = read_json(path);
   const JsonNode root(path, json);
-  root.be_object(std::array<std::string_view, 12>{
-      "format", "version", "name", "source", "components", "density", "layers", "regions",
-      "popularity", "magnitudes", "thresholds", "provenance"});
+  root.be_object(std::array<std::string_view, 13>{
+      "format", "version", "name", "source", "components", "density", "options", "layers",
+      "regions", "popularity", "magnitudes", "thresholds", "provenance"});
   if (root.at("format").text() != kProfileFormat) {
     root.at("format").wrong(fmt::format("\"{}\"", kProfileFormat));
   }
@@ -303,6 +303,7 @@ Profile read_profile(const std::string& path) {
   profile.source = root.at("source").text();
   profile.components = root.at("components").whole();
   profile.density = root.at("density").number();
+  profile.options = read_default_options(root);
   profile.layers = read_layers(root.at("layers"));
   profile.regions = read_regions(root.at("regions"));
   read_fields(root.at("popularity"), popularity_fields(profile.popularity), "block");
@@ -347,13 +348,18 @@ void write_profile(const Profile& profile, const std::string& path) {
     provenance.push_back(
         fmt::format("{}: {}", Json(entry).dump(), dumped({{"kind", of.kind}, {"from", of.from}})));
   }
+  const std::string options =
+      profile.options.values.empty()
+          ? ""
+          : fmt::format("  \"options\": {},\n", dumped({{"values", profile.options.values},
+                                                        {"source", profile.options.source}}));
   const std::string text = fmt::format(
       "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"name\": {},\n  \"source\": {},\n"
-      "  \"components\": {},\n  \"density\": {},\n  \"popularity\": {},\n  \"magnitudes\": {},\n"
+      "  \"components\": {},\n  \"density\": {},\n{}  \"popularity\": {},\n  \"magnitudes\": {},\n"
       "  \"thresholds\": {},\n  \"provenance\": {{{}}},\n  \"layers\": [{}],\n"
       "  \"regions\": [{}]\n}}\n",
       kProfileFormat, kProfileVersion, dumped(profile.name), dumped(profile.source),
-      profile.components, Json(profile.density).dump(), popularity.dump(),
+      profile.components, Json(profile.density).dump(), options, popularity.dump(),
       group(magnitude_fields(copy.magnitudes)).dump(),
       group(threshold_fields(copy.thresholds)).dump(), lines(provenance), lines(layers),
       lines(regions));

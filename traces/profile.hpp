@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/base/default_options.hpp"
 #include "traces/trace.hpp"
 
 namespace thinwire::traces {
@@ -86,6 +87,7 @@ struct Profile {
   Popularity popularity;
   Magnitudes magnitudes;
   ThresholdDrift thresholds;
+  DefaultOptions options;                        ///< of schemes, in this training
   std::map<std::string, Provenance> provenance;  ///< by entry, e.g. "popularity.rho"
 };
 

@@ -34,7 +34,8 @@ class TopkReduction final : public Reduction {
                                      Part /*whole*/) const override {
     throw SimulationError("the k largest of a sum cannot be joined");
   }
-  [[nodiscard]] Seconds work(const Message& b) const override {
+  [[nodiscard]] Seconds work(const Message& /*a*/, const Message& b,
+                             const Message& /*sum*/) const override {
     const std::int64_t entries =
         static_cast<std::int64_t>(SparseVector::from(b.payload).size()) * setup_.space.granule;
     return gamma().entry * static_cast<double>(entries) + setup_.prices.sort.of(2 * entries);

@@ -27,6 +27,15 @@ StreamFormat format_of(const Options& options) {
   return {.delta = dynamic ? options.number(kDeltaOption) : kNeverDense, .marker = kMarker};
 }
 
+/// Sets `components` components to zero and writes the entries of `sparse` into them.
+Task<void> pay_for_densifying(Communicator& comm, const SchemeSetup& setup,
+                              const SparseVector& sparse, std::int64_t components) {
+  const auto phase = comm.phase("densification");
+  const std::int64_t entries = static_cast<std::int64_t>(sparse.size()) * setup.space.granule;
+  co_await comm.compute(setup.prices.scan.of(components) +
+                        setup.prices.scatter.of(std::min(entries, components)));
+}
+
 /// The selection as a stream.
 Message stream_of(const SparseVector& selected, const GradientSpace& space,
                   const StreamFormat& format) {
@@ -55,8 +64,11 @@ class StreamAllreduce final : public SparseCollective {
         co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
     const SparseVector& selected = selection.selected;
     accumulated = {};
-    const auto phase = comm.phase("allreduce");
     const Message mine = stream_of(selected, setup_.space, format_);
+    if (DenseBlock::holds(mine.payload)) {
+      co_await pay_for_densifying(comm, setup_, selected, setup_.space.components);
+    }
+    const auto phase = comm.phase("allreduce");
     const Message total = co_await schedule_(comm, mine, reduction_);
     co_return Reduced{.sum = stream_from(total.payload), .contributed = selected};
   }
@@ -112,6 +124,7 @@ class SplitAllgather final : public SparseCollective {
     Message mine = region.message(setup_.space);
     mine.words += Words(marker_of(second_));
     if (dense) {
+      co_await pay_for_densifying(comm, setup_, region, length_of(comm.rank()));
       co_await pay_for_quantising(comm, length_of(comm.rank()));
       mine = dense_region(region, comm.rank(), iteration);
     }

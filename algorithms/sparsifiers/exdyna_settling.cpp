@@ -17,7 +17,7 @@ namespace {
 constexpr int kSettlingRanks = 16;
 constexpr std::int64_t kLeastWindow = 256;
 constexpr std::int64_t kMostIterations = 20'000;
-constexpr std::int64_t kMostRankIterations = std::int64_t{1} << 25U;
+constexpr std::int64_t kMostRankIterations = std::int64_t{1} << 28U;
 /// A mean of f that is not lower by this share is no fall.
 constexpr double kFall = 0.01;
 /// Iterations between samples.
@@ -151,8 +151,8 @@ SettledState settle_partitions(const SchemeSetup& setup, const AccumulatorOf& of
   double mean_log = 0;
   std::int64_t iteration = 0;
   const std::int64_t patience = std::max(kPatience, 2 * window);
-  while (iteration < most && iteration - fell < std::max(patience, fell / 2) &&
-         std::abs(log_scale) < kFarthest) {
+  const auto has_settled = [&] { return iteration - fell >= std::max(patience, fell / 2); };
+  while (iteration < most && !has_settled() && std::abs(log_scale) < kFarthest) {
     ++iteration;
     const auto number = static_cast<int>(iteration);
     counts.scale(log_scale);
@@ -181,6 +181,7 @@ SettledState settle_partitions(const SchemeSetup& setup, const AccumulatorOf& of
     traffic = mean_log = 0;
   }
   return {.iterations = static_cast<int>(iteration),
+          .cut_short = !has_settled(),
           .scale = std::exp(log_scale),
           .partitions = std::move(partitions)};
 }

@@ -16,9 +16,9 @@
 // Criterion. f is averaged over windows of at least 256 iterations, a whole number of cycles of the
 // allocation each. The state has settled when no window has had a mean f 1% below the least one
 // before it, nor moved the mean of ln(threshold) by more than 2γ, for 2,048 iterations, for two
-// windows, and for half as many iterations as there were until then. The search also ends after 20,000 iterations (the paper's
-// trainings on CIFAR take 19,600), after 2^25/P (a second), and when the threshold has changed by
-// more than a factor of e^8.
+// windows, and for half as many iterations as there were until then. The search is cut short after
+// 20,000 iterations (the paper's trainings on CIFAR take 19,600), after 2^28/P (some ten seconds),
+// and when the threshold has changed by more than a factor of e^8.
 //
 // Work of the simulator: O(P) per iteration, 256 times 16 additions per block for each count.
 // Memory: 1 KiB per block.

@@ -368,6 +368,7 @@ traces::Profile bert() {
   traces::Profile profile;
   profile.name = "bert";
   profile.source = "BERT-base, pre-trained on Wikipedia, as in Ok-Topk (PPoPP 2022)";
+  profile.options = {.values = {{"tau_prime", 128}}, .source = "Ok-Topk (PPoPP 2022), section 5.2"};
   profile.density = 0.01;
   constexpr std::int64_t kWidth = 768;
   constexpr std::int64_t kWords = 30522;

@@ -150,6 +150,13 @@ std::vector<report::Column> comparison_columns(Detail detail, const std::vector<
     });
     if (!reported) columns.push_back({"steady_s", field("time_steady_s")});
   }
+  if (any_value("settling_iterations")) {
+    const auto settling = [](const Json& r) {
+      const std::string iterations = report::number_text(r.at("settling_iterations"));
+      return r.at("settling_cut_short") == true ? ">" + iterations : iterations;
+    };
+    columns.push_back({"settled_after", settling});
+  }
   columns.push_back({"time_s", time});
   columns.push_back({"algbw_GB/s", gigabytes("algbw_bytes_per_s")});
   columns.push_back({"busbw_GB/s", gigabytes("busbw_bytes_per_s")});
@@ -408,8 +415,32 @@ void say_contradictions(const experiment::UniqueRows& rows) {
       rows.contradictions);
 }
 
+namespace {
+
+/// Says how many rows have a property, and which schemes they are of; nothing if none has it.
+void note(const std::vector<experiment::Row>& rows, bool (*has)(const experiment::Row&),
+          const std::string& what) {
+  std::set<std::string> schemes;
+  std::size_t count = 0;
+  for (const experiment::Row& row : rows) {
+    if (!has(row)) continue;
+    schemes.insert(row.point.scheme);
+    ++count;
+  }
+  if (count == 0) return;
+  say("note: {} of {} results ({}) {}", count, rows.size(), fmt::join(schemes, ", "), what);
+}
+
+}  // namespace
+
 bool report_troubles(const std::vector<experiment::Row>& rows) {
   std::fflush(stdout);  // the table first, where both go to one place
+  note(rows, experiment::selects_far_from_k,
+       "select less than half of k or more than twice as much: their times win nothing");
+  note(
+      rows,
+      [](const experiment::Row& row) { return row.outcome && row.outcome->settling_cut_short; },
+      "begin with partitions that had not settled yet: f(t) still fell, and so would the time");
   bool failed = false;
   for (const experiment::Row& row : rows) {
     if (row.status == experiment::Status::ok) continue;

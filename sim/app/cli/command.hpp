@@ -107,7 +107,8 @@ struct Condition {
 void say_repeated(std::size_t points);
 /// Says on stderr how many rows contradict one another.
 void say_contradictions(const experiment::UniqueRows& rows);
-/// Lists on stderr what was skipped or failed, and says whether anything failed.
+/// Lists on stderr what was skipped or failed, and what to know of the results. Returns whether
+/// anything failed.
 [[nodiscard]] bool report_troubles(const std::vector<experiment::Row>& rows);
 
 /// The relative tolerance of the verdict "exact".

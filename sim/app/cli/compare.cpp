@@ -43,15 +43,26 @@ std::vector<Json> records_of(const std::vector<Result>& results) {
   return records;
 }
 
-/// Sorts by a column of the records; `record_of` returns the record of an element.
+/// Whether a record, or all records of a group, selected far from k.
+bool selects_far_from_k(const Json& record) {
+  if (record.contains("far_from_k")) return record.at("far_from_k") == record.at("count");
+  return record.value("verdict", "") == name_of(experiment::Verdict::selection);
+}
+
+/// Sorts by a column of the records; `record_of` returns the record of an element. Those
+/// that select far from k come last in an order of times.
 template <class T, class RecordOf>
 void sort_by(std::vector<T>& all, const std::string& column, RecordOf record_of) {
   const auto value = [&](const T& one) {
     const Json& record = record_of(one);
     return record.contains(column) ? record.at(column) : Json();
   };
-  std::ranges::stable_sort(
-      all, [&](const T& a, const T& b) { return report::comes_before(value(a), value(b)); });
+  const bool by_time = column.find("time") != std::string::npos;
+  std::ranges::stable_sort(all, [&](const T& a, const T& b) {
+    const bool far_a = by_time && selects_far_from_k(record_of(a));
+    const bool far_b = by_time && selects_far_from_k(record_of(b));
+    return far_a != far_b ? far_b : report::comes_before(value(a), value(b));
+  });
 }
 
 std::string groups_text(const std::vector<Result>& results, const CompareFlags& flags) {
@@ -159,12 +170,6 @@ int run(const CompareFlags& flags) {
   if (unjudged > 0) {
     say("{} of {} results differ from the α-β machine by their network, and are not judged",
         unjudged, rows.size());
-  }
-  const auto far = std::ranges::count_if(rows, experiment::selects_far_from_k);
-  if (far > 0) {
-    say("{} of {} results select less than half of k or more than twice as much, and are not "
-        "judged",
-        far, rows.size());
   }
   if (off > 0) {
     say("{} of {} results miss their formula by more than {}", off, rows.size(), tolerance);

@@ -319,11 +319,6 @@ int run(RecommendFlags flags) {
     throw SimulationError("no candidate could be simulated");
   }
   const std::vector<Json> candidates = report::candidate_records(result);
-  for (const experiment::Row& row : rows) {
-    if (!experiment::selects_far_from_k(row)) continue;
-    say("{} selects {} components on {} ranks, far from k = {}, and comes last", row.point.scheme,
-        row.outcome->selection->total, row.outcome->selection->ranks, row.point.k);
-  }
   const std::vector<Json> crossovers = report::crossover_records(result);
   if (flags.format != report::Format::table) {
     std::vector<Json> records = report::assumption_records(result);

@@ -124,7 +124,7 @@ void check_point(const Json& point, const std::string& origin, const Settings& s
 
 void check_sweep(const Json& sweep, const std::string& origin) {
   const JsonNode root(origin, sweep);
-  be_object(root, {"name", "description", "base", "grid", "except"}, true);
+  be_object(root, {"name", "description", "base", "grid", "options_of", "except"}, true);
   static const std::regex name_pattern("[A-Za-z0-9][A-Za-z0-9_.-]*");
   constexpr std::size_t kLongest = 200;  // the name of the results file contains it
   const std::string name = root.at("name").text();
@@ -134,6 +134,13 @@ void check_sweep(const Json& sweep, const std::string& origin) {
   if (root.has("description")) static_cast<void>(root.at("description").text());
   if (root.has("base")) check_node(root.at("base"), point_settings());
   if (root.has("grid")) check_lists(root.at("grid"));
+  if (root.has("options_of")) {
+    const JsonNode schemes = root.at("options_of");
+    if (!schemes.json().is_object()) schemes.wrong("object: the options of each scheme");
+    for (const auto& scheme : schemes.json().items()) {
+      if (!scheme.value().is_object()) schemes.at(scheme.key()).wrong("object: the options");
+    }
+  }
   if (!root.has("except")) return;
   for (const JsonNode& entry : root.at("except").elements()) {
     check_lists(entry);

@@ -239,6 +239,8 @@ Json to_json(const Outcome& outcome, bool has_clock) {
       {"selection", outcome.selection ? to_json(*outcome.selection) : Json()},
       {"settling_iterations",
        outcome.settling_iterations ? Json(*outcome.settling_iterations) : Json()},
+      {"settling_cut_short",
+       outcome.settling_iterations ? Json(outcome.settling_cut_short) : Json()},
       {"global_errors", outcome.global_errors.empty() ? Json() : Json(outcome.global_errors)},
       {"alpha_s", outcome.machine.alpha.value()},
       {"beta_s_per_word", outcome.machine.beta_per_word.value()},
@@ -294,6 +296,9 @@ Outcome outcome_from(const JsonNode& node, const Machine& given) {
   if (given_there("selection")) outcome.selection = selection_from(node.at("selection"));
   if (given_there("settling_iterations")) {
     outcome.settling_iterations = int_from(node.at("settling_iterations"));
+  }
+  if (given_there("settling_cut_short")) {
+    outcome.settling_cut_short = node.at("settling_cut_short").flag();
   }
   if (given_there("global_errors")) {
     for (const JsonNode& error : node.at("global_errors").elements()) {

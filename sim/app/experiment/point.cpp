@@ -98,9 +98,20 @@ void settle_tensors(Point& point, bool automatic, const std::string& origin) {
   }
 }
 
+/// Takes options of a model or a profile, where the scheme has them and the point gives none.
+void take_where_none_given(Point& point, const algorithms::SchemeInfo& scheme,
+                           const DefaultOptions& options) {
+  for (const auto& [name, value] : options.values) {
+    const bool known = std::ranges::find(scheme.options, name, &algorithms::OptionInfo::name) !=
+                       scheme.options.end();
+    if (known) point.options.try_emplace(name, value);
+  }
+}
+
 /// Checks the keys of a profile or of synthetic gradients; a profile gives the size. Returns the
 /// density to use if the point gives none.
-double settle_profile(Point& point, const Json& json, const std::string& origin) {
+double settle_profile(Point& point, const Json& json, const algorithms::SchemeInfo& scheme,
+                      const std::string& origin) {
   const Json input = json.contains("input") ? json.at("input") : Json::object();
   const auto refuse = [&](const std::string& key, const std::string& why) {
     throw InputError(fmt::format("{}: /{}: {}", origin, key, why));
@@ -120,10 +131,15 @@ double settle_profile(Point& point, const Json& json, const std::string& origin)
   try {
     const std::string path = traces::profile_file(point.input.profile);
     // A complete point can be read without the file of the profile.
-    if (json.contains("components") && (json.contains("k") || json.contains("density"))) {
+    const auto is_given = [&](const algorithms::OptionInfo& option) {
+      return point.options.contains(option.name);
+    };
+    if (json.contains("components") && (json.contains("k") || json.contains("density")) &&
+        std::ranges::all_of(scheme.options, is_given)) {
       return kDensity;
     }
     const traces::Profile profile = traces::read_profile(path);
+    take_where_none_given(point, scheme, profile.options);
     if (!json.contains("components")) point.space.components = profile.components;
     return profile.density;
   } catch (const InputError& error) {
@@ -174,8 +190,7 @@ void settle_selection(Point& point, const Json& json, bool dense, double density
 
 /// Takes the gradient's size, density and profile from the model where the config gives none.
 /// Returns the model's options, which hold for a scheme that has them and where none are given.
-std::map<std::string, std::int64_t> settle_workload(Json& json, const std::string& network,
-                                                    const std::string& origin) {
+DefaultOptions settle_workload(Json& json, const std::string& network, const std::string& origin) {
   if (!json.contains("workload")) return {};
   const Json given = json.at("workload");
   const auto refuse = [&](const std::string& key, const std::string& why) {
@@ -502,7 +517,7 @@ Point point_from(const Json& given, const std::string& origin) {
   point.network = given.value("network", point.network);
   named("network", [&] { return find_network(point.network); });
   Json json = given;  // completed by the model
-  const std::map<std::string, std::int64_t> of_model = settle_workload(json, point.network, origin);
+  const DefaultOptions of_model = settle_workload(json, point.network, origin);
   assign(point, json);
   const algorithms::SchemeInfo scheme =
       named("scheme", [&] { return algorithms::find_scheme(point.scheme); });
@@ -510,11 +525,7 @@ Point point_from(const Json& given, const std::string& origin) {
     check_collective(point, scheme);
     return 0;
   });
-  for (const auto& [name, value] : of_model) {
-    const bool known = std::ranges::find(scheme.options, name, &algorithms::OptionInfo::name) !=
-                       scheme.options.end();
-    if (known) point.options.try_emplace(name, value);
-  }
+  take_where_none_given(point, scheme, of_model);
   if (point.workload.model.empty() && point.iterations == 0) {
     throw InputError(fmt::format("{}: /iterations: 0 is for a workload; give 1 or more", origin));
   }
@@ -525,16 +536,16 @@ Point point_from(const Json& given, const std::string& origin) {
     topologies::check_placement(point.placement);
     return 0;
   });
+  double density = kDensity;
+  if (point.input.trace.empty()) {
+    density = settle_profile(point, json, scheme, origin);
+  } else {
+    settle_trace(point, json, origin);
+  }
   named(("options: scheme " + point.scheme).c_str(), [&] {
     point.options = algorithms::Options(scheme.options, point.options).all();
     return 0;
   });
-  double density = kDensity;
-  if (point.input.trace.empty()) {
-    density = settle_profile(point, json, origin);
-  } else {
-    settle_trace(point, json, origin);
-  }
   settle_selection(point, json, scheme.dense, density, origin);
   check_representatives(point, scheme, origin);
   check_precision(point, scheme, origin);

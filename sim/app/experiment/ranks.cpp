@@ -191,8 +191,9 @@ algorithms::SchemeSetup PointRanks::make_setup(const Machine& machine) {
     }
   }
   const WorkPrices prices = training_ ? training_->training.prices : WorkPrices{};
-  const Gamma gamma = training_ ? Gamma(prices.reduce.element, prices.scatter.element)
-                                : Gamma(point_.machine.gamma(point_.space.components));
+  const Gamma gamma =
+      training_ ? Gamma(prices.reduce.element, prices.scatter.element, prices.scan.element)
+                : Gamma(point_.machine.gamma(point_.space.components));
   algorithms::SchemeSetup setup{.ranks = point_.ranks,
                                 .space = point_.space,
                                 .k = point_.k,

@@ -72,8 +72,9 @@ Outcome run_iterations(Network& network, const Point& point, const Machine& mach
   for (RankState& rank : ranks) rank = of_point.make_rank();
 
   Outcome outcome;
-  const int settling = of_point.setup().settled.iterations;
-  if (settling > 0) outcome.settling_iterations = settling;
+  const algorithms::SettledState& settled = of_point.setup().settled;
+  if (settled.iterations > 0) outcome.settling_iterations = settled.iterations;
+  outcome.settling_cut_short = settled.cut_short;
   RunReport report;
   network.record(timeline);
   bool agree = true;

@@ -112,6 +112,7 @@ struct Outcome {
   std::optional<SelectionSummary> selection;  ///< of sparse schemes, if anything was selected
   /// The iterations, before the first, in which partitions and threshold settled; if they did.
   std::optional<int> settling_iterations;
+  bool settling_cut_short = false;  ///< they had not settled yet
   /// With error feedback: after each iteration, the mean over the ranks of the L2 norm of what did
   /// not contribute (ExDyna, Equation 1).
   std::vector<double> global_errors;
@@ -136,6 +137,8 @@ struct Outcome {
   [[nodiscard]] std::optional<Seconds> steady_time() const;
   /// The longest time of an iteration in which a period begins; nothing without periodic work.
   [[nodiscard]] std::optional<Seconds> periodic_time() const;
+  /// What schemes are compared by: the mean of those with periodic work, or else time().
+  [[nodiscard]] Seconds compared_time() const { return periodic_time() ? mean_time() : time(); }
   /// The slowdown over alphabeta_time by sharing links; 1 if both take no time.
   [[nodiscard]] std::optional<double> congestion_factor() const;
 

@@ -71,6 +71,27 @@ void check_exceptions(const Json& exceptions, const Json& grid, const std::strin
   }
 }
 
+/// Refuses options of schemes that the sweep does not run.
+void check_options_of(const Json& options_of, const Json& base, const Json& grid,
+                      const std::string& origin) {
+  const Json schemes =
+      grid.contains("scheme") ? grid.at("scheme") : Json{base.value("scheme", Point().scheme)};
+  for (const auto& options : options_of.items()) {
+    if (std::ranges::find(schemes, Json(options.key())) != schemes.end()) continue;
+    refuse(origin, "/options_of/" + escaped_key(options.key()), "is no scheme of the sweep");
+  }
+}
+
+/// Gives a point the options of its scheme, where it has none of its own.
+void take_options_of_scheme(Json& point, const Json& options_of) {
+  const auto found = options_of.find(point.value("scheme", Point().scheme));
+  if (found == options_of.end()) return;
+  for (const auto& option : found->items()) {
+    if (point["options"].contains(option.key())) continue;
+    point["options"][option.key()] = option.value();
+  }
+}
+
 /// A point of the grid, and the grid values that it consists of.
 struct Combination {
   Json point;
@@ -151,6 +172,7 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
   const Json base = config.value("base", Json::object());
   const Json grid = config.value("grid", Json::object());
   const Json exceptions = config.value("except", Json::array());
+  const Json options_of = config.value("options_of", Json::object());
   double size = 1;
   for (const auto& axis : grid.items()) size *= static_cast<double>(axis.value().size());
   constexpr double kMostPoints = 100'000;
@@ -161,6 +183,7 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
   }
   check_grid(grid, base, origin);
   check_exceptions(exceptions, grid, origin);
+  check_options_of(options_of, base, grid, origin);
 
   std::vector<Combination> combinations;
   combinations.emplace_back().point = base;
@@ -179,8 +202,9 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
               .description = config.value("description", ""),
               .points = {}};
   std::set<std::string> known;
-  for (const Combination& one : combinations) {
+  for (Combination& one : combinations) {
     if (is_excepted(one, exceptions)) continue;
+    take_options_of_scheme(one.point, options_of);
     const std::string at =
         one.chosen.empty() ? origin : fmt::format("{}: at {}", origin, one.choice());
     Point point = point_from(one.point, at);

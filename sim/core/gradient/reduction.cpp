@@ -12,12 +12,16 @@
 namespace thinwire::inline gradient {
 
 Summed Reduction::sum(const Message& a, const Message& b, Part part) const {
-  return {compute_sum(a, b, part), work(b)};
+  Message message = compute_sum(a, b, part);
+  const Seconds cost = work(a, b, message);
+  return {std::move(message), cost};
 }
 
 Summed Reduction::shared_sum(const Message& a, const Message& b, Part part) const {
   const std::array inputs{a, b};
-  return {shared_.once("sum", inputs, [&] { return compute_sum(a, b, part); }), work(b)};
+  Message message = shared_.once("sum", inputs, [&] { return compute_sum(a, b, part); });
+  const Seconds cost = work(a, b, message);
+  return {std::move(message), cost};
 }
 
 Message Reduction::join(std::span<const Message> parts, Part whole) const {
@@ -101,10 +105,22 @@ Message GradientReduction::compute_join(std::span<const Message> parts, Part who
   return joined;
 }
 
-Seconds GradientReduction::work(const Message& b) const {
-  const auto words = static_cast<double>(b.words.value() - format_.marker);
-  if (DenseBlock::holds(b.payload)) return gamma().word * words;
-  return gamma().entry * (words / space_.precision.entry());
+Seconds GradientReduction::work(const Message& a, const Message& b, const Message& sum) const {
+  const auto words = [&](const Message& message) {
+    return static_cast<double>(message.words.value() - format_.marker);
+  };
+  const auto entries = [&](const Message& sparse) {
+    return words(sparse) / space_.precision.entry();
+  };
+  if (DenseBlock::holds(b.payload)) return gamma().word * words(b);
+  const Seconds adding = gamma().entry * entries(b);
+  if (gamma().zero == Seconds(0) || DenseBlock::holds(a.payload) ||
+      !DenseBlock::holds(sum.payload)) {
+    return adding;
+  }
+  const DenseBlock block = DenseBlock::from(sum.payload);
+  const std::int64_t components = space_.component(block.last()) - space_.component(block.first());
+  return adding + gamma().entry * entries(a) + gamma().zero * static_cast<double>(components);
 }
 
 Message NumbersReduction::cut(const Message& held, PieceRange wanted, int pieces) const {

@@ -34,10 +34,12 @@ struct Summed {
 struct Gamma {
   Seconds word;   ///< dense values
   Seconds entry;  ///< sparse values, which have to be found first
+  Seconds zero;   ///< a component that is set to zero where a sparse sum becomes dense
 
   Gamma() = default;
   Gamma(Seconds both) : word(both), entry(both) {}  // NOLINT(google-explicit-constructor)
-  Gamma(Seconds of_word, Seconds of_entry) : word(of_word), entry(of_entry) {}
+  Gamma(Seconds of_word, Seconds of_entry, Seconds of_zero)
+      : word(of_word), entry(of_entry), zero(of_zero) {}
 };
 
 /// A kind of values, with its sum.
@@ -67,8 +69,9 @@ class Reduction {
   [[nodiscard]] virtual Message compute_sum(const Message& a, const Message& b,
                                             Part part) const = 0;
   [[nodiscard]] virtual Message compute_join(std::span<const Message> parts, Part whole) const = 0;
-  /// The cost of adding `b` to another value.
-  [[nodiscard]] virtual Seconds work(const Message& b) const = 0;
+  /// The cost of adding `b` to `a`, which makes `sum`.
+  [[nodiscard]] virtual Seconds work(const Message& a, const Message& b,
+                                     const Message& sum) const = 0;
   [[nodiscard]] const Gamma& gamma() const { return gamma_; }
 
  private:
@@ -94,7 +97,7 @@ class GradientReduction final : public Reduction {
  protected:
   [[nodiscard]] Message compute_sum(const Message& a, const Message& b, Part part) const override;
   [[nodiscard]] Message compute_join(std::span<const Message> parts, Part whole) const override;
-  [[nodiscard]] Seconds work(const Message& b) const override;
+  [[nodiscard]] Seconds work(const Message& a, const Message& b, const Message& sum) const override;
 
  private:
   /// The words of a dense piece.
@@ -120,7 +123,10 @@ class NumbersReduction final : public Reduction {
  protected:
   [[nodiscard]] Message compute_sum(const Message& a, const Message& b, Part part) const override;
   [[nodiscard]] Message compute_join(std::span<const Message> parts, Part whole) const override;
-  [[nodiscard]] Seconds work(const Message& /*b*/) const override { return Seconds(0); }
+  [[nodiscard]] Seconds work(const Message& /*a*/, const Message& /*b*/,
+                             const Message& /*sum*/) const override {
+    return Seconds(0);
+  }
 };
 
 }  // namespace thinwire::inline gradient

@@ -98,14 +98,7 @@ Model read_model(const std::string& path) {
   model.density = root.at("density").at("value").number_from(0);
   if (model.density > 1) root.at("density").at("value").wrong("a share, at most 1");
   model.density_source = root.at("density").at("source").text();
-  if (root.has("options")) {
-    const JsonNode options = root.at("options");
-    options.be_object(std::array<std::string_view, 2>{"values", "source"});
-    for (const auto& item : options.at("values").json().items()) {
-      model.options[item.key()] = options.at("values").at(item.key()).whole_from(1);
-    }
-    model.options_source = options.at("source").text();
-  }
+  model.options = read_default_options(root);
   model.sample = root.at("sample").text();
   model.layers_source = root.at("layers_source").text();
   std::int64_t total = 0;

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "algorithms/training_step.hpp"
+#include "sim/core/base/default_options.hpp"
 #include "sim/core/base/units.hpp"
 
 namespace thinwire::workloads {
@@ -39,9 +39,7 @@ struct Model {
   std::string profile_source;
   double density = 0.01;
   std::string density_source;
-  /// Options of schemes for this model, taken where a point gives none.
-  std::map<std::string, std::int64_t> options;
-  std::string options_source;
+  DefaultOptions options;
   std::string sample;  ///< "image"
   std::string layers_source;
   std::vector<ModelLayer> layers;  ///< in the order of the forward pass

@@ -269,6 +269,20 @@ TEST_CASE("README's table is what the main job prints of the committed results")
   CHECK(shown > 10);
 }
 
+TEST_CASE("what selects far from k wins no order of times, and is noted") {
+  const TemporaryFolder folder;
+  const Ended ended =
+      run_program("run --scheme gaussiank,topka -P 4 --profile bert --statistical --format jsonl");
+  CHECK(ended.err.starts_with("note: 1 of 2 results (gaussiank) select less than half"));
+  const std::string rows = folder.write("rows.jsonl", ended.out);
+  for (const std::string how : {"--sort-by time_s", "--group-by scheme --sort-by time_s_min"}) {
+    const Ended compared = run_program("compare " + rows + " " + how);
+    CAPTURE(compared.out);
+    CHECK(compared.out.find("topka") < compared.out.find("gaussiank"));
+  }
+  CHECK(run_program("run --scheme topka -P 4 -n 1000").err.empty());
+}
+
 TEST_CASE("the gate does not hold where nothing can be compared") {
   const TemporaryFolder folder;
   const std::string row =

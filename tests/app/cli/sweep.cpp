@@ -372,6 +372,32 @@ TEST_CASE("a sweep leaves out the combinations that its exceptions name, and onl
   CHECK(has(ended.out, "topka on 7 ranks"));
 }
 
+TEST_CASE("a sweep gives schemes options of their own") {
+  const TemporaryFolder folder;
+  const auto swept = [&](const std::string& options) {
+    return run_program("sweep --format jsonl " + folder.write("o.json", R"({
+      "name": "o",
+      "base": {"components": 1000, "ranks": 2},
+      "grid": {"scheme": ["topka", "oktopk"]},
+      "options_of": )" + options + "}") +
+                       " -o " + folder.path("o.jsonl"));
+  };
+  const Ended ended = swept(R"({"oktopk": {"tau_prime": 7}})");
+  CAPTURE(ended.err);
+  CHECK(ended.exit_code == 0);
+  CHECK(has(text_of(folder.path("o.jsonl")), "\"tau_prime\":7"));
+  const auto refused = [&](const std::string& options, const std::string& why) {
+    const Ended wrong = swept(options);
+    CAPTURE(wrong.err);
+    CHECK(wrong.exit_code == 2);
+    CHECK(has(wrong.err, why));
+  };
+  refused(R"({"gtopk": {"tau_prime": 7}})", "/options_of/gtopk: is no scheme of the sweep");
+  refused(R"({"topka": {"tau_prime": 7}})", "unknown option 'tau_prime'");
+  refused(R"({"oktopk": 7})", "/options_of/oktopk: 7 is not valid");
+  refused(R"([7])", "/options_of: ");
+}
+
 TEST_CASE("an exception that could leave out nothing is refused, and so is one that leaves none") {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& except, const std::string& why) {

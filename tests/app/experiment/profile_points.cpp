@@ -44,6 +44,21 @@ TEST_CASE("a point with a profile has its size and its density, unless it says o
   CHECK(point_of("{}").k == 10'000);
 }
 
+TEST_CASE("a point with a profile has the options of its training, unless it says otherwise") {
+  const auto period = [](const Json& point) {
+    return std::get<std::int64_t>(point_from(point, "test").options.at("tau_prime"));
+  };
+  const Json bert = {{"profile", "bert"}, {"statistical", true}};
+  CHECK(period({{"scheme", "oktopk"}, {"input", bert}}) == 128);
+  CHECK(period({{"scheme", "hierarchical_oktopk"}, {"input", bert}}) == 128);
+  CHECK(
+      period({{"scheme", "oktopk"}, {"input", bert}, {"components", 1000000}, {"density", 0.01}}) ==
+      128);
+  CHECK(period({{"scheme", "oktopk"}, {"input", bert}, {"options", {{"tau_prime", 7}}}}) == 7);
+  CHECK(period({{"scheme", "oktopk"}, {"input", {{"profile", "vgg16"}}}}) == 32);
+  CHECK(point_from({{"scheme", "topka"}, {"input", bert}}, "test").options.count("tau_prime") == 0);
+}
+
 TEST_CASE("a point with a shipped profile comes back from its JSON") {
   const Point point = point_of(
       R"({"ranks":8,"input":{"profile":"lstm","family":"beta","statistical":true,"start_up":true}})");

@@ -102,6 +102,7 @@ TEST_CASE("exdyna is measured once its partitions have settled, and the row says
   const Json json = to_json(*settled.outcome, true);
   CHECK(outcome_from(JsonNode(origin, json), settled.point.machine).settling_iterations ==
         settled.outcome->settling_iterations);
+  CHECK_FALSE(settled.outcome->settling_cut_short);
   // A start-up has not settled, and other schemes have nothing to settle.
   const Json first = {{"profile", "vgg16"}, {"statistical", true}, {"start_up", true}};
   CHECK_FALSE(
@@ -251,6 +252,19 @@ TEST_CASE("What a sparse scheme keeps is priced, by default as a residual") {
   point["error_feedback"] = true;
   point["iterations"] = 2;
   CHECK(contains(complaint(point), "/workload/feedback: error_feedback carries the residual"));
+}
+
+TEST_CASE("Layer by layer a rank keeps as much, and pays for it") {
+  Json point = bert("topka", 8);
+  point["workload"]["by_layer"] = true;
+  const auto selecting = [&](const char* feedback) {
+    point["workload"]["feedback"] = feedback;
+    return run(point).outcome->training->mean.sparsification.value();
+  };
+  const double pass = 133'547'324 * 4 / 499e9;
+  const double free = selecting("none");
+  CHECK(selecting("residual") - free == doctest::Approx(5 * pass).epsilon(0.05));
+  CHECK(selecting("momentum") - free == doctest::Approx(8 * pass).epsilon(0.05));
 }
 
 TEST_CASE("A workload that does not go together is refused with what to do") {

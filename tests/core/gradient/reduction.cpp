@@ -84,6 +84,21 @@ TEST_CASE("Messages of streams with a marker have it once, and its word costs no
   CHECK(reduction.cut(sparse, {0, 1}, 2).words == Words(3));
 }
 
+TEST_CASE("A sum that becomes dense costs the zeros and the entries that were there") {
+  const GradientSpace space{.components = 100, .granule = 1};
+  SharedWork shared(16);
+  const GradientReduction reduction(shared, Gamma(Seconds(2), Seconds(3), Seconds(5)), space,
+                                    {.delta = 0.03});
+  const Message three = SparseVector::checked({{3, 1.0F}, {50, 1.0F}, {70, 1.0F}}).message(space);
+  const Message one = SparseVector::checked({{4, 1.0F}}).message(space);
+  const Summed dense = reduction.sum(three, one);
+  REQUIRE(DenseBlock::holds(dense.message.payload));
+  CHECK(dense.work == Seconds(100 * 5 + 3 * 3 + 1 * 3));
+  CHECK(reduction.sum(one, one).work == Seconds(3));                        // stays sparse
+  CHECK(reduction.sum(dense.message, one).work == Seconds(3));              // was dense
+  CHECK(reduction.sum(dense.message, dense.message).work == Seconds(200));  // both
+}
+
 TEST_CASE("Pieces of pieces of a dense gradient are cut as from the whole") {
   const GradientSpace space{.components = 103, .granule = 4};
   SharedWork shared(16);

@@ -78,17 +78,18 @@ struct Trained {
     if (!layers.empty()) info = algorithms::layer_by_layer(info, layers);
     const GradientSpace space{.components = n, .granule = 1};
     SharedWork shared(4096);
-    const algorithms::SchemeSetup setup{.ranks = ranks,
-                                        .space = space,
-                                        .k = k,
-                                        .gamma = {prices.reduce.element, prices.scatter.element},
-                                        .prices = prices,
-                                        .on_device = true,
-                                        .options = algorithms::Options(info.options, options),
-                                        .shared = &shared,
-                                        .alpha = Seconds(alpha),
-                                        .beta_per_word = Seconds(beta),
-                                        .tensors = tensors};
+    const algorithms::SchemeSetup setup{
+        .ranks = ranks,
+        .space = space,
+        .k = k,
+        .gamma = {prices.reduce.element, prices.scatter.element, prices.scan.element},
+        .prices = prices,
+        .on_device = true,
+        .options = algorithms::Options(info.options, options),
+        .shared = &shared,
+        .alpha = Seconds(alpha),
+        .beta_per_word = Seconds(beta),
+        .tensors = tensors};
     std::vector<std::unique_ptr<algorithms::Scheme>> schemes;
     for (int rank = 0; rank < ranks; ++rank) schemes.push_back(info.make(setup));
     const Training training{.compute = even_layers(n, forward, backward),
@@ -450,6 +451,29 @@ TEST_CASE("Layer by layer is never slower than the same without overlap") {
       }
     }
   }
+}
+
+TEST_CASE("A region that becomes dense costs the device its zeros and its entries") {
+  Trained trained{};
+  const auto added = [&](Price& price, const Price& to) {
+    price = {};
+    const double free = trained.seconds("dsar_split_allgather");
+    price = to;
+    const double with = trained.seconds("dsar_split_allgather");
+    price = {};
+    return with - free;
+  };
+  // Selecting scans, too, so the zeros are seen beside a scheme whose regions stay sparse.
+  const Price scan{.call = Seconds(1e-6), .element = Seconds(3e-10)};
+  const double dense = added(trained.prices.scan, scan);
+  const auto sparse = [&] {
+    const double free = trained.seconds("ssar_split_allgather");
+    trained.prices.scan = scan;
+    const double with = trained.seconds("ssar_split_allgather");
+    trained.prices.scan = {};
+    return with - free;
+  }();
+  CHECK(dense - sparse == doctest::Approx(1e-6 + 8000 / 8 * 3e-10).epsilon(1e-9));
 }
 
 TEST_CASE("Quantising and restoring cost the device their price") {

@@ -104,7 +104,9 @@ Figure curves_figure(const Figures& all, const Quantity& quantity) {
   return figure;
 }
 
-const char* const kPointsAndLines =
+const char* const kTimes =
+    "points: simulated, mean iteration; line: formula; band: its interval; dashed: no formula";
+const char* const kWords =
     "points: simulated; line: formula; band: the formula's interval; dashed: no formula";
 
 }  // namespace
@@ -114,7 +116,7 @@ Figure time_figure(const Figures& figures) {
                                  .value = &CurvePoint::time_s,
                                  .formula = &CurvePoint::formula_s,
                                  .text = seconds_text,
-                                 .note = kPointsAndLines,
+                                 .note = kTimes,
                                  .none = "report: no result has a time"});
 }
 
@@ -123,7 +125,7 @@ Figure volume_figure(const Figures& figures) {
                                  .value = &CurvePoint::words,
                                  .formula = &CurvePoint::formula_words,
                                  .text = words_text,
-                                 .note = kPointsAndLines,
+                                 .note = kWords,
                                  .none = "report: no result sent anything"});
 }
 

@@ -295,9 +295,11 @@ CurvePoint point_of(const experiment::Row& row) {
   const Json record = record_of(row, compare(row, 1e-9));
   CurvePoint point;
   point.ranks = row.point.ranks;
-  point.time_s = number_at(record, "time_s");
+  if (const double time = outcome.compared_time().value(); has_clock && std::isfinite(time)) {
+    point.time_s = time;
+  }
   if (number_at(record, "ratio_low")) {
-    point.formula_s = interval_at(record, "formula_low_s", "formula_high_s");
+    point.formula_s = interval_at(record, "paper_low_s", "paper_high_s");
   }
   point.words = static_cast<double>(std::max(outcome.words_sent.max, outcome.words_received.max));
   point.formula_words =
@@ -341,6 +343,23 @@ void add_cells(Figures& figures) {
       std::ranges::stable_sort(candidates, {}, &Cell::Candidate::time_s);
       const auto [place, setting, ranks] = where;
       figures.cells.push_back({place, setting, ranks, density, candidates});
+    }
+  }
+}
+
+/// Says so in the label of a scheme that selects far from k in all of its points.
+void mark_far_selections(Figures& figures) {
+  const std::string selection = name_of(experiment::Verdict::selection);
+  std::vector<std::size_t> points(figures.labels.size());
+  std::vector<std::size_t> far(figures.labels.size());
+  for (const Curve& curve : figures.curves) {
+    points[curve.label] += curve.points.size();
+    far[curve.label] +=
+        static_cast<std::size_t>(std::ranges::count(curve.points, selection, &CurvePoint::verdict));
+  }
+  for (std::size_t label = 0; label < points.size(); ++label) {
+    if (far[label] > 0 && far[label] == points[label]) {
+      figures.labels[label] += " (selects far from k)";
     }
   }
 }
@@ -480,6 +499,7 @@ Figures figures_of(const std::vector<experiment::Row>& rows) {
   figures.labels = label_texts(labels);
   figures.places = place_texts(places);
   figures.settings = setting_texts(settings);
+  mark_far_selections(figures);
   add_cells(figures);
   figures.leading = leading_labels(figures, labels.objects());
   put_leading_first(figures);

@@ -28,10 +28,10 @@ struct TimePart {
 /// A result in the form that figures show.
 struct CurvePoint {
   int ranks = 1;
-  /// The time of the reported iteration, or of a training's whole iteration; none on a network
-  /// without a clock.
+  /// The time of an iteration, or of a training's whole iteration, in the mean if some do more work
+  /// than others; none on a network without a clock.
   std::optional<double> time_s;
-  std::optional<ValueRange> formula_s;  ///< if results are compared with it
+  std::optional<ValueRange> formula_s;  ///< the paper's, if results are compared with it
   double words = 0;                     ///< words of 4 bytes: the most that a rank sent or received
   ValueRange formula_words;
   std::optional<double> congestion_factor;

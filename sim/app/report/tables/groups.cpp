@@ -104,6 +104,8 @@ std::vector<Json> group_records(const std::vector<Json>& records,
     all.push_back(&record);
   }
   const bool mixed = sweeps_in(all).size() > 1;
+  const bool any_far = std::ranges::any_of(
+      records, [](const Json& record) { return value_of(record, "verdict") == "selection"; });
   std::vector<Json> result;
   for (const auto& group : groups) {
     Json one = {{"schema", "groups/1"}};
@@ -111,6 +113,9 @@ std::vector<Json> group_records(const std::vector<Json>& records,
     one["count"] = group.size();
     one["ok"] = std::ranges::count_if(
         group, [](const Json* record) { return value_of(*record, "status") == "ok"; });
+    const auto far = std::ranges::count_if(
+        group, [](const Json* record) { return value_of(*record, "verdict") == "selection"; });
+    if (any_far) one["far_from_k"] = far;
     if (mixed) {
       std::string sweeps;
       for (const std::string& sweep : sweeps_in(group)) {

@@ -141,6 +141,7 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
       {"padding_factor", if_padded(scheme.padding_factor)},
       {"padded_elements", if_padded(scheme.padded_elements)},
       {"settling_iterations", o.settling_iterations ? Json(*o.settling_iterations) : Json()},
+      {"settling_cut_short", o.settling_iterations ? Json(o.settling_cut_short) : Json()},
       {"global_error", o.global_errors.empty() ? Json() : Json(o.global_errors.back())},
       {"scanned_max", if_selected(s.work.scanned)},
       {"compared_max", if_selected(s.work.compared)},

@@ -232,7 +232,7 @@ function timeFigure(curves) {
   const training = points.some((p) => p.parts[0]?.[0] === "computation");
   return { id: "time", title: training ? "Time of an iteration" : "Time",
     caption: training ? "Simulated seconds of a training's iteration against the ranks; both axes are logarithmic."
-      : "Simulated time of an allreduce (points) against the ranks, beside the formula of its paper (line; band where it is an interval). Both axes are logarithmic. Where there is no formula, a thin dashed line joins the points.",
+      : "Simulated time of an allreduce (points) against the ranks, beside the formula of its paper (line; band where it is an interval). Where some iterations do more work, the points are the mean, and the formula is of an iteration without it. Both axes are logarithmic. Where there is no formula, a thin dashed line joins the points.",
     content: overRanks(points, { formula: (p) => p.formula_s, label: "time", format: seconds }) };
 }
 
