@@ -227,6 +227,7 @@ void add_compare(Command& app) {
       "remainders,\n"
       "folding in). formula_s counts messages and contains them; verdicts are about it:\n"
       "  exact, inside, OFF   the time equals formula_s, lies in its interval, or neither\n"
+      "  above                it lies in the interval, but above the paper's upper bound by 0.1%\n"
       "  selection            the ranks select less than half of k or more than twice as much\n"
       "  congested, faster    slower or faster than the α-β machine on this platform; not judged\n"
       "Examples:\n"

@@ -41,8 +41,8 @@ bool selects_far_from_k(const Row& row) {
 }
 
 std::string name_of(Verdict verdict) {
-  constexpr std::array kNames{"exact",     "inside", "OFF", "selection",
-                              "congested", "faster", "-"};  // as Verdict
+  constexpr std::array kNames{"exact",     "inside",    "above",  "OFF",
+                              "selection", "congested", "faster", "-"};  // as Verdict
   return kNames.at(static_cast<std::size_t>(verdict));
 }
 
@@ -106,11 +106,13 @@ Comparison compare(const Row& row, double tolerance) {
   const double factor = row.outcome->congestion_factor().value_or(1);
   const auto lies_within = [&](double time) { return time >= low && time <= high; };
   const bool within = lies_within(result.simulated) || lies_within(result.simulated / factor);
+  const bool above_paper = result.paper_high > 0 && result.ratio_low() > 1 + kSame;
   result.verdict = selects_far_from_k(row) ? Verdict::selection
                    : factor > 1 + kSame    ? Verdict::congested
                    : factor < 1 - kSame    ? Verdict::faster
                    : !within               ? Verdict::off
                    : cost.exact            ? Verdict::exact
+                   : above_paper           ? Verdict::above
                                            : Verdict::inside;
   return result;
 }

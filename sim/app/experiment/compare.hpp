@@ -11,7 +11,8 @@ namespace thinwire::experiment {
 /// The result of comparing a row with the formula.
 enum class Verdict : std::uint8_t {
   exact,      ///< equals a formula that is exact
-  inside,     ///< lies in the formula's interval
+  inside,     ///< lies in the formula's interval, and not above the paper's upper bound
+  above,      ///< lies in the formula's interval, but above the paper's upper bound
   off,        ///< neither
   selection,  ///< the ranks select less than half of k, or more than twice as much: the time is not
               ///< that of the scheme at k, and wins no comparison

@@ -105,7 +105,7 @@ Figure curves_figure(const Figures& all, const Quantity& quantity) {
 }
 
 const char* const kTimes =
-    "points: simulated, mean iteration; line: formula; band: its interval; dashed: no formula";
+    "points: simulated means; line: formula; band: its interval; dashed: no formula";
 const char* const kWords =
     "points: simulated; line: formula; band: the formula's interval; dashed: no formula";
 
