@@ -62,4 +62,12 @@ Options::Options(const std::vector<OptionInfo>& known,
   }
 }
 
+OptionInfo only_with(const std::string& flag, OptionInfo option) {
+  option.idle = [flag](const OptionUse& use) -> std::string {
+    if (use.options.flag(flag)) return {};
+    return fmt::format("{0} is false; set options.{0}=true, or leave it out", flag);
+  };
+  return option;
+}
+
 }  // namespace thinwire::algorithms

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -12,6 +13,8 @@ namespace thinwire::algorithms {
 
 using OptionValue = std::variant<bool, std::int64_t, double>;
 
+struct OptionUse;
+
 /// An option: its name, default and range.
 struct OptionInfo {
   std::string name;
@@ -20,6 +23,8 @@ struct OptionInfo {
   std::string help;
   std::vector<std::int64_t> choices = {};                    ///< integers allowed; empty: any
   double maximum = std::numeric_limits<double>::infinity();  ///< largest number allowed
+  /// Why the option changes nothing in a run, and what to do about it; empty: it can change it.
+  std::function<std::string(const OptionUse&)> idle = {};
 };
 
 /// Option values by name. Options that the user did not set have their defaults.
@@ -44,5 +49,15 @@ class Options {
  private:
   std::map<std::string, OptionValue> values_;
 };
+
+/// A run, as far as it decides whether an option can change it.
+struct OptionUse {
+  const Options& options;
+  int ranks = 1;
+  std::int64_t n = 0;  ///< components
+};
+
+/// The option, which says nothing unless the option `flag` is true.
+[[nodiscard]] OptionInfo only_with(const std::string& flag, OptionInfo option);
 
 }  // namespace thinwire::algorithms

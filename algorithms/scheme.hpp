@@ -231,7 +231,10 @@ struct SchemeInfo {
   bool dense = false;           ///< takes dense gradients, otherwise sparse ones
   /// Sends approximate values: in few bits, of low rank. What they lack stays in the accumulator.
   bool approximate = false;
-  bool in_switches = false;  ///< needs switches that sum
+  /// Dense, but pays in a training for what it keeps of its gradients (remember()).
+  bool remembers = false;
+  bool takes_tensors = false;  ///< looks at SchemeSetup::tensors
+  bool in_switches = false;    ///< needs switches that sum
   UnevenParts uneven_parts = UnevenParts::none;
   /// Looks at each entry, which gradients of the statistical model do not have.
   bool needs_entries = false;

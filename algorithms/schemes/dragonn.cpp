@@ -264,15 +264,21 @@ class TensorWise final : public Scheme {
 };
 
 std::vector<OptionInfo> tensor_options() {
-  return {{"tensor_selection", true, 0, "compress a tensor only where that pays (Equation 1)"},
-          {TensorCosts::kCompress, -1.0, -1,
-           "seconds of encoding and decoding a tensor whatever its size; -1: by the device of a "
-           "training, or 50 us (assumed) where there is none or another of these is given"},
-          {TensorCosts::kPerComponent, -1.0, -1,
-           "seconds a component; -1: likewise, or 0.103 ns: 13.2 ms for 512 MB (DRAGONN, section "
-           "5.2), and setting it to zero at 777 GB/s"},
-          {TensorCosts::kPerEntry, -1.0, -1,
-           "seconds an entry of all ranks to decode; -1: likewise, or 0.3 ns, the V100's scatter"}};
+  const auto of_selection = [](const char* name, const char* help) {
+    return only_with("tensor_selection", {name, -1.0, -1, help});
+  };
+  return {
+      {"tensor_selection", true, 0, "compress a tensor only where that pays (Equation 1)"},
+      of_selection(
+          TensorCosts::kCompress,
+          "seconds of encoding and decoding a tensor whatever its size; -1: by the device of a "
+          "training, or 50 us (assumed) where there is none or another of these is given"),
+      of_selection(TensorCosts::kPerComponent,
+                   "seconds a component; -1: likewise, or 0.103 ns: 13.2 ms for 512 MB (DRAGONN, "
+                   "section 5.2), and setting it to zero at 777 GB/s"),
+      of_selection(TensorCosts::kPerEntry,
+                   "seconds an entry of all ranks to decode; -1: likewise, or 0.3 ns, the "
+                   "V100's scatter")};
 }
 
 bool has_option(const std::vector<OptionInfo>& options, const std::string& name) {
@@ -324,6 +330,7 @@ SchemeInfo with_tensor_selection(SchemeInfo gathering) {
       "sparse_decoding {}k (P-1) + (1 - sparse_decoding) n P min(P-1, 1)", slots ? "slots " : "");
   info.exact_when = "the sparsifier fills slots k of its slots";
   info.added = "tensors that are not compressed: 2 (P-1) messages and 2 (P-1) ceil(d/P) words each";
+  info.takes_tensors = true;
   info.run_cost = tensor_wise_cost;
   info.make = [gathering](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
     return std::make_unique<TensorWise>(setup, gathering);

@@ -317,6 +317,16 @@ class OkTopk final : public SparseCollective {
   Boundaries boundaries_;
 };
 
+/// Why 'sliding' changes nothing, or empty.
+std::string why_not_sliding(const OptionUse& use) {
+  if (use.options.flag("published")) {
+    return "published=true waits for whole buckets; leave it out";
+  }
+  if (use.options.integer("bucket") > 1) return {};
+  return "with bucket=1 one exchange is under way at a time; set options.bucket to 2 or more, or "
+         "leave it out";
+}
+
 Cost oktopk_cost(const CostInput& in, const Nodes& nodes) {
   if (in.ranks == 1) return {};
   const Options& options = *in.options;
@@ -434,21 +444,31 @@ SchemeInfo oktopk_scheme() {
           "P-1 words of sizes; every tau iterations an allreduce of P boundaries; every "
           "tau_prime iterations an allgatherv of the reduced regions",
       .uneven_parts = UnevenParts::sent,
-      .options = {{"tau", std::int64_t{64}, 1, "iterations between repartitions of the space"},
+      .options = {only_with("balanced_split", {"tau", std::int64_t{64}, 1,
+                                               "iterations between repartitions of the space"}),
                   {"balanced_split", true, 0, "balance the regions; false: equal regions"},
                   {"rotation", true, 0, "rotate destinations; false: all send to rank i at step i"},
                   {"bucket", std::int64_t{16}, 1, "exchanges under way at a time; 1: no bucketing"},
-                  {"sliding", true, 0,
-                   "post the next exchange when the oldest ends; false: wait for whole buckets"},
+                  {.name = "sliding",
+                   .fallback = true,
+                   .minimum = 0,
+                   .help = "post the next exchange when the oldest ends; false: wait for whole "
+                           "buckets",
+                   .idle = why_not_sliding},
                   {"balancing", true, 0, "balance data before the allgatherv"},
-                  {"trigger", 4.0, 0, "balance when the largest size exceeds this times the mean"},
+                  only_with("balancing",
+                            {"trigger", 4.0, 0,
+                             "balance when the largest size exceeds this times the mean"}),
                   {"published", false, 0,
                    "as the published code: counts first, indexes and values apart, whole buckets, "
                    "its boundaries (with bucket=4, nudge=true; balancing=false, or trigger=0 "
                    "for BERT)"},
-                  {"global_high", 4.0 / 3, 1, "nudge: upper end of the global band, times k"},
-                  {"global_raise", 1.008, 1, "nudge: factor of the global threshold (BERT 1.025)"},
-                  {"global_lower", 1.008, 1, "nudge: divisor of the global threshold (LSTM 1.01)"}},
+                  only_with("nudge", {"global_high", 4.0 / 3, 1,
+                                      "nudge: upper end of the global band, times k"}),
+                  only_with("nudge", {"global_raise", 1.008, 1,
+                                      "nudge: factor of the global threshold (BERT 1.025)"}),
+                  only_with("nudge", {"global_lower", 1.008, 1,
+                                      "nudge: divisor of the global threshold (LSTM 1.01)"})},
       .periods = {"tau", "tau_prime"},
       .run_cost = [](const CostInput& in) { return oktopk_cost(in, nodes_of_one_rank(in.ranks)); },
       .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {

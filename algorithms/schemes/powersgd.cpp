@@ -183,6 +183,8 @@ SchemeInfo powersgd_scheme() {
           .added = "remainders of the pieces; folding in; tensors of a point instead of one matrix",
           .dense = true,
           .approximate = true,
+          .remembers = true,
+          .takes_tensors = true,
           .own_format = true,
           .options = {{"rank", std::int64_t{2}, 1, "columns of each factor"},
                       {"warm_start", true, 0,

@@ -221,6 +221,7 @@ SparsifierInfo deft_sparsifier() {
           .summary = "each rank selects in layers of its own, more where norms are larger",
           .source = "DEFT (ICPP 2023)",
           .needs = Needs::values_of_all,
+          .takes_tensors = true,
           .options = {},
           .decided = decided_by_deft,
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {

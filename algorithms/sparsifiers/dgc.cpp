@@ -75,7 +75,8 @@ SparsifierInfo dgc_sparsifier() {
           .options = {sample_option(),
                       {"resample", false, 0,
                        "select exactly among the selected where they are far too many (published)"},
-                      {"resample_above", 1.3, 1, "resample: what is far too many, times k"}},
+                      only_with("resample", {"resample_above", 1.3, 1,
+                                             "resample: what is far too many, times k"})},
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<Dgc>(setup);
           }};

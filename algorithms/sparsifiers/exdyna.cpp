@@ -1,5 +1,7 @@
 #include "algorithms/sparsifiers/exdyna.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -171,17 +173,71 @@ double exdyna_scaling(std::int64_t selected, std::int64_t wanted, double toleran
   return 1 - step;
 }
 
+namespace {
+
+/// Whether partitions can give blocks to others, and how many at once.
+struct Movement {
+  std::int64_t blk_move = 0;
+  std::int64_t min_blk = 0;
+  std::int64_t blocks = 0;  ///< of the largest partition at first
+
+  explicit Movement(const OptionUse& use) {
+    const SchemeSetup setup{
+        .ranks = use.ranks, .space = {.components = use.n}, .options = use.options};
+    const BlockGrid grid = exdyna_blocks(use.n, use.options.integer("blocks"), use.ranks);
+    const Rebalancing how = exdyna_rebalancing(setup, grid);
+    blk_move = how.blk_move;
+    min_blk = how.min_blk;
+    blocks = part_begin(grid.count, use.ranks, 1);
+  }
+  [[nodiscard]] bool possible() const { return blk_move > 0 && blocks - blk_move >= min_blk; }
+};
+
+std::string why_no_block_moves(const OptionUse& use) {
+  const Movement movement(use);
+  if (movement.blk_move == 0 || movement.possible()) return {};
+  return fmt::format(
+      "a partition has {} blocks and keeps {}, so with blk_move={} none moves and partitions are "
+      "static; set options.blk_move to {} at most (0: static on purpose), or more options.blocks",
+      movement.blocks, movement.min_blk, movement.blk_move, movement.blocks - movement.min_blk);
+}
+
+std::string why_partitions_are_static(const OptionUse& use) {
+  if (use.options.integer("blk_move") > 0) return why_no_block_moves(use);
+  return "partitions are static with blk_move=0; set options.blk_move, or leave it out";
+}
+
+std::string why_nothing_is_kept(const OptionUse& use) {
+  // Where 'min_blk' itself keeps all blocks in their places, it does change something.
+  const Movement movement(use);
+  return movement.blk_move > 0 && movement.blk_move < movement.blocks
+             ? std::string()
+             : why_partitions_are_static(use);
+}
+
+}  // namespace
+
 SparsifierInfo exdyna_sparsifier() {
   return {.name = "exdyna",
           .summary = "each rank selects in a partition of its own; k is that of all ranks together",
           .source = "ExDyna (2024), Algorithms 2-5",
           .needs = Needs::values_of_all,
           .options = {{"blocks", std::int64_t{1024}, 1, "blocks of the gradient; 4 P if more"},
-                      {"blk_move", std::int64_t{1}, 0,
-                       "blocks that move at once; 0: partitions are static (Figure 9)"},
-                      {"min_blk", std::int64_t{0}, 0,
-                       "blocks that a partition keeps; 0: a quarter of the mean"},
-                      {"imbalance", 1.05, 1, "α: from which a partition gives a block"},
+                      {.name = "blk_move",
+                       .fallback = std::int64_t{1},
+                       .minimum = 0,
+                       .help = "blocks that move at once; 0: partitions are static (Figure 9)",
+                       .idle = why_no_block_moves},
+                      {.name = "min_blk",
+                       .fallback = std::int64_t{0},
+                       .minimum = 0,
+                       .help = "blocks that a partition keeps; 0: a quarter of the mean",
+                       .idle = why_nothing_is_kept},
+                      {.name = "imbalance",
+                       .fallback = 1.05,
+                       .minimum = 1,
+                       .help = "α: from which a partition gives a block",
+                       .idle = why_partitions_are_static},
                       {"tolerance", 1.1, 1, "β: up to which the threshold rises slowly"},
                       {"step", 0.005, 0, "γ: by which share the threshold moves"},
                       {"threshold", 0.0, 0,

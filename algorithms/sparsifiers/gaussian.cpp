@@ -76,8 +76,10 @@ SparsifierInfo gaussian_sparsifier() {
           .source = "Gaussiank (arXiv 1911.08772); Ok-Topk (PPoPP 2022), section 3.1.3",
           .options = {{"corrected", false, 0,
                        "move the threshold until 3k/4 to 5k/4 are selected (published)"},
-                      {"rounds", std::int64_t{20}, 0, "corrected: at most so many times (to 50)"},
-                      {"factor", 1.02, 1, "corrected: by how much each time (1.012 to 1.02)"}},
+                      only_with("corrected", {"rounds", std::int64_t{20}, 0,
+                                              "corrected: at most so many times (to 50)"}),
+                      only_with("corrected", {"factor", 1.02, 1,
+                                              "corrected: by how much each time (1.012 to 1.02)"})},
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<Gaussian>(setup);
           }};

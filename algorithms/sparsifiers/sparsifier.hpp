@@ -114,6 +114,7 @@ struct SparsifierInfo {
   std::string source;  ///< paper, section or algorithm
   Needs needs = Needs::nothing;
   bool needs_entries = false;  ///< as SchemeInfo::needs_entries
+  bool takes_tensors = false;  ///< as SchemeInfo::takes_tensors
   std::vector<OptionInfo> options;
   /// The options that are periods: in every such iteration selecting does different work.
   std::vector<std::string> periods = {};

@@ -52,9 +52,11 @@ std::vector<OptionInfo> threshold_reuse_options() {
   return {{"tau_prime", std::int64_t{32}, 1,
            "iterations between exact thresholds (the paper: 32, BERT 128)"},
           {"nudge", false, 0, "move reused thresholds when the count leaves its band (published)"},
-          {"nudge_low", 2.0 / 3, 0, "lower end of the band, times k (LSTM 0.75, BERT 0.8)"},
-          {"nudge_high", 1.25, 1, "upper end of the band, times k"},
-          {"nudge_factor", 1.012, 1, "by how much the threshold moves (BERT 1.025)"}};
+          only_with("nudge", {"nudge_low", 2.0 / 3, 0,
+                              "lower end of the band, times k (LSTM 0.75, BERT 0.8)"}),
+          only_with("nudge", {"nudge_high", 1.25, 1, "upper end of the band, times k"}),
+          only_with("nudge",
+                    {"nudge_factor", 1.012, 1, "by how much the threshold moves (BERT 1.025)"})};
 }
 
 SparsifierInfo threshold_reuse_sparsifier() {
