@@ -485,7 +485,7 @@ def children_of(pid):
 @fault
 def children_of_a_killed_sweep():
     write("long.json", {"name": "long", "base": {"components": 10_000_000, "ranks": 64, "granule": 1, "iterations": 50, "scheme": "dense_ring"},
-                        "grid": {"seed": [1, 2]}})
+                        "grid": {"machine.alpha_s": [1e-6, 2e-6]}})
     sweep = start("sweep", "long.json", "-o", "a.jsonl", "-j", "2")
     end = time.time() + 10
     while len(children := children_of(sweep.pid)) < 2 and time.time() < end:

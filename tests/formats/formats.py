@@ -108,6 +108,13 @@ POWERS_OF_TWO = ["dense_rabenseifner", "dense_recursive_doubling", "dense_nonove
                  "ssar_recursive_double", "dsar_split_allgather", "ring_sparse"]
 # Several messages come to a rank at once.
 CROWDED = ["alltoall_linear", "topkdsa", "dense_double_tree"]
+SPARSE = {"topka", "oktopk", "gtopk", "ssar_recursive_double", "dsar_split_allgather",
+          "ring_sparse", "topkdsa", "exdyna", "hierarchical_oktopk"}
+
+
+def with_density(scheme, density):
+    """The flags for a scheme; dense ones take no density."""
+    return f"--scheme {scheme} -d {density}" if scheme in SPARSE else f"--scheme {scheme}"
 
 
 def loggops_time(folder, point, text, **parameters):
@@ -128,7 +135,7 @@ def schedules_are_what_others_simulate(folder):
     goal = folder / "loggp.goal"
     for scheme in IN_STEP + POWERS_OF_TWO + CROWDED:
         for ranks, unit, beta in ((8, 1e-10, "4e-10"), (7, 1e-9, "4e-9")):
-            point = (f"--scheme {scheme} -P {ranks} -n 20000 -d 0.05 --alpha 0 "
+            point = (f"{with_density(scheme, 0.05)} -P {ranks} -n 20000 --alpha 0 "
                      f"--set machine.latency_s=2e-6 --beta {beta}")
             run(f"export {point} --goal {goal}")
             # LogGP counts G for the bytes after the first one; alphabeta for all of them.
@@ -169,7 +176,7 @@ def round_trips(folder):
                "hierarchical_oktopk"]
     for scheme in schemes:
         for ranks in (1, 7) if scheme == "oktopk" else (7,):
-            point = f"--scheme {scheme} -P {ranks} -n 30000 -d 0.02"
+            point = f"{with_density(scheme, 0.02)} -P {ranks} -n 30000"
             run(f"export {point} --goal {folder}/s.goal --chakra {folder}/s-{scheme}-{ranks}")
             for name, network in networks.items():
                 ours = time_of(f"{point} {network}")

@@ -31,7 +31,7 @@ def output(program, arguments):
                           text=True).stdout
 
 
-def measure(program, folder, scheme, ranks, size="-n 20000 -d 0.05"):
+def measure(program, folder, scheme, ranks, size):
     point = f"--scheme {scheme} -P {ranks} {size} {NETWORK}"
     output(program, f"export {point} --goal {folder}/schedule.goal")
     # LogGP counts G for the bytes after the first one; alphabeta for all of them.
@@ -57,12 +57,13 @@ def main():
     if not loggops.has_loggopsim():
         sys.exit("LogGOPSim and txt2bin are not on the PATH")
     all_ranks = [int(ranks) for ranks in given.ranks.split(",")]
-    schemes = [scheme["name"] for scheme in
+    schemes = {scheme["name"]: "-n 20000" + (" -d 0.05" if scheme["input"] != "dense" else "")
+               for scheme in
                json.loads(output(given.thinwire, "list schemes --format json"))
-               if scheme["kind"] == "scheme" and scheme["name"] != "dense_in_network"]  # no messages
+               if scheme["kind"] == "scheme" and scheme["name"] != "dense_in_network"}  # no messages
     with tempfile.TemporaryDirectory() as name:
-        rows = {(scheme, ranks): measure(given.thinwire, pathlib.Path(name), scheme, ranks)
-                for scheme in schemes for ranks in all_ranks}
+        rows = {(scheme, ranks): measure(given.thinwire, pathlib.Path(name), scheme, ranks, size)
+                for scheme, size in schemes.items() for ranks in all_ranks}
         trainings = [measure(given.thinwire, pathlib.Path(name), scheme, 4, TRAINING)
                      for scheme in TRAININGS]
     with open(given.times, "w", encoding="utf-8", newline="") as file:

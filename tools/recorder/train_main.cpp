@@ -369,9 +369,12 @@ void print_times(const std::vector<Ended>& all, double target) {
 std::vector<TrainSettings> trainings_of(const TrainFlags& flags) {
   const Shape shape = shape_of(flags);
   const Scale scale = scale_of(flags, shape);
-  const std::vector<Point> points = cli::points_of("", flags.given, flags.settings, [&](Json json) {
-    return completed(std::move(json), shape, scale, flags.iterations);
-  });
+  // The commands of a study differ in the scheme alone, so that dense ones have a density too; and
+  // the seed is that of the training.
+  const std::vector<Point> points = cli::points_of(
+      "", flags.given, flags.settings,
+      [&](Json json) { return completed(std::move(json), shape, scale, flags.iterations); },
+      cli::Idle::accepted);
   std::vector<TrainSettings> all;
   for (const Point& point : points) {
     std::vector<Point> places{point};

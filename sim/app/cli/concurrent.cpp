@@ -89,6 +89,9 @@ Json record_of(const studies::JobTimes& times) {
 int run(const ConcurrentFlags& flags) {
   const std::vector<studies::Job> jobs =
       studies::jobs_from(config_from(flags), flags.config.empty() ? "concurrent" : flags.config);
+  std::vector<experiment::Point> points;
+  for (const studies::Job& job : jobs) points.push_back(job.point);
+  say_if_eager(points);
   const bool terminal = isatty(STDERR_FILENO) == 1;
   const std::vector<studies::JobTimes> times =
       studies::run_together(jobs, flags.verbose, [terminal](const std::string& what) {

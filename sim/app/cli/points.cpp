@@ -10,6 +10,7 @@
 
 #include "sim/app/cli/command.hpp"
 #include "sim/app/experiment/config.hpp"
+#include "sim/app/experiment/effects.hpp"
 #include "sim/app/experiment/settings.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
@@ -46,11 +47,12 @@ Json value_from(const std::string& key, const std::string& text) {
 
 std::vector<experiment::Point> points_of(const std::string& config, const Json& given,
                                          const std::vector<std::string>& settings,
-                                         const std::function<Json(Json)>& complete) {
+                                         const std::function<Json(Json)>& complete, Idle idle) {
   if (given.contains("k") && given.contains("density")) {
     throw InputError("-k: give -k or --density, not both");
   }
-  std::vector<Json> points{config.empty() ? Json::object() : read_json(config)};
+  const Json of_config = config.empty() ? Json::object() : read_json(config);
+  std::vector<Json> points{of_config};
   for (const auto& item : given.items()) {
     const Json values = item.value().is_array() ? item.value() : Json::array({item.value()});
     std::vector<Json> more;
@@ -66,14 +68,35 @@ std::vector<experiment::Point> points_of(const std::string& config, const Json& 
   }
   std::vector<experiment::Point> settled;
   std::set<std::string> known;
+  const std::string origin = config.empty() ? "run" : config;
+  experiment::GivenSettings all;
+  Json of_flags = Json::object();
+  for (const auto& item : given.items()) {
+    experiment::set_by_path(of_flags, item.key(), item.value());
+  }
+  for (const std::string& setting : settings) apply_setting(of_flags, setting);
   for (Json& point : points) {
     for (const std::string& setting : settings) apply_setting(point, setting);
     if (complete) point = complete(std::move(point));
-    experiment::Point one = experiment::point_from(point, config.empty() ? "run" : config);
+    experiment::Point one = experiment::point_from(point, origin);
+    all.add(of_config, one);
+    all.add(of_flags, one);
     if (known.insert(what_is_read(one)).second) settled.push_back(std::move(one));
   }
+  if (idle == Idle::refused) all.check(origin);
   say_repeated(points.size() - settled.size());
+  say_if_eager(settled);
   return settled;
+}
+
+void say_if_eager(const std::vector<experiment::Point>& points) {
+  constexpr Bytes kUsual{1 << 20};
+  const bool all = std::ranges::any_of(
+      points, [](const experiment::Point& point) { return point.machine.host.eager > kUsual; });
+  if (!all) return;
+  say("--eager (machine.eager_bytes) is above 1 MiB, far beyond the limits of MPI libraries: ports "
+      "may be busy with messages that nobody waits for yet, and times may exceed a paper's upper "
+      "bound");
 }
 
 }  // namespace thinwire::cli

@@ -1,6 +1,7 @@
 // The points that the flags of a command describe.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,11 +15,17 @@ namespace thinwire::cli {
 /// setting's flag takes it, or text.
 [[nodiscard]] Json value_from(const std::string& key, const std::string& text);
 
+/// What happens to settings that are given and change none of the points.
+enum class Idle : std::uint8_t { refused, accepted };
+
 /// One point for each combination of the values of the lists in `given`, each once. `config` is a
 /// file with a point, or empty; `given`, by dotted path, goes over it, and `settings`, KEY=VALUE,
-/// over both. `complete`, if any, has the last word about the JSON of a point.
+/// over both. `complete`, if any, has the last word about the JSON of a point. Says so on stderr if
+/// all messages of a point may be eager.
 [[nodiscard]] std::vector<experiment::Point> points_of(
     const std::string& config, const Json& given, const std::vector<std::string>& settings,
-    const std::function<Json(Json)>& complete = {});
+    const std::function<Json(Json)>& complete = {}, Idle idle = Idle::refused);
+/// Warns, once, if messages of any length are eager at one of the points.
+void say_if_eager(const std::vector<experiment::Point>& points);
 
 }  // namespace thinwire::cli

@@ -313,7 +313,12 @@ int run(RecommendFlags flags) {
   const studies::Recommendation result = studies::recommend(settings);
   if (terminal) show_on_terminal("");
   std::vector<experiment::Row> rows;
-  for (const studies::Candidate& candidate : result.ranked) rows.push_back(candidate.row);
+  std::vector<experiment::Point> points;
+  for (const studies::Candidate& candidate : result.ranked) {
+    rows.push_back(candidate.row);
+    points.push_back(candidate.row.point);
+  }
+  say_if_eager(points);
   if (rows.empty() || !rows.front().outcome) {
     static_cast<void>(report_troubles(rows));
     throw SimulationError("no candidate could be simulated");

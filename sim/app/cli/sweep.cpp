@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "sim/app/cli/command.hpp"
+#include "sim/app/cli/points.hpp"
 #include "sim/app/cli/progress.hpp"
 #include "sim/app/experiment/results_file.hpp"
 #include "sim/app/experiment/sweep.hpp"
@@ -104,6 +105,7 @@ int run(SweepFlags& flags) {
   flags.config = experiment::sweep_file(flags.config);
   experiment::Sweep sweep = experiment::sweep_from(read_json(flags.config), flags.config);
   say_repeated(sweep.repeated);
+  say_if_eager(sweep.points);
   if (flags.most_ranks) keep_small(sweep, *flags.most_ranks, flags.config);
   if (flags.memory_mebibytes) flags.options.limits.memory_bytes = *flags.memory_mebibytes << 20;
   if (!flags.shard.empty()) flags.options.shard = shard_from(flags.shard);

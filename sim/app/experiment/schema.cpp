@@ -241,6 +241,8 @@ std::string settings_page(const Settings& settings) {
       "table in `sim/app/experiment/settings.cpp`. A setting is a key of a config, a key of a\n"
       "sweep's `base` and `grid`, a `--set KEY=VALUE` of `thinwire run`, and where the column\n"
       "says so a flag of its own.\n\n"
+      "A setting, or an option of a scheme, that is given and would change nothing is refused,\n"
+      "with the reason. With several schemes it is enough that it changes the runs of one.\n\n"
       "| key | flag | value | default | read by | what it is |\n"
       "|---|---|---|---|---|---|\n";
   for (const Setting& setting : settings) {

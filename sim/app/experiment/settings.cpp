@@ -114,6 +114,37 @@ bool of_profile(const Point& point) { return !of_trace(point) && !point.input.pr
 bool made_up(const Point& point) { return !of_trace(point) && !of_profile(point); }
 bool of_training(const Point& point) { return !point.workload.model.empty(); }
 
+/// Whether a result depends on the values of gradients, which are selected, sent, or kept.
+bool looks_at_values(const Point& point, const algorithms::SchemeInfo& scheme) {
+  return !scheme.dense || point.network == "mpi" || (scheme.approximate && point.error_feedback);
+}
+bool draws(const Point& point, const algorithms::SchemeInfo& scheme) {
+  return looks_at_values(point, scheme) || point.stragglers.any() ||
+         point.machine.host.noise > Seconds(0) || point.links.background_flows > 0 ||
+         point.links.routing != networks::LinkRouting::minimal;
+}
+constexpr Effect kOfValues{
+    looks_at_values,
+    "dense schemes send every component, whatever its value; leave it out, or add a sparse scheme"};
+constexpr Effect kOfDraws{
+    draws,
+    "nothing is drawn at random: dense schemes send every component, and there are no noise, "
+    "stragglers, random routes or background flows; leave it out, or give one of these"};
+constexpr Effect kOfResiduals{
+    [](const Point&, const algorithms::SchemeInfo& scheme) {
+      return !scheme.dense || scheme.approximate;
+    },
+    "dense schemes send all of the gradient, so nothing is left to carry; leave it out, or add a "
+    "sparse scheme"};
+constexpr Effect kOfPaidResiduals{
+    [](const Point&, const algorithms::SchemeInfo& scheme) {
+      return !scheme.dense || scheme.remembers;
+    },
+    "dense schemes keep nothing of the gradient; leave it out, or add a sparse scheme"};
+constexpr Effect kOfTensors{
+    [](const Point&, const algorithms::SchemeInfo& scheme) { return scheme.takes_tensors; },
+    "no scheme here looks at tensors; leave it out, or add deft, dragonn or powersgd"};
+
 /// Adds access to the member of a point that `member` returns; it is written if `when` holds.
 template <class Member>
 Setting with(Setting setting, Member member, When when = always) {
@@ -297,7 +328,8 @@ Settings declared() {
             .readers = "links, alphabeta",
             .help = "messages up to this size begin before their receive is posted, as short ones "
                     "do in MPI libraries; with 0 none do, as on smpi. With a large limit a port "
-                    "may be busy with messages that nobody waits for yet"},
+                    "may be busy with messages that nobody waits for yet: beyond 1 MiB there is a "
+                    "warning"},
            THINWIRE_MEMBER(machine.host.eager), on_fair_links),
       with({.path = "machine.eager_copy_s_per_word",
             .aspect = A::place,
@@ -438,8 +470,10 @@ Settings declared() {
            THINWIRE_MEMBER(space.components)),
       with({.path = "tensors",
             .least = 1,
+            .effect = kOfTensors,
             .standard = "one tensor",
-            .help = "components of each of the model's tensors, which make up the gradient"},
+            .help = "components of each of the model's tensors, which make up the gradient; deft, "
+                    "dragonn and powersgd look at them"},
            THINWIRE_MEMBER(tensors)),
       {.path = "density",
        .kind = SettingKind::number,
@@ -447,12 +481,16 @@ Settings declared() {
        .flag = "-d,--density",
        .least = 0,
        .most = 1,
+       .readers = kSparseRuns,
+       .effect = kOfValues,
        .standard = "0.01, or the profile's",
        .help = "k/n, the share of the components that each rank selects"},
       with({.path = "k",
             .aspect = A::size,
             .flag = "-k",
             .least = 0,
+            .readers = kSparseRuns,
+            .effect = kOfValues,
             .standard = "by density",
             .help = "components that each rank selects, instead of density"},
            THINWIRE_MEMBER(k)),
@@ -490,10 +528,16 @@ Settings declared() {
                     "and 0 runs each kind of iteration that the scheme goes through and weights "
                     "them"},
            THINWIRE_MEMBER(iterations)),
-      with(
-          {.path = "error_feedback", .help = "carry what did not contribute to the next iteration"},
-          THINWIRE_MEMBER(error_feedback)),
-      with({.path = "seed", .flag = "--seed", .least = 0, .help = "seed of all random draws"},
+      with({.path = "error_feedback",
+            .effect = kOfResiduals,
+            .help = "carry what did not contribute to the next iteration"},
+           THINWIRE_MEMBER(error_feedback)),
+      with({.path = "seed",
+            .flag = "--seed",
+            .least = 0,
+            .readers = "runs that draw at random",
+            .effect = kOfDraws,
+            .help = "seed of all random draws"},
            THINWIRE_MEMBER(seed)),
       with({.path = "input.trace",
             .flag = "--trace",
@@ -511,6 +555,7 @@ Settings declared() {
       with({.path = "input.family",
             .choices = {"copula", "beta"},
             .readers = kProfileRuns,
+            .effect = kOfValues,
             .help = "how the profile's popularity is spread"},
            THINWIRE_MEMBER(input.family), of_profile),
       with({.path = "input.statistical",
@@ -520,11 +565,13 @@ Settings declared() {
            THINWIRE_MEMBER(input.statistical), of_profile),
       with({.path = "input.start_up",
             .readers = kProfileRuns,
+            .effect = kOfValues,
             .help = "iterations are the first ones of a training"},
            THINWIRE_MEMBER(input.start_up), of_profile),
       with({.path = "input.reach",
             .least = 0,
             .readers = kProfileRuns,
+            .effect = kOfValues,
             .help = "an accumulator holds as many entries as this times k; 0: all coordinates"},
            THINWIRE_MEMBER(input.reach), of_profile),
       with({.path = "input.overlap",
@@ -532,6 +579,7 @@ Settings declared() {
             .least = 0,
             .most = 1,
             .readers = kSyntheticRuns,
+            .effect = kOfValues,
             .help = "share of the selection that all ranks have in common"},
            THINWIRE_MEMBER(input.overlap), made_up),
       with({.path = "input.skew",
@@ -539,6 +587,7 @@ Settings declared() {
             .least = 0,
             .most = 64,
             .readers = kSyntheticRuns,
+            .effect = kOfValues,
             .help = "0: selected entries are spread evenly; s: stratum j of k ends at (j/k)^(1+s) "
                     "of the space"},
            THINWIRE_MEMBER(input.skew), made_up),
@@ -546,18 +595,21 @@ Settings declared() {
             .least = 0,
             .most = 1,
             .readers = kSyntheticRuns,
+            .effect = kOfValues,
             .help = "share of the selection that moves from one iteration to the next"},
            THINWIRE_MEMBER(input.drift), made_up),
       with({.path = "input.tail",
             .least = 0,
             .most = 4,
             .readers = kSyntheticRuns,
+            .effect = kOfValues,
             .help = "magnitudes above the threshold are exp(tail * Exponential)"},
            THINWIRE_MEMBER(input.tail), made_up),
       with({.path = "input.scale_drift",
             .least = 0,
             .most = 2,
             .readers = kSyntheticRuns,
+            .effect = kOfValues,
             .help = "standard deviation of ln(scale of the magnitudes) over iterations"},
            THINWIRE_MEMBER(input.scale_drift), made_up),
       with({.path = "links.routing",
@@ -653,6 +705,7 @@ Settings declared() {
       with({.path = "workload.feedback",
             .choices = {kFeedbacks.begin(), kFeedbacks.end()},
             .readers = kModelRuns,
+            .effect = kOfPaidResiduals,
             .help = "what sparse schemes keep of the gradients that they do not send, and pay for "
                     "at the device's prices: the residual (error feedback), or velocity and "
                     "accumulator of DGC's momentum correction"},

@@ -24,6 +24,13 @@ enum class Aspect : std::uint8_t {
   record   ///< what a run records; it does not affect a result
 };
 
+/// The runs that a setting can change, among those that read it, and what to tell users of others.
+struct Effect {
+  /// Null: every run.
+  bool (*on)(const Point& point, const algorithms::SchemeInfo& scheme) = nullptr;
+  const char* otherwise = "";  ///< why it changes nothing, and what to do
+};
+
 /// One setting. `path` is its position in a config: "machine.alpha_s" is the key alpha_s of the
 /// object machine.
 struct Setting {
@@ -39,6 +46,7 @@ struct Setting {
   /// The runs that read the setting: names of networks, or other circumstances, separated by
   /// commas; empty: every run.
   std::string readers = {};
+  Effect effect = {};
   std::string standard = {};  ///< the default in words, if a default point does not have it
   std::string help = {};
   /// The value in a point; nothing if the setting does not apply to the point. The function is
@@ -62,6 +70,7 @@ struct Setting {
 inline constexpr const char* kModelRuns = "runs with a model";
 inline constexpr const char* kProfileRuns = "runs with a profile";
 inline constexpr const char* kSyntheticRuns = "runs on synthetic gradients";
+inline constexpr const char* kSparseRuns = "runs of sparse schemes";
 
 using Settings = std::vector<Setting>;
 

@@ -12,6 +12,7 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/config.hpp"
+#include "sim/app/experiment/effects.hpp"
 #include "sim/app/experiment/estimate.hpp"
 #include "sim/app/experiment/jobs.hpp"
 #include "sim/app/experiment/networks.hpp"
@@ -90,6 +91,16 @@ void take_options_of_scheme(Json& point, const Json& options_of) {
     if (point["options"].contains(option.key())) continue;
     point["options"][option.key()] = option.value();
   }
+}
+
+/// Refuses what changes no point of the sweep, where it is given.
+void check_effects(const GivenSettings& given, const Json& grid, const std::string& origin) {
+  const auto idle = given.idle();
+  if (!idle) return;
+  const bool of_grid = grid.contains(idle->path);
+  std::string pointer = of_grid ? "/grid/" + idle->path : "/base/" + idle->path;
+  if (!of_grid) std::ranges::replace(pointer, '.', '/');
+  refuse(origin, pointer, idle->why);
 }
 
 /// A point of the grid, and the grid values that it consists of.
@@ -202,12 +213,14 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
               .description = config.value("description", ""),
               .points = {}};
   std::set<std::string> known;
+  GivenSettings given;
   for (Combination& one : combinations) {
     if (is_excepted(one, exceptions)) continue;
     take_options_of_scheme(one.point, options_of);
     const std::string at =
         one.chosen.empty() ? origin : fmt::format("{}: at {}", origin, one.choice());
     Point point = point_from(one.point, at);
+    given.add(one.point, point);
     if (known.insert(what_is_read(point)).second) {
       sweep.points.push_back(std::move(point));
     } else {
@@ -215,6 +228,7 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
     }
   }
   if (sweep.points.empty()) throw InputError(origin + ": /except: leaves no point of the grid");
+  check_effects(given, grid, origin);
   return sweep;
 }
 

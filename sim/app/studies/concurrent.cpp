@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "sim/app/experiment/effects.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/ranks.hpp"
 #include "sim/core/base/errors.hpp"
@@ -201,6 +202,7 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
   const Json base = top.has("base") ? top.at("base").json() : Json::object();
   if (!base.is_object()) top.at("base").wrong("an object of settings");
   std::vector<Job> jobs;
+  experiment::GivenSettings given;
   for (const JsonNode& node : top.at("jobs").elements()) {
     if (!node.json().is_object()) node.wrong("an object with the settings of a job");
     Job job;
@@ -214,6 +216,7 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
     if (!point.contains("network")) point["network"] = "links";
     const std::string where = origin + ": " + node.pointer();
     job.point = experiment::point_from(point, where);
+    given.add(point, job.point);
     if (job.name.empty()) job.name = fmt::format("{}_{}", job.point.scheme, jobs.size() + 1);
     if (job.point.network != "links") {
       throw InputError(fmt::format("{}: /network: '{}', but only links has jobs share links", where,
@@ -249,6 +252,7 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
     jobs.push_back(std::move(job));
   }
   if (jobs.empty()) top.at("jobs").wrong("at least one job");
+  given.check(origin);
   return jobs;
 }
 

@@ -1,12 +1,15 @@
 #include "sim/app/studies/recommend.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "algorithms/registry.hpp"
+#include "sim/app/experiment/effects.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/studies/recommend/assumptions.hpp"
 #include "sim/app/studies/recommend/crossovers.hpp"
@@ -14,6 +17,7 @@
 #include "sim/app/studies/recommend/memory.hpp"
 #include "sim/app/studies/recommend/ranking.hpp"
 #include "sim/app/studies/recommend/simulations.hpp"
+#include "sim/core/base/errors.hpp"
 
 namespace thinwire::studies {
 
@@ -25,6 +29,27 @@ Json with_network(Json point) {
   return point;
 }
 
+/// Refuses what changes no candidate.
+void check_effects(const RecommendSettings& settings) {
+  std::vector<std::string> schemes = settings.schemes;
+  if (schemes.empty()) {
+    schemes = default_candidates(/*nodes=*/false);
+    std::ranges::copy(default_candidates(/*nodes=*/true), std::back_inserter(schemes));
+    schemes.emplace_back("dense_in_network");
+  }
+  experiment::GivenSettings given;
+  for (const std::string& scheme : schemes) {
+    Json point = settings.point;
+    point["scheme"] = scheme;
+    try {
+      keep_options(point, algorithms::find_scheme(scheme));
+      given.add(settings.point, experiment::point_from(point, "recommend"));
+    } catch (const InputError&) {  // it is said where the candidate is simulated
+    }
+  }
+  given.check("recommend");
+}
+
 }  // namespace
 
 Recommendation recommend(const RecommendSettings& given) {
@@ -34,6 +59,7 @@ Recommendation recommend(const RecommendSettings& given) {
   if (!settings.schemes.empty()) first["scheme"] = settings.schemes.front();
   keep_options(first, algorithms::find_scheme(first.value("scheme", "oktopk")));
   check_memory(settings, experiment::point_from(first, "recommend"));
+  check_effects(settings);
 
   Recommendation result;
   RecommendSettings ranking = settings;

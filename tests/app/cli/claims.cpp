@@ -166,7 +166,7 @@ TEST_CASE("recommend names what is faster and not advised, with the reason and i
   // Options are for the schemes that have them, and other keys of a point for all.
   const Ended set = run_program(
       "recommend --model vgg16 --device h100 -P 4 --fast --schemes dense_ring,dense_ovlp --set "
-      "options.bucket_words=1M --set seed=3");
+      "options.bucket_words=1M --set seed=3 --set machine.noise_s=1e-7");
   CHECK(set.exit_code == 0);
   CHECK(run_program("recommend --model vgg16 -P 4 --set options").exit_code == 2);
   const Ended large = run_program("recommend --model llama_7b --device h100 -P 4");

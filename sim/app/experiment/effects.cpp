@@ -1,0 +1,77 @@
+#include "sim/app/experiment/effects.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "algorithms/registry.hpp"
+#include "sim/app/experiment/config.hpp"
+#include "sim/core/base/errors.hpp"
+
+namespace thinwire::experiment {
+
+namespace {
+
+/// Whether the config has all that every point has, as those of rows do.
+bool is_complete(const Json& given) {
+  const Json always = config_of(Point());
+  return std::ranges::all_of(always.items(), [&](const auto& item) {
+    return item.value().is_object() || given.contains(item.key());
+  });
+}
+
+/// Whether the value asks for nothing. A default that depends on the run is given for a reason.
+bool asks_for_nothing(const Setting& setting, const Json& value) {
+  return setting.standard.empty() && is_default(setting, value);
+}
+
+}  // namespace
+
+void GivenSettings::note(const std::string& path, const std::string& why) {
+  if (why.empty()) effective_.insert(path);
+  idle_[path] = why;
+}
+
+void GivenSettings::add(const Json& given, const Point& point) {
+  if (is_complete(given)) return;
+  const auto known = schemes_.find(point.scheme);
+  const algorithms::SchemeInfo& scheme =
+      known != schemes_.end()
+          ? known->second
+          : schemes_.emplace(point.scheme, algorithms::find_scheme(point.scheme)).first->second;
+  for (const Setting& setting : point_settings()) {
+    const Json* const value = setting.effect.on ? find_by_path(given, setting.path) : nullptr;
+    if (value == nullptr || asks_for_nothing(setting, *value)) continue;
+    note(setting.path, setting.effect.on(point, scheme) ? "" : setting.effect.otherwise);
+  }
+  if (!given.contains("options")) return;
+  const algorithms::Options options(scheme.options, point.options);
+  for (const auto& item : given.at("options").items()) {
+    const auto info = std::ranges::find(scheme.options, item.key(), &algorithms::OptionInfo::name);
+    const std::string path = "options." + item.key();
+    if (info == scheme.options.end()) {
+      idle_.try_emplace(path, "no scheme here has this option; see 'thinwire list schemes'");
+    } else if (options.all().at(info->name) != info->fallback) {
+      note(path, info->idle ? info->idle({options, point.ranks, point.space.components}) : "");
+    }
+  }
+}
+
+std::optional<GivenSettings::Idle> GivenSettings::idle() const {
+  for (const auto& [path, why] : idle_) {
+    if (!effective_.contains(path)) return Idle{path, "it changes nothing here: " + why};
+  }
+  return std::nullopt;
+}
+
+void GivenSettings::check(const std::string& origin) const {
+  const std::optional<Idle> found = idle();
+  if (!found) return;
+  std::string pointer = "/" + found->path;
+  std::ranges::replace(pointer, '.', '/');
+  throw InputError(fmt::format("{}: {}: {}", origin, pointer, found->why));
+}
+
+}  // namespace thinwire::experiment

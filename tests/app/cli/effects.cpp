@@ -1,0 +1,176 @@
+// What would change nothing is refused, and what changes one run of several is not.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/core/base/json.hpp"
+#include "tests/app/cli/program.hpp"
+
+using thinwire::testing::check_refused;
+using thinwire::testing::Ended;
+using thinwire::testing::run_program;
+using thinwire::testing::TemporaryFolder;
+
+namespace {
+
+/// Flags that are refused alone, where the refusal points, and what gives them an effect.
+struct Case {
+  std::string flags;
+  std::string pointer;
+  std::string with;  ///< in addition or, for flags that may be given once, in their place
+};
+
+std::string option(const std::string& setting) { return " --set options." + setting; }
+
+void check_accepted(const std::string& command) {
+  const Ended ended = run_program(command);
+  INFO(command, "\n", ended.err);
+  CHECK(ended.exit_code == 0);
+}
+
+}  // namespace
+
+TEST_CASE("options that other options leave without effect are refused") {
+  const std::string small = "run --network counting -n 1000 -k 50 -P 4 --scheme ";
+  const std::vector<Case> cases{
+      {"dragonn --set options.tensor_selection=false" + option("compress_s=0.1"), "compress_s",
+       option("tensor_selection=true")},
+      {"dragonn --set options.tensor_selection=false" + option("compress_s_per_entry=1e-9"),
+       "compress_s_per_entry", option("tensor_selection=true")},
+      {"oktopk" + option("nudge_low=0.8"), "nudge_low", option("nudge=true")},
+      {"oktopk" + option("nudge_high=1.5"), "nudge_high", option("nudge=true")},
+      {"oktopk" + option("nudge_factor=1.1"), "nudge_factor", option("nudge=true")},
+      {"oktopk" + option("global_high=1.5"), "global_high", option("nudge=true")},
+      {"oktopk" + option("global_raise=1.1"), "global_raise", option("nudge=true")},
+      {"oktopk" + option("global_lower=1.1"), "global_lower", option("nudge=true")},
+      {"topka+threshold_reuse" + option("nudge_low=0.8"), "nudge_low", option("nudge=true")},
+      {"oktopk" + option("balancing=false") + option("trigger=2"), "trigger",
+       option("balancing=true")},
+      {"oktopk" + option("balanced_split=false") + option("tau=8"), "tau",
+       option("balanced_split=true")},
+      {"oktopk" + option("bucket=1") + option("sliding=false"), "sliding", option("bucket=2")},
+      {"oktopk" + option("published=true") + option("sliding=false"), "sliding",
+       option("published=false")},
+      {"exdyna" + option("blocks=8") + option("blk_move=1024"), "blk_move", option("blk_move=2")},
+      {"exdyna" + option("blk_move=0") + option("imbalance=1.5"), "imbalance",
+       option("blk_move=1")},
+      {"exdyna" + option("blk_move=0") + option("min_blk=2"), "min_blk", option("blk_move=1")},
+      {"dgc" + option("resample_above=2"), "resample_above", option("resample=true")},
+      {"gaussiank" + option("rounds=3"), "rounds", option("corrected=true")},
+      {"gaussiank" + option("factor=1.1"), "factor", option("corrected=true")},
+  };
+  for (const Case& one : cases) {
+    const Ended refused = run_program(small + one.flags);
+    check_refused(refused, "run: /options/" + one.pointer + ": it changes nothing here: ");
+    check_accepted(small + one.flags + one.with);
+  }
+  // Defaults ask for nothing.
+  check_accepted(small + "oktopk" + option("nudge_high=1.25") + option("sliding=true"));
+  // Both have an effect of their own: static partitions, and partitions that cannot give.
+  check_accepted(small + "exdyna" + option("blk_move=0"));
+  check_accepted(small + "exdyna" + option("min_blk=1000"));
+  check_refused(run_program(small + "oktopk" + option("nudge_low=0.8")),
+                "nudge is false; set options.nudge=true, or leave it out");
+}
+
+TEST_CASE("settings of selections are refused where all schemes are dense") {
+  const std::string dense = "run --network alphabeta -n 1000 -P 4 --scheme dense_ring,qsgd ";
+  const std::string either = "run --network alphabeta -n 1000 -P 4 --scheme dense_ring,topka ";
+  for (const auto& [flags, pointer] : std::vector<std::pair<std::string, std::string>>{
+           {"-d 0.1", "/density"},
+           {"-k 10", "/k"},
+           {"--overlap 0.5", "/input/overlap"},
+           {"--skew 1", "/input/skew"},
+           {"--set input.drift=0.5", "/input/drift"},
+           {"--set input.tail=0.5", "/input/tail"},
+           {"--set input.scale_drift=0.5", "/input/scale_drift"},
+           {"--seed 7", "/seed"},
+           {"--seed 7,8", "/seed"}}) {
+    check_refused(run_program(dense + flags), "run: " + pointer + ": it changes nothing here: ");
+    check_accepted(either + flags);
+  }
+  check_refused(run_program(dense + "-d 0.1"), "leave it out, or add a sparse scheme");
+  check_accepted(dense + "--seed 1 --overlap 0.2");  // the defaults
+  // What a seed draws beside gradients.
+  check_accepted(dense + "--seed 7 --set machine.noise_s=1e-6");
+  check_accepted(dense + "--seed 7 --gamma 1e-9 --set stragglers.ranks=1");
+  const std::string links = "run --network links --platform fat_tree -n 1000 -P 4 --seed 7 ";
+  check_refused(run_program(links + "--scheme dense_ring"), "run: /seed: ");
+  check_refused(run_program(links + "--scheme dense_ring --placement random:1"), "run: /seed: ");
+  check_accepted(links + "--scheme dense_ring --routing ecmp");
+  check_accepted(links + "--scheme dense_ring --background-flows 0.1");
+  // Residuals of approximate values depend on the values.
+  const std::string carried = "run -n 1000 -P 4 --set error_feedback=true --scheme ";
+  check_refused(run_program(carried + "dense_ring"), "run: /error_feedback: ");
+  check_accepted(carried + "qsgd -d 0.1 --seed 7 --overlap 0.5");
+
+  const std::string model = "run -P 4 --model vgg16 --set workload.feedback=momentum --scheme ";
+  check_refused(run_program(model + "dense_ovlp,qsgd"), "run: /workload/feedback: ");
+  check_accepted(model + "dense_ovlp,topka");
+  check_accepted(model + "powersgd");
+}
+
+TEST_CASE("tensors are refused where no scheme looks at them") {
+  const TemporaryFolder folder;
+  const std::string config =
+      folder.write("point.json", R"({"components": 1000, "k": 50, "tensors": [600, 400]})");
+  const std::string run = "run -P 4 --config " + config + " --scheme ";
+  check_refused(run_program(run + "topka,oktopk"),
+                config + ": /tensors: it changes nothing here: ");
+  for (const char* scheme : {"dragonn", "deft", "powersgd,topka", "topk_allreduce+deft"}) {
+    check_accepted(run + scheme);
+  }
+}
+
+TEST_CASE("A sweep, jobs and candidates are refused what changes none of them") {
+  const TemporaryFolder folder;
+  const auto sweep = [&](const std::string& text) {
+    return run_program("sweep " + folder.write("sweep.json", text) + " --dry-run");
+  };
+  check_refused(sweep(R"({"name":"x","base":{"density":0.1,"ranks":4},
+                          "grid":{"scheme":["dense_ring","qsgd"]}})"),
+                "/base/density: it changes nothing here: ");
+  check_refused(sweep(R"({"name":"x","base":{"scheme":"dense_ring"},"grid":{"seed":[1,2]}})"),
+                "/grid/seed: it changes nothing here: ");
+  check_refused(sweep(R"({"name":"x","base":{"options":{"bucket":1}},
+                          "grid":{"options.sliding":[true,false]}})"),
+                "/grid/options.sliding: it changes nothing here: ");
+  const Ended accepted = sweep(R"({"name":"x","base":{"density":0.1,"ranks":4},
+      "grid":{"scheme":["dense_ring","oktopk"],"seed":[1,2]}})");
+  CHECK(accepted.exit_code == 0);
+  CHECK(sweep(R"({"name":"x","grid":{"options.sliding":[true,false],"options.bucket":[1,4]}})")
+            .exit_code == 0);
+
+  const std::string jobs = "concurrent --platform fat_tree --overlap 0.5 --job ranks=4,scheme=";
+  check_refused(run_program(jobs + "dense_ring --job ranks=4,scheme=qsgd"),
+                "concurrent: /input/overlap: ");
+  check_accepted(jobs + "dense_ring --job ranks=4,scheme=topka");
+
+  const std::string recommend = "recommend --model vgg16 -P 4 --fast --schemes ";
+  check_refused(run_program(recommend + "dense_ring,dense_ovlp -d 0.1"), "recommend: /density: ");
+  check_refused(run_program(recommend + "topka,dense_ring --set options.tau=8"),
+                "recommend: /options/tau: it changes nothing here: no scheme here has this option");
+  check_accepted(recommend + "topka,dense_ovlp -d 0.1 --set options.bucket_words=1M");
+}
+
+TEST_CASE("the point of a row runs again as it is") {
+  const TemporaryFolder folder;
+  const std::string row = run_program("run --scheme dense_ring -P 4 --format jsonl").out;
+  const std::string config =
+      folder.write("point.json", thinwire::Json::parse(row).at("point").dump());
+  check_accepted("run --config " + config);
+  check_accepted("run --config " + config + " -P 8");
+  check_refused(run_program("run --config " + config + " --overlap 0.5"), "/input/overlap: ");
+}
+
+TEST_CASE("there is a warning if messages of any length are eager") {
+  const std::string run = "run --scheme dense_ring -P 4 -n 1000 --eager ";
+  const Ended warned = run_program(run + "1G");
+  CHECK(warned.exit_code == 0);
+  CHECK(warned.err.find("--eager (machine.eager_bytes) is above 1 MiB") != std::string::npos);
+  CHECK(run_program(run + "1MiB").err.empty());
+  CHECK(run_program(run + "64KiB").err.empty());
+}
