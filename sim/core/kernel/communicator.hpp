@@ -80,8 +80,8 @@ class Communicator {
   template <class Program>
   [[nodiscard]] Request start(Program program);
   /// Begins local work of `work` seconds on a processor of its own, and returns at once. Waiting for
-  /// the request advances the clock to the end of the work. A network that cannot do both at once
-  /// (smpi) does the work first; one that simulates no work of this kind throws SimulationError.
+  /// the request advances the clock to the end of the work. A network that simulates no work of this
+  /// kind throws SimulationError.
   [[nodiscard]] virtual Request start_work(Seconds /*work*/) { refuse("work beside a strand"); }
   /// Posts this rank's part of a collective that switches compute, among `members` of the ranks. The
   /// request completes like a receive, with the rank's result. Throws SimulationError where the

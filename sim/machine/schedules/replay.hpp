@@ -27,7 +27,6 @@ void check_schedule(const Schedule& schedule, const std::string& origin);
 /// schedule must outlive the run. A rank begins an operation as soon as it may, and of several the
 /// one that is listed first. If it has to wait and one operation comes next, it waits for what this
 /// one needs, one after the other; if several may come next, for whatever ends first. The words of a message are those of its send.
-/// On smpi, local work of a rank with several processors delays its messages (start_work).
 [[nodiscard]] RankProgram replay_of(const Schedule& schedule);
 
 }  // namespace thinwire::schedules

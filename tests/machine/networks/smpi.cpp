@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "sim/core/base/random.hpp"
 #include "tests/support/bodies.hpp"
+#include "tests/support/firsts.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/platforms.hpp"
 #include "tests/support/sanitizers.hpp"
@@ -297,6 +299,62 @@ TEST_CASE("A transfer on SMPI begins when both sides are there") {
     return late_receiver(comm, 0.25, 1000);
   });
   for (const double time : times) CHECK(time == exactly(0.25 + alone(1000)));
+}
+
+TEST_CASE("Work beside a strand and its messages do not delay each other on SMPI") {
+  const PlatformFile file(
+      test::star_xml(4, {.bandwidth = "1GBps", .latency = "0s"}, gap_property()));
+  for (const std::int64_t words : {0, 500}) {  // a message without words ends as any other
+    const auto firsts = [&](const std::vector<double>& at, double work) {
+      return on_smpi({.platform = file.path(), .ranks = 4}, [&](SmpiNetwork& network) {
+        const test::Firsts seen = test::firsts_on(network, at, work, words);
+        Doubles numbers = seen.times;
+        for (const std::size_t position : seen.positions) {
+          numbers.push_back(static_cast<double>(position));
+        }
+        return numbers;
+      });
+    };
+    CAPTURE(words);
+    const double took = kGap + bytes(words) / kBandwidth;
+    const Doubles between = firsts({9e-5, 2e-5, 6e-5}, 5e-5);
+    const Doubles expected{2e-5 + took, 5e-5, 6e-5 + took, 9e-5 + took, 1, 3, 2, 0};
+    REQUIRE(between.size() == expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) CHECK(between[i] == exactly(expected[i]));
+    const Doubles late = firsts({9e-5, 2e-5, 6e-5}, 1);
+    CHECK(Doubles(late.end() - 4, late.end()) == Doubles{1, 2, 0, 3});
+    CHECK(late[3] == exactly(1));
+    const Doubles none = firsts({9e-5, 2e-5, 6e-5}, 0);
+    CHECK(Doubles(none.end() - 4, none.end()) == Doubles{3, 1, 2, 0});
+    CHECK(none[0] == 0);
+  }
+}
+
+TEST_CASE("What a message cannot use of a port others get on SMPI, and not on alphabeta") {
+  // Ranks 0, 1 and 4 send to rank 2, and rank 0 also to rank 3. Each message needs 4 us of a port:
+  // docs/decisions/0009-rendezvous.md.
+  const auto program = [](Communicator& comm) -> Task<void> {
+    std::vector<Request> open;
+    for (const auto& [from, to] :
+         {std::pair{0, 2}, std::pair{1, 2}, std::pair{4, 2}, std::pair{0, 3}}) {
+      if (comm.rank() == Rank(from)) {
+        open.push_back(comm.isend(Rank(to), kSmpiTag, empty_message(5000)));
+      } else if (comm.rank() == Rank(to)) {
+        open.push_back(comm.irecv(Rank(from), kSmpiTag));
+      }
+    }
+    co_await comm.wait_all(open);
+  };
+  AlphaBetaNetwork alphabeta(alpha_beta(Seconds(2e-6), Seconds(4e-10)));
+  const Doubles ours = test::finished_of(alphabeta.run(5, program));
+  const Doubles theirs =
+      times_on_smpi({.platform = topologies::platform_file("alphabeta"), .ranks = 5}, program);
+  for (const std::size_t rank : {0, 1, 2, 4}) {
+    CHECK(ours[rank] == exactly(12e-6));
+    CHECK(theirs[rank] == exactly(12e-6));
+  }
+  CHECK(ours[3] == exactly(8e-6));    // half of rank 0's port, until both its messages are sent
+  CHECK(theirs[3] == exactly(6e-6));  // what the other message, a third of rank 2's port, leaves
 }
 
 TEST_CASE("Messages of one pair and tag arrive on SMPI in the order of posting") {

@@ -9,53 +9,17 @@
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
 #include "sim/machine/networks/counting/counting.hpp"
 #include "tests/support/bodies.hpp"
+#include "tests/support/firsts.hpp"
 
 namespace thinwire::networks {
 
 using test::empty_message;
+using test::Firsts;
+using test::firsts_on;
 
 namespace {
 
 constexpr Tag kAnyTag(0);
-
-/// What was first, and when.
-struct Firsts {
-  std::vector<std::size_t> positions;
-  std::vector<double> times;
-};
-
-/// Rank 0 waits for the first of a message of each other rank, which come at `at`, and of its own
-/// work, until all have come.
-Task<void> take_all(Communicator& comm, double work, Firsts& firsts) {
-  std::vector<Request> open;
-  std::vector<std::size_t> which;
-  for (int from = 1; from < comm.size(); ++from) open.push_back(comm.irecv(Rank(from), kAnyTag));
-  open.push_back(comm.start_work(Seconds(work)));
-  for (std::size_t i = 0; i < open.size(); ++i) which.push_back(i);
-  while (!open.empty()) {
-    const auto first = co_await comm.wait_any(open);
-    firsts.positions.push_back(which[first.position]);
-    firsts.times.push_back(comm.now().value());
-    const auto at = static_cast<std::ptrdiff_t>(first.position);
-    open.erase(open.begin() + at);
-    which.erase(which.begin() + at);
-  }
-}
-
-Task<void> send_at(Communicator& comm, double at) {
-  co_await comm.compute(Seconds(at));
-  co_await comm.wait(comm.isend(Rank(0), kAnyTag, empty_message(1)));
-}
-
-Firsts firsts_on(Network& network, const std::vector<double>& at, double work) {
-  Firsts firsts;
-  network.run(static_cast<int>(at.size()) + 1, [&](Communicator& comm) {
-    const int rank = comm.rank().value();
-    return rank == 0 ? take_all(comm, work, firsts)
-                     : send_at(comm, at[static_cast<std::size_t>(rank) - 1]);
-  });
-  return firsts;
-}
 
 }  // namespace
 

@@ -86,7 +86,6 @@ RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
   std::optional<ShownMessages> shown;
   if (timeline() != nullptr) {
     shared.shown = &shown.emplace(*timeline(), shared.origin);
-    note_ends();
   }
   std::vector<std::unique_ptr<SmpiRank>> communicators;
   RunReport report;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/core/kernel/network.hpp"
+#include "sim/machine/networks/smpi/message_ends.hpp"
 #include "topologies/loading/routes.hpp"
 
 namespace thinwire::networks {
@@ -70,7 +71,8 @@ class SmpiLinks {
   /// SimGrid divides SMPI's size of a message by (bandwidth x factor). This factor has the effect
   /// that the size is the message's own bytes plus the number of bytes that stand for the gap.
   double bandwidth_factor(double size, const std::vector<simgrid::s4u::Link*>& links) {
-    const double bytes = size - kEnvelope;
+    double bytes = size - kEnvelope;
+    if (bytes == kBytesOfEmpty) bytes = 0;
     if (record_) count(bytes, links);
     double occupied = bytes;
     if (gap_ > 0) {

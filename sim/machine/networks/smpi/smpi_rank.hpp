@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <smpi/smpi.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <cmath>
 #include <deque>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <simgrid/s4u.hpp>
 #include <string>
 #include <utility>
@@ -17,15 +19,16 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/machine/networks/common/complaints.hpp"
-#include "sim/machine/networks/smpi/shown_messages.hpp"
+#include "sim/machine/networks/smpi/message_ends.hpp"
 
 namespace thinwire::networks {
 
 /// The state of matching for one kind of strand. Messages match only between strands of one kind.
 struct Matching {
-  explicit Matching(std::size_t ranks) : mailboxes(ranks), ended(ranks) {}
+  explicit Matching(std::size_t ranks) : mailboxes(ranks), bells(ranks), ended(ranks) {}
 
   std::vector<Mailbox> mailboxes;  ///< by receiver
+  std::vector<Bell> bells;         ///< by rank
   std::vector<bool> ended;         ///< by rank
 };
 
@@ -60,6 +63,7 @@ struct MpiLength {
 
 inline MpiLength mpi_length(Words words) {
   const std::int64_t bytes = to_bytes(words).value();
+  if (bytes == 0) return {kBytesOfEmpty, MPI_BYTE};
   if (bytes <= INT_MAX) return {static_cast<int>(bytes), MPI_BYTE};
   const std::int64_t units = (bytes + 15) / 16;
   if (units > INT_MAX) {
@@ -90,19 +94,20 @@ class SmpiRank final : public Communicator {
     // This comes before MPI_Issend, because the receiver may run before that call returns.
     const SlotIndex slot = matching().mailboxes[static_cast<std::size_t>(to.value())].arrive(
         shared_.slots, rank(), tag, std::move(message), 0);
-    Address* address = &nowhere_;
+    const std::size_t at = acquire({.peer = to, .tag = tag});
+    Posted& posted = posted_[at];
+    posted.end = {.sender = &bell_of(rank()), .receiver = &bell_of(to)};
     if (shared_.shown != nullptr && shared_.shown->shows(rank(), to)) {
-      address = shared_.shown->sent({.from = rank(),
-                                     .to = to,
-                                     .strand = strand_,
-                                     .tag = tag,
-                                     .words = words,
-                                     .posted = now()},
-                                    slot);
+      posted.end.shown = shared_.shown->sent({.from = rank(),
+                                              .to = to,
+                                              .strand = strand_,
+                                              .tag = tag,
+                                              .words = words,
+                                              .posted = now()},
+                                             slot != kNoSlot);
     }
-    const std::size_t at = acquire({.peer = to, .tag = tag, .address = address});
-    MPI_Issend(address, length.count, length.type, to.value(), tag.value(), MPI_COMM_WORLD,
-               &posted_[at].mpi);
+    MPI_Issend(&posted.end, length.count, length.type, to.value(), tag.value(), MPI_COMM_WORLD,
+               &posted.mpi);
     return Request{at};
   }
 
@@ -112,7 +117,7 @@ class SmpiRank final : public Communicator {
     const SlotIndex slot = mailbox.post(shared_.slots, from, tag, 0);
     if (shared_.shown != nullptr && shared_.shown->shows(from, rank()) &&
         shared_.slots[slot].arrived) {
-      shared_.shown->receive_posted(from, rank(), strand_, tag, slot, now());
+      shared_.shown->receive_posted(from, rank(), strand_, tag, now());
     }
     const std::size_t at = acquire({.peer = from, .tag = tag, .slot = slot});
     MPI_Irecv(&nowhere_, INT_MAX, MPI_LONG_DOUBLE, from.value(), tag.value(), MPI_COMM_WORLD,
@@ -124,10 +129,10 @@ class SmpiRank final : public Communicator {
     return Seconds(simgrid::s4u::Engine::get_clock() - shared_.origin);
   }
 
-  /// SMPI cannot wait for a message and for work at once, so the work comes first.
   [[nodiscard]] Request start_work(Seconds work) override {
-    spend(work);
-    return Request{acquire({.peer = rank(), .tag = Tag(0)})};
+    check_work(work);
+    const double end = simgrid::s4u::Engine::get_clock() + work.value();
+    return Request{acquire({.peer = rank(), .tag = Tag(0), .work_end = end})};
   }
 
   void open_books() { ledger_.open(now()); }
@@ -156,9 +161,10 @@ class SmpiRank final : public Communicator {
       awaited_ = &posted;
       if (posted.started) {
         posted.started->done->acquire();
+      } else if (posted.work_end) {
+        simgrid::s4u::this_actor::sleep_until(*posted.work_end);
       } else {
         MPI_Wait(&posted.mpi, MPI_STATUS_IGNORE);
-        if (shared_.shown != nullptr) learn_end(posted);
       }
       awaited_ = nullptr;
     }
@@ -169,25 +175,37 @@ class SmpiRank final : public Communicator {
     std::terminate();  // complete() never returns false
   }
 
-  /// A started program among the requests is waited for first.
+  /// A started program among the requests is waited for first. Of those that are complete when this
+  /// is called, the first in the list is the first, whichever completed first.
   bool complete_any(std::span<const Request> requests) override {
-    std::vector<MPI_Request> all;
+    std::vector<MPI_Request> messages;
+    std::vector<std::size_t> places;  // of the messages
+    std::optional<std::size_t> work;  // the place of the one that ends first
     for (std::size_t i = 0; i < requests.size(); ++i) {
       const Posted& posted = posted_[requests[i].token];
-      if (posted.started || posted.mpi == MPI_REQUEST_NULL) {
+      if (posted.work_end) {
+        if (!work || posted.work_end < posted_[requests[*work].token].work_end) work = i;
+      } else if (posted.started || posted.mpi == MPI_REQUEST_NULL) {
         first_ = i;
         return complete(requests.subspan(i, 1));
+      } else {
+        messages.push_back(posted.mpi);
+        places.push_back(i);
       }
-      all.push_back(posted.mpi);
     }
-    awaited_ = &posted_[requests.front().token];
-    int at = 0;
-    MPI_Waitany(static_cast<int>(all.size()), all.data(), &at, MPI_STATUS_IGNORE);
+    if (messages.empty()) {
+      first_ = work.value();
+      return complete(requests.subspan(first_, 1));
+    }
+    awaited_ = &posted_[requests[places.front()].token];
+    const int at = work ? first_before(*posted_[requests[*work].token].work_end, messages,
+                                       std::ranges::lower_bound(places, *work) - places.begin())
+                        : first_of(messages);
     awaited_ = nullptr;
-    first_ = static_cast<std::size_t>(at);
-    Posted& posted = posted_[requests[first_].token];
-    posted.mpi = all[first_];
-    if (shared_.shown != nullptr) learn_end(posted);
+    first_ = at == MPI_UNDEFINED ? *work : places[static_cast<std::size_t>(at)];
+    if (at != MPI_UNDEFINED) {
+      posted_[requests[first_].token].mpi = messages[static_cast<std::size_t>(at)];
+    }
     return true;
   }
   std::size_t first_complete(std::span<const Request> /*requests*/) override { return first_; }
@@ -208,9 +226,7 @@ class SmpiRank final : public Communicator {
   }
 
   void spend(Seconds work) override {
-    if (!(work.value() >= 0) || !std::isfinite(work.value())) {
-      throw SimulationError("local work must take a finite time that is not negative");
-    }
+    check_work(work);
     const Seconds begin = now();
     if (work.value() > 0) simgrid::s4u::this_actor::sleep_for(work.value());
     ledger_.worked(begin, now());
@@ -223,18 +239,45 @@ class SmpiRank final : public Communicator {
   struct Posted {
     Rank peer;
     Tag tag;
-    SlotIndex slot = kNoSlot;    ///< for a receive
-    Address* address = nullptr;  ///< for a send
+    SlotIndex slot = kNoSlot;  ///< for a receive
+    MessageEnd end = {};       ///< for a send
     MPI_Request mpi = MPI_REQUEST_NULL;
+    std::optional<double> work_end = {};  ///< on SimGrid's clock, for work
     std::shared_ptr<Started> started = {};
   };
 
-  Matching& matching() { return shared_.matching[static_cast<std::size_t>(strand_)]; }
+  static void check_work(Seconds work) {
+    if (work.value() >= 0 && std::isfinite(work.value())) return;
+    throw SimulationError("local work must take a finite time that is not negative");
+  }
 
-  void learn_end(Posted& posted) const {
-    const double clock = simgrid::s4u::Engine::get_clock();
-    if (posted.address != nullptr) posted.address->end(clock);
-    if (posted.slot != kNoSlot) shared_.shown->received(posted.slot, clock);
+  Matching& matching() { return shared_.matching[static_cast<std::size_t>(strand_)]; }
+  Bell& bell_of(Rank rank) { return matching().bells[static_cast<std::size_t>(rank.value())]; }
+
+  /// Waits for the first of `messages` and returns its position.
+  static int first_of(std::vector<MPI_Request>& messages) {
+    int at = MPI_UNDEFINED;
+    MPI_Waitany(static_cast<int>(messages.size()), messages.data(), &at, MPI_STATUS_IGNORE);
+    return at;
+  }
+
+  /// The same, or MPI_UNDEFINED if work that ends at `end` is the first. Of the messages that are
+  /// complete at the same time, the first `preferred` ones come before the work.
+  int first_before(double end, std::vector<MPI_Request>& messages, std::ptrdiff_t preferred) {
+    const auto left = [end] { return Seconds(end - simgrid::s4u::Engine::get_clock()); };
+    bool ended = left() <= Seconds(0);
+    while (true) {
+      const auto count = ended ? preferred : std::ssize(messages);
+      int at = MPI_UNDEFINED;
+      int complete = 0;
+      if (count > 0) {
+        MPI_Testany(static_cast<int>(count), messages.data(), &at, &complete, MPI_STATUS_IGNORE);
+      }
+      if (complete != 0) return at;
+      if (ended) return MPI_UNDEFINED;
+      // The clock may be a rounding error before the end after that time.
+      ended = !bell_of(rank()).wait_for(left()) || left() <= Seconds(0);
+    }
   }
 
   std::size_t acquire(Posted posted) {
@@ -255,7 +298,7 @@ class SmpiRank final : public Communicator {
   std::vector<std::size_t> free_;
   const Posted* awaited_ = nullptr;
   std::size_t first_ = 0;  ///< of a wait for the first of several requests
-  Address nowhere_;        // buffer of the messages that no timeline shows
+  char nowhere_ = 0;       // the buffer of receives
 };
 
 /// The second strands of a run, created when the first rank starts a program: one actor per rank,
