@@ -115,7 +115,7 @@ TEST_CASE("The SMPI conformance matrix knows every shipped platform") {
                                                                     "gb200_nvl72",
                                                                     "gige_star",
                                                                     "leonardo",
-                                                                    "leonardo_one_port",
+                                                                    "leonardo_two_ports",
                                                                     "lumi",
                                                                     "mare_nostrum5",
                                                                     "mare_nostrum5_one_rail",

@@ -172,7 +172,7 @@ TEST_CASE("shipped platforms have the hosts and the message gaps that their note
   CHECK(gap_and_hosts("dgx_h100_nvls") == "3e-07 1024");
   CHECK(gap_and_hosts("gb200_nvl72") == "3e-07 576");
   CHECK(gap_and_hosts("leonardo") == "5e-09 3600");
-  CHECK(gap_and_hosts("leonardo_one_port") == "5e-09 3600");
+  CHECK(gap_and_hosts("leonardo_two_ports") == "5e-09 3600");
   CHECK(gap_and_hosts("lumi") == "3e-07 2048");
   CHECK(gap_and_hosts("mare_nostrum5") == "3e-07 4480");
   CHECK(gap_and_hosts("mare_nostrum5_one_rail") == "5e-09 1120");
@@ -261,11 +261,11 @@ TEST_CASE("leonardo: under one leaf, in one cell, across cells by the spine of t
                 {"nid-0", "nid-3599", 1.15e-6, 25e9, port + "-uplink-global-uplink-" + port}});
 }
 
-TEST_CASE("leonardo_one_port: a port of a node is the slowest link of each route") {
+TEST_CASE("leonardo_two_ports: the ports of a node are as fast as each cable of a route") {
   const std::string port = "dragonfly_plus";
-  check_routes("leonardo_one_port",
-               {{"nid-0", "nid-9", 0.6e-6, 12.5e9, port + "-" + port},
-                {"nid-0", "nid-3599", 1.15e-6, 12.5e9, port + "-uplink-global-uplink-" + port}});
+  check_routes("leonardo_two_ports",
+               {{"nid-0", "nid-9", 0.6e-6, 25e9, port + "-" + port},
+                {"nid-0", "nid-3599", 1.15e-6, 25e9, port + "-uplink-global-uplink-" + port}});
 }
 
 TEST_CASE("lumi: on one switch, in one group over one cable, between groups") {
