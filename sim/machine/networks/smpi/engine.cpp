@@ -8,8 +8,6 @@
 #include <simgrid/s4u.hpp>
 #include <xbt/config.hpp>
 
-#include "sim/machine/networks/smpi/message_ends.hpp"
-
 // SMPI reads the thread's CPU clock twice per MPI call, two system calls, even if it does not
 // simulate computation and discards the readings. These definitions replace its own two functions,
 // which saves half of the processor time of a message. See docs/decisions/0011-no-thread-timers.md.
@@ -52,7 +50,8 @@ void configure_smpi(const SmpiSettings& settings) {
   set_default<double>("smpi/test", 0);
   for (const std::string& setting : settings.more) sg4::Engine::set_config(setting);
   SMPI_init();
-  tell_ends();
+  // Nobody reads what is sent. A SmpiNetwork has the ends of its own messages told.
+  smpi_comm_set_copy_data_callback([](smx_activity_t, void*, size_t) {});
 }
 
 std::string simgrid_version() {

@@ -83,6 +83,7 @@ RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
   Shared shared(sg4::Engine::get_clock(), hosts_.size());
   SecondStrands seconds(instance + "-seconds", hosts, shared);
   shared.seconds = &seconds;
+  tell_ends();
   std::optional<ShownMessages> shown;
   if (timeline() != nullptr) {
     shared.shown = &shown.emplace(*timeline(), shared.origin);
