@@ -31,6 +31,9 @@ std::vector<NamedCounts> all_counts(const std::vector<studies::Finding>& finding
       {fmt::format("predicted numbers, within {:.0f}%", 100 * studies::kClaimTolerance),
        Basis::predicted, score.predicted},
       {"  informative: the null model misses", Basis::predicted, score.informative},
+      {fmt::format("    by a hair: its answer or ours within {:.0f}% of the border",
+                   100 * studies::kBorder),
+       Basis::predicted, score.at_border},
       {"  not informative: the null model holds, too", Basis::predicted, score.trivial},
       {"  no null model stated", Basis::predicted, score.without_null}};
   if (score.over_ranges.of > 0) {
@@ -39,7 +42,11 @@ std::vector<NamedCounts> all_counts(const std::vector<studies::Finding>& finding
   const auto add = [&](const char* what, FindingKind kind, Basis basis) {
     all.push_back({what, basis, count(findings, kind, basis)});
   };
-  add("predicted bounds", FindingKind::at_most, Basis::predicted);
+  studies::ClaimCounts bounds = count(findings, FindingKind::at_most, Basis::predicted);
+  const studies::ClaimCounts lower = count(findings, FindingKind::at_least, Basis::predicted);
+  bounds.of += lower.of;
+  bounds.hold += lower.hold;
+  all.push_back({"predicted bounds", Basis::predicted, bounds});
   add("predicted orderings", FindingKind::order, Basis::predicted);
   add("formulas' numbers", FindingKind::number, Basis::formula);
   add("formulas' statements", FindingKind::order, Basis::formula);
@@ -82,6 +89,7 @@ std::string claims_text(const std::vector<studies::Finding>& findings) {
   };
   const Column paper{"paper", [](const Json& r) {
                        const std::string text = number_text(r.at("paper"), 4);
+                       if (r.at("kind") == "at least") return "≥ " + text;
                        return r.at("kind") == "at most" ? "≤ " + text : text;
                      }};
   const Column null_says{

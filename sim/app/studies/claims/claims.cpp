@@ -22,6 +22,7 @@
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/shipped_files.hpp"
 #include "sim/machine/workloads/device.hpp"
+#include "sim/machine/workloads/model.hpp"
 #include "topologies/loading/shipped.hpp"
 
 namespace thinwire::studies {
@@ -59,6 +60,7 @@ std::vector<std::string> ids_of(const std::vector<std::string>& all,
 /// True if a value meets the finding's criterion. Orders have no value.
 bool meets(const Finding& finding, double value) {
   if (finding.kind == FindingKind::at_most) return value <= *finding.paper;
+  if (finding.kind == FindingKind::at_least) return value >= *finding.paper;
   const double ratio = value / *finding.paper;
   return ratio <= 1 + kClaimTolerance && ratio >= 1 - kClaimTolerance;
 }
@@ -78,7 +80,7 @@ Finding& Finding::against(std::string model, double value) {
 
 void Finding::take_end(const std::string& end, const Finding& there) {
   if (there.verdict == ClaimVerdict::not_simulated) return;
-  if (simulated && there.simulated) {
+  if (simulated && there.simulated && *simulated != *there.simulated) {
     range_low = std::min({range_low.value_or(*simulated), *simulated, *there.simulated});
     range_high = std::max({range_high.value_or(*simulated), *simulated, *there.simulated});
   }
@@ -92,6 +94,17 @@ std::optional<bool> Finding::null_holds() const {
 }
 
 bool Finding::informative() const { return basis == Basis::predicted && null_holds() == false; }
+
+bool Finding::at_border() const {
+  if (!informative() || kind != FindingKind::number) return false;
+  const auto near = [&](std::optional<double> value) {
+    if (!value) return false;
+    const double ratio = *value / *paper;
+    return std::abs(ratio / (1 - kClaimTolerance) - 1) < kBorder ||
+           std::abs(ratio / (1 + kClaimTolerance) - 1) < kBorder;
+  };
+  return near(null_value) || near(simulated);
+}
 
 std::string name_of(Basis basis) {
   switch (basis) {
@@ -109,6 +122,8 @@ std::string name_of(FindingKind kind) {
   switch (kind) {
     case FindingKind::at_most:
       return "at most";
+    case FindingKind::at_least:
+      return "at least";
     case FindingKind::order:
       return "order";
     case FindingKind::number:
@@ -155,6 +170,7 @@ ClaimScore score(const std::vector<Finding>& findings) {
       const bool everywhere = finding.misses_at.empty() && finding.verdict == ClaimVerdict::holds;
       score.over_ranges.hold += everywhere ? 1 : 0;
     }
+    if (finding.at_border()) add(score.at_border, finding);
     const std::optional<bool> null_holds = finding.null_holds();
     add(!null_holds   ? score.without_null
         : *null_holds ? score.trivial
@@ -245,6 +261,18 @@ double Trials::assumed(const std::string& name, const std::string& key) const {
   return facts_.at("assumed").at(name).at(key).get<double>();
 }
 
+bool Trials::is_repriced(const std::string& device) const {
+  return assumption_ && facts_.at("assumed").at(assumption_->name).value("device", "") == device;
+}
+
+WorkPrices Trials::prices(const std::string& device, bool staging) const {
+  for (const auto& fact : facts_.at("assumed").items()) {
+    if (fact.value().value("device", "") == device) used_.insert(fact.key());
+  }
+  const std::string file = is_repriced(device) ? device_->path() : workloads::device_file(device);
+  return workloads::read_device(file).prices(staging);
+}
+
 void Trials::assume(Assumption assumption) {
   const Json& fact = facts_.at("assumed").at(assumption.name);
   if (fact.contains("device")) {
@@ -273,7 +301,7 @@ std::vector<std::string> Trials::prices_in(const Json& point) const {
   for (const auto& fact : facts_.at("assumed").items()) {
     if (!fact.value().contains("device")) continue;
     if (fact.value().at("device") != point.at("workload").value("device", "")) continue;
-    const Json& schemes = fact.value().at("schemes");
+    const Json schemes = fact.value().value("schemes", Json::array());
     if (std::ranges::find(schemes, point.at("scheme")) != schemes.end()) {
       prices.push_back(fact.key());
     }
@@ -323,6 +351,19 @@ std::string Trials::calibrated_platform(const std::string& platform, const std::
     copy = std::make_shared<TemporaryFile>(with_bandwidth(xml, link, calibrated(name)), ".xml");
   }
   return copy->path();
+}
+
+std::string Trials::retimed_model(const std::string& model, const std::string& device,
+                                  double factor) {
+  if (factor == 1) return model;
+  Json copy = read_json(workloads::model_file(model));
+  for (Json& compute : copy.at("compute")) {
+    if (compute.at("device") != device) continue;
+    compute.at("seconds") = factor * compute.at("seconds").get<double>();
+  }
+  std::shared_ptr<TemporaryFile>& file = models_[copy.dump()];
+  if (!file) file = std::make_shared<TemporaryFile>(copy.dump());
+  return file->path();
 }
 
 const experiment::Row& Trials::run(const Json& given) {
@@ -383,7 +424,17 @@ Finding& ClaimPage::stated(const std::string& what, double paper, double simulat
 
 Finding& ClaimPage::at_most(const std::string& what, const std::string& pointer, double simulated,
                             Basis basis, const std::string& note) {
-  Finding& finding = add(what, FindingKind::at_most, basis);
+  return bound(FindingKind::at_most, what, pointer, simulated, basis, note);
+}
+
+Finding& ClaimPage::at_least(const std::string& what, const std::string& pointer, double simulated,
+                             Basis basis, const std::string& note) {
+  return bound(FindingKind::at_least, what, pointer, simulated, basis, note);
+}
+
+Finding& ClaimPage::bound(FindingKind kind, const std::string& what, const std::string& pointer,
+                          double simulated, Basis basis, const std::string& note) {
+  Finding& finding = add(what, kind, basis);
   finding.paper = paper(pointer);
   finding.simulated = simulated;
   finding.note = note;

@@ -20,9 +20,10 @@ enum class Basis : std::uint8_t {
 
 /// The criterion that the figure must meet.
 enum class FindingKind : std::uint8_t {
-  number,   ///< within a quarter of the paper's
-  at_most,  ///< no more than the paper's
-  order,    ///< a statement of the paper, which holds or does not
+  number,    ///< within a quarter of the paper's
+  at_most,   ///< no more than the paper's
+  at_least,  ///< no less than the paper's
+  order,     ///< a statement of the paper, which holds or does not
 };
 
 enum class ClaimVerdict : std::uint8_t { holds, misses, not_simulated };
@@ -56,6 +57,9 @@ struct Finding {
   /// True if this is predicted and the null model's answer misses: only then a success says
   /// something.
   [[nodiscard]] bool informative() const;
+  /// True if it is informative by a hair: the null model's answer or the simulated one is within
+  /// kBorder of where the criterion begins to be met.
+  [[nodiscard]] bool at_border() const;
   /// Notes what the simulation says at an end of the range of an assumed constant.
   void take_end(const std::string& end, const Finding& there);
   /// The simulated value over the reported one.
@@ -68,6 +72,11 @@ struct Finding {
 
 /// The largest relative deviation of a number from the paper's.
 inline constexpr double kClaimTolerance = 0.25;
+/// The relative distance from 1 - kClaimTolerance or 1 + kClaimTolerance that is a hair.
+inline constexpr double kBorder = 0.02;
+/// Two values whose ratio is smaller are alike: neither is less in an order.
+inline constexpr double kClearly = 1.01;
+[[nodiscard]] constexpr bool clearly_less(double a, double b) { return kClearly * a < b; }
 
 /// The number of findings, and of those that hold.
 struct ClaimCounts {
@@ -78,11 +87,12 @@ struct ClaimCounts {
 [[nodiscard]] ClaimCounts count(const std::vector<Finding>& findings, FindingKind kind,
                                 Basis basis);
 
-/// The predicted numbers that were simulated, by what their null models say. The middle three
-/// add up to the first.
+/// The predicted numbers that were simulated, by what their null models say. The informative, the
+/// trivial and those without a null model add up to the first.
 struct ClaimScore {
   ClaimCounts predicted;
   ClaimCounts informative;   ///< the null model misses
+  ClaimCounts at_border;     ///< those of them that are so by a hair
   ClaimCounts trivial;       ///< the null model holds, too
   ClaimCounts without_null;  ///< no null model is stated
   ClaimCounts over_ranges;   ///< those with a range, and of them those that miss nowhere in it

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/app/studies/claims/claims.hpp"
+#include "sim/core/kernel/work_prices.hpp"
 
 namespace thinwire::studies {
 
@@ -52,6 +53,9 @@ class Trials {
   [[nodiscard]] double calibrated(const std::string& name) const;
   [[nodiscard]] double assumed(const std::string& name, const std::string& key = "value") const;
 
+  /// The prices of a shipped device, one of them at the end of its range if that is assumed.
+  [[nodiscard]] WorkPrices prices(const std::string& device, bool staging = false) const;
+
   /// Sets an assumed constant to another value. Later runs use it.
   void assume(Assumption assumption);
   /// The ends of the ranges of all constants that were used since the last call.
@@ -61,6 +65,11 @@ class Trials {
   /// "PLATFORM.LINK_bytes_per_s", on its links of that name.
   [[nodiscard]] std::string calibrated_platform(const std::string& platform,
                                                 const std::string& link);
+
+  /// A shipped model, or the path of a copy whose computing time on the device is so many times as
+  /// long.
+  [[nodiscard]] std::string retimed_model(const std::string& model, const std::string& device,
+                                          double factor);
 
   /// Runs a point, or returns its earlier row. Throws SimulationError if it fails.
   const experiment::Row& run(const Json& given);
@@ -72,6 +81,8 @@ class Trials {
   [[nodiscard]] std::vector<std::string> ids() const;
 
  private:
+  /// True if an assumed price of that device is set to another value.
+  [[nodiscard]] bool is_repriced(const std::string& device) const;
   /// The prices of devices among the assumed constants, whose run the point would be.
   [[nodiscard]] std::vector<std::string> prices_in(const Json& point) const;
   /// The point on a copy of its device with the assumed price, in a file.
@@ -82,6 +93,7 @@ class Trials {
   std::optional<Assumption> assumption_;
   std::shared_ptr<TemporaryFile> device_;  // the copy of a device that repriced() names
   std::map<std::string, std::shared_ptr<TemporaryFile>> platforms_;  // by calibrated parameter
+  std::map<std::string, std::shared_ptr<TemporaryFile>> models_;     // by their text
   mutable std::set<std::string> used_;
   std::map<std::string, experiment::Row> rows_;
 };
@@ -100,6 +112,8 @@ class ClaimPage {
                   Basis basis = Basis::predicted, const std::string& note = {});
   Finding& at_most(const std::string& what, const std::string& pointer, double simulated,
                    Basis basis = Basis::predicted, const std::string& note = {});
+  Finding& at_least(const std::string& what, const std::string& pointer, double simulated,
+                    Basis basis = Basis::predicted, const std::string& note = {});
   /// Adds a number that the claim's text states.
   Finding& stated(const std::string& what, double paper, double simulated,
                   Basis basis = Basis::predicted, const std::string& note = {});
@@ -109,6 +123,8 @@ class ClaimPage {
 
  private:
   Finding& add(const std::string& what, FindingKind kind, Basis basis);
+  Finding& bound(FindingKind kind, const std::string& what, const std::string& pointer,
+                 double simulated, Basis basis, const std::string& note);
 
   const Json& claim_;
   std::vector<Finding>& findings_;

@@ -446,7 +446,7 @@ function claimsFigure() {
       `Of the predicted numbers ${share(predicted)} hold. Informative are those whose null model, the answer of somebody without a simulator, misses: ${share(informative)} of them hold.` +
       (unstated.length > 0 ? ` ${unstated.length} state no null model.` : ""),
     content: element("div", { class: "scroll" }, table(["claim", "what", "kind", "source", "paper", "simulated", "unit", "ratio", "basis", "verdict", "null", "null says", "null model", "range", "misses at", "note"],
-      data.claims.map((c) => [c.claim, c.what, c.kind ?? "", c.source, `${c.kind === "at most" ? "≤ " : ""}${text(c.paper)}`, text(c.simulated), c.unit ?? "", text(c.ratio, 3), c.basis, c.verdict, text(c.null ?? null), nullSays(c), c.null_model ?? "", typeof c.range_low === "number" ? `${text(c.range_low)} .. ${text(c.range_high)}` : "-", c.misses_at ?? "", c.note ?? ""]),
+      data.claims.map((c) => [c.claim, c.what, c.kind ?? "", c.source, `${{ "at most": "≤ ", "at least": "≥ " }[c.kind] ?? ""}${text(c.paper)}`, text(c.simulated), c.unit ?? "", text(c.ratio, 3), c.basis, c.verdict, text(c.null ?? null), nullSays(c), c.null_model ?? "", typeof c.range_low === "number" ? `${text(c.range_low)} .. ${text(c.range_high)}` : "-", c.misses_at ?? "", c.note ?? ""]),
       (cell) => ["holds", "misses"].includes(cell) ? cell : "")) };
 }
 
