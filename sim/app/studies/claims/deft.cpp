@@ -12,8 +12,6 @@ namespace thinwire::studies {
 
 namespace {
 
-constexpr double kShorter = 1.01;  // a smaller ratio counts as a tie
-
 Json deft_point(const std::string& scheme, int ranks) {
   return {{"scheme", scheme},
           {"ranks", ranks},
@@ -54,7 +52,7 @@ void deft_speed(Trials& trials, ClaimPage& page) {
       return trials.train(deft_point(scheme, ranks)).mean.sparsification.value();
     };
     const double speedup = selecting("topk_allreduce") / selecting("deft");
-    grows = grows && speedup > kShorter * std::max(1.0, before);
+    grows = grows && clearly_less(std::max(1.0, before), speedup);
     before = speedup;
     note += fmt::format("{}{:.3g}", note.empty() ? "" : ", ", speedup);
   }

@@ -12,8 +12,6 @@ namespace thinwire::studies {
 
 namespace {
 
-constexpr double kFaster = 1.01;  // a smaller ratio counts as a tie
-
 Json micro_point(const std::string& model, const std::string& scheme, int ranks) {
   return {{"scheme", scheme},
           {"ranks", ranks},
@@ -43,7 +41,7 @@ void micro_cost(Trials& trials, ClaimPage& page) {
       others = std::min(others, selecting(trials, model, scheme, 16));
     }
     page.order(fmt::format("{}: selects faster than Top-k, CLT-k and hard-threshold", model),
-               kFaster * own < others,
+               clearly_less(own, others),
                fmt::format("{:.3g} ms, error feedback included; the next {:.3g} ms", 1e3 * own,
                            1e3 * others));
   }
@@ -55,7 +53,7 @@ void micro_scaling(Trials& trials, ClaimPage& page) {
   double before = 0;
   for (const int ranks : {2, 4, 8, 16}) {
     const double time = selecting(trials, "resnet152", "micro", ranks);
-    falls = falls && (before == 0 || kFaster * time < before);
+    falls = falls && (before == 0 || clearly_less(time, before));
     before = time;
     note += fmt::format("{}{:.3g}", note.empty() ? "" : ", ", 1e3 * time);
   }

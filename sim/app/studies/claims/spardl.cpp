@@ -55,7 +55,7 @@ void spardl_fastest(Trials& trials, ClaimPage& page) {
       best = std::min(best, spardl_time(trials, scheme, ranks));
     }
     const double gain = best / spardl_time(trials, "spardl", ranks);
-    fastest = fastest && gain > 1.01;
+    fastest = fastest && clearly_less(1, gain);
     gains += fmt::format("{}{:.3g}", gains.empty() ? "" : ", ", gain);
   }
   page.order("it is faster than all of them on 8, 14 and 16 ranks", fastest,
