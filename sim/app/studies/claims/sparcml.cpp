@@ -35,10 +35,8 @@ experiment::Machine machine_of(Trials& trials, const std::string& system) {
   return trials.outcome(point).machine;
 }
 
-/// The prices of sums on one core.
-WorkPrices core_prices() {
-  return workloads::read_device(workloads::device_file("xc50_cpu")).prices(false);
-}
+/// The device whose prices of sums and merges are those of one core.
+constexpr const char* kCore = "xc50_cpu";
 
 bool is_dense(const std::string& scheme) { return scheme.starts_with("dense"); }
 
@@ -58,7 +56,7 @@ void bounds(Trials& trials, ClaimPage& page) {
 double random_allreduce(Trials& trials, const std::string& system, const std::string& scheme,
                         int ranks, double density) {
   const experiment::Machine machine = machine_of(trials, system);
-  const WorkPrices prices = core_prices();
+  const WorkPrices prices = trials.prices(kCore);
   const Price& work = is_dense(scheme) ? prices.reduce : prices.scatter;
   return trials
       .outcome({{"machine",
@@ -85,13 +83,14 @@ void figure3(Trials& trials, ClaimPage& page) {
   const double others =
       std::min(gige("ssar_split_allgather", little), gige("dsar_split_allgather", little));
   page.order("SSAR_Recursive_double wins at small data",
-             gige("ssar_recursive_double", little) < others,
+             clearly_less(gige("ssar_recursive_double", little), others),
              fmt::format("{:.3g} times the next, 17 components of 16M each",
                          gige("ssar_recursive_double", little) / others));
   const auto lead = [&](int ranks) {
     return daint("ssar_split_allgather", ranks) / daint("ssar_recursive_double", ranks);
   };
-  page.order("and loses its lead as P grows", lead(32) < lead(8) && lead(8) < lead(4),
+  page.order("and loses its lead as P grows",
+             clearly_less(lead(32), lead(8)) && clearly_less(lead(8), lead(4)),
              fmt::format("SSAR_Split_allgather takes {:.3g}, {:.3g}, {:.3g} times its time at P = "
                          "4, 8, 32",
                          lead(4), lead(8), lead(32)));
@@ -99,17 +98,17 @@ void figure3(Trials& trials, ClaimPage& page) {
     return gige("ssar_split_allgather", density) / gige("dsar_split_allgather", density);
   };
   page.order("SSAR_Split_allgather beats DSAR_Split_allgather while the result is sparse",
-             crossing(0.00781) < 1,
+             clearly_less(crossing(0.00781), 1),
              fmt::format("{:.3g} times, the result 6% full", crossing(0.00781)));
-  page.order("and loses to it when the result is dense", crossing(0.125) > 1,
+  page.order("and loses to it when the result is dense", clearly_less(1, crossing(0.125)),
              fmt::format("{:.3g} times, the result 66% full", crossing(0.125)));
   const double ring = std::min(daint("dense_ring", 2), daint("ring_sparse", 2));
   const double best = std::min({daint("ssar_recursive_double", 2), daint("ssar_split_allgather", 2),
                                 daint("dsar_split_allgather", 2)});
-  page.order("a ring wins on a fast network at few nodes", ring < best,
+  page.order("a ring wins on a fast network at few nodes", clearly_less(ring, best),
              fmt::format("P = 2: {:.3g} times the best other", ring / best));
   const double gain = daint("dense_rabenseifner", 64) / daint("dsar_split_allgather", 64);
-  page.order("DSAR_Split_allgather gains a constant factor", gain > 1 && gain < 4,
+  page.order("DSAR_Split_allgather gains a constant factor", clearly_less(1, gain) && gain < 4,
              fmt::format("P = 64: {:.3g} times as fast as dense", gain));
 }
 
@@ -210,7 +209,7 @@ double passing(const Trials& trials, const Pass& pass) {
 /// The seconds of communication in a pass over the data.
 double communication(Trials& trials, const Pass& pass) {
   const experiment::Machine machine = machine_of(trials, pass.system);
-  const WorkPrices prices = core_prices();
+  const WorkPrices prices = trials.prices(kCore);
   const double components = trials.assumed(pass.data, "features");
   const double sum =
       is_dense(pass.scheme) ? 2 * prices.reduce.element.value() : prices.scatter.element.value();
@@ -236,28 +235,21 @@ double communication(Trials& trials, const Pass& pass) {
          (trials.outcome(point).time().value() + passing(trials, pass));
 }
 
-/// What the α-β model alone says: the bandwidth of the dense allreduce, or that of the split and
-/// allgather of what the ranks have, nothing shared between them.
-double bandwidth_alone(Trials& trials, const Pass& pass) {
-  const double share = (pass.ranks - 1.0) / pass.ranks;
-  double words = 2 * trials.assumed(pass.data, "features") * share;
-  if (!is_dense(pass.scheme)) {
-    const double mine =
-        trials.assumed(pass.data, "features_per_sample") * pass.samples_per_exchange / pass.ranks;
-    words = std::min(words, 2 * mine * (pass.ranks - 1));
-  }
-  const double beta = widening(pass) * machine_of(trials, pass.system).beta_per_word.value();
-  return exchanges_of(trials, pass) * words * beta;
+/// What the α-β formula of the dense allreduce alone says, with the core's price of a sum.
+double dense_formula(Trials& trials, const Pass& pass) {
+  const experiment::Machine machine = machine_of(trials, pass.system);
+  const double words =
+      trials.assumed(pass.data, "features") * (pass.ranks - 1.0) / pass.ranks * widening(pass);
+  const double steps = 2 * std::log2(pass.ranks);
+  return exchanges_of(trials, pass) *
+         (steps * machine.alpha.value() + 2 * words * machine.beta_per_word.value() +
+          words * trials.prices(kCore).reduce.element.value());
 }
 
-/// The seconds of computing in a pass: a price per feature of a sample, and on Greina one per
-/// exchange.
+/// The seconds of computing in a pass: a price per feature of a sample. Nothing is simulated.
 double computing(const Trials& trials, const Pass& pass) {
-  const double features = trials.assumed(pass.data, "samples") *
-                          trials.assumed(pass.data, "features_per_sample") / pass.ranks;
-  const bool greina = pass.system.starts_with("Greina");
-  return features * trials.calibrated("sparcml.feature_s") +
-         (greina ? exchanges_of(trials, pass) * trials.calibrated("sparcml.greina_exchange_s") : 0);
+  return trials.assumed(pass.data, "samples") * trials.assumed(pass.data, "features_per_sample") /
+         pass.ranks * trials.calibrated("sparcml.feature_s");
 }
 
 /// Row i of Table 2, dense or with its sparse algorithm. Batches are proportional to P (section 8.2).
@@ -266,7 +258,7 @@ Pass pass_of(const Trials& trials, const Json& row, bool sparse) {
             .data = row.at("data") == "Webspam" ? "webspam" : "url",
             .ranks = row.at("P").get<int>(),
             .scheme = "dense_rabenseifner"};
-  pass.samples_per_exchange = pass.ranks * trials.calibrated("sparcml.samples_per_node");
+  pass.samples_per_exchange = pass.ranks * trials.assumed("sparcml.samples_per_node");
   if (sparse) {
     pass.scheme = row.at("algorithm").get<std::string>();
     std::ranges::transform(pass.scheme, pass.scheme.begin(), [](char c) {
@@ -299,24 +291,22 @@ struct NullModel {
   double seconds = 0;
 };
 
-// The rows of Table 2 that calibrate something.
-constexpr std::size_t kFeatureRow = 4;   // dense computing: Piz Daint, Webspam, P = 8
-constexpr std::size_t kPassRow = 5;      // sparse communication: Piz Daint, URL, P = 8
-constexpr std::size_t kExchangeRow = 7;  // dense computing: Greina with InfiniBand, URL
-constexpr std::size_t kSamplesRow = 8;   // dense communication: Greina with Ethernet, Webspam
+// The rows of Table 2 that set something.
+constexpr std::size_t kFeatureRow = 4;  // dense computing: Piz Daint, Webspam, P = 8
+constexpr std::size_t kPassRow = 5;     // sparse communication: Piz Daint, URL, P = 8
+constexpr std::size_t kBatchRow = 8;    // dense communication: Greina with Ethernet, Webspam
 
 /// The null model of a pass's communication: a calibrated row by the rule of three, and for dense
-/// passes where no dense row is calibrated, the bandwidth besides.
+/// passes where no dense row is calibrated, the dense allreduce's formula besides.
 NullModel null_of(Trials& trials, const Pass& pass) {
   const Json& rows = trials.claim("sparcml.table2.comm").at("rows");
   const bool dense_alone = is_dense(pass.scheme) && pass.system != "Greina GigE";
   const bool sparse = !is_dense(pass.scheme) || dense_alone;
-  const Json& row = rows.at(sparse ? kPassRow : kSamplesRow);
+  const Json& row = rows.at(sparse ? kPassRow : kBatchRow);
   const double scaled = by_rule_of_three(trials, pass, pass_of(trials, row, sparse),
                                          row.at(sparse ? "sparse_s" : "dense_s").get<double>());
   if (!dense_alone) return {"the calibrated row, by components", scaled};
-  return {"bandwidth, and the calibrated row, by components",
-          bandwidth_alone(trials, pass) + scaled};
+  return {"formula, and the calibrated row, by components", dense_formula(trials, pass) + scaled};
 }
 
 void table2(Trials& trials, ClaimPage& page) {
@@ -335,61 +325,62 @@ void table2(Trials& trials, ClaimPage& page) {
                   sets == nullptr ? "" : sets)
           .against(null.name, null.seconds);
     };
-    number(dense, "dense", slow, i == kSamplesRow ? "sets the samples per node" : nullptr);
+    number(dense, "dense", slow,
+           i == kBatchRow ? "chose between two readings of the batch" : nullptr);
     number(sparse, "sparse", fast,
            i == kPassRow ? "sets the host's pass over the components" : nullptr);
-    page.order(name + ": sparse is faster", fast < slow,
+    page.order(name + ": sparse is faster", clearly_less(fast, slow),
                fmt::format("{:.3g} times as fast", slow / fast));
   }
 }
 
-void table2_total(Trials& trials, ClaimPage& page) {
+/// A time of computing: total minus communication, so that no measurement counts twice. It is
+/// arithmetic with a calibrated price: nothing is simulated.
+void computing_number(const Trials& trials, ClaimPage& page, const Pass& pass,
+                      const std::string& what, double paper, const char* sets = nullptr) {
+  page.stated(what + ", computing, s", paper, computing(trials, pass),
+              sets == nullptr ? Basis::formula : Basis::calibrated,
+              sets == nullptr ? "the calibrated row, by features" : sets);
+}
+
+void table2_computing(Trials& trials, ClaimPage& page) {
   const Json& rows = trials.claim("sparcml.table2.comm").at("rows");
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::string name = name_of_row(rows.at(i));
-    for (const char* kind : {"dense", "sparse"}) {
-      const bool sparse = std::string(kind) == "sparse";
-      const Pass pass = pass_of(trials, rows.at(i), sparse);
-      const std::string pointer = fmt::format("/rows/{}/{}_s", i, kind);
-      if (!sparse && (i == kFeatureRow || i == kExchangeRow)) {
-        page.stated(fmt::format("{}, dense, computing, s", name),
-                    page.paper(pointer) - rows.at(i).at("dense_s").get<double>(),
-                    computing(trials, pass), Basis::calibrated,
-                    i == kFeatureRow ? "sets the price of a feature"
-                                     : "sets what an exchange costs Greina's hosts");
-        continue;
-      }
-      const NullModel null = null_of(trials, pass);
-      page.number(fmt::format("{}, {}, s", name, kind), pointer,
-                  communication(trials, pass) + computing(trials, pass))
-          .against(null.name + ", and computing", null.seconds + computing(trials, pass));
+    for (const std::string kind : {"dense", "sparse"}) {
+      const bool sparse = kind == "sparse";
+      const bool sets = i == kFeatureRow && !sparse;
+      const std::string of_both = kind + "_s";
+      computing_number(
+          trials, page, pass_of(trials, rows.at(i), sparse),
+          fmt::format("{}, {}", name_of_row(rows.at(i)), kind),
+          page.paper(fmt::format("/rows/{}/{}", i, of_both)) - rows.at(i).at(of_both).get<double>(),
+          sets ? "sets the price of a feature" : nullptr);
     }
   }
 }
 
 /// URL on 8 nodes: here a batch of 1,000 a node, as section 8.2 has it.
 void spark(Trials& trials, ClaimPage& page) {
-  const auto check = [&](const std::string& system, const char* scheme, const std::string& what,
-                         const std::string& pointer, const char* total) {
+  const auto check = [&](const std::string& system, bool sparse, const std::string& key,
+                         bool has_total) {
     const Pass pass{.system = system,
                     .data = "url",
                     .ranks = 8,
                     .samples_per_exchange = 8 * trials.assumed("sparcml.spark_batch"),
-                    .scheme = scheme};
-    const double seconds = communication(trials, pass);
+                    .scheme = sparse ? "ssar_split_allgather" : "dense_rabenseifner"};
+    const std::string what = fmt::format("{}, {}", system, sparse ? "sparse" : "dense");
     const NullModel null = null_of(trials, pass);
-    page.number(what + ", communication, s", pointer, seconds).against(null.name, null.seconds);
-    if (total == nullptr) return;
-    page.number(what + ", total, s", total, seconds + computing(trials, pass))
-        .against(null.name + ", and computing", null.seconds + computing(trials, pass));
+    page.number(what + ", communication, s", fmt::format("/values/{}_s", key),
+                communication(trials, pass))
+        .against(null.name, null.seconds);
+    if (!has_total) return;
+    const double both = page.paper(fmt::format("/values/{}_total_s", key));
+    computing_number(trials, page, pass, what, both - page.paper(fmt::format("/values/{}_s", key)));
   };
-  check("Piz Daint", "dense_rabenseifner", "Piz Daint, dense", "/values/daint_dense_s",
-        "/values/daint_dense_total_s");
-  check("Piz Daint", "ssar_split_allgather", "Piz Daint, sparse", "/values/daint_sparse_s",
-        "/values/daint_sparse_total_s");
-  check("Greina GigE", "dense_rabenseifner", "GigE, dense", "/values/gige_dense_s", nullptr);
-  check("Greina GigE", "ssar_split_allgather", "GigE, sparse", "/values/gige_sparse_s",
-        "/values/gige_sparse_total_s");
+  check("Piz Daint", false, "daint_dense", true);
+  check("Piz Daint", true, "daint_sparse", true);
+  check("Greina GigE", false, "gige_dense", false);
+  check("Greina GigE", true, "gige_sparse", true);
 }
 
 /// Coordinate descent on URL: each iteration an allgather of 100 coordinates of each of 8 nodes, or
@@ -420,7 +411,7 @@ void coordinate_descent(Trials& trials, ClaimPage& page) {
       .against(kBandwidth, iterations * 2 * components * (kNodes - 1) / kNodes * beta);
   page.number("sparse allgather, s", "/values/sparse_s", sparse)
       .against(kBandwidth, iterations * 3 * kEach * (kNodes - 1) * beta);
-  page.order("sparse is faster", sparse < dense,
+  page.order("sparse is faster", clearly_less(sparse, dense),
              fmt::format("{:.3g} times as fast", dense / sparse));
 }
 
@@ -446,19 +437,24 @@ void resnet50(Trials& trials, ClaimPage& page) {
   page.number("dense, s", "/values/dense_s", dense, Basis::calibrated,
               "sets ResNet-50's computing time on the P100")
       .against("no effect", page.paper("/values/sparse_s"));
-  page.number("sparse, s", "/values/sparse_s", sparse).against("no effect", dense);
-  page.order("sparse is hardly faster", sparse < dense && sparse > 0.75 * dense,
+  page.number("sparse, s", "/values/sparse_s", sparse)
+      .against("no effect", page.paper("/values/dense_s"));
+  page.order("sparse is hardly faster", clearly_less(sparse, dense) && sparse > 0.75 * dense,
              fmt::format("{:.3g} times dense", sparse / dense));
 }
 
-/// The seconds of a dense allreduce of a model's gradient on 64 P100, with its copies.
-double dense_seconds(Trials& trials, const std::string& model) {
-  return trials
-      .train({{"ranks", 64},
-              {"platform", "aries_daint"},
-              {"scheme", "dense_rabenseifner"},
-              {"workload", {{"model", model}, {"device", "p100"}, {"staging", true}}}})
-      .mean.communication.value();
+/// What the formula says of a dense allreduce of a model's gradient on 64 P100, with its copies to
+/// the host, which sums, and back.
+double dense_formula(Trials& trials, const std::string& model) {
+  constexpr double kRanks = 64;
+  const auto n =
+      static_cast<double>(workloads::read_model(workloads::model_file(model)).components);
+  const WorkPrices prices = trials.prices("p100", true);
+  const experiment::Machine machine = machine_of(trials, "Piz Daint");
+  return 2 * std::log2(kRanks) * machine.alpha.value() +
+         n * (kRanks - 1) / kRanks *
+             (2 * machine.beta_per_word.value() + prices.reduce.element.value()) +
+         n * (prices.to_host.element.value() + prices.to_device.element.value());
 }
 
 /// The seconds of an iteration that are neither computing nor communication: what the calibrated
@@ -471,12 +467,20 @@ double input_seconds(const Trials& trials, double images) {
   return images * (each - 1 / trials.assumed("p100.resnet50_images_per_s"));
 }
 
-/// Wide residual networks on 64 P100: 4 images each, one of 512 components selected.
+/// Wide residual networks on 64 P100, one of 512 components selected. "four images in a batch" and
+/// a "global batch size of 512" on 64 nodes fit each other with two batches in each exchange.
 void wide_resnets(Trials& trials, ClaimPage& page) {
-  for (const std::string model : {"wide_resnet18", "wide_resnet34"}) {
+  constexpr double kGlobalBatch = 512;
+  constexpr double kImages = 4;
+  constexpr int kRanks = 64;
+  constexpr double kBatches = kGlobalBatch / kImages / kRanks;
+  const double slower =
+      trials.assumed("p100.wide_resnets_share", "file") / trials.assumed("p100.wide_resnets_share");
+  for (const std::string name : {"wide_resnet18", "wide_resnet34"}) {
+    const std::string model = trials.retimed_model(name, "p100", slower);
     const auto iteration = [&](Json point, bool by_layer) {
       point.update(
-          {{"ranks", 64},
+          {{"ranks", kRanks},
            {"platform", "aries_daint"},
            {"workload",
             {{"model", model}, {"device", "p100"}, {"staging", true}, {"by_layer", by_layer}}}});
@@ -485,16 +489,18 @@ void wide_resnets(Trials& trials, ClaimPage& page) {
     const workloads::IterationParts dense = iteration({{"scheme", "dense_ovlp"}}, false);
     const workloads::IterationParts sparse = iteration(
         {{"scheme", "ssar_split_allgather+hard_threshold"}, {"density", 1.0 / 512}}, true);
-    const double input = input_seconds(trials, 4);
-    const double computing = input + dense.computation.value();
-    page.number(model, "/values/" + model,
-                (input + dense.total().value()) / (input + sparse.total().value()),
+    // The last batch of an exchange is simulated; the others hide nothing.
+    const double batch = input_seconds(trials, kImages) + dense.computation.value();
+    const double others = kBatches * batch - dense.computation.value();
+    page.number(name, "/values/" + name,
+                (others + dense.total().value()) / (others + sparse.total().value()),
                 Basis::predicted,
-                fmt::format("input {:.3g} s, computing {:.3g} s, dense {:.3g} s, sparse {:.3g} s",
-                            input, dense.computation.value(), dense.total().value(),
-                            sparse.total().value()))
+                fmt::format("two batches of {:.3g} s, of which {:.3g} s compute; with exchange "
+                            "{:.3g} s dense, {:.3g} s sparse",
+                            batch, dense.computation.value(), others + dense.total().value(),
+                            others + sparse.total().value()))
         .against("communication vanishes, none of it was hidden",
-                 (computing + dense_seconds(trials, model)) / computing);
+                 1 + dense_formula(trials, model) / (kBatches * batch));
   }
 }
 
@@ -506,7 +512,7 @@ void cntk(Trials& trials, ClaimPage& page) {
     const auto name = task.at("name").get<std::string>();
     const auto speedup = task.at("speedup").get<double>();
     const auto components = task.at("components").get<std::int64_t>();
-    const WorkPrices prices = workloads::read_device(workloads::device_file("p100")).prices(true);
+    const WorkPrices prices = trials.prices("p100", true);
     const experiment::Machine machine = machine_of(trials, "Piz Daint");
     const auto seconds = [&](Json point, const Price& sum, double sent, double received) {
       point.update({{"machine",
@@ -527,27 +533,21 @@ void cntk(Trials& trials, ClaimPage& page) {
         seconds({{"scheme", "ssar_split_allgather+random_k"}}, prices.scatter, 2 * k, 2 * 8 * k) +
         prices.scan.of(components).value();
     const double needed = (dense - speedup * sparse) / (speedup - 1);
-    page.order(fmt::format("{}: {}x is within reach", name, speedup), needed > 0,
-               fmt::format("dense {:.3g} ms, sparse {:.3g} ms: computing has to take {:.3g} ms",
-                           1e3 * dense, 1e3 * sparse, 1e3 * needed));
+    page.not_simulated(fmt::format("{}: {}x", name, speedup),
+                       fmt::format("computing is not published: it would have to take {:.3g} ms "
+                                   "(dense {:.3g} ms, sparse {:.3g} ms)",
+                                   1e3 * needed, 1e3 * dense, 1e3 * sparse));
   }
   page.not_simulated("Hansards: 1.5x", "neither the model's size nor the nodes are published");
 }
 
 /// ASR: the baseline on 16 GPUs hardly communicates. With eight times the GPUs, an eighth of its
-/// time is left, and the allreduces.
-void speech(Trials& trials, ClaimPage& page) {
+/// time is left.
+void speech(Trials& /*trials*/, ClaimPage& page) {
   const double days = page.paper("/values/baseline_days") * 16 / 128;
   page.number("128 GPUs, days", "/values/sparse_days", days, Basis::formula,
               "linear scaling; the number of iterations is not published")
       .against("linear scaling", days);
-  const auto& outcome = trials.outcome({{"platform", "nvlink_ib"},
-                                        {"scheme", "ssar_split_allgather"},
-                                        {"ranks", 128},
-                                        {"components", 2'400'000},
-                                        {"density", 4.0 / 512}});
-  page.order("an allreduce of the attention layer is short", outcome.time().value() < 2e-3,
-             fmt::format("{:.3g} ms", 1e3 * outcome.time().value()));
 }
 
 }  // namespace
@@ -558,7 +558,7 @@ ClaimChecks sparcml_claims() {
           {"sparcml.dsar.maxspeedup", max_speedup},
           {"sparcml.fig1.density", figure1},
           {"sparcml.table2.comm", table2},
-          {"sparcml.table2.total", table2_total},
+          {"sparcml.table2.computing", table2_computing},
           {"sparcml.spark", spark},
           {"sparcml.scd", coordinate_descent},
           {"sparcml.resnet50", resnet50},
