@@ -90,7 +90,7 @@ std::vector<experiment::Point> points_of(const std::string& config, const Json& 
 }
 
 void say_if_eager(const std::vector<experiment::Point>& points) {
-  constexpr Bytes kUsual{1 << 20};
+  static constexpr Bytes kUsual{1 << 20};
   const bool all = std::ranges::any_of(
       points, [](const experiment::Point& point) { return point.machine.host.eager > kUsual; });
   if (!all) return;

@@ -42,7 +42,8 @@ void GivenSettings::add(const Json& given, const Point& point) {
           ? known->second
           : schemes_.emplace(point.scheme, algorithms::find_scheme(point.scheme)).first->second;
   for (const Setting& setting : point_settings()) {
-    const Json* const value = setting.effect.on ? find_by_path(given, setting.path) : nullptr;
+    const Json* const value =
+        setting.effect.on != nullptr ? find_by_path(given, setting.path) : nullptr;
     if (value == nullptr || asks_for_nothing(setting, *value)) continue;
     note(setting.path, setting.effect.on(point, scheme) ? "" : setting.effect.otherwise);
   }
