@@ -27,7 +27,7 @@ double sum_of(const CurvePoint& point) {
 }
 
 std::string time_of(const CurvePoint& point) {
-  return seconds_text(point.time_s.value_or(sum_of(point)));
+  return seconds_text(point.parts_time_s.value_or(sum_of(point)));
 }
 
 /// The colours are those of the page; beyond the tenth they repeat, paler.

@@ -298,6 +298,7 @@ CurvePoint point_of(const experiment::Row& row) {
   if (const double time = outcome.compared_time().value(); has_clock && std::isfinite(time)) {
     point.time_s = time;
   }
+  point.parts_time_s = number_at(record, "time_s");
   if (number_at(record, "ratio_low")) {
     point.formula_s = interval_at(record, "paper_low_s", "paper_high_s");
   }
@@ -308,7 +309,7 @@ CurvePoint point_of(const experiment::Row& row) {
   point.verdict = record.at("verdict").get<std::string>();
   if (outcome.training) {
     const workloads::IterationParts& mean = outcome.training->mean;
-    point.time_s = mean.total().value();
+    point.time_s = point.parts_time_s = mean.total().value();
     point.formula_s.reset();
     point.parts.push_back({"computation", mean.computation.value()});
     point.parts.push_back({"sparsification", mean.sparsification.value()});
@@ -432,6 +433,7 @@ Json to_json(const CurvePoint& point) {
           {"formula_words", interval_json(point.formula_words)},
           {"congestion_factor", optional_json(point.congestion_factor)},
           {"parts", parts},
+          {"parts_time_s", optional_json(point.parts_time_s)},
           {"verdict", point.verdict}};
 }
 

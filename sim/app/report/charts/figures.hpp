@@ -37,6 +37,7 @@ struct CurvePoint {
   std::optional<double> congestion_factor;
   /// Each phase's time at the rank that it costs most; phases overlap if a scheme's strands do.
   std::vector<TimePart> parts;
+  std::optional<double> parts_time_s;  ///< the time of the iteration that has these parts
   std::string verdict;
 };
 

@@ -253,7 +253,7 @@ function congestionFigure(curves) {
 }
 
 function breakdownFigure(curves) {
-  const points = pointsOf(curves, (p) => p.parts.length > 0 ? p.time_s : null);
+  const points = pointsOf(curves, (p) => p.parts.length > 0 ? p.parts_time_s : null);
   const ranks = distinct(points.map((p) => p.ranks));
   if (ranks.length === 0) return null;
   // The largest P at which most curves are, unless the user chose another.
@@ -303,7 +303,7 @@ function breakdownFigure(curves) {
     }, true));
   return { id: "breakdown", title: training ? "Where the iteration's time goes" : "Phases",
     caption: training ? "Parts of a training's iteration; the whole stands beside each bar."
-      : "The time of each phase on the rank where it takes longest; the simulated time is beside each bar. Phases of different ranks, or of a scheme that communicates beside its own program, overlap.", content };
+      : "The time of each phase on the rank where it takes longest; the simulated time of the reported iteration is beside each bar. Phases of different ranks, or of a scheme that communicates beside its own program, overlap.", content };
 }
 
 function crossoverFigure() {
