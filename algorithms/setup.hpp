@@ -17,7 +17,7 @@ namespace thinwire::algorithms {
 /// What a sparsifier that is controlled by counts has arrived at before the first iteration.
 struct SettledState {
   int iterations = 0;      ///< that it took; 0: the first iteration is that of a training
-  bool cut_short = false;  ///< the search ended although the traffic ratio f still fell
+  bool cut_short = false;  ///< the search ended before f, the traffic ratio, was seen to settle
   double scale = 1;        ///< of every rank's first threshold
   std::vector<std::int64_t> partitions = {};  ///< as the sparsifier keeps them; empty: the first
 };

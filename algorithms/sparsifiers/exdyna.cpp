@@ -196,6 +196,12 @@ struct Movement {
 std::string why_no_block_moves(const OptionUse& use) {
   const Movement movement(use);
   if (movement.blk_move == 0 || movement.possible()) return {};
+  if (movement.blocks <= movement.min_blk) {
+    return fmt::format(
+        "a partition has {} blocks and keeps {}, so none moves and partitions are static; set "
+        "options.min_blk below {}, or more options.blocks",
+        movement.blocks, movement.min_blk, movement.blocks);
+  }
   return fmt::format(
       "a partition has {} blocks and keeps {}, so with blk_move={} none moves and partitions are "
       "static; set options.blk_move to {} at most (0: static on purpose), or more options.blocks",

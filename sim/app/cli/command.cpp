@@ -440,7 +440,8 @@ bool report_troubles(const std::vector<experiment::Row>& rows) {
   note(
       rows,
       [](const experiment::Row& row) { return row.outcome && row.outcome->settling_cut_short; },
-      "begin with partitions that had not settled yet: f(t) still fell, and so would the time");
+      "begin with partitions that were not seen to settle: f(t), and so the time, might still "
+      "fall");
   bool failed = false;
   for (const experiment::Row& row : rows) {
     if (row.status == experiment::Status::ok) continue;

@@ -45,7 +45,9 @@ std::vector<Json> records_of(const std::vector<Result>& results) {
 
 /// Whether a record, or all records of a group, selected far from k.
 bool selects_far_from_k(const Json& record) {
-  if (record.contains("far_from_k")) return record.at("far_from_k") == record.at("count");
+  if (record.contains("far_from_k")) {
+    return record.at("ok") > 0 && record.at("far_from_k") == record.at("ok");
+  }
   return record.value("verdict", "") == name_of(experiment::Verdict::selection);
 }
 
@@ -57,7 +59,8 @@ void sort_by(std::vector<T>& all, const std::string& column, RecordOf record_of)
     const Json& record = record_of(one);
     return record.contains(column) ? record.at(column) : Json();
   };
-  const bool by_time = column.find("time") != std::string::npos;
+  const bool by_time = column.starts_with("training.") ||
+                       (column.starts_with("time_") && column != "time_resolution_s");
   std::ranges::stable_sort(all, [&](const T& a, const T& b) {
     const bool far_a = by_time && selects_far_from_k(record_of(a));
     const bool far_b = by_time && selects_far_from_k(record_of(b));

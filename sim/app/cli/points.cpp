@@ -91,9 +91,9 @@ std::vector<experiment::Point> points_of(const std::string& config, const Json& 
 
 void say_if_eager(const std::vector<experiment::Point>& points) {
   static constexpr Bytes kUsual{1 << 20};
-  const bool all = std::ranges::any_of(
+  const bool large = std::ranges::any_of(
       points, [](const experiment::Point& point) { return point.machine.host.eager > kUsual; });
-  if (!all) return;
+  if (!large) return;
   say("--eager (machine.eager_bytes) is above 1 MiB, far beyond the limits of MPI libraries: ports "
       "may be busy with messages that nobody waits for yet, and times may exceed a paper's upper "
       "bound");

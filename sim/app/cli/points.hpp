@@ -25,7 +25,7 @@ enum class Idle : std::uint8_t { refused, accepted };
 [[nodiscard]] std::vector<experiment::Point> points_of(
     const std::string& config, const Json& given, const std::vector<std::string>& settings,
     const std::function<Json(Json)>& complete = {}, Idle idle = Idle::refused);
-/// Warns, once, if messages of any length are eager at one of the points.
+/// Warns, once, if the eager limit of one of the points is above 1 MiB.
 void say_if_eager(const std::vector<experiment::Point>& points);
 
 }  // namespace thinwire::cli

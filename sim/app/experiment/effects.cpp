@@ -53,16 +53,24 @@ void GivenSettings::add(const Json& given, const Point& point) {
     const auto info = std::ranges::find(scheme.options, item.key(), &algorithms::OptionInfo::name);
     const std::string path = "options." + item.key();
     if (info == scheme.options.end()) {
-      idle_.try_emplace(path, "no scheme here has this option; see 'thinwire list schemes'");
-    } else if (options.all().at(info->name) != info->fallback) {
-      note(path, info->idle ? info->idle({options, point.ranks, point.space.components}) : "");
+      unknown_.insert(path);
+      continue;
     }
+    known_.insert(path);
+    if (options.all().at(info->name) == info->fallback) continue;
+    note(path, info->idle ? info->idle({options, point.ranks, point.space.components}) : "");
   }
 }
 
 std::optional<GivenSettings::Idle> GivenSettings::idle() const {
   for (const auto& [path, why] : idle_) {
     if (!effective_.contains(path)) return Idle{path, "it changes nothing here: " + why};
+  }
+  for (const std::string& path : unknown_) {
+    if (known_.contains(path)) continue;
+    return Idle{path,
+                "it changes nothing here: no scheme here has this option; see 'thinwire list "
+                "schemes'"};
   }
   return std::nullopt;
 }

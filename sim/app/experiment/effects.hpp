@@ -34,6 +34,8 @@ class GivenSettings {
 
   std::map<std::string, std::string> idle_;  // path and why
   std::set<std::string> effective_;          // paths
+  std::set<std::string> known_;              // paths of options that a scheme has
+  std::set<std::string> unknown_;            // paths of options that a scheme lacks
   std::map<std::string, algorithms::SchemeInfo> schemes_;
 };
 

@@ -112,7 +112,7 @@ struct Outcome {
   std::optional<SelectionSummary> selection;  ///< of sparse schemes, if anything was selected
   /// The iterations, before the first, in which partitions and threshold settled; if they did.
   std::optional<int> settling_iterations;
-  bool settling_cut_short = false;  ///< they had not settled yet
+  bool settling_cut_short = false;  ///< they were not seen to settle
   /// With error feedback: after each iteration, the mean over the ranks of the L2 norm of what did
   /// not contribute (ExDyna, Equation 1).
   std::vector<double> global_errors;

@@ -128,7 +128,8 @@ constexpr Effect kOfValues{
     "dense schemes send every component, whatever its value; leave it out, or add a sparse scheme"};
 constexpr Effect kOfDraws{
     draws,
-    "nothing is drawn at random: dense schemes send every component, and there are no noise, "
+    "nothing that is drawn at random changes a result: dense schemes send every component, and "
+    "there are no noise, "
     "stragglers, random routes or background flows; leave it out, or give one of these"};
 constexpr Effect kOfResiduals{
     [](const Point&, const algorithms::SchemeInfo& scheme) {

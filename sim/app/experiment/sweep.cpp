@@ -94,13 +94,18 @@ void take_options_of_scheme(Json& point, const Json& options_of) {
 }
 
 /// Refuses what changes no point of the sweep, where it is given.
-void check_effects(const GivenSettings& given, const Json& grid, const std::string& origin) {
+void check_effects(const GivenSettings& given, const Json& base, const Json& grid,
+                   const std::string& origin) {
   const auto idle = given.idle();
   if (!idle) return;
   const bool of_grid = grid.contains(idle->path);
-  std::string pointer = of_grid ? "/grid/" + idle->path : "/base/" + idle->path;
+  const bool of_base = find_by_path(base, idle->path) != nullptr;
+  std::string pointer = of_grid   ? "/grid/" + idle->path
+                        : of_base ? "/base/" + idle->path
+                                  : "/options_of";
   if (!of_grid) std::ranges::replace(pointer, '.', '/');
-  refuse(origin, pointer, idle->why);
+  refuse(origin, pointer,
+         of_grid || of_base ? idle->why : fmt::format("{}: {}", idle->path, idle->why));
 }
 
 /// A point of the grid, and the grid values that it consists of.
@@ -228,7 +233,7 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
     }
   }
   if (sweep.points.empty()) throw InputError(origin + ": /except: leaves no point of the grid");
-  check_effects(given, grid, origin);
+  check_effects(given, base, grid, origin);
   return sweep;
 }
 

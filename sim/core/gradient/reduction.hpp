@@ -34,7 +34,9 @@ struct Summed {
 struct Gamma {
   Seconds word;   ///< dense values
   Seconds entry;  ///< sparse values, which have to be found first
-  Seconds zero;   ///< a component that is set to zero where a sparse sum becomes dense
+  /// A component that is set to zero where a sparse sum becomes dense. If it is free, as on the
+  /// papers' machine, so are the entries that are then written.
+  Seconds zero;
 
   Gamma() = default;
   Gamma(Seconds both) : word(both), entry(both) {}  // NOLINT(google-explicit-constructor)

@@ -117,6 +117,12 @@ TEST_CASE("exdyna finds a threshold from far away") {
   CHECK(state.partitions.back() == grid.count);
 }
 
+TEST_CASE("exdyna tells when it was not seen to settle") {
+  CHECK_FALSE(settle_with(4, {}).cut_short);
+  // Nothing reaches such a threshold, and it falls until the search gives up.
+  CHECK(settle_with(4, {{"threshold", 1e9}}).cut_short);
+}
+
 TEST_CASE("exdyna with static partitions settles its threshold only") {
   for (const int ranks : {1, 2, 3, 7, 12}) {
     CAPTURE(ranks);

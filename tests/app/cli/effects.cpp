@@ -138,6 +138,9 @@ TEST_CASE("A sweep, jobs and candidates are refused what changes none of them") 
   check_refused(sweep(R"({"name":"x","base":{"options":{"bucket":1}},
                           "grid":{"options.sliding":[true,false]}})"),
                 "/grid/options.sliding: it changes nothing here: ");
+  check_refused(sweep(R"({"name":"x","grid":{"scheme":["topka","oktopk"]},
+                          "options_of":{"oktopk":{"nudge_low":0.8}}})"),
+                "/options_of: options.nudge_low: it changes nothing here: ");
   const Ended accepted = sweep(R"({"name":"x","base":{"density":0.1,"ranks":4},
       "grid":{"scheme":["dense_ring","oktopk"],"seed":[1,2]}})");
   CHECK(accepted.exit_code == 0);
@@ -154,6 +157,7 @@ TEST_CASE("A sweep, jobs and candidates are refused what changes none of them") 
   check_refused(run_program(recommend + "topka,dense_ring --set options.tau=8"),
                 "recommend: /options/tau: it changes nothing here: no scheme here has this option");
   check_accepted(recommend + "topka,dense_ovlp -d 0.1 --set options.bucket_words=1M");
+  check_accepted(recommend + "topka,oktopk --set options.tau=64");  // the default of one
 }
 
 TEST_CASE("the point of a row runs again as it is") {

@@ -46,6 +46,20 @@ TEST_CASE("a network that shares links is judged unless its congestion factor is
   CHECK(compare(row, 1e-9).verdict == Verdict::exact);
 }
 
+TEST_CASE("a time is inside its interval up to 0.1% above the paper's bound") {
+  Row row = row_of({{"scheme", "topkdsa"}, {"ranks", 12}});
+  const Comparison as_run = compare(row, 1e-9);
+  const auto verdict_at = [&](double share_of_bound) {
+    row.outcome->iteration_times.back() = Seconds(share_of_bound * as_run.paper_high);
+    return compare(row, 1e-9).verdict;
+  };
+  REQUIRE(as_run.formula_high > 1.02 * as_run.paper_high);
+  CHECK(verdict_at(0.9) == Verdict::inside);
+  CHECK(verdict_at(1.0005) == Verdict::inside);
+  CHECK(verdict_at(1.002) == Verdict::above);
+  CHECK(verdict_at(2 * as_run.formula_high / as_run.paper_high) == Verdict::off);
+}
+
 TEST_CASE("a scheme that selects far from k is judged by that alone") {
   // The Gaussian threshold on BERT's heavy tails selects next to nothing.
   const Row row = row_of({{"scheme", "gaussiank"},

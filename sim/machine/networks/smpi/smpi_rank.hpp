@@ -175,8 +175,8 @@ class SmpiRank final : public Communicator {
     std::terminate();  // complete() never returns false
   }
 
-  /// A started program among the requests is waited for first. Of those that are complete when this
-  /// is called, the first in the list is the first, whichever completed first.
+  /// A started program among the requests is waited for first. Of the messages that are
+  /// complete when this is called, the first in the list is the first, whichever ended first.
   bool complete_any(std::span<const Request> requests) override {
     std::vector<MPI_Request> messages;
     std::vector<std::size_t> places;  // of the messages

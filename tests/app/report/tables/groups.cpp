@@ -68,9 +68,11 @@ TEST_CASE("groups where nothing ran have no spread, and those of several sweeps 
 TEST_CASE("groups count the results that select far from k, if any does") {
   const std::vector<Json> records{
       {{"scheme", "a"}, {"status", "ok"}, {"time_s", 1.0}, {"verdict", "selection"}},
-      {{"scheme", "b"}, {"status", "ok"}, {"time_s", 2.0}, {"verdict", "exact"}}};
+      {{"scheme", "b"}, {"status", "ok"}, {"time_s", 2.0}, {"verdict", "exact"}},
+      {{"scheme", "a"}, {"status", "skipped"}, {"verdict", "-"}}};
   const std::vector<Json> groups = group_records(records, {"scheme"});
   CHECK(groups.at(0).at("far_from_k") == 1);
+  CHECK(groups.at(0).at("ok") == 1);
   CHECK(groups.at(1).at("far_from_k") == 0);
   CHECK_FALSE(group_records({records.at(1)}, {"scheme"}).front().contains("far_from_k"));
 }

@@ -468,14 +468,14 @@ function troublesFigure() {
 }
 
 function resultsFigure(curves) {
-  const rows = curves.flatMap((c) => c.points.map((p) => [data.labels[c.label], data.places[c.place], p.ranks, c.density === null ? "-" : String(c.density), seconds(p.time_s),
+  const rows = curves.flatMap((c) => c.points.map((p) => [data.labels[c.label], data.places[c.place], p.ranks, c.density === null ? "-" : String(c.density), seconds(p.time_s), seconds(p.parts_time_s),
     p.formula_s ? (p.formula_s[0] === p.formula_s[1] ? seconds(p.formula_s[0]) : `${seconds(p.formula_s[0])} .. ${seconds(p.formula_s[1])}`) : "-",
     words(p.words), text(p.congestion_factor, 4), p.verdict]));
   if (rows.length === 0) return null;
   const details = element("details", {}, element("summary", {}, `All ${rows.length} results shown, as a table`));
   details.addEventListener("toggle", () => {  // made when it is asked for
     if (details.open && details.children.length === 1) {
-      details.append(element("div", { class: "scroll" }, table(["scheme", "platform", "ranks", "density", "time", "formula", "words", "congestion", "verdict"], rows)));
+      details.append(element("div", { class: "scroll" }, table(["scheme", "platform", "ranks", "density", "mean time", "reported iteration", "paper's formula of it", "words", "congestion", "verdict"], rows)));
     }
   });
   return { id: "results", title: null, content: details };
