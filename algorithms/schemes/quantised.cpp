@@ -28,6 +28,7 @@ struct Compressing {
   Compress compress;
   Length length;
   Time of;
+  bool remembers;  ///< whether what compressing changes is kept (error feedback)
 };
 
 Words sign_words(std::int64_t n, const Options& /*options*/) { return Words((n + 31) / 32 + 1); }
@@ -95,6 +96,15 @@ class Quantised final : public Scheme {
                       .contributed = DenseBlock::from(mine.payload),
                       .gathered = all.message().words,
                       .sent = mine.words};
+  }
+
+  Task<Reduced> allreduce_in_training(Communicator& comm, LocalGradient gradient, int iteration,
+                                      TrainingStep& step) override {
+    co_await run_backward(comm, step, 0);
+    if (compressing_.remembers) co_await remember(comm, step, step.space().components);
+    Task<Reduced> task = Scheme::allreduce_in_training(comm, std::move(gradient), iteration, step);
+    gradient = {};
+    co_return co_await std::move(task);
   }
 
  private:
@@ -238,6 +248,7 @@ SchemeInfo quantised_scheme(std::string name, std::string summary, std::string s
           .added = "rounding up to words; scales",
           .dense = true,
           .approximate = true,
+          .remembers = compressing.remembers,
           .options = std::move(options),
           .run_cost = cost,
           .make = [compressing](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
@@ -251,10 +262,10 @@ std::vector<SchemeInfo> quantised_schemes() {
   const OptionInfo bits{"bits", std::int64_t{8}, 2, "of a value: 2, 4 or 8", {2, 4, 8}};
   return {quantised_scheme("signsgd", "signs and the mean magnitude, gathered around a ring",
                            "DRAGONN (ICML 2022), Figure 7; signSGD (ICML 2018)", "n/32 (P-1)", {},
-                           {signs, sign_words, price_of_signs}),
+                           {signs, sign_words, price_of_signs, true}),
           quantised_scheme("qsgd", "values in few bits, gathered around a ring",
                            "DRAGONN (ICML 2022), Figure 7; QSGD (NIPS 2017)", "n bits/32 (P-1)",
-                           {bits}, {qsgd, qsgd_words, price_of_qsgd}),
+                           {bits}, {qsgd, qsgd_words, price_of_qsgd, false}),
           quantised_alltoall_scheme({bits})};
 }
 

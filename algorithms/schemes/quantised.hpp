@@ -18,7 +18,9 @@
 // (α + Lβ), n (P-1)/P γ; exact if P divides n. The error is at most one step of each rank's levels and
 // one of the sum's.
 // With a device: the price of quantising n components (signsgd: and of a scan of them), and of
-// restoring those of P ranks.
+// restoring those of P ranks. signsgd loses more than half of a gradient, so in a training it also pays
+// for what error feedback reads and writes, which `workload.feedback` chooses. The rounding of the other
+// two is unbiased, and they keep nothing.
 // Restrictions: none. Memory: n values per rank during the allgather.
 //
 // Worked examples: signsgd, P = 4, n = 3200: 3 messages of 101 words. quantised_alltoall, the same

@@ -153,9 +153,7 @@ std::string program_of(const std::string& network) {
 
 ChildWork work_of(const Cell& cell, const experiment::Point& point) {
   if (pattern_named(cell.pattern) == nullptr) {
-    using experiment::AlphaBetaTime;
-    const AlphaBetaTime time = has_alphabeta(point) ? AlphaBetaTime::after : AlphaBetaTime::none;
-    return experiment::work_of(point, {.alphabeta = time}).value();
+    return experiment::work_of(point, {.alphabeta = has_alphabeta(point)}).value();
   }
   const auto ready = std::make_shared<experiment::ReadyNetwork>();
   return {

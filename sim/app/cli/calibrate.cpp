@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include "sim/app/cli/command.hpp"
@@ -92,7 +91,6 @@ int run(CalibrateFlags& flags) {
 
 void add_calibrate(Command& app) {
   auto flags = std::make_shared<CalibrateFlags>();
-  flags->options.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   Command command = app.add_subcommand(
       "calibrate", "Fit settings of a machine to measured times, and write its description");
   command
@@ -118,9 +116,7 @@ void add_calibrate(Command& app) {
       .value_text("SETTING ...");
   command.add_option("-o,--output", flags->output, "write the description there, not to stdout")
       .value_text("FILE");
-  command.add_option("-j,--jobs", flags->options.jobs, "points that run at once")
-      .positive()
-      .value_text(fmt::format("N [{}]", flags->options.jobs));
+  add_jobs(command, flags->options.jobs, "points");
   command.footer(
       "The sum of squares of log(simulated/measured) is made least, by Levenberg-Marquardt. A\n"
       "setting whose relative standard deviation exceeds 50% is not determined by the rows: it\n"

@@ -19,6 +19,7 @@
 #include "sim/app/report/tables/records.hpp"
 #include "sim/app/report/tables/training.hpp"
 #include "sim/app/report/tables/varying.hpp"
+#include "sim/core/base/children.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/numbers.hpp"
@@ -290,6 +291,13 @@ void add_setting_flags(Command& command, Json& given, const experiment::Settings
   for (const experiment::Setting& setting : settings) {
     if (!setting.flag.empty()) add_setting_flag(command, given, setting, Values::several);
   }
+}
+
+void add_jobs(Command& command, int& jobs, const std::string& what) {
+  jobs = default_processes();
+  command.add_option("-j,--jobs", jobs, what + " that run at once")
+      .positive()
+      .value_text(fmt::format("N [{}]", jobs));
 }
 
 void add_memory_limit(Command& command, std::optional<std::int64_t>& mebibytes) {

@@ -64,6 +64,8 @@ enum class Values : std::uint8_t { one, several };
 /// Adds one such flag, with another help text if its meaning differs from that in 'run'.
 void add_setting_flag(Command& command, Json& given, const experiment::Setting& setting,
                       Values values, const std::string& help = {});
+/// --jobs N, as many as there are processors by default: the `what` that run at once.
+void add_jobs(Command& command, int& jobs, const std::string& what);
 /// --memory-limit MiB.
 void add_memory_limit(Command& command, std::optional<std::int64_t>& mebibytes);
 /// --format table|csv|json|jsonl.

@@ -42,8 +42,7 @@ int run(const ExportFlags& flags) {
   prepare_for_packets(points, flags.config);
   const experiment::Point& point = points.front();
   if (const auto reason = experiment::restriction_of(point)) throw InputError(*reason);
-  experiment::Simulation simulation(
-      point, {.verbose = flags.verbose, .alphabeta = experiment::AlphaBetaTime::none});
+  experiment::Simulation simulation(point, {.verbose = flags.verbose, .alphabeta = false});
   Schedule schedule;
   const experiment::Outcome outcome = simulation.run(schedule);
   if (!wanted.goal.empty()) {

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "algorithms/registry.hpp"
@@ -368,7 +367,6 @@ int run(RecommendFlags flags) {
 
 void add_recommend(Command& app) {
   auto flags = std::make_shared<RecommendFlags>();
-  flags->library.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   Command command = app.add_subcommand(
       "recommend",
       "Rank schemes by the simulated training iteration, and find where the ranking changes");
@@ -427,9 +425,7 @@ void add_recommend(Command& app) {
                   "the same for Open MPI, as a file for coll_tuned_dynamic_rules_filename")
       .value_text("FILE");
   add_size_flags(command, flags->library.sizes);
-  command.add_option("-j,--jobs", flags->library.jobs, "simulations that run at once")
-      .positive()
-      .value_text(fmt::format("N [{}]", flags->library.jobs));
+  add_jobs(command, flags->library.jobs, "simulations");
   add_format(command, flags->format);
   command.footer(
       "dominant is the largest part of an iteration: computation, sparsification, or, within\n"

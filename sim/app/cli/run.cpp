@@ -14,6 +14,7 @@
 #include "sim/app/cli/sizes.hpp"
 #include "sim/app/cli/timeline_flags.hpp"
 #include "sim/app/experiment/simulate.hpp"
+#include "sim/core/base/children.hpp"
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::cli {
@@ -30,6 +31,7 @@ struct RunFlags {
   TimelineFlags timeline;
   ScheduleFlags schedule;
   SizeFlags sizes;
+  std::optional<int> jobs;
   bool verbose = false;
 };
 
@@ -112,6 +114,7 @@ int run_foreign(const RunFlags& flags) {
   if (flags.phases) refuse("--phases");
   if (!flags.timeline.file.empty()) refuse("--timeline");
   if (flags.memory_mebibytes) refuse("--memory-limit");
+  if (flags.jobs) refuse("-j");
   if (flags.sizes.any()) refuse("--sizes, -b, -e, -f");
   return run_schedule(flags.schedule, flags.given, flags.settings, flags.verbose, flags.format);
 }
@@ -131,14 +134,21 @@ int run(const RunFlags& flags) {
   if (points.size() > 1 && !flags.timeline.file.empty()) {
     throw InputError("--timeline: one run has one timeline; give each flag one value");
   }
-  ChildLimits limits;
-  if (flags.memory_mebibytes) limits.memory_bytes = *flags.memory_mebibytes << 20;
+  if (flags.jobs && !flags.timeline.file.empty()) {
+    throw InputError("-j: one process records a timeline; leave one of the two out");
+  }
+  experiment::ProcessSettings settings{.at_once = flags.jobs.value_or(default_processes()),
+                                       .verbose = flags.verbose};
+  if (flags.memory_mebibytes) settings.limits.memory_bytes = *flags.memory_mebibytes << 20;
   std::vector<experiment::Row> rows;
-  for (const experiment::Point& point : points) {
-    rows.push_back(flags.timeline.file.empty()
-                       ? experiment::simulate_point("run", point, flags.verbose, nullptr, limits)
-                       : row_with_timeline(flags.timeline, point, flags.verbose, limits));
+  const auto take = [&](experiment::Row row) {
+    rows.push_back(std::move(row));
     if (flags.format == report::Format::jsonl) fmt::print("{}\n", to_json(rows.back()).dump());
+  };
+  if (flags.timeline.file.empty()) {
+    experiment::simulate_points("run", points, settings, take);
+  } else {
+    take(row_with_timeline(flags.timeline, points.front(), settings));
   }
   if (flags.format != report::Format::jsonl) {
     fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format, Detail::brief));
@@ -172,6 +182,12 @@ void add_run(Command& app) {
   add_timeline_flags(command, flags->timeline);
   add_schedule_flags(command, flags->schedule, ScheduleUse::read);
   add_memory_limit(command, flags->memory_mebibytes);
+  command
+      .add_option("-j,--jobs", flags->jobs,
+                  "processes that run at once: points, or the iterations of a single point. No "
+                  "result depends on it")
+      .positive()
+      .value_text(fmt::format("N [{}]", default_processes()));
   command.add_flag("--verbose", flags->verbose, "let SimGrid's log through to stderr");
   add_result_format(command, flags->format);
   command.footer(

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
-#include <thread>
 
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
@@ -141,7 +140,6 @@ int run(SweepFlags& flags) {
 
 void add_sweep(Command& app) {
   auto flags = std::make_shared<SweepFlags>();
-  flags->options.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   Command command = app.add_subcommand(
       "sweep", "Simulate every point of a grid and compare them with their formulas");
   command
@@ -151,9 +149,7 @@ void add_sweep(Command& app) {
       .value_text("CONFIG.json");
   command.add_option("-o,--output", flags->output, "results, one JSON object per line")
       .value_text("FILE [results/local/NAME.jsonl]");
-  command.add_option("-j,--jobs", flags->options.jobs, "points that run at once")
-      .positive()
-      .value_text(fmt::format("N [{}]", flags->options.jobs));
+  add_jobs(command, flags->options.jobs, "points");
   command.add_flag("--force", flags->options.force,
                    "run all points, including those that the results hold");
   command.add_flag("--dry-run", flags->dry_run,

@@ -123,11 +123,11 @@ void add_timeline_flags(Command& command, TimelineFlags& flags) {
 }
 
 experiment::Row row_with_timeline(const TimelineFlags& flags, const experiment::Point& point,
-                                  bool verbose, const ChildLimits& limits) {
+                                  const experiment::ProcessSettings& settings) {
   experiment::TimelineWish wish = timeline_wish(flags, point);
   experiment::Row row;
   try {
-    row = experiment::simulate_point("run", point, verbose, &wish, limits);
+    row = experiment::simulate_point("run", point, settings, &wish);
   } catch (...) {
     remove_empty(flags.file);
     throw;

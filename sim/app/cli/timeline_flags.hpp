@@ -4,8 +4,7 @@
 #include <string>
 
 #include "sim/app/cli/command.hpp"
-#include "sim/app/experiment/row.hpp"
-#include "sim/core/base/child_process.hpp"
+#include "sim/app/experiment/simulate.hpp"
 
 namespace thinwire::cli {
 
@@ -22,7 +21,7 @@ void add_timeline_flags(Command& command, TimelineFlags& flags);
 /// the simulation if the file cannot be written, or the point lacks such ranks or a clock. A failed
 /// run leaves the events up to its failure; without any there is no file.
 [[nodiscard]] experiment::Row row_with_timeline(const TimelineFlags& flags,
-                                                const experiment::Point& point, bool verbose,
-                                                const ChildLimits& limits);
+                                                const experiment::Point& point,
+                                                const experiment::ProcessSettings& settings);
 
 }  // namespace thinwire::cli

@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include "sim/app/cli/command.hpp"
@@ -98,7 +97,6 @@ int run(ValidateFlags& flags) {
 
 void add_validate(Command& app) {
   auto flags = std::make_shared<ValidateFlags>();
-  flags->options.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   Command command = app.add_subcommand(
       "validate", "Simulate what was measured on real machines, and compare the times");
   command
@@ -124,9 +122,7 @@ void add_validate(Command& app) {
       .add_option("-o,--output", flags->output,
                   "write validation.txt and validation.jsonl there, and the simulated points")
       .value_text("FOLDER");
-  command.add_option("-j,--jobs", flags->options.jobs, "points that run at once")
-      .positive()
-      .value_text(fmt::format("N [{}]", flags->options.jobs));
+  add_jobs(command, flags->options.jobs, "points");
   command.add_flag("--force", flags->options.force,
                    "run all points, including those that the results hold");
   command

@@ -165,6 +165,7 @@ std::vector<NetworkInfo> all_networks() {
        .make = make_alphabeta},
       {.name = "smpi",
        .summary = "SimGrid's MPI emulation: flows share the links of a platform XML",
+       .clock_goes_on = true,
        .congests = true,
        .platform = PlatformUse::needed,
        .make = make_smpi},

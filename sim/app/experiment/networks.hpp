@@ -28,6 +28,8 @@ struct NetworkInfo {
   std::string name;
   std::string summary;
   bool has_clock = true;
+  /// An iteration begins at the time at which the one before has ended, which rounds its times.
+  bool clock_goes_on = false;
   /// Flows share links, so a run may deviate from the formula and is not judged by it.
   bool congests = false;
   /// Real processes, which only 'thinwire measure' runs.

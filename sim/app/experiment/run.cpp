@@ -4,21 +4,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/networks.hpp"
+#include "sim/app/experiment/outcome_json.hpp"
 #include "sim/app/experiment/ranks.hpp"
-#include "sim/core/base/child_process.hpp"
+#include "sim/core/base/children.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/gradient/concatenation.hpp"
 #include "sim/core/kernel/recording.hpp"
 #include "sim/machine/networks/common/complaints.hpp"
 #include "sim/machine/networks/common/representatives.hpp"
+#include "sim/machine/networks/counting/counting.hpp"
 
 namespace thinwire::experiment {
 
@@ -32,6 +38,13 @@ std::vector<workloads::WeightedIteration> iterations_of(const Point& point,
   std::vector<workloads::WeightedIteration> all;
   for (int i = 1; i <= point.iterations; ++i) all.push_back({i, 1.0 / point.iterations, false});
   return all;
+}
+
+/// One iteration of each kind of a scheme with periods, for Outcome::kinds.
+std::vector<workloads::WeightedIteration> kinds_of(const Point& point, const PointRanks& of_point) {
+  const bool has_clock = find_network(point.network).has_clock;
+  if (of_point.training() || point.error_feedback || !has_clock) return {};
+  return workloads::kinds_from_run(of_point.info(), of_point.setup().options, point.iterations);
 }
 
 TrainingOutcome training_outcome(std::vector<IterationKind> kinds, std::int64_t samples) {
@@ -52,97 +65,222 @@ std::vector<LinkReport> by_heat(std::vector<LinkReport> links) {
   return links;
 }
 
-/// What else a run does. It does not change the reported iteration.
-struct RunExtras {
-  std::function<void(int iteration)> after_iteration = {};
-  Timeline* timeline = nullptr;
-  Schedule* schedule = nullptr;  ///< the operations of the reported iteration, if not null
-  bool kinds = false;            ///< also the kinds of iterations that are not among the first ones
+/// An iteration of a run.
+struct PlannedIteration {
+  workloads::WeightedIteration which;
+  bool only_for_kind = false;  ///< after the reported iteration, since none before is of its kind
 };
 
-Outcome run_iterations(Network& network, const Point& point, const Machine& machine,
-                       const RunExtras& extras) {
-  Timeline* const timeline = extras.timeline;
-  PointRanks of_point(point, machine);
+/// The iterations of a run in their order. The last one of the point is reported. `kinds`: also
+/// those that only stand for their kind.
+std::vector<PlannedIteration> plan_of(const Point& point, const PointRanks& of_point, bool kinds) {
   const algorithms::SchemeInfo& info = of_point.info();
   const algorithms::Options& options = of_point.setup().options;
-  const std::optional<TrainingSetup>& training = of_point.training();
+  std::vector<PlannedIteration> plan;
+  for (const workloads::WeightedIteration which : iterations_of(point, info, options)) {
+    plan.push_back({which});
+  }
+  if (!kinds) return plan;
+  for (const workloads::WeightedIteration which : kinds_of(point, of_point)) {
+    if (which.iteration > point.iterations) plan.push_back({which, true});
+  }
+  return plan;
+}
 
-  std::vector<RankState> ranks(static_cast<std::size_t>(point.simulated_ranks()));
-  for (RankState& rank : ranks) rank = of_point.make_rank();
+/// A network on which the ranks run that the point simulates.
+std::unique_ptr<Network> for_ranks_of(const Point& point, std::unique_ptr<Network> network) {
+  if (point.representatives == 0) return network;
+  return std::make_unique<networks::RepresentativesNetwork>(
+      std::move(network), point.representatives, std::make_unique<ConcatenationRenamer>());
+}
 
+/// What a run is for, besides its outcome.
+struct Wanted {
+  Timeline* timeline = nullptr;  ///< of the iterations of the point, if not null
+  Schedule* schedule = nullptr;  ///< of the reported iteration, if not null
+  bool kinds = true;             ///< also the iterations that only stand for their kind
+};
+
+/// The ranks of a point, which go through its iterations one after the other.
+class PointRun {
+ public:
+  PointRun(const Point& point, const Machine& machine)
+      : point_(point), machine_(machine), of_point_(point, machine) {
+    ranks_.resize(static_cast<std::size_t>(point.simulated_ranks()));
+    for (RankState& rank : ranks_) rank = of_point_.make_rank();
+  }
+
+  [[nodiscard]] const PointRanks& of_point() const { return of_point_; }
+
+  /// Simulates an iteration; the outcome is that of a run of this iteration alone.
+  Outcome simulate(Network& network, workloads::WeightedIteration which, const Wanted& wanted) {
+    network.record(wanted.timeline);
+    if (wanted.timeline != nullptr) wanted.timeline->begin_iteration(which.iteration);
+    RunReport report = run(network, which.iteration, wanted.schedule);
+    if (!std::isfinite(report.makespan().value())) networks::throw_time_overflow();
+    if (wanted.timeline != nullptr) wanted.timeline->end_iteration(report.makespan());
+    const algorithms::SchemeInfo& info = of_point_.info();
+    Outcome outcome;
+    outcome.iteration = which.iteration;
+    outcome.machine = machine_;
+    outcome.ranks_agree = results_agree(info.collective_kind, ranks_, point_.space);
+    end_iteration(outcome);
+    outcome.iteration_times = {report.makespan()};
+    if (const auto& training = of_point_.training()) {
+      const double share = 1.0 / training->training.local_steps;  // one step, in the mean
+      outcome.iteration_times = {report.makespan() * share};
+      outcome.training = training_outcome({{which, workloads::parts_of(report) * share}},
+                                          training->batch * point_.ranks);
+    }
+    add_costs(report, point_.record.ranks, outcome);
+    outcome.links = by_heat(std::move(report.links));
+    outcome.result_components = components_of(ranks_.front().reduced.sum, point_.space);
+    std::vector<algorithms::SelectionReport> selections;
+    for (const RankState& rank : ranks_) selections.push_back(rank.reduced.selection);
+    outcome.selection = selection_of(selections, info.dense);
+    return outcome;
+  }
+
+  /// Takes the ranks through an iteration, on the counting network. What they keep of it does not
+  /// depend on times.
+  void pass(int iteration) {
+    run(*for_ranks_of(point_, std::make_unique<networks::CountingNetwork>()), iteration, nullptr);
+    Outcome ignored;
+    end_iteration(ignored);
+  }
+
+ private:
+  RunReport run(Network& network, int iteration, Schedule* schedule) {
+    accumulated_.assign(point_.error_feedback ? ranks_.size() : 0, {});
+    RankProgram program = [&](Communicator& comm) {
+      const auto at = static_cast<std::size_t>(comm.rank().value()) % ranks_.size();
+      algorithms::LocalGradient gradient = of_point_.gradient(ranks_[at], comm.rank(), iteration);
+      if (point_.error_feedback) accumulated_[at] = gradient;
+      return of_point_.iterate(comm, ranks_[at], std::move(gradient), iteration);
+    };
+    if (schedule != nullptr) {
+      schedule->assign(ranks_.size(), {});
+      program = recorded(std::move(program), *schedule);
+    }
+    return network.run(point_.ranks, program);
+  }
+  /// Forgets what only this iteration needs, and keeps what did not contribute.
+  void end_iteration(Outcome& outcome) {
+    of_point_.end_iteration();
+    if (!point_.error_feedback) return;
+    double error = 0;
+    for (std::size_t at = 0; at < ranks_.size(); ++at) {
+      ranks_[at].feedback.update(accumulated_[at], ranks_[at].reduced);
+      error += norm_of(ranks_[at].feedback.residual(), point_.space);
+    }
+    outcome.global_errors = {error / point_.ranks};
+  }
+
+  const Point& point_;
+  const Machine& machine_;
+  PointRanks of_point_;
+  std::vector<RankState> ranks_;
+  std::vector<algorithms::LocalGradient> accumulated_;
+};
+
+/// The outcome of a run from the outcomes of its iterations.
+Outcome joined(const Point& point, const PointRanks& of_point,
+               const std::vector<PlannedIteration>& plan, const std::vector<Outcome>& each) {
   Outcome outcome;
+  std::vector<Seconds> times;
+  std::vector<double> errors;
+  std::vector<IterationKind> trained;
+  bool agree = true;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    agree = agree && each[i].ranks_agree;
+    if (plan[i].only_for_kind) continue;
+    outcome = each[i];
+    times.push_back(each[i].time());
+    errors.insert(errors.end(), each[i].global_errors.begin(), each[i].global_errors.end());
+    if (each[i].training) trained.push_back(each[i].training->kinds.front());
+  }
+  outcome.iteration_times = std::move(times);
+  outcome.global_errors = std::move(errors);
+  outcome.ranks_agree = agree;
+  for (const workloads::WeightedIteration which : kinds_of(point, of_point)) {
+    const auto at = std::ranges::find(each, which.iteration, &Outcome::iteration);
+    if (at != each.end()) outcome.kinds.push_back({which, at->time()});
+  }
+  if (const auto& training = of_point.training()) {
+    outcome.training = training_outcome(std::move(trained), training->batch * point.ranks);
+  }
   const algorithms::SettledState& settled = of_point.setup().settled;
   if (settled.iterations > 0) outcome.settling_iterations = settled.iterations;
   outcome.settling_cut_short = settled.cut_short;
-  RunReport report;
-  network.record(timeline);
-  bool agree = true;
-  std::vector<IterationKind> kinds;
-  std::vector<algorithms::LocalGradient> accumulated;
-  Schedule* schedule = extras.schedule;
-  const auto simulate = [&](int iteration) {
-    accumulated.assign(point.error_feedback ? ranks.size() : 0, {});
-    RankProgram program = [&](Communicator& comm) {
-      const auto at = static_cast<std::size_t>(comm.rank().value()) % ranks.size();
-      algorithms::LocalGradient gradient = of_point.gradient(ranks[at], comm.rank(), iteration);
-      if (point.error_feedback) accumulated[at] = gradient;
-      return of_point.iterate(comm, ranks[at], std::move(gradient), iteration);
-    };
-    if (schedule != nullptr) {
-      schedule->assign(ranks.size(), {});
-      program = recorded(std::move(program), *schedule);
-    }
-    RunReport simulated = network.run(point.ranks, program);
-    if (!std::isfinite(simulated.makespan().value())) networks::throw_time_overflow();
-    agree = agree && results_agree(info.collective_kind, ranks, point.space);
-    of_point.end_iteration();
-    return simulated;
+  return outcome;
+}
+
+/// Simulates the iterations one after the other, in this process.
+Outcome run_in_turn(const Point& point, const ReadyNetwork& ready, const Wanted& wanted,
+                    const SimulationSettings& settings) {
+  PointRun run(point, ready.machine);
+  const std::vector<PlannedIteration> plan = plan_of(point, run.of_point(), wanted.kinds);
+  std::vector<Outcome> each;
+  for (const PlannedIteration& planned : plan) {
+    each.push_back(
+        run.simulate(*ready.network, planned.which, planned.only_for_kind ? Wanted() : wanted));
+    if (settings.after_iteration) settings.after_iteration(planned.which.iteration);
+  }
+  return joined(point, run.of_point(), plan, each);
+}
+
+std::unique_ptr<Network> alphabeta_for(const Point& point, const Machine& machine) {
+  return alphabeta_of(machine, machine.host_for(point.space.components, point.seed));
+}
+
+/// The time of the reported iteration on the α-β machine.
+Seconds time_on_alphabeta(const Point& point, const Machine& machine) {
+  PointRun run(point, machine);
+  const std::vector<PlannedIteration> plan = plan_of(point, run.of_point(), false);
+  for (const PlannedIteration& before : std::span(plan).first(plan.size() - 1)) {
+    run.pass(before.which.iteration);
+  }
+  return run.simulate(*alphabeta_for(point, machine), plan.back().which, {}).time();
+}
+
+/// Simulates each iteration, and the reported one also on the α-β machine if `alphabeta`, in a
+/// child process of its own. This process takes the ranks from one iteration to the next.
+Outcome run_at_once(const Point& point, const ReadyNetwork& ready, bool alphabeta,
+                    const SimulationSettings& settings) {
+  PointRun run(point, ready.machine);
+  const std::vector<PlannedIteration> plan = plan_of(point, run.of_point(), true);
+  const std::unique_ptr<Network> companion =
+      alphabeta ? alphabeta_for(point, ready.machine) : nullptr;
+  if (plan.size() == 1 && !alphabeta) return run_in_turn(point, ready, {}, settings);
+  Children children(settings.processes, {}, settings.verbose);
+  const auto start = [&](Network& network, const PlannedIteration& planned) {
+    children.start(
+        {.run = [&] { return to_json(run.simulate(network, planned.which, {}), true).dump(); }});
+    return children.size() - 1;
   };
-  for (const workloads::WeightedIteration which : iterations_of(point, info, options)) {
-    const int iteration = which.iteration;
-    if (timeline != nullptr) timeline->begin_iteration(iteration);
-    report = simulate(iteration);
-    // One of the local steps, in the mean.
-    const double share = training ? 1.0 / training->training.local_steps : 1;
-    outcome.iteration_times.push_back(report.makespan() * share);
-    if (timeline != nullptr) timeline->end_iteration(report.makespan());
-    if (training) kinds.push_back({which, workloads::parts_of(report) * share});
-    outcome.iteration = iteration;
-    if (extras.after_iteration) extras.after_iteration(iteration);
-    if (!point.error_feedback) continue;
-    double error = 0;
-    for (std::size_t at = 0; at < ranks.size(); ++at) {
-      ranks[at].feedback.update(accumulated[at], ranks[at].reduced);
-      error += norm_of(ranks[at].feedback.residual(), point.space);
-    }
-    outcome.global_errors.push_back(error / point.ranks);
-  }
-
-  schedule = nullptr;
-
-  add_costs(report, point.record.ranks, outcome);
-  outcome.links = by_heat(std::move(report.links));
-  outcome.result_components = components_of(ranks.front().reduced.sum, point.space);
-  std::vector<algorithms::SelectionReport> selections;
-  for (const RankState& rank : ranks) selections.push_back(rank.reduced.selection);
-  outcome.selection = selection_of(selections, info.dense);
-  outcome.machine = machine;
-  if (extras.kinds && !training && !point.error_feedback) {
-    network.record(nullptr);
-    for (const workloads::WeightedIteration which :
-         workloads::kinds_from_run(info, options, point.iterations)) {
-      const bool known = which.iteration <= point.iterations;
-      const Seconds time =
-          known ? outcome.iteration_times.at(static_cast<std::size_t>(which.iteration - 1))
-                : simulate(which.iteration).makespan();
-      outcome.kinds.push_back({which, time});
+  std::vector<std::size_t> started;  // the children of the plan
+  std::optional<std::size_t> on_alphabeta;
+  std::exception_ptr trouble;
+  for (std::size_t i = 0; i < plan.size() && !trouble; ++i) {
+    const bool last = i + 1 == plan.size();
+    started.push_back(start(*ready.network, plan[i]));
+    const bool reported = !plan[i].only_for_kind && (last || plan[i + 1].only_for_kind);
+    if (reported && alphabeta) on_alphabeta = start(*companion, plan[i]);
+    try {
+      if (!last) run.pass(plan[i].which.iteration);
+    } catch (const SimulationError&) {
+      trouble = std::current_exception();  // unless the network has a better reason
     }
   }
-  outcome.ranks_agree = agree;
-  if (training) {
-    outcome.training = training_outcome(std::move(kinds), training->batch * point.ranks);
-  }
+  const auto outcome_of = [&](std::size_t child) {
+    const Json json = Json::parse(children.ended(child).outcome().text);
+    return outcome_from(JsonNode("an iteration", json), ready.machine);
+  };
+  std::vector<Outcome> each;
+  for (const std::size_t child : started) each.push_back(outcome_of(child));
+  if (trouble) std::rethrow_exception(trouble);
+  Outcome outcome = joined(point, run.of_point(), plan, each);
+  if (on_alphabeta) outcome.alphabeta_time = outcome_of(*on_alphabeta).time();
   return outcome;
 }
 
@@ -205,10 +343,7 @@ Simulation::Simulation(const Point& point, SimulationSettings settings)
     : point_(point),
       settings_(std::move(settings)),
       ready_(find_network(point.network).make(point, settings_.verbose)) {
-  if (point.representatives > 0) {
-    ready_.network = std::make_unique<networks::RepresentativesNetwork>(
-        std::move(ready_.network), point.representatives, std::make_unique<ConcatenationRenamer>());
-  }
+  ready_.network = for_ranks_of(point, std::move(ready_.network));
 }
 
 Outcome Simulation::run() { return run(nullptr); }
@@ -220,7 +355,7 @@ Outcome Simulation::run(const TimelineSettings& settings) {
   if (!settings.last || timeline_->shows(outcome.last_rank)) return outcome;
   timeline_ = std::make_unique<Timeline>(settings.ranks, settings.most_events);
   timeline_->show(outcome.last_rank);
-  (void)run_iterations(*ready_.network, point_, ready_.machine, {.timeline = timeline_.get()});
+  (void)run_in_turn(point_, ready_, {.timeline = timeline_.get(), .kinds = false}, {});
   return outcome;
 }
 
@@ -249,28 +384,26 @@ void check_timeline(const Point& point, const TimelineSettings& settings) {
 }
 
 Outcome Simulation::run(Timeline* timeline, Schedule* schedule) {
-  const AlphaBetaTime alphabeta = settings_.alphabeta;
-  const bool both = alphabeta != AlphaBetaTime::none && find_network(point_.network).congests;
-  const auto on_alphabeta = [this] {
-    return run_iterations(*alphabeta_of(ready_.machine, ready_.machine.host_for(
-                                                            point_.space.components, point_.seed)),
-                          point_, ready_.machine, {})
-        .time();
-  };
-  std::optional<ChildProcess> beside;
-  if (both && alphabeta == AlphaBetaTime::beside) {
-    beside.emplace(ChildWork{.run = [&] { return fmt::format("{}", on_alphabeta().value()); }});
+  const NetworkInfo network = find_network(point_.network);
+  const bool alphabeta = settings_.alphabeta && network.congests;
+  const bool several = settings_.processes > 1;
+  const bool recording = timeline != nullptr || schedule != nullptr;
+  if (several && !recording && network.has_clock && !network.clock_goes_on) {
+    return run_at_once(point_, ready_, alphabeta, settings_);
   }
-  Outcome outcome = run_iterations(*ready_.network, point_, ready_.machine,
-                                   {.after_iteration = settings_.after_iteration,
-                                    .timeline = timeline,
-                                    .schedule = schedule,
-                                    .kinds = find_network(point_.network).has_clock});
+  std::optional<ChildProcess> beside;
+  if (several && alphabeta) {
+    beside.emplace(ChildWork{.run = [this] {
+      return fmt::format("{}", time_on_alphabeta(point_, ready_.machine).value());
+    }});
+  }
+  Outcome outcome =
+      run_in_turn(point_, ready_, {.timeline = timeline, .schedule = schedule}, settings_);
   if (beside) {
     beside->wait();
     outcome.alphabeta_time = Seconds(std::stod(beside->outcome().text));
-  } else if (both) {
-    outcome.alphabeta_time = on_alphabeta();
+  } else if (alphabeta) {
+    outcome.alphabeta_time = time_on_alphabeta(point_, ready_.machine);
   }
   return outcome;
 }

@@ -153,14 +153,16 @@ struct TimelineSettings {
   std::size_t most_events = 1'000'000;
 };
 
-/// When to make the second run, which yields Outcome::alphabeta_time, if at all.
-enum class AlphaBetaTime { none, after, beside /** in a process of its own */ };
-
 /// How to run a point; the settings do not change any result.
 struct SimulationSettings {
-  bool verbose = false;                                     ///< print SimGrid's log on stderr
-  AlphaBetaTime alphabeta = AlphaBetaTime::after;           ///< if flows share links
-  std::function<void(int iteration)> after_iteration = {};  ///< for benchmarks
+  bool verbose = false;   ///< print SimGrid's log on stderr
+  bool alphabeta = true;  ///< find Outcome::alphabeta_time, if flows share links
+  /// With more than one, as many iterations run at once, each in a child process, while this process
+  /// takes the ranks from one iteration to the next on the counting network. On smpi, and with a
+  /// timeline or a schedule, only the α-β machine has a process of its own.
+  int processes = 1;
+  /// Called after each iteration, for benchmarks; with one process only.
+  std::function<void(int iteration)> after_iteration = {};
 };
 
 /// A point that is ready to run: its network is constructed and its platform is loaded.

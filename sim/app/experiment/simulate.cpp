@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include "sim/app/experiment/compare.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/outcome_json.hpp"
+#include "sim/core/base/children.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/printable.hpp"
 #include "topologies/loading/shipped.hpp"
@@ -58,6 +60,14 @@ Json result_of(Simulation& simulation, bool has_clock, const TimelineWish* timel
   }
   result["timeline"] = write();
   return result;
+}
+
+/// How one of several points runs. A limit of memory is that of one process, so that a point with a
+/// limit has one.
+SimulationSettings one_of(std::size_t points, const ProcessSettings& settings) {
+  const int share = settings.at_once / static_cast<int>(std::max<std::size_t>(1, points));
+  return {.verbose = settings.verbose,
+          .processes = settings.limits.memory_bytes ? 1 : std::max(1, share)};
 }
 
 }  // namespace
@@ -110,14 +120,34 @@ Row row_of(const std::string& sweep, const Point& point, const ChildProcess* chi
   return row;
 }
 
-Row simulate_point(const std::string& sweep, const Point& point, bool verbose,
-                   TimelineWish* timeline, const ChildLimits& limits) {
-  std::optional<ChildWork> work =
-      work_of(point, {.verbose = verbose, .alphabeta = AlphaBetaTime::beside}, timeline);
+Row simulate_point(const std::string& sweep, const Point& point, const ProcessSettings& settings,
+                   TimelineWish* timeline) {
+  std::optional<ChildWork> work = work_of(point, one_of(1, settings), timeline);
   if (!work) return row_of(sweep, point, nullptr);
-  ChildProcess child(std::move(*work), limits, verbose);
+  ChildProcess child(std::move(*work), settings.limits, settings.verbose);
   child.wait();
   return row_of(sweep, point, &child, timeline);
+}
+
+void simulate_points(const std::string& sweep, const std::vector<Point>& points,
+                     const ProcessSettings& settings, const std::function<void(Row)>& take) {
+  Children children(settings.at_once, settings.limits, settings.verbose);
+  std::vector<std::optional<std::size_t>> started;  // the child of each point
+  std::size_t taken = 0;
+  const auto take_next = [&] {
+    const std::optional<std::size_t> child = started[taken];
+    const Point& point = points[taken++];
+    take(row_of(sweep, point, child ? &children.ended(*child) : nullptr));
+  };
+  for (const Point& point : points) {
+    const std::optional<ChildWork> work = work_of(point, one_of(points.size(), settings));
+    if (work) children.start(*work);
+    started.push_back(work ? std::optional(children.size() - 1) : std::nullopt);
+    while (taken < started.size() && (!started[taken] || children.has_ended(*started[taken]))) {
+      take_next();
+    }
+  }
+  while (taken < started.size()) take_next();
 }
 
 }  // namespace thinwire::experiment

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/app/experiment/row.hpp"
 #include "sim/core/base/child_process.hpp"
@@ -28,9 +29,20 @@ struct TimelineWish {
 /// InputError passes through (for example, a platform that cannot be loaded).
 [[nodiscard]] Row row_of(const std::string& sweep, const Point& point, const ChildProcess* child,
                          TimelineWish* timeline = nullptr);
-/// Runs a point in a child process, concurrently with its run on the α-β machine if links are
-/// shared, and waits for both. Throws as work_of and row_of do.
-[[nodiscard]] Row simulate_point(const std::string& sweep, const Point& point, bool verbose = false,
-                                 TimelineWish* timeline = nullptr, const ChildLimits& limits = {});
+/// How to simulate points in child processes; nothing of it changes a result.
+struct ProcessSettings {
+  int at_once = 1;          ///< processes: points, or iterations of a point (SimulationSettings)
+  bool verbose = false;     ///< let SimGrid's log through to stderr
+  ChildLimits limits = {};  ///< of a process
+};
+
+/// Simulates a point and waits for it. Throws as work_of and row_of do.
+[[nodiscard]] Row simulate_point(const std::string& sweep, const Point& point,
+                                 const ProcessSettings& settings = {},
+                                 TimelineWish* timeline = nullptr);
+/// Simulates points, several at once, and calls `take` with the row of each, in the order of the
+/// points and as early as possible. Throws as work_of and row_of do.
+void simulate_points(const std::string& sweep, const std::vector<Point>& points,
+                     const ProcessSettings& settings, const std::function<void(Row)>& take);
 
 }  // namespace thinwire::experiment

@@ -14,7 +14,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -28,6 +27,7 @@
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/recommendation.hpp"
 #include "sim/app/report/tables/records.hpp"
+#include "sim/core/base/children.hpp"
 #include "sim/core/base/code_file.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/interrupt.hpp"
@@ -151,12 +151,11 @@ Rows run(const std::string& config, const std::string& given,
   return outside([&] {
     const std::vector<experiment::Point> points = cli::points_of(config, values_from(given), {});
     check_packets(points);
-    ChildLimits limits;
-    limits.memory_bytes = memory_bytes;
+    experiment::ProcessSettings settings{.at_once = default_processes(), .verbose = verbose};
+    settings.limits.memory_bytes = memory_bytes;
     std::vector<experiment::Row> rows;
-    for (const experiment::Point& point : points) {
-      rows.push_back(experiment::simulate_point("run", point, verbose, nullptr, limits));
-    }
+    experiment::simulate_points("run", points, settings,
+                                [&](experiment::Row row) { rows.push_back(std::move(row)); });
     return Rows(std::move(rows));
   });
 }
@@ -168,7 +167,7 @@ Rows sweep(const std::string& config, bool is_text, const std::string& output,
            std::optional<int> jobs, bool force, std::optional<double> seconds,
            std::optional<std::int64_t> memory_bytes, const std::optional<Progress>& progress) {
   experiment::SweepOptions options;
-  options.jobs = jobs.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  options.jobs = jobs.value_or(default_processes());
   if (options.jobs < 1) throw InputError("jobs: expected a number from 1");
   options.force = force;
   options.limits = {.seconds = seconds, .memory_bytes = memory_bytes};

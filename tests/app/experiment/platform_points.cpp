@@ -102,26 +102,6 @@ TEST_CASE("a link that all share congests what an even machine does not") {
   CHECK(*star.outcome->congestion_factor() == doctest::Approx(1).epsilon(1e-9));
 }
 
-TEST_CASE("the time on the alpha-beta machine is the same beside a run as after it") {
-  const test::TemporaryFolder folder;
-  Json json = on(folder.write("p.xml", test::dumbbell_xml({"10GBps", "1us"}, {"1GBps", "1us"})));
-  for (const char* network : {"smpi", "links"}) {
-    json["network"] = network;
-    const Point point = point_from(json, "test");
-    const auto told = [&](AlphaBetaTime when) {
-      const auto run = [&] {
-        const Outcome outcome = Simulation(point, {.alphabeta = when}).run();
-        if (!outcome.alphabeta_time) return std::string("none");
-        return fmt::format("{}", outcome.alphabeta_time->value());
-      };
-      return in_child_process({.run = run}).text;
-    };
-    CHECK(told(AlphaBetaTime::beside) == told(AlphaBetaTime::after));
-    CHECK(std::stod(told(AlphaBetaTime::after)) > 0);
-    CHECK(told(AlphaBetaTime::none) == "none");
-  }
-}
-
 TEST_CASE("placement decides which ranks share a node") {
   // A ring on two nodes: by block two of its hops leave a node, in turns all of them do.
   const auto time = [](const char* placement) {

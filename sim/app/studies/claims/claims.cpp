@@ -16,6 +16,7 @@
 
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/app/studies/claims/trials.hpp"
+#include "sim/core/base/children.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/json_node.hpp"
@@ -181,7 +182,7 @@ ClaimScore score(const std::vector<Finding>& findings) {
 }
 
 experiment::Row run_claims_point(const experiment::Point& point) {
-  return experiment::simulate_point("claims", point);
+  return experiment::simulate_point("claims", point, {.at_once = default_processes()});
 }
 
 std::string claims_file() {

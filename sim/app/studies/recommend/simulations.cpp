@@ -41,8 +41,7 @@ std::unique_ptr<ChildProcess> start_attempt(const RecommendSettings& settings, A
     return nullptr;
   }
   announce(settings, attempt);
-  std::optional<ChildWork> work =
-      experiment::work_of(point, {.alphabeta = experiment::AlphaBetaTime::none});
+  std::optional<ChildWork> work = experiment::work_of(point, {.alphabeta = false});
   if (!work) {
     attempt.candidate = candidate_from(experiment::row_of("recommend", point, nullptr));
     return nullptr;
