@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "algorithms/registry.hpp"
 #include "sim/app/report/tables/benchmark_text.hpp"
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
@@ -411,10 +412,13 @@ std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
   return rows;
 }
 
-void say_repeated(std::size_t points) {
-  if (points == 0) return;
-  say("points that are given more than once run once: {} left out (dense schemes read no density)",
-      points);
+void say_repeated(std::size_t left_out, const std::vector<experiment::Point>& others) {
+  if (left_out == 0) return;
+  const bool dense = std::ranges::any_of(others, [](const experiment::Point& point) {
+    return algorithms::find_scheme(point.scheme).dense;
+  });
+  say("points that are given more than once run once: {} left out{}", left_out,
+      dense ? " (dense schemes read no density)" : "");
 }
 
 void say_contradictions(const experiment::UniqueRows& rows) {

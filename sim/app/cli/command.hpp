@@ -105,8 +105,9 @@ struct Condition {
 /// are those of record_of. Throws InputError if a column is unknown or no row remains.
 [[nodiscard]] std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
                                                       const std::vector<std::string>& where);
-/// Says on stderr how many points were given before and left out, if there are any.
-void say_repeated(std::size_t points);
+/// Says on stderr how many points were given before and left out, if there are any; `others` are
+/// those that are left.
+void say_repeated(std::size_t left_out, const std::vector<experiment::Point>& others);
 /// Says on stderr how many rows contradict one another.
 void say_contradictions(const experiment::UniqueRows& rows);
 /// Lists on stderr what was skipped or failed, and what to know of the results. Returns whether

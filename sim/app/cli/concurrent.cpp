@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
 #include "sim/core/base/errors.hpp"
@@ -74,7 +75,7 @@ Json record_of(const studies::JobTimes& times) {
           {"scheme", point.scheme},
           {"ranks", point.ranks},
           {"components", point.space.components},
-          {"k", point.k},
+          {"k", algorithms::find_scheme(point.scheme).dense ? Json() : Json(point.k)},
           {"platform", point.platform},
           {"placement", point.placement},
           {"first_host", times.hosts.front()},
@@ -90,7 +91,12 @@ int run(const ConcurrentFlags& flags) {
   const std::vector<studies::Job> jobs =
       studies::jobs_from(config_from(flags), flags.config.empty() ? "concurrent" : flags.config);
   std::vector<experiment::Point> points;
-  for (const studies::Job& job : jobs) points.push_back(job.point);
+  for (const studies::Job& job : jobs) {
+    if (job.point.record.links || job.point.record.ranks) {
+      throw InputError("/record: jobs record nothing; leave --links and --by-rank out");
+    }
+    points.push_back(job.point);
+  }
   say_if_eager(points);
   const bool terminal = isatty(STDERR_FILENO) == 1;
   const std::vector<studies::JobTimes> times =

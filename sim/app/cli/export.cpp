@@ -41,6 +41,9 @@ int run(const ExportFlags& flags) {
   }
   prepare_for_packets(points, flags.config);
   const experiment::Point& point = points.front();
+  if (point.record.links || point.record.ranks) {
+    throw InputError("/record: a schedule has no place for it; leave --links and --by-rank out");
+  }
   if (const auto reason = experiment::restriction_of(point)) throw InputError(*reason);
   experiment::Simulation simulation(point, {.verbose = flags.verbose, .alphabeta = false});
   Schedule schedule;
@@ -54,10 +57,12 @@ int run(const ExportFlags& flags) {
     schedules::write_chakra(schedule, wanted.chakra, name);
   }
   const schedules::ScheduleTotals totals = schedules::totals_of(schedule);
-  say("{}: iteration {}, {} messages of {} bytes in all, {:.6g} s of local work, simulated time "
-      "{:.9g} s",
+  const std::string time = experiment::find_network(point.network).has_clock
+                               ? fmt::format("simulated time {:.9g} s", outcome.time().value())
+                               : fmt::format("{} steps", outcome.steps);
+  say("{}: iteration {}, {} messages of {} bytes in all, {:.6g} s of local work, {}",
       name_of(point), outcome.iteration, totals.messages, to_bytes(totals.words).value(),
-      totals.work.value(), outcome.time().value());
+      totals.work.value(), time);
   return 0;
 }
 

@@ -28,8 +28,9 @@ struct ListFlags {
   bool costs = false;
   bool markdown = false;
   bool schema = false;
-  report::CostPoint point;
-  double density = 0.01;
+  std::optional<int> ranks;
+  std::optional<std::int64_t> components;
+  std::optional<double> density;
   report::Format format = report::Format::table;
 };
 
@@ -75,16 +76,20 @@ std::vector<Json> sparsifier_records() {
 }
 
 /// Prints the papers' tables, evaluated at a point that the user chooses.
-int run_costs(ListFlags flags) {
+int run_costs(const ListFlags& flags) {
   if (flags.what != "schemes" && flags.what != "all") {
-    throw InputError(fmt::format("--costs is about schemes, not {}", flags.what));
+    throw InputError(fmt::format("{} is not about {}; take schemes or leave it out",
+                                 flags.costs ? "--costs" : "--markdown", flags.what));
   }
   if (flags.markdown) {
     fmt::print("{}", report::cost_models_markdown());
     return 0;
   }
-  flags.point.k = std::llround(flags.density * static_cast<double>(flags.point.n));
-  const std::vector<Json> records = report::cost_records(flags.point);
+  report::CostPoint point;
+  point.ranks = flags.ranks.value_or(point.ranks);
+  point.n = flags.components.value_or(point.n);
+  point.k = std::llround(flags.density.value_or(0.01) * static_cast<double>(point.n));
+  const std::vector<Json> records = report::cost_records(point);
   const auto text = [](const char* heading, const char* key) {
     return report::Column{heading, [key](const Json& r) { return r.at(key).get<std::string>(); },
                           true};
@@ -95,7 +100,7 @@ int run_costs(ListFlags flags) {
                           }};
   };
   if (flags.format == report::Format::table) {
-    say("P = {}, n = {}, k = {}", flags.point.ranks, flags.point.n, flags.point.k);
+    say("P = {}, n = {}, k = {}", point.ranks, point.n, point.k);
   }
   fmt::print("{}",
              render(flags.format, records,
@@ -286,7 +291,21 @@ std::vector<Listing> all_listings() {
             {"summary", "what it is"}}}};
 }
 
+/// Refuses flags that the listing would not read.
+void check_flags(const ListFlags& flags) {
+  for (const auto& [given, flag] :
+       {std::pair{flags.ranks.has_value(), "-P"}, std::pair{flags.components.has_value(), "-n"},
+        std::pair{flags.density.has_value(), "-d"}}) {
+    if (!given || (flags.costs && !flags.markdown)) continue;
+    throw InputError(fmt::format("{}: only --costs without --markdown reads it", flag));
+  }
+  if (flags.schema && flags.what != "settings" && flags.what != "all") {
+    throw InputError(fmt::format("--schema is about settings, not {}", flags.what));
+  }
+}
+
 int run(const ListFlags& flags) {
+  check_flags(flags);
   if (flags.schema) {
     fmt::print("{}\n", experiment::sweep_schema().dump(2));
     return 0;
@@ -328,10 +347,10 @@ void add_list(Command& app) {
       .value_text("[all]");
   command.add_flag("--costs", flags->costs,
                    "the schemes' cost models: formulas, and their values at -P, -n, -d");
-  command.add_option("-P,--ranks", flags->point.ranks, "for --costs: ranks [64]")
+  command.add_option("-P,--ranks", flags->ranks, "for --costs: ranks [64]")
       .range(1, 1 << 20)
       .value_text("P");
-  command.add_option("-n,--components", flags->point.n, "for --costs: components [133547324]")
+  command.add_option("-n,--components", flags->components, "for --costs: components [133547324]")
       .range(std::int64_t{1}, std::int64_t{1} << 40)
       .value_text("N");
   command.add_option("-d,--density", flags->density, "for --costs: k/n [0.01]")

@@ -51,6 +51,12 @@ std::vector<experiment::Point> points_of(const std::string& config, const Json& 
   if (given.contains("k") && given.contains("density")) {
     throw InputError("-k: give -k or --density, not both");
   }
+  for (const std::string& setting : settings) {
+    const std::string key = setting.substr(0, setting.find('='));
+    if (!given.contains(key)) continue;
+    throw InputError(
+        fmt::format("--set {}: a flag gives {} already; leave one of the two out", setting, key));
+  }
   const Json of_config = config.empty() ? Json::object() : read_json(config);
   std::vector<Json> points{of_config};
   for (const auto& item : given.items()) {
@@ -84,7 +90,7 @@ std::vector<experiment::Point> points_of(const std::string& config, const Json& 
     if (known.insert(what_is_read(one)).second) settled.push_back(std::move(one));
   }
   if (idle == Idle::refused) all.check(origin);
-  say_repeated(points.size() - settled.size());
+  say_repeated(points.size() - settled.size(), settled);
   say_if_eager(settled);
   return settled;
 }

@@ -277,6 +277,19 @@ void check_training(const RecommendFlags& flags) {
   }
 }
 
+/// The names without repetitions, in their order.
+std::vector<std::string> once_each(const std::vector<std::string>& names) {
+  std::vector<std::string> each;
+  for (const std::string& name : names) {
+    if (std::ranges::find(each, name) == each.end()) {
+      each.push_back(name);
+    } else {
+      say("--schemes: {} is given more than once and runs once", name);
+    }
+  }
+  return each;
+}
+
 int run(RecommendFlags flags) {
   if (flags.library.any()) return write_rules(flags);
   check_training(flags);
@@ -291,6 +304,7 @@ int run(RecommendFlags flags) {
           fmt::format("--set {}: expected KEY=VALUE, as in options.bucket_words=32M", setting));
     }
     const std::string key = setting.substr(0, equals);
+    if (key == "scheme") throw InputError("--set scheme: --schemes names the schemes to compare");
     experiment::set_by_path(point, key, value_from(key, setting.substr(equals + 1)));
   }
   studies::RecommendSettings settings{.point = point,
@@ -298,7 +312,10 @@ int run(RecommendFlags flags) {
                                       .most_ranks = flags.most_ranks.value_or(kMostRanks),
                                       .density_of = flags.density_of,
                                       .jobs = flags.library.jobs};
-  if (!flags.schemes.empty()) settings.schemes = split(flags.schemes);
+  if (flags.fast && flags.most_ranks) {
+    throw InputError("--most-ranks: it is about crossovers, which --fast leaves out");
+  }
+  if (!flags.schemes.empty()) settings.schemes = once_each(split(flags.schemes));
   if (flags.state_bytes) settings.state_bytes = *flags.state_bytes;
   if (flags.most_seconds) settings.most_seconds = *flags.most_seconds;
   const bool terminal = isatty(STDERR_FILENO) == 1;
@@ -406,7 +423,8 @@ void add_recommend(Command& app) {
       .range(0.0, 1e6);
   command
       .add_option("--most-seconds", flags->most_seconds,
-                  "simulations that are expected to take longer are left out")
+                  "simulations that are expected to take longer are left out; those of named "
+                  "--schemes only when looking for crossovers")
       .value_text("S [60]")
       .range(0.0, 1e9);
   command.add_flag("--fast", flags->fast, "rank only; do not look for crossovers");

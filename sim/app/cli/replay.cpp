@@ -60,17 +60,18 @@ Json replay(const experiment::Point& point, const Schedule& schedule, bool verbo
 
 void add_schedule_flags(Command& command, ScheduleFlags& flags, ScheduleUse use) {
   const bool reads = use == ScheduleUse::read;
-  command
-      .add_option("--goal", flags.goal,
-                  reads ? "simulate the schedule of this GOAL text (LogGOPSim, ATLAHS)"
-                        : "write the schedule as GOAL text (LogGOPSim, ATLAHS)")
-      .value_text("FILE");
+  Option goal =
+      command.add_option("--goal", flags.goal,
+                         reads ? "simulate the schedule of this GOAL text (LogGOPSim, ATLAHS)"
+                               : "write the schedule as GOAL text (LogGOPSim, ATLAHS)");
+  goal.value_text("FILE");
   command
       .add_option("--chakra", flags.chakra,
                   reads ? "simulate the Chakra traces NAME.0.et, NAME.1.et ... of this folder"
                         : "write the schedule as Chakra traces (ASTRA-sim), one a rank")
       .value_text("FOLDER");
   command.add_option("--time-unit", flags.unit, "what 1 means in GOAL's times of local work")
+      .needs(goal)
       .range(1e-18, 1.0)
       .unit("s")
       .value_text("SECONDS [1ns]");

@@ -91,18 +91,20 @@ std::string selection_text(const experiment::Row& row) {
 }
 
 /// What the flags ask for beyond the table. Beside a table it belongs to the output; beside data it
-/// would spoil it.
+/// would spoil it. Rows as jsonl hold ranks and links already.
 void print_details(const RunFlags& flags, const experiment::Row& row) {
   constexpr std::size_t kHottest = 10;
-  const bool table = flags.format == report::Format::table;
+  const bool rows = flags.format == report::Format::jsonl;
   const Json result = to_json(row).at("result");
+  std::string text;
   if (flags.phases) {
-    std::string text = '\n' + phases_text(result);
+    text += '\n' + phases_text(result);
     if (row.outcome->selection) text += '\n' + selection_text(row) + '\n';
-    static_cast<void>(std::fputs(text.c_str(), table ? stdout : stderr));
   }
-  if (table && row.point.record.ranks) fmt::print("\n{}", ranks_text(result));
-  if (table && row.point.record.links) fmt::print("\n{}", links_text(result, kHottest));
+  if (!rows && row.point.record.ranks) text += '\n' + ranks_text(result);
+  if (!rows && row.point.record.links) text += '\n' + links_text(result, kHottest);
+  std::FILE* const to = flags.format == report::Format::table ? stdout : stderr;
+  static_cast<void>(std::fputs(text.c_str(), to));
 }
 
 /// A schedule has no formula, no phases and no timeline.

@@ -103,7 +103,7 @@ int print_plan(const experiment::Sweep& sweep, const std::string& output, const 
 int run(SweepFlags& flags) {
   flags.config = experiment::sweep_file(flags.config);
   experiment::Sweep sweep = experiment::sweep_from(read_json(flags.config), flags.config);
-  say_repeated(sweep.repeated);
+  say_repeated(sweep.repeated, sweep.points);
   say_if_eager(sweep.points);
   if (flags.most_ranks) keep_small(sweep, *flags.most_ranks, flags.config);
   if (flags.memory_mebibytes) flags.options.limits.memory_bytes = *flags.memory_mebibytes << 20;

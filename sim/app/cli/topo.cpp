@@ -31,13 +31,16 @@ struct MakeFlags {
 };
 
 /// "groups=14", as the comment of a made platform has it.
-void apply_parameter(MakeFlags& flags, const std::string& setting) {
+void apply_parameter(const topologies::Family& family, MakeFlags& flags,
+                     const std::string& setting) {
   const std::size_t equals = setting.find('=');
   if (equals == std::string::npos || equals == 0) {
+    std::vector<std::string> keys;
+    for (const topologies::ParameterInfo& known : family.parameters) keys.push_back(known.name);
     throw InputError(
-        fmt::format("topo make: '{}' is not valid; expected KEY=VALUE, as in "
-                    "hosts=64, or --KEY VALUE",
-                    setting));
+        fmt::format("topo make {}: '{}' is not valid; expected KEY=VALUE or --KEY VALUE, where KEY "
+                    "is one of {}",
+                    family.name, setting, fmt::join(keys, ", ")));
   }
   const std::string name = setting.substr(0, equals);
   const std::string value = setting.substr(equals + 1);
@@ -49,7 +52,7 @@ void apply_parameter(MakeFlags& flags, const std::string& setting) {
 }
 
 int make(const topologies::Family& family, MakeFlags& flags) {
-  for (const std::string& setting : flags.settings) apply_parameter(flags, setting);
+  for (const std::string& setting : flags.settings) apply_parameter(family, flags, setting);
   const std::string xml = topologies::make_platform(family, flags.given, flags.notes);
   if (flags.output.empty()) {
     fmt::print("{}", xml);

@@ -43,9 +43,11 @@ int fill_in(ProfileFlags flags) {
         fmt::format("--density: {} is not valid; expected a number above 0, at most 1", density));
   }
   if (flags.never) {
-    if (!(*flags.never >= 0 && *flags.never < 1)) {
-      throw InputError(fmt::format(
-          "--never: {} is not valid; expected a number, at least 0, below 1", *flags.never));
+    if (!(*flags.never >= 0 && *flags.never <= 1 - density)) {
+      throw InputError(
+          fmt::format("--never: {} is not valid; expected a number, at least 0, at "
+                      "most {}: the share of the others is at least the density",
+                      *flags.never, 1 - density));
     }
     profile.popularity.never = *flags.never;
   }

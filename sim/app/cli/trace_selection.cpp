@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/trace_commands.hpp"
@@ -27,11 +29,11 @@ struct SelectionFlags {
                                        "hard_threshold",
                                        "sidco",
                                        "exdyna"};
-  int ranks = 8;
-  int iterations = 256;
+  std::optional<int> ranks;       // 8
+  std::optional<int> iterations;  // 256
   int from = 0;
   std::string rule;
-  std::uint64_t seed = 1;
+  std::optional<std::int64_t> seed;  // 1
   bool series = false;
   report::Format format = report::Format::table;
 };
@@ -57,6 +59,29 @@ std::string curve(const studies::SelectionSeries& series) {
   return text;
 }
 
+/// The first iteration after the start-up, in which residuals fill: 1/density iterations after they
+/// were empty. A recording that began with residuals began after it.
+int end_of_start_up(const traces::TraceReader* trace, double density) {
+  const int filling = static_cast<int>(std::lround(1 / density));
+  if (trace == nullptr) return filling;
+  if (!trace->gradients()) return 1;
+  const traces::GradientSample& sample = *trace->gradients();
+  const bool empty = std::ranges::all_of(sample.residuals, [](const std::vector<float>& residual) {
+    return std::ranges::all_of(residual, [](float value) { return value == 0; });
+  });
+  const int first = sample.iterations.empty() ? 1 : sample.iterations.front();
+  return empty ? first - 1 + filling : first;
+}
+
+/// Throws InputError if the summary would be that of no iteration.
+void check_from(const studies::SelectionSeries& series, int from) {
+  if (series.iterations.empty() || series.iterations.back() >= from) return;
+  throw InputError(
+      fmt::format("--from: no iteration from {} on, which ends the start-up; there are {} to {}. "
+                  "Give a smaller number",
+                  from, series.iterations.front(), series.iterations.back()));
+}
+
 std::string percent(const Json& value) { return fmt::format("{:.1f}%", 100 * value.get<double>()); }
 
 int selection(const SelectionFlags& flags) {
@@ -66,12 +91,21 @@ int selection(const SelectionFlags& flags) {
   const bool is_profile =
       flags.input.ends_with(".json") || std::ranges::find(names, flags.input) != names.end();
   if (is_profile) {
+    if (!flags.rule.empty()) {
+      throw InputError("--residual-rule: a profile has one residual a rank; leave it out");
+    }
     profile = traces::read_profile(traces::profile_file(flags.input));
   } else {
+    for (const auto& [given, flag] : {std::pair{flags.ranks.has_value(), "--ranks"},
+                                      std::pair{flags.iterations.has_value(), "--iterations"},
+                                      std::pair{flags.seed.has_value(), "--seed"}}) {
+      if (given) throw InputError(fmt::format("{}: a trace has its own; leave it out", flag));
+    }
     trace.emplace(traces::trace_file(flags.input));
   }
   const double density = profile ? profile->density : trace->header().density;
-  const int from = flags.from > 0 ? flags.from : static_cast<int>(std::lround(1 / density));
+  const int from =
+      flags.from > 0 ? flags.from : end_of_start_up(trace ? &*trace : nullptr, density);
   traces::ResidualRule rule = trace ? trace->header().residual_rule : traces::ResidualRule::all;
   if (!flags.rule.empty())
     rule = flags.rule == "all" ? traces::ResidualRule::all : traces::ResidualRule::oktopk;
@@ -81,7 +115,9 @@ int selection(const SelectionFlags& flags) {
   for (const std::string& text : flags.sparsifiers) {
     const studies::SparsifierChoice choice = studies::SparsifierChoice::parse(text);
     const studies::SelectionSeries series =
-        profile ? selection_over(*profile, choice, flags.ranks, flags.iterations, flags.seed)
+        profile ? selection_over(*profile, choice, flags.ranks.value_or(8),
+                                 flags.iterations.value_or(256),
+                                 static_cast<std::uint64_t>(flags.seed.value_or(1)))
                 : selection_over(*trace, choice, rule);
     if (flags.series) {
       for (std::size_t i = 0; i < series.iterations.size(); ++i) {
@@ -94,6 +130,7 @@ int selection(const SelectionFlags& flags) {
       }
       continue;
     }
+    check_from(series, from);
     const studies::SelectionDeviation late = studies::deviation_of(series, from);
     const studies::SelectionDeviation all = studies::deviation_of(series, 0);
     records.push_back({{"sparsifier", series.sparsifier},
@@ -148,17 +185,23 @@ void add_trace_selection(Command& trace) {
       .add_option("--sparsifier", flags->sparsifiers,
                   "NAME or NAME:OPTION=VALUE,...; several; default those of the papers' figures")
       .value_text("NAME ...");
-  command.add_option("--from", flags->from, "iteration that ends the start-up; default 1/density")
+  command
+      .add_option(
+          "--from", flags->from,
+          "iteration that ends the start-up; by default 1/density iterations after residuals "
+          "were empty")
       .positive();
   command
       .add_option("--residual-rule", flags->rule,
                   "for a trace: what a rank drops from its residual; default as recorded")
       .choices({"all", "oktopk"});
-  command.add_option("--ranks", flags->ranks, "of a profile").show_default().range(1, 65536);
+  command.add_option("--ranks", flags->ranks, "of a profile").range(1, 65536).value_text("N [8]");
   command.add_option("--iterations", flags->iterations, "of a profile")
-      .show_default()
-      .range(1, 1000000);
-  command.add_option("--seed", flags->seed, "of a profile").show_default();
+      .range(1, 1000000)
+      .value_text("N [256]");
+  command.add_option("--seed", flags->seed, "of a profile")
+      .range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max())
+      .value_text("N [1]");
   command.add_flag("--series", flags->series, "every rank in every iteration instead of a summary");
   add_format(command, flags->format);
   command.footer(

@@ -90,7 +90,11 @@ int run(ValidateFlags& flags) {
                        : report::render(flags.format, records, {}));
   say("{} of {} measured rows simulated, {} skipped; {} points in {}", validation.rows.size(),
       measured.size(), validation.skipped.size(), results.size(), simulated);
-  return report_troubles(results) ? kFailed : 0;
+  const bool failed = report_troubles(results);
+  if (validation.rows.empty() && !failed) {
+    say("nothing was compared, so nothing is validated");
+  }
+  return failed || validation.rows.empty() ? kFailed : 0;
 }
 
 }  // namespace

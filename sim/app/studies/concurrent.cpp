@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -259,6 +260,7 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
 std::vector<JobTimes> run_together(const std::vector<Job>& jobs, bool verbose,
                                    const std::function<void(const std::string&)>& progress) {
   const auto network = experiment::links_of(jobs.front().point, verbose);
+  std::signal(SIGINT, SIG_DFL);  // SimGrid's engine, which loads the platform, takes Ctrl-C
   const topologies::Platform& platform = network->platform();
   const std::vector<Hosts> hosts = hosts_of(jobs, platform);
   std::vector<JobTimes> times;

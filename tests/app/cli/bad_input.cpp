@@ -13,7 +13,7 @@ using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 
 TEST_CASE("bad flags are refused in one line that says what would be right") {
-  const std::array<std::pair<const char*, const char*>, 53> cases{{
+  const std::array<std::pair<const char*, const char*>, 69> cases{{
       {"run --scheme okto", "unknown scheme 'okto'; did you mean 'oktopk'?"},
       {"run --scheme ''", "unknown scheme ''"},
       {"run --network alphabeth", "did you mean 'alphabeta'?"},
@@ -56,6 +56,22 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
       {"list profile", "'profile' is not known; did you mean 'profiles'?"},
       {"run --format yaml", "--format: 'yaml' is not known; known are table, csv, json, jsonl"},
       {"-n 5", "'-n' is no option of 'thinwire'"},
+      {"run --scheme oktopk -P 8 --set ranks=4", "a flag gives ranks already"},
+      {"run --scheme topka --time-unit 1us", "--time-unit is for --goal: give that too"},
+      {"run --scheme topka --timeline t.json -j 2", "-j: one process records a timeline"},
+      {"run -j 0", "--jobs"},
+      {"trace selection vgg16 --iterations 50", "no iteration from 100 on"},
+      {"trace selection lstm_oktopk --seed 3", "--seed: a trace has its own"},
+      {"trace selection vgg16 --residual-rule all", "a profile has one residual a rank"},
+      {"trace fill-in bert --never 0.995", "at most 0.99"},
+      {"concurrent --platform gige_star --links --job ranks=4", "jobs record nothing"},
+      {"export --scheme topka -P 3 --goal s.goal --by-rank", "a schedule has no place for it"},
+      {"recommend --model vgg16 --schemes topka,gtopk --fast --most-ranks 64", "--fast leaves out"},
+      {"recommend --model vgg16 --set scheme=topka", "--schemes names the schemes"},
+      {"list platforms -P 4", "-P: only --costs"},
+      {"list schemes --schema", "--schema is about settings"},
+      {"list platforms --markdown", "--markdown is not about platforms"},
+      {"topo make star --nodes 4", "where KEY is one of hosts"},
       {"run -x", "'-x' is no option of 'thinwire run'"},
       {"run -d -0.1 --formt csv", "'--formt' is no option of 'thinwire run'; did you mean"},
       {"run foo", "'foo' is one argument too many for 'thinwire run'"},
@@ -81,7 +97,7 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
 TEST_CASE(
     "a config's wrong key or value is named with its JSON pointer and the nearest right key") {
   const TemporaryFolder folder;
-  const std::array<std::pair<const char*, const char*>, 11> cases{{
+  const std::array<std::pair<const char*, const char*>, 13> cases{{
       {R"({"name":"x","base":{"rank":4}})",
        "/base/rank: unknown key 'rank'; did you mean 'ranks'?"},
       {R"({"name":"x","bas":{}})", "/bas: unknown key 'bas'; did you mean 'base'?"},
@@ -97,6 +113,8 @@ TEST_CASE(
        "/grid/scheme/1: unknown scheme 'topkb'; did you mean 'topka'?"},
       {R"({"name":"x","base":{"k":3,"density":0.1}})", "'k' or 'density', not both"},
       {"[1, 2]", "[1,2] is not valid"},
+      {R"({"name":"x","base":{"network":"links","platform":"gone.xml"}})", "gone.xml"},
+      {R"({"name":"x","base":{"network":"links","placement":"./gone"}})", "./gone"},
   }};
   for (const auto& [config, what] : cases) {
     CAPTURE(config);

@@ -49,6 +49,7 @@ TEST_CASE("Jobs that share no link take as long together as alone, and as 'run' 
     CHECK(job.at("job") == fmt::format("dense_ring_{}", &job - jobs.data() + 1));
   }
   CHECK(jobs[1].at("first_host") == "host-6");
+  CHECK(jobs[1].at("k").is_null());  // dense
   const Ended alone = run_program(
       "run --platform testbed_two_switches --network links -n 100000 --scheme dense_ring -P 6 "
       "--format json");

@@ -94,6 +94,22 @@ TEST_CASE("calibrate puts trials aside that another version made") {
   CHECK(text_of(folder.path("results/local/calibrate.jsonl.old")) == stale);
 }
 
+TEST_CASE("validate that compares nothing says so and fails") {
+  const TemporaryFolder folder;
+  const std::string rows = kThreeRows;
+  const std::string mine = folder.write("mine.json", kOnAlphaBeta);
+  std::string others = rows;
+  for (std::size_t at = 0; (at = others.find("\nmine", at)) != std::string::npos;) {
+    others.replace(at, 5, "\nyours");
+  }
+  for (const std::string& text : {rows.substr(0, rows.find('\n') + 1), others}) {
+    const Ended ended = run_program("validate --measured " + folder.write("m.csv", text) +
+                                    " --machine " + mine + " -o " + folder.path("out"));
+    CHECK(ended.exit_code == 1);
+    CHECK(ended.err.find("nothing was compared") != std::string::npos);
+  }
+}
+
 TEST_CASE("validate refuses bad input in one line") {
   const TemporaryFolder folder;
   const std::string rows = folder.write("m.csv", kThreeRows);
