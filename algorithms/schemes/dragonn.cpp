@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "algorithms/collectives/allreduce.hpp"
+#include "algorithms/decoding.hpp"
 #include "algorithms/schemes/topka.hpp"
 #include "algorithms/sparsifiers/dragonn_hash.hpp"
 

@@ -10,6 +10,7 @@
 #include "algorithms/collectives/allreduce.hpp"
 #include "algorithms/collectives/gathered.hpp"
 #include "algorithms/collectives/split_and_reduce.hpp"
+#include "algorithms/decoding.hpp"
 #include "sim/core/gradient/quantiser.hpp"
 
 namespace thinwire::algorithms {
@@ -32,8 +33,8 @@ Task<void> pay_for_densifying(Communicator& comm, const SchemeSetup& setup,
                               const SparseVector& sparse, std::int64_t components) {
   const auto phase = comm.phase("densification");
   const std::int64_t entries = static_cast<std::int64_t>(sparse.size()) * setup.space.granule;
-  co_await comm.compute(setup.prices.scan.of(components) +
-                        setup.prices.scatter.of(std::min(entries, components)));
+  co_await comm.compute(sparse_decoding(setup.prices, setup.prices.scatter.element, components,
+                                        static_cast<double>(std::min(entries, components))));
 }
 
 /// The selection as a stream.

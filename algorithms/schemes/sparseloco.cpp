@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "algorithms/collectives/allgather.hpp"
-#include "algorithms/schemes/topka.hpp"
+#include "algorithms/decoding.hpp"
 #include "sim/core/gradient/packed_sparse.hpp"
 
 namespace thinwire::algorithms {

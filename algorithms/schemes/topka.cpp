@@ -1,11 +1,11 @@
 #include "algorithms/schemes/topka.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "algorithms/collectives/allgather.hpp"
 #include "algorithms/collectives/gathered.hpp"
+#include "algorithms/decoding.hpp"
 
 namespace thinwire::algorithms {
 
@@ -81,19 +81,6 @@ Cost gather_cost(const CostInput& in, GatherStyle style) {
 }
 
 }  // namespace
-
-Seconds dense_decoding(const WorkPrices& prices, Seconds word, std::int64_t components,
-                       double entries, int senders) {
-  const Seconds launches = prices.scan.call + prices.scatter.call + prices.reduce.call;
-  const Seconds dense = (prices.scan.element + word) * static_cast<double>(components);
-  const Seconds work = dense + prices.scatter.element * (entries / static_cast<double>(senders));
-  return std::max(launches, work) * static_cast<double>(senders);
-}
-
-Seconds sparse_decoding(const WorkPrices& prices, Seconds entry, std::int64_t components,
-                        double entries) {
-  return prices.scan.of(components) + prices.scatter.call + entry * entries;
-}
 
 SchemeInfo gather_scheme(std::string name, GatherStyle style) {
   const OptionInfo decoding{"sparse_decoding", style.sparse_decoding, 0,

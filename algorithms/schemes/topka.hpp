@@ -24,9 +24,6 @@
 
 namespace thinwire::algorithms {
 
-/// The phase that is charged for decoding.
-inline constexpr const char* kLocalReduction = "local_reduction";
-
 /// The variant of a gather.
 struct GatherStyle {
   bool ring = false;            ///< a ring instead of recursive doubling
@@ -36,16 +33,5 @@ struct GatherStyle {
 
 /// A scheme that gathers, by name, without a sparsifier.
 [[nodiscard]] SchemeInfo gather_scheme(std::string name, GatherStyle style);
-
-/// The time in seconds to decode densely (DRAGONN, section 4.3): for each sender a vector of
-/// `components` is set to zero, its share of the `entries` of all senders is scattered into it, and
-/// it is added at `word` seconds per component. Kernel launches overlap with the previous kernels.
-/// Setting to zero has the price of `scan`, which reads as many bytes.
-[[nodiscard]] Seconds dense_decoding(const WorkPrices& prices, Seconds word,
-                                     std::int64_t components, double entries, int senders);
-/// The time in seconds to decode all senders together: one vector is set to zero, and their
-/// `entries` are added to it at `entry` seconds each.
-[[nodiscard]] Seconds sparse_decoding(const WorkPrices& prices, Seconds entry,
-                                      std::int64_t components, double entries);
 
 }  // namespace thinwire::algorithms

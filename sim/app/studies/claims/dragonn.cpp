@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/schemes/topka.hpp"
+#include "algorithms/decoding.hpp"
 #include "sim/app/studies/claims/trials.hpp"
 #include "sim/machine/workloads/device.hpp"
 

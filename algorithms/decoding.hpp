@@ -1,0 +1,25 @@
+// The time to make dense vectors of sparse ones, on the rank that received or selected them.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/core/kernel/work_prices.hpp"
+
+namespace thinwire::algorithms {
+
+/// The phase that is charged for decoding.
+inline constexpr const char* kLocalReduction = "local_reduction";
+
+/// The time in seconds to decode densely (DRAGONN, section 4.3): for each sender a vector of
+/// `components` is set to zero, its share of the `entries` of all senders is scattered into it, and
+/// it is added at `word` seconds per component. Kernel launches overlap with the previous kernels.
+/// Setting to zero has the price of `scan`, which reads as many bytes.
+[[nodiscard]] Seconds dense_decoding(const WorkPrices& prices, Seconds word,
+                                     std::int64_t components, double entries, int senders);
+/// The time in seconds to decode all senders together, or to make one sparse vector dense: one
+/// vector is set to zero, and the `entries`, if there are any, are added to it at `entry` seconds
+/// each.
+[[nodiscard]] Seconds sparse_decoding(const WorkPrices& prices, Seconds entry,
+                                      std::int64_t components, double entries);
+
+}  // namespace thinwire::algorithms
