@@ -43,14 +43,6 @@ std::vector<Json> records_of(const std::vector<Result>& results) {
   return records;
 }
 
-/// Whether a record, or all records of a group, selected far from k.
-bool selects_far_from_k(const Json& record) {
-  if (record.contains("far_from_k")) {
-    return record.at("ok") > 0 && record.at("far_from_k") == record.at("ok");
-  }
-  return record.value("verdict", "") == name_of(experiment::Verdict::selection);
-}
-
 /// Sorts by a column of the records; `record_of` returns the record of an element. Those
 /// that select far from k come last in an order of times.
 template <class T, class RecordOf>
@@ -62,8 +54,8 @@ void sort_by(std::vector<T>& all, const std::string& column, RecordOf record_of)
   const bool by_time = column.starts_with("training.") ||
                        (column.starts_with("time_") && column != "time_resolution_s");
   std::ranges::stable_sort(all, [&](const T& a, const T& b) {
-    const bool far_a = by_time && selects_far_from_k(record_of(a));
-    const bool far_b = by_time && selects_far_from_k(record_of(b));
+    const bool far_a = by_time && report::selects_far_from_k(record_of(a));
+    const bool far_b = by_time && report::selects_far_from_k(record_of(b));
     return far_a != far_b ? far_b : report::comes_before(value(a), value(b));
   });
 }

@@ -307,6 +307,7 @@ CurvePoint point_of(const experiment::Row& row) {
       interval_at(record, "formula_words_low", "formula_words_high").value_or(ValueRange{});
   point.congestion_factor = number_at(record, "congestion_factor");
   point.verdict = record.at("verdict").get<std::string>();
+  point.far_from_k = selects_far_from_k(record);
   if (outcome.training) {
     const workloads::IterationParts& mean = outcome.training->mean;
     point.time_s = point.parts_time_s = mean.total().value();
@@ -327,10 +328,9 @@ CurvePoint point_of(const experiment::Row& row) {
 void add_cells(Figures& figures) {
   using Where = std::tuple<std::size_t, std::size_t, int>;  // place, setting, ranks
   std::map<Where, std::map<std::optional<double>, std::vector<Cell::Candidate>>> found;
-  const std::string selection = name_of(experiment::Verdict::selection);  // wins nothing
   for (const Curve& curve : figures.curves) {
     for (const CurvePoint& point : curve.points) {
-      if (!point.time_s || point.verdict == selection) continue;
+      if (!point.time_s || point.far_from_k) continue;
       found[{curve.place, curve.setting, point.ranks}][curve.density].push_back(
           {curve.label, *point.time_s});
     }
@@ -350,13 +350,12 @@ void add_cells(Figures& figures) {
 
 /// Says so in the label of a scheme that selects far from k in all of its points.
 void mark_far_selections(Figures& figures) {
-  const std::string selection = name_of(experiment::Verdict::selection);
   std::vector<std::size_t> points(figures.labels.size());
   std::vector<std::size_t> far(figures.labels.size());
   for (const Curve& curve : figures.curves) {
     points[curve.label] += curve.points.size();
     far[curve.label] +=
-        static_cast<std::size_t>(std::ranges::count(curve.points, selection, &CurvePoint::verdict));
+        static_cast<std::size_t>(std::ranges::count_if(curve.points, &CurvePoint::far_from_k));
   }
   for (std::size_t label = 0; label < points.size(); ++label) {
     if (far[label] > 0 && far[label] == points[label]) {

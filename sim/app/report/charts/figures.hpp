@@ -39,6 +39,7 @@ struct CurvePoint {
   std::vector<TimePart> parts;
   std::optional<double> parts_time_s;  ///< the time of the iteration that has these parts
   std::string verdict;
+  bool far_from_k = false;  ///< what was selected: the time wins nothing
 };
 
 /// `label`, `place` and `setting` are indices into the lists of Figures.

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "sim/app/report/tables/records.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
 
@@ -104,8 +105,7 @@ std::vector<Json> group_records(const std::vector<Json>& records,
     all.push_back(&record);
   }
   const bool mixed = sweeps_in(all).size() > 1;
-  const bool any_far = std::ranges::any_of(
-      records, [](const Json& record) { return value_of(record, "verdict") == "selection"; });
+  const bool any_far = std::ranges::any_of(records, selects_far_from_k);
   std::vector<Json> result;
   for (const auto& group : groups) {
     Json one = {{"schema", "groups/1"}};
@@ -114,7 +114,7 @@ std::vector<Json> group_records(const std::vector<Json>& records,
     one["ok"] = std::ranges::count_if(
         group, [](const Json* record) { return value_of(*record, "status") == "ok"; });
     const auto far = std::ranges::count_if(
-        group, [](const Json* record) { return value_of(*record, "verdict") == "selection"; });
+        group, [](const Json* record) { return selects_far_from_k(*record); });
     if (any_far) one["far_from_k"] = far;
     if (mixed) {
       std::string sweeps;

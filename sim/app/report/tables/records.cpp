@@ -26,6 +26,13 @@ std::optional<double> algorithm_bandwidth(const experiment::Row& row) {
 
 }  // namespace
 
+bool selects_far_from_k(const Json& record) {
+  if (record.contains("far_from_k")) {
+    return record.at("ok") > 0 && record.at("far_from_k") == record.at("ok");
+  }
+  return record.value("verdict", "") == name_of(experiment::Verdict::selection);
+}
+
 double bus_factor(algorithms::Collective collective, int ranks) {
   if (collective == algorithms::Collective::ping_pong) return ranks > 1 ? 2 : 0;
   const double passes = collective == algorithms::Collective::allreduce ? 2 : 1;
