@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/hash.hpp"
+#include "sim/core/base/kept_files.hpp"
 #include "sim/core/base/version.hpp"
 #include "sim/machine/networks/links/background.hpp"
 #include "sim/machine/workloads/device.hpp"
@@ -138,10 +140,11 @@ double settle_profile(Point& point, const Json& json, const algorithms::SchemeIn
         std::ranges::all_of(scheme.options, is_given)) {
       return kDensity;
     }
-    const traces::Profile profile = traces::read_profile(path);
-    take_where_none_given(point, scheme, profile.options);
-    if (!json.contains("components")) point.space.components = profile.components;
-    return profile.density;
+    static KeptFiles<traces::Profile> profiles(traces::read_profile);
+    const auto profile = profiles.at(path);
+    take_where_none_given(point, scheme, profile->options);
+    if (!json.contains("components")) point.space.components = profile->components;
+    return profile->density;
   } catch (const InputError& error) {
     refuse("input/profile", error.what());
   }
@@ -221,18 +224,21 @@ DefaultOptions settle_workload(Json& json, const std::string& network, const std
                        json.contains("input") && json.contains("options") &&
                        given.contains("device");
   if (settled) return {};
-  workloads::Model model;
+  static KeptFiles<workloads::Model> models(workloads::read_model);
+  static KeptFiles<workloads::Device> devices(workloads::read_device);
+  std::shared_ptr<const workloads::Model> kept;
   try {
-    model = workloads::read_model(workloads::model_file(given.at("model").get<std::string>()));
+    kept = models.at(workloads::model_file(given.at("model").get<std::string>()));
   } catch (const InputError& error) {
     refuse("workload/model", error.what());
   }
+  const workloads::Model& model = *kept;
   if (model.compute.empty()) refuse("workload/model", "it has no computing time on any device");
   const std::string device = given.value("device", model.compute.front().device);
   json["workload"]["device"] = device;
   try {
     const std::string file = workloads::device_file(device);
-    static_cast<void>(workloads::compute_on(model, workloads::read_device(file).name));
+    static_cast<void>(workloads::compute_on(model, devices.at(file)->name));
   } catch (const InputError& error) {
     refuse("workload/device", error.what());
   }
