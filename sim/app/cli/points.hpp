@@ -20,8 +20,8 @@ enum class Idle : std::uint8_t { refused, accepted };
 
 /// One point for each combination of the values of the lists in `given`, each once. `config` is a
 /// file with a point, or empty; `given`, by dotted path, goes over it, and `settings`, KEY=VALUE,
-/// over both. `complete`, if any, has the last word about the JSON of a point. Says so on stderr if
-/// all messages of a point may be eager.
+/// over both. `complete`, if any, has the last word about the JSON of a point. Warns on stderr as
+/// say_if_eager does.
 [[nodiscard]] std::vector<experiment::Point> points_of(
     const std::string& config, const Json& given, const std::vector<std::string>& settings,
     const std::function<Json(Json)>& complete = {}, Idle idle = Idle::refused);
