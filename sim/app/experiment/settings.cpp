@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
-#include <type_traits>
-#include <utility>
 
-#include "sim/app/experiment/networks.hpp"
+#include "sim/app/experiment/setting_effects.hpp"
+#include "sim/app/experiment/setting_members.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/machine/workloads/device.hpp"
@@ -17,163 +14,8 @@ namespace thinwire::experiment {
 
 namespace {
 
-// Conversion between a member of a Point and JSON.
-
-template <class T>
-Json json_of(const T& value) {
-  return value;
-}
-Json json_of(const Seconds& value) { return value.value(); }
-Json json_of(const Bytes& value) { return value.value(); }
-Json json_of(const networks::LinkRouting& value) {
-  return networks::kLinkRoutings.at(static_cast<std::size_t>(value));
-}
-Json json_of(const traces::PopularityFamily& value) {
-  return value == traces::PopularityFamily::beta ? "beta" : "copula";
-}
-constexpr std::array kFeedbacks{"none", "residual", "momentum"};
-Json json_of(const algorithms::Feedback& value) {
-  return kFeedbacks.at(static_cast<std::size_t>(value));
-}
-
-template <class T>
-void take(const Json& json, T& value) {
-  value = json.get<T>();
-}
-void take(const Json& json, Seconds& value) { value = Seconds(json.get<double>()); }
-void take(const Json& json, Bytes& value) { value = Bytes(json.get<std::int64_t>()); }
-void take(const Json& json, networks::LinkRouting& value) {
-  const auto* const found = std::ranges::find(networks::kLinkRoutings, json.get<std::string>());
-  value = static_cast<networks::LinkRouting>(found - networks::kLinkRoutings.begin());
-}
-void take(const Json& json, algorithms::Feedback& value) {
-  const auto* const found = std::ranges::find(kFeedbacks, json.get<std::string>());
-  value = static_cast<algorithms::Feedback>(found - kFeedbacks.begin());
-}
-void take(const Json& json, traces::PopularityFamily& value) {
-  value = json == "beta" ? traces::PopularityFamily::beta : traces::PopularityFamily::copula;
-}
-
-template <class T>
-constexpr SettingKind kind_of() {
-  if (std::is_same_v<T, bool>) return SettingKind::boolean;
-  if (std::is_integral_v<T> || std::is_same_v<T, Bytes>) return SettingKind::integer;
-  if (std::is_same_v<T, double> || std::is_same_v<T, Seconds>) return SettingKind::number;
-  if (std::is_same_v<T, std::vector<std::int64_t>>) return SettingKind::integers;
-  return SettingKind::text;
-}
-
-using When = bool (*)(const Point&);
-
-bool always(const Point& /*point*/) { return true; }
-bool on_links(const Point& point) { return point.network == "links"; }
-bool has_slow_links(const Point& point) {
-  return on_links(point) && !point.links.slow_links.empty();
-}
-bool has_representatives(const Point& point) { return point.representatives > 0; }
-bool has_slow_ranks(const Point& point) { return point.stragglers.ranks > 0; }
-bool has_spread_ranks(const Point& point) { return point.stragglers.spread > 0; }
-bool has_local_steps(const Point& point) {
-  return !point.workload.model.empty() && point.workload.local_steps > 1;
-}
-bool has_jitter(const Point& point) { return point.stragglers.jitter > 0; }
 /// The networks that simulate how long local work takes.
 constexpr const char* kClocks = "alphabeta, links, smpi";
-bool on_fair_links(const Point& point) { return on_links(point) || point.network == "alphabeta"; }
-bool with_overhead(const Point& point) {
-  return on_fair_links(point) &&
-         (point.platform.empty() || point.machine.host.overhead > Seconds(0));
-}
-/// Written only if it is set, on the networks that read it.
-template <auto Member>
-bool costs_host(const Point& point) {
-  const auto& value = point.machine.host.*Member;
-  return on_fair_links(point) && value > std::remove_cvref_t<decltype(value)>(0);
-}
-template <auto Member>
-bool costs_machine(const Point& point) {
-  return point.machine.*Member > Seconds(0);
-}
-bool copies_eager_beyond_cache(const Point& point) {
-  return on_fair_links(point) && point.machine.eager_copy_beyond_cache > Seconds(0);
-}
-bool shakes_hands(const Point& point) {
-  return on_fair_links(point) && point.machine.host.handshake;
-}
-bool limits_processes(const Point& point) {
-  return on_links(point) && point.machine.host.gap_per_word > Seconds(0);
-}
-bool has_cache(const Point& point) { return point.machine.cache > Bytes(0); }
-bool has_own_value_bits(const Point& point) { return point.space.precision.value_bits != 32; }
-bool has_own_index_bits(const Point& point) { return point.space.precision.index_bits != 32; }
-bool scales_latency(const Point& point) { return point.latency_factor != 1; }
-bool scales_bandwidth(const Point& point) { return point.bandwidth_factor != 1; }
-bool without_platform(const Point& point) { return point.platform.empty(); }
-bool of_trace(const Point& point) { return !point.input.trace.empty(); }
-bool of_profile(const Point& point) { return !of_trace(point) && !point.input.profile.empty(); }
-bool made_up(const Point& point) { return !of_trace(point) && !of_profile(point); }
-bool of_training(const Point& point) { return !point.workload.model.empty(); }
-
-/// Whether a result depends on the values of gradients, which are selected, sent, or kept.
-bool looks_at_values(const Point& point, const algorithms::SchemeInfo& scheme) {
-  return !scheme.dense || point.network == "mpi" || (scheme.approximate && point.error_feedback);
-}
-bool draws(const Point& point, const algorithms::SchemeInfo& scheme) {
-  return looks_at_values(point, scheme) || point.stragglers.any() ||
-         point.machine.host.noise > Seconds(0) || point.links.background_flows > 0 ||
-         point.links.routing != networks::LinkRouting::minimal;
-}
-constexpr Effect kOfValues{
-    looks_at_values,
-    "dense schemes send every component, whatever its value; leave it out, or add a sparse scheme"};
-constexpr Effect kOfDraws{
-    draws,
-    "nothing that is drawn at random changes a result: dense schemes send every component, and "
-    "there are no noise, "
-    "stragglers, random routes or background flows; leave it out, or give one of these"};
-constexpr Effect kOfResiduals{
-    [](const Point&, const algorithms::SchemeInfo& scheme) {
-      return !scheme.dense || scheme.approximate;
-    },
-    "dense schemes send all of the gradient, so nothing is left to carry; leave it out, or add a "
-    "sparse scheme"};
-constexpr Effect kOfPaidResiduals{
-    [](const Point&, const algorithms::SchemeInfo& scheme) {
-      return !scheme.dense || scheme.remembers;
-    },
-    "dense schemes keep nothing of the gradient; leave it out, or add a sparse scheme"};
-constexpr Effect kOfTensors{
-    [](const Point&, const algorithms::SchemeInfo& scheme) { return scheme.takes_tensors; },
-    "no scheme here looks at tensors; leave it out, or add deft, dragonn or powersgd"};
-
-/// Adds access to the member of a point that `member` returns; it is written if `when` holds.
-template <class Member>
-Setting with(Setting setting, Member member, When when = always) {
-  using Value = std::remove_cvref_t<decltype(member(std::declval<Point&>()))>;
-  setting.kind = kind_of<Value>();
-  setting.get = [member, when](const Point& point) {
-    return when(point) ? std::optional<Json>(json_of(member(point))) : std::nullopt;
-  };
-  setting.set = [member](Point& point, const Json& value) { take(value, member(point)); };
-  return setting;
-}
-
-algorithms::OptionValue option_from(const Json& value) {
-  if (value.is_boolean()) return value.get<bool>();
-  if (value.is_number_integer()) return value.get<std::int64_t>();
-  return value.get<double>();
-}
-
-Json options_of(const Point& point) {
-  Json options = Json::object();
-  for (const auto& [name, value] : point.options) {
-    std::visit([&, &key = name](auto v) { options[key] = v; }, value);
-  }
-  return options;
-}
-
-/// Declares a member of a point: THINWIRE_MEMBER(machine.alpha).
-#define THINWIRE_MEMBER(member) ([](auto& point) -> auto& { return point.member; })
 
 Settings declared() {
   using A = Aspect;
@@ -188,11 +30,7 @@ Settings declared() {
        .aspect = A::scheme,
        .help = "options of the scheme, see 'thinwire list schemes'",
        .get = options_of,
-       .set =
-           [](Point& point, const Json& value) {
-             for (const auto& item : value.items())
-               point.options[item.key()] = option_from(item.value());
-           }},
+       .set = take_options},
       with({.path = "network",
             .aspect = A::place,
             .flag = "--network",
@@ -722,8 +560,6 @@ Settings declared() {
           THINWIRE_MEMBER(workload.local_steps), has_local_steps),
   };
 }
-
-#undef THINWIRE_MEMBER
 
 /// A point to which the setting applies, with the defaults of everything else.
 Point fresh_point_for(const Setting& setting) {

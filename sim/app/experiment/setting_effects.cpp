@@ -1,0 +1,55 @@
+#include "sim/app/experiment/setting_effects.hpp"
+
+namespace thinwire::experiment {
+
+namespace {
+
+/// Whether a result depends on the values of gradients, which are selected, sent, or kept.
+bool looks_at_values(const Point& point, const algorithms::SchemeInfo& scheme) {
+  return !scheme.dense || point.network == "mpi" || (scheme.approximate && point.error_feedback);
+}
+
+bool draws(const Point& point, const algorithms::SchemeInfo& scheme) {
+  return looks_at_values(point, scheme) || point.stragglers.any() ||
+         point.machine.host.noise > Seconds(0) || point.links.background_flows > 0 ||
+         point.links.routing != networks::LinkRouting::minimal;
+}
+
+bool leaves_residuals(const Point& /*point*/, const algorithms::SchemeInfo& scheme) {
+  return !scheme.dense || scheme.approximate;
+}
+
+bool pays_for_residuals(const Point& /*point*/, const algorithms::SchemeInfo& scheme) {
+  return !scheme.dense || scheme.remembers;
+}
+
+bool takes_tensors(const Point& /*point*/, const algorithms::SchemeInfo& scheme) {
+  return scheme.takes_tensors;
+}
+
+}  // namespace
+
+const constinit Effect kOfValues{
+    looks_at_values,
+    "dense schemes send every component, whatever its value; leave it out, or add a sparse scheme"};
+
+const constinit Effect kOfDraws{
+    draws,
+    "nothing that is drawn at random changes a result: dense schemes send every component, and "
+    "there are no noise, stragglers, random routes or background flows; leave it out, or give one "
+    "of these"};
+
+const constinit Effect kOfResiduals{
+    leaves_residuals,
+    "dense schemes send all of the gradient, so nothing is left to carry; leave it out, or add a "
+    "sparse scheme"};
+
+const constinit Effect kOfPaidResiduals{
+    pays_for_residuals,
+    "dense schemes keep nothing of the gradient; leave it out, or add a sparse scheme"};
+
+const constinit Effect kOfTensors{
+    takes_tensors,
+    "no scheme here looks at tensors; leave it out, or add deft, dragonn or powersgd"};
+
+}  // namespace thinwire::experiment

@@ -1,0 +1,20 @@
+// Which runs a setting can change, among those that read it: the column `effect` of the table in
+// settings.cpp. effects.hpp refuses settings that change none.
+#pragma once
+
+#include "sim/app/experiment/settings.hpp"
+
+namespace thinwire::experiment {
+
+/// Of settings of the values of gradients.
+extern const Effect kOfValues;
+/// Of seeds.
+extern const Effect kOfDraws;
+/// Of carrying what was not sent.
+extern const Effect kOfResiduals;
+/// Of paying for what is kept.
+extern const Effect kOfPaidResiduals;
+/// Of the sizes of tensors.
+extern const Effect kOfTensors;
+
+}  // namespace thinwire::experiment
