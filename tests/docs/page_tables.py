@@ -43,7 +43,8 @@ with tempfile.TemporaryDirectory() as folder:
     # Rows that are cut off, or none: in a tree of their own.
     tree = pages / "tree"
     (tree / "tools").mkdir(parents=True)
-    shutil.copy(program, tree / "tools")
+    for file in (program, pathlib.Path(program).with_name("page_parts.py")):
+        shutil.copy(file, tree / "tools")
     shutil.copytree(docs.parent / "results/beyond", tree / "results/beyond")
     rows = tree / "results/beyond/fat_tree.jsonl"
     for text, said in ((rows.read_text(encoding="utf-8")[:-9], "line 96"), ("", "no row is one of the table's")):
