@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sim/app/studies/validate/measured/formats.hpp"
+#include "sim/core/base/csv_table.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/numbers.hpp"
+#include "sim/core/base/printable.hpp"
+
+namespace thinwire::studies {
+
+namespace {
+
+/// The table of nccl-tests:
+///   # Rank  0 Group  0 Pid 4711 on node1 device  0 [0x07] NVIDIA H100
+///   #       size         count      type   redop    root     time   algbw   busbw #wrong ...
+///   #        (B)    (elements)                               (us)  (GB/s)  (GB/s)
+///              8             2     float     sum      -1    32.06    0.00    0.00      0 ...
+class NcclReader {
+ public:
+  NcclReader(std::string_view text, const MeasuredFile& file)
+      : file_(file), lines_(lines_of_text(text)), times_(file) {}
+
+  std::vector<MeasuredRow> read() {
+    said_.library = "NCCL";
+    said_.gpu = "yes";
+    std::vector<Token> heading;
+    double unit = 0;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      const int line = static_cast<int>(i) + 1;
+      const std::vector<Token> tokens = tokens_of(lines_[i]);
+      if (tokens.empty()) continue;
+      if (tokens[0].text.starts_with('#')) {
+        if (is_of_nccl_tests(tokens)) {
+          heading = tokens;
+          unit = unit_of(i + 1);
+        } else {
+          take_comment(line, tokens);
+        }
+        continue;
+      }
+      if (heading.empty() || !parse_number<std::int64_t>(tokens[0].text)) continue;
+      times_.add(line, tokens, 0, time_at(heading, tokens), unit);
+    }
+    settle_ranks();
+    return times_.rows(said_);
+  }
+
+ private:
+  /// The word below the first "time" of the heading: columns are aligned at their right. Versions
+  /// that leave cells empty, of a root, have fewer words than the heading. If nothing is aligned,
+  /// it is the word of the same number.
+  static std::size_t time_at(const std::vector<Token>& heading, const std::vector<Token>& tokens) {
+    const auto end_of = [](const Token& token) { return token.column + token.text.size(); };
+    const auto time = std::ranges::find(heading, "time", &Token::text);
+    const auto below = std::ranges::find(tokens, end_of(*time), end_of);
+    return below != tokens.end() ? static_cast<std::size_t>(below - tokens.begin())
+                                 : static_cast<std::size_t>(time - heading.begin()) - 1;
+  }
+
+  /// The unit below the heading: "#  (B)  (elements)  (us) ...".
+  [[nodiscard]] double unit_of(std::size_t index) const {
+    const int line = static_cast<int>(index) + 1;
+    const std::vector<Token> tokens =
+        index < lines_.size() ? tokens_of(lines_[index]) : std::vector<Token>();
+    if (tokens.size() < 4 || tokens[0].text != "#") {
+      refuse_at(file_.path, line, 1, "expected the line of units, '# (B) (elements) (us) ...'");
+    }
+    if (tokens[1].text != "(B)") {
+      refuse_at(file_.path, line, tokens[1].column,
+                fmt::format("'{}': unknown unit of size; known is (B)", printable(tokens[1].text)));
+    }
+    return times_.unit_at(line, tokens[3]);
+  }
+
+  [[noreturn]] void refuse_several(int line) const {
+    refuse_at(file_.path, line, 1,
+              "another run begins here; give the text of each run in a file of its own");
+  }
+
+  void take_comment(int line, const std::vector<Token>& tokens) {
+    constexpr std::string_view kEnd = "_perf";
+    for (const Token& token : tokens) {  // "# Collective test starting: all_reduce_perf"
+      if (!token.text.ends_with(kEnd)) continue;
+      std::string name(token.text.substr(0, token.text.size() - kEnd.size()));
+      name = name.substr(name.find_last_of('/') + 1);
+      if (name == "all_reduce") name = "allreduce";
+      if (name == "all_gather") name = "allgather";
+      if (!said_.collective.empty() && said_.collective != name) refuse_several(line);
+      said_.collective = name;
+    }
+    const auto on = std::ranges::find(tokens, "on", &Token::text);
+    if (tokens.size() < 3 || tokens[1].text != "Rank" || on == tokens.end()) return;
+    if (std::next(on) == tokens.end()) return;
+    if (!ranks_.emplace(tokens[2].text).second) refuse_several(line);
+    hosts_.emplace(std::next(on)->text);
+  }
+
+  void settle_ranks() {
+    if (ranks_.empty()) return;
+    const auto ranks = static_cast<std::int64_t>(ranks_.size());
+    const auto nodes = static_cast<std::int64_t>(hosts_.size());
+    if (ranks % nodes != 0) {
+      throw InputError(fmt::format("{}: {} ranks on {} nodes: not the same number on each",
+                                   file_.path, ranks, nodes));
+    }
+    said_.nodes = nodes;
+    said_.tasks_per_node = ranks / nodes;
+  }
+
+  const MeasuredFile& file_;
+  std::vector<std::string_view> lines_;
+  TimedLines times_;
+  Said said_;
+  std::set<std::string> ranks_;
+  std::set<std::string> hosts_;
+};
+
+}  // namespace
+
+std::vector<MeasuredRow> rows_of_nccl_tests(std::string_view text, const MeasuredFile& file) {
+  return NcclReader(text, file).read();
+}
+
+bool is_of_nccl_tests(const std::vector<Token>& line) {
+  return line.size() > 4 && line[0].text == "#" && line[1].text == "size" &&
+         line[2].text == "count" && std::ranges::find(line, "time", &Token::text) != line.end();
+}
+
+}  // namespace thinwire::studies

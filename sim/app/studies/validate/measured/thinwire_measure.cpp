@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "algorithms/registry.hpp"
+#include "sim/app/experiment/results_file.hpp"
+#include "sim/app/studies/validate/measured/formats.hpp"
+#include "sim/core/base/errors.hpp"
+
+namespace thinwire::studies {
+
+std::vector<MeasuredRow> rows_of_results(const std::string& text, const MeasuredFile& file) {
+  const auto fact = [&](const std::string& name) {
+    const auto given = file.facts.find(name);
+    return given == file.facts.end() ? std::string() : given->second;
+  };
+  for (const auto& [name, value] : file.facts) {
+    if (name == "machine" || name == "run" || name == "test") continue;
+    throw InputError(fmt::format("{}: rows of 'thinwire measure' say the {}; leave the fact out",
+                                 file.path, name));
+  }
+  if (fact("machine").empty()) {
+    throw InputError(
+        fmt::format("{}: rows of 'thinwire measure' do not say the machine; give it as in "
+                    "{},machine=...",
+                    file.path, file.path));
+  }
+  std::vector<MeasuredRow> rows;
+  int line = 0;
+  for (const experiment::Row& result : experiment::rows_from(text, file.path).rows) {
+    ++line;
+    if (!result.outcome || !result.outcome->measured) continue;
+    const experiment::Point& point = result.point;
+    const experiment::Measured& measured = *result.outcome->measured;
+    const auto nodes = std::max<int>(1, static_cast<int>(measured.hosts.size()));
+    if (measured.time.median <= Seconds(0)) continue;  // a single rank that does nothing
+    rows.push_back({.machine = fact("machine"),
+                    .run = fact("run"),
+                    .test = fact("test"),
+                    .nodes = nodes,
+                    .tasks_per_node = std::max(1, point.ranks / nodes),
+                    .collective = name_of(algorithms::find_scheme(point.scheme).collective_kind),
+                    .library = measured.library,
+                    .algorithm = point.scheme,
+                    .elements = point.space.components,
+                    .seconds = measured.time.median.value(),
+                    .seconds_min = measured.time.least.value(),
+                    .place = fmt::format("{}:{}", file.path, line),
+                    .point = std::make_shared<const experiment::Point>(point)});
+  }
+  if (rows.empty()) {
+    throw InputError(fmt::format(
+        "{}: holds no measured times; 'mpirun -n P thinwire measure -o FILE' makes some",
+        file.path));
+  }
+  return rows;
+}
+
+}  // namespace thinwire::studies
