@@ -54,7 +54,9 @@ class Options {
 struct OptionUse {
   const Options& options;
   int ranks = 1;
-  std::int64_t n = 0;  ///< components
+  std::int64_t n = 0;     ///< components
+  bool values = true;     ///< a result depends on the values of gradients
+  bool start_up = false;  ///< iterations are the first ones of a training
 };
 
 /// The option, which says nothing unless the option `flag` is true.

@@ -327,6 +327,15 @@ std::string why_not_sliding(const OptionUse& use) {
          "leave it out";
 }
 
+/// The option, of the thresholds that ranks reuse, which changes nothing beside other sparsifiers.
+OptionInfo only_with_threshold_reuse(OptionInfo option) {
+  option.idle = [idle = option.idle](const OptionUse& use) -> std::string {
+    if (use.options.all().contains(kNudgeFactor)) return idle(use);
+    return "this sparsifier reuses no thresholds; leave it out, or take threshold_reuse";
+  };
+  return option;
+}
+
 Cost oktopk_cost(const CostInput& in, const Nodes& nodes) {
   if (in.ranks == 1) return {};
   const Options& options = *in.options;
@@ -476,7 +485,10 @@ SchemeInfo oktopk_scheme() {
       },
       .selects_result = true};
   for (OptionInfo& option : threshold_reuse_options()) {
-    if (option.name != "nudge_factor") info.options.push_back(std::move(option));
+    if (option.name == kNudgeFactor) continue;
+    const bool of_ranks = option.name == "nudge_high";
+    info.options.push_back(of_ranks ? only_with_threshold_reuse(std::move(option))
+                                    : std::move(option));
   }
   return info;
 }

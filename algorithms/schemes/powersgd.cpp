@@ -31,6 +31,13 @@ std::span<const float> values_in(const Message& message) {
   return DenseBlock::from(message.payload).values();
 }
 
+/// Why 'warm_start' changes nothing, or empty.
+std::string why_no_query_matters(const OptionUse& use) {
+  if (use.values) return {};
+  return "without error feedback no result depends on values; set error_feedback=true, or leave it "
+         "out";
+}
+
 class PowerSgd final : public Scheme {
  public:
   explicit PowerSgd(const SchemeSetup& setup)
@@ -187,8 +194,11 @@ SchemeInfo powersgd_scheme() {
           .takes_tensors = true,
           .own_format = true,
           .options = {{"rank", std::int64_t{2}, 1, "columns of each factor"},
-                      {"warm_start", true, 0,
-                       "the right factors are the next query; false: it is drawn each time"}},
+                      {.name = "warm_start",
+                       .fallback = true,
+                       .minimum = 0,
+                       .help = "the right factors are the next query; false: it is drawn each time",
+                       .idle = why_no_query_matters}},
           .run_cost = powersgd_cost,
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
             return std::make_unique<PowerSgd>(setup);

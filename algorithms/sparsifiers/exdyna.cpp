@@ -248,9 +248,8 @@ SparsifierInfo exdyna_sparsifier() {
                       {"step", 0.005, 0, "γ: by which share the threshold moves"},
                       {"threshold", 0.0, 0,
                        "the first one; 0: the exact one of each rank's first accumulator"},
-                      {"settled", true, 0,
-                       "a run, unless of a start-up, begins once partitions and threshold have "
-                       "settled"}},
+                      settled_option("a run, unless of a start-up, begins once partitions and "
+                                     "threshold have settled")},
           .settle = settle_exdyna,
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<ExDyna>(setup);

@@ -131,6 +131,17 @@ class BlockCounts {
 
 }  // namespace
 
+OptionInfo settled_option(std::string help) {
+  return {.name = "settled",
+          .fallback = true,
+          .minimum = 0,
+          .help = std::move(help),
+          .idle = [](const OptionUse& use) -> std::string {
+            if (!use.start_up) return {};
+            return "with input.start_up a run begins like a training anyway; leave one of them out";
+          }};
+}
+
 SettledState settle_partitions(const SchemeSetup& setup, const AccumulatorOf& of,
                                PartitionControl control) {
   if (!setup.options.flag("settled")) return {};

@@ -25,6 +25,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "algorithms/sparsifiers/exdyna.hpp"
@@ -38,6 +39,8 @@ struct PartitionControl {
   Rebalancing how;
 };
 
+/// The option `settled`.
+[[nodiscard]] OptionInfo settled_option(std::string help);
 /// The partitions and the factor of every rank's first threshold once they have settled, with the
 /// options `tolerance` and `step`. No iterations when the option `settled` is off or all
 /// accumulators are 0.

@@ -68,8 +68,8 @@ SparsifierInfo micro_sparsifier() {
                       {"step", 0.005, 0, "γ: by which share the threshold moves"},
                       {"threshold", 0.0, 0,
                        "the first one; 0: the exact one of each rank's first accumulator"},
-                      {"settled", true, 0,
-                       "a run, unless of a start-up, begins once the threshold has settled"}},
+                      settled_option(
+                          "a run, unless of a start-up, begins once the threshold has settled")},
           .settle = settle_micro,
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<Micro>(setup);

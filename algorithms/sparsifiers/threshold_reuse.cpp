@@ -24,7 +24,7 @@ class ThresholdReuse final : public Sparsifier {
     if (options.flag("nudge")) {
       threshold_.nudge(static_cast<std::int64_t>(selection.selected.size()), k,
                        options.number("nudge_low"), options.number("nudge_high"),
-                       options.number("nudge_factor"), options.number("nudge_factor"));
+                       options.number(kNudgeFactor), options.number(kNudgeFactor));
     }
     return selection;
   }
@@ -49,14 +49,14 @@ void ReusedThreshold::nudge(std::int64_t selected, std::int64_t wanted, double l
 }
 
 std::vector<OptionInfo> threshold_reuse_options() {
-  return {{"tau_prime", std::int64_t{32}, 1,
-           "iterations between exact thresholds (the paper: 32, BERT 128)"},
-          {"nudge", false, 0, "move reused thresholds when the count leaves its band (published)"},
-          only_with("nudge", {"nudge_low", 2.0 / 3, 0,
-                              "lower end of the band, times k (LSTM 0.75, BERT 0.8)"}),
-          only_with("nudge", {"nudge_high", 1.25, 1, "upper end of the band, times k"}),
-          only_with("nudge",
-                    {"nudge_factor", 1.012, 1, "by how much the threshold moves (BERT 1.025)"})};
+  return {
+      {"tau_prime", std::int64_t{32}, 1,
+       "iterations between exact thresholds (the paper: 32, BERT 128)"},
+      {"nudge", false, 0, "move reused thresholds when the count leaves its band (published)"},
+      only_with("nudge",
+                {"nudge_low", 2.0 / 3, 0, "lower end of the band, times k (LSTM 0.75, BERT 0.8)"}),
+      only_with("nudge", {"nudge_high", 1.25, 1, "upper end of the band, times k"}),
+      only_with("nudge", {kNudgeFactor, 1.012, 1, "by how much the threshold moves (BERT 1.025)"})};
 }
 
 SparsifierInfo threshold_reuse_sparsifier() {

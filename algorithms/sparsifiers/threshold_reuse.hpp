@@ -30,6 +30,9 @@ class ReusedThreshold {
   float threshold_ = 0;
 };
 
+/// The option that this sparsifier alone has.
+inline constexpr const char* kNudgeFactor = "nudge_factor";
+
 /// τ' and the nudging, shared with oktopk's global threshold.
 [[nodiscard]] std::vector<OptionInfo> threshold_reuse_options();
 [[nodiscard]] SparsifierInfo threshold_reuse_sparsifier();

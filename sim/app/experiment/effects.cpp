@@ -8,6 +8,7 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/config.hpp"
+#include "sim/app/experiment/setting_effects.hpp"
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::experiment {
@@ -58,7 +59,12 @@ void GivenSettings::add(const Json& given, const Point& point) {
     }
     known_.insert(path);
     if (options.all().at(info->name) == info->fallback) continue;
-    note(path, info->idle ? info->idle({options, point.ranks, point.space.components}) : "");
+    const algorithms::OptionUse use{.options = options,
+                                    .ranks = point.ranks,
+                                    .n = point.space.components,
+                                    .values = looks_at_values(point, scheme),
+                                    .start_up = point.input.start_up};
+    note(path, info->idle ? info->idle(use) : "");
   }
 }
 

@@ -2,12 +2,11 @@
 
 namespace thinwire::experiment {
 
-namespace {
-
-/// Whether a result depends on the values of gradients, which are selected, sent, or kept.
 bool looks_at_values(const Point& point, const algorithms::SchemeInfo& scheme) {
   return !scheme.dense || point.network == "mpi" || (scheme.approximate && point.error_feedback);
 }
+
+namespace {
 
 bool draws(const Point& point, const algorithms::SchemeInfo& scheme) {
   return looks_at_values(point, scheme) || point.stragglers.any() ||

@@ -6,6 +6,9 @@
 
 namespace thinwire::experiment {
 
+/// Whether a result depends on the values of gradients, which are selected, sent, or kept.
+[[nodiscard]] bool looks_at_values(const Point& point, const algorithms::SchemeInfo& scheme);
+
 /// Of settings of the values of gradients.
 extern const Effect kOfValues;
 /// Of seeds.

@@ -76,6 +76,37 @@ TEST_CASE("options that other options leave without effect are refused") {
                 "nudge is false; set options.nudge=true, or leave it out");
 }
 
+TEST_CASE("the end of a band is refused where no sparsifier has the band") {
+  const std::string nudged = "run --network counting -n 1000 -k 50 -P 4" + option("nudge=true") +
+                             option("nudge_high=1.5") + " --scheme ";
+  for (const char* scheme : {"oktopk+dgc", "hierarchical_oktopk+exact_topk --set options.node=2"}) {
+    check_refused(run_program(nudged + scheme),
+                  "run: /options/nudge_high: it changes nothing here: this sparsifier reuses no "
+                  "thresholds");
+  }
+  for (const char* scheme :
+       {"oktopk", "oktopk+threshold_reuse", "topka+threshold_reuse", "oktopk+dgc,oktopk"}) {
+    check_accepted(nudged + scheme);
+  }
+}
+
+TEST_CASE("the first query of powersgd is refused where no value counts") {
+  const std::string run = "run -n 1000 -P 4 --scheme powersgd" + option("warm_start=false");
+  check_refused(run_program(run),
+                "run: /options/warm_start: it changes nothing here: without error");
+  check_accepted(run + " --set error_feedback=true");
+}
+
+TEST_CASE("a start-up has nothing that has settled to begin with or without") {
+  for (const std::string scheme : {"exdyna", "micro"}) {
+    const std::string run =
+        "run -P 4 --profile lstm --statistical --scheme " + scheme + option("settled=false");
+    check_refused(run_program(run + " --set input.start_up=true"),
+                  "run: /options/settled: it changes nothing here: with input.start_up");
+    check_accepted(run);
+  }
+}
+
 TEST_CASE("settings of selections are refused where all schemes are dense") {
   const std::string dense = "run --network alphabeta -n 1000 -P 4 --scheme dense_ring,qsgd ";
   const std::string either = "run --network alphabeta -n 1000 -P 4 --scheme dense_ring,topka ";
