@@ -230,7 +230,7 @@ void add_compare(Command& app) {
       "  thinwire compare new.jsonl --baseline old.jsonl --tolerance 0.01\n"
       "  thinwire compare platforms.jsonl --where network=smpi --where "
       "platform=fat_tree,nvlink_ib\n"
-      "  thinwire compare a.jsonl b.jsonl --group-by scheme,ranks --sort-by time_s_median");
+      "  thinwire compare a.jsonl b.jsonl --group-by scheme,ranks --sort-by time_mean_s_median");
   command.callback([flags] { return run(*flags); });
 }
 

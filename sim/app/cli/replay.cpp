@@ -26,8 +26,9 @@ namespace {
 /// Of the settings of a point, a schedule reads those of the network.
 void check_setting(const std::string& path, const std::string& flag) {
   if (path == "seed") return;
+  const bool of_sums = path.starts_with("machine.gamma");
   const experiment::Setting& setting = experiment::setting_at(path);
-  if (setting.aspect == experiment::Aspect::place) return;
+  if (setting.aspect == experiment::Aspect::place && !of_sums) return;
   throw InputError(fmt::format(
       "{}: a schedule does not read it: the file says what the ranks do; leave it out", flag));
 }

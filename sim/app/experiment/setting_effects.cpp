@@ -1,5 +1,7 @@
 #include "sim/app/experiment/setting_effects.hpp"
 
+#include "sim/app/experiment/networks.hpp"
+
 namespace thinwire::experiment {
 
 bool looks_at_values(const Point& point, const algorithms::SchemeInfo& scheme) {
@@ -20,6 +22,17 @@ bool leaves_residuals(const Point& /*point*/, const algorithms::SchemeInfo& sche
 
 bool pays_for_residuals(const Point& /*point*/, const algorithms::SchemeInfo& scheme) {
   return !scheme.dense || scheme.remembers;
+}
+
+bool sends_indexes(const Point& /*point*/, const algorithms::SchemeInfo& scheme) {
+  return !scheme.dense;
+}
+
+bool times_sums(const Point& point, const algorithms::SchemeInfo& scheme) {
+  using algorithms::Collective;
+  const bool sums = scheme.collective_kind == Collective::allreduce ||
+                    scheme.collective_kind == Collective::reduce_scatter;
+  return sums && find_network(point.network).has_clock;
 }
 
 bool takes_tensors(const Point& /*point*/, const algorithms::SchemeInfo& scheme) {
@@ -46,6 +59,13 @@ const constinit Effect kOfResiduals{
 const constinit Effect kOfPaidResiduals{
     pays_for_residuals,
     "dense schemes keep nothing of the gradient; leave it out, or add a sparse scheme"};
+
+const constinit Effect kOfIndexes{
+    sends_indexes, "dense schemes send no indexes; leave it out, or add a sparse scheme"};
+
+const constinit Effect kOfSums{
+    times_sums,
+    "no sum takes time here: the collective makes none, or the network has no clock; leave it out"};
 
 const constinit Effect kOfTensors{
     takes_tensors,

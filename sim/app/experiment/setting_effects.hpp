@@ -17,6 +17,10 @@ extern const Effect kOfDraws;
 extern const Effect kOfResiduals;
 /// Of paying for what is kept.
 extern const Effect kOfPaidResiduals;
+/// Of the lengths of indexes.
+extern const Effect kOfIndexes;
+/// Of the price of sums.
+extern const Effect kOfSums;
 /// Of the sizes of tensors.
 extern const Effect kOfTensors;
 

@@ -97,6 +97,7 @@ Settings declared() {
             .flag = "--gamma",
             .unit = "s/word",
             .least = 0,
+            .effect = kOfSums,
             .help = "γ: time per word that is reduced"},
            THINWIRE_MEMBER(machine.gamma_per_word)),
       with({.path = "machine.gamma_beyond_cache_s_per_word",
@@ -354,6 +355,7 @@ Settings declared() {
             .least = 32,
             .most = 64,
             .readers = "alphabeta, links, smpi, counting",
+            .effect = kOfIndexes,
             .standard = "32",
             .help = "bits of an index on the wire: 64 for gradients of more than 4 billion "
                     "components that are one tensor. Sizes and counts are words of 4 bytes"},

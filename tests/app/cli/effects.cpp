@@ -118,6 +118,7 @@ TEST_CASE("settings of selections are refused where all schemes are dense") {
            {"--set input.drift=0.5", "/input/drift"},
            {"--set input.tail=0.5", "/input/tail"},
            {"--set input.scale_drift=0.5", "/input/scale_drift"},
+           {"--index-bits 64", "/gradient/index_bits"},
            {"--seed 7", "/seed"},
            {"--seed 7,8", "/seed"}}) {
     check_refused(run_program(dense + flags), "run: " + pointer + ": it changes nothing here: ");
@@ -142,6 +143,15 @@ TEST_CASE("settings of selections are refused where all schemes are dense") {
   check_refused(run_program(model + "dense_ovlp,qsgd"), "run: /workload/feedback: ");
   check_accepted(model + "dense_ovlp,topka");
   check_accepted(model + "powersgd");
+}
+
+TEST_CASE("the price of sums is refused where no sum takes time") {
+  const std::string gamma = "run -n 1000 -P 4 --gamma 1e-9 --scheme ";
+  const std::string pointer = "/machine/gamma_s_per_word: it changes nothing here: ";
+  check_refused(run_program(gamma + "alltoall_linear,allgather_ring"), pointer);
+  check_refused(run_program(gamma + "topka --network counting"), pointer);
+  check_accepted(gamma + "alltoall_linear,reduce_scatter_ring");
+  check_accepted(gamma + "topka");
 }
 
 TEST_CASE("tensors are refused where no scheme looks at them") {

@@ -17,8 +17,9 @@ namespace thinwire::report {
 
 namespace {
 
-constexpr std::array kMeasuredColumns{"time_s",    "steps",      "training.time_s",
-                                      "ratio_low", "ratio_high", "congestion_factor"};
+constexpr std::array kMeasuredColumns{"time_s",           "time_mean_s", "steps",
+                                      "training.time_s",  "ratio_low",   "ratio_high",
+                                      "congestion_factor"};
 
 const Json& value_of(const Json& record, const std::string& column) {
   static const Json kNull;

@@ -38,6 +38,17 @@ TEST_CASE("a group tells how many there are, and the median, the least and the m
   CHECK(groups[1].at("time_s_median") == 7);
 }
 
+TEST_CASE("a group has the means over iterations too, by which schemes are compared") {
+  Json steady = record("x", 2, 4.0);
+  Json periodic = record("y", 2, 3.0);
+  steady["time_mean_s"] = 4.0;
+  periodic["time_mean_s"] = 5.0;
+  const std::vector<Json> groups = group_records({steady, periodic}, {"scheme"});
+  CHECK(groups[0].at("time_mean_s_median") == 4);
+  CHECK(groups[1].at("time_mean_s_median") == 5);
+  CHECK(groups[1].at("time_s_median") == 3);
+}
+
 TEST_CASE("groups by several columns keep the order in which they come up") {
   const std::vector<Json> groups = group_records(
       {record("y", 4, 1.0), record("x", 2, 1.0), record("y", 2, 1.0), record("y", 4, 3.0)},
