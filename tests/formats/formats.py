@@ -547,7 +547,8 @@ def read_by_scripts(folder):
           f"lines of the heading: {text}")
     (folder / "osu.txt").write_text(text)
     ended = run(f"validate --measured {folder}/osu.txt,machine=dgx,collective=allreduce,gpu=no,"
-                f"algorithm=ring_ompi,nodes=4,tasks_per_node=1 --machine {folder}/dgx.json")
+                f"algorithm=ring_ompi,nodes=4,tasks_per_node=1 --machine {folder}/dgx.json",
+                code=1)  # the machine has GPUs, so nothing is compared
     check("contradicts" not in ended.stderr, f"the collective of OSU's title: {ended.stderr}")
 
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -21,8 +20,6 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/shipped_files.hpp"
-#include "topologies/loading/placement.hpp"
-#include "topologies/loading/shipped.hpp"
 
 namespace thinwire::experiment {
 
@@ -180,18 +177,6 @@ ShippedFiles shipped() {
   return {.what = "sweep", .extension = ".json", .folders = shipped_folders("sweeps", "sweeps")};
 }
 
-/// Throws InputError if a file that the simulation will read is not there: points would fail one by
-/// one otherwise. Traces, profiles, models and devices were read already.
-void check_files(const Point& point, const std::string& origin) {
-  const auto check = [&](const char* setting, const std::string& file) {
-    if (std::filesystem::exists(file)) return;
-    throw InputError(
-        fmt::format("{}: {}: there is no file {}; check the path", origin, setting, file));
-  };
-  if (!point.platform.empty()) check("/platform", topologies::platform_file(point.platform));
-  if (topologies::is_placement_file(point.placement)) check("/placement", point.placement);
-}
-
 }  // namespace
 
 std::vector<std::string> shipped_sweeps() { return shipped().names(); }
@@ -240,7 +225,6 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
     const std::string at =
         one.chosen.empty() ? origin : fmt::format("{}: at {}", origin, one.choice());
     Point point = point_from(one.point, at);
-    check_files(point, at);
     given.add(one.point, point);
     if (known.insert(what_is_read(point)).second) {
       sweep.points.push_back(std::move(point));
