@@ -388,6 +388,10 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
   needs_eager(host.eager_copy_per_word > Seconds(0) || machine.eager_copy_beyond_cache > Seconds(0),
               "machine/eager_copy_s_per_word");
   needs_eager(host.eager_per_word > Seconds(0), "machine/eager_s_per_word");
+  needs_eager(host.fetch > Seconds(0), "machine/fetch_s");
+  if (host.fetched_beyond > Bytes(0) && host.fetch == Seconds(0)) {
+    refuse("machine/fetch_beyond_bytes", "fetching takes no time; give 'fetch_s'");
+  }
   needs_eager(host.buffered > Bytes(0), "machine/buffered_bytes");
   needs_eager(host.queued > Bytes(0), "machine/queued_bytes");
   needs_eager(host.inlined > Bytes(0), "machine/inline_bytes");
@@ -504,10 +508,11 @@ bool Machine::is_papers() const {
   return latency == Seconds(0) && host.overhead == Seconds(0) &&
          host.eager_copy_per_word == Seconds(0) && eager_copy_beyond_cache == Seconds(0) &&
          copy_per_word == Seconds(0) && copy_beyond_cache == Seconds(0) &&
-         host.eager_per_word == Seconds(0) && host.buffered == Bytes(0) &&
-         host.queued == Bytes(0) && host.inlined == Bytes(0) && !host.handshake &&
-         host.handshake_time == Seconds(0) && host.latency == Seconds(0) && call == Seconds(0) &&
-         host.one_way == Bytes(0) && host.gap_per_word == Seconds(0) && host.noise == Seconds(0);
+         host.eager_per_word == Seconds(0) && host.fetch == Seconds(0) &&
+         host.buffered == Bytes(0) && host.queued == Bytes(0) && host.inlined == Bytes(0) &&
+         !host.handshake && host.handshake_time == Seconds(0) && host.latency == Seconds(0) &&
+         call == Seconds(0) && host.one_way == Bytes(0) && host.gap_per_word == Seconds(0) &&
+         host.noise == Seconds(0);
 }
 
 Point point_from(const Json& given, const std::string& origin) {

@@ -84,6 +84,8 @@ TEST_CASE("Settings of a host that nothing would read are refused") {
         [&] { (void)point_from(Json::parse(R"({"scheme":"topka",)" + rest + "}"), "test"); });
   };
   CHECK(contains(refusal(R"("machine":{"eager_s_per_word":1e-9})"), "give 'eager_bytes'"));
+  CHECK(contains(refusal(R"("machine":{"fetch_s":1e-6})"), "give 'eager_bytes'"));
+  CHECK(contains(refusal(R"("machine":{"fetch_beyond_bytes":64})"), "give 'fetch_s'"));
   CHECK(contains(refusal(R"("machine":{"buffered_bytes":64})"), "give 'eager_bytes'"));
   CHECK(contains(refusal(R"("machine":{"queued_bytes":64})"), "give 'eager_bytes'"));
   CHECK(contains(refusal(R"("machine":{"inline_bytes":64})"), "give 'eager_bytes'"));

@@ -26,6 +26,10 @@ struct HostCosts {
   /// Time, in seconds per word, that an eager message stays in buffers of the library and of the
   /// NIC. Messages of one rank stay there side by side.
   Seconds eager_per_word{0};
+  /// Time, in seconds, in which the NIC fetches an eager message from the host's memory, if it is
+  /// longer than `fetched_beyond`. Shorter ones come to the NIC with the request to send them.
+  Seconds fetch{0};
+  Bytes fetched_beyond{0};
   /// Eager messages of up to this size are complete at their sender as soon as they are copied,
   /// since the library and the system keep them. What the rank sends next shares its port with
   /// them.
@@ -76,9 +80,11 @@ struct HostCosts {
   [[nodiscard]] double processing(Words words) const {
     return overhead.value() + (is_eager(words) ? times(eager_copy_per_word, words) : 0);
   }
-  /// The time, in seconds, that a message stays in buffers.
+  /// The time, in seconds, that a message stays in buffers and is fetched.
   [[nodiscard]] double buffering(Words words) const {
-    return is_eager(words) ? times(eager_per_word, words) : 0;
+    if (!is_eager(words)) return 0;
+    const bool fetched = to_bytes(words) > fetched_beyond;
+    return times(eager_per_word, words) + (fetched ? fetch.value() : 0);
   }
 
   friend bool operator==(const HostCosts&, const HostCosts&) = default;

@@ -116,6 +116,16 @@ TEST_CASE("What a message waits for at its host, a rank's messages wait for toge
   CHECK(done_with({.eager = Bytes(3999), .eager_per_word = Seconds(2e-9)}, two)[1] ==
         exactly(wire));
   CHECK(done_with({.handshake_time = Seconds(7e-6)}, two)[1] == exactly(7e-6 + wire));
+  // Fetched if longer than the limit, and eager.
+  const auto fetching = [&](std::int64_t eager_bytes, std::int64_t beyond) {
+    return done_with(
+        {.eager = Bytes(eager_bytes), .fetch = Seconds(3e-6), .fetched_beyond = Bytes(beyond)},
+        two)[1];
+  };
+  CHECK(fetching(4000, 0) == exactly(3e-6 + wire));
+  CHECK(fetching(4000, 3999) == exactly(3e-6 + wire));
+  CHECK(fetching(4000, 4000) == exactly(wire));
+  CHECK(fetching(3999, 0) == exactly(wire));
 }
 
 TEST_CASE("A message that is not inline is complete when its acknowledgement has returned") {
