@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/app/experiment/compare.hpp"
+#include "sim/app/experiment/estimate.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/outcome_json.hpp"
 #include "sim/core/base/children.hpp"
@@ -62,12 +63,14 @@ Json result_of(Simulation& simulation, bool has_clock, const TimelineWish* timel
   return result;
 }
 
-/// How one of several points runs. A limit of memory is that of one process, so that a point with a
-/// limit has one.
-SimulationSettings one_of(std::size_t points, const ProcessSettings& settings) {
-  const int share = settings.at_once / static_cast<int>(std::max<std::size_t>(1, points));
-  return {.verbose = settings.verbose,
-          .processes = settings.limits.memory_bytes ? 1 : std::max(1, share)};
+/// How one of `points` points runs. A limit of memory is that of one process, so a point with a limit
+/// has one; so has a short simulation, for which starting others takes longer.
+SimulationSettings settings_of(const Point& point, std::size_t points,
+                               const ProcessSettings& settings) {
+  constexpr double kShort = 0.5;  // seconds
+  const bool alone = settings.limits.memory_bytes || estimated_wall_s(point) < kShort;
+  const int share = settings.at_once / static_cast<int>(points);
+  return {.verbose = settings.verbose, .processes = alone ? 1 : std::max(1, share)};
 }
 
 }  // namespace
@@ -122,7 +125,7 @@ Row row_of(const std::string& sweep, const Point& point, const ChildProcess* chi
 
 Row simulate_point(const std::string& sweep, const Point& point, const ProcessSettings& settings,
                    TimelineWish* timeline) {
-  std::optional<ChildWork> work = work_of(point, one_of(1, settings), timeline);
+  std::optional<ChildWork> work = work_of(point, settings_of(point, 1, settings), timeline);
   if (!work) return row_of(sweep, point, nullptr);
   ChildProcess child(std::move(*work), settings.limits, settings.verbose);
   child.wait();
@@ -140,7 +143,8 @@ void simulate_points(const std::string& sweep, const std::vector<Point>& points,
     take(row_of(sweep, point, child ? &children.ended(*child) : nullptr));
   };
   for (const Point& point : points) {
-    const std::optional<ChildWork> work = work_of(point, one_of(points.size(), settings));
+    const std::optional<ChildWork> work =
+        work_of(point, settings_of(point, points.size(), settings));
     if (work) children.start(*work);
     started.push_back(work ? std::optional(children.size() - 1) : std::nullopt);
     while (taken < started.size() && (!started[taken] || children.has_ended(*started[taken]))) {
