@@ -22,6 +22,23 @@ struct SettledState {
   std::vector<std::int64_t> partitions = {};  ///< as the sparsifier keeps them; empty: the first
 };
 
+/// The price of the long buffers that a collective of MPI allocates in each call. The C library maps
+/// them anew: the first access to a page is a fault, and what is sent or received has to be
+/// registered with the NIC.
+struct FreshMemory {
+  Bytes beyond{0};                   ///< the C library keeps buffers that are no longer
+  Seconds page{0};                   ///< of the fault of a page of 4 KiB
+  Seconds registration{0};           ///< of each piece that is registered
+  Seconds registration_per_word{0};  ///< in addition
+
+  [[nodiscard]] bool is_priced() const {
+    return page > Seconds(0) || registration > Seconds(0) || registration_per_word > Seconds(0);
+  }
+  /// The time for a buffer of `words` of which `pieces`, all of it together, are sent or received;
+  /// 0: none of it is.
+  [[nodiscard]] Seconds of(std::int64_t words, int pieces) const;
+};
+
 /// One per simulation, shared by the schemes of all ranks, which it must outlive.
 struct SchemeSetup {
   int ranks = 1;
@@ -30,6 +47,7 @@ struct SchemeSetup {
   Gamma gamma = {};
   /// Time per word of the copies that MPI's collectives make from buffer to buffer of a rank.
   Seconds copy_per_word = {};
+  FreshMemory fresh = {};  ///< of their buffers
   WorkPrices prices = {};  ///< of local work, when a training iteration is simulated
   bool on_device = false;  ///< whether it is: the prices are those of a device
   /// A scheme that gathers leaves the time of decoding to its caller, which spends it on the strand

@@ -48,12 +48,12 @@ Task<std::vector<Message>> alltoall_linear(Communicator& comm, std::vector<Messa
 }
 
 Task<std::vector<Message>> alltoall_bruck(Communicator& comm, std::vector<Message> blocks,
-                                          Seconds copy_per_word) {
+                                          Seconds copy_per_word, Seconds buffer) {
   const int rank = comm.rank().value();
   const int size = comm.size();
   double words = 0;
   for (const Message& block : blocks) words += static_cast<double>(block.words.value());
-  co_await comm.compute(copy_per_word * words);
+  co_await comm.compute(copy_per_word * words + buffer);
   // Position i first holds the block for rank + i, and in the end the block of rank - i.
   std::rotate(blocks.begin(), blocks.begin() + rank, blocks.end());
   for (int distance = 1; distance < size; distance *= 2) {

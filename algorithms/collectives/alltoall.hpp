@@ -29,10 +29,12 @@ namespace thinwire::algorithms {
 /// 1, 2, 4 ... that are bits of i, all blocks of a step in one message.
 /// Cost: log P α + P/2 log P L β if P is a power of two. At any P, ceil(log P) messages, that of
 /// distance d with the blocks i < P that have the bit d. The blocks are copied into their order
-/// before and after, and into and out of each message.
+/// before and after, and into and out of each message. `buffer` is the time for the buffer in which
+/// they are ordered.
 [[nodiscard]] Task<std::vector<Message>> alltoall_bruck(Communicator& comm,
                                                         std::vector<Message> blocks,
-                                                        Seconds copy_per_word = Seconds(0));
+                                                        Seconds copy_per_word = Seconds(0),
+                                                        Seconds buffer = Seconds(0));
 
 /// The number of blocks in the step of a distance of Bruck's algorithm.
 [[nodiscard]] int bruck_blocks(int ranks, int distance);

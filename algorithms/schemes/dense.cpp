@@ -19,15 +19,15 @@ using BoundSchedule = std::function<Task<Message>(Communicator&, Message, const 
 
 class DenseScheme final : public Scheme {
  public:
-  DenseScheme(const SchemeSetup& setup, BoundSchedule schedule)
+  DenseScheme(const SchemeSetup& setup, Seconds buffers, BoundSchedule schedule)
       : space_(setup.space),
         reduction_(*setup.shared, setup.gamma, setup.space),
-        copying_(setup.copy_per_word * static_cast<double>(setup.space.components)),
+        preparing_(setup.copy_per_word * static_cast<double>(setup.space.components) + buffers),
         schedule_(std::move(schedule)) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
     const auto phase = comm.phase("allreduce");
-    co_await comm.compute(copying_);  // the sum is made in the receive buffer
+    co_await comm.compute(preparing_);  // the sum is made in the receive buffer
     const Message total = co_await schedule_(comm, message_of(gradient, space_), reduction_);
     co_return Reduced{.sum = stream_from(total.payload), .contributed = {}};
   }
@@ -35,9 +35,28 @@ class DenseScheme final : public Scheme {
  private:
   GradientSpace space_;
   GradientReduction reduction_;
-  Seconds copying_;
+  Seconds preparing_;
   BoundSchedule schedule_;
 };
+
+/// What Open MPI's buffers cost: a vector of which halves, quarters and so on are received.
+Seconds buffers_of_rabenseifner(const SchemeSetup& setup) {
+  const int steps = std::bit_width(static_cast<unsigned>(setup.ranks)) - 1;
+  return setup.fresh.of(setup.space.components, steps);
+}
+
+/// Two for blocks that arrive.
+Seconds buffers_of_ring(const SchemeSetup& setup) {
+  return setup.fresh.of(part_begin(setup.space.components, setup.ranks, 1), 1) * 2;
+}
+
+/// A vector that arrives.
+Seconds buffers_of_doubling(const SchemeSetup& setup) {
+  return setup.fresh.of(setup.space.components, 1);
+}
+
+/// Those of a segment are short.
+Seconds no_buffers(const SchemeSetup& /*setup*/) { return Seconds(0); }
 
 /// The cost of a schedule for powers of two, extended to any P: that of `ranks`, the power of two
 /// below P, and two messages of the whole gradient when ranks fold in.
@@ -165,7 +184,8 @@ bool rabenseifner_is_exact(int ranks, std::int64_t words) {
 std::vector<SchemeInfo> dense_schemes() {
   using BindSchedule = std::function<BoundSchedule(const Options&)>;
   const auto entry = [](std::string name, std::string summary, std::string source, PaperCost paper,
-                        std::string exact_when, Cost (*cost)(const CostInput&), BindSchedule bind,
+                        std::string exact_when, Cost (*cost)(const CostInput&),
+                        Seconds (*buffers)(const SchemeSetup&), BindSchedule bind,
                         std::vector<OptionInfo> options = {}) {
     return SchemeInfo{.name = std::move(name),
                       .summary = std::move(summary),
@@ -176,8 +196,9 @@ std::vector<SchemeInfo> dense_schemes() {
                       .dense = true,
                       .options = std::move(options),
                       .run_cost = cost,
-                      .make = [bind](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-                        return std::make_unique<DenseScheme>(setup, bind(setup.options));
+                      .make = [buffers, bind](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+                        return std::make_unique<DenseScheme>(setup, buffers(setup),
+                                                             bind(setup.options));
                       }};
   };
   const auto plain = [](AllreduceSchedule schedule) {
@@ -195,26 +216,27 @@ std::vector<SchemeInfo> dense_schemes() {
                 "Ok-Topk (PPoPP 2022), Table 1, Dense",
                 {.latency = "2 log P", .words = "2n (P-1)/P", .reduced = "n (P-1)/P"},
                 "P is a power of two, or the largest one below P divides n", rabenseifner_cost,
-                plain(allreduce_rabenseifner)),
+                buffers_of_rabenseifner, plain(allreduce_rabenseifner)),
           entry("dense_ring", "reduce-scatter and allgather around a ring",
                 "SparCML (SC 2019), section 5.3",
                 {.latency = "2 (P-1)", .words = "2n (P-1)/P", .reduced = "n (P-1)/P"}, "always",
-                ring_cost, plain(allreduce_ring)),
+                ring_cost, buffers_of_ring, plain(allreduce_ring)),
           entry("dense_recursive_doubling", "exchange of whole gradients with rank ^ 1, 2, 4 ...",
                 "Thakur, Rabenseifner, Gropp (IJHPCA 2005)",
                 {.latency = "log P", .words = "n log P", .reduced = "n log P"}, "always",
-                recursive_doubling_cost, plain(allreduce_recursive_doubling)),
+                recursive_doubling_cost, buffers_of_doubling, plain(allreduce_recursive_doubling)),
           entry("dense_ring_segmented", "the ring, its reduce-scatter in segments one by one",
                 "Open MPI 4.1, coll_base_allreduce.c, ring_segmented",
                 {.latency = "(P-1) (1 + max(1, floor(4n/(P segment_bytes) + 1/2)))",
                  .words = "2n (P-1)/P",
                  .reduced = "n (P-1)/P"},
                 "there is one segment, or P times the segments divide n", ring_segmented_cost,
-                segmented, {segment}),
+                no_buffers, segmented, {segment}),
           entry("dense_nonoverlapping", "reduction to rank 0 and broadcast, by binomial trees",
                 "Open MPI 4.1, coll_base_allreduce.c, nonoverlapping",
                 {.latency = "2 log P", .words = "2n log P", .reduced = "n log P"},
-                "P is a power of two", nonoverlapping_cost, plain(allreduce_nonoverlapping))};
+                "P is a power of two", nonoverlapping_cost, no_buffers,
+                plain(allreduce_nonoverlapping))};
 }
 
 }  // namespace thinwire::algorithms

@@ -1,5 +1,6 @@
 #include "algorithms/schemes/reduce_scatter.hpp"
 
+#include <bit>
 #include <utility>
 
 #include "algorithms/collectives/reduce_scatter.hpp"
@@ -11,15 +12,15 @@ namespace {
 
 class ReduceScatterScheme final : public Scheme {
  public:
-  ReduceScatterScheme(const SchemeSetup& setup, ReduceScatterSchedule schedule)
+  ReduceScatterScheme(const SchemeSetup& setup, Seconds buffers, ReduceScatterSchedule schedule)
       : space_(setup.space),
         reduction_(*setup.shared, setup.gamma, setup.space),
-        copying_(setup.copy_per_word * static_cast<double>(setup.space.components)),
+        preparing_(setup.copy_per_word * static_cast<double>(setup.space.components) + buffers),
         schedule_(schedule) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
     const auto phase = comm.phase("reduce_scatter");
-    co_await comm.compute(copying_);  // the sums are made in a copy
+    co_await comm.compute(preparing_);  // the sums are made in a copy
     const Message block = co_await schedule_(comm, message_of(gradient, space_), reduction_);
     co_return Reduced{.sum = stream_from(block.payload), .contributed = {}};
   }
@@ -27,9 +28,25 @@ class ReduceScatterScheme final : public Scheme {
  private:
   GradientSpace space_;
   GradientReduction reduction_;
-  Seconds copying_;
+  Seconds preparing_;
   ReduceScatterSchedule schedule_;
 };
+
+/// What Open MPI's buffers cost: those of a ring are its copy, whose blocks are sent one by one, and
+/// two for blocks that arrive.
+Seconds buffers_of_ring(const SchemeSetup& setup) {
+  const std::int64_t words = setup.space.components;
+  return setup.fresh.of(words, setup.ranks - 1) +
+         setup.fresh.of(part_begin(words, setup.ranks, 1), 1) * 2;
+}
+
+/// Two copies, of which halves, quarters and so on are exchanged.
+Seconds buffers_of_halving(const SchemeSetup& setup) {
+  const int steps = std::bit_width(static_cast<unsigned>(setup.ranks)) - 1;
+  return setup.fresh.of(setup.space.components, steps) * 2;
+}
+
+Seconds no_buffers(const SchemeSetup& /*setup*/) { return Seconds(0); }
 
 Cost scatter_cost(const CostInput& in, Terms run) {
   const double p = in.ranks;
@@ -65,7 +82,7 @@ Cost halving_cost(const CostInput& in) {
 std::vector<SchemeInfo> reduce_scatter_schemes() {
   const auto entry = [](std::string name, std::string summary, std::string source,
                         std::string latency, std::string added, Cost (*cost)(const CostInput&),
-                        ReduceScatterSchedule schedule) {
+                        Seconds (*buffers)(const SchemeSetup&), ReduceScatterSchedule schedule) {
     return SchemeInfo{
         .name = std::move(name),
         .collective_kind = Collective::reduce_scatter,
@@ -76,21 +93,21 @@ std::vector<SchemeInfo> reduce_scatter_schemes() {
         .added = std::move(added),
         .dense = true,
         .run_cost = cost,
-        .make = [schedule](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-          return std::make_unique<ReduceScatterScheme>(setup, schedule);
+        .make = [buffers, schedule](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+          return std::make_unique<ReduceScatterScheme>(setup, buffers(setup), schedule);
         }};
   };
-  return {
-      entry("reduce_scatter_ring", "each block around the ring to its rank, summed on the way",
-            "Open MPI 4.1, coll_base_reduce_scatter.c, ring", "P-1", "remainders of the blocks",
-            one_by_one_cost, reduce_scatter_ring),
-      entry("reduce_scatter_recursive_halving",
-            "exchange of halves with rank ^ P/2, P/4 ... 1; others fold in",
-            "Thakur, Rabenseifner, Gropp (IJHPCA 2005), section 4.2", "log P",
-            "remainders of the blocks; folding in", halving_cost, reduce_scatter_recursive_halving),
-      entry("reduce_scatter_pairwise", "each block straight to its rank, one rank at a time",
-            "Thakur, Rabenseifner, Gropp (IJHPCA 2005), section 4.2", "P-1",
-            "remainders of the blocks", one_by_one_cost, reduce_scatter_pairwise)};
+  return {entry("reduce_scatter_ring", "each block around the ring to its rank, summed on the way",
+                "Open MPI 4.1, coll_base_reduce_scatter.c, ring", "P-1", "remainders of the blocks",
+                one_by_one_cost, buffers_of_ring, reduce_scatter_ring),
+          entry("reduce_scatter_recursive_halving",
+                "exchange of halves with rank ^ P/2, P/4 ... 1; others fold in",
+                "Thakur, Rabenseifner, Gropp (IJHPCA 2005), section 4.2", "log P",
+                "remainders of the blocks; folding in", halving_cost, buffers_of_halving,
+                reduce_scatter_recursive_halving),
+          entry("reduce_scatter_pairwise", "each block straight to its rank, one rank at a time",
+                "Thakur, Rabenseifner, Gropp (IJHPCA 2005), section 4.2", "P-1",
+                "remainders of the blocks", one_by_one_cost, no_buffers, reduce_scatter_pairwise)};
 }
 
 }  // namespace thinwire::algorithms

@@ -207,7 +207,8 @@ DefaultOptions settle_workload(Json& json, const std::string& network, const std
     refuse("network", fmt::format("{} has no clock, and a training takes time", network));
   }
   for (const char* key : {"gamma_s_per_word", "gamma_beyond_cache_s_per_word", "copy_s_per_word",
-                          "copy_beyond_cache_s_per_word", "call_s"}) {
+                          "copy_beyond_cache_s_per_word", "call_s", "page_s", "registration_s",
+                          "registration_s_per_word"}) {
     if (json.contains("machine") && json.at("machine").value(key, 0.0) > 0) {
       refuse(fmt::format("machine/{}", key), "in a training the device says what work costs");
     }
@@ -327,7 +328,8 @@ void settle_stragglers(const Point& point, const Json& json, const std::string& 
   const Machine& machine = point.machine;
   const bool works = !point.workload.model.empty() || machine.gamma_per_word > Seconds(0) ||
                      machine.gamma_beyond_cache > Seconds(0) || machine.call > Seconds(0) ||
-                     machine.copy_per_word > Seconds(0) || machine.copy_beyond_cache > Seconds(0);
+                     machine.copy_per_word > Seconds(0) || machine.copy_beyond_cache > Seconds(0) ||
+                     machine.fresh.is_priced();
   if (works) return;
   throw InputError(
       fmt::format("{}: /stragglers: local work takes no time here, so no rank is slow in it; give "
@@ -379,6 +381,9 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
                             machine.copy_beyond_cache > Seconds(0);
   if (beyond_cache != (machine.cache > Bytes(0))) {
     refuse("machine", "'cache_bytes' and times beyond the cache say nothing one without the other");
+  }
+  if (machine.fresh.beyond > Bytes(0) && !machine.fresh.is_priced()) {
+    refuse("machine/fresh_beyond_bytes", "fresh memory takes no time; give 'page_s'");
   }
   const networks::HostCosts& host = machine.host;
   const auto needs_eager = [&](bool given, const char* key) {
@@ -507,7 +512,7 @@ networks::HostCosts Machine::host_for(std::int64_t components, std::uint64_t see
 bool Machine::is_papers() const {
   return latency == Seconds(0) && host.overhead == Seconds(0) &&
          host.eager_copy_per_word == Seconds(0) && eager_copy_beyond_cache == Seconds(0) &&
-         copy_per_word == Seconds(0) && copy_beyond_cache == Seconds(0) &&
+         copy_per_word == Seconds(0) && copy_beyond_cache == Seconds(0) && !fresh.is_priced() &&
          host.eager_per_word == Seconds(0) && host.fetch == Seconds(0) &&
          host.buffered == Bytes(0) && host.queued == Bytes(0) && host.inlined == Bytes(0) &&
          !host.handshake && host.handshake_time == Seconds(0) && host.latency == Seconds(0) &&

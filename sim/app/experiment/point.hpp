@@ -26,6 +26,7 @@ struct Machine {
   Seconds call{0};                     ///< before the first message of an iteration
   Seconds copy_per_word{0};            ///< of copies from buffer to buffer of a rank
   Seconds copy_beyond_cache{0};        ///< likewise
+  algorithms::FreshMemory fresh = {};  ///< of buffers that collectives allocate
   Bytes cache{0};  ///< share of the last-level cache of one rank; 0: as large as any vector
   Seconds latency{0};
   int node = 0;                    ///< ranks of a node of the platform, as in SchemeSetup

@@ -199,6 +199,7 @@ algorithms::SchemeSetup PointRanks::make_setup(const Machine& machine) {
                                 .k = point_.k,
                                 .gamma = gamma,
                                 .copy_per_word = point_.machine.copy(point_.space.components),
+                                .fresh = point_.machine.fresh,
                                 .prices = prices,
                                 .on_device = training_.has_value(),
                                 .options = options,

@@ -85,6 +85,11 @@ template <auto Member>
 [[nodiscard]] bool costs_machine(const Point& point) {
   return point.machine.*Member > Seconds(0);
 }
+template <auto Member>
+[[nodiscard]] bool costs_fresh_memory(const Point& point) {
+  const auto& value = point.machine.fresh.*Member;
+  return value > std::remove_cvref_t<decltype(value)>(0);
+}
 
 /// Adds access to the member of a point that `member` returns; it is written if `when` holds.
 template <class Member>

@@ -50,6 +50,44 @@ TEST_CASE("Dense allreduces and reduce-scatters copy their input once") {
   }
 }
 
+TEST_CASE("Buffers beyond a limit cost the faults of their pages, and the registration of pieces") {
+  static constexpr double kPage = 1e-6;
+  static constexpr double kPiece = 1e-5;
+  static constexpr double kWord = 1e-9;
+  const auto cost = [](const std::string& scheme, int ranks, std::int64_t beyond) {
+    const std::string limit = beyond == 0 ? "" : fmt::format(R"(,"fresh_beyond_bytes":{})", beyond);
+    return seconds_of(
+               scheme, ranks,
+               fmt::format(R"("page_s":{},"registration_s":{},"registration_s_per_word":{}{})",
+                           kPage, kPiece, kWord, limit)) -
+           seconds_of(scheme, ranks, "");
+  };
+  const auto bytes = static_cast<std::int64_t>(4 * kWords);
+  const double whole = std::ceil(4 * kWords / 4096) * kPage + kWord * kWords;
+  for (const int ranks : {2, 3, 7, 12, 16}) {
+    CAPTURE(ranks);
+    const double block = std::ceil(kWords / ranks);
+    const double piece = std::ceil(4 * block / 4096) * kPage + kWord * block + kPiece;
+    const double steps = std::floor(std::log2(ranks));
+    const auto exactly = [](double value) { return doctest::Approx(value).epsilon(1e-9); };
+    CHECK(cost("reduce_scatter_ring", ranks, 0) ==
+          exactly(whole + (ranks - 1) * kPiece + 2 * piece));
+    CHECK(cost("reduce_scatter_recursive_halving", ranks, 0) ==
+          exactly(2 * (whole + steps * kPiece)));
+    CHECK(cost("dense_rabenseifner", ranks, 0) == exactly(whole + steps * kPiece));
+    CHECK(cost("dense_recursive_doubling", ranks, 0) == exactly(whole + kPiece));
+    CHECK(cost("dense_ring", ranks, 0) == exactly(2 * piece));
+    CHECK(cost("alltoall_bruck", ranks, 0) == exactly(whole - kWord * kWords));
+    // A buffer of the limit is kept, and so are blocks if the vector alone is longer.
+    CHECK(cost("dense_recursive_doubling", ranks, bytes) == exactly(0));
+    CHECK(cost("reduce_scatter_ring", ranks, bytes - 1) == exactly(whole + (ranks - 1) * kPiece));
+    for (const char* scheme :
+         {"alltoall_linear", "allgather_ring", "dense_ring_segmented", "reduce_scatter_pairwise"}) {
+      CHECK(cost(scheme, ranks, 0) == 0);
+    }
+  }
+}
+
 TEST_CASE("Bruck's all-to-all copies all blocks twice, and those of a message twice") {
   for (const int ranks : {3, 4, 7, 12, 23}) {
     CAPTURE(ranks);
@@ -84,6 +122,7 @@ TEST_CASE("Settings of a host that nothing would read are refused") {
         [&] { (void)point_from(Json::parse(R"({"scheme":"topka",)" + rest + "}"), "test"); });
   };
   CHECK(contains(refusal(R"("machine":{"eager_s_per_word":1e-9})"), "give 'eager_bytes'"));
+  CHECK(contains(refusal(R"("machine":{"fresh_beyond_bytes":64})"), "give 'page_s'"));
   CHECK(contains(refusal(R"("machine":{"fetch_s":1e-6})"), "give 'eager_bytes'"));
   CHECK(contains(refusal(R"("machine":{"fetch_beyond_bytes":64})"), "give 'fetch_s'"));
   CHECK(contains(refusal(R"("machine":{"buffered_bytes":64})"), "give 'eager_bytes'"));
@@ -93,7 +132,7 @@ TEST_CASE("Settings of a host that nothing would read are refused") {
   CHECK(contains(refusal(R"("machine":{"gap_s_per_word":1e-9})"), "links"));
   CHECK(contains(refusal(R"("network":"smpi","platform":"fat_tree","machine":{"one_way_bytes":1})"),
                  "links, alphabeta"));
-  for (const char* setting : {"call_s", "copy_s_per_word"}) {
+  for (const char* setting : {"call_s", "copy_s_per_word", "page_s", "registration_s"}) {
     CHECK(contains(
         refusal(fmt::format(
             R"("workload":{{"model":"bert","device":"v100"}},"machine":{{"{}":1e-6}})", setting)),
