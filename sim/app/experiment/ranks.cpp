@@ -194,23 +194,24 @@ algorithms::SchemeSetup PointRanks::make_setup(const Machine& machine) {
   const Gamma gamma =
       training_ ? Gamma(prices.reduce.element, prices.scatter.element, prices.scan.element)
                 : Gamma(point_.machine.gamma(point_.space.components));
-  algorithms::SchemeSetup setup{.ranks = point_.ranks,
-                                .space = point_.space,
-                                .k = point_.k,
-                                .gamma = gamma,
-                                .copy_per_word = point_.machine.copy(point_.space.components),
-                                .fresh = point_.machine.fresh,
-                                .prices = prices,
-                                .on_device = training_.has_value(),
-                                .options = options,
-                                .shared = &shared_,
-                                .alpha = machine.alpha,
-                                .beta_per_word = machine.beta_per_word,
-                                .node = machine.node,
-                                .switches = machine.switches,
-                                .seed = point_.seed,
-                                .tensors = of_model ? training_->tensors : point_.tensors,
-                                .rows = of_model ? training_->rows : std::vector<std::int64_t>{}};
+  algorithms::SchemeSetup setup{
+      .ranks = point_.ranks,
+      .space = point_.space,
+      .k = point_.k,
+      .gamma = gamma,
+      .copy_per_word = point_.machine.copy(point_.space.components),
+      .fresh = point_.ranks > 1 ? point_.machine.fresh : algorithms::FreshMemory{},
+      .prices = prices,
+      .on_device = training_.has_value(),
+      .options = options,
+      .shared = &shared_,
+      .alpha = machine.alpha,
+      .beta_per_word = machine.beta_per_word,
+      .node = machine.node,
+      .switches = machine.switches,
+      .seed = point_.seed,
+      .tensors = of_model ? training_->tensors : point_.tensors,
+      .rows = of_model ? training_->rows : std::vector<std::int64_t>{}};
 
   if (info_.settle && !point_.input.start_up) {
     setup.settled = info_.settle(

@@ -62,6 +62,7 @@ TEST_CASE("Buffers beyond a limit cost the faults of their pages, and the regist
                            kPage, kPiece, kWord, limit)) -
            seconds_of(scheme, ranks, "");
   };
+  CHECK(cost("reduce_scatter_ring", 1, 0) == 0);  // which allocates nothing
   const auto bytes = static_cast<std::int64_t>(4 * kWords);
   const double whole = std::ceil(4 * kWords / 4096) * kPage + kWord * kWords;
   for (const int ranks : {2, 3, 7, 12, 16}) {
