@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "algorithms/collectives/allreduce.hpp"
+#include "algorithms/schemes/mpi_buffers.hpp"
 
 namespace thinwire::algorithms {
 
@@ -38,25 +39,6 @@ class DenseScheme final : public Scheme {
   Seconds preparing_;
   BoundSchedule schedule_;
 };
-
-/// What Open MPI's buffers cost: a vector of which halves, quarters and so on are received.
-Seconds buffers_of_rabenseifner(const SchemeSetup& setup) {
-  const int steps = std::bit_width(static_cast<unsigned>(setup.ranks)) - 1;
-  return setup.fresh.of(setup.space.components, steps);
-}
-
-/// Two for blocks that arrive.
-Seconds buffers_of_ring(const SchemeSetup& setup) {
-  return setup.fresh.of(part_begin(setup.space.components, setup.ranks, 1), 1) * 2;
-}
-
-/// A vector that arrives.
-Seconds buffers_of_doubling(const SchemeSetup& setup) {
-  return setup.fresh.of(setup.space.components, 1);
-}
-
-/// Those of a segment are short.
-Seconds no_buffers(const SchemeSetup& /*setup*/) { return Seconds(0); }
 
 /// The cost of a schedule for powers of two, extended to any P: that of `ranks`, the power of two
 /// below P, and two messages of the whole gradient when ranks fold in.
@@ -184,9 +166,8 @@ bool rabenseifner_is_exact(int ranks, std::int64_t words) {
 std::vector<SchemeInfo> dense_schemes() {
   using BindSchedule = std::function<BoundSchedule(const Options&)>;
   const auto entry = [](std::string name, std::string summary, std::string source, PaperCost paper,
-                        std::string exact_when, Cost (*cost)(const CostInput&),
-                        Seconds (*buffers)(const SchemeSetup&), BindSchedule bind,
-                        std::vector<OptionInfo> options = {}) {
+                        std::string exact_when, Cost (*cost)(const CostInput&), Buffers buffers,
+                        BindSchedule bind, std::vector<OptionInfo> options = {}) {
     return SchemeInfo{.name = std::move(name),
                       .summary = std::move(summary),
                       .source = std::move(source),

@@ -1,10 +1,10 @@
 #include "algorithms/schemes/reduce_scatter.hpp"
 
-#include <bit>
 #include <utility>
 
 #include "algorithms/collectives/reduce_scatter.hpp"
 #include "algorithms/schemes/dense.hpp"
+#include "algorithms/schemes/mpi_buffers.hpp"
 
 namespace thinwire::algorithms {
 
@@ -31,22 +31,6 @@ class ReduceScatterScheme final : public Scheme {
   Seconds preparing_;
   ReduceScatterSchedule schedule_;
 };
-
-/// What Open MPI's buffers cost: those of a ring are its copy, whose blocks are sent one by one, and
-/// two for blocks that arrive.
-Seconds buffers_of_ring(const SchemeSetup& setup) {
-  const std::int64_t words = setup.space.components;
-  return setup.fresh.of(words, setup.ranks - 1) +
-         setup.fresh.of(part_begin(words, setup.ranks, 1), 1) * 2;
-}
-
-/// Two copies, of which halves, quarters and so on are exchanged.
-Seconds buffers_of_halving(const SchemeSetup& setup) {
-  const int steps = std::bit_width(static_cast<unsigned>(setup.ranks)) - 1;
-  return setup.fresh.of(setup.space.components, steps) * 2;
-}
-
-Seconds no_buffers(const SchemeSetup& /*setup*/) { return Seconds(0); }
 
 Cost scatter_cost(const CostInput& in, Terms run) {
   const double p = in.ranks;
@@ -82,7 +66,7 @@ Cost halving_cost(const CostInput& in) {
 std::vector<SchemeInfo> reduce_scatter_schemes() {
   const auto entry = [](std::string name, std::string summary, std::string source,
                         std::string latency, std::string added, Cost (*cost)(const CostInput&),
-                        Seconds (*buffers)(const SchemeSetup&), ReduceScatterSchedule schedule) {
+                        Buffers buffers, ReduceScatterSchedule schedule) {
     return SchemeInfo{
         .name = std::move(name),
         .collective_kind = Collective::reduce_scatter,
@@ -99,7 +83,7 @@ std::vector<SchemeInfo> reduce_scatter_schemes() {
   };
   return {entry("reduce_scatter_ring", "each block around the ring to its rank, summed on the way",
                 "Open MPI 4.1, coll_base_reduce_scatter.c, ring", "P-1", "remainders of the blocks",
-                one_by_one_cost, buffers_of_ring, reduce_scatter_ring),
+                one_by_one_cost, buffers_of_ring_scatter, reduce_scatter_ring),
           entry("reduce_scatter_recursive_halving",
                 "exchange of halves with rank ^ P/2, P/4 ... 1; others fold in",
                 "Thakur, Rabenseifner, Gropp (IJHPCA 2005), section 4.2", "log P",
