@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/collectives/represented_parts.hpp"
 #include "algorithms/collectives/tags.hpp"
 
 namespace thinwire::algorithms {
@@ -22,6 +23,31 @@ Task<Concatenation> gather_by_doubling(Communicator& comm, Core core, Concatenat
   }
   co_return held;
 }
+
+namespace {
+
+/// Recursive doubling of representatives, the large distances first, on the routes of a schedule that
+/// has the small ones first: a rank has the place of its group of parts.
+Task<Concatenation> gather_by_groups(Communicator& comm, Message mine) {
+  const int rank = comm.rank().value();
+  const auto running = static_cast<std::uint32_t>(comm.size() / comm.stands_for());
+  const int place = static_cast<int>(group_of(static_cast<std::uint32_t>(rank) % running, running));
+  Concatenation held = Concatenation::of(comm.rank(), std::move(mine));
+  for (int width = 1; width < comm.size(); width *= 2) {
+    const int distance = comm.size() / (2 * width);
+    const Rank peer(rank ^ distance);
+    const Request receive = comm.irecv(peer, kAllgatherTag);
+    const Request send = comm.isend_between({.from = Rank(place), .to = Rank(place ^ width)}, peer,
+                                            kAllgatherTag, held.message());
+    const Message received = co_await Communicator::SendrecvAwaiter(comm, send, receive);
+    const Concatenation theirs = Concatenation::from(received.payload);
+    const bool first = (rank & distance) == 0;
+    held = first ? Concatenation::join(held, theirs) : Concatenation::join(theirs, held);
+  }
+  co_return held;
+}
+
+}  // namespace
 
 Task<Concatenation> gather_around_ring(Communicator& comm, Concatenation::Piece own) {
   const int rank = comm.rank().value();
@@ -43,12 +69,13 @@ Task<Concatenation> allgather(Communicator& comm, Message mine) {
   if (!std::has_single_bit(static_cast<unsigned>(comm.size()))) {
     return allgather_bruck(comm, std::move(mine));
   }
+  const bool all_run = comm.stands_for() == 1;
+  if (!all_run && comm.have_places()) return gather_by_groups(comm, std::move(mine));
   // Representatives of ranks with the same low bits, whose own pieces differ, meet at small distances.
   // The largest messages should be those that differ, as among neighbours that hold halves of the
   // gradient.
-  const Distances distances = comm.stands_for() == 1 ? Distances::ascending : Distances::descending;
   return gather_by_doubling(comm, Core(comm), Concatenation::of(comm.rank(), std::move(mine)),
-                            distances);
+                            all_run ? Distances::ascending : Distances::descending);
 }
 
 Task<Concatenation> allgather_bruck(Communicator& comm, Message mine) {

@@ -43,19 +43,16 @@ Fingerprint contents_of(const Numbers& boundaries, std::size_t running) {
   return contents;
 }
 
-/// The group of parts that one of `count` ranks that run stands for. If they are a power of two, it is
-/// the rank's place with its bits in reverse order: allgather() joins such ranks in an order in which
-/// the last steps join the halves of the gradient.
-std::uint32_t group_of(std::uint32_t place, std::uint32_t count) {
-  if (!std::has_single_bit(count)) return place;
+}  // namespace
+
+std::uint32_t group_of(std::uint32_t number, std::uint32_t count) {
+  if (!std::has_single_bit(count)) return number;
   std::uint32_t group = 0;
   for (std::uint32_t bit = 1; bit < count; bit *= 2) {
-    group = 2 * group + ((place & bit) != 0 ? 1 : 0);
+    group = 2 * group + ((number & bit) != 0 ? 1 : 0);
   }
   return group;
 }
-
-}  // namespace
 
 std::vector<std::int64_t> representative_parts(const std::vector<double>& loads,
                                                std::size_t count) {

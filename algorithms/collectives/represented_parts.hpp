@@ -33,6 +33,11 @@ class RepresentedParts {
   std::vector<std::int32_t> parts_;  ///< by rank; empty if each rank has its own
 };
 
+/// The group of parts for which one of `count` ranks that run stands, by its number among them. If
+/// they are a power of two, it has the bits of the number in reverse order: allgather() joins such
+/// ranks in an order in which the last steps join the halves of the gradient.
+[[nodiscard]] std::uint32_t group_of(std::uint32_t number, std::uint32_t count);
+
 /// Of parts with these loads, `count` that stand for all: of each of `count` groups of parts that
 /// follow one another the one that is nearest to the mean of its group, and the fullest of all parts
 /// for the group that it is in.

@@ -38,8 +38,12 @@ struct Classes {
 
 class CompactRoutes::Maker {
  public:
-  Maker(const Platform& platform, const CompactRoutesLimits& limits, CompactRoutes& made)
+  Maker(const Platform& platform, std::size_t block, const CompactRoutesLimits& limits,
+        CompactRoutes& made)
       : platform_(platform), limits_(limits), made_(made), pool_(made.halves_) {
+    for (std::size_t rank = 0; rank < block; ++rank) block_.push_back(made.site_of_[rank]);
+    std::ranges::sort(block_);
+    block_.erase(std::unique(block_.begin(), block_.end()), block_.end());
     for (const PlatformLink& link : platform.links()) {
       weight_.push_back(is_weight(link));
       bandwidth_.push_back(link.bandwidth);
@@ -150,6 +154,8 @@ class CompactRoutes::Maker {
     down_.assign(sites(), {});
     made_.sites_.assign(sites(), {});
     made_.near_.clear();
+    made_.table_.clear();
+    made_.back_.clear();
   }
 
   // --- every pair
@@ -158,17 +164,45 @@ class CompactRoutes::Maker {
     forget();
     made_.complete_ = true;
     made_.rows_ = made_.columns_ = sites();
-    made_.table_.assign(sites() * sites(), {});
     made_.near_.resize(sites());
-    for (SiteIndex from = 0; from < sites(); ++from) {
-      for (SiteIndex to = 0; to < sites(); ++to) {
-        made_.table_[from * sites() + to] = asked_way(from, to);
+    for (SiteIndex site = 0; site < sites(); ++site) {
+      made_.sites_[site] = {.node = site, .near = site, .place = 0, .row = site, .column = site};
+    }
+    if (block_.empty()) {
+      made_.table_.assign(sites() * sites(), {});
+      for (SiteIndex from = 0; from < sites(); ++from) {
+        for (SiteIndex to = 0; to < sites(); ++to) {
+          made_.table_[from * sites() + to] = asked_way(from, to);
+        }
+        made_.near_[from] = made_.table_[from * sites() + from];
       }
-      made_.near_[from] = made_.table_[from * sites() + from];
-      made_.sites_[from] = {.node = from, .near = from, .place = 0, .row = from, .column = from};
+    } else {
+      number_block();
+      for (const SiteIndex from : block_) {
+        for (SiteIndex to = 0; to < sites(); ++to) made_.table_.push_back(asked_way(from, to));
+      }
+      for (const SiteIndex to : block_) {
+        for (SiteIndex from = 0; from < sites(); ++from) made_.back_.push_back(asked_way(from, to));
+      }
+      for (SiteIndex site = 0; site < sites(); ++site) made_.near_[site] = asked_way(site, site);
     }
     store_ports();
     find_switches();
+  }
+
+  /// Numbers the rows and columns of the block, in the order of its sites.
+  void number_block() {
+    const auto number = [this](std::vector<std::uint32_t>& numbers, std::size_t count,
+                               std::uint32_t Site::*of) {
+      numbers.assign(count, kNotOfBlock);
+      std::uint32_t next = 0;
+      for (const SiteIndex site : block_) {
+        std::uint32_t& at = numbers[made_.sites_[site].*of];
+        if (at == kNotOfBlock) at = next++;
+      }
+    };
+    number(made_.block_rows_, made_.rows_, &Site::row);
+    number(made_.block_columns_, made_.columns_, &Site::column);
   }
 
   /// Whether two sources have the same ways to all sites that are in no node of theirs. Where there
@@ -190,6 +224,7 @@ class CompactRoutes::Maker {
 
   /// Sources of one row are behind one switch, those of different rows may be.
   void find_switches() {
+    if (!block_.empty()) return;
     std::vector<SiteIndex> firsts;  // of each switch
     std::vector<std::uint32_t> of_row(made_.rows_, kNoSite);
     made_.switches_.clear();
@@ -311,30 +346,56 @@ class CompactRoutes::Maker {
     made_.complete_ = false;
     made_.rows_ = sources.count;
     made_.columns_ = destinations.count;
-    made_.table_.assign(sources.count * destinations.count, {});
     for (SiteIndex site = 0; site < sites(); ++site) {
       made_.sites_[site].row = sources.of[site];
       made_.sites_[site].column = destinations.of[site];
     }
     const std::vector<Representatives> from = representatives_of(sources);
     const std::vector<Representatives> to = representatives_of(destinations);
-    Way* entry = made_.table_.data();
-    for (const Representatives& source : from) {
+    if (block_.empty()) {
+      made_.table_.assign(sources.count * destinations.count, {});
+      Way* entry = made_.table_.data();
+      for (const Representatives& source : from) {
+        for (const Representatives& destination : to) *entry++ = way_between(source, destination);
+      }
+      return;
+    }
+    number_block();
+    made_.table_.clear();
+    for (const std::uint32_t row : in_order(made_.block_rows_)) {
       for (const Representatives& destination : to) {
-        SiteIndex a = source.first;
-        SiteIndex b = destination.first;
-        if (node_[a] == node_[b]) {
-          if (destination.second != kNoSite) {
-            b = destination.second;
-          } else {
-            a = source.second;
-          }
-        }
-        // Where all pairs of the two are within a node, nobody looks the entry up.
-        if (a != kNoSite) *entry = asked_way(a, b);
-        ++entry;
+        made_.table_.push_back(way_between(from[row], destination));
       }
     }
+    made_.back_.clear();
+    for (const std::uint32_t column : in_order(made_.block_columns_)) {
+      for (const Representatives& source : from) {
+        made_.back_.push_back(way_between(source, to[column]));
+      }
+    }
+  }
+  /// Between two classes. Where all pairs of the two are within a node, nobody looks it up.
+  Way way_between(const Representatives& source, const Representatives& destination) {
+    SiteIndex a = source.first;
+    SiteIndex b = destination.first;
+    if (node_[a] == node_[b]) {
+      if (destination.second != kNoSite) {
+        b = destination.second;
+      } else {
+        a = source.second;
+      }
+    }
+    return a == kNoSite ? Way{} : asked_way(a, b);
+  }
+  /// The classes of the block by their numbers in it.
+  [[nodiscard]] static std::vector<std::uint32_t> in_order(
+      const std::vector<std::uint32_t>& numbers) {
+    std::vector<std::uint32_t> classes;
+    for (std::uint32_t i = 0; i < numbers.size(); ++i) {
+      if (numbers[i] != kNotOfBlock) classes.push_back(i);
+    }
+    std::ranges::sort(classes, {}, [&](std::uint32_t i) { return numbers[i]; });
+    return classes;
   }
 
   /// Whether all sites of a class have as many ports as the one that was asked for.
@@ -376,14 +437,21 @@ class CompactRoutes::Maker {
     store(down_, made_.down_);
   }
 
-  /// Whether random pairs have SimGrid's own routes; all pairs, where they are no more.
+  /// Whether random pairs have SimGrid's own routes; all pairs, where they are no more. With a
+  /// block, each second pair is from it and the others are to it.
   [[nodiscard]] bool as_asked() {
-    const std::uint64_t all = std::uint64_t{sites()} * sites();
+    const std::size_t firsts = block_.empty() ? sites() : block_.size();
+    const std::uint64_t all = std::uint64_t{firsts} * sites() * (block_.empty() ? 1 : 2);
     const bool random = all > limits_.pairs_compared;
     for (std::uint64_t i = 0; i < (random ? limits_.pairs_compared : all); ++i) {
       const std::uint64_t pair = random ? random_bits(kProbeSeed, i) % all : i;
-      const auto from = static_cast<SiteIndex>(pair / sites());
-      const auto to = static_cast<SiteIndex>(pair % sites());
+      auto from = static_cast<SiteIndex>(pair / sites());
+      auto to = static_cast<SiteIndex>(pair % sites());
+      if (!block_.empty()) {
+        const bool reversed = from >= firsts;
+        from = block_[from % firsts];
+        if (reversed) std::swap(from, to);
+      }
       if (made_.links(from, to) != ask(from, to)) return false;
     }
     return true;
@@ -393,6 +461,7 @@ class CompactRoutes::Maker {
   const CompactRoutesLimits& limits_;
   CompactRoutes& made_;
   LinkPool pool_;
+  std::vector<SiteIndex> block_;     ///< its sites, in order
   std::vector<bool> weight_;         ///< by link
   std::vector<double> bandwidth_;    ///< by link
   std::vector<double> latency_;      ///< by link
@@ -407,7 +476,7 @@ class CompactRoutes::Maker {
 };
 
 CompactRoutes::CompactRoutes(const Platform& platform, std::span<const HostIndex> hosts,
-                             const CompactRoutesLimits& limits)
+                             std::size_t block, const CompactRoutesLimits& limits)
     : hosts_(hosts.begin(), hosts.end()) {
   std::ranges::sort(hosts_);
   hosts_.erase(std::unique(hosts_.begin(), hosts_.end()), hosts_.end());
@@ -415,19 +484,24 @@ CompactRoutes::CompactRoutes(const Platform& platform, std::span<const HostIndex
     site_of_.push_back(
         static_cast<SiteIndex>(std::ranges::lower_bound(hosts_, host) - hosts_.begin()));
   }
-  Maker(platform, limits, *this).make();
+  Maker(platform, block, limits, *this).make();
   halves_.shrink_to_fit();
 }
 
 std::size_t CompactRoutes::bytes() const {
   const auto of = [](const auto& all) { return all.capacity() * sizeof(all[0]); };
-  return sizeof(*this) + of(site_of_) + of(hosts_) + of(sites_) + of(table_) + of(near_) +
-         of(halves_) + of(up_.links) + of(up_.begin) + of(down_.links) + of(down_.begin) +
-         of(kinds_) + of(switches_);
+  return sizeof(*this) + of(site_of_) + of(hosts_) + of(sites_) + of(table_) + of(back_) +
+         of(block_rows_) + of(block_columns_) + of(near_) + of(halves_) + of(up_.links) +
+         of(up_.begin) + of(down_.links) + of(down_.begin) + of(kinds_) + of(switches_);
 }
 
 std::vector<LinkIndex> CompactRoutes::links(SiteIndex from, SiteIndex to) const {
-  const Way way = this->way(from, to);
+  const Site& a = site(from);
+  const Site& b = site(to);
+  const bool in_block = !block_rows_.empty() && block_rows_[a.row] != kNotOfBlock;
+  const Way way = block_rows_.empty() ? this->way(a, b)
+                  : in_block          ? way_from_block(a, b)
+                                      : way_to_block(a, b);
   std::vector<LinkIndex> all;
   if (way.up != Way::kNoPort) all.push_back(up_ports(from)[way.up]);
   for (const auto& half : middle(way)) all.insert(all.end(), half.begin(), half.end());

@@ -12,6 +12,10 @@
 // A middle is stored as two halves, and equal halves once. The first half says how the sender's
 // switch reaches a distant part of the machine, and the second how the receiver's switch is reached
 // from there. Both are few, while nearly every pair of switches has a middle of its own.
+//
+// On 100,000 hosts even the pairs of classes are too many. Where few ranks stand for all
+// (docs/representatives.md), only the routes from and to the hosts of some ranks, the block, are
+// asked for.
 #pragma once
 
 #include <array>
@@ -54,9 +58,10 @@ struct CompactRoutesLimits {
 
 class CompactRoutes {
  public:
-  /// `hosts` is indexed by rank; hosts may repeat. Throws InputError naming both hosts where there
-  /// is no route, and for routes of more than 255 links.
-  CompactRoutes(const Platform& platform, std::span<const HostIndex> hosts,
+  /// `hosts` is indexed by rank; hosts may repeat. The block is that of the first `block` ranks; with
+  /// 0 there is none, and all ways are known. Throws InputError naming both hosts where there is no
+  /// route, and for routes of more than 255 links.
+  CompactRoutes(const Platform& platform, std::span<const HostIndex> hosts, std::size_t block = 0,
                 const CompactRoutesLimits& limits = {});
 
   /// In the order of hosts, whatever the order of ranks.
@@ -75,13 +80,23 @@ class CompactRoutes {
   [[nodiscard]] const Site& site(SiteIndex index) const { return sites_[index]; }
 
   /// A site's way to itself is what SimGrid says: a loopback, ports, or no link at all; the last
-  /// is as fast as infinity.
+  /// is as fast as infinity. Only without a block.
   [[nodiscard]] Way way(const Site& from, const Site& to) const {
     if (from.node == to.node) [[unlikely]]
       return near_[from.near + to.place];
     return table_[std::size_t{from.row} * columns_ + to.column];
   }
   [[nodiscard]] Way way(SiteIndex from, SiteIndex to) const { return way(site(from), site(to)); }
+  /// The way from a site of the block to any site.
+  [[nodiscard]] Way way_from_block(const Site& from, const Site& to) const {
+    if (from.node == to.node) return near_[from.near + to.place];
+    return table_[std::size_t{block_rows_[from.row]} * columns_ + to.column];
+  }
+  /// The way from any site to a site of the block.
+  [[nodiscard]] Way way_to_block(const Site& from, const Site& to) const {
+    if (from.node == to.node) return near_[from.near + to.place];
+    return back_[std::size_t{block_columns_[to.column]} * rows_ + from.row];
+  }
   /// What way() reads of the table.
   void prefetch(const Site& from, const Site& to) const {
     prefetch_line(table_.data() + std::size_t{from.row} * columns_ + to.column);
@@ -98,6 +113,7 @@ class CompactRoutes {
   template <class Visit>
   void for_each_way(const Visit& visit) const {
     for (const Way way : table_) visit(way);
+    for (const Way way : back_) visit(way);
     for (const Way way : near_) visit(way);
   }
   void prefetch_middle(Way way) const {
@@ -119,15 +135,15 @@ class CompactRoutes {
   /// Whether every pair was asked of SimGrid; else see above.
   [[nodiscard]] bool complete() const { return complete_; }
   /// The same for sites whose routes are the same but for their first links: they are behind the
-  /// same access switch.
+  /// same access switch. Only without a block.
   [[nodiscard]] std::uint32_t switch_of(SiteIndex site) const { return switches_[site]; }
-  /// Entries of the table: source classes and destination classes.
+  /// Source classes and destination classes.
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t columns() const { return columns_; }
   /// Of memory held.
   [[nodiscard]] std::size_t bytes() const;
 
-  /// A whole route, for tests and tools.
+  /// A whole route, for tests and tools; with a block, from it or to it.
   [[nodiscard]] std::vector<LinkIndex> links(SiteIndex from, SiteIndex to) const;
 
  private:
@@ -147,7 +163,12 @@ class CompactRoutes {
   std::vector<SiteIndex> site_of_;  ///< by rank
   std::vector<HostIndex> hosts_;    ///< by site
   std::vector<Site> sites_;
-  std::vector<Way> table_;  ///< by row and column
+  std::vector<Way> table_;  ///< by row and column; with a block, by row of the block and column
+  std::vector<Way> back_;   ///< with a block: by column of the block and row
+  /// Of each row and column, its number among those of the block; kNotOfBlock without a site there.
+  std::vector<std::uint32_t> block_rows_;
+  std::vector<std::uint32_t> block_columns_;
+  static constexpr std::uint32_t kNotOfBlock = UINT32_MAX;
   std::size_t rows_ = 0;
   std::size_t columns_ = 0;
   std::vector<Way> near_;

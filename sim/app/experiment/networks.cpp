@@ -140,6 +140,7 @@ std::unique_ptr<networks::LinksNetwork> links_of(const Point& point, bool verbos
   settings.host = point.machine.host_for(point.space.components, point.seed);
   settings.seed = point.seed;
   settings.record_links = point.record.links;
+  settings.representatives = point.representatives;
   settings.factors = factors_of(point);
   settings.verbose = verbose;
   auto network =

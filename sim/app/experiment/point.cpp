@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -409,6 +410,24 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
   settle_stragglers(point, json, origin);
 }
 
+/// Refuses what is not alike for all ranks on a platform.
+void check_represented_links(const Point& point, const algorithms::SchemeInfo& scheme,
+                             const std::function<void(const std::string&)>& refuse) {
+  if (point.network != "links") return;
+  if (scheme.uneven_parts == algorithms::UnevenParts::sent_and_gathered) {
+    refuse(fmt::format("on links, most of the time of {} is that of messages of unequal parts",
+                       scheme.name));
+  }
+  if (point.record.links) refuse("not all links are used; leave out 'record.links'");
+  if (point.links.routing != networks::LinkRouting::minimal) {
+    refuse("messages of all ranks would have to choose paths; leave out 'links.routing'");
+  }
+  if (point.links.background_share > 0 || point.links.background_flows > 0 ||
+      !point.links.slow_links.empty()) {
+    refuse("other jobs and slow links are not near all ranks alike; leave out 'links'");
+  }
+}
+
 /// Refuses representatives that cannot stand for all ranks.
 void check_representatives(const Point& point, const algorithms::SchemeInfo& scheme,
                            const std::string& origin) {
@@ -451,6 +470,12 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
   if (point.stragglers.any() || point.machine.host.noise > Seconds(0)) {
     refuse("few ranks cannot stand for the slowest of many; leave out 'stragglers' and 'noise_s'");
   }
+  if (point.machine.host.one_way > Bytes(0) || point.machine.host.buffered > Bytes(0)) {
+    refuse(
+        "messages of different ranks would wait for each other; leave out 'one_way_bytes' and "
+        "'buffered_bytes'");
+  }
+  check_represented_links(point, scheme, refuse);
 }
 
 /// Refuses gradients of the statistical model for a scheme that looks at entries.

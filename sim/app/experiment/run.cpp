@@ -90,8 +90,11 @@ std::vector<PlannedIteration> plan_of(const Point& point, const PointRanks& of_p
 /// A network on which the ranks run that the point simulates.
 std::unique_ptr<Network> for_ranks_of(const Point& point, std::unique_ptr<Network> network) {
   if (point.representatives == 0) return network;
+  // The same ranks run on all networks that a point needs.
+  const auto which = find_network(point.network).congests ? networks::Representatives::first
+                                                          : networks::Representatives::spread;
   return std::make_unique<networks::RepresentativesNetwork>(
-      std::move(network), point.representatives, std::make_unique<ConcatenationRenamer>());
+      std::move(network), point.representatives, std::make_unique<ConcatenationRenamer>(), which);
 }
 
 /// What a run is for, besides its outcome.
@@ -230,7 +233,8 @@ Outcome run_in_turn(const Point& point, const ReadyNetwork& ready, const Wanted&
 }
 
 std::unique_ptr<Network> alphabeta_for(const Point& point, const Machine& machine) {
-  return alphabeta_of(machine, machine.host_for(point.space.components, point.seed));
+  return for_ranks_of(point,
+                      alphabeta_of(machine, machine.host_for(point.space.components, point.seed)));
 }
 
 /// The time of the reported iteration on the α-β machine.

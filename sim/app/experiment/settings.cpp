@@ -346,7 +346,7 @@ Settings declared() {
             .flag = "--representatives",
             .least = 0,
             .most = 1 << 20,
-            .readers = "alphabeta, counting",
+            .readers = "alphabeta, links, counting",
             .standard = "all ranks run",
             .help = "a shortcut for statistical values and schedules in which all ranks do the "
                     "same: as many ranks run, and stand for all; they divide the ranks"},

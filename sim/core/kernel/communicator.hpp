@@ -45,6 +45,12 @@ class Communicator;
 /// Creates the coroutine of a started program. Called when the second strand begins the program.
 using StartedProgram = std::function<Task<Message>(Communicator& strand)>;
 
+/// Two ranks between which a message goes.
+struct Ends {
+  Rank from;
+  Rank to;
+};
+
 /// The operations of one strand of one rank on a network.
 class Communicator {
  public:
@@ -64,9 +70,19 @@ class Communicator {
   /// The rank that runs in place of a rank of the communicator: itself, if all run.
   [[nodiscard]] virtual Rank representative(Rank rank) const { return rank; }
 
+  /// Whether ranks that represent others have places on a platform, so that some are nearer to each
+  /// other than others.
+  [[nodiscard]] virtual bool have_places() const { return false; }
+
   /// Posts a send. Messages with the same sender, receiver and tag are received in the order in
   /// which they were posted.
   [[nodiscard]] virtual Request isend(Rank to, Tag tag, Message message) = 0;
+  /// The same over the route between two other ranks, where ranks have places and few of them stand
+  /// for all: the message stands for those of others, too.
+  [[nodiscard]] virtual Request isend_between(const Ends& /*ends*/, Rank to, Tag tag,
+                                              Message message) {
+    return isend(to, tag, std::move(message));
+  }
   /// Posts a receive from one rank; there is no wildcard.
   [[nodiscard]] virtual Request irecv(Rank from, Tag tag) = 0;
   /// Starts `program` on the second strand and returns at once. The program takes the second

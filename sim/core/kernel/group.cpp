@@ -49,6 +49,11 @@ Request Group::isend(Rank to, Tag tag, Message message) {
   return parent().isend(in_parent(to), tag, std::move(message));
 }
 
+Request Group::isend_between(const Ends& ends, Rank to, Tag tag, Message message) {
+  return parent().isend_between({.from = in_parent(ends.from), .to = in_parent(ends.to)},
+                                in_parent(to), tag, std::move(message));
+}
+
 Request Group::irecv(Rank from, Tag tag) { return parent().irecv(in_parent(from), tag); }
 
 Request Group::post_in_switches(const Members& members, InSwitches part) {

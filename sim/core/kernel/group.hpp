@@ -24,6 +24,7 @@ class Group final : public ForwardingCommunicator {
   /// The member itself if its representative is no member.
   [[nodiscard]] Rank representative(Rank member) const override;
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override;
+  [[nodiscard]] Request isend_between(const Ends& ends, Rank to, Tag tag, Message message) override;
   [[nodiscard]] Request irecv(Rank from, Tag tag) override;
   [[nodiscard]] Request post_in_switches(const Members& members, InSwitches part) override;
   void expect_send(Rank to, Tag tag) override { parent().expect_send(in_parent(to), tag); }

@@ -6,12 +6,14 @@
 
 #include "sim/app/experiment/point.hpp"
 #include "sim/app/experiment/run.hpp"
+#include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/gradient/concatenation.hpp"
 #include "sim/core/kernel/group.hpp"
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
 #include "sim/machine/networks/common/representatives.hpp"
 #include "sim/machine/networks/counting/counting.hpp"
+#include "tests/support/links.hpp"
 
 namespace thinwire::experiment {
 
@@ -115,6 +117,89 @@ TEST_CASE("representatives: a ring of a hundred thousand ranks takes the time of
   CHECK(time == doctest::Approx(formula).epsilon(1e-3));
 }
 
+namespace {
+
+/// On `links`; throws what the point is refused for.
+Outcome on_links(const std::string& platform, const std::string& scheme, int ranks,
+                 int representatives) {
+  Json json = given(scheme, ranks, representatives);
+  json["network"] = "links";
+  json["platform"] = platform;
+  const Row row = simulate_point("test", point_from(json, "test"));
+  if (!row.outcome) throw SimulationError(row.reason);
+  return *row.outcome;
+}
+
+struct Represented {
+  std::string family;
+  std::map<std::string, std::string> parameters;
+  int ranks;
+  std::vector<int> representatives;
+};
+
+/// With numbers of ranks that are those of whole groups, cells, pods or leaves.
+const std::vector<Represented> kPlatforms{
+    {"star", {{"hosts", "64"}}, 64, {4, 32, 64}},
+    {"fat_tree", {{"children", "4,4,6"}, {"oversubscription", "2,2"}}, 64, {16, 32, 64}},
+    {"fat_tree", {{"children", "8,12"}}, 96, {8, 24, 96}},
+    {"dragonfly",
+     {{"groups", "4"}, {"chassis", "2"}, {"routers", "8"}, {"nodes", "4"}, {"blue-cables", "16"}},
+     256,
+     {64, 128, 256}},
+    {"dragonfly_plus",
+     {{"cells", "4"}, {"leaves", "4"}, {"nodes", "4"}, {"spines", "4"}, {"global-cables", "4"}},
+     64,
+     {16, 32, 64}},
+    {"nvlink_ib", {{"nodes", "12"}}, 64, {16, 64}}};
+
+}  // namespace
+
+TEST_CASE("representatives: on links, messages of equal lengths take the time of all ranks") {
+  for (const Represented& on : kPlatforms) {
+    const test::PlatformFile file = test::made_platform(on.family, on.parameters);
+    for (const char* scheme : {"dense_ring", "topka", "dense_rabenseifner"}) {
+      const bool folds = on.ranks == 96;  // and so do representatives, not all of them in pairs
+      if (folds && std::string(scheme) == "dense_rabenseifner") continue;
+      CAPTURE(on.family);
+      CAPTURE(scheme);
+      const Outcome all = on_links(file.path(), scheme, on.ranks, 0);
+      for (const int few : on.representatives) {
+        CAPTURE(few);
+        const Outcome represented = on_links(file.path(), scheme, on.ranks, few);
+        CHECK(represented.time().value() == doctest::Approx(all.time().value()).epsilon(1e-5));
+        CHECK(represented.alphabeta_time->value() ==
+              doctest::Approx(all.alphabeta_time->value()).epsilon(1e-5));
+      }
+    }
+  }
+}
+
+TEST_CASE("representatives: on links, a direct exchange of unequal parts is nearly as long") {
+  const test::PlatformFile file = test::made_platform(
+      "dragonfly", {{"groups", "16"}, {"chassis", "2"}, {"routers", "4"}, {"nodes", "2"}});
+  const Outcome all = on_links(file.path(), "oktopk", 256, 0);
+  const Outcome few = on_links(file.path(), "oktopk", 256, 64);
+  CHECK(few.time().value() == doctest::Approx(all.time().value()).epsilon(0.03));
+  CHECK(on_links(file.path(), "oktopk", 256, 256).time() == all.time());
+}
+
+TEST_CASE("representatives: on links, parts of groups do not stand for all ranks") {
+  const auto refuses = [](const std::string& platform, int ranks, int few, const char* words) {
+    CAPTURE(platform);
+    CAPTURE(few);
+    CHECK_THROWS_WITH(static_cast<void>(on_links(platform, "dense_ring", ranks, few)),
+                      doctest::Contains(words));
+  };
+  refuses("aries_daint", 1024, 128, "the first group has 384");
+  const test::PlatformFile tree =
+      test::made_platform("fat_tree", {{"children", "8,8,4"}, {"oversubscription", "4,1"}});
+  refuses(tree.path(), 256, 4, "the busiest link is busy for");
+  // Two leaves of a pod have the links of all, and nearly the latencies.
+  const double all = on_links(tree.path(), "dense_ring", 256, 0).time().value();
+  const double leaves = on_links(tree.path(), "dense_ring", 256, 16).time().value();
+  CHECK(leaves == doctest::Approx(all).epsilon(0.02));
+}
+
 TEST_CASE("representatives: schemes whose ranks differ are refused") {
   const auto refuses = [](const Json& json, const char* words) {
     CAPTURE(json.dump());
@@ -133,8 +218,22 @@ TEST_CASE("representatives: schemes whose ranks differ are refused") {
   json["input"] = Json::object();
   refuses(json, "statistical");
   json = given("topka", 64, 8);
-  json["network"] = "links";
+  json["network"] = "smpi";
   refuses(json, "does not read it");
+  const auto refused_on_links = [&](const Json& links, const char* words,
+                                    const char* scheme = "topka") {
+    Json on_links = given(scheme, 64, 64);
+    on_links["network"] = "links";
+    on_links["platform"] = "aries_daint";
+    on_links.update(links);
+    refuses(on_links, words);
+  };
+  refused_on_links(Json::object(), "unequal parts", "topkdsa");
+  refused_on_links({{"links", {{"routing", "ugal"}}}}, "leave out 'links.routing'");
+  refused_on_links({{"links", {{"background_share", 0.5}}}}, "other jobs");
+  refused_on_links({{"record", {{"links", true}}}}, "leave out 'record.links'");
+  refused_on_links({{"machine", {{"one_way_bytes", 1000}, {"eager_bytes", 100}}}},
+                   "wait for each other");
   json = given("topka", 64, 8);
   json["machine"]["noise_s"] = 1e-6;
   refuses(json, "slowest of many");

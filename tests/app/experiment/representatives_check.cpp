@@ -1,14 +1,17 @@
 // Few ranks that stand for all against all ranks: every scheme of statistical values. Prints a
-// table; fails where a time is off by more than 2%, or where no ranks stand for others although the scheme is named.
+// table; fails where a time is off by more than 2%, or where no ranks stand for others although the
+// scheme is named.
 #include <fmt/format.h>
 
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "sim/app/experiment/point.hpp"
-#include "sim/app/experiment/run.hpp"
+#include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/errors.hpp"
 #include "tests/support/chosen_cells.hpp"
 
@@ -18,28 +21,39 @@ using namespace thinwire;
 
 constexpr double kTolerance = 0.02;
 
-experiment::Outcome run(const std::string& scheme, int ranks, int representatives) {
-  const Json json = {{"scheme", scheme},
-                     {"ranks", ranks},
-                     {"representatives", representatives},
-                     {"input", {{"profile", "bert"}, {"statistical", true}}}};
-  return experiment::Simulation(experiment::point_from(json, "representatives_check")).run();
+/// `platform` is empty for the α-β machine.
+experiment::Row run(const std::string& platform, const std::string& scheme, int ranks,
+                    int representatives) {
+  Json json = {{"scheme", scheme},
+               {"ranks", ranks},
+               {"representatives", representatives},
+               {"input", {{"profile", "bert"}, {"statistical", true}}}};
+  if (!platform.empty()) {
+    json["network"] = "links";
+    json["platform"] = platform;
+  }
+  const char* const name = "representatives_check";
+  experiment::Row row = experiment::simulate_point(name, experiment::point_from(json, name));
+  if (row.status != experiment::Status::ok) throw SimulationError(row.reason);
+  return row;
 }
 
 double percent(double few, double all) { return all == 0 ? 0 : 100 * (few / all - 1); }
 
 /// Prints a row. Returns whether the times are within the tolerance.
-bool compare(const std::string& scheme, int ranks, int representatives) {
-  experiment::Outcome few;
+bool compare(const std::string& platform, const std::string& scheme, int ranks,
+             int representatives) {
+  std::optional<experiment::Outcome> represented;
   try {
-    few = run(scheme, ranks, representatives);
+    represented = run(platform, scheme, ranks, representatives).outcome;
   } catch (const std::runtime_error& refusal) {
     const std::string text = refusal.what();
     fmt::print("| {} | {} | {} | refused | | | |\n", scheme, ranks, representatives);
     fmt::print(stderr, "{} on {} ranks: {}\n", scheme, ranks, text.substr(0, 200));
     return false;
   }
-  const experiment::Outcome all = run(scheme, ranks, 0);
+  const experiment::Outcome& few = represented.value();
+  const experiment::Outcome all = run(platform, scheme, ranks, 0).outcome.value();
   const double time = percent(few.time().value(), all.time().value());
   const double mean = percent(few.mean_time().value(), all.mean_time().value());
   const double words = percent(few.words_received.mean, all.words_received.mean);
@@ -52,9 +66,15 @@ bool compare(const std::string& scheme, int ranks, int representatives) {
 
 }  // namespace
 
-/// Arguments: representatives (default 16), then numbers of ranks (default 64 256 1024), then
+/// Arguments: --platform NAME for `links` in place of the α-β machine; representatives (default 16), then numbers of ranks (default 64 256 1024), then
 /// schemes (default: all whose ranks end with the same result).
 int main(int argc, char** argv) {
+  std::string platform;
+  if (argc > 2 && std::string_view(argv[1]) == "--platform") {
+    platform = argv[2];
+    argv += 2;
+    argc -= 2;
+  }
   const int representatives = argc > 1 ? std::atoi(argv[1]) : 16;
   const auto all_end_alike = [](const algorithms::SchemeInfo& scheme) {
     return same_on_all_ranks(scheme.collective_kind);
@@ -66,7 +86,7 @@ int main(int argc, char** argv) {
       "words |\n|---|---|---|---|---|---|---|\n");
   for (const algorithms::SchemeInfo& scheme : chosen.schemes) {
     for (const int ranks : chosen.ranks) {
-      bad += compare(scheme.name, ranks, representatives) ? 0 : 1;
+      bad += compare(platform, scheme.name, ranks, representatives) ? 0 : 1;
     }
   }
   fmt::print(stderr, "{} of {} cells are off or refused\n", bad, chosen.count());

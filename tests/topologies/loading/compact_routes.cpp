@@ -66,18 +66,50 @@ std::string wrong_with(const Platform& platform, const CompactRoutes& routes) {
   return {};
 }
 
+/// "" where the routes from and to a block of the first third of the hosts are SimGrid's.
+std::string wrong_with_block(const Platform& platform, const CompactRoutesLimits& limits) {
+  const std::vector<HostIndex> hosts = all_hosts(platform);
+  const std::size_t block = (hosts.size() + 2) / 3;
+  const CompactRoutes routes(platform, hosts, block, limits);
+  const RouteTable table = routes_of(platform);
+  const auto links = [&](SiteIndex from, SiteIndex to, Way way) {
+    std::vector<LinkIndex> all;
+    if (way.up != Way::kNoPort) all.push_back(routes.up_ports(from)[way.up]);
+    for (const auto& half : routes.middle(way)) all.insert(all.end(), half.begin(), half.end());
+    if (way.down != Way::kNoPort) all.push_back(routes.down_ports(to)[way.down]);
+    return all;
+  };
+  for (SiteIndex in = 0; in < block; ++in) {
+    for (SiteIndex other = 0; other < routes.sites(); ++other) {
+      const Way from = routes.way_from_block(routes.site(in), routes.site(other));
+      const Way to = routes.way_to_block(routes.site(other), routes.site(in));
+      if (links(in, other, from) != table.route(in, other).value().links ||
+          links(other, in, to) != table.route(other, in).value().links) {
+        return fmt::format("between {} and {}", platform.hosts()[in].name,
+                           platform.hosts()[other].name);
+      }
+    }
+  }
+  return {};
+}
+
 /// With every pair asked and with classes: "COMPLETE ROWSxCOLUMNS" of the latter, or what is wrong.
 std::string judged(const std::string& path) {
   return on_platform(path, [](const Platform& platform) -> std::string {
     const std::vector<HostIndex> hosts = all_hosts(platform);
-    const CompactRoutes all(platform, hosts, kAllPairs);
+    const CompactRoutes all(platform, hosts, 0, kAllPairs);
     if (!all.complete()) return "not complete";
     if (const std::string wrong = wrong_with(platform, all); !wrong.empty()) {
       return "all pairs: " + wrong;
     }
-    const CompactRoutes classes(platform, hosts, kClasses);
+    const CompactRoutes classes(platform, hosts, 0, kClasses);
     if (const std::string wrong = wrong_with(platform, classes); !wrong.empty()) {
       return "classes: " + wrong;
+    }
+    for (const CompactRoutesLimits& limits : {kAllPairs, kClasses}) {
+      if (const std::string wrong = wrong_with_block(platform, limits); !wrong.empty()) {
+        return "block: " + wrong;
+      }
     }
     return fmt::format("{} {}x{}", classes.complete() ? "complete" : "classes", classes.rows(),
                        classes.columns());
@@ -254,7 +286,7 @@ TEST_CASE("equal halves of middles are held once, on dragonflies and fat trees")
     const test::TemporaryFolder folder;
     const std::string path = folder.write("p.xml", make_platform(family(name), given));
     return std::stoi(on_platform(path, [](const Platform& platform) {
-      const CompactRoutes routes(platform, all_hosts(platform), kClasses);
+      const CompactRoutes routes(platform, all_hosts(platform), 0, kClasses);
       std::size_t of_ways = 0;
       routes.for_each_way([&](Way way) { of_ways += way.hops; });
       return std::to_string(of_ways / routes.all_middles().size());
@@ -293,7 +325,7 @@ TEST_CASE("sites behind one access switch have one switch, whether or not every 
   for (const CompactRoutesLimits& limits : {kAllPairs, kClasses}) {
     const std::string text = on_platform(path, [&](const Platform& platform) -> std::string {
       for (const char* placement : {"block", "random:3"}) {
-        const CompactRoutes routes(platform, place(platform.hosts(), 96, placement), limits);
+        const CompactRoutes routes(platform, place(platform.hosts(), 96, placement), 0, limits);
         for (SiteIndex a = 0; a < 96; ++a) {
           for (SiteIndex b = 0; b < 96; ++b) {
             const bool together = a / 4 == b / 4;
@@ -335,7 +367,7 @@ TEST_CASE("a route that is missing is refused with both hosts") {
   for (const CompactRoutesLimits& limits : {kAllPairs, kClasses}) {
     const std::string refusal = error_of<InputError>([&] {
       (void)on_platform(path, [&](const Platform& platform) {
-        return std::to_string(CompactRoutes(platform, all_hosts(platform), limits).sites());
+        return std::to_string(CompactRoutes(platform, all_hosts(platform), 0, limits).sites());
       });
     });
     CHECK(contains(refusal, "there is no route from "));

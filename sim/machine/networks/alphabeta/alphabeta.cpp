@@ -15,6 +15,7 @@ namespace {
 class RankPorts {
  public:
   struct Way {};
+  static constexpr bool kHasPlaces = false;
   static constexpr bool kMayAdapt = false;
   struct Path {
     std::array<topologies::LinkIndex, 2> shared;

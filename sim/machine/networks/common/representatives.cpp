@@ -46,14 +46,17 @@ Renaming renaming_of(const Meeting& met, int ranks) {
 /// posted, as the network does.
 class Meetings {
  public:
-  Meetings(int ranks, int representatives) : ranks_(ranks), representatives_(representatives) {}
+  Meetings(int ranks, int representatives, Representatives which)
+      : ranks_(ranks), representatives_(representatives), which_(which) {}
 
   /// The representative of a rank: which of those that run.
   [[nodiscard]] Rank image(Rank rank) const { return Rank(rank.value() % representatives_); }
   /// The rank that a representative is.
   [[nodiscard]] Rank name(Rank image) const {
+    if (which_ == Representatives::first) return image;
     return representative_of(image.value(), ranks_, representatives_);
   }
+  [[nodiscard]] Representatives which() const { return which_; }
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] int representatives() const { return representatives_; }
 
@@ -137,6 +140,7 @@ class Meetings {
 
   int ranks_;
   int representatives_;
+  Representatives which_;
   std::unordered_map<Key, Queue, Hash> queues_;
   std::vector<Receive> receives_;
   std::vector<std::uint32_t> free_;
@@ -157,10 +161,17 @@ class Representative final : public ForwardingCommunicator {
   [[nodiscard]] Rank representative(Rank rank) const override {
     return meetings_.name(meetings_.image(rank));
   }
+  [[nodiscard]] bool have_places() const override {
+    return meetings_.which() == Representatives::first;
+  }
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
+    return isend_between({.from = rank(), .to = to}, to, tag, std::move(message));
+  }
+  [[nodiscard]] Request isend_between(const Ends& ends, Rank to, Tag tag,
+                                      Message message) override {
     check_peer(*this, to);
     meetings_.sent(rank(), to, strand_, tag);
-    return parent().isend(meetings_.image(to), tag, std::move(message));
+    return parent().isend_between(ends, meetings_.image(to), tag, std::move(message));
   }
   [[nodiscard]] Request irecv(Rank from, Tag tag) override {
     check_peer(*this, from);
@@ -221,7 +232,7 @@ RunReport RepresentativesNetwork::run(int ranks, const RankProgram& program) {
     throw InputError(
         fmt::format("{} representatives do not divide {} ranks", representatives_, ranks));
   }
-  Meetings meetings(ranks, representatives_);
+  Meetings meetings(ranks, representatives_, which_);
   network_->record(timeline());
   const auto refuse = [](const SimulationError& error) {
     throw SimulationError(fmt::format(

@@ -14,6 +14,7 @@
 // is earlier than the last of P.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -28,14 +29,22 @@ namespace thinwire::networks {
 /// majority if P is well above the middle of two powers: then they are the first R ranks.
 [[nodiscard]] Rank representative_of(int remainder, int ranks, int representatives);
 
+/// Which ranks run.
+enum class Representatives : std::uint8_t {
+  spread,  ///< as representative_of() says
+  first    ///< the first R, which are next to each other on a platform
+};
+
 /// A network on which few ranks stand for all. The report has the ranks that run.
 class RepresentativesNetwork final : public Network {
  public:
   RepresentativesNetwork(std::unique_ptr<Network> network, int representatives,
-                         std::unique_ptr<const Renamer> renamer)
+                         std::unique_ptr<const Renamer> renamer,
+                         Representatives which = Representatives::spread)
       : network_(std::move(network)),
         representatives_(representatives),
-        renamer_(std::move(renamer)) {}
+        renamer_(std::move(renamer)),
+        which_(which) {}
 
   /// Throws InputError if the representatives do not divide `ranks`, and SimulationError if the
   /// schedule is not symmetric.
@@ -45,6 +54,7 @@ class RepresentativesNetwork final : public Network {
   std::unique_ptr<Network> network_;
   int representatives_;
   std::unique_ptr<const Renamer> renamer_;
+  Representatives which_;
 };
 
 }  // namespace thinwire::networks

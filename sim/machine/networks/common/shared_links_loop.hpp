@@ -53,6 +53,7 @@ struct Departure {
 ///   way(from, to), latency(from, to, way)
 ///   prefetch_end(rank), prefetch_way(from, to, FairLinks&), prefetch_path(way)   in this order
 ///   minimal_path(from, to, way)      a Path; `shared` lists the links shared with other messages
+///   kHasPlaces                       whether the ranks have places on a platform
 ///   kMayAdapt, adapts()              whether messages may take other paths; whether they do
 ///   path(Departure, FairLinks&)      the Path of a message that enters its links, if they may
 ///   demand(way, words)               service that the message needs from each of these links, in
@@ -141,11 +142,11 @@ class SharedLinksLoop final : public EventLoop {
     using TimedRank::TimedRank;
 
     [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
-      check_peer(*this, to);
-      clock_ += loop().host_.processing(message.words) + noise();
-      books().sent(message.words);
-      const double ready = clock_ + loop().host_.buffering(message.words);
-      return slot_request(loop().post(rank(), to, strand(), tag, std::move(message), ready));
+      return send(to, tag, std::move(message), nullptr);
+    }
+    [[nodiscard]] Request isend_between(const Ends& ends, Rank to, Tag tag,
+                                        Message message) override {
+      return send(to, tag, std::move(message), Fabric::kHasPlaces ? &ends : nullptr);
     }
     [[nodiscard]] Request irecv(Rank from, Tag tag) override {
       const Request request = TimedRank::irecv(from, tag);
@@ -177,6 +178,14 @@ class SharedLinksLoop final : public EventLoop {
     }
 
    private:
+    /// `ends` is nullptr if the message goes from this rank to `to`.
+    [[nodiscard]] Request send(Rank to, Tag tag, Message&& message, const Ends* ends) {
+      check_peer(*this, to);
+      clock_ += loop().host_.processing(message.words) + noise();
+      books().sent(message.words);
+      const double ready = clock_ + loop().host_.buffering(message.words);
+      return slot_request(loop().post(rank(), to, strand(), tag, std::move(message), ready, ends));
+    }
     /// The loop, by the reference that is in the rank's first cache line.
     [[nodiscard]] SharedLinksLoop& loop() const {
       return static_cast<SharedLinksLoop&>(LoopRank::loop());
@@ -202,7 +211,8 @@ class SharedLinksLoop final : public EventLoop {
   }
 
   /// Posts a message of a rank; returns the slot that completes with the send.
-  SlotIndex post(Rank from, Rank to, Strand strand, Tag tag, Message&& message, double now) {
+  SlotIndex post(Rank from, Rank to, Strand strand, Tag tag, Message&& message, double now,
+                 const Ends* ends) {
     const TransferIndex index = acquire();
     const Words words = message.words;
     const SlotIndex send = slots().acquire(to, tag, false);
@@ -222,6 +232,10 @@ class SharedLinksLoop final : public EventLoop {
                          .posted = now,
                          .departed = 0,
                          .latency = 0};
+    if (ends != nullptr) {
+      have_ends_ = true;
+      rare(index).ends = *ends;
+    }
     if (eager) {
       start(index, now);
     } else if (match.posted) {
@@ -456,11 +470,16 @@ class SharedLinksLoop final : public EventLoop {
       depart(index);
     }
   }
+  /// The ranks between which a transfer goes.
+  [[nodiscard]] Ends ends_of(TransferIndex index) const {
+    if (have_ends_) return rare_[index].ends;
+    return {.from = transfers_[index].from, .to = transfers_[index].to};
+  }
   void find_way(TransferIndex index) {
     Transfer& transfer = transfers_[index];
-    transfer.way = fabric_.way(transfer.from, transfer.to);
-    transfer.latency =
-        fabric_.latency(transfer.from, transfer.to, transfer.way) + host_.latency.value();
+    const auto [from, to] = ends_of(index);
+    transfer.way = fabric_.way(from, to);
+    transfer.latency = fabric_.latency(from, to, transfer.way) + host_.latency.value();
     if (!transfer.eager) {
       if (host_.handshake) {
         const double announced = transfer.posted + transfer.latency;
@@ -472,7 +491,8 @@ class SharedLinksLoop final : public EventLoop {
   }
   void find_path(TransferIndex index) {
     const Transfer& transfer = transfers_[index];
-    take(index, fabric_.minimal_path(transfer.from, transfer.to, transfer.way));
+    const auto [from, to] = ends_of(index);
+    take(index, fabric_.minimal_path(from, to, transfer.way));
     if (transfer.departed + transfer.latency <= now_) links_.prefetch_links(index);
   }
   void take(TransferIndex index, const typename Fabric::Path& path) {
@@ -620,6 +640,7 @@ class SharedLinksLoop final : public EventLoop {
   std::size_t fetched_at_ = kNotFetched;  ///< events_.taken() when fetch_ahead() last did its work
   std::vector<Transfer> transfers_;
   std::vector<RareTransfer> rare_;  ///< by transfer, up to the last one that has needed it
+  bool have_ends_ = false;          ///< whether these have the ends of all transfers
   std::vector<TransferIndex> departing_;
   std::vector<TransferIndex> free_;
   std::uint64_t departures_ = 0;

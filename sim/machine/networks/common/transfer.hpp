@@ -41,10 +41,11 @@ struct alignas(64) Transfer {
   }
 };
 
-/// What only some transfers have, by their course.
+/// What only some transfers have, by their course, or where few ranks stand for all.
 struct RareTransfer {
   double extra_latency = 0;  ///< of a detour, in addition to the latency of the minimal route
   SumIndex sum = kNoSum;     ///< the collective in switches
+  Ends ends;                 ///< of its route
 };
 
 }  // namespace thinwire::networks

@@ -185,6 +185,52 @@ Fabric::Path Fabric::path(const Departure<Way>& message, FairLinks& links) const
   return path;
 }
 
+Fabric::Path Fabric::represented_path(Rank from, Rank to, topologies::Way way) const {
+  const Image sent = sent_by_first(from, to);
+  const Image received = received_by_first(from, to);
+  const topologies::Way back =
+      routes_.way_to_block(end(received.from).routed_by, end(received.to).routed_by);
+  const Middle near_sender = minimal(way);
+  const Middle near_receiver = minimal(back);
+  Path path;
+  std::size_t left = up_to_cable(near_sender);
+  for (const std::size_t i : {0, 1}) {
+    path.middle.at(i) = near_sender.at(i).first(std::min(left, near_sender.at(i).size()));
+    left -= path.middle.at(i).size();
+  }
+  std::size_t skipped = up_to_cable(near_receiver);
+  for (const std::size_t i : {0, 1}) {
+    path.middle.at(i + 2) =
+        near_receiver.at(i).subspan(std::min(skipped, near_receiver.at(i).size()));
+    skipped -= near_receiver.at(i).size() - path.middle.at(i + 2).size();
+  }
+  way.down = back.down;
+  add_shared(sent.from, received.to, way, path);
+  return path;
+}
+
+std::size_t Fabric::up_to_cable(const Middle& middle) const {
+  double longest = -1;
+  std::size_t of_longest = 0;
+  const auto each = [&](const auto& visit) {
+    std::size_t at = 0;
+    for (const auto& stretch : middle) {
+      for (const topologies::LinkIndex link : stretch) visit(at++, latencies_[link]);
+    }
+  };
+  each([&](std::size_t /*at*/, double latency) {
+    if (latency > longest) of_longest = 0;
+    longest = std::max(longest, latency);
+    if (latency == longest) ++of_longest;
+  });
+  std::size_t before = (of_longest + 1) / 2;  // of those of the greatest latency
+  std::size_t count = 0;
+  each([&](std::size_t at, double latency) {
+    if (latency == longest && before > 0 && --before == 0) count = at + 1;
+  });
+  return count;
+}
+
 void Fabric::add_shared(Rank from, Rank to, topologies::Way way, Path& path) const {
   std::size_t count = 0;
   for (const auto& stretch : path.middle) count += stretch.size();

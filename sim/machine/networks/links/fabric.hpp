@@ -1,5 +1,13 @@
 // The links of a platform as its ranks use them: the path of a message, which of its links are
 // ports, and the message's demand on them.
+//
+// Few ranks may stand for all (docs/representatives.md). A message from rank a to rank b then stands
+// for those from a + jR to b + jR, where R ranks run. If the platform looks the same from a and from
+// a + R, all of them are served alike, and the links near the sender of one do what the links near
+// the sender of another do. So the path is taken together from two of these messages: as far as its
+// longest cable from the one that a rank of the first R sends, and from there on from the one that
+// such a rank receives. Only links near the first R ranks are used, by as many messages as in the
+// run of all ranks.
 #pragma once
 
 #include <algorithm>
@@ -27,15 +35,20 @@ class Fabric {
  public:
   using Way = topologies::Way;
   using Recorder = LinkRecorder;
+  static constexpr bool kHasPlaces = true;
   static constexpr bool kMayAdapt = true;
 
-  /// The first `ranks` hosts of the routes are those of the ranks. All arguments must outlive the
-  /// Fabric.
+  /// The first `ranks` hosts of the routes are those of the ranks. With `settings.representatives`,
+  /// the routes have a block of these. All arguments must outlive the Fabric.
   Fabric(const topologies::Platform& platform, const topologies::CompactRoutes& routes,
          std::size_t ranks, const LinksSettings& settings);
 
   [[nodiscard]] topologies::Way way(Rank from, Rank to) const {
-    return routes_.way(end(from).routed_by, end(to).routed_by);
+    if (settings_.representatives == 0) {
+      return routes_.way(end(from).routed_by, end(to).routed_by);
+    }
+    const auto [sender, there] = sent_by_first(from, to);
+    return routes_.way_from_block(end(sender).routed_by, end(there).routed_by);
   }
   /// The links of the platform, without those of the processes.
   [[nodiscard]] std::size_t links() const { return bandwidths_.size(); }
@@ -50,6 +63,7 @@ class Fabric {
   /// Prefetches what way() reads of a rank, and then, which reads this, what else it reads.
   void prefetch_end(Rank rank) const { prefetch_line(&end(rank)); }
   void prefetch_way(Rank from, Rank to, const FairLinks& /*links*/) const {
+    if (settings_.representatives > 0) return;
     routes_.prefetch(end(from).routed_by, end(to).routed_by);
   }
   /// Prefetches what path() reads.
@@ -60,10 +74,11 @@ class Fabric {
 
   /// The latency of all links of a minimal route, in seconds.
   [[nodiscard]] double latency(Rank from, Rank to, topologies::Way way) const {
+    const Image sent = settings_.representatives == 0 ? Image{from, to} : sent_by_first(from, to);
     double sum = 0;
-    if (way.up != topologies::Way::kNoPort) sum += up_port(from, way).latency;
+    if (way.up != topologies::Way::kNoPort) sum += up_port(sent.from, way).latency;
     sum += routes_.kind(way).latency;
-    if (way.down != topologies::Way::kNoPort) sum += down_port(to, way).latency;
+    if (way.down != topologies::Way::kNoPort) sum += down_port(sent.to, way).latency;
     return sum;
   }
   /// The links of a path between its two ports, in stretches: the two halves of a way, and those of
@@ -78,6 +93,7 @@ class Fabric {
   };
   /// The path on the minimal route. Throws InputError when it has too many shared links.
   [[nodiscard]] Path minimal_path(Rank from, Rank to, topologies::Way way) const {
+    if (settings_.representatives > 0) return represented_path(from, to, way);
     Path path{.middle = minimal(way)};
     add_shared(from, to, way, path);
     return path;
@@ -149,6 +165,30 @@ class Fabric {
     Port down = {};  ///< likewise
   };
   static_assert(sizeof(End) == 64);
+
+  /// Two of the messages for which one of few ranks stands.
+  struct Image {
+    Rank from;
+    Rank to;
+  };
+  /// The one that a rank of the first R sends, if R ranks run.
+  [[nodiscard]] Image sent_by_first(Rank from, Rank to) const {
+    const int first = from.value() % settings_.representatives;
+    return {Rank(first), moved(to, first - from.value())};
+  }
+  /// The one that such a rank receives.
+  [[nodiscard]] Image received_by_first(Rank from, Rank to) const {
+    const int first = to.value() % settings_.representatives;
+    return {moved(from, first - to.value()), Rank(first)};
+  }
+  [[nodiscard]] Rank moved(Rank rank, int by) const {
+    const int ranks = static_cast<int>(ranks_);
+    return Rank((rank.value() + by + ranks) % ranks);
+  }
+  [[nodiscard]] Path represented_path(Rank from, Rank to, topologies::Way way) const;
+  /// The number of links of a middle up to and with its longest cable: of those of the greatest
+  /// latency the one in the middle.
+  [[nodiscard]] std::size_t up_to_cable(const Middle& middle) const;
 
   [[nodiscard]] const End& end(Rank rank) const {
     return ends_[static_cast<std::size_t>(rank.value())];

@@ -11,6 +11,7 @@
 #include "sim/machine/networks/links/background.hpp"
 #include "sim/machine/networks/links/fabric.hpp"
 #include "sim/machine/networks/links/link_recorder.hpp"
+#include "sim/machine/networks/links/symmetry.hpp"
 
 namespace thinwire::networks {
 
@@ -28,16 +29,20 @@ void LinksNetwork::place(std::vector<topologies::HostIndex> hosts) {
     std::iota(sites.begin() + static_cast<std::ptrdiff_t>(hosts_.size()), sites.end(),
               topologies::HostIndex{0});
   }
-  routes_ = std::make_unique<topologies::CompactRoutes>(platform_, sites);
+  routes_ = std::make_unique<topologies::CompactRoutes>(
+      platform_, sites, static_cast<std::size_t>(settings_.representatives));
   fabric_ = std::make_unique<Fabric>(platform_, *routes_, hosts_.size(), settings_);
   bandwidths_ = bandwidths_left(platform_, hosts_, settings_, [this](topologies::LinkIndex link) {
     return fabric_->is_port(link);
   });
   std::ranges::copy(fabric_->process_bandwidths(), std::back_inserter(bandwidths_));
+  if (settings_.representatives > 0) check_symmetric(platform_, hosts_, *fabric_, settings_);
 }
 
 RunReport LinksNetwork::run(int ranks, const RankProgram& program) {
-  check_places(platform_.path(), ranks, hosts_.size());
+  check_places(platform_.path(), ranks,
+               settings_.representatives > 0 ? static_cast<std::size_t>(settings_.representatives)
+                                             : hosts_.size());
   std::optional<LinkRecorder> recorder;
   if (settings_.record_links) recorder.emplace(*fabric_, platform_.links());
   RunReport report = SharedLinksLoop<Fabric>(ranks, *fabric_, bandwidths_, settings_.host,

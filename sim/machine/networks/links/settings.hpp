@@ -36,6 +36,7 @@ struct LinksSettings {
   std::string slow_links = {};
   std::uint64_t seed = 1;     ///< seed of all random draws of this network
   bool record_links = false;  ///< whether to fill RunReport::links
+  int representatives = 0;    ///< ranks that run, the first of those placed, or 0: all
   topologies::PlatformFactors factors = {};
   bool verbose = false;  ///< whether SimGrid's log of loading the platform goes to stderr
 

@@ -1,0 +1,19 @@
+// Whether few ranks can stand for all on a platform.
+#pragma once
+
+#include <span>
+
+#include "sim/machine/networks/links/fabric.hpp"
+#include "topologies/loading/platform.hpp"
+
+namespace thinwire::networks {
+
+/// Compares patterns of messages, in which all ranks send at once to the rank at the same distance or
+/// to the one whose number differs in the same bit, with those of the ranks that run. Throws
+/// InputError if the busiest links of a pattern, or the mean latencies of all, differ by more than
+/// 5%. `hosts` is indexed by rank, and `fabric` is that of the ranks.
+void check_symmetric(const topologies::Platform& platform,
+                     std::span<const topologies::HostIndex> hosts, const Fabric& fabric,
+                     const LinksSettings& settings);
+
+}  // namespace thinwire::networks
