@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::uint64_t kProbeSeed = 1;
 constexpr std::size_t kMostProbes = 32;  ///< of each of the two sets
+constexpr std::size_t kFewProbes = 8;    ///< with a block, which is for very many sites
 constexpr std::size_t kMostOfNode = 64;  ///< sites; the pairs of a larger node are like any other
 constexpr std::uint32_t kMostHops = std::numeric_limits<std::uint8_t>::max();
 constexpr std::size_t kMostKinds = std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1;
@@ -260,7 +261,8 @@ class CompactRoutes::Maker {
   /// Two sets in different nodes: sites in the nodes of the first are matched by the second.
   void choose_probes() {
     for (std::vector<SiteIndex>& set : probes_) set.clear();
-    const std::size_t wanted = std::clamp<std::size_t>(sites() / 4, 1, kMostProbes);
+    const std::size_t most = block_.empty() ? kMostProbes : kFewProbes;
+    const std::size_t wanted = std::clamp<std::size_t>(sites() / 4, 1, most);
     for (std::size_t set = 0; set < probes_.size(); ++set) {
       probed_[set].assign(sites(), false);  // by node
       for (std::size_t i = 0; i < wanted; ++i) {

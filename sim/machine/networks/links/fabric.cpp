@@ -194,12 +194,12 @@ Fabric::Path Fabric::represented_path(Rank from, Rank to, topologies::Way way) c
   const Middle near_receiver = minimal(back);
   Path path;
   std::size_t left = up_to_cable(near_sender);
-  for (const std::size_t i : {0, 1}) {
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
     path.middle.at(i) = near_sender.at(i).first(std::min(left, near_sender.at(i).size()));
     left -= path.middle.at(i).size();
   }
   std::size_t skipped = up_to_cable(near_receiver);
-  for (const std::size_t i : {0, 1}) {
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
     path.middle.at(i + 2) =
         near_receiver.at(i).subspan(std::min(skipped, near_receiver.at(i).size()));
     skipped -= near_receiver.at(i).size() - path.middle.at(i + 2).size();

@@ -16,7 +16,7 @@ namespace thinwire::networks {
 
 namespace {
 
-constexpr int kRandomShifts = 24;
+constexpr int kRandomShifts = 16;
 constexpr double kTolerance = 0.05;
 constexpr std::uint64_t kSeed = 1;
 
