@@ -193,7 +193,7 @@ TEST_CASE("representatives: on links, parts of groups do not stand for all ranks
   refuses("aries_daint", 1024, 128, "the first group has 384");
   const test::PlatformFile tree =
       test::made_platform("fat_tree", {{"children", "8,8,4"}, {"oversubscription", "4,1"}});
-  refuses(tree.path(), 256, 4, "the busiest link is busy for");
+  refuses(tree.path(), 256, 4, "the busiest link is busy");
   // Two leaves of a pod have the links of all, and nearly the latencies.
   const double all = on_links(tree.path(), "dense_ring", 256, 0).time().value();
   const double leaves = on_links(tree.path(), "dense_ring", 256, 16).time().value();
