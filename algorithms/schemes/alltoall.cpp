@@ -126,7 +126,7 @@ std::vector<SchemeInfo> alltoall_schemes() {
     };
   };
   const auto bruck = [](const SchemeSetup& setup) -> AlltoallSchedule {
-    // Open MPI packs what it sends from its buffer by derived datatypes, so none of it is registered.
+    // Open MPI packs what it sends from its buffer by derived datatypes, so none is registered.
     return [copying = setup.copy_per_word, buffer = setup.fresh.of(setup.space.components, 0)](
                Communicator& comm, std::vector<Message> blocks) -> Task<std::vector<Message>> {
       return alltoall_bruck(comm, std::move(blocks), copying, buffer);
