@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,44 +12,37 @@
 
 namespace thinwire::algorithms {
 
+namespace {
+
+/// The ranks of a communicator that run.
+int running_in(const Communicator& comm) {
+  int running = 0;
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    if (comm.representative(Rank(rank)) == Rank(rank)) ++running;
+  }
+  return running;
+}
+
+}  // namespace
+
 Task<Concatenation> gather_by_doubling(Communicator& comm, Core core, Concatenation own,
-                                       Distances distances) {
+                                       Distances distances, std::optional<int> place) {
   Concatenation held = std::move(own);
   for (int width = 1; width < core.size(); width *= 2) {
     const int distance = distances == Distances::ascending ? width : core.size() / (2 * width);
     const Rank peer = core.at(core.place() ^ distance);
-    const Message received = co_await comm.sendrecv(peer, held.message(), peer, kAllgatherTag);
+    const Request receive = comm.irecv(peer, kAllgatherTag);
+    const Request send =
+        place ? comm.isend_between({.from = Rank(*place), .to = Rank(*place ^ width)}, peer,
+                                   kAllgatherTag, held.message())
+              : comm.isend(peer, kAllgatherTag, held.message());
+    const Message received = co_await Communicator::SendrecvAwaiter(comm, send, receive);
     const Concatenation theirs = Concatenation::from(received.payload);
     const bool first = (core.place() & distance) == 0;
     held = first ? Concatenation::join(held, theirs) : Concatenation::join(theirs, held);
   }
   co_return held;
 }
-
-namespace {
-
-/// Recursive doubling of representatives, the large distances first, on the routes of a schedule that
-/// has the small ones first: a rank has the place of its group of parts.
-Task<Concatenation> gather_by_groups(Communicator& comm, Message mine) {
-  const int rank = comm.rank().value();
-  const auto running = static_cast<std::uint32_t>(comm.size() / comm.stands_for());
-  const int place = static_cast<int>(group_of(static_cast<std::uint32_t>(rank) % running, running));
-  Concatenation held = Concatenation::of(comm.rank(), std::move(mine));
-  for (int width = 1; width < comm.size(); width *= 2) {
-    const int distance = comm.size() / (2 * width);
-    const Rank peer(rank ^ distance);
-    const Request receive = comm.irecv(peer, kAllgatherTag);
-    const Request send = comm.isend_between({.from = Rank(place), .to = Rank(place ^ width)}, peer,
-                                            kAllgatherTag, held.message());
-    const Message received = co_await Communicator::SendrecvAwaiter(comm, send, receive);
-    const Concatenation theirs = Concatenation::from(received.payload);
-    const bool first = (rank & distance) == 0;
-    held = first ? Concatenation::join(held, theirs) : Concatenation::join(theirs, held);
-  }
-  co_return held;
-}
-
-}  // namespace
 
 Task<Concatenation> gather_around_ring(Communicator& comm, Concatenation::Piece own) {
   const int rank = comm.rank().value();
@@ -69,13 +64,22 @@ Task<Concatenation> allgather(Communicator& comm, Message mine) {
   if (!std::has_single_bit(static_cast<unsigned>(comm.size()))) {
     return allgather_bruck(comm, std::move(mine));
   }
-  const bool all_run = comm.stands_for() == 1;
-  if (!all_run && comm.have_places()) return gather_by_groups(comm, std::move(mine));
+  const Core core(comm);
+  Concatenation own = Concatenation::of(comm.rank(), std::move(mine));
+  const int running = comm.stands_for() == 1 ? comm.size() : running_in(comm);
+  if (running == comm.size()) {
+    return gather_by_doubling(comm, core, std::move(own), Distances::ascending);
+  }
   // Representatives of ranks with the same low bits, whose own pieces differ, meet at small distances.
   // The largest messages should be those that differ, as among neighbours that hold halves of the
-  // gradient.
-  return gather_by_doubling(comm, Core(comm), Concatenation::of(comm.rank(), std::move(mine)),
-                            all_run ? Distances::ascending : Distances::descending);
+  // gradient. Where ranks have places, messages still go as far as if the small distances came first,
+  // from the place of the rank's group of parts.
+  std::optional<int> place;
+  if (comm.have_places()) {
+    place = static_cast<int>(group_of(static_cast<std::uint32_t>(comm.rank().value() % running),
+                                      static_cast<std::uint32_t>(running)));
+  }
+  return gather_by_doubling(comm, core, std::move(own), Distances::descending, place);
 }
 
 Task<Concatenation> allgather_bruck(Communicator& comm, Message mine) {

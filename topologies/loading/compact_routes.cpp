@@ -440,7 +440,7 @@ class CompactRoutes::Maker {
   }
 
   /// Whether random pairs have SimGrid's own routes; all pairs, where they are no more. With a
-  /// block, each second pair is from it and the others are to it.
+  /// block, half of the pairs are from it, and half are to it.
   [[nodiscard]] bool as_asked() {
     const std::size_t firsts = block_.empty() ? sites() : block_.size();
     const std::uint64_t all = std::uint64_t{firsts} * sites() * (block_.empty() ? 1 : 2);

@@ -59,9 +59,10 @@ ReducingSwitches switches_from(const JsonNode& node) {
   for (const auto& [name, level] : kReducingLevels) {
     if (!node.has(name)) continue;
     const JsonNode one = node.at(name);
-    (level == ReducingLevel::node ? switches.node : switches.network) = {
-        .bandwidth = one.at("bandwidth").number(),
-        .latency = Seconds(one.at("latency_s").number())};
+    std::optional<ReducingSwitch>& found =
+        level == ReducingLevel::node ? switches.node : switches.network;
+    found = ReducingSwitch{.bandwidth = one.at("bandwidth").number(),
+                           .latency = Seconds(one.at("latency_s").number())};
   }
   return switches;
 }

@@ -418,6 +418,12 @@ void check_represented_links(const Point& point, const algorithms::SchemeInfo& s
     refuse(fmt::format("on links, most of the time of {} is that of messages of unequal parts",
                        scheme.name));
   }
+  if (point.placement != "block" && point.placement != "round_robin") {
+    refuse(
+        fmt::format("with the placement {} the ranks that run are not near each other; take block "
+                    "or round_robin",
+                    point.placement));
+  }
   if (point.record.links) refuse("not all links are used; leave out 'record.links'");
   if (point.links.routing != networks::LinkRouting::minimal) {
     refuse("messages of all ranks would have to choose paths; leave out 'links.routing'");
@@ -446,6 +452,7 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
     refuse(fmt::format("the ranks of a {} end with different values",
                        name_of(scheme.collective_kind)));
   }
+  check_represented_links(point, scheme, refuse);
   using algorithms::UnevenParts;
   if (scheme.uneven_parts == UnevenParts::passed_on) {
     refuse(
@@ -475,7 +482,6 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
         "messages of different ranks would wait for each other; leave out 'one_way_bytes' and "
         "'buffered_bytes'");
   }
-  check_represented_links(point, scheme, refuse);
 }
 
 /// Refuses gradients of the statistical model for a scheme that looks at entries.

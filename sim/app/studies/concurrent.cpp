@@ -229,6 +229,12 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
           "describe what they do as a job, or give links.background_share",
           where));
     }
+    if (job.point.representatives > 0) {
+      throw InputError(
+          fmt::format("{}: /representatives: the ranks of other jobs are not near all ranks alike; "
+                      "leave it out",
+                      where));
+    }
     if (job.point.machine.eager_copy_beyond_cache > Seconds(0)) {
       throw InputError(
           fmt::format("{}: /machine/eager_copy_beyond_cache_s_per_word: it depends on the size of "

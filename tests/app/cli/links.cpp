@@ -219,3 +219,20 @@ TEST_CASE("a point on network links without shared links has a congestion factor
   const thinwire::Json json = thinwire::Json::parse(ended.out);
   CHECK(json.at("result").at("congestion_factor") == doctest::Approx(1).epsilon(1e-12));
 }
+
+TEST_CASE("switches that sum between nodes are in the rows of every scheme") {
+  const TemporaryFolder folder;
+  const std::string platform = folder.path("tree.xml");
+  REQUIRE(run_program("topo make fat_tree --children 4,4 --reducing network -o " + platform)
+              .exit_code == 0);
+  for (const char* network : {"links", "alphabeta"}) {
+    CAPTURE(network);
+    const Ended ended =
+        run_program("run --scheme dense_ring,dense_in_network -n 1000 -P 8 --platform " + platform +
+                    " --format jsonl --network " + network);
+    CAPTURE(ended.err);
+    CHECK(ended.exit_code == 0);
+    CHECK(ended.out.find("\"status\":\"failed\"") == std::string::npos);
+    CHECK(ended.out.find("dense_in_network") != std::string::npos);
+  }
+}

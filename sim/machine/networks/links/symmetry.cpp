@@ -18,6 +18,8 @@ namespace {
 
 constexpr int kRandomShifts = 16;
 constexpr double kTolerance = 0.05;
+/// Between two groups of a dragonfly, routes differ by up to four short links.
+constexpr double kToleranceOfLongest = 0.25;
 constexpr std::uint64_t kSeed = 1;
 
 /// To whom each rank sends one byte: to the rank at a distance, or to the one whose number differs
@@ -35,6 +37,7 @@ struct Pattern {
 struct Needs {
   double busiest = 0;  ///< seconds of the busiest link
   double latency = 0;  ///< mean, in seconds
+  double longest = 0;  ///< the greatest latency, in seconds
 };
 
 /// The load of links, for one pattern after the other.
@@ -69,10 +72,13 @@ Needs of_all(const topologies::Platform& platform, std::span<const topologies::H
   Needs needs;
   for (std::size_t from = 0; from < hosts.size(); ++from) {
     platform.route_into(hosts[from], hosts[pattern.receiver(from, hosts.size())], links);
+    double latency = 0;
     for (const topologies::LinkIndex link : links) {
       loads.add(link);
-      needs.latency += platform.links()[link].latency.value();
+      latency += platform.links()[link].latency.value();
     }
+    needs.latency += latency;
+    needs.longest = std::max(needs.longest, latency);
   }
   needs.busiest = loads.take();
   needs.latency /= static_cast<double>(hosts.size());
@@ -89,11 +95,25 @@ Needs of_few(const Fabric& fabric, std::size_t few, std::size_t ranks, Pattern p
     for (const topologies::LinkIndex link : fabric.minimal_path(from, to, way).shared) {
       if (link < fabric.links()) loads.add(link);
     }
-    needs.latency += fabric.latency(from, to, way);
+    const double latency = fabric.latency(from, to, way);
+    needs.latency += latency;
+    needs.longest = std::max(needs.longest, latency);
   }
   needs.busiest = loads.take();
   needs.latency /= static_cast<double>(few);
   return needs;
+}
+
+/// What a user who does not know the size of a group, or does not heed it, should be told.
+std::string size_of_group(const topologies::Platform& platform,
+                          std::span<const topologies::HostIndex> hosts, std::size_t few) {
+  const auto group_of_host = [&](topologies::HostIndex host) {
+    return platform.hosts()[host].group;
+  };
+  const std::uint32_t group = group_of_host(hosts[0]);
+  if (group == topologies::PlatformHost::kNoGroup) return {};
+  const auto size = static_cast<std::size_t>(std::ranges::count(hosts, group, group_of_host));
+  return few % size == 0 ? "" : fmt::format("; the first group has {}", size);
 }
 
 }  // namespace
@@ -104,25 +124,21 @@ void check_symmetric(const topologies::Platform& platform,
   const std::size_t ranks = hosts.size();
   const auto few = static_cast<std::size_t>(settings.representatives);
   const auto refuse = [&](const std::string& what) {
-    const std::uint32_t group = platform.hosts()[hosts[0]].group;
-    const auto in_group = std::ranges::count_if(
-        hosts, [&](topologies::HostIndex host) { return platform.hosts()[host].group == group; });
-    throw InputError(fmt::format(
-        "/representatives: {} of {} ranks do not stand for all on {}: {}. Take all ranks of one or "
-        "several groups, cells or pods{}",
-        few, ranks, platform.path(), what,
-        group == topologies::PlatformHost::kNoGroup
-            ? ""
-            : fmt::format("; the first group has {}", in_group)));
+    throw InputError(
+        fmt::format("/representatives: {} of {} ranks do not stand for all on {}: {} in the run of "
+                    "all ranks. Take a number that divides the ranks and is that of whole groups, "
+                    "cells, pods or leaves, or run all ranks{}",
+                    few, ranks, platform.path(), what, size_of_group(platform, hosts, few)));
   };
   Loads loads(platform);
   const auto both = [&](Pattern pattern) {
     return std::pair<Needs, Needs>{of_all(platform, hosts, pattern, loads),
                                    of_few(fabric, few, ranks, pattern, loads)};
   };
-  const auto check = [&](double all, double represented, const std::string& what) {
-    if (std::abs(represented - all) <= kTolerance * all) return;
-    refuse(fmt::format("{} {:.2f} times as long as they say", what, all / represented));
+  const auto check = [&](double all, double represented, double tolerance,
+                         const std::string& what) {
+    if (std::abs(represented - all) <= tolerance * all) return;
+    refuse(fmt::format("{} {:.2f} times as long", what, all / represented));
   };
   // Rings and schedules of powers of two need these one by one.
   std::vector<Pattern> patterns;
@@ -134,9 +150,10 @@ void check_symmetric(const topologies::Platform& platform,
   }
   for (const Pattern pattern : patterns) {
     const auto [all, represented] = both(pattern);
-    check(all.busiest, represented.busiest,
-          fmt::format("if each rank i sends to rank i {} {}, the busiest link is busy",
-                      pattern.flip ? "xor" : "+", pattern.by));
+    const std::string sends = fmt::format("if each rank i sends to rank i {} {}, ",
+                                          pattern.flip ? "xor" : "+", pattern.by);
+    check(all.busiest, represented.busiest, kTolerance, sends + "the busiest link is busy");
+    check(all.longest, represented.longest, kToleranceOfLongest, sends + "the longest latency is");
   }
   // A direct exchange goes through all distances.
   Needs sum_of_all;
@@ -148,9 +165,9 @@ void check_symmetric(const topologies::Platform& platform,
     sum_of_few.busiest += represented.busiest;
     sum_of_few.latency += represented.latency;
   }
-  check(sum_of_all.busiest, sum_of_few.busiest,
+  check(sum_of_all.busiest, sum_of_few.busiest, kTolerance,
         "if each rank sends to the rank at the same distance, the busiest link is on average busy");
-  check(sum_of_all.latency, sum_of_few.latency, "the latency between two ranks is");
+  check(sum_of_all.latency, sum_of_few.latency, kTolerance, "the latency between two ranks is");
 }
 
 }  // namespace thinwire::networks
