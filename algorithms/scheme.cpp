@@ -137,16 +137,6 @@ Task<void> run_backward(Communicator& comm, TrainingStep& step, std::int64_t fir
   co_await comm.compute(step.until_ready(first));
 }
 
-Seconds FreshMemory::of(std::int64_t words, int pieces) const {
-  constexpr double kPageBytes = 4096;
-  const Bytes bytes = to_bytes(Words(words));
-  if (bytes <= beyond) return Seconds(0);
-  const Seconds registering =
-      registration * pieces +
-      (pieces > 0 ? registration_per_word * static_cast<double>(words) : Seconds(0));
-  return page * std::ceil(static_cast<double>(bytes.value()) / kPageBytes) + registering;
-}
-
 Seconds remembering(const WorkPrices& prices, Feedback feedback, std::int64_t components) {
   if (feedback == Feedback::none || components == 0) return Seconds(0);
   const bool momentum = feedback == Feedback::momentum;

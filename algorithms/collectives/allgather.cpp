@@ -12,19 +12,6 @@
 
 namespace thinwire::algorithms {
 
-namespace {
-
-/// The ranks of a communicator that run.
-int running_in(const Communicator& comm) {
-  int running = 0;
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    if (comm.representative(Rank(rank)) == Rank(rank)) ++running;
-  }
-  return running;
-}
-
-}  // namespace
-
 Task<Concatenation> gather_by_doubling(Communicator& comm, Core core, Concatenation own,
                                        Distances distances, std::optional<int> place) {
   Concatenation held = std::move(own);
@@ -66,8 +53,9 @@ Task<Concatenation> allgather(Communicator& comm, Message mine) {
   }
   const Core core(comm);
   Concatenation own = Concatenation::of(comm.rank(), std::move(mine));
-  const int running = comm.stands_for() == 1 ? comm.size() : running_in(comm);
-  if (running == comm.size()) {
+  const int running =
+      comm.stands_for() == 1 ? comm.size() : static_cast<int>(running_ranks(comm).size());
+  if (running == comm.size()) {  // also of a group of ranks, if all of these run
     return gather_by_doubling(comm, core, std::move(own), Distances::ascending);
   }
   // Representatives of ranks with the same low bits, whose own pieces differ, meet at small distances.

@@ -25,15 +25,6 @@ std::vector<double> loads_of(const SparseVector& selected, const Numbers& bounda
   return loads;
 }
 
-/// The ranks that run, in order.
-std::vector<std::int32_t> running_ranks(const Communicator& comm) {
-  std::vector<std::int32_t> running;
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    if (comm.representative(Rank(rank)) == Rank(rank)) running.push_back(rank);
-  }
-  return running;
-}
-
 /// Boundaries of the same numbers are different objects on different ranks.
 Fingerprint contents_of(const Numbers& boundaries, std::size_t running) {
   Fingerprint contents{running, running};
@@ -44,6 +35,14 @@ Fingerprint contents_of(const Numbers& boundaries, std::size_t running) {
 }
 
 }  // namespace
+
+std::vector<std::int32_t> running_ranks(const Communicator& comm) {
+  std::vector<std::int32_t> running;
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    if (comm.representative(Rank(rank)) == Rank(rank)) running.push_back(rank);
+  }
+  return running;
+}
 
 std::uint32_t group_of(std::uint32_t number, std::uint32_t count) {
   if (!std::has_single_bit(count)) return number;

@@ -33,6 +33,9 @@ class RepresentedParts {
   std::vector<std::int32_t> parts_;  ///< by rank; empty if each rank has its own
 };
 
+/// The ranks that run, in order.
+[[nodiscard]] std::vector<std::int32_t> running_ranks(const Communicator& comm);
+
 /// The group of parts for which one of `count` ranks that run stands, by its number among them. If
 /// they are a power of two, it has the bits of the number in reverse order: allgather() joins such
 /// ranks in an order in which the last steps join the halves of the gradient.

@@ -20,10 +20,10 @@ using BoundSchedule = std::function<Task<Message>(Communicator&, Message, const 
 
 class DenseScheme final : public Scheme {
  public:
-  DenseScheme(const SchemeSetup& setup, Seconds buffers, BoundSchedule schedule)
+  DenseScheme(const SchemeSetup& setup, Buffers buffers, BoundSchedule schedule)
       : space_(setup.space),
         reduction_(*setup.shared, setup.gamma, setup.space),
-        preparing_(setup.copy_per_word * static_cast<double>(setup.space.components) + buffers),
+        preparing_(preparing(setup, buffers)),
         schedule_(std::move(schedule)) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
@@ -178,8 +178,7 @@ std::vector<SchemeInfo> dense_schemes() {
                       .options = std::move(options),
                       .run_cost = cost,
                       .make = [buffers, bind](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-                        return std::make_unique<DenseScheme>(setup, buffers(setup),
-                                                             bind(setup.options));
+                        return std::make_unique<DenseScheme>(setup, buffers, bind(setup.options));
                       }};
   };
   const auto plain = [](AllreduceSchedule schedule) {

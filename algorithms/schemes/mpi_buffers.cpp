@@ -19,6 +19,10 @@ Seconds two_blocks(const SchemeSetup& setup) {
 
 }  // namespace
 
+Seconds preparing(const SchemeSetup& setup, Buffers buffers) {
+  return setup.copy_per_word * static_cast<double>(setup.space.components) + buffers(setup);
+}
+
 Seconds no_buffers(const SchemeSetup& /*setup*/) { return Seconds(0); }
 
 Seconds buffers_of_ring(const SchemeSetup& setup) { return two_blocks(setup); }

@@ -10,6 +10,10 @@ namespace thinwire::algorithms {
 /// What the buffers of a collective cost a rank in one call.
 using Buffers = Seconds (*)(const SchemeSetup& setup);
 
+/// The time of a rank before a collective that sums: of the copy of its gradient in which the sums
+/// are made, and of buffers.
+[[nodiscard]] Seconds preparing(const SchemeSetup& setup, Buffers buffers);
+
 /// Of collectives without buffers, or with short ones, as those of a segment.
 [[nodiscard]] Seconds no_buffers(const SchemeSetup& setup);
 /// An allreduce around a ring: two, for blocks that arrive.

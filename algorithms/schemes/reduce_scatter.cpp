@@ -12,10 +12,10 @@ namespace {
 
 class ReduceScatterScheme final : public Scheme {
  public:
-  ReduceScatterScheme(const SchemeSetup& setup, Seconds buffers, ReduceScatterSchedule schedule)
+  ReduceScatterScheme(const SchemeSetup& setup, Buffers buffers, ReduceScatterSchedule schedule)
       : space_(setup.space),
         reduction_(*setup.shared, setup.gamma, setup.space),
-        preparing_(setup.copy_per_word * static_cast<double>(setup.space.components) + buffers),
+        preparing_(preparing(setup, buffers)),
         schedule_(schedule) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
@@ -78,7 +78,7 @@ std::vector<SchemeInfo> reduce_scatter_schemes() {
         .dense = true,
         .run_cost = cost,
         .make = [buffers, schedule](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-          return std::make_unique<ReduceScatterScheme>(setup, buffers(setup), schedule);
+          return std::make_unique<ReduceScatterScheme>(setup, buffers, schedule);
         }};
   };
   return {entry("reduce_scatter_ring", "each block around the ring to its rank, summed on the way",

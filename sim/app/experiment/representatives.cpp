@@ -1,0 +1,89 @@
+#include "sim/app/experiment/representatives.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <functional>
+
+#include "sim/core/base/errors.hpp"
+
+namespace thinwire::experiment {
+
+namespace {
+
+/// Refuses what is not alike for all ranks on a platform.
+void check_represented_links(const Point& point, const algorithms::SchemeInfo& scheme,
+                             const std::function<void(const std::string&)>& refuse) {
+  if (point.network != "links") return;
+  if (scheme.uneven_parts == algorithms::UnevenParts::sent_and_gathered) {
+    refuse(fmt::format("on links, most of the time of {} is that of messages of unequal parts",
+                       scheme.name));
+  }
+  if (point.placement != "block" && point.placement != "round_robin") {
+    refuse(
+        fmt::format("with the placement {} the ranks that run are not near each other; take block "
+                    "or round_robin",
+                    point.placement));
+  }
+  if (point.record.links) refuse("not all links are used; leave out 'record.links'");
+  if (point.links.routing != networks::LinkRouting::minimal) {
+    refuse("messages of all ranks would have to choose paths; leave out 'links.routing'");
+  }
+  if (point.links.background_share > 0 || point.links.background_flows > 0 ||
+      !point.links.slow_links.empty()) {
+    refuse("other jobs and slow links are not near all ranks alike; leave out 'links'");
+  }
+}
+
+}  // namespace
+
+void check_representatives(const Point& point, const algorithms::SchemeInfo& scheme,
+                           const std::string& origin) {
+  const int few = point.representatives;
+  if (few == 0) return;
+  const auto refuse = [&](const std::string& why) {
+    throw InputError(fmt::format("{}: /representatives: {}", origin, why));
+  };
+  if (few < 2 || point.ranks % few != 0) {
+    refuse(fmt::format("{} ranks are not 2 or more that divide {}", few, point.ranks));
+  }
+  if (!point.input.statistical) {
+    refuse("values differ from rank to rank; give a profile and 'statistical'");
+  }
+  if (!algorithms::same_on_all_ranks(scheme.collective_kind)) {
+    refuse(fmt::format("the ranks of a {} end with different values",
+                       name_of(scheme.collective_kind)));
+  }
+  check_represented_links(point, scheme, refuse);
+  using algorithms::UnevenParts;
+  if (scheme.uneven_parts == UnevenParts::passed_on) {
+    refuse(
+        fmt::format("parts of the gradient that ranks of {} add hold more entries on some ranks "
+                    "than on others, so none stand for others",
+                    scheme.name));
+  }
+  constexpr int kLeastForGathered = 64;
+  if (scheme.uneven_parts == UnevenParts::sent_and_gathered &&
+      (!std::has_single_bit(static_cast<unsigned>(point.ranks)) || few < kLeastForGathered)) {
+    refuse(
+        fmt::format("parts that ranks of {} gather have more entries on some ranks than on others: "
+                    "few stand for all only where 'ranks' is a power of two, and if they are {} or "
+                    "more",
+                    scheme.name, kLeastForGathered));
+  }
+  if (scheme.selects_together || scheme.one_selects) {
+    refuse(
+        fmt::format("the ranks of {} select differently, so none stand for others", scheme.name));
+  }
+  if (point.record.ranks) refuse("not all ranks run; leave out 'record.ranks'");
+  if (point.stragglers.any() || point.machine.host.noise > Seconds(0)) {
+    refuse("few ranks cannot stand for the slowest of many; leave out 'stragglers' and 'noise_s'");
+  }
+  if (point.machine.host.one_way > Bytes(0) || point.machine.host.buffered > Bytes(0)) {
+    refuse(
+        "messages of different ranks would wait for each other; leave out 'one_way_bytes' and "
+        "'buffered_bytes'");
+  }
+}
+
+}  // namespace thinwire::experiment
