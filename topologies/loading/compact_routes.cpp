@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <limits>
-#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -14,8 +13,6 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/random.hpp"
-#include "topologies/loading/link_pool.hpp"
-#include "topologies/loading/routes.hpp"
 
 namespace thinwire::topologies {
 
@@ -23,10 +20,10 @@ namespace {
 
 constexpr std::uint64_t kProbeSeed = 1;
 constexpr std::size_t kMostProbes = 32;  ///< of each of the two sets
-constexpr std::size_t kFewProbes = 8;    ///< with a block, which is for very many sites
+constexpr std::size_t kManySites = 32'768;
+constexpr std::size_t kFewProbes = 8;    ///< with a block, or very many sites
 constexpr std::size_t kMostOfNode = 64;  ///< sites; the pairs of a larger node are like any other
-constexpr std::uint32_t kMostHops = std::numeric_limits<std::uint8_t>::max();
-constexpr std::size_t kMostKinds = std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1;
+constexpr std::size_t kKeptOfSite = 32;  ///< ways, if each is asked for when it is needed
 constexpr std::uint32_t kNoSite = std::numeric_limits<std::uint32_t>::max();
 
 /// Which class each site is in.
@@ -41,28 +38,33 @@ class CompactRoutes::Maker {
  public:
   Maker(const Platform& platform, std::size_t block, const CompactRoutesLimits& limits,
         CompactRoutes& made)
-      : platform_(platform), limits_(limits), made_(made), pool_(made.halves_) {
+      : platform_(platform),
+        limits_(limits),
+        made_(made),
+        ways_(platform, made.hosts_, made.halves_, made.kinds_) {
     for (std::size_t rank = 0; rank < block; ++rank) block_.push_back(made.site_of_[rank]);
     std::ranges::sort(block_);
     block_.erase(std::unique(block_.begin(), block_.end()), block_.end());
-    for (const PlatformLink& link : platform.links()) {
-      weight_.push_back(is_weight(link));
-      bandwidth_.push_back(link.bandwidth);
-      latency_.push_back(link.latency.value());
-    }
     find_nodes();
   }
 
   void make() {
     const bool alike = !platform_.xml().distances;  // else each pair has a latency of its own
     if (alike && sites() > limits_.all_pairs_up_to && make_classes()) return;
-    make_all_pairs();
+    if (too_many(sites() * sites())) {
+      make_on_demand();
+    } else {
+      make_all_pairs();
+    }
   }
 
  private:
   enum class End : std::uint8_t { source, destination };
 
   [[nodiscard]] std::size_t sites() const { return made_.hosts_.size(); }
+  [[nodiscard]] bool too_many(std::size_t pairs) const {
+    return block_.empty() && pairs > limits_.held_up_to;
+  }
 
   /// Where a node has too many sites, each is a node of its own.
   void find_nodes() {
@@ -79,84 +81,32 @@ class CompactRoutes::Maker {
     }
   }
 
-  // --- routes, asked of SimGrid
-
-  /// Without weights; valid until the next call.
-  const std::vector<LinkIndex>& ask(SiteIndex from, SiteIndex to) {
-    const bool distances = platform_.xml().distances;
-    Seconds latency;
-    platform_.route_into(made_.hosts_[from], made_.hosts_[to], links_,
-                         distances ? &latency : nullptr);
-    if (distances) {
-      distance_ = latency.value();
-      for (const LinkIndex link : links_) distance_ -= latency_[link];
-    }
-    std::erase_if(links_, [&](LinkIndex link) { return weight_[link]; });
-    return links_;
-  }
-
-  /// The number of a port of a site; kNoPort where it is one too many.
-  static std::uint8_t port_of(std::vector<LinkIndex>& ports, LinkIndex link) {
-    const auto found = std::ranges::find(ports, link);
-    if (found == ports.end()) {
-      if (ports.size() == Way::kNoPort) return Way::kNoPort;
-      ports.push_back(link);
-      return static_cast<std::uint8_t>(ports.size() - 1);
-    }
-    return static_cast<std::uint8_t>(found - ports.begin());
-  }
-
-  std::uint16_t kind_index(const WayKind& kind) {
-    const auto [at, is_new] = kind_indexes_.try_emplace(
-        {kind.bandwidth, kind.latency}, static_cast<std::uint16_t>(made_.kinds_.size()));
-    if (is_new) {
-      if (made_.kinds_.size() == kMostKinds) {
-        throw InputError(
-            fmt::format("{}: its routes have more than {} different pairs of bandwidth and latency",
-                        platform_.path(), kMostKinds));
-      }
-      made_.kinds_.push_back(kind);
-    }
-    return at->second;
-  }
-
-  Way asked_way(SiteIndex from, SiteIndex to) {
-    std::span<const LinkIndex> rest = ask(from, to);
-    Way way;
-    double slowest = std::numeric_limits<double>::infinity();
-    for (const LinkIndex link : rest) {
-      slowest = std::min(slowest, bandwidth_[link]);
-    }
-    if (rest.size() >= 2) {
-      way.up = port_of(up_[from], rest.front()) & Way::kNoPort;  // as 4 bits
-      way.down = port_of(down_[to], rest.back()) & Way::kNoPort;
-      if (way.up != Way::kNoPort) rest = rest.subspan(1);
-      if (way.down != Way::kNoPort) rest = rest.first(rest.size() - 1);
-    }
-    if (rest.size() > kMostHops) {
-      throw InputError(fmt::format("{}: the route from {} to {} has more than {} links",
-                                   platform_.path(), name_of(from), name_of(to), kMostHops));
-    }
-    way.head = pool_.place_of(rest.first(first_half(rest.size())));
-    way.tail = pool_.place_of(rest.subspan(first_half(rest.size())));
-    way.hops = static_cast<std::uint8_t>(rest.size());
-    double latency = distance_;
-    for (const LinkIndex link : rest) latency += latency_[link];
-    way.kind = kind_index({.bandwidth = slowest, .latency = latency});
-    return way;
-  }
-
-  [[nodiscard]] const std::string& name_of(SiteIndex site) const {
-    return platform_.hosts()[made_.hosts_[site]].name;
-  }
-
   void forget() {
-    up_.assign(sites(), {});
-    down_.assign(sites(), {});
+    ways_.forget_ports();
     made_.sites_.assign(sites(), {});
     made_.near_.clear();
     made_.table_.clear();
     made_.back_.clear();
+  }
+
+  // --- each pair when it is needed
+
+  /// The ports are those of the routes to and from the probes, and within nodes.
+  void make_on_demand() {
+    forget();
+    choose_probes();
+    for (SiteIndex site = 0; site < sites(); ++site) {
+      for (const SiteIndex probe : probes_[0]) {
+        ways_.way(site, probe);
+        ways_.way(probe, site);
+      }
+    }
+    fill_near();
+    store_ports();
+    ways_.keep_ports();
+    made_.complete_ = true;
+    made_.on_demand_ =
+        std::make_unique<WaysOnDemand>(std::move(ways_), std::bit_ceil(kKeptOfSite * sites()));
   }
 
   // --- every pair
@@ -173,19 +123,19 @@ class CompactRoutes::Maker {
       made_.table_.assign(sites() * sites(), {});
       for (SiteIndex from = 0; from < sites(); ++from) {
         for (SiteIndex to = 0; to < sites(); ++to) {
-          made_.table_[from * sites() + to] = asked_way(from, to);
+          made_.table_[from * sites() + to] = ways_.way(from, to);
         }
         made_.near_[from] = made_.table_[from * sites() + from];
       }
     } else {
       number_block();
       for (const SiteIndex from : block_) {
-        for (SiteIndex to = 0; to < sites(); ++to) made_.table_.push_back(asked_way(from, to));
+        for (SiteIndex to = 0; to < sites(); ++to) made_.table_.push_back(ways_.way(from, to));
       }
       for (const SiteIndex to : block_) {
-        for (SiteIndex from = 0; from < sites(); ++from) made_.back_.push_back(asked_way(from, to));
+        for (SiteIndex from = 0; from < sites(); ++from) made_.back_.push_back(ways_.way(from, to));
       }
-      for (SiteIndex site = 0; site < sites(); ++site) made_.near_[site] = asked_way(site, site);
+      for (SiteIndex site = 0; site < sites(); ++site) made_.near_[site] = ways_.way(site, site);
     }
     store_ports();
     find_switches();
@@ -249,8 +199,11 @@ class CompactRoutes::Maker {
     choose_probes();
     const Classes sources = classes_of(End::source);
     const Classes destinations = classes_of(End::destination);
+    if (too_many(sources.count * destinations.count)) return false;
     fill_table(sources, destinations);
-    if (!same_ports(sources, up_) || !same_ports(destinations, down_)) return false;
+    if (!same_ports(sources, ways_.up_ports()) || !same_ports(destinations, ways_.down_ports())) {
+      return false;
+    }
     fill_near();
     store_ports();
     if (!as_asked()) return false;
@@ -261,7 +214,7 @@ class CompactRoutes::Maker {
   /// Two sets in different nodes: sites in the nodes of the first are matched by the second.
   void choose_probes() {
     for (std::vector<SiteIndex>& set : probes_) set.clear();
-    const std::size_t most = block_.empty() ? kMostProbes : kFewProbes;
+    const std::size_t most = block_.empty() && sites() <= kManySites ? kMostProbes : kFewProbes;
     const std::size_t wanted = std::clamp<std::size_t>(sites() / 4, 1, most);
     for (std::size_t set = 0; set < probes_.size(); ++set) {
       probed_[set].assign(sites(), false);  // by node
@@ -282,11 +235,12 @@ class CompactRoutes::Maker {
     std::uint64_t hash = kProbeSeed;
     for (const SiteIndex probe : probes_[set]) {
       const bool source = end == End::source;
-      const Way way = source ? asked_way(site, probe) : asked_way(probe, site);
+      const Way way = source ? ways_.way(site, probe) : ways_.way(probe, site);
       const std::uint8_t port = source ? way.up : way.down;
       double bandwidth = 0;
       if (port != Way::kNoPort) {
-        bandwidth = bandwidth_[source ? up_[site][port] : down_[site][port]];
+        bandwidth =
+            ways_.bandwidth(source ? ways_.up_ports(site)[port] : ways_.down_ports(site)[port]);
       }
       hash = random_bits(hash, way.head, way.tail, way.hops, port,
                          std::bit_cast<std::uint64_t>(bandwidth));
@@ -387,7 +341,7 @@ class CompactRoutes::Maker {
         a = source.second;
       }
     }
-    return a == kNoSite ? Way{} : asked_way(a, b);
+    return a == kNoSite ? Way{} : ways_.way(a, b);
   }
   /// The classes of the block by their numbers in it.
   [[nodiscard]] static std::vector<std::uint32_t> in_order(
@@ -421,7 +375,7 @@ class CompactRoutes::Maker {
         site.node = node_[node[place]];
         site.place = place;
         site.near = static_cast<std::uint32_t>(made_.near_.size());
-        for (const SiteIndex to : node) made_.near_.push_back(asked_way(node[place], to));
+        for (const SiteIndex to : node) made_.near_.push_back(ways_.way(node[place], to));
       }
     }
   }
@@ -435,8 +389,8 @@ class CompactRoutes::Maker {
         into.begin.push_back(static_cast<std::uint32_t>(into.links.size()));
       }
     };
-    store(up_, made_.up_);
-    store(down_, made_.down_);
+    store(ways_.up_ports(), made_.up_);
+    store(ways_.down_ports(), made_.down_);
   }
 
   /// Whether random pairs have SimGrid's own routes; all pairs, where they are no more. With a
@@ -454,25 +408,17 @@ class CompactRoutes::Maker {
         from = block_[from % firsts];
         if (reversed) std::swap(from, to);
       }
-      if (made_.links(from, to) != ask(from, to)) return false;
+      if (made_.links(from, to) != ways_.route(from, to)) return false;
     }
     return true;
   }
 
   const Platform& platform_;
-  const CompactRoutesLimits& limits_;
+  CompactRoutesLimits limits_;
   CompactRoutes& made_;
-  LinkPool pool_;
+  WayMaker ways_;
   std::vector<SiteIndex> block_;     ///< its sites, in order
-  std::vector<bool> weight_;         ///< by link
-  std::vector<double> bandwidth_;    ///< by link
-  std::vector<double> latency_;      ///< by link
   std::vector<std::uint32_t> node_;  ///< by site
-  std::map<std::pair<double, double>, std::uint16_t> kind_indexes_;
-  std::vector<LinkIndex> links_;            ///< of the route that was asked last
-  double distance_ = 0;                     ///< seconds that it takes beyond its links
-  std::vector<std::vector<LinkIndex>> up_;  ///< by site
-  std::vector<std::vector<LinkIndex>> down_;
   std::array<std::vector<SiteIndex>, 2> probes_;
   std::array<std::vector<bool>, 2> probed_;  ///< by node
 };
@@ -494,14 +440,15 @@ std::size_t CompactRoutes::bytes() const {
   const auto of = [](const auto& all) { return all.capacity() * sizeof(all[0]); };
   return sizeof(*this) + of(site_of_) + of(hosts_) + of(sites_) + of(table_) + of(back_) +
          of(block_rows_) + of(block_columns_) + of(near_) + of(halves_) + of(up_.links) +
-         of(up_.begin) + of(down_.links) + of(down_.begin) + of(kinds_) + of(switches_);
+         of(up_.begin) + of(down_.links) + of(down_.begin) + of(kinds_) + of(switches_) +
+         (on_demand_ ? on_demand_->bytes() : 0);
 }
 
 std::vector<LinkIndex> CompactRoutes::links(SiteIndex from, SiteIndex to) const {
   const Site& a = site(from);
   const Site& b = site(to);
   const bool in_block = !block_rows_.empty() && block_rows_[a.row] != kNotOfBlock;
-  const Way way = block_rows_.empty() ? this->way(a, b)
+  const Way way = block_rows_.empty() ? this->way(from, to)
                   : in_block          ? way_from_block(a, b)
                                       : way_to_block(a, b);
   std::vector<LinkIndex> all;

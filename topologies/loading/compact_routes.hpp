@@ -13,47 +13,30 @@
 // switch reaches a distant part of the machine, and the second how the receiver's switch is reached
 // from there. Both are few, while nearly every pair of switches has a middle of its own.
 //
-// On 100,000 hosts even the pairs of classes are too many. Where few ranks stand for all
-// (docs/representatives.md), only the routes from and to the hosts of some ranks, the block, are
-// asked for.
+// On 100,000 hosts even the pairs of classes are too many: 250 million on a fat tree. Where few ranks
+// stand for all (docs/representatives.md), only the routes from and to the hosts of some ranks, the
+// block, are asked for. Else each way can be asked for when it is needed; the schemes that so many
+// ranks can run have a few dozen of each rank.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "sim/core/base/prefetch.hpp"
 #include "topologies/loading/platform.hpp"
+#include "topologies/loading/way.hpp"
+#include "topologies/loading/way_maker.hpp"
 
 namespace thinwire::topologies {
-
-/// A host that ranks are on: an index in CompactRoutes' own list of distinct hosts.
-using SiteIndex = std::uint32_t;
-
-/// How a message goes from one site to another: its first link (a port of the sender), links in the
-/// middle, its last link (a port of the receiver). A route of fewer than two links has no ports.
-struct Way {
-  static constexpr std::uint8_t kNoPort = 15;
-
-  std::uint32_t head = 0;           ///< where the first half of the middle begins
-  std::uint32_t tail = 0;           ///< where the rest of it begins
-  std::uint8_t hops = 0;            ///< links of the middle
-  std::uint8_t up : 4 = kNoPort;    ///< index in the sender's up_ports(), or kNoPort
-  std::uint8_t down : 4 = kNoPort;  ///< index in the receiver's down_ports(), or kNoPort
-  std::uint16_t kind = 0;           ///< index in kinds()
-};
-static_assert(sizeof(Way) == 12);  // there are millions
-
-/// What many ways have in common.
-struct WayKind {
-  double bandwidth;  ///< the smallest of the whole route, in bytes a second
-  double latency;    ///< of the middle's links, and of the distance in a Vivaldi zone, in seconds
-};
 
 struct CompactRoutesLimits {
   std::size_t all_pairs_up_to = 512;     ///< sites; on more, classes
   std::size_t pairs_compared = 100'000;  ///< with SimGrid's own routes, where there are classes
+  /// Ways. If there are more, and no block, each is asked for when it is needed.
+  std::size_t held_up_to = SIZE_MAX;
 };
 
 class CompactRoutes {
@@ -86,7 +69,13 @@ class CompactRoutes {
       return near_[from.near + to.place];
     return table_[std::size_t{from.row} * columns_ + to.column];
   }
-  [[nodiscard]] Way way(SiteIndex from, SiteIndex to) const { return way(site(from), site(to)); }
+  [[nodiscard]] Way way(SiteIndex from, SiteIndex to) const {
+    return on_demand_ ? on_demand_->way(from, to) : way(site(from), site(to));
+  }
+  /// Whether ways are asked for when they are needed. Then there is no table: way() of two `Site`s
+  /// and prefetch() must not be called, and the links of a middle are valid until the next call of
+  /// way(). Such routes must not be used by two threads at once.
+  [[nodiscard]] bool on_demand() const { return on_demand_ != nullptr; }
   /// The way from a site of the block to any site.
   [[nodiscard]] Way way_from_block(const Site& from, const Site& to) const {
     if (from.node == to.node) return near_[from.near + to.place];
@@ -109,7 +98,7 @@ class CompactRoutes {
   }
   /// Those of all ways, one after the other.
   [[nodiscard]] std::span<const LinkIndex> all_middles() const { return halves_; }
-  /// Calls `visit` for every way that there is, of whichever sites.
+  /// Calls `visit` for every way that is held, of whichever sites.
   template <class Visit>
   void for_each_way(const Visit& visit) const {
     for (const Way way : table_) visit(way);
@@ -132,10 +121,10 @@ class CompactRoutes {
   }
   [[nodiscard]] const WayKind& kind(Way way) const { return kinds_[way.kind]; }
 
-  /// Whether every pair was asked of SimGrid; else see above.
+  /// Whether every way is that of a route of SimGrid; else see above.
   [[nodiscard]] bool complete() const { return complete_; }
   /// The same for sites whose routes are the same but for their first links: they are behind the
-  /// same access switch. Only without a block.
+  /// same access switch. Only without a block, and not on demand.
   [[nodiscard]] std::uint32_t switch_of(SiteIndex site) const { return switches_[site]; }
   /// Source classes and destination classes.
   [[nodiscard]] std::size_t rows() const { return rows_; }
@@ -148,9 +137,6 @@ class CompactRoutes {
 
  private:
   class Maker;
-
-  /// The number of links in the first half of a middle.
-  [[nodiscard]] static std::size_t first_half(std::size_t hops) { return (hops + 1) / 2; }
 
   struct Ports {
     std::vector<LinkIndex> links = {};
@@ -172,12 +158,13 @@ class CompactRoutes {
   std::size_t rows_ = 0;
   std::size_t columns_ = 0;
   std::vector<Way> near_;
-  std::vector<LinkIndex> halves_;
+  mutable std::vector<LinkIndex> halves_;  ///< grows on demand, as kinds_ does
   Ports up_;
   Ports down_;
-  std::vector<WayKind> kinds_;
+  mutable std::vector<WayKind> kinds_;
   std::vector<std::uint32_t> switches_;
   bool complete_ = false;
+  std::unique_ptr<WaysOnDemand> on_demand_;
 };
 
 }  // namespace thinwire::topologies

@@ -29,6 +29,8 @@ using test::on_platform;
 
 constexpr CompactRoutesLimits kAllPairs{.all_pairs_up_to = 1'000'000};
 constexpr CompactRoutesLimits kClasses{.all_pairs_up_to = 0};
+constexpr CompactRoutesLimits kAllPairsOnDemand{.all_pairs_up_to = 1'000'000, .held_up_to = 0};
+constexpr CompactRoutesLimits kClassesOnDemand{.all_pairs_up_to = 0, .held_up_to = 0};
 
 std::vector<HostIndex> all_hosts(const Platform& platform) {
   std::vector<HostIndex> hosts(platform.hosts().size());
@@ -93,7 +95,7 @@ std::string wrong_with_block(const Platform& platform, const CompactRoutesLimits
   return {};
 }
 
-/// With every pair asked and with classes: "COMPLETE ROWSxCOLUMNS" of the latter, or what is wrong.
+/// With every pair asked, with classes, on demand and with a block: "COMPLETE ROWSxCOLUMNS" of the latter, or what is wrong.
 std::string judged(const std::string& path) {
   return on_platform(path, [](const Platform& platform) -> std::string {
     const std::vector<HostIndex> hosts = all_hosts(platform);
@@ -105,6 +107,15 @@ std::string judged(const std::string& path) {
     const CompactRoutes classes(platform, hosts, 0, kClasses);
     if (const std::string wrong = wrong_with(platform, classes); !wrong.empty()) {
       return "classes: " + wrong;
+    }
+    for (const CompactRoutesLimits& limits : {kAllPairsOnDemand, kClassesOnDemand}) {
+      const CompactRoutes some(platform, hosts, 0, limits);
+      if (!some.on_demand()) return "not on demand";
+      for (int time = 0; time < 2; ++time) {  // the second time, some of the ways have been kept
+        if (const std::string wrong = wrong_with(platform, some); !wrong.empty()) {
+          return "on demand: " + wrong;
+        }
+      }
     }
     for (const CompactRoutesLimits& limits : {kAllPairs, kClasses}) {
       if (const std::string wrong = wrong_with_block(platform, limits); !wrong.empty()) {

@@ -6,6 +6,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/random.hpp"
+#include "topologies/loading/routes.hpp"
 
 namespace thinwire::networks {
 
@@ -36,6 +37,7 @@ Fabric::Fabric(const topologies::Platform& platform, const topologies::CompactRo
     : platform_(platform),
       routes_(routes),
       settings_(settings),
+      has_table_(settings.representatives == 0 && !routes.on_demand()),
       gap_(platform.message_gap().value()),
       ranks_(ranks),
       process_bandwidth_(settings.host.gap_per_word > Seconds(0)
@@ -83,6 +85,13 @@ void Fabric::find_ports(std::size_t ranks) {
 }
 
 void Fabric::find_lookahead() {
+  if (routes_.on_demand()) {  // a route that is not known may be a single link
+    lookahead_ = HUGE_VAL;
+    for (const topologies::PlatformLink& link : platform_.links()) {
+      if (!topologies::is_weight(link)) lookahead_ = std::min(lookahead_, link.latency.value());
+    }
+    return;
+  }
   double up = HUGE_VAL;
   double down = HUGE_VAL;
   for (topologies::SiteIndex site = 0; site < routes_.sites(); ++site) {
@@ -186,8 +195,8 @@ Fabric::Path Fabric::path(const Departure<Way>& message, FairLinks& links) const
 }
 
 Fabric::Path Fabric::represented_path(Rank from, Rank to, topologies::Way way) const {
-  const Image sent = sent_by_first(from, to);
-  const Image received = received_by_first(from, to);
+  const Ends sent = sent_by_first(from, to);
+  const Ends received = received_by_first(from, to);
   const topologies::Way back =
       routes_.way_to_block(end(received.from).routed_by, end(received.to).routed_by);
   const Middle near_sender = minimal(way);

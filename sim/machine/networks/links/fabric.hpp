@@ -44,9 +44,8 @@ class Fabric {
          std::size_t ranks, const LinksSettings& settings);
 
   [[nodiscard]] topologies::Way way(Rank from, Rank to) const {
-    if (settings_.representatives == 0) {
-      return routes_.way(end(from).routed_by, end(to).routed_by);
-    }
+    if (has_table_) return routes_.way(end(from).routed_by, end(to).routed_by);
+    if (settings_.representatives == 0) return routes_.way(site(from), site(to));
     const auto [sender, there] = sent_by_first(from, to);
     return routes_.way_from_block(end(sender).routed_by, end(there).routed_by);
   }
@@ -63,8 +62,7 @@ class Fabric {
   /// Prefetches what way() reads of a rank, and then, which reads this, what else it reads.
   void prefetch_end(Rank rank) const { prefetch_line(&end(rank)); }
   void prefetch_way(Rank from, Rank to, const FairLinks& /*links*/) const {
-    if (settings_.representatives > 0) return;
-    routes_.prefetch(end(from).routed_by, end(to).routed_by);
+    if (has_table_) routes_.prefetch(end(from).routed_by, end(to).routed_by);
   }
   /// Prefetches what path() reads.
   void prefetch_path(topologies::Way way) const { routes_.prefetch_middle(way); }
@@ -74,7 +72,7 @@ class Fabric {
 
   /// The latency of all links of a minimal route, in seconds.
   [[nodiscard]] double latency(Rank from, Rank to, topologies::Way way) const {
-    const Image sent = settings_.representatives == 0 ? Image{from, to} : sent_by_first(from, to);
+    const Ends sent = settings_.representatives == 0 ? Ends{from, to} : sent_by_first(from, to);
     double sum = 0;
     if (way.up != topologies::Way::kNoPort) sum += up_port(sent.from, way).latency;
     sum += routes_.kind(way).latency;
@@ -166,18 +164,13 @@ class Fabric {
   };
   static_assert(sizeof(End) == 64);
 
-  /// Two of the messages for which one of few ranks stands.
-  struct Image {
-    Rank from;
-    Rank to;
-  };
-  /// The one that a rank of the first R sends, if R ranks run.
-  [[nodiscard]] Image sent_by_first(Rank from, Rank to) const {
+  /// Of the messages for which one of few ranks stands, the one that a rank of the first R sends.
+  [[nodiscard]] Ends sent_by_first(Rank from, Rank to) const {
     const int first = from.value() % settings_.representatives;
     return {Rank(first), moved(to, first - from.value())};
   }
   /// The one that such a rank receives.
-  [[nodiscard]] Image received_by_first(Rank from, Rank to) const {
+  [[nodiscard]] Ends received_by_first(Rank from, Rank to) const {
     const int first = to.value() % settings_.representatives;
     return {moved(from, first - to.value()), Rank(first)};
   }
@@ -233,6 +226,7 @@ class Fabric {
   const topologies::Platform& platform_;
   const topologies::CompactRoutes& routes_;
   const LinksSettings& settings_;
+  bool has_table_;  ///< the routes of all pairs are in a table
   double gap_;
   std::size_t ranks_;
   std::vector<End> ends_;           ///< by rank

@@ -15,6 +15,17 @@
 
 namespace thinwire::networks {
 
+namespace {
+
+/// Whether the ways of a run need not be known before it begins. Messages that choose a path compare
+/// several ways, recorded paths are kept, and background traffic is on all links but ports.
+bool ways_may_be_asked_for(const LinksSettings& settings) {
+  return settings.routing == LinkRouting::minimal && !settings.record_links &&
+         settings.background_share == 0 && settings.background_flows == 0;
+}
+
+}  // namespace
+
 LinksNetwork::LinksNetwork(const std::string& platform, const LinksSettings& settings)
     : settings_(settings),
       platform_(platform, {.verbose = settings.verbose, .factors = settings.factors}) {}
@@ -29,8 +40,10 @@ void LinksNetwork::place(std::vector<topologies::HostIndex> hosts) {
     std::iota(sites.begin() + static_cast<std::ptrdiff_t>(hosts_.size()), sites.end(),
               topologies::HostIndex{0});
   }
+  topologies::CompactRoutesLimits limits;
+  if (ways_may_be_asked_for(settings_)) limits.held_up_to = settings_.ways_held;
   routes_ = std::make_unique<topologies::CompactRoutes>(
-      platform_, sites, static_cast<std::size_t>(settings_.representatives));
+      platform_, sites, static_cast<std::size_t>(settings_.representatives), limits);
   fabric_ = std::make_unique<Fabric>(platform_, *routes_, hosts_.size(), settings_);
   bandwidths_ = bandwidths_left(platform_, hosts_, settings_, [this](topologies::LinkIndex link) {
     return fabric_->is_port(link);
