@@ -357,6 +357,7 @@ class SharedLinksLoop final : public EventLoop {
   void fetch_ahead() {
     constexpr std::size_t kStage = 3;
     if (std::exchange(fetched_at_, events_.taken()) == events_.taken()) return;
+#pragma GCC unroll 4
     for (std::size_t stage = 1; stage <= 4; ++stage) {
       const Event* event = events_.ahead(stage * kStage);
       if (event == nullptr || (event->who & kAlarm) != 0) continue;
@@ -445,8 +446,10 @@ class SharedLinksLoop final : public EventLoop {
     const std::size_t all = departing_.size();
     const std::size_t ahead = std::min(kAhead, all);
     for (std::size_t i = 0; i < all + (kStages - 1) * ahead && all > 0; ++i) {
-      for (std::size_t stage = 0; stage < kStages && stage * ahead <= i; ++stage) {
-        if (i - stage * ahead < all) depart_in_stages(departing_[i - stage * ahead], stage);
+#pragma GCC unroll 6  // so that the stage is a constant
+      for (std::size_t stage = 0; stage < kStages; ++stage) {
+        const std::size_t at = i - stage * ahead;  // a huge number before its first message
+        if (at < all) depart_in_stages(departing_[at], stage);
       }
     }
     departing_.clear();
