@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Whether tools/benchmarks/schemes_at_scale makes its table: schemes_at_scale.py TOOL BUILD."""
+import subprocess
+import sys
+import tempfile
+import pathlib
+
+
+def check(holds, what):
+    if not holds:
+        sys.exit(f"the table is wrong: {what}")
+
+
+def main():
+    tool, build = sys.argv[1:]
+    command = [sys.executable, tool, "--build", build, "-P", "256", "--leaf", "16"]
+    with tempfile.TemporaryDirectory() as folder:
+        output = pathlib.Path(folder, "scale.md")
+        schemes = ["dense_ring", "gtopk", "omnireduce"]
+        subprocess.run([*command, "-o", output, *schemes], check=True)
+        page = output.read_text(encoding="utf-8")
+    check("256 ranks of a fat tree" in page and "children=16,16" in page, "its head")
+    rows = {cells[0]: cells[1:] for cells in
+            ([cell.strip() for cell in line.strip("|").split("|")]
+             for line in page.splitlines() if line.startswith("| "))}
+    check(rows["dense_ring"][0] == "16", "representatives of a ring")
+    check(rows["gtopk"][0] == "all", "all ranks where none stand for others")
+    for scheme in ("dense_ring", "gtopk"):
+        check(float(rows[scheme][1]) > 0 and float(rows[scheme][2]) > 0.5, "times")
+        check(float(rows[scheme][4]) > 1 and rows[scheme][5] == "", "its cost")
+    check(rows["omnireduce"][0] == "none" and "statistical" in rows["omnireduce"][5], "a reason")
+
+    for wrong, complaint in ((["ping_pong"], "no allreduce"), (["--leaf", "15"], "does not divide"),
+                             (["--build", "/nowhere"], "is missing")):
+        run = subprocess.run([*command, *wrong], capture_output=True, text=True)
+        check(run.returncode == 1 and complaint in run.stderr, f"{wrong} are refused")
+
+
+if __name__ == "__main__":
+    main()
