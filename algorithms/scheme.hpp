@@ -211,12 +211,13 @@ enum class Collective : std::uint8_t {
 /// entries than others, and where few ranks can stand for all then (docs/representatives.md).
 enum class UnevenParts : std::uint8_t {
   none,
-  /// All parts are sent straight to their ranks, and what follows hardly depends on their sizes.
+  /// All parts are sent straight to their ranks, and what follows hardly depends on their sizes; or
+  /// they go around a ring, which waits for the fullest one in every step.
   sent,
   /// As `sent`, and most of the time is their allgather: many of them, where P is a power of two.
   sent_and_gathered,
-  /// They are added on the way, or in nodes: nowhere.
-  passed_on
+  /// They are added in nodes: nowhere.
+  added_in_nodes
 };
 
 /// The registry entry of a scheme: its name, cost, restrictions and factory.

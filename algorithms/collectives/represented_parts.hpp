@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "algorithms/setup.hpp"
@@ -24,6 +25,8 @@ class RepresentedParts {
   RepresentedParts(const Communicator& comm, const SparseVector& selected,
                    const Numbers& boundaries, const SchemeSetup& setup);
 
+  /// All of them by rank; empty if each rank has its own.
+  [[nodiscard]] std::span<const std::int32_t> by_rank() const { return parts_; }
   /// The part that the representative of a rank sums.
   [[nodiscard]] Rank of(Rank rank) const {
     return parts_.empty() ? rank : Rank(parts_[static_cast<std::size_t>(rank.value())]);

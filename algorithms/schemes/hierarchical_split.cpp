@@ -105,7 +105,7 @@ SchemeInfo hierarchical_split_scheme() {
                     .reduced = "0",
                     .reduced_high = "k (" + g + " - 1) + k " + g + " (" + m + " - 1)"},
           .added = "concentrated selections; smaller last nodes",
-          .uneven_parts = UnevenParts::passed_on,
+          .uneven_parts = UnevenParts::added_in_nodes,
           .options = {node_option()},
           .run_cost = hierarchical_split_cost,
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {

@@ -428,7 +428,7 @@ SchemeInfo hierarchical_oktopk_scheme() {
       .latency_high = g + " + " + m + " + P + 2 log P",
       .reduced_high = "k (" + g + " - 1) max(" + naive + ", 1/" + g + ") + k (" + m + " - 1) max(" +
                       naive + " " + g + ", 1/" + m + ")"};
-  info.uneven_parts = UnevenParts::passed_on;
+  info.uneven_parts = UnevenParts::added_in_nodes;
   info.options.insert(info.options.begin(), node_option());
   info.run_cost = [](const CostInput& in) {
     return oktopk_cost(in, nodes_of(*in.options, in.ranks, in.node));

@@ -4,11 +4,14 @@
 #include <bit>
 #include <cmath>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "algorithms/collectives/allgather.hpp"
 #include "algorithms/collectives/allreduce.hpp"
 #include "algorithms/collectives/gathered.hpp"
+#include "algorithms/collectives/represented_parts.hpp"
 #include "algorithms/collectives/split_and_reduce.hpp"
 #include "algorithms/decoding.hpp"
 #include "sim/core/gradient/quantiser.hpp"
@@ -70,7 +73,11 @@ class StreamAllreduce final : public SparseCollective {
       co_await pay_for_densifying(comm, setup_, selected, setup_.space.components);
     }
     const auto phase = comm.phase("allreduce");
-    const Message total = co_await schedule_(comm, mine, reduction_);
+    std::optional<RepresentedParts> parts;  // of few ranks that stand for all, around a ring
+    if (comm.stands_for() > 1) parts.emplace(comm, selected, equal_regions(setup_), setup_);
+    const GradientReduction reduction(reduction_,
+                                      parts ? parts->by_rank() : std::span<const std::int32_t>());
+    const Message total = co_await schedule_(comm, mine, reduction);
     co_return Reduced{.sum = stream_from(total.payload), .contributed = selected};
   }
 
@@ -368,7 +375,7 @@ SchemeInfo ring_sparse_scheme() {
                                    .reduced = "0",
                                    .reduced_high = "(P-1) ceil(n/P)"},
                                   {delta_option()}, ring_sparse_cost, allreduce_ring);
-  info.uneven_parts = UnevenParts::passed_on;
+  info.uneven_parts = UnevenParts::sent;
   return info;
 }
 

@@ -52,7 +52,7 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
   }
   check_represented_links(point, refuse);
   using algorithms::UnevenParts;
-  if (scheme.uneven_parts == UnevenParts::passed_on) {
+  if (scheme.uneven_parts == UnevenParts::added_in_nodes) {
     refuse(
         fmt::format("parts of the gradient that ranks of {} add hold more entries on some ranks "
                     "than on others, so none stand for others",

@@ -37,8 +37,7 @@ Message Reduction::join(const Concatenation& pieces, Part whole) const {
 }
 
 Message GradientReduction::cut(const Message& held, PieceRange wanted, int pieces) const {
-  const std::int64_t begin = begin_of(wanted.first, pieces);
-  const std::int64_t end = begin_of(wanted.last, pieces);
+  const auto [begin, end] = components_of(wanted, pieces);
   const std::uint32_t first = space_.coordinate(begin);
   const std::uint32_t last = space_.coordinate(end);
   if (DenseBlock::holds(held.payload)) {
@@ -52,8 +51,7 @@ Message GradientReduction::cut(const Message& held, PieceRange wanted, int piece
 }
 
 Message GradientReduction::compute_sum(const Message& a, const Message& b, Part part) const {
-  const std::int64_t begin = begin_of(part.range.first, part.of);
-  const std::int64_t end = begin_of(part.range.last, part.of);
+  const auto [begin, end] = components_of(part.range, part.of);
   const Stream result = thinwire::sum(stream_from(a.payload), stream_from(b.payload), space_, begin,
                                       end, format_.dense_above(space_.precision));
   Message message = message_of(result, space_);

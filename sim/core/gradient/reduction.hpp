@@ -75,6 +75,7 @@ class Reduction {
   [[nodiscard]] virtual Seconds work(const Message& a, const Message& b,
                                      const Message& sum) const = 0;
   [[nodiscard]] const Gamma& gamma() const { return gamma_; }
+  [[nodiscard]] SharedWork& shared() const { return shared_; }
 
  private:
   SharedWork& shared_;
@@ -82,9 +83,9 @@ class Reduction {
 };
 
 /// Gradients, dense or sparse, as streams: sums switch to dense at δ of their part. Messages have
-/// the format's marker in front. A piece is a
-/// range of components. The pieces are as equal as possible, so those of a dense gradient differ in
-/// length by at most one word. The reduced value may be a range of a gradient.
+/// the format's marker in front. A piece is a range of components. The pieces are as equal as
+/// possible, so those of a dense gradient differ in length by at most one word. The reduced value may
+/// be a range of a gradient.
 class GradientReduction final : public Reduction {
  public:
   GradientReduction(SharedWork& shared, Gamma gamma, GradientSpace space, StreamFormat format = {})
@@ -94,6 +95,14 @@ class GradientReduction final : public Reduction {
   }
   GradientReduction(SharedWork& shared, Gamma gamma, GradientSpace space, ComponentRange range)
       : Reduction(shared, gamma), space_(space), range_(range) {}
+  /// Like `other`, but if the gradient is cut into as many pieces as `places` has, piece places[i]
+  /// takes the place of piece i. For few ranks that stand for all. `places` must outlive the
+  /// reduction.
+  GradientReduction(const GradientReduction& other, std::span<const std::int32_t> places)
+      : GradientReduction(other.shared(), other.gamma(), other.space_, other.range_) {
+    format_ = other.format_;
+    places_ = places;
+  }
   [[nodiscard]] Message cut(const Message& held, PieceRange wanted, int pieces) const override;
 
  protected:
@@ -110,10 +119,19 @@ class GradientReduction final : public Reduction {
   [[nodiscard]] std::int64_t begin_of(int piece, int pieces) const {
     return range_.first + part_begin(range_.length(), pieces, piece);
   }
+  /// The components of some pieces.
+  [[nodiscard]] ComponentRange components_of(PieceRange wanted, int pieces) const {
+    if (std::cmp_equal(places_.size(), pieces) && wanted.last == wanted.first + 1) {
+      wanted.first = places_[static_cast<std::size_t>(wanted.first)];
+      wanted.last = wanted.first + 1;
+    }
+    return {begin_of(wanted.first, pieces), begin_of(wanted.last, pieces)};
+  }
 
   GradientSpace space_;
   ComponentRange range_;
   StreamFormat format_;
+  std::span<const std::int32_t> places_;
 };
 
 /// Lists of numbers, added element by element; a piece is a range of elements.

@@ -69,6 +69,23 @@ TEST_CASE("representatives: sparse schemes take nearly the time of all ranks") {
   check("ssar_recursive_double", 112, 0.02);  // ranks fold in
 }
 
+TEST_CASE("representatives: a sparse ring whose parts stay sparse waits for the fullest of them") {
+  for (const int ranks : {48, 64, 256}) {
+    for (const double density : {0.0001, 0.001}) {
+      CAPTURE(ranks);
+      CAPTURE(density);
+      const auto time = [&](int few) {
+        Json json = given("ring_sparse", ranks, few);
+        json["density"] = density;
+        const Outcome outcome = outcome_of(json);
+        CHECK(outcome.ranks_agree);
+        return outcome.time().value();
+      };
+      CHECK(time(16) == doctest::Approx(time(0)).epsilon(0.025));
+    }
+  }
+}
+
 TEST_CASE("representatives: as many as there are ranks change nothing") {
   for (const char* scheme : {"topk_allreduce", "oktopk", "dsar_split_allgather"}) {
     CAPTURE(scheme);
@@ -238,7 +255,7 @@ TEST_CASE("representatives: schemes whose ranks differ are refused") {
   refuses(given("topka", 100, 1), "divide 100");
   refuses(given("topkdsa", 192, 64), "power of two");
   refuses(given("topkdsa", 64, 8), "64 or more");
-  refuses(given("ring_sparse", 64, 8), "more entries on some ranks");
+  refuses(given("hierarchical_split_allgather", 64, 8), "more entries on some ranks");
   refuses(given("exdyna", 64, 8), "select differently");
   refuses(given("cltk", 64, 8), "select differently");
   refuses(given("reduce_scatter_ring", 64, 8), "end with different values");
