@@ -100,8 +100,8 @@ struct RingLane {
   Rank next;
   Rank previous;
   int first_piece = 0;
-  int step = 0;                       ///< of the exchange whose message is used next
-  int posted = 0;                     ///< receives
+  int step = 0;                  ///< of the exchange whose message is used next
+  int posted = 0;                ///< receives
   Queue<Request> receives = {};  ///< in order, without the one that is waited for
   Queue<Request> sends = {};     ///< likewise
   Queue<Message> delayed = {};   ///< that have arrived, and are not received yet
@@ -233,7 +233,7 @@ struct TreePurpose {
 /// The messages to and from one neighbour of a rank in one tree.
 struct Neighbour {
   Rank rank;
-  int to_receive = 0;                 ///< chunks that are not posted yet
+  int to_receive = 0;            ///< chunks that are not posted yet
   Queue<Message> received = {};  ///< and not used yet
   Queue<Message> delayed = {};   ///< that have arrived, and are not received yet
   Queue<Message> to_send = {};

@@ -1,17 +1,13 @@
 #include "topologies/loading/compact_routes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <limits>
-#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
-#include "sim/core/base/errors.hpp"
 #include "sim/core/base/random.hpp"
 
 namespace thinwire::topologies {
@@ -91,7 +87,8 @@ class CompactRoutes::Maker {
 
   // --- each pair when it is needed
 
-  /// The ports are those of the routes to and from the probes, and within nodes.
+  /// The ports are those of the routes to and from the probes, and within nodes. Another first link is
+  /// in the middle of its route, so eager messages that take it leave at the speed of the route.
   void make_on_demand() {
     forget();
     choose_probes();
@@ -102,6 +99,8 @@ class CompactRoutes::Maker {
       }
     }
     fill_near();
+    made_.near_ = {};  // its ways were asked for because of their ports
+    made_.table_ = {};
     store_ports();
     ways_.keep_ports();
     made_.complete_ = true;

@@ -42,10 +42,16 @@ struct CompactRoutesLimits {
 class CompactRoutes {
  public:
   /// `hosts` is indexed by rank; hosts may repeat. The block is that of the first `block` ranks; with
-  /// 0 there is none, and all ways are known. Throws InputError naming both hosts where there is no
-  /// route, and for routes of more than 255 links.
+  /// 0 there is none, and all ways are known unless they are found on demand. Throws InputError
+  /// naming both hosts where there is no route, and for routes of more than 255 links; on demand,
+  /// way() does.
   CompactRoutes(const Platform& platform, std::span<const HostIndex> hosts, std::size_t block = 0,
                 const CompactRoutesLimits& limits = {});
+  ~CompactRoutes() = default;
+  CompactRoutes(const CompactRoutes&) = delete;
+  CompactRoutes& operator=(const CompactRoutes&) = delete;
+  CompactRoutes(CompactRoutes&&) = delete;  // what finds ways on demand refers to the members
+  CompactRoutes& operator=(CompactRoutes&&) = delete;
 
   /// In the order of hosts, whatever the order of ranks.
   [[nodiscard]] std::size_t sites() const { return hosts_.size(); }

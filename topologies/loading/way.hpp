@@ -1,6 +1,7 @@
 // How a message goes from host to host, in few bytes: see compact_routes.hpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace thinwire::topologies {

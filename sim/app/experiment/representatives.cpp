@@ -12,9 +12,13 @@ namespace thinwire::experiment {
 namespace {
 
 /// Refuses what is not alike for all ranks on a platform.
-void check_represented_links(const Point& point,
+void check_represented_links(const Point& point, const algorithms::SchemeInfo& scheme,
                              const std::function<void(const std::string&)>& refuse) {
   if (point.network != "links") return;
+  if (scheme.uneven_parts == algorithms::UnevenParts::sent_and_gathered) {
+    refuse(fmt::format("on links, most of the time of {} is that of messages of unequal parts",
+                       scheme.name));
+  }
   if (point.placement != "block" && point.placement != "round_robin") {
     refuse(
         fmt::format("with the placement {} the ranks that run are not near each other; take block "
@@ -50,7 +54,7 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
     refuse(fmt::format("the ranks of a {} end with different values",
                        name_of(scheme.collective_kind)));
   }
-  check_represented_links(point, refuse);
+  check_represented_links(point, scheme, refuse);
   using algorithms::UnevenParts;
   if (scheme.uneven_parts == UnevenParts::added_in_nodes) {
     refuse(

@@ -52,6 +52,8 @@ class Ref {
   T* operator->() const { return body_; }
   T& operator*() const { return *body_; }
   explicit operator bool() const { return body_ != nullptr; }
+  /// Whether there is a body, and no other reference to it.
+  [[nodiscard]] bool is_only() const { return body_ != nullptr && body_->references_ == 1; }
   friend bool operator==(const Ref&, const Ref&) = default;
 
   /// Hands over the pointer without changing the count; for conversions between Refs.

@@ -1,6 +1,7 @@
 #include "sim/core/gradient/concatenation.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <typeinfo>
 #include <utility>
 
@@ -38,6 +39,11 @@ Concatenation Concatenation::join(const Concatenation& a, const Concatenation& b
 
 Concatenation Concatenation::renamed(Renaming renaming) const {
   if (renaming.changes_nothing()) return *this;
+  // Pieces may be passed on thousands of times.
+  const bool is_renamed = root_->left && !root_->right;
+  if (is_renamed && root_->renaming.joins(renaming)) {
+    return Concatenation(root_->left).renamed(root_->renaming.then(renaming));
+  }
   const Ref<Node> node = make_ref<Node>();
   node->left = root_;
   node->renaming = renaming;
@@ -58,10 +64,42 @@ bool Concatenation::holds(const Payload& payload) {
   return body != nullptr && typeid(*body) == typeid(Node);
 }
 
+Concatenation::Node::~Node() {
+  Ref<const Node> below = std::move(left);
+  while (below.is_only()) {
+    Ref<const Node> next = std::move(below->left);
+    below = std::move(next);
+  }
+}
+
 std::vector<Concatenation::Piece> Concatenation::in_order() const {
+  struct Visit {
+    const Node* node;
+    const Names* names;
+  };
   std::vector<Piece> pieces;
   pieces.reserve(static_cast<std::size_t>(root_->pieces));
-  collect(*root_, nullptr, pieces);
+  std::vector<Visit> visits{{root_.get(), nullptr}};  // a stack, the next one at the end
+  std::deque<Names> renamings;                        // a deque, so that addresses stay valid
+  while (!visits.empty()) {
+    const auto [node, names] = visits.back();
+    visits.pop_back();
+    if (!node->left) {
+      for (const Piece& piece : node->list) {
+        Rank from = piece.from;
+        for (const Names* name = names; name != nullptr; name = name->before) {
+          from = name->last.of(from);
+        }
+        pieces.push_back({from, piece.message});
+      }
+    } else if (!node->right) {
+      renamings.push_back({.last = node->renaming, .before = names});
+      visits.push_back({node->left.get(), &renamings.back()});
+    } else {
+      visits.push_back({node->right.get(), names});
+      visits.push_back({node->left.get(), names});
+    }
+  }
   return pieces;
 }
 
@@ -82,26 +120,6 @@ std::vector<Message> Concatenation::by_rank() const {
   messages.reserve(pieces.size());
   for (Piece& piece : pieces) messages.push_back(std::move(piece.message));
   return messages;
-}
-
-void Concatenation::collect(const Node& node, const Names* names, std::vector<Piece>& pieces) {
-  if (!node.left) {
-    for (const Piece& piece : node.list) {
-      Rank from = piece.from;
-      for (const Names* name = names; name != nullptr; name = name->before) {
-        from = name->last.of(from);
-      }
-      pieces.push_back({from, piece.message});
-    }
-    return;
-  }
-  if (!node.right) {
-    const Names renamed{.last = node.renaming, .before = names};
-    collect(*node.left, &renamed, pieces);
-    return;
-  }
-  collect(*node.left, names, pieces);
-  collect(*node.right, names, pieces);
 }
 
 Message ConcatenationRenamer::renamed(Message message, Renaming renaming) const {

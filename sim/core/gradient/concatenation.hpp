@@ -43,7 +43,16 @@ class Concatenation {
 
  private:
   struct Node final : Body {
-    Ref<const Node> left;
+    Node() = default;
+    Node(const Node&) = delete;
+    Node& operator=(const Node&) = delete;
+    Node(Node&&) = delete;
+    Node& operator=(Node&&) = delete;
+    /// An allgather of many steps joins pieces one by one to a tree that is as deep, so that a
+    /// destructor must not call that of the node below.
+    ~Node() override;
+
+    mutable Ref<const Node> left;
     Ref<const Node> right;  // null in leaves, and where the ranks of `left` are renamed
     Renaming renaming = {};
     std::vector<Piece> list;  // used in leaves only
@@ -57,8 +66,6 @@ class Concatenation {
     Renaming last;
     const Names* before;
   };
-  static void collect(const Node& node, const Names* names, std::vector<Piece>& pieces);
-
   Ref<const Node> root_;
 };
 

@@ -18,6 +18,14 @@ struct Renaming {
   std::int32_t ranks = 1;  ///< P
 
   [[nodiscard]] bool changes_nothing() const { return by == 0; }
+  /// Whether this renaming and then `next` are one.
+  [[nodiscard]] bool joins(Renaming next) const { return kind == next.kind && ranks == next.ranks; }
+  /// That one.
+  [[nodiscard]] Renaming then(Renaming next) const {
+    next.by = kind == Kind::flip ? by ^ next.by
+                                 : static_cast<std::int32_t>((std::int64_t{by} + next.by) % ranks);
+    return next;
+  }
   [[nodiscard]] Rank of(Rank rank) const {
     if (kind == Kind::flip) return Rank(rank.value() ^ by);
     return Rank(static_cast<std::int32_t>((std::int64_t{rank.value()} + by) % ranks));

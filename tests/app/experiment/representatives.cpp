@@ -195,7 +195,7 @@ TEST_CASE("representatives: on links, messages of equal lengths take the time of
 TEST_CASE("representatives: on links, exchanges of unequal parts are nearly as long") {
   const test::PlatformFile file = test::made_platform(
       "dragonfly", {{"groups", "16"}, {"chassis", "2"}, {"routers", "4"}, {"nodes", "2"}});
-  for (const char* scheme : {"oktopk", "topkdsa", "ssar_split_allgather"}) {
+  for (const char* scheme : {"oktopk", "ring_sparse"}) {
     CAPTURE(scheme);
     const Outcome all = on_links(file.path(), scheme, 256, 0);
     const Outcome few = on_links(file.path(), scheme, 256, 64);
@@ -266,13 +266,15 @@ TEST_CASE("representatives: schemes whose ranks differ are refused") {
   json = given("topka", 64, 8);
   json["network"] = "smpi";
   refuses(json, "does not read it");
-  const auto refused_on_links = [&](const Json& links, const char* words) {
-    Json on_links = given("topka", 64, 64);
+  const auto refused_on_links = [&](const Json& links, const char* words,
+                                    const char* scheme = "topka") {
+    Json on_links = given(scheme, 64, 64);
     on_links["network"] = "links";
     on_links["platform"] = "aries_daint";
     on_links.update(links);
     refuses(on_links, words);
   };
+  refused_on_links(Json::object(), "unequal parts", "topkdsa");
   refused_on_links({{"placement", "random:1"}}, "take block or round_robin");
   refused_on_links({{"links", {{"routing", "ugal"}}}}, "leave out 'links.routing'");
   refused_on_links({{"links", {{"background_share", 0.5}}}}, "other jobs");

@@ -87,6 +87,27 @@ TEST_CASE("The first pieces of a concatenation are those that were joined first"
   }
 }
 
+TEST_CASE("Hundreds of thousands of pieces that are joined one by one need no deep stack") {
+  BodyCount count;
+  {
+    constexpr int kPieces = 300'000;
+    Concatenation all = Concatenation::of(Rank(0), counted_message(count, Words(1), 0));
+    for (int rank = 1; rank < kPieces; ++rank) {
+      all = Concatenation::join(
+          all, Concatenation::of(Rank(rank), counted_message(count, Words(1), rank)));
+      if (rank == kPieces / 2) {
+        all = all.renamed({.kind = Renaming::Kind::shift, .by = 1, .ranks = kPieces});
+      }
+    }
+    CHECK(all.pieces() == kPieces);
+    const auto pieces = all.in_order();
+    CHECK(pieces.front().from == Rank(1));
+    CHECK(pieces.back().from == Rank(kPieces - 1));
+    CHECK(count.living == kPieces);
+  }
+  CHECK(count.living == 0);
+}
+
 TEST_CASE("The contents of a concatenation do not depend on the order of joining") {
   BodyCount count;
   std::vector<Concatenation> leaves;

@@ -95,7 +95,8 @@ std::string wrong_with_block(const Platform& platform, const CompactRoutesLimits
   return {};
 }
 
-/// With every pair asked, with classes, on demand and with a block: "COMPLETE ROWSxCOLUMNS" of the latter, or what is wrong.
+/// With every pair asked, with classes, on demand and with a block: "COMPLETE ROWSxCOLUMNS" of the
+/// classes, or what is wrong.
 std::string judged(const std::string& path) {
   return on_platform(path, [](const Platform& platform) -> std::string {
     const std::vector<HostIndex> hosts = all_hosts(platform);

@@ -6,7 +6,6 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/random.hpp"
-#include "topologies/loading/routes.hpp"
 
 namespace thinwire::networks {
 
@@ -85,13 +84,7 @@ void Fabric::find_ports(std::size_t ranks) {
 }
 
 void Fabric::find_lookahead() {
-  if (routes_.on_demand()) {  // a route that is not known may be a single link
-    lookahead_ = HUGE_VAL;
-    for (const topologies::PlatformLink& link : platform_.links()) {
-      if (!topologies::is_weight(link)) lookahead_ = std::min(lookahead_, link.latency.value());
-    }
-    return;
-  }
+  if (routes_.on_demand()) return;  // a route that is not known may have no link, and no latency
   double up = HUGE_VAL;
   double down = HUGE_VAL;
   for (topologies::SiteIndex site = 0; site < routes_.sites(); ++site) {
