@@ -289,6 +289,18 @@ TEST_CASE("A message begins when its receive is posted, and leaves the ports to 
   CHECK(to_late.all_done == 1100);
 }
 
+TEST_CASE("An eager message of no words is neither buffered nor queued if others are not") {
+  AlphaBetaNetwork network({Seconds(0), Seconds(0), Seconds(5), Seconds(1)}, {.eager = Bytes(4)});
+  double sent = 0;
+  static_cast<void>(network.run(2, [&](Communicator& comm) -> Task<void> {
+    const bool sends = comm.rank() == Rank(0);
+    co_await comm.wait(sends ? comm.isend(Rank(1), kTag, empty_message(0))
+                             : comm.irecv(Rank(0), kTag));
+    if (sends) sent = comm.now().value();
+  }));
+  CHECK(sent == 5);
+}
+
 TEST_CASE("A ring in lockstep takes as long for any number of ranks") {
   constexpr int kSteps = 20;
   for (const Machine& machine : kMachines) {

@@ -30,12 +30,13 @@ struct HostCosts {
   /// longer than `fetched_beyond`. Shorter ones come to the NIC with the request to send them.
   Seconds fetch{0};
   Bytes fetched_beyond{0};
-  /// Eager messages of up to this size are complete at their sender as soon as they are copied,
-  /// since the library and the system keep them. What the rank sends next shares its port with
-  /// them.
+  /// If positive, eager messages of up to this size are complete at their sender as soon as they
+  /// are copied, since the library and the system keep them. What the rank sends next shares its
+  /// port with them.
   Bytes buffered{0};
-  /// Eager messages of up to this size leave their rank one after the other, in the order in which
-  /// a strand sends them, as the packets in the queue of a device do. Longer ones share the port.
+  /// If positive, eager messages of up to this size leave their rank one after the other, in the
+  /// order in which a strand sends them, as the packets in the queue of a device do. Longer ones
+  /// share the port.
   Bytes queued{0};
   /// If positive, an eager message that is longer is complete at its sender when its
   /// acknowledgement has returned, a latency after its delivery. The others are complete when they
@@ -63,10 +64,10 @@ struct HostCosts {
     return eager > Bytes(0) && to_bytes(words) <= eager;
   }
   [[nodiscard]] bool is_buffered(Words words) const {
-    return is_eager(words) && to_bytes(words) <= buffered;
+    return is_eager(words) && buffered > Bytes(0) && to_bytes(words) <= buffered;
   }
   [[nodiscard]] bool is_queued(Words words) const {
-    return is_eager(words) && to_bytes(words) <= queued;
+    return is_eager(words) && queued > Bytes(0) && to_bytes(words) <= queued;
   }
   /// Whether the send of a message is complete when its acknowledgement has returned.
   [[nodiscard]] bool is_acknowledged(Words words) const {

@@ -155,6 +155,29 @@ TEST_CASE("Every scheme on gige_star gives what a serial program gives, whatever
   check_on(topologies::platform_file("gige_star"));
 }
 
+TEST_CASE("Every scheme on links gives what a serial program gives, whatever a host costs") {
+  const test::PlatformFile gpus = test::made_platform(
+      "nvlink_ib", {{"nodes", "10"}, {"gpus", "4"}, {"nics", "2"}, {"leaf-nodes", "5"}});
+  constexpr HostCosts kEager{.eager = Bytes(300)};  // schemes send messages of 0 words, too
+  HostCosts queued = kEager;
+  queued.queued = Bytes(100);
+  HostCosts buffered = kEager;
+  buffered.buffered = Bytes(200);
+  HostCosts acknowledged = kEager;
+  acknowledged.inlined = Bytes(40);
+  for (const HostCosts& host :
+       {kEager, queued, buffered, acknowledged, HostCosts{.handshake = true, .one_way = Bytes(200)},
+        HostCosts{.overhead = Seconds(1e-6), .eager = Bytes(300), .noise = Seconds(1e-6)}}) {
+    CAPTURE(host.eager.value());
+    CAPTURE(host.queued.value());
+    CAPTURE(host.buffered.value());
+    const Verdict verdict = verdict_on(gpus.path(), {.host = host}, {3, 7, 12});
+    CHECK(verdict.wrong == 0);
+    CHECK(verdict.differ == 0);
+    CHECK(verdict.latest > 0);
+  }
+}
+
 TEST_CASE("Ways that are found when they are needed give the times of those that are held") {
   const test::PlatformFile gpus = test::made_platform(
       "nvlink_ib", {{"nodes", "10"}, {"gpus", "4"}, {"nics", "2"}, {"leaf-nodes", "5"}});
