@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
@@ -39,6 +40,31 @@ TEST_CASE("what is known to complete late does not hide what completes before it
   const Firsts firsts = firsts_on(network, {3, 2}, 100);
   CHECK(firsts.positions == std::vector<std::size_t>{1, 0, 2});
   CHECK(firsts.times == std::vector<double>{3, 4, 100});
+}
+
+TEST_CASE("a request that becomes complete late does not hide what completes before it") {
+  // The loop knows when an eager send will be complete as soon as the message has left, which is
+  // after the rank has begun to wait.
+  AlphaBetaNetwork network(alpha_beta(Seconds(0), Seconds(1)), {.eager = Bytes(400)});
+  Firsts firsts;
+  const auto receive = [](Communicator& comm) -> Task<void> {
+    co_await comm.wait(comm.irecv(Rank(0), kAnyTag));
+  };
+  const auto send_and_receive = [&](Communicator& comm) -> Task<void> {
+    std::array open{comm.isend(Rank(1), kAnyTag, empty_message(10)), comm.irecv(Rank(2), Tag(0))};
+    for (std::span left(open); !left.empty(); left = left.first(left.size() - 1)) {
+      const auto first = co_await comm.wait_any(left);
+      firsts.positions.push_back(first.position);
+      firsts.times.push_back(comm.now().value());
+    }
+  };
+  network.run(3, [&](Communicator& comm) {
+    const Rank rank = comm.rank();
+    if (rank == Rank(0)) return send_and_receive(comm);
+    return rank == Rank(1) ? receive(comm) : test::send_at(comm, 2, 1);
+  });
+  CHECK(firsts.positions == std::vector<std::size_t>{1, 0});
+  CHECK(firsts.times == std::vector<double>{3, 10});
 }
 
 TEST_CASE("of what is complete at once, the first in the list is first") {

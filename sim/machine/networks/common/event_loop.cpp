@@ -37,6 +37,10 @@ void LoopRank::park_idle(std::coroutine_handle<> waiting) {
 }
 
 bool LoopRank::wake(double stamp) {
+  if (waits_for_any_ && stamp > loop_.handled()) {
+    if (stamp < alarm_) ring_at(stamp);
+    return false;
+  }
   wake_ = std::max(wake_, stamp);
   if (--pending_ != 0) return false;
   clock_ = wake_;
@@ -65,6 +69,7 @@ bool LoopRank::complete(std::span<const Request> requests) {
 void LoopRank::park(std::span<const Request> requests, std::coroutine_handle<> waiting) {
   waiting_ = waiting;
   awaited_ = requests;
+  waits_for_any_ = false;
   pending_ = 0;
   wake_ = clock_;
   for (const Request request : requests) {
@@ -88,15 +93,21 @@ bool LoopRank::complete_any(std::span<const Request> requests) {
   return std::isfinite(alarm_) && alarm_ <= std::max(clock_, loop_.handled());
 }
 
+void LoopRank::ring_at(double time) {
+  alarm_ = time;
+  loop_.wake_at(alarm_, loop_.index_of(rank(), strand_));
+}
+
 void LoopRank::park_any(std::span<const Request> requests, std::coroutine_handle<> waiting) {
   waiting_ = waiting;
   awaited_ = requests;
+  waits_for_any_ = true;
   pending_ = 1;
   wake_ = clock_;
   for (const Request request : requests) {
     if (!is_complete(request)) slots_[slot_of(request)].awaited = true;
   }
-  if (std::isfinite(alarm_)) loop_.wake_at(alarm_, loop_.index_of(rank(), strand_));
+  if (std::isfinite(alarm_)) ring_at(alarm_);
 }
 
 bool LoopRank::ring(double time) {

@@ -47,7 +47,7 @@ class alignas(64) LoopRank : public Communicator {
     return mailbox_.send(slots_, from, tag, std::move(message), transfer);
   }
   /// Called when a slot that the strand waits for is complete at `stamp`. Returns whether the strand
-  /// must be resumed, because this is the last one.
+  /// must be resumed, because this is the last one, or the first one of which any is enough.
   [[nodiscard]] bool wake(double stamp);
   /// Runs the strand until it waits again. Returns false if it has ended instead.
   [[nodiscard]] bool resume() {
@@ -145,7 +145,11 @@ class alignas(64) LoopRank : public Communicator {
     return is_timed(request) || slots_[slot_of(request)].arrived;
   }
 
+  /// Has ring(time) called at `time`, when one of several requests is complete.
+  void ring_at(double time);
+
   Strand strand_;
+  bool waits_for_any_ = false;  ///< for the first of its requests, not for all
   std::uint32_t pending_ = 0;
   EventLoop& loop_;
   SlotPool& slots_;
