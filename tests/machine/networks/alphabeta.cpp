@@ -293,10 +293,12 @@ TEST_CASE("An eager message of no words is neither buffered nor queued if others
   AlphaBetaNetwork network({Seconds(0), Seconds(0), Seconds(5), Seconds(1)}, {.eager = Bytes(4)});
   double sent = 0;
   static_cast<void>(network.run(2, [&](Communicator& comm) -> Task<void> {
-    const bool sends = comm.rank() == Rank(0);
-    co_await comm.wait(sends ? comm.isend(Rank(1), kTag, empty_message(0))
-                             : comm.irecv(Rank(0), kTag));
-    if (sends) sent = comm.now().value();
+    if (comm.rank() == Rank(0)) {
+      co_await comm.wait(comm.isend(Rank(1), kTag, empty_message(0)));
+      sent = comm.now().value();
+    } else {
+      co_await comm.wait(comm.irecv(Rank(0), kTag));
+    }
   }));
   CHECK(sent == 5);
 }

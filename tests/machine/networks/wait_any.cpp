@@ -52,7 +52,7 @@ TEST_CASE("a request that becomes complete late does not hide what completes bef
   };
   const auto send_and_receive = [&](Communicator& comm) -> Task<void> {
     std::array open{comm.isend(Rank(1), kAnyTag, empty_message(10)), comm.irecv(Rank(2), Tag(0))};
-    for (std::span left(open); !left.empty(); left = left.first(left.size() - 1)) {
+    for (std::span<const Request> left = open; !left.empty(); left = left.first(left.size() - 1)) {
       const auto first = co_await comm.wait_any(left);
       firsts.positions.push_back(first.position);
       firsts.times.push_back(comm.now().value());
