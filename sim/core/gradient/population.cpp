@@ -22,16 +22,6 @@ double level_at(std::size_t i) {
   return std::exp2((static_cast<double>(i) - kOctaves * kLevelsAnOctave) / kLevelsAnOctave);
 }
 
-/// Bisection: the x in [low, high] at which an increasing function reaches `wanted`.
-template <class Function>
-double solve(Function function, double wanted, double low, double high) {
-  for (int step = 0; step < 200 && high - low > 1e-12 * std::abs(high); ++step) {
-    const double middle = (low + high) / 2;
-    (function(middle) < wanted ? low : high) = middle;
-  }
-  return (low + high) / 2;
-}
-
 /// The first index below `size` for which `holds`, which holds for all that follow; `size` if none.
 template <class Predicate>
 std::size_t first_index(std::size_t size, Predicate holds) {
@@ -136,14 +126,24 @@ double Population::level_of(double entries) const {
   return std::exp(std::lerp(grid_levels_[i - 1], grid_levels_[i], part));
 }
 
+// Newton's method, in an interval that each step narrows. The entries are linear in the level around
+// each level of the grid, so that a few steps are enough.
 double Population::level_of(double first, double last, double entries) const {
   if (entries <= 0) return 0;
-  const auto value = [&](double level) { return united(first, last, level); };
-  if (entries >= value(kEveryLevel)) return kEveryLevel;
-  double high = 1;
-  while (value(high) < entries) high *= 2;
-  while (high > 1e-12 && value(high / 2) >= entries) high /= 2;
-  return solve(value, entries, high / 2, high);
+  if (entries >= united(first, last, kEveryLevel)) return kEveryLevel;
+  double low = 0;
+  double high = kEveryLevel;
+  double level = level_of(entries * settings_.coordinates / (last - first));  // if evenly spread
+  for (int step = 0; step < 200; ++step) {
+    const Line line = entries_near(first, last, level);
+    const double beyond = line.at(level) - entries;
+    (beyond < 0 ? low : high) = level;
+    double next = level - beyond / line.slope;
+    if (!(next > low && next < high)) next = low + (high - low) / 2;
+    if (std::abs(next - level) <= 1e-12 * level) return next;
+    level = next;
+  }
+  return level;
 }
 
 double Population::ratio_of_level(double level) const {
@@ -284,17 +284,21 @@ const CutPlan& Population::cell_plan() const {
   return *cell_plan_;
 }
 
-double Population::united(double first, double last, double level) const {
-  if (level <= 0) return 0;
+Population::Line Population::entries_near(double first, double last, double level) const {
   const CellCounts& near = counts(level);
-  const double there = before(near, last) - before(near, first);
-  return std::max(0.0, there + slope(first, last, level) * (level - near.level));
+  const double begin = cells_before(first);
+  const double end = cells_before(last);
+  return {.level = near.level,
+          .entries = interpolated(near.united, end) - interpolated(near.united, begin),
+          .slope = interpolated(near.slope, end) - interpolated(near.slope, begin)};
+}
+
+double Population::united(double first, double last, double level) const {
+  return level <= 0 ? 0 : entries_near(first, last, level).at(level);
 }
 
 double Population::slope(double first, double last, double level) const {
-  const CellCounts& near = counts(level);
-  return interpolated(near.slope, cells_before(last)) -
-         interpolated(near.slope, cells_before(first));
+  return entries_near(first, last, level).slope;
 }
 
 const Population::Sums& Population::sums(int ranks) const {

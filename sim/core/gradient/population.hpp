@@ -2,6 +2,7 @@
 // gradient values (statistical.hpp) draw their sizes from it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -122,6 +123,18 @@ class Population final : public Body {
     double ratio = 0;
   };
 
+  /// The expected entries of a part of the space, at levels around `level`.
+  struct Line {
+    double level = 0;
+    double entries = 0;
+    double slope = 0;
+
+    [[nodiscard]] double at(double other) const {
+      return std::max(0.0, entries + slope * (other - level));
+    }
+  };
+
+  [[nodiscard]] Line entries_near(double first, double last, double level) const;
   [[nodiscard]] const GridPoint& grid_point(std::size_t i) const;
   [[nodiscard]] CellCounts counts_of(const std::vector<std::vector<double>>& weight,
                                      const std::vector<std::vector<double>>& slope) const;

@@ -162,6 +162,30 @@ TEST_CASE("The level of a number of entries and the number of entries of a level
   CHECK(population.level_of(0, 500, 600) >= 0x1p30);  // more than there are
 }
 
+TEST_CASE("The level of a number of entries in a part is the one that bisection finds") {
+  const Population population =
+      mixed({5, 45, 450}, {0.5, 0.05, 0.001}, {.shape = 1, .scale = 0.2, .below = 4, .most = 90});
+  for (const double first : {0.0, 1.0, 777.5, 49'000.0}) {
+    for (const double width : {1.0, 64.0, 640.0, 1000.0}) {
+      const double all = population.united(first, first + width, 0x1p40);
+      for (const double share : {1e-6, 0.01, 0.3, 0.9, 0.999}) {
+        double low = 0;
+        double high = 0x1p40;
+        for (int step = 0; step < 200; ++step) {
+          const double middle = low + (high - low) / 2;
+          const double there = population.united(first, first + width, middle);
+          (there < share * all ? low : high) = middle;
+        }
+        CAPTURE(first);
+        CAPTURE(width);
+        CAPTURE(share);
+        CHECK(population.level_of(first, first + width, share * all) ==
+              doctest::Approx(high).epsilon(1e-9));
+      }
+    }
+  }
+}
+
 TEST_CASE("The magnitude that a level stands for is that of its number of entries over k") {
   const MagnitudeLaw law{.shape = 0.8, .scale = 0.25, .below = 4, .most = 50};
   const Population population = mixed({5, 45, 450}, {0.5, 0.05, 0.012}, law);
