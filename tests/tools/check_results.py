@@ -39,12 +39,12 @@ def main():
                                   capture_output=True, text=True)
 
         same = run(*rows, failed)
-        check(same.returncode == 0 and "2 rows, 0 moved, 0 take too long" in same.stdout, same.stdout)
+        check(same.returncode == 0 and "2 rows, 0 moved, 0 fail, 0 take too long" in same.stdout, same.stdout)
         changed = run(*rows, slower, late, unknown)
         check(changed.returncode == 1, "its code if rows have moved")
-        check("4 rows, 2 moved, 1 take too long" in changed.stdout, changed.stdout)
+        check("4 rows, 1 moved, 1 fail, 1 take too long" in changed.stdout, changed.stdout)
         check("oktopk, P = 8" in changed.stdout and "(+100.00%)" in changed.stdout, changed.stdout)
-        check("no_scheme" in changed.stdout and "fails" in changed.stdout, changed.stdout)
+        check("1 fail: " in changed.stdout and "no_scheme" in changed.stdout, changed.stdout)
         missing = subprocess.run([sys.executable, tool, "--build", "/nowhere"], capture_output=True,
                                  text=True)
         check(missing.returncode == 1 and "is missing" in missing.stderr, "a build that is not there")
