@@ -292,7 +292,7 @@ SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
       collective.periods.push_back(period);
     }
   }
-  if (sparsifier.settle) collective.settle = sparsifier.settle;
+  collective.settle = sparsifier.settle;
   collective.decided = sparsifier.decided;
   collective.make = [make_collective = collective.collective, make_sparsifier = sparsifier.make](
                         const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
