@@ -148,7 +148,7 @@ SparseVector entries_of(const DenseBlock& block) {
 }
 
 DenseBlock values_at(const SparseVector& indexes, const SparseVector& vector) {
-  if (indexes.is_statistical()) {
+  if (indexes.is_statistical() || vector.is_statistical()) {  // indexes may be none at all
     return DenseBlock::valueless(0, static_cast<std::uint32_t>(indexes.size()));
   }
   std::vector<float> values;
