@@ -236,6 +236,10 @@ struct SchemeInfo {
   bool remembers = false;
   bool takes_tensors = false;  ///< looks at SchemeSetup::tensors
   bool in_switches = false;    ///< needs switches that sum
+  bool copies = false;         ///< pays for the copies that MPI makes (SchemeSetup::copy_per_word)
+  bool allocates = false;      ///< and for buffers that it allocates in each call (fresh)
+  /// Ranks whose numbers differ by a multiple of this do the same, if it divides P; 0: no two do.
+  int alike_after = 1;
   UnevenParts uneven_parts = UnevenParts::none;
   /// Looks at each entry, which gradients of the statistical model do not have.
   bool needs_entries = false;

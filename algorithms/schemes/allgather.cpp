@@ -67,7 +67,7 @@ Cost neighbor_exchange_cost(const CostInput& in) {
 std::vector<SchemeInfo> allgather_schemes() {
   const auto entry = [](std::string name, std::string summary, std::string source,
                         std::string latency, Cost (*cost)(const CostInput&),
-                        AllgatherSchedule schedule) {
+                        AllgatherSchedule schedule, int alike_after = 1) {
     return SchemeInfo{.name = std::move(name),
                       .collective_kind = Collective::allgather,
                       .summary = std::move(summary),
@@ -76,6 +76,7 @@ std::vector<SchemeInfo> allgather_schemes() {
                       .exact_when = "always",
                       .added = "remainders of the blocks",
                       .dense = true,
+                      .alike_after = alike_after,
                       .run_cost = cost,
                       .make = [schedule](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
                         return std::make_unique<AllgatherScheme>(setup, schedule);
@@ -94,7 +95,7 @@ std::vector<SchemeInfo> allgather_schemes() {
       entry("allgather_neighbor_exchange",
             "pairs of blocks with both neighbours by turns; the ring where P is odd",
             "Chen et al. (HPC Asia 2005)", "P/2 + (P/2 - 1) (P - 2 floor(P/2))",
-            neighbor_exchange_cost, allgather_neighbor_exchange)};
+            neighbor_exchange_cost, allgather_neighbor_exchange, 2)};
 }
 
 }  // namespace thinwire::algorithms

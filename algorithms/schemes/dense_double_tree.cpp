@@ -55,6 +55,7 @@ SchemeInfo dense_double_tree_scheme() {
           .paper = {.latency = "2 log P", .words = "2n", .reduced = "0", .reduced_high = "n"},
           .added = "filling and draining the trees",
           .dense = true,
+          .alike_after = 0,
           .options = {{.name = "chunk_words",
                        .fallback = std::int64_t{0},
                        .minimum = 0,

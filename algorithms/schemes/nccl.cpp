@@ -373,6 +373,7 @@ SchemeInfo auto_ovlp_entry(PaperCost paper) {
           .exact_when = "P = 1",
           .added = "one message per channel, loop or chunk; flags; filling; the protocol's latency",
           .dense = true,
+          .alike_after = 0,
           .options = {bucket_option(), node_option(), channels_option(), chunk_option()},
           .run_cost = auto_ovlp_cost,
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
@@ -399,6 +400,7 @@ SchemeInfo nccl_entry(std::string name, std::string summary, std::string source,
           .exact_when = "P = 1",
           .added = "one message per channel, loop or chunk; flags; filling; the protocol's latency",
           .dense = true,
+          .alike_after = kind == NcclKind::ring ? 1 : 0,
           .options = std::move(options),
           .run_cost = [kind](const CostInput& in) { return nccl_cost(in, kind); },
           .make = [kind](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {

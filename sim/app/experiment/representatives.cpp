@@ -54,6 +54,16 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
     refuse(fmt::format("the ranks of a {} end with different values",
                        name_of(scheme.collective_kind)));
   }
+  if (scheme.alike_after == 0) {
+    refuse(fmt::format("the ranks of {} have different places in a tree, so none stand for others",
+                       scheme.name));
+  }
+  if (point.ranks % scheme.alike_after == 0 && few % scheme.alike_after != 0) {
+    refuse(
+        fmt::format("ranks of {} whose numbers differ by {} do not do the same; take a multiple "
+                    "of {}",
+                    scheme.name, few, scheme.alike_after));
+  }
   check_represented_links(point, scheme, refuse);
   using algorithms::UnevenParts;
   if (scheme.uneven_parts == UnevenParts::added_in_nodes) {
