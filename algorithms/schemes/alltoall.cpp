@@ -132,6 +132,12 @@ std::vector<SchemeInfo> alltoall_schemes() {
       return alltoall_bruck(comm, std::move(blocks), copying, buffer);
     };
   };
+  SchemeInfo by_bits = entry(
+      "alltoall_bruck", "blocks by the bits of their distance, joined in log P messages",
+      "Bruck et al. (IEEE TPDS 1997)", {.latency = "ceil(log P)", .words = "n/2 log P"},
+      "P divides n", "remainders of the blocks; P that is no power of two", bruck_cost, bruck);
+  by_bits.copies = true;
+  by_bits.allocates = true;
   return {entry("alltoall_pairwise", "a block to rank + s and one from rank - s, step by step",
                 "Open MPI 4.1, coll_base_alltoall.c, pairwise", direct, "always",
                 "remainders of the blocks", pairwise_cost,
@@ -140,10 +146,7 @@ std::vector<SchemeInfo> alltoall_schemes() {
                 "Open MPI 4.1, coll_base_alltoall.c, linear", direct,
                 "all or one in flight, or P divides n", "remainders of the blocks", linear_cost,
                 linear, {requests}),
-          entry("alltoall_bruck", "blocks by the bits of their distance, joined in log P messages",
-                "Bruck et al. (IEEE TPDS 1997)", {.latency = "ceil(log P)", .words = "n/2 log P"},
-                "P divides n", "remainders of the blocks; P that is no power of two", bruck_cost,
-                bruck)};
+          std::move(by_bits)};
 }
 
 }  // namespace thinwire::algorithms

@@ -175,6 +175,8 @@ std::vector<SchemeInfo> dense_schemes() {
                       .exact_when = std::move(exact_when),
                       .added = "remainders of the pieces; folding in",
                       .dense = true,
+                      .copies = true,
+                      .allocates = buffers != no_buffers,
                       .options = std::move(options),
                       .run_cost = cost,
                       .make = [buffers, bind](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {

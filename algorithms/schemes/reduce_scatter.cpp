@@ -76,6 +76,8 @@ std::vector<SchemeInfo> reduce_scatter_schemes() {
         .exact_when = "always",
         .added = std::move(added),
         .dense = true,
+        .copies = true,
+        .allocates = buffers != no_buffers,
         .run_cost = cost,
         .make = [buffers, schedule](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
           return std::make_unique<ReduceScatterScheme>(setup, buffers, schedule);

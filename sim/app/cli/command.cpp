@@ -225,20 +225,14 @@ std::string name_of(const experiment::Point& point) {
 
 namespace {
 
-/// The name of a setting's flag in messages: the long one, if there is one.
-std::string flag_name(const experiment::Setting& setting) {
-  const std::size_t name = setting.flag.find("--");
-  return setting.flag.substr(name == std::string::npos ? 0 : name);
-}
-
 /// "25,5M" and "0,01" are two values each, but maybe not to the one who typed them.
 void say_if_decimal_comma(const experiment::Setting& setting,
                           const std::vector<std::string>& parts) {
   if (parts.size() != 2 || !parse_number<double>(parts[0])) return;
   const bool leading_zero = parts[1].size() > 1 && parts[1].starts_with('0') && parts[1][1] != '.';
   if (parse_number<double>(parts[1]) && !leading_zero) return;
-  say("{} {},{}: these are two values, {} and {}; a decimal has a point: {}.{}", flag_name(setting),
-      parts[0], parts[1], parts[0], parts[1], parts[0], parts[1]);
+  say("{} {},{}: these are two values, {} and {}; a decimal has a point: {}.{}",
+      setting.flag_name(), parts[0], parts[1], parts[0], parts[1], parts[0], parts[1]);
 }
 
 }  // namespace
@@ -263,7 +257,7 @@ void add_setting_flag(Command& command, Json& given, const experiment::Setting& 
           throw InputError(
               fmt::format("{}: '{}' is not valid; expected one value here, a decimal "
                           "with a point",
-                          flag_name(setting), word));
+                          setting.flag_name(), word));
         }
         Json all = Json::array();
         for (const std::string& part : parts) {
@@ -271,7 +265,7 @@ void add_setting_flag(Command& command, Json& given, const experiment::Setting& 
           // An empty word would mean what holds without the flag: a variable that is not set.
           const bool nothing = part.empty() && !setting.standard.empty();
           if (!nothing && (is_text || !all.back().is_string())) continue;
-          throw InputError(fmt::format("{}: '{}' is not valid; expected {}", flag_name(setting),
+          throw InputError(fmt::format("{}: '{}' is not valid; expected {}", setting.flag_name(),
                                        part, nothing && is_text ? "a name" : setting.wanted()));
         }
         if (!is_text) say_if_decimal_comma(setting, parts);

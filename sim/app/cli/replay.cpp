@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -26,9 +25,9 @@ namespace {
 /// Of the settings of a point, a schedule reads those of the network.
 void check_setting(const std::string& path, const std::string& flag) {
   if (path == "seed") return;
-  const bool of_sums = path.starts_with("machine.gamma");
   const experiment::Setting& setting = experiment::setting_at(path);
-  if (setting.aspect == experiment::Aspect::place && !of_sums) return;
+  const bool for_schemes = setting.effect.on != nullptr;  // sums, copies, calls
+  if (setting.aspect == experiment::Aspect::place && !for_schemes) return;
   throw InputError(fmt::format(
       "{}: a schedule does not read it: the file says what the ranks do; leave it out", flag));
 }
@@ -84,8 +83,7 @@ int run_schedule(const ScheduleFlags& flags, const Json& given,
     throw InputError("--chakra: give --goal or --chakra, not both");
   }
   for (const auto& item : given.items()) {
-    const std::string& flag = experiment::setting_at(item.key()).flag;
-    check_setting(item.key(), flag.substr(std::max<std::size_t>(flag.find("--"), 0)));
+    check_setting(item.key(), experiment::setting_at(item.key()).flag_name());
   }
   for (const std::string& setting : settings) {
     check_setting(setting.substr(0, setting.find('=')), "--set " + setting);

@@ -28,11 +28,23 @@ bool sends_indexes(const Point& /*point*/, const algorithms::SchemeInfo& scheme)
   return !scheme.dense;
 }
 
+bool takes_time(const Point& point, const algorithms::SchemeInfo& /*scheme*/) {
+  return find_network(point.network).has_clock;
+}
+
 bool times_sums(const Point& point, const algorithms::SchemeInfo& scheme) {
   using algorithms::Collective;
   const bool sums = scheme.collective_kind == Collective::allreduce ||
                     scheme.collective_kind == Collective::reduce_scatter;
-  return sums && find_network(point.network).has_clock;
+  return sums && takes_time(point, scheme);
+}
+
+bool times_copies(const Point& point, const algorithms::SchemeInfo& scheme) {
+  return scheme.copies && takes_time(point, scheme);
+}
+
+bool times_buffers(const Point& point, const algorithms::SchemeInfo& scheme) {
+  return scheme.allocates && takes_time(point, scheme);
 }
 
 bool takes_tensors(const Point& /*point*/, const algorithms::SchemeInfo& scheme) {
@@ -66,6 +78,20 @@ const constinit Effect kOfIndexes{
 const constinit Effect kOfSums{
     times_sums,
     "no sum takes time here: the collective makes none, or the network has no clock; leave it out"};
+
+const constinit Effect kOfTime{takes_time, "the network has no clock; leave it out"};
+
+const constinit Effect kOfCopies{
+    times_copies,
+    "no copy takes time here: the schemes are none of MPI's collectives that make one (dense_ring, "
+    "dense_ring_segmented, dense_rabenseifner, dense_recursive_doubling, dense_nonoverlapping, "
+    "reduce_scatter_*, alltoall_bruck), or the network has no clock; leave it out"};
+
+const constinit Effect kOfBuffers{
+    times_buffers,
+    "no buffer takes time here: the schemes are none of Open MPI's collectives that allocate long "
+    "ones (dense_ring, dense_rabenseifner, dense_recursive_doubling, reduce_scatter_ring, "
+    "reduce_scatter_recursive_halving, alltoall_bruck), or the network has no clock; leave it out"};
 
 const constinit Effect kOfTensors{
     takes_tensors,

@@ -21,6 +21,11 @@ extern const Effect kOfPaidResiduals;
 extern const Effect kOfIndexes;
 /// Of the price of sums.
 extern const Effect kOfSums;
+/// Of what takes time beside messages and sums.
+extern const Effect kOfTime;
+/// Of the prices of copies and of buffers that collectives of MPI make.
+extern const Effect kOfCopies;
+extern const Effect kOfBuffers;
 /// Of the sizes of tensors.
 extern const Effect kOfTensors;
 

@@ -104,6 +104,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "s/word",
             .least = 0,
+            .effect = kOfSums,
             .help = "γ of what does not fit into 'cache_bytes'; 0: the same γ"},
            THINWIRE_MEMBER(machine.gamma_beyond_cache),
            costs_machine<&Machine::gamma_beyond_cache>),
@@ -157,6 +158,7 @@ Settings declared() {
            .aspect = A::place,
            .unit = "s",
            .least = 0,
+           .effect = kOfTime,
            .help = "time before the first message of an iteration: the call of the collective, and "
                    "ranks that do not begin at the same moment"},
           THINWIRE_MEMBER(machine.call), costs_machine<&Machine::call>),
@@ -275,19 +277,24 @@ Settings declared() {
             .aspect = A::place,
             .unit = "s/word",
             .least = 0,
+            .effect = kOfCopies,
             .help = "time to copy a word from one buffer of a rank to another, where a collective "
-                    "of MPI does: dense schemes, reduce-scatters, and Bruck's all-to-all"},
+                    "of MPI does: dense_ring, dense_ring_segmented, dense_rabenseifner, "
+                    "dense_recursive_doubling, dense_nonoverlapping, reduce-scatters, and Bruck's "
+                    "all-to-all"},
            THINWIRE_MEMBER(machine.copy_per_word), costs_machine<&Machine::copy_per_word>),
       with({.path = "machine.copy_beyond_cache_s_per_word",
             .aspect = A::place,
             .unit = "s/word",
             .least = 0,
+            .effect = kOfCopies,
             .help = "the same for gradients that do not fit into 'cache_bytes'; 0: no difference"},
            THINWIRE_MEMBER(machine.copy_beyond_cache), costs_machine<&Machine::copy_beyond_cache>),
       with({.path = "machine.page_s",
             .aspect = A::place,
             .unit = "s",
             .least = 0,
+            .effect = kOfBuffers,
             .help = "time of the first access to a page of 4 KiB, in each buffer beyond "
                     "'fresh_beyond_bytes' that a collective of Open MPI allocates in each call: "
                     "dense_ring, dense_rabenseifner, dense_recursive_doubling, reduce-scatters by "
@@ -297,6 +304,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "s",
             .least = 0,
+            .effect = kOfBuffers,
             .help = "time to register a piece of such a buffer with the NIC, once for each piece "
                     "that is sent or received"},
            THINWIRE_MEMBER(machine.fresh.registration),
@@ -305,6 +313,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "s/word",
             .least = 0,
+            .effect = kOfBuffers,
             .help = "the same for each word of the piece"},
            THINWIRE_MEMBER(machine.fresh.registration_per_word),
            costs_fresh_memory<&algorithms::FreshMemory::registration_per_word>),
@@ -312,6 +321,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "bytes",
             .least = 0,
+            .effect = kOfBuffers,
             .help =
                 "the longest buffer that the C library keeps for the next call: 32 MiB of glibc"},
            THINWIRE_MEMBER(machine.fresh.beyond),
@@ -661,6 +671,11 @@ std::string Setting::wanted() const {
   if (most) text += fmt::format(", at most {}", *most);
   for (const std::string& word : choices) text += fmt::format(", or {}", word);
   return text;
+}
+
+std::string Setting::flag_name() const {
+  const std::size_t name = flag.find("--");
+  return flag.substr(name == std::string::npos ? 0 : name);
 }
 
 std::string Setting::default_text() const {

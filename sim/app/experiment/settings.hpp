@@ -62,6 +62,8 @@ struct Setting {
   [[nodiscard]] bool read_on(const std::string& network) const;
   /// The description of a valid value: "integer, at least 1".
   [[nodiscard]] std::string wanted() const;
+  /// The long flag, as messages name it.
+  [[nodiscard]] std::string flag_name() const;
   /// The default in words; empty if there is none.
   [[nodiscard]] std::string default_text() const;
 };
