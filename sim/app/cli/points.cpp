@@ -81,8 +81,15 @@ std::vector<experiment::Point> points_of(const std::string& config, const Json& 
     experiment::set_by_path(of_flags, item.key(), item.value());
   }
   for (const std::string& setting : settings) apply_setting(of_flags, setting);
+  std::set<std::string> schemes;
+  for (const Json& point : points) {
+    if (point.is_object() && point.contains("scheme") && point.at("scheme").is_string()) {
+      schemes.insert(point.at("scheme").get<std::string>());
+    }
+  }
   for (Json& point : points) {
     for (const std::string& setting : settings) apply_setting(point, setting);
+    experiment::leave_options_to_others(point, schemes);
     if (complete) point = complete(std::move(point));
     experiment::Point one = experiment::point_from(point, origin);
     all.add(of_config, one);

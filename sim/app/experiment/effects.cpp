@@ -30,6 +30,22 @@ bool asks_for_nothing(const Setting& setting, const Json& value) {
 
 }  // namespace
 
+void leave_options_to_others(Json& point, const std::set<std::string>& schemes) {
+  if (schemes.size() < 2 || !point.is_object() || !point.contains("options")) return;
+  const auto has = [](const std::string& scheme, const std::string& option) {
+    const std::vector<algorithms::OptionInfo> options = algorithms::find_scheme(scheme).options;
+    return std::ranges::find(options, option, &algorithms::OptionInfo::name) != options.end();
+  };
+  const std::string own = point.at("scheme").get<std::string>();
+  Json kept = Json::object();
+  for (const auto& item : point.at("options").items()) {
+    const bool of_another = std::ranges::any_of(
+        schemes, [&](const std::string& scheme) { return has(scheme, item.key()); });
+    if (has(own, item.key()) || !of_another) kept[item.key()] = item.value();
+  }
+  point["options"] = std::move(kept);
+}
+
 void GivenSettings::note(const std::string& path, const std::string& why) {
   if (why.empty()) effective_.insert(path);
   idle_[path] = why;

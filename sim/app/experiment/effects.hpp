@@ -12,6 +12,10 @@
 
 namespace thinwire::experiment {
 
+/// Leaves out the options that the scheme of a point lacks and that another of `schemes`, those of
+/// all runs of a command or a sweep, has. `point` is a config.
+void leave_options_to_others(Json& point, const std::set<std::string>& schemes);
+
 /// What the runs of a command or a sweep are given. It has an effect if it changes one of them.
 /// Values that are the default ask for nothing, and pass. So does a complete point, as rows have
 /// it.

@@ -218,9 +218,14 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
               .description = config.value("description", ""),
               .points = {}};
   std::set<std::string> known;
+  std::set<std::string> schemes;
+  if (const auto all = grid.find("scheme"); all != grid.end()) {
+    for (const Json& scheme : *all) schemes.insert(scheme.get<std::string>());
+  }
   GivenSettings given;
   for (Combination& one : combinations) {
     if (is_excepted(one, exceptions)) continue;
+    leave_options_to_others(one.point, schemes);
     take_options_of_scheme(one.point, options_of);
     const std::string at =
         one.chosen.empty() ? origin : fmt::format("{}: at {}", origin, one.choice());

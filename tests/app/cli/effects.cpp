@@ -76,6 +76,51 @@ TEST_CASE("options that other options leave without effect are refused") {
                 "nudge is false; set options.nudge=true, or leave it out");
 }
 
+TEST_CASE("prices of what no scheme of a run pays are refused") {
+  const std::string small = "run -n 1000 -P 4 --scheme ";
+  const std::string gathered = small + "allgather_ring --set machine.";
+  const std::string copied = small + "dense_ring_segmented --set machine.";
+  check_refused(run_program(gathered + "copy_s_per_word=1e-9"), "/machine/copy_s_per_word");
+  check_refused(run_program(gathered + "page_s=1e-6"), "/machine/page_s");
+  check_refused(
+      run_program(gathered + "gamma_beyond_cache_s_per_word=1 --set machine.cache_bytes=1"),
+      "/machine/gamma_beyond_cache_s_per_word");
+  check_accepted(copied + "copy_s_per_word=1e-9");
+  check_refused(run_program(copied + "registration_s=1e-6"), "/machine/registration_s");
+  check_accepted(small + "topka,dense_ring -k 10 --set machine.page_s=1e-6");
+  check_refused(run_program(small + "dense_ring --network counting --set machine.call_s=1"),
+                "the network has no clock");
+  const TemporaryFolder folder;
+  const std::string goal = folder.write("two.goal", "num_ranks 1\nrank 0 {\nl1: calc 5\n}\n");
+  check_refused(run_program("run --goal " + goal + " -k 5"), "-k: a schedule does not read it");
+  check_refused(run_program("run --goal " + goal + " --set machine.call_s=1"),
+                "a schedule does not read it");
+}
+
+TEST_CASE("an option of one of several schemes goes to this one") {
+  const std::string several = "run --scheme topka,oktopk -n 1000 -k 50 -P 4";
+  check_accepted(several + option("tau=2"));
+  check_refused(run_program(several + option("nothing=2")), "unknown option 'nothing'");
+  check_refused(run_program("run --scheme topka -n 1000 -k 50 -P 4" + option("tau=2")),
+                "unknown option 'tau'");
+  const TemporaryFolder folder;
+  const std::string sweep = folder.write("one.json", R"({"name": "one",
+    "base": {"ranks": 4, "components": 1000, "k": 50, "options": {"tau": 2}},
+    "grid": {"scheme": ["topka", "oktopk"]}})");
+  check_accepted("sweep " + sweep + " -o " + folder.path("one.jsonl"));
+}
+
+TEST_CASE("combinations with exdyna's partitions, and empty selections, run") {
+  for (const char* sparsifier : {"hard_threshold", "gaussian", "random_k", "threshold_reuse"}) {
+    for (const char* scheme : {"exdyna", "micro"}) {
+      check_accepted(std::string("run -P 4 -n 5000 -k 50 --scheme ") + scheme + "+" + sparsifier);
+    }
+  }
+  for (const char* scheme : {"sidco", "hard_threshold", "exdyna", "micro", "topka", "oktopk"}) {
+    check_accepted(std::string("run -P 8 --profile bert --statistical -k 0 --scheme ") + scheme);
+  }
+}
+
 TEST_CASE("the end of a band is refused where no sparsifier has the band") {
   const std::string nudged = "run --network counting -n 1000 -k 50 -P 4" + option("nudge=true") +
                              option("nudge_high=1.5") + " --scheme ";
