@@ -103,7 +103,7 @@ Json record_for(const Row* row, const Row* before, double tolerance) {
   const bool had = before != nullptr && before->outcome;
   if (row == nullptr) {
     record["change"] = "missing";
-  } else if (before == nullptr) {
+  } else if (before == nullptr && has_now) {
     record["change"] = "new";
   } else if (has_now && had) {
     compare_results(record, measures_of(*row), measures_of(*before), tolerance);
@@ -168,7 +168,7 @@ std::vector<Column> baseline_columns(const std::vector<Json>& records) {
 
 bool passes_gate(const Json& record) {
   const std::string change = record.at("change").get<std::string>();
-  return change == "same" || change == "new" || change == "mended" || change == "no result";
+  return change == "same" || change == "new" || change == "mended";
 }
 
 }  // namespace thinwire::report

@@ -16,7 +16,7 @@ namespace thinwire::report {
 ///   traffic          the time is, and the words or the messages are not
 ///   failed, mended   only the baseline has a result, or only the new side
 ///   new, missing     the baseline does not have the point, or only the baseline has it
-///   no result        neither side has a result
+///   no result        neither side has a result, or the baseline does not have the point
 /// Of several rows of a point on one side, the last one counts. `settings` are flat_settings.
 [[nodiscard]] std::vector<Json> baseline_records(const std::vector<experiment::Row>& rows,
                                                  const std::vector<experiment::Row>& baseline,

@@ -56,6 +56,12 @@ TEST_CASE("each point is held against the same point of the baseline") {
   for (const Json& record : records) passing += passes_gate(record) ? 1 : 0;
   CHECK(passing == 3);
   CHECK(changes_of(baseline_records(now, old, 0.5))[1] == "same");
+  // A point that failed passes no gate, whether or not the baseline has it.
+  for (const std::vector<experiment::Row>& before : {std::vector{without_result(6)}, {}}) {
+    const std::vector<Json> failed = baseline_records({without_result(6)}, before, 1e-9);
+    CHECK(changes_of(failed) == std::vector<std::string>{"no result"});
+    CHECK_FALSE(passes_gate(failed.front()));
+  }
   CHECK(to_table(records, baseline_columns(records)).find("slower") != std::string::npos);
 }
 
