@@ -132,8 +132,8 @@ std::string advice_text(const studies::Recommendation& result) {
       const studies::Candidate& first = *std::ranges::find_if(
           result.ranked, [](const studies::Candidate& one) { return one.is_advisable(); });
       if (&first != advice) {
-        line += fmt::format(", with the dense sum; {} is only {:.3g} times as fast",
-                            first.row.point.scheme, time_of(*advice) / time_of(first));
+        line += fmt::format(", with the dense sum; {} is only {:.2g}% faster",
+                            first.row.point.scheme, 100 * (time_of(*advice) / time_of(first) - 1));
       }
     } else {
       line += fmt::format(", {:.3g} times as fast as {}, the fastest with the dense sum",
