@@ -40,8 +40,7 @@ Concatenation Concatenation::join(const Concatenation& a, const Concatenation& b
 Concatenation Concatenation::renamed(Renaming renaming) const {
   if (renaming.changes_nothing()) return *this;
   // Pieces may be passed on thousands of times.
-  const bool is_renamed = root_->left && !root_->right;
-  if (is_renamed && root_->renaming.joins(renaming)) {
+  if (root_->is_renamed() && root_->renaming.joins(renaming)) {
     return Concatenation(root_->left).renamed(root_->renaming.then(renaming));
   }
   const Ref<Node> node = make_ref<Node>();
@@ -73,6 +72,10 @@ Concatenation::Node::~Node() {
 }
 
 std::vector<Concatenation::Piece> Concatenation::in_order() const {
+  struct Names {  // the renamings on the way to a node, the last one first
+    Renaming last;
+    const Names* before;
+  };
   struct Visit {
     const Node* node;
     const Names* names;
@@ -84,7 +87,7 @@ std::vector<Concatenation::Piece> Concatenation::in_order() const {
   while (!visits.empty()) {
     const auto [node, names] = visits.back();
     visits.pop_back();
-    if (!node->left) {
+    if (node->is_leaf()) {
       for (const Piece& piece : node->list) {
         Rank from = piece.from;
         for (const Names* name = names; name != nullptr; name = name->before) {
@@ -92,7 +95,7 @@ std::vector<Concatenation::Piece> Concatenation::in_order() const {
         }
         pieces.push_back({from, piece.message});
       }
-    } else if (!node->right) {
+    } else if (node->is_renamed()) {
       renamings.push_back({.last = node->renaming, .before = names});
       visits.push_back({node->left.get(), &renamings.back()});
     } else {
@@ -105,9 +108,9 @@ std::vector<Concatenation::Piece> Concatenation::in_order() const {
 
 Concatenation Concatenation::first(int count) const {
   if (count == pieces()) return *this;
-  if (!root_->left) return of({root_->list.begin(), root_->list.begin() + count});
+  if (root_->is_leaf()) return of({root_->list.begin(), root_->list.begin() + count});
   const Concatenation left(root_->left);
-  if (!root_->right) return left.first(count).renamed(root_->renaming);
+  if (root_->is_renamed()) return left.first(count).renamed(root_->renaming);
   if (count <= left.pieces()) return left.first(count);
   return join(left, Concatenation(root_->right).first(count - left.pieces()));
 }

@@ -51,9 +51,12 @@ class Concatenation {
     /// An allgather of many steps joins pieces one by one to a tree that is as deep, so that a
     /// destructor must not call that of the node below.
     ~Node() override;
+    [[nodiscard]] bool is_leaf() const { return !left; }
+    /// Whether it has the pieces of `left` under other ranks.
+    [[nodiscard]] bool is_renamed() const { return left && !right; }
 
     mutable Ref<const Node> left;
-    Ref<const Node> right;  // null in leaves, and where the ranks of `left` are renamed
+    Ref<const Node> right;
     Renaming renaming = {};
     std::vector<Piece> list;  // used in leaves only
     Words words;
@@ -61,11 +64,6 @@ class Concatenation {
     Fingerprint contents;
   };
   explicit Concatenation(Ref<const Node> root) : root_(std::move(root)) {}
-  /// The renamings on the way to a node, the last one first.
-  struct Names {
-    Renaming last;
-    const Names* before;
-  };
   Ref<const Node> root_;
 };
 
