@@ -315,6 +315,11 @@ int run(RecommendFlags flags) {
   if (flags.fast && flags.most_ranks) {
     throw InputError("--most-ranks: it is about crossovers, which --fast leaves out");
   }
+  if (flags.fast && flags.most_seconds && !flags.schemes.empty()) {
+    throw InputError(
+        "--most-seconds: schemes that are named are simulated however long it takes, and --fast "
+        "leaves out the crossovers");
+  }
   if (!flags.schemes.empty()) settings.schemes = once_each(split(flags.schemes));
   if (flags.state_bytes) settings.state_bytes = *flags.state_bytes;
   if (flags.most_seconds) settings.most_seconds = *flags.most_seconds;

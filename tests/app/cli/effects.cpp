@@ -97,6 +97,12 @@ TEST_CASE("prices of what no scheme of a run pays are refused") {
                 "a schedule does not read it");
 }
 
+TEST_CASE("limits that recommend would not heed are refused") {
+  const std::string fast = "recommend --model resnet50 --device a100 -P 4 --fast ";
+  check_refused(run_program(fast + "--schemes topka --most-seconds 1"), "--most-seconds: ");
+  check_refused(run_program(fast + "--most-ranks 8"), "--most-ranks: ");
+}
+
 TEST_CASE("an option of one of several schemes goes to this one") {
   const std::string several = "run --scheme topka,oktopk -n 1000 -k 50 -P 4";
   check_accepted(several + option("tau=2"));
