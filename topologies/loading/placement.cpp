@@ -9,7 +9,6 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
@@ -22,6 +21,7 @@ namespace thinwire::topologies {
 namespace {
 
 constexpr std::string_view kRandom = "random:";
+constexpr std::string_view kPerNode = "per_node:";
 
 /// The seed of "random:SEED".
 std::uint64_t seed_of(const std::string& placement) {
@@ -34,31 +34,60 @@ std::uint64_t seed_of(const std::string& placement) {
   return *seed;
 }
 
+/// The T of "per_node:T".
+std::size_t ranks_per_node(const std::string& placement) {
+  const auto ranks =
+      parse_number<std::uint32_t>(std::string_view(placement).substr(kPerNode.size()));
+  if (!ranks || *ranks == 0) {
+    throw InputError(fmt::format(
+        "placement '{}': expected per_node:RANKS with a whole number from 1, as in per_node:4",
+        placement));
+  }
+  return *ranks;
+}
+
 std::vector<HostIndex> in_order(std::size_t hosts) {
   std::vector<HostIndex> order(hosts);
   std::iota(order.begin(), order.end(), HostIndex{0});
   return order;
 }
 
-std::vector<HostIndex> round_robin(std::span<const PlatformHost> hosts) {
+/// The hosts of each node, in the order in which their nodes come first.
+std::vector<std::vector<HostIndex>> hosts_by_node(std::span<const PlatformHost> hosts) {
   std::unordered_map<std::string_view, std::size_t> node_of_name;
-  std::unordered_map<std::size_t, std::size_t> hosts_of_node;
-  struct Seat {
-    std::size_t turn;  ///< how many hosts of the same node come before
-    std::size_t node;
-    HostIndex host;
-  };
-  std::vector<Seat> seats;
+  std::vector<std::vector<HostIndex>> nodes;
   for (HostIndex host = 0; host < hosts.size(); ++host) {
-    const std::size_t node =
-        node_of_name.try_emplace(hosts[host].node, node_of_name.size()).first->second;
-    seats.push_back({hosts_of_node[node]++, node, host});
+    const auto [node, added] = node_of_name.try_emplace(hosts[host].node, nodes.size());
+    if (added) nodes.emplace_back();
+    nodes[node->second].push_back(host);
   }
-  std::ranges::stable_sort(seats, [](const Seat& a, const Seat& b) {
-    return std::pair(a.turn, a.node) < std::pair(b.turn, b.node);
-  });
+  return nodes;
+}
+
+std::vector<HostIndex> round_robin(std::span<const PlatformHost> hosts) {
+  const std::vector<std::vector<HostIndex>> nodes = hosts_by_node(hosts);
   std::vector<HostIndex> order;
-  for (const Seat& seat : seats) order.push_back(seat.host);
+  for (std::size_t turn = 0; order.size() < hosts.size(); ++turn) {
+    for (const std::vector<HostIndex>& node : nodes) {
+      if (turn < node.size()) order.push_back(node[turn]);
+    }
+  }
+  return order;
+}
+
+std::vector<HostIndex> per_node(std::span<const PlatformHost> hosts, std::size_t ranks,
+                                std::size_t on_node) {
+  const std::vector<std::vector<HostIndex>> nodes = hosts_by_node(hosts);
+  if (ranks > nodes.size() * on_node) {
+    throw TooFewHostsError(
+        fmt::format("the platform has {} nodes, too few for {} ranks with {} on a node",
+                    nodes.size(), ranks, on_node));
+  }
+  std::vector<HostIndex> order;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const std::vector<HostIndex>& node = nodes[rank / on_node];
+    order.push_back(node[rank % on_node % node.size()]);
+  }
   return order;
 }
 
@@ -118,7 +147,12 @@ void check_placement(const std::string& placement) {
     static_cast<void>(seed_of(placement));
     return;
   }
-  const std::vector<std::string> known{"block", "round_robin", "random:SEED", "a file (./hosts)"};
+  if (placement.starts_with(kPerNode)) {
+    static_cast<void>(ranks_per_node(placement));
+    return;
+  }
+  const std::vector<std::string> known{"block", "round_robin", "per_node:RANKS", "random:SEED",
+                                       "a file (./hosts)"};
   throw InputError(
       fmt::format("unknown placement '{}'{}", placement, did_you_mean(placement, known)));
 }
@@ -130,6 +164,9 @@ std::vector<HostIndex> place(std::span<const PlatformHost> hosts, int ranks,
   const auto wanted = static_cast<std::size_t>(ranks);
   const bool file = is_placement_file(placement);
   if (file && is_placement_table(placement)) return place_by_table(hosts, ranks, placement);
+  if (!file && placement.starts_with(kPerNode)) {
+    return per_node(hosts, wanted, ranks_per_node(placement));
+  }
   std::vector<HostIndex> order;
   if (file) {
     order = from_file(hosts, placement);

@@ -2,6 +2,8 @@
 //
 //   block         rank r on host r
 //   round_robin   the first host of every node, then the second of every node, and so on
+//   per_node:T    T ranks on the first node, T on the second, and so on. Those of a node are on its
+//                 hosts one after another, and begin again after the last: they share its port
 //   random:SEED   a shuffle of the hosts, the same for the same seed
 //   a file        one host a line, rank 0 first; '#' starts a comment. A host may come several
 //                 times: its ranks share its port. What has a '/' or a '.' is taken for a file.

@@ -153,7 +153,7 @@ Names values_of(const OptionInfo& option, const std::string& begun, const Names&
       {"network", any([] { return names_of(experiment::all_networks()); })},
       {"figure", any([] { return report::figure_names(); })},
       {"placement", any([] {
-         return Names{"block", "round_robin", "random:1"};
+         return Names{"block", "round_robin", "per_node:4", "random:1"};
        })},
       {"set", [](const std::string&, const Names& all) { return setting_keys(all); }},
       {"sort-by", [](const std::string&, const Names& all) { return columns(all); }},

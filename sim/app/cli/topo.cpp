@@ -209,8 +209,9 @@ void add_show(Command& topo) {
       .needs(traffic)
       .value_text("RANKS [all hosts]");
   command
-      .add_option("--placement", flags->placement,
-                  "placement of the ranks: block, round_robin, random:SEED or a file")
+      .add_option(
+          "--placement", flags->placement,
+          "placement of the ranks: block, round_robin, per_node:RANKS, random:SEED or a file")
       .needs(traffic)
       .value_text("PLACEMENT [block]");
   command.add_option("--top", flags->top, "number of busiest links to show with --traffic")

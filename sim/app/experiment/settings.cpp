@@ -48,8 +48,8 @@ Settings declared() {
             .aspect = A::place,
             .flag = "--placement",
             .readers = "links, smpi, alphabeta",
-            .help = "placement of ranks on hosts: block, round_robin, random:SEED, or a file with "
-                    "one host per line, or a CSV with columns rank and node"},
+            .help = "placement of ranks on hosts: block, round_robin, per_node:RANKS, random:SEED, "
+                    "or a file with one host per line, or a CSV with columns rank and node"},
            THINWIRE_MEMBER(placement)),
       with({.path = "latency_factor",
             .aspect = A::place,

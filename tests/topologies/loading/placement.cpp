@@ -69,6 +69,20 @@ TEST_CASE("block puts rank r on host r") {
   CHECK(place(machine(2, 3), 0, "block").empty());
 }
 
+TEST_CASE("per node puts as many ranks on each node, on its hosts in turn") {
+  CHECK(place(machine(3, 2), 6, "per_node:2") == Hosts{0, 1, 2, 3, 4, 5});
+  CHECK(place(machine(3, 2), 3, "per_node:1") == Hosts{0, 2, 4});
+  CHECK(place(machine(2, 2), 6, "per_node:3") == Hosts{0, 1, 0, 2, 3, 2});
+  CHECK(place(machine(4, 1), 5, "per_node:4") == Hosts{0, 0, 0, 0, 1});
+  CHECK(error_of<TooFewHostsError>([] {
+          static_cast<void>(place(machine(2, 2), 5, "per_node:2"));
+        }) == "the platform has 2 nodes, too few for 5 ranks with 2 on a node");
+  for (const char* wrong : {"per_node:", "per_node:0", "per_node:-1", "per_node:two"}) {
+    CHECK(contains(error_of<InputError>([&] { check_placement(wrong); }),
+                   "expected per_node:RANKS with a whole number from 1"));
+  }
+}
+
 TEST_CASE("round robin takes the first host of every node, then the second") {
   CHECK(place(machine(3, 2), 6, "round_robin") == Hosts{0, 2, 4, 1, 3, 5});
   CHECK(place(machine(3, 2), 4, "round_robin") == Hosts{0, 2, 4, 1});
@@ -203,7 +217,7 @@ TEST_CASE("what is no placement is refused with what would be right") {
     return error_of<InputError>([&] { (void)place(machine(1, 2), 2, placement); });
   };
   CHECK(refusal("roundrobin") == "unknown placement 'roundrobin'; did you mean 'round_robin'?");
-  CHECK(contains(refusal("zigzag"), "known are block, round_robin, random:SEED"));
+  CHECK(contains(refusal("zigzag"), "known are block, round_robin, per_node:RANKS, random:SEED"));
   CHECK(contains(refusal("random:"), "as in random:1"));
   CHECK(contains(refusal("random:-1"), "as in random:1"));
   CHECK(contains(refusal("random:1x"), "as in random:1"));
