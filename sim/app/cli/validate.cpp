@@ -61,7 +61,7 @@ int run(ValidateFlags& flags) {
   for (const std::string& argument : flags.measured) {
     prepare_for_packets(validation.sweep.points, studies::measured_file(argument).path);
   }
-  for (const std::string& note : validation.notes) say("{}", note);
+  studies::check_places(validation);
   if (flags.memory_mebibytes) flags.options.limits.memory_bytes = *flags.memory_mebibytes << 20;
   const std::filesystem::path folder(flags.output);
   if (!flags.output.empty()) {
@@ -113,8 +113,8 @@ void add_validate(Command& app) {
   command
       .add_option(
           "--placement", flags->placements,
-          "folder of MACHINE_RUN.csv with the node of each rank; a run without one is placed "
-          "in blocks")
+          "folder of MACHINE_RUN.csv with the node of each rank; the ranks of a run without one "
+          "fill one node after another")
       .value_text("FOLDER");
   command
       .add_option(

@@ -30,6 +30,7 @@ class Fitter {
     std::ranges::copy_if(rows, std::back_inserter(rows_), [&](const MeasuredRow& row) {
       return row.machine == machine_.name && row.gpu == machine_.gpu && machine_.calibrated(row);
     });
+    check_places(plan_validation(rows_, {machine_}, placements_));
   }
 
   LeastSquares fit(const std::vector<std::string>& paths) {

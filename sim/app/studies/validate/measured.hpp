@@ -29,8 +29,9 @@ struct MeasuredRow {
   /// block. 0 if the vector is no whole number of words.
   std::int64_t elements = 0;
   double seconds = 0;
-  double seconds_min = 0;  ///< of the repetitions; 0: not known
-  std::string place;       ///< "FILE:LINE"
+  double seconds_min = 0;       ///< of the repetitions; 0: not known
+  std::string place;            ///< "FILE:LINE"
+  bool of_first_ranks = false;  ///< other ranks of the run may have waited meanwhile
   /// What was measured, of a row of 'thinwire measure'; null for others, which are dense collectives
   /// that their names and sizes describe.
   std::shared_ptr<const experiment::Point> point = nullptr;

@@ -12,9 +12,13 @@
 #include "sim/app/experiment/config.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/studies/validate/known_algorithms.hpp"
+#include "sim/core/base/child_process.hpp"
 #include "sim/core/base/csv_table.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
+#include "topologies/loading/placement.hpp"
+#include "topologies/loading/platform.hpp"
+#include "topologies/loading/shipped.hpp"
 
 namespace thinwire::studies {
 
@@ -106,52 +110,42 @@ class Planner {
     if (in_blocks && !row.point && row.elements < ranks) {
       return skip("fewer elements than ranks: the blocks are empty");
     }
-    result_.rows.push_back({.measured = row,
-                            .machine = static_cast<std::size_t>(machine - result_.machines.begin()),
-                            .scheme = found.scheme,
-                            .ranks = ranks,
-                            .calibrated = machine->calibrated(row),
-                            .point = point_of(*machine, row, found, ranks, placement),
-                            .simulated = {},
-                            .plain = {}});
-    terms_.push_back(row.point ? terms_of(*row.point)
-                               : terms_of(found.scheme, found.options, ranks, row.elements,
-                                          row.tasks_per_node > 1 ? row.tasks_per_node : 0));
+    result_.rows.push_back(
+        {.measured = row,
+         .machine = static_cast<std::size_t>(machine - result_.machines.begin()),
+         .scheme = found.scheme,
+         .ranks = ranks,
+         .calibrated = machine->calibrated(row),
+         .point = point_of(*machine, row, found, ranks, placement),
+         .terms = row.point ? terms_of(*row.point)
+                            : terms_of(found.scheme, found.options, ranks, row.elements,
+                                       row.tasks_per_node > 1 ? row.tasks_per_node : 0),
+         .simulated = {},
+         .plain = {}});
   }
 
   Validation finish() {
-    for (std::size_t machine = 0; machine < result_.machines.size(); ++machine) {
-      result_.formulas.push_back(fit(machine));
-    }
-    for (std::size_t i = 0; i < result_.rows.size(); ++i) {
-      ValidatedRow& row = result_.rows[i];
-      if (const auto& formula = result_.formulas[row.machine]) {
-        row.plain = formula->machine.seconds(terms_[i]);
-      }
-    }
+    result_.formulas.resize(result_.machines.size());
     return std::move(result_);
   }
 
  private:
-  int ranks_of(const MeasuredRow& row, const std::optional<RunPlacement>& placement) {
-    if (row.point) {
-      if (!placement || placement->ranks == row.point->ranks) return row.point->ranks;
-      throw InputError(fmt::format("{}: lists {} ranks, and {} was measured with {}",
-                                   placement->path, placement->ranks, row.place, row.point->ranks));
+  static int ranks_of(const MeasuredRow& row, const std::optional<RunPlacement>& placement) {
+    const std::int64_t ranks =
+        row.point ? row.point->ranks : std::int64_t{row.nodes} * row.tasks_per_node;
+    const bool agrees =
+        !placement || placement->ranks == ranks || (row.of_first_ranks && placement->ranks > ranks);
+    if (!agrees) {
+      throw InputError(fmt::format(
+          "{}: lists {} ranks, and {} was measured with {}; mend one of them, or give the row "
+          "another run",
+          placement->path, placement->ranks, row.place, ranks));
     }
-    const std::int64_t said = std::int64_t{row.nodes} * row.tasks_per_node;
-    if (!placement && said > experiment::setting_at("ranks").most) {
+    if (ranks > experiment::setting_at("ranks").most) {
       throw InputError(fmt::format("{}: {} nodes x {} tasks are too many ranks", row.place,
                                    row.nodes, row.tasks_per_node));
     }
-    if (!placement || placement->ranks == said) return static_cast<int>(said);
-    if (told_.insert(placement->path).second) {
-      result_.notes.push_back(
-          fmt::format("{}: lists {} ranks, and {} says {} nodes x {} tasks; the listed ones are "
-                      "simulated",
-                      placement->path, placement->ranks, row.place, row.nodes, row.tasks_per_node));
-    }
-    return placement->ranks;
+    return static_cast<int>(ranks);
   }
 
   /// The index of the row's point among those of the sweep, which it joins if it is new.
@@ -174,12 +168,15 @@ class Planner {
     }
     // A dense collective does the same in every iteration.
     if (!given.contains("iterations")) given["iterations"] = 1;
-    if (placement && given.contains("platform")) given["placement"] = placement->path;
     experiment::Point point =
         experiment::point_from(given, fmt::format("{}, for {}", machine.path, row.place));
     if (!experiment::find_network(point.network).has_clock) {
       throw InputError(
           fmt::format("{}: /settings/network: {} has no clock", machine.path, point.network));
+    }
+    if (!point.platform.empty()) {
+      point.placement = fmt::format("per_node:{}", row.tasks_per_node);
+      if (placement) point.placement = placement->path;
     }
     const auto [known, added] =
         points_.try_emplace(experiment::to_json(point).dump(), result_.sweep.points.size());
@@ -187,23 +184,22 @@ class Planner {
     return known->second;
   }
 
-  [[nodiscard]] std::optional<FittedFormula> fit(std::size_t machine) const {
-    std::vector<TimedTerms> rows;
-    for (std::size_t i = 0; i < result_.rows.size(); ++i) {
-      const ValidatedRow& row = result_.rows[i];
-      if (row.machine != machine || !row.calibrated) continue;
-      rows.push_back({terms_[i], row.measured.seconds});
-    }
-    if (rows.empty()) return std::nullopt;
-    return FittedFormula{.machine = fit_plain(rows), .rows = rows.size()};
-  }
-
   Placements placements_;
   Validation result_;
-  std::vector<algorithms::Terms> terms_;  ///< of the rows
   std::map<std::string, std::size_t> points_;
-  std::set<std::string> told_;
 };
+
+/// The plain formula of a machine, fitted to its calibrated rows.
+std::optional<FittedFormula> formula_of(const std::vector<ValidatedRow>& rows,
+                                        std::size_t machine) {
+  std::vector<TimedTerms> timed;
+  for (const ValidatedRow& row : rows) {
+    if (row.machine != machine || !row.calibrated) continue;
+    timed.push_back({row.terms, row.measured.seconds});
+  }
+  if (timed.empty()) return std::nullopt;
+  return FittedFormula{.machine = fit_plain(timed), .rows = timed.size()};
+}
 
 /// The rows of a summary, as one predictor sees them.
 AccuracySummary summary_of(const Validation& validation, AccuracySummary summary) {
@@ -246,6 +242,29 @@ Validation plan_validation(const std::vector<MeasuredRow>& rows,
   return planner.finish();
 }
 
+void check_places(const Validation& validation) {
+  std::map<std::string, std::map<std::string, int>> placements;  // by platform; their most ranks
+  for (const experiment::Point& point : validation.sweep.points) {
+    if (point.platform.empty()) continue;
+    int& ranks = placements[topologies::platform_file(point.platform)][point.placement];
+    ranks = std::max(ranks, point.ranks);
+  }
+  for (const auto& [path, of_platform] : placements) {
+    const auto check = [&, &path = path, &of_platform = of_platform] {
+      const topologies::Platform platform(path);
+      for (const auto& [placement, ranks] : of_platform) {
+        try {
+          static_cast<void>(topologies::place(platform.hosts(), ranks, placement));
+        } catch (const TooFewHostsError&) {
+          continue;
+        }
+      }
+    };
+    static_cast<void>(
+        in_child_process({.subject = path, .prepare = check, .run = [] { return std::string(); }}));
+  }
+}
+
 void take_results(Validation& validation, const std::vector<experiment::Row>& results) {
   std::vector<ValidatedRow> kept;
   for (ValidatedRow& row : validation.rows) {
@@ -263,6 +282,16 @@ void take_results(Validation& validation, const std::vector<experiment::Row>& re
     kept.push_back(std::move(row));
   }
   validation.rows = std::move(kept);
+  for (std::size_t machine = 0; machine < validation.machines.size(); ++machine) {
+    validation.formulas[machine] = formula_of(validation.rows, machine);
+  }
+  for (ValidatedRow& row : validation.rows) {
+    const auto& formula = validation.formulas[row.machine];
+    if (!formula) continue;
+    // A parameter of 0 may leave no term of a row.
+    if (const double seconds = formula->machine.seconds(row.terms); seconds > 0)
+      row.plain = seconds;
+  }
 }
 
 std::vector<AccuracySummary> summaries_of(const Validation& validation) {

@@ -22,8 +22,9 @@ struct ValidatedRow {
   int ranks = 1;
   bool calibrated = false;          ///< the machine's settings were calibrated on it
   std::size_t point = 0;            ///< index in the sweep's points
+  algorithms::Terms terms;          ///< of the plain formula
   std::optional<double> simulated;  ///< seconds; none before the simulation
-  std::optional<double> plain;      ///< of the plain formula; none if it could not be fitted
+  std::optional<double> plain;      ///< of the plain formula; none if it was not fitted, or is 0
 };
 
 /// A measured row that cannot be simulated.
@@ -40,22 +41,28 @@ struct FittedFormula {
 
 struct Validation {
   std::vector<MachineDescription> machines;
-  std::vector<std::optional<FittedFormula>> formulas;  ///< of each machine
+  /// Of each machine; none before the simulation, and where no calibrated row was simulated.
+  std::vector<std::optional<FittedFormula>> formulas;
   std::vector<ValidatedRow> rows;
   std::vector<SkippedRow> skipped;
-  experiment::Sweep sweep;         ///< each distinct point of the rows once
-  std::vector<std::string> notes;  ///< contradictions in the data, and how they were settled
+  experiment::Sweep sweep;  ///< each distinct point of the rows once
 };
 
-/// The rows with their points and formulas. `placements` is a folder of files MACHINE_RUN.csv with
-/// the columns rank and node, or empty: a run without a file is placed in blocks. A placement also
-/// says how many ranks there were. Throws InputError for two descriptions of the same rows, and for
-/// settings and placements that are not right.
+/// The rows with their points. `placements` is a folder of files MACHINE_RUN.csv with the columns
+/// rank and node, or empty: the ranks of a run without a file fill one node of the platform after
+/// another, as many on each as the row says. Throws InputError for two descriptions of the same
+/// rows, for settings that are not right, and for a placement of another number of ranks than the
+/// row's.
 [[nodiscard]] Validation plan_validation(const std::vector<MeasuredRow>& rows,
                                          std::vector<MachineDescription> machines,
                                          const std::string& placements);
 
-/// Takes the results of the points, in their order. Rows whose point has none are skipped.
+/// Loads each platform of the points, and places their ranks on it. Throws InputError for what the
+/// simulations would refuse; a platform that is too small is no error, but a reason to skip rows.
+void check_places(const Validation& validation);
+
+/// Takes the results of the points, in their order. Rows whose point has none are skipped. Then
+/// fits the formulas to the calibrated rows that are left.
 void take_results(Validation& validation, const std::vector<experiment::Row>& results);
 
 /// Who predicted the times.

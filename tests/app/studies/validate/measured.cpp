@@ -204,6 +204,7 @@ TEST_CASE("The output of IMB has tables of several collectives and numbers of pr
   CHECK(rows[0].nodes == 1);
   CHECK(rows[0].tasks_per_node == 2);
   CHECK(rows[0].elements == 1);
+  CHECK(rows[0].of_first_ranks);
   CHECK(rows[0].seconds == doctest::Approx(1.5e-6));  // t_max
   CHECK(rows[1].nodes == 2);
   CHECK(rows[1].tasks_per_node == 4);

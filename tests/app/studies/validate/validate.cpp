@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "sim/app/experiment/simulate.hpp"
 #include "sim/app/report/tables/validation_report.hpp"
 #include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
@@ -30,6 +32,9 @@ constexpr const char* kMine = R"({
   "settings": {"network": "alphabeta", "machine": {"alpha_s": 1e-6, "beta_s_per_word": 1e-9}},
   "calibrated_on": [{"run": "a", "nodes": 4, "collective": "allreduce"}]
 })";
+
+constexpr const char* kOnStar =
+    R"({"name": "mine", "settings": {"network": "links", "platform": "gige_star"}})";
 
 MachineDescription machine_in(const std::string& text) {
   const TemporaryFolder folder;
@@ -82,11 +87,6 @@ TEST_CASE("Each distinct point of the measured rows is simulated once, without i
   CHECK(validation.sweep.points[1].ranks == 8);
   CHECK(validation.sweep.points[1].space.components == 1000);
   CHECK(validation.skipped.size() == 1);
-  // The formula is fitted to the two calibrated rows alone: the geometric mean of their times.
-  REQUIRE(validation.formulas[0]);
-  CHECK(validation.formulas[0]->rows == 2);
-  CHECK(*validation.rows[0].plain == doctest::Approx(std::sqrt(6.0) * 1e-5));
-
   std::vector<Row> results = results_of(validation);
   results[1].outcome.reset();
   results[1].reason = "too large";
@@ -94,6 +94,38 @@ TEST_CASE("Each distinct point of the measured rows is simulated once, without i
   CHECK(validation.rows.size() == 2);
   CHECK(*validation.rows[0].simulated == 1);
   CHECK(validation.skipped.back().why == "too large");
+  // The formula is fitted to the two calibrated rows alone: the geometric mean of their times.
+  REQUIRE(validation.formulas[0]);
+  CHECK(validation.formulas[0]->rows == 2);
+  CHECK(*validation.rows[0].plain == doctest::Approx(std::sqrt(6.0) * 1e-5));
+}
+
+TEST_CASE("The plain formula is fitted to rows that were simulated") {
+  Validation validation = plan_validation(
+      {measured_row("a", "ring_ompi", 4, 1000, 2e-5), measured_row("a", "ring_ompi", 4, 2000, 1)},
+      {machine_in(kMine)}, "");
+  std::vector<Row> results = results_of(validation);
+  results[1].outcome.reset();
+  take_results(validation, results);
+  REQUIRE(validation.formulas[0]);
+  CHECK(validation.formulas[0]->rows == 1);
+  CHECK(*validation.rows[0].plain == doctest::Approx(2e-5));
+}
+
+TEST_CASE("A row of which the plain formula keeps no term has no formula") {
+  std::vector<MeasuredRow> rows{measured_row("a", "rabenseifner_ompi", 4, 1000, 2e-5),
+                                measured_row("b", "ring_ompi", 4, 1000, 3e-5)};
+  rows[1].collective = "allgather";
+  Validation validation = plan_validation(rows, {machine_in(kMine)}, "");
+  REQUIRE(validation.rows.size() == 2);
+  validation.rows[0].terms = {.messages = 0, .words = 0, .reduced = 750};
+  take_results(validation, results_of(validation));
+  CHECK(*validation.rows[0].plain == doctest::Approx(2e-5));
+  CHECK_FALSE(validation.rows[1].plain);
+  const std::vector<thinwire::Json> records = thinwire::report::validation_records(validation);
+  CHECK(records[1].at("formula_s").is_null());
+  CHECK(records[1].at("formula_error").is_null());
+  CHECK_FALSE(thinwire::test::contains(thinwire::report::validation_text(records), "inf"));
 }
 
 TEST_CASE("Rows are skipped that no description, no size or no block can be simulated of") {
@@ -119,13 +151,14 @@ TEST_CASE("Rows that are not what they say are left out, with the description's 
   std::string text = kMine;
   text.replace(text.rfind('}'), 1,
                R"(, "left_out": [{"run": "a", "algorithm": "ring_over", "why": "ran the tree"}]})");
-  const Validation validation = plan_validation(
+  Validation validation = plan_validation(
       {measured_row("a", "ring_over", 4, 8, 1), measured_row("a", "ring_ompi", 4, 8, 1),
        measured_row("b", "ring_over", 4, 8, 1)},
       {machine_in(text)}, "");
   CHECK(validation.rows.size() == 2);
   REQUIRE(validation.skipped.size() == 1);
   CHECK(validation.skipped[0].why == "ran the tree");
+  take_results(validation, results_of(validation));
   CHECK(validation.formulas[0]->rows == 1);
   CHECK(refusal_of_machine(R"({"name": "m", "settings": {}, "left_out": [{"run": "a"}]})")
             .find("why") != std::string::npos);
@@ -147,27 +180,37 @@ TEST_CASE("Rows that other jobs slowed down are predicted, where the description
             .find("/calibrated_on/0/min_over_median") != std::string::npos);
 }
 
-TEST_CASE("The placement of a run says how many ranks there were, and where they are") {
+TEST_CASE("A run is where its placement says, else its ranks fill one node after another") {
   const TemporaryFolder folder;
   const std::string placement = folder.write(
       "mine_a.csv", "rank,node,group\n0,node-0,x\n1,node-0,x\n2,node-1,x\n3,node-1,x\n");
-  const std::vector<MeasuredRow> rows{measured_row("a", "ring_ompi", 2, 1000, 1),
-                                      measured_row("b", "ring_ompi", 2, 1000, 1)};
+  std::vector<MeasuredRow> rows{measured_row("a", "ring_ompi", 2, 1000, 1),
+                                measured_row("b", "ring_ompi", 2, 1000, 1)};
+  for (MeasuredRow& row : rows) row.tasks_per_node = 2;
   const std::string folder_path = folder.path("");
   const Validation without = plan_validation(rows, {machine_in(kMine)}, folder_path);
   CHECK(without.rows[0].ranks == 4);
-  CHECK(without.rows[1].ranks == 2);
-  REQUIRE(without.notes.size() == 1);
-  CHECK(thinwire::test::contains(without.notes[0], "lists 4 ranks, and m.csv:2 says 2 nodes x 1"));
+  CHECK(without.rows[1].ranks == 4);
   CHECK(without.sweep.points[0].placement == "block");  // there is no platform
-  std::string on_platform = kMine;
-  const std::string machine = R"("network": "alphabeta", "machine": {"alpha_s": 1e-6, )"
-                              R"("beta_s_per_word": 1e-9})";
-  on_platform.replace(on_platform.find(machine), machine.size(),
-                      R"("network": "links", "platform": "gige_star")");
-  const Validation placed = plan_validation(rows, {machine_in(on_platform)}, folder_path);
+  const MachineDescription star = machine_in(kOnStar);
+  const Validation placed = plan_validation(rows, {star}, folder_path);
   CHECK(placed.sweep.points[0].placement == placement);
-  CHECK(placed.sweep.points[1].placement == "block");
+  CHECK(placed.sweep.points[1].placement == "per_node:2");
+
+  // Only the tables of IMB may be of fewer ranks than the run had, the first ones.
+  rows[0].tasks_per_node = 1;
+  const auto disagreement = [&] {
+    return error_of<InputError>(
+        [&] { static_cast<void>(plan_validation(rows, {star}, folder_path)); });
+  };
+  CHECK(disagreement().ends_with(
+      "mine_a.csv: lists 4 ranks, and m.csv:2 was measured with 2; mend one of them, or give the "
+      "row another run"));
+  rows[0].of_first_ranks = true;
+  CHECK(plan_validation(rows, {star}, folder_path).sweep.points[0].ranks == 2);
+  rows[0].nodes = 8;
+  CHECK(thinwire::test::contains(disagreement(), "lists 4 ranks, and m.csv:2 was measured with 8"));
+  rows[0].nodes = 4;
 
   const auto refusal = [&](const char* text) {
     static_cast<void>(folder.write("mine_a.csv", text));
@@ -185,6 +228,44 @@ TEST_CASE("The placement of a run says how many ranks there were, and where they
   CHECK(error_of<InputError>([&] {
           static_cast<void>(plan_validation(rows, {machine_in(kMine)}, folder.path("none")));
         }).ends_with("none: is no folder"));
+}
+
+TEST_CASE("The same ranks on fewer nodes take another time") {
+  std::vector<MeasuredRow> rows{measured_row("a", "recursive_doubling_ompi", 8, 100'000, 1),
+                                measured_row("a", "recursive_doubling_ompi", 1, 100'000, 1),
+                                measured_row("a", "recursive_doubling_ompi", 2, 100'000, 1)};
+  rows[1].tasks_per_node = 8;
+  rows[2].tasks_per_node = 4;
+  const Validation validation = plan_validation(rows, {machine_in(kOnStar)}, "");
+  REQUIRE(validation.sweep.points.size() == 3);
+  std::set<double> times;
+  for (const auto& point : validation.sweep.points) {
+    times.insert(thinwire::experiment::simulate_point("test", point).outcome->time().value());
+  }
+  CHECK(times.size() == 3);
+}
+
+TEST_CASE("Places that the platform does not have are refused before anything is simulated") {
+  const TemporaryFolder folder;
+  const std::vector<MeasuredRow> rows{measured_row("a", "ring_ompi", 2, 1000, 1)};
+  const auto refusal = [&](const std::string& machine) {
+    return error_of<InputError>(
+        [&] { check_places(plan_validation(rows, {machine_in(machine)}, folder.path(""))); });
+  };
+  CHECK_NOTHROW(check_places(plan_validation(rows, {machine_in(kOnStar)}, folder.path(""))));
+  std::string other = kOnStar;
+  other.replace(other.find("gige_star"), 9, "gige_sta");
+  CHECK(thinwire::test::contains(refusal(other), "did you mean 'gige_star'?"));
+  other.replace(other.find("gige_sta"), 8, "./none.xml");
+  CHECK(thinwire::test::contains(refusal(other), "none.xml"));
+  other = kOnStar;
+  other.replace(other.find("links"), 5, "linkz");
+  CHECK(thinwire::test::contains(refusal(other), "did you mean 'links'?"));
+  static_cast<void>(folder.write("mine_a.csv", "rank,node\n0,host-0\n1,nowhere\n"));
+  CHECK(thinwire::test::contains(refusal(kOnStar), "mine_a.csv:3:3: unknown host 'nowhere'"));
+  CHECK_NOTHROW(check_places(plan_validation({measured_row("b", "ring_ompi", 4096, 10'000, 1)},
+                                             {machine_in(kOnStar)},
+                                             "")));  // too small a platform skips rows
 }
 
 TEST_CASE("A description of a machine is refused with the JSON pointer") {

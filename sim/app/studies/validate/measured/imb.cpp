@@ -84,6 +84,7 @@ class ImbReader {
     }
     if (!any) return;
     for (MeasuredRow& row : times.rows(said)) {
+      row.of_first_ranks = true;
       // The sizes of these are those of one process's block.
       if (row.collective == "allgather" || row.collective == "alltoall") {
         row.elements *= processes_;

@@ -39,7 +39,7 @@ std::vector<MeasuredRow> rows_of_results(const std::string& text, const Measured
                     .run = fact("run"),
                     .test = fact("test"),
                     .nodes = nodes,
-                    .tasks_per_node = std::max(1, point.ranks / nodes),
+                    .tasks_per_node = (point.ranks + nodes - 1) / nodes,
                     .collective = name_of(algorithms::find_scheme(point.scheme).collective_kind),
                     .library = measured.library,
                     .algorithm = point.scheme,
