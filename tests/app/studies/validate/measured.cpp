@@ -175,6 +175,27 @@ TEST_CASE("The output of nccl-tests says collective, ranks, sizes and out-of-pla
   CHECK(rows_in(without_root, ",machine=mine")[1].seconds == doctest::Approx(1021.5e-6));
 }
 
+TEST_CASE("Lines of nccl-tests without their leading blanks have the same times") {
+  std::string text = kNccl;
+  for (const char* line : {"           8 ", "   134217728 "}) {
+    const std::string from = line;
+    text.replace(text.find(from), from.size(), from.substr(from.find_first_not_of(' ')));
+  }
+  const std::vector<MeasuredRow> rows = rows_in(text, ",machine=mine");
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].seconds == doctest::Approx(32.06e-6));
+  CHECK(rows[1].seconds == doctest::Approx(1021.5e-6));
+  // Without a root, too, nothing says which word is the time.
+  text.replace(text.find("-1 "), 3, "   ");
+  CHECK(refusal_of(text, ",machine=mine").find("m:12:1: the line has 9 words, the heading 10") ==
+        0);
+  // Another program's line is none of the table.
+  text = kNccl;
+  text.insert(text.find("   134217728"),
+              "gpu1:17112:17112 [0] NCCL INFO Channel 00/02 : 0 1 2 3\n");
+  CHECK(rows_in(text, ",machine=mine").size() == 2);
+}
+
 TEST_CASE("Output of nccl-tests that is not right is refused with line and column") {
   const auto with = [](const std::string& from, const std::string& to) {
     std::string text = kNccl;
@@ -185,8 +206,14 @@ TEST_CASE("Output of nccl-tests that is not right is refused with line and colum
         "m:11:58: '(ks)': unknown unit of time; known are (s), (ms), (us) and (ns)");
   CHECK(with("(B) ", "(kB)") == "m:11:10: '(kB)': unknown unit of size; known is (B)");
   CHECK(with("32.06", "-2.06") == "m:12:57: '-2.06' is not valid; expected a time above 0");
-  CHECK(with("sum      -1    32.06    0.00    0.00      0    31.0", "sum") ==
-        "m:12:45: the line has 4 words; wanted are 6 at least, as in the heading");
+  CHECK(
+      with("sum      -1    32.06    0.00    0.00      0    31.0", "sum") ==
+      "m:12:12: the line has 4 words, the heading 10, and they are not aligned; give the text with "
+      "its blanks, as nccl-tests prints it");
+  CHECK(with("  134217728   ", "       128M   ") ==
+        "m:13:9: '128M' is not valid; expected a number of bytes");
+  CHECK(with("   134217728  ", "99999999999999999999  ") ==
+        "m:13:1: '99999999999999999999' is not valid; expected a number of bytes");
   CHECK(with("on      gpu2 device  1", "on      gpu3 device  1") ==
         "m: 4 ranks on 3 nodes: not the same number on each");
   CHECK(with("all_reduce_perf", "sendrecv_perf")

@@ -41,23 +41,44 @@ class NcclReader {
         }
         continue;
       }
-      if (heading.empty() || !parse_number<std::int64_t>(tokens[0].text)) continue;
-      times_.add(line, tokens, 0, time_at(heading, tokens), unit);
+      if (heading.empty() || !is_row(heading, tokens)) continue;
+      times_.add(line, tokens, 0, time_at(line, heading, tokens), unit);
     }
     settle_ranks();
     return times_.rows(said_);
   }
 
  private:
-  /// The word below the first "time" of the heading: columns are aligned at their right. Versions
-  /// that leave cells empty, of a root, have fewer words than the heading. If nothing is aligned,
-  /// it is the word of the same number.
-  static std::size_t time_at(const std::vector<Token>& heading, const std::vector<Token>& tokens) {
-    const auto end_of = [](const Token& token) { return token.column + token.text.size(); };
+  /// The number of the first "time" among the words of a line that has all columns: the heading
+  /// begins with a '#'.
+  static std::size_t time_in(const std::vector<Token>& heading) {
     const auto time = std::ranges::find(heading, "time", &Token::text);
-    const auto below = std::ranges::find(tokens, end_of(*time), end_of);
-    return below != tokens.end() ? static_cast<std::size_t>(below - tokens.begin())
-                                 : static_cast<std::size_t>(time - heading.begin()) - 1;
+    return static_cast<std::size_t>(time - heading.begin()) - 1;
+  }
+
+  /// Whether a line is one of the table's: its size is a number, or it is a wrong one in a line with
+  /// all columns. Libraries print lines of their own between them.
+  static bool is_row(const std::vector<Token>& heading, const std::vector<Token>& tokens) {
+    if (parse_number<std::int64_t>(tokens[0].text)) return true;
+    return tokens.size() + 1 == heading.size() && parse_number<std::int64_t>(tokens[1].text) &&
+           parse_number<double>(tokens[time_in(heading)].text);
+  }
+
+  /// The number of the word that is the time. Versions that leave cells empty, of a root, have fewer
+  /// words than the heading: then it is the word below, since columns are aligned at their right.
+  [[nodiscard]] std::size_t time_at(int line, const std::vector<Token>& heading,
+                                    const std::vector<Token>& tokens) const {
+    const std::size_t time = time_in(heading);
+    if (tokens.size() + 1 == heading.size()) return time;
+    const auto end_of = [](const Token& token) { return token.column + token.text.size(); };
+    const auto below = std::ranges::find(tokens, end_of(heading[time + 1]), end_of);
+    if (below == tokens.end() || end_of(tokens[0]) != end_of(heading[1])) {
+      refuse_at(file_.path, line, tokens[0].column,
+                fmt::format("the line has {} words, the heading {}, and they are not aligned; give "
+                            "the text with its blanks, as nccl-tests prints it",
+                            tokens.size(), heading.size() - 1));
+    }
+    return static_cast<std::size_t>(below - tokens.begin());
   }
 
   /// The unit below the heading: "#  (B)  (elements)  (us) ...".
