@@ -60,7 +60,7 @@ struct MeasuredFile {
 /// there, other columns are ignored.
 /// nccl-tests: the out-of-place time; nodes and tasks per node come from the list of ranks.
 /// OSU: the average latency over the ranks; the sizes of allgather and alltoall are those of one
-/// rank's block.
+/// rank's block. That of two ranks is doubled, since a ping-pong goes both ways.
 /// Rows of 'thinwire measure': the median of the slowest rank. Rows of simulations and rows without
 /// a result, which such a file may hold too, are left out. The machine is a fact; run and test may be.
 /// IMB: the time of the slowest process, t_max; tables of other benchmarks are skipped. Nodes follow

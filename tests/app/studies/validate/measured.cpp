@@ -249,6 +249,49 @@ TEST_CASE("The output of IMB has tables of several collectives and numbers of pr
   CHECK(refusal_of(other, facts) == "m:8:32: there is no column 't_max[usec]'");
 }
 
+TEST_CASE("A table of IMB goes on below lines that are not its own") {
+  const std::string facts = ",machine=mine,algorithm=ring_ompi,library=OMPI,tasks_per_node=4";
+  const std::string row = "         1024         1000         4.50         5.50         5.00\n";
+  const auto with = [&](const std::string& line) {
+    std::string text = kImb;
+    text.replace(text.find(row), row.size(), row + line + row);
+    return text;
+  };
+  for (const char* line :
+       {"[1700000000.1] [node1:17112:0] ucp_context.c:1 UCX WARN network device is gone\n",
+        "4194304000 int-overflow.; The production rank*size caused int overflow for given sample\n",
+        "   4194304 out-of-mem.; needed X=   0.500 GB; use flag \"-mem X\" or "
+        "MAX_MEM_USAGE>=X\n"}) {
+    CHECK(rows_in(with(line), facts).size() == 4);
+  }
+  CHECK(refusal_of(with("1K 1000 4.50 5.50 5.00\n"), facts) ==
+        "m:22:1: '1K' is not valid; expected a number of bytes");
+}
+
+TEST_CASE("The output of OSU is read of the collectives that are known by name") {
+  const std::string facts = ",machine=mine,nodes=2,tasks_per_node=1";
+  const auto titled = [](const std::string& title) {
+    std::string text = kOsu;
+    return text.replace(text.find("MPI Allgather"), 13, title);
+  };
+  CHECK(rows_in(titled("MPI Reduce_scatter"), facts)[2].collective == "reduce_scatter");
+  CHECK(refusal_of(titled("MPI Allgatherv"), facts) ==
+        "m:2:11: 'allgatherv' is not read; known are the latency tests of Allreduce, Allgather, "
+        "Reduce_scatter, All-to-All Personalized Exchange, and of two ranks");
+  for (const char* other : {"MPI All-to-Allv Personalized Exchange", "MPI Neighborhood Allgather",
+                            "MPI Non-blocking Allreduce"}) {
+    CHECK(refusal_of(titled(other), facts).starts_with("m:2:11: '"));
+  }
+  // The latency of two ranks is that of one way.
+  std::string text = titled("MPI-ROCM");
+  text.replace(text.find("Avg Latency(us)"), 15, "Latency (us)");
+  const std::vector<MeasuredRow> rows = rows_in(text, facts);
+  CHECK(rows[2].collective == "ping_pong");
+  CHECK(rows[2].gpu);
+  CHECK(rows[2].elements == 262144);
+  CHECK(rows[2].seconds == doctest::Approx(2 * 8123.25e-6));
+}
+
 TEST_CASE("The output of OSU gives an allgather's size as one rank's block") {
   const std::string facts =
       ",machine=mine,algorithm=ring_ompi,library=OMPI,nodes=8,tasks_per_node=2";

@@ -60,6 +60,18 @@ class ImbReader {
   }
 
  private:
+  /// Whether a line is one of the table's: libraries print lines of their own between them, and IMB
+  /// prints "BYTES int-overflow.; ..." and "BYTES out-of-mem.; ..." for sizes that it leaves out. A
+  /// size that is no number is a wrong one if numbers follow, as many as in the heading.
+  static bool is_row(const std::vector<Token>& tokens, std::size_t words) {
+    const auto number = [](const Token& token) {
+      return parse_number<double>(token.text).has_value();
+    };
+    if (tokens.size() < 2 || !number(tokens[1])) return false;
+    return number(tokens[0]) ||
+           (tokens.size() == words && std::all_of(tokens.begin() + 1, tokens.end(), number));
+  }
+
   /// Reads the lines below the heading, of which t_max counts: that of the slowest process.
   void read_table(std::size_t& line, std::vector<MeasuredRow>& rows) const {
     const std::vector<Token> heading = tokens_of(lines_[line]);
@@ -76,7 +88,8 @@ class ImbReader {
     bool any = false;
     for (++line; line < lines_.size(); ++line) {
       const std::vector<Token> tokens = tokens_of(lines_[line]);
-      if (tokens.empty() || !parse_number<std::int64_t>(tokens[0].text)) break;
+      if (tokens.empty() || tokens[0].text.starts_with('#')) break;
+      if (!is_row(tokens, heading.size())) continue;
       if (tokens[0].text == "0") continue;  // nothing is sent, which may take no time
       times.add(static_cast<int>(line) + 1, tokens, 0,
                 static_cast<std::size_t>(time - heading.begin()), 1e-6);

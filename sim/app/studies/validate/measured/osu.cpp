@@ -1,9 +1,15 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "sim/app/studies/validate/measured/formats.hpp"
 #include "sim/core/base/csv_table.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::studies {
 
@@ -26,14 +32,16 @@ class OsuReader {
       const std::vector<Token> tokens = tokens_of(lines_[i]);
       if (tokens.empty()) continue;
       if (is_of_osu(tokens)) {
-        take_title(line, lines_[i]);
+        take_title(line, tokens);
       } else if (tokens.size() > 2 && tokens[0].text == "#" && tokens[1].text == "Size") {
         const auto latency = std::ranges::find_if(
             tokens, [](const Token& token) { return token.text.starts_with("Latency"); });
         if (latency == tokens.end()) {
           refuse_at(file_.path, line, tokens[2].column, "there is no column 'Latency'");
         }
-        unit = times_.unit_at(line, *latency);
+        const auto next = std::next(latency);  // "Latency(us)", or "Latency (us)"
+        const bool apart = next != tokens.end() && next->text.starts_with('(');
+        unit = trips_ * times_.unit_at(line, apart ? *next : *latency);
       } else if (unit && !tokens[0].text.starts_with('#')) {
         times_.add(line, tokens, 0, 1, *unit);
       }
@@ -48,26 +56,46 @@ class OsuReader {
   }
 
  private:
-  void take_title(int number, std::string_view line) {
-    const std::string all = lower(line);
-    const std::string title = all.substr(0, all.find(" test"));
-    const std::string before = said_.collective;
-    const auto has = [&](std::string_view part) { return title.find(part) != std::string::npos; };
-    if (has("allreduce")) said_.collective = "allreduce";
-    if (has("allgather")) said_.collective = "allgather";
-    if (has("reduce_scatter")) said_.collective = "reduce_scatter";
-    if (has("alltoall") || has("all-to-all")) said_.collective = "alltoall";
-    if (has("-cuda") || has("-rocm")) said_.gpu = "yes";
-    if (!before.empty() && said_.collective != before) {
-      refuse_at(file_.path, number, 1,
+  /// "# OSU MPI-CUDA All-to-All Personalized Exchange Latency Test v7.3". The collectives with
+  /// sizes of their own for each rank, those among neighbours and those that do not block are others.
+  void take_title(int line, const std::vector<Token>& tokens) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kRead{
+        {{"allreduce", "allreduce"},
+         {"allgather", "allgather"},
+         {"reduce_scatter", "reduce_scatter"},
+         {"all-to-all personalized exchange", "alltoall"},
+         {"", "ping_pong"}}};
+    std::string title;
+    for (std::size_t i = 3; i < tokens.size(); ++i) {
+      const std::string word = lower(tokens[i].text);
+      if (word == "latency" || word == "test") break;
+      title += (title.empty() ? "" : " ") + word;
+    }
+    const auto* const read =
+        std::ranges::find(kRead, title, &std::pair<std::string_view, std::string_view>::first);
+    if (read == kRead.end()) {
+      refuse_at(
+          file_.path, line, tokens[3].column,
+          fmt::format("'{}' is not read; known are the latency tests of Allreduce, Allgather, "
+                      "Reduce_scatter, All-to-All Personalized Exchange, and of two ranks",
+                      printable(title)));
+    }
+    if (!said_.collective.empty() && said_.collective != read->second) {
+      refuse_at(file_.path, line, 1,
                 "another collective begins here; give the text of each in a file of its own");
     }
+    said_.collective = read->second;
+    trips_ =
+        said_.collective == "ping_pong" ? 2 : 1;  // the latency of two ranks is that of one way
+    const std::string library = lower(tokens[2].text);
+    if (library.ends_with("-cuda") || library.ends_with("-rocm")) said_.gpu = "yes";
   }
 
   const MeasuredFile& file_;
   std::vector<std::string_view> lines_;
   TimedLines times_;
   Said said_;
+  double trips_ = 1;  ///< of a message within what is simulated, for one that is measured
 };
 
 }  // namespace
