@@ -132,6 +132,18 @@ MachineFit calibrate(const std::vector<MeasuredRow>& rows, const MachineDescript
     std::vector<double> starts;
     for (const std::string& path : fitted) starts.push_back(fitter.start_of(path));
     found = fitter.fit(fitted);
+    if (!found.converged) {
+      std::string reached;
+      for (std::size_t i = 0; i < fitted.size(); ++i) {
+        reached +=
+            fmt::format("{}{} = {:.3g}", i > 0 ? ", " : "", fitted[i], std::exp(found.point[i]));
+      }
+      throw SimulationError(fmt::format(
+          "{}: the fit has not converged in {} steps; it came to {}, where the rms of "
+          "log(simulated/measured) is {:.3f}. Set values that are nearer to the machine's, or fit "
+          "fewer settings",
+          machine.path, found.steps, reached, found.rms));
+    }
     const auto worst = std::ranges::max_element(found.deviations);
     if (worst == found.deviations.end() || *worst <= kMostDeviation) break;
     const auto at = static_cast<std::size_t>(worst - found.deviations.begin());

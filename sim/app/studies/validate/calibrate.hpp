@@ -38,7 +38,8 @@ using RunPoints = std::function<std::vector<experiment::Row>(const experiment::S
 /// of squares of log(simulated / measured) is least. The description's values are where the fit
 /// starts. A setting that the rows do not determine goes back there, and the others are fitted
 /// again. `placements` is as in plan_validation(). Throws InputError for a path that is no setting
-/// with a unit, a start that is not positive, and where there are no rows.
+/// with a unit, a start that is not positive, and where there are no rows; SimulationError where the
+/// fit does not converge.
 [[nodiscard]] MachineFit calibrate(const std::vector<MeasuredRow>& rows,
                                    const MachineDescription& machine, const std::string& placements,
                                    const std::vector<std::string>& paths, const RunPoints& run);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -23,18 +24,30 @@ struct Linearised {
   Vector slope;
 };
 
-Linearised linearised(const Residuals& residuals, const Vector& point, double difference) {
+/// Which points give the derivatives: those ahead, or also those behind, whose errors are of a higher
+/// order and need twice as many points.
+enum class Differences : std::uint8_t { forward, central };
+
+Linearised linearised(const Residuals& residuals, const Vector& point, double difference,
+                      Differences differences = Differences::forward) {
   std::vector<Vector> points{point};
-  for (std::size_t i = 0; i < point.size(); ++i) {
-    points.push_back(point);
-    points.back()[i] += difference;
-  }
+  const auto add_moved = [&](double by) {
+    for (std::size_t i = 0; i < point.size(); ++i) {
+      points.push_back(point);
+      points.back()[i] += by;
+    }
+  };
+  add_moved(difference);
+  const bool central = differences == Differences::central;
+  if (central) add_moved(-difference);
   const std::vector<Vector> values = residuals(points);
   Linearised result{.residuals = values.front(),
                     .curvature = std::vector<Vector>(point.size(), Vector(point.size())),
                     .slope = Vector(point.size())};
   const auto derivative = [&](std::size_t row, std::size_t variable) {
-    return (values[variable + 1][row] - values.front()[row]) / difference;
+    const double ahead = values[variable + 1][row];
+    if (!central) return (ahead - values.front()[row]) / difference;
+    return (ahead - values[variable + 1 + point.size()][row]) / (2 * difference);
   };
   for (std::size_t row = 0; row < result.residuals.size(); ++row) {
     for (std::size_t i = 0; i < point.size(); ++i) {
@@ -55,22 +68,57 @@ Vector deviations_of(const Linearised& at) {
   const double variance = freedom > 0 ? sum_of_squares(at.residuals) / freedom
                                       : std::numeric_limits<double>::infinity();
   Vector result(variables, std::numeric_limits<double>::infinity());
-  // What the residuals do not depend on would make the curvature singular.
+  // What the residuals do not depend on has no correlations.
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < variables; ++i) {
     if (at.curvature[i][i] > 0) kept.push_back(i);
   }
-  std::vector<Vector> curvature(kept.size(), Vector(kept.size()));
+  // With a unit diagonal, the inverse says by how much the other variables inflate the variance of
+  // one: without limit for a combination of them. A little more on the diagonal keeps it solvable.
+  constexpr double kMostInflation = 1e4;
+  constexpr double kLeast = 1e-9;
+  std::vector<Vector> correlation(kept.size(), Vector(kept.size()));
   for (std::size_t i = 0; i < kept.size(); ++i) {
-    for (std::size_t j = 0; j < kept.size(); ++j) curvature[i][j] = at.curvature[kept[i]][kept[j]];
+    for (std::size_t j = 0; j < kept.size(); ++j) {
+      correlation[i][j] = at.curvature[kept[i]][kept[j]] /
+                          std::sqrt(at.curvature[kept[i]][kept[i]]) /
+                          std::sqrt(at.curvature[kept[j]][kept[j]]);
+    }
+    correlation[i][i] = 1 + kLeast;
   }
   for (std::size_t i = 0; i < kept.size(); ++i) {
     Vector unit(kept.size());
     unit[i] = 1;
-    const double inverse = solve(curvature, unit)[i];
-    if (std::isfinite(inverse) && inverse >= 0) result[kept[i]] = std::sqrt(variance * inverse);
+    const double inflation = solve(correlation, unit)[i];
+    if (!(inflation > 0 && inflation < kMostInflation)) continue;
+    result[kept[i]] = std::sqrt(variance * inflation / at.curvature[kept[i]][kept[i]]);
   }
   return result;
+}
+
+/// The move to the least square of the linearised problem, damped.
+Vector damped_move(const Linearised& at, double damping) {
+  constexpr double kLeast = 1e-12;  // keeps a row of zeros solvable
+  std::vector<Vector> damped = at.curvature;
+  for (std::size_t j = 0; j < damped.size(); ++j) {
+    damped[j][j] += damping * (damped[j][j] + kLeast);
+  }
+  return solve(damped, at.slope);
+}
+
+constexpr double kLittleDamping = 1e-3;
+
+/// Whether the linearised problem promises a move that the differences cannot tell from none, or a
+/// gain that is not worth it.
+bool is_settled(const Linearised& at, const DescentSettings& settings) {
+  const Vector move = damped_move(at, kLittleDamping);
+  double longest = 0;
+  double gain = 0;
+  for (std::size_t i = 0; i < move.size(); ++i) {
+    longest = std::max(longest, std::abs(move[i]));
+    gain += move[i] * at.slope[i];
+  }
+  return longest <= settings.difference || gain <= settings.enough * sum_of_squares(at.residuals);
 }
 
 /// The best of several moves with more and more damping, or nothing where none is better.
@@ -83,15 +131,10 @@ struct Move {
 Move best_move(const Residuals& residuals, const Vector& from, const Linearised& at, double damping,
                double most_move) {
   constexpr int kTried = 4;
-  constexpr double kLeast = 1e-12;  // keeps a row of zeros solvable
   std::vector<Vector> points;
   std::vector<double> dampings;
   for (int i = 0; i < kTried; ++i, damping *= 10) {
-    std::vector<Vector> damped = at.curvature;
-    for (std::size_t j = 0; j < damped.size(); ++j) {
-      damped[j][j] += damping * (damped[j][j] + kLeast);
-    }
-    const Vector move = solve(damped, at.slope);
+    const Vector move = damped_move(at, damping);
     Vector point = from;
     for (std::size_t j = 0; j < point.size(); ++j) {
       point[j] -= std::clamp(move[j], -most_move, most_move);
@@ -125,24 +168,35 @@ Vector solve(std::vector<Vector> a, Vector b) {
 
 LeastSquares least_squares(const Residuals& residuals, Vector start,
                            const DescentSettings& settings) {
-  Vector point = std::move(start);
-  double damping = 1e-3;
-  Linearised at = linearised(residuals, point, settings.difference);
-  for (int step = 0; step < settings.most_steps; ++step) {
+  constexpr double kNothing = 1e-10;  // mean square of residuals that are none
+  constexpr double kMoreDamping = 1e4;
+  constexpr double kMostDamping = 1e8;
+  LeastSquares result{.point = std::move(start), .deviations = {}};
+  double damping = kLittleDamping;
+  Linearised at = linearised(residuals, result.point, settings.difference);
+  while (!result.converged && result.steps < settings.most_steps) {
+    ++result.steps;
     const double before = sum_of_squares(at.residuals);
-    const Move move = best_move(residuals, point, at, damping, settings.most_move);
-    if (!(move.squares < before)) break;
-    point = move.point;
+    const Move move = best_move(residuals, result.point, at, damping, settings.most_move);
+    if (!(move.squares < before)) {
+      damping *= kMoreDamping;
+      if (damping < kMostDamping) continue;
+      result.converged = is_settled(at, settings);
+      break;
+    }
+    result.point = move.point;
     damping = move.damping / 10;
-    at = linearised(residuals, point, settings.difference);
-    constexpr double kNothing = 1e-10;  // mean square of residuals that are none
-    if (before - move.squares <= settings.enough * before) break;
-    if (move.squares <= kNothing * static_cast<double>(at.residuals.size())) break;
+    at = linearised(residuals, result.point, settings.difference);
+    // A damped step gains little wherever it is.
+    result.converged = move.squares <= kNothing * static_cast<double>(at.residuals.size()) ||
+                       (before - move.squares <= settings.enough * before &&
+                        (damping <= kLittleDamping || is_settled(at, settings)));
   }
+  at = linearised(residuals, result.point, settings.difference, Differences::central);
+  result.deviations = deviations_of(at);
   const auto count = static_cast<double>(std::max<std::size_t>(at.residuals.size(), 1));
-  return {.point = point,
-          .deviations = deviations_of(at),
-          .rms = std::sqrt(sum_of_squares(at.residuals) / count)};
+  result.rms = std::sqrt(sum_of_squares(at.residuals) / count);
+  return result;
 }
 
 }  // namespace thinwire::studies

@@ -16,15 +16,17 @@ struct DescentSettings {
   double difference = 0.05;  ///< the distance of points that give the derivatives
   double most_move = 1;      ///< of one variable in one step
   double enough = 1e-3;      ///< relative gain of a step that is the last one
-  int most_steps = 20;
+  int most_steps = 50;
 };
 
 /// Where the sum of squares is least.
 struct LeastSquares {
   Vector point;
   Vector deviations;  ///< standard deviation of each variable; infinite if the residuals do not
-                      ///< depend on it
+                      ///< depend on it, or do not tell it from the others
   double rms = 0;     ///< root of the mean square of the residuals
+  bool converged = false;  ///< else the steps ran out, or none of them was better
+  int steps = 0;
 };
 
 /// Solves a x = b by elimination. `a` must be symmetric and positive definite.

@@ -30,6 +30,7 @@ Json described(double overhead, double gamma, double copy) {
             {"machine",
              {{"alpha_s", 1e-6},
               {"beta_s_per_word", 4e-10},
+              {"host_latency_s", 1e-6},
               {"overhead_s", overhead},
               {"gamma_s_per_word", gamma},
               {"eager_bytes", 4096},
@@ -107,6 +108,56 @@ TEST_CASE("Least squares finds the parameters of an exponential and their deviat
   CHECK(found.rms == doctest::Approx(std::sqrt(0.048 / 5)).epsilon(1e-6));
 }
 
+TEST_CASE("Variables that the residuals do not tell from each other have no deviation") {
+  // The times are c (x + y) + d z: x and y count only by their sum. There is no noise, but what the
+  // derivatives of a difference are for x and y is not quite proportional.
+  const auto residuals = [](const std::vector<Vector>& points) {
+    std::vector<Vector> all;
+    for (const Vector& point : points) {
+      Vector values;
+      for (int row = 1; row <= 8; ++row) {
+        const double sum = std::exp(point[0]) + std::exp(point[1]);
+        values.push_back(std::log((row * sum + std::exp(point[2]) + 2) / (row * 5 + 3 + 2)));
+      }
+      all.push_back(values);
+    }
+    return all;
+  };
+  const thinwire::studies::LeastSquares found =
+      thinwire::studies::least_squares(residuals, {1, -1, 0.5});
+  CHECK(found.converged);
+  CHECK(found.rms < 1e-4);
+  CHECK(std::isinf(found.deviations[0]));
+  CHECK(std::isinf(found.deviations[1]));
+  CHECK(found.deviations[2] < 0.01);
+  CHECK(std::exp(found.point[2]) == doctest::Approx(3).epsilon(0.01));
+}
+
+TEST_CASE("A descent that runs out of steps, or finds no better one, has not converged") {
+  const auto valley = [](const std::vector<Vector>& points) {
+    std::vector<Vector> all;
+    for (const Vector& point : points) {
+      all.push_back({10 * (point[1] - point[0] * point[0]), 1 - point[0], 0.1});
+    }
+    return all;
+  };
+  CHECK(thinwire::studies::least_squares(valley, {-1.2, 1}).converged);
+  const thinwire::studies::LeastSquares short_of =
+      thinwire::studies::least_squares(valley, {-1.2, 1}, {.most_steps = 2});
+  CHECK_FALSE(short_of.converged);
+  CHECK(short_of.steps == 2);
+  // The differences promise a gain that no step has.
+  const auto cliff = [](const std::vector<Vector>& points) {
+    std::vector<Vector> all;
+    for (const Vector& point : points) {
+      const double x = point[0];
+      all.push_back({x > 0.04 ? 0.9 : 1 + std::abs(x), x > 0.04 ? 0.9 : 1 + std::abs(x)});
+    }
+    return all;
+  };
+  CHECK_FALSE(thinwire::studies::least_squares(cliff, {0}, {.most_move = 0.03}).converged);
+}
+
 TEST_CASE("Calibration finds the settings that the measured times were made with" *
           doctest::test_suite("large")) {
   const MachineFit found = calibration_of(
@@ -135,6 +186,25 @@ TEST_CASE("A setting that the rows do not depend on keeps its value, and the oth
   CHECK(found.settings[1].path == "machine.eager_copy_s_per_word");
   CHECK_FALSE(found.settings[1].identified);
   CHECK(found.settings[1].value == 2e-9);
+}
+
+TEST_CASE("Of two settings that count only by their sum, one keeps its value") {
+  const thinwire::test::TemporaryFolder folder;
+  Json machine = described(2e-6, 3e-10, 5e-10);
+  machine["settings"]["machine"]["alpha_s"] = 4e-6;
+  const std::string truth = folder.write("truth.json", machine.dump());
+  machine["settings"]["machine"]["alpha_s"] = 1e-6;
+  const std::string start = folder.write("start.json", machine.dump());
+  const MachineFit found = thinwire::studies::calibrate(
+      rows_of_machine(truth, 500), thinwire::studies::read_machine(start), "",
+      {"machine.alpha_s", "machine.host_latency_s"}, simulated);
+  REQUIRE(found.settings.size() == 2);
+  CHECK(found.settings[0].path == "machine.host_latency_s");
+  CHECK(found.settings[0].identified);
+  CHECK(found.settings[0].value == doctest::Approx(4e-6).epsilon(0.01));
+  CHECK(found.settings[1].path == "machine.alpha_s");
+  CHECK_FALSE(found.settings[1].identified);
+  CHECK(found.settings[1].value == 1e-6);
 }
 
 TEST_CASE("Rows of measure, among them a ping-pong and a sparse scheme, determine alpha and beta") {
