@@ -29,7 +29,7 @@ struct Linearised {
 enum class Differences : std::uint8_t { forward, central };
 
 Linearised linearised(const Residuals& residuals, const Vector& point, double difference,
-                      Differences differences = Differences::forward) {
+                      Differences differences) {
   std::vector<Vector> points{point};
   const auto add_moved = [&](double by) {
     for (std::size_t i = 0; i < point.size(); ++i) {
@@ -60,38 +60,49 @@ Linearised linearised(const Residuals& residuals, const Vector& point, double di
   return result;
 }
 
-/// The deviations of the variables: roots of the diagonal of the inverse curvature, times the
-/// deviation of the residuals.
-Vector deviations_of(const Linearised& at) {
-  const std::size_t variables = at.slope.size();
-  const double freedom = static_cast<double>(at.residuals.size()) - static_cast<double>(variables);
-  const double variance = freedom > 0 ? sum_of_squares(at.residuals) / freedom
-                                      : std::numeric_limits<double>::infinity();
-  Vector result(variables, std::numeric_limits<double>::infinity());
-  // What the residuals do not depend on has no correlations.
+/// By how much the other variables inflate the variance of each: the diagonal of the inverse
+/// correlations of the derivatives. Infinite for what the residuals do not depend on, and great
+/// for a combination of others.
+Vector inflations_of(const std::vector<Vector>& curvature) {
+  Vector result(curvature.size(), std::numeric_limits<double>::infinity());
   std::vector<std::size_t> kept;
-  for (std::size_t i = 0; i < variables; ++i) {
-    if (at.curvature[i][i] > 0) kept.push_back(i);
+  for (std::size_t i = 0; i < curvature.size(); ++i) {
+    if (curvature[i][i] > 0) kept.push_back(i);
   }
-  // With a unit diagonal, the inverse says by how much the other variables inflate the variance of
-  // one: without limit for a combination of them. A little more on the diagonal keeps it solvable.
-  constexpr double kMostInflation = 1e4;
-  constexpr double kLeast = 1e-9;
+  constexpr double kLeast = 1e-9;  // keeps combinations solvable
   std::vector<Vector> correlation(kept.size(), Vector(kept.size()));
   for (std::size_t i = 0; i < kept.size(); ++i) {
     for (std::size_t j = 0; j < kept.size(); ++j) {
-      correlation[i][j] = at.curvature[kept[i]][kept[j]] /
-                          std::sqrt(at.curvature[kept[i]][kept[i]]) /
-                          std::sqrt(at.curvature[kept[j]][kept[j]]);
+      correlation[i][j] = curvature[kept[i]][kept[j]] / std::sqrt(curvature[kept[i]][kept[i]]) /
+                          std::sqrt(curvature[kept[j]][kept[j]]);
     }
     correlation[i][i] = 1 + kLeast;
   }
   for (std::size_t i = 0; i < kept.size(); ++i) {
     Vector unit(kept.size());
     unit[i] = 1;
-    const double inflation = solve(correlation, unit)[i];
-    if (!(inflation > 0 && inflation < kMostInflation)) continue;
-    result[kept[i]] = std::sqrt(variance * inflation / at.curvature[kept[i]][kept[i]]);
+    result[kept[i]] = solve(correlation, unit)[i];
+  }
+  return result;
+}
+
+/// The deviations of the variables: roots of the diagonal of the inverse curvature, times the
+/// deviation of the residuals. What differences to one side make of variables that count only by
+/// their sum is not quite proportional: those to both sides tell.
+Vector deviations_of(const Linearised& forward, const Linearised& central) {
+  constexpr double kMostInflation = 1e4;
+  const std::size_t variables = forward.slope.size();
+  const double freedom =
+      static_cast<double>(forward.residuals.size()) - static_cast<double>(variables);
+  const double variance = freedom > 0 ? sum_of_squares(forward.residuals) / freedom
+                                      : std::numeric_limits<double>::infinity();
+  const Vector inflations = inflations_of(forward.curvature);
+  const Vector of_central = inflations_of(central.curvature);
+  Vector result(variables, std::numeric_limits<double>::infinity());
+  for (std::size_t i = 0; i < variables; ++i) {
+    const bool apart = inflations[i] > 0 && std::isfinite(inflations[i]) && of_central[i] > 0 &&
+                       of_central[i] <= kMostInflation;
+    if (apart) result[i] = std::sqrt(variance * inflations[i] / forward.curvature[i][i]);
   }
   return result;
 }
@@ -118,7 +129,8 @@ bool is_settled(const Linearised& at, const DescentSettings& settings) {
     longest = std::max(longest, std::abs(move[i]));
     gain += move[i] * at.slope[i];
   }
-  return longest <= settings.difference || gain <= settings.enough * sum_of_squares(at.residuals);
+  return longest <= 2 * settings.difference ||
+         gain <= settings.enough * sum_of_squares(at.residuals);
 }
 
 /// The best of several moves with more and more damping, or nothing where none is better.
@@ -173,27 +185,35 @@ LeastSquares least_squares(const Residuals& residuals, Vector start,
   constexpr double kMostDamping = 1e8;
   LeastSquares result{.point = std::move(start), .deviations = {}};
   double damping = kLittleDamping;
-  Linearised at = linearised(residuals, result.point, settings.difference);
+  Differences differences = Differences::forward;
+  const auto here = [&](Differences by) {
+    return linearised(residuals, result.point, settings.difference, by);
+  };
+  Linearised at = here(differences);
   while (!result.converged && result.steps < settings.most_steps) {
     ++result.steps;
     const double before = sum_of_squares(at.residuals);
     const Move move = best_move(residuals, result.point, at, damping, settings.most_move);
-    if (!(move.squares < before)) {
+    if (move.squares < before) {
+      result.point = move.point;
+      damping = move.damping / 10;
+      at = here(differences);
+      // A damped step gains little wherever it is.
+      result.converged = move.squares <= kNothing * static_cast<double>(at.residuals.size()) ||
+                         (before - move.squares <= settings.enough * before &&
+                          (damping <= kLittleDamping || is_settled(at, settings)));
+    } else if (damping * kMoreDamping < kMostDamping) {
       damping *= kMoreDamping;
-      if (damping < kMostDamping) continue;
+    } else if (differences == Differences::forward) {
+      differences = Differences::central;
+      damping = kLittleDamping;
+      at = here(differences);
+    } else {
       result.converged = is_settled(at, settings);
       break;
     }
-    result.point = move.point;
-    damping = move.damping / 10;
-    at = linearised(residuals, result.point, settings.difference);
-    // A damped step gains little wherever it is.
-    result.converged = move.squares <= kNothing * static_cast<double>(at.residuals.size()) ||
-                       (before - move.squares <= settings.enough * before &&
-                        (damping <= kLittleDamping || is_settled(at, settings)));
   }
-  at = linearised(residuals, result.point, settings.difference, Differences::central);
-  result.deviations = deviations_of(at);
+  result.deviations = deviations_of(here(Differences::forward), here(Differences::central));
   const auto count = static_cast<double>(std::max<std::size_t>(at.residuals.size(), 1));
   result.rms = std::sqrt(sum_of_squares(at.residuals) / count);
   return result;
