@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -30,40 +32,45 @@ struct CalibrateFlags {
   experiment::SweepOptions options;
 };
 
-/// Points that were simulated before, in this run or an earlier one, are taken from this file.
-constexpr const char* kTrials = "results/local/calibrate.jsonl";
+/// The file with the points of a machine that were simulated before, in this run or an earlier one.
+/// Each trial reads it, so other machines have files of their own.
+std::string trials_of(std::string machine) {
+  std::ranges::replace_if(
+      machine, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return fmt::format("results/local/calibrate_{}.jsonl", machine);
+}
 
 /// Puts trials aside that cannot be read: they are of a version with other settings.
-void put_stale_trials_aside() {
+void put_stale_trials_aside(const std::string& trials) {
   std::error_code ignored;
-  if (!std::filesystem::exists(kTrials, ignored)) return;
+  if (!std::filesystem::exists(trials, ignored)) return;
   try {
-    static_cast<void>(experiment::read_rows(kTrials));
+    static_cast<void>(experiment::read_rows(trials));
   } catch (const InputError& error) {
-    const std::string aside = std::string(kTrials) + ".old";
-    std::filesystem::rename(kTrials, aside, ignored);
+    const std::string aside = trials + ".old";
+    std::filesystem::rename(trials, aside, ignored);
     if (ignored) throw;
     say("{}; the file is now {}, and its points are simulated again", error.what(), aside);
   }
 }
 
 int run(CalibrateFlags& flags) {
+  if (!flags.output.empty()) require_writable(flags.output);
   std::vector<studies::MeasuredRow> measured;
   for (const std::string& argument : flags.measured) {
     std::vector<studies::MeasuredRow> rows =
         studies::read_measured(studies::measured_file(argument));
     std::ranges::move(rows, std::back_inserter(measured));
   }
-  const std::string file = studies::machine_file(flags.machine);
-  put_stale_trials_aside();
-  std::size_t trials = 0;
+  const studies::MachineDescription machine =
+      studies::read_machine(studies::machine_file(flags.machine));
+  const std::string trials = trials_of(machine.name);
+  put_stale_trials_aside(trials);
   const studies::MachineFit found = studies::calibrate(
-      measured, studies::read_machine(file), flags.placements, flags.settings,
-      [&](const experiment::Sweep& sweep) {
+      measured, machine, flags.placements, flags.settings, [&](const experiment::Sweep& sweep) {
         ProgressDisplay display;
-        ++trials;
         return experiment::run_sweep(
-            sweep, kTrials, flags.options,
+            sweep, trials, flags.options,
             [&](const experiment::SweepProgress& progress) { display.show(progress); });
       });
   const std::string text = to_json(found).dump(2) + "\n";
@@ -122,7 +129,7 @@ void add_calibrate(Command& app) {
       "setting whose relative standard deviation exceeds 50% is not determined by the rows: it\n"
       "keeps its value, and the others are fitted again. Limits such as machine.eager_bytes are\n"
       "not fitted: set them in the description, and compare the rms. Simulated points are kept in\n"
-      "results/local/calibrate.jsonl, so a killed run goes on where it was.\n"
+      "results/local/calibrate_MACHINE.jsonl, so a killed run goes on where it was.\n"
       "Example:\n"
       "  thinwire calibrate --machine leonardo --measured results/measured/data/collectives.csv\n"
       "    --placement results/measured/data/placement --fit machine.overhead_s\n"

@@ -101,6 +101,23 @@ void write_text(const std::string& path, std::string_view text) {
   if (!why.empty()) throw InputError(fmt::format("{}: cannot be written: {}", path, why));
 }
 
+void require_writable(const std::string& path) {
+  const auto refuse = [&](int error) {
+    throw InputError(fmt::format("{}: cannot be written: {}", path, std::strerror(error)));
+  };
+  const fs::path target = linked_file(path);
+  struct stat before {};
+  const bool exists = stat(target.c_str(), &before) == 0;
+  if (exists && S_ISDIR(before.st_mode)) refuse(EISDIR);
+  if (exists && access(target.c_str(), W_OK) != 0) refuse(errno);
+  if (exists && !S_ISREG(before.st_mode)) return;
+  // The new file is made beside the old one.
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  std::error_code ignored;
+  if (access(folder.c_str(), W_OK | X_OK) != 0) refuse(errno);
+  if (!fs::is_directory(folder, ignored)) refuse(ENOTDIR);
+}
+
 void remove_unfinished(const fs::path& path) {
   const std::string prefix = unfinished_prefix(path);
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");

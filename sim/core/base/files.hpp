@@ -23,6 +23,8 @@ namespace thinwire::inline base {
 [[nodiscard]] std::string try_write_text(const std::filesystem::path& path, std::string_view text);
 /// The same. Throws InputError where it cannot be written.
 void write_text(const std::string& path, std::string_view text);
+/// Throws InputError where write_text would, as far as that can be told before; writes nothing.
+void require_writable(const std::string& path);
 /// Removes what a process that was killed while it wrote `path` left beside it. Nobody else may be
 /// writing it.
 void remove_unfinished(const std::filesystem::path& path);

@@ -73,6 +73,15 @@ TEST_CASE("Measured rows are simulated, each distinct point once, and compared")
   CHECK(again.out == text_of(folder.path("out/validation.txt")));
 }
 
+TEST_CASE("calibrate refuses an output that cannot be written before it simulates anything") {
+  const TemporaryFolder folder;
+  const std::string arguments = "calibrate --measured " + folder.write("m.csv", kThreeRows) +
+                                " --machine " + folder.write("mine.json", kOnAlphaBeta) +
+                                " --fit machine.alpha_s -o " + folder.path("");
+  check_refused(run_program(arguments), "cannot be written: Is a directory");
+  check_refused(run_program(arguments + "/none/fitted.json"), "cannot be written: No such file");
+}
+
 TEST_CASE("calibrate puts trials aside that another version made") {
   const TemporaryFolder folder;
   const std::filesystem::path before = std::filesystem::current_path();
@@ -82,16 +91,16 @@ TEST_CASE("calibrate puts trials aside that another version made") {
                             R"("status":"failed","reason":"","point":{"of_another_time":1},)"
                             R"("result":null,"wall_s":0,"peak_rss_bytes":0})"
                             "\n";
-  static_cast<void>(folder.write("results/local/calibrate.jsonl", stale));
+  static_cast<void>(folder.write("results/local/calibrate_mine.jsonl", stale));
   const Ended ended =
       run_program("calibrate --measured " + folder.write("m.csv", kThreeRows) + " --machine " +
                   folder.write("mine.json", kOnAlphaBeta) + " --fit machine.alpha_s");
   std::filesystem::current_path(before);
   CHECK(ended.exit_code == 0);
-  CHECK(ended.err.find("calibrate.jsonl:1: /point: /of_another_time: unknown key") !=
+  CHECK(ended.err.find("calibrate_mine.jsonl:1: /point: /of_another_time: unknown key") !=
         std::string::npos);
-  CHECK(ended.err.find("is now results/local/calibrate.jsonl.old") != std::string::npos);
-  CHECK(text_of(folder.path("results/local/calibrate.jsonl.old")) == stale);
+  CHECK(ended.err.find("is now results/local/calibrate_mine.jsonl.old") != std::string::npos);
+  CHECK(text_of(folder.path("results/local/calibrate_mine.jsonl.old")) == stale);
 }
 
 TEST_CASE("validate that compares nothing says so and fails") {

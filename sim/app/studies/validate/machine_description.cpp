@@ -96,6 +96,7 @@ MachineDescription read_machine(const std::string& path) {
   if (root.has("left_out")) {
     for (const JsonNode& rows : root.at("left_out").elements()) {
       machine.left_out.push_back({row_filter(rows, "why"), rows.at("why").text()});
+      if (machine.left_out.back().why.empty()) rows.at("why").wrong("a reason");
     }
   }
   if (root.has("sources")) {

@@ -162,6 +162,9 @@ TEST_CASE("Rows that are not what they say are left out, with the description's 
   CHECK(validation.formulas[0]->rows == 1);
   CHECK(refusal_of_machine(R"({"name": "m", "settings": {}, "left_out": [{"run": "a"}]})")
             .find("why") != std::string::npos);
+  CHECK(thinwire::test::contains(
+      refusal_of_machine(R"({"name": "m", "settings": {}, "left_out": [{"run": "a", "why": ""}]})"),
+      "/left_out/0/why: \"\" is not valid; expected a reason"));
 }
 
 TEST_CASE("Rows that other jobs slowed down are predicted, where the description says so") {
