@@ -73,6 +73,25 @@ TEST_CASE("Measured rows are simulated, each distinct point once, and compared")
   CHECK(again.out == text_of(folder.path("out/validation.txt")));
 }
 
+TEST_CASE("Rows that differ in their segments alone are told apart") {
+  const TemporaryFolder folder;
+  const std::string header(kThreeRows, std::string(kThreeRows).find('\n') + 1);
+  const std::string rows = header +
+                           "mine,a,0,4,1,allreduce,OMPI,no,ring_segmented_ompi,1024,100000,1e-3\n" +
+                           "mine,a,0,4,1,allreduce,OMPI,no,ring_segmented_ompi,65536,100000,1e-3\n";
+  const Ended ended =
+      run_program("validate --measured " + folder.write("m.csv", rows) + " --machine " +
+                  folder.write("mine.json", kOnAlphaBeta) + " -o " + folder.path("out"));
+  REQUIRE(ended.exit_code == 0);
+  CHECK(ended.out.find("  segment  ") != std::string::npos);
+  const std::string records = text_of(folder.path("out/validation.jsonl"));
+  CHECK(records.find("\"tasks_per_node\":1,\"segment\":65536,") != std::string::npos);
+  const Ended figure = run_program("report " + folder.path("out/validation.jsonl") +
+                                   " --figure measured --format svg");
+  CHECK(figure.out.find("ring_segmented_ompi, 1 KiB segments") != std::string::npos);
+  CHECK(figure.out.find("ring_segmented_ompi, 64 KiB segments") != std::string::npos);
+}
+
 TEST_CASE("calibrate refuses an output that cannot be written before it simulates anything") {
   const TemporaryFolder folder;
   const std::string arguments = "calibrate --measured " + folder.write("m.csv", kThreeRows) +

@@ -36,6 +36,17 @@ std::string panel_of(const Json& row) {
                      row.at("gpu").get<bool>() ? ", GPU buffers" : "");
 }
 
+/// The name of a row's series: rows that differ in more than their size have different ones.
+std::string series_label(const Json& row) {
+  std::string label = row.at("algorithm").get<std::string>();
+  const auto number = [&](const char* key) {
+    return row.contains(key) && row.at(key).is_number() ? row.at(key).get<double>() : 0;
+  };
+  if (number("segment") > 0) label += fmt::format(", {} segments", bytes_text(number("segment")));
+  if (number("k") > 0) label += fmt::format(", k = {}", number("k"));
+  return label;
+}
+
 }  // namespace
 
 Figure measured_figure(const std::vector<Json>& validation) {
@@ -60,7 +71,7 @@ Figure measured_figure(const std::vector<Json>& validation) {
       high = std::max(high, row.at(key).get<double>());
     }
     for (const auto& [texts, text] :
-         {std::pair{&labels, row.at("algorithm").get<std::string>()}, {&titles, panel_of(row)}}) {
+         {std::pair{&labels, series_label(row)}, {&titles, panel_of(row)}}) {
       if (std::ranges::find(*texts, text) == texts->end()) texts->push_back(text);
     }
   }
@@ -69,6 +80,7 @@ Figure measured_figure(const std::vector<Json>& validation) {
   for (double mark = 1; mark <= most; mark *= 32) {
     if (mark >= fewest) x.marks.push_back(mark);
   }
+  if (x.marks.empty()) x.marks.push_back(fewest);
   x.text = bytes_text;
   Axis y = log_axis("time", low / 1.15, high * 1.15);
   y.text = seconds_text;
@@ -77,8 +89,8 @@ Figure measured_figure(const std::vector<Json>& validation) {
     std::map<std::size_t, Series> series;
     for (const Json& row : rows) {
       if (panel_of(row) != title) continue;
-      const auto label = static_cast<std::size_t>(
-          std::ranges::find(labels, row.at("algorithm").get<std::string>()) - labels.begin());
+      const auto label =
+          static_cast<std::size_t>(std::ranges::find(labels, series_label(row)) - labels.begin());
       Series& one = series[label];
       one.index = label;
       one.marks.emplace_back(bytes_of(row), row.at("measured_s").get<double>());
@@ -88,6 +100,10 @@ Figure measured_figure(const std::vector<Json>& validation) {
     for (auto& [label, one] : series) {
       std::ranges::sort(one.marks);
       std::ranges::sort(one.line);
+      if (one.line.size() == 1) {  // a dash where a line would have one point
+        const auto [bytes, seconds] = one.line.front();
+        one.line = {{bytes / 1.1, seconds}, {bytes * 1.1, seconds}};
+      }
       all.push_back(std::move(one));
     }
     constexpr double kHeight = 280;

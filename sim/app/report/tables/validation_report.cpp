@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -19,6 +21,7 @@ Json row_record(const studies::Validation& validation, const studies::ValidatedR
   const auto error = [&](const std::optional<double>& predicted) {
     return predicted ? Json(studies::signed_error(measured.seconds, *predicted)) : Json();
   };
+  const auto positive = [](std::int64_t value) { return value > 0 ? Json(value) : Json(); };
   return {{"schema", kSchema},
           {"kind", "row"},
           {"machine", validation.machines[row.machine].name},
@@ -31,7 +34,10 @@ Json row_record(const studies::Validation& validation, const studies::ValidatedR
           {"scheme", row.scheme},
           {"ranks", row.ranks},
           {"nodes", measured.nodes},
+          {"tasks_per_node", measured.tasks_per_node},
+          {"segment", positive(measured.segment)},
           {"elements", measured.elements},
+          {"k", positive(measured.selected())},
           {"measured_s", measured.seconds},
           {"simulated_s", optional_json(row.simulated)},
           {"error", error(row.simulated)},
@@ -142,14 +148,23 @@ std::string validation_text(const std::vector<Json>& records) {
     if (own.empty()) return;
     text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", heading, to_table(own, columns));
   };
-  add("Rows", "row",
-      {text_column("machine", "machine"), text_column("run", "run"),
-       text_column("collective", "collective"), text_column("algorithm", "algorithm"),
-       text_column("scheme", "scheme"), number_column("ranks", "ranks"),
-       number_column("elements", "elements"), seconds_column("measured_s", "measured_s"),
-       seconds_column("simulated_s", "simulated_s"), share_column("error", "error", true),
-       seconds_column("formula_s", "formula_s"), share_column("error", "formula_error", true),
-       text_column("basis", "basis")});
+  std::vector<Column> of_rows{
+      text_column("machine", "machine"),       text_column("run", "run"),
+      text_column("collective", "collective"), text_column("algorithm", "algorithm"),
+      text_column("scheme", "scheme"),         number_column("ranks", "ranks"),
+      number_column("elements", "elements")};
+  for (const char* key : {"segment", "k"}) {  // few measurements have them
+    const bool any = std::ranges::any_of(
+        records, [&](const Json& r) { return r.contains(key) && !r.at(key).is_null(); });
+    if (any) of_rows.push_back(number_column(key, key));
+  }
+  std::ranges::copy(
+      std::vector<Column>{
+          seconds_column("measured_s", "measured_s"), seconds_column("simulated_s", "simulated_s"),
+          share_column("error", "error", true), seconds_column("formula_s", "formula_s"),
+          share_column("error", "formula_error", true), text_column("basis", "basis")},
+      std::back_inserter(of_rows));
+  add("Rows", "row", of_rows);
   add("Skipped", "skipped",
       {text_column("machine", "machine"), text_column("collective", "collective"),
        text_column("library", "library"), text_column("algorithm", "algorithm"),
