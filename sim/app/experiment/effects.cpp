@@ -39,9 +39,8 @@ void leave_options_to_others(Json& point, const std::set<std::string>& schemes) 
   const std::string own = point.at("scheme").get<std::string>();
   Json kept = Json::object();
   for (const auto& item : point.at("options").items()) {
-    const bool of_another = std::ranges::any_of(
-        schemes, [&](const std::string& scheme) { return has(scheme, item.key()); });
-    if (has(own, item.key()) || !of_another) kept[item.key()] = item.value();
+    const auto has_it = [&](const std::string& scheme) { return has(scheme, item.key()); };
+    if (has_it(own) || std::ranges::none_of(schemes, has_it)) kept[item.key()] = item.value();
   }
   point["options"] = std::move(kept);
 }

@@ -175,8 +175,11 @@ class Planner {
           fmt::format("{}: /settings/network: {} has no clock", machine.path, point.network));
     }
     if (!point.platform.empty()) {
-      point.placement = fmt::format("per_node:{}", row.tasks_per_node);
-      if (placement) point.placement = placement->path;
+      if (placement) {
+        point.placement = placement->path;
+      } else if (!given.contains("placement")) {
+        point.placement = fmt::format("per_node:{}", row.tasks_per_node);
+      }
     }
     const auto [known, added] =
         points_.try_emplace(experiment::to_json(point).dump(), result_.sweep.points.size());

@@ -199,6 +199,11 @@ TEST_CASE("A run is where its placement says, else its ranks fill one node after
   const Validation placed = plan_validation(rows, {star}, folder_path);
   CHECK(placed.sweep.points[0].placement == placement);
   CHECK(placed.sweep.points[1].placement == "per_node:2");
+  MachineDescription described = star;
+  described.settings["placement"] = "round_robin";
+  const Validation by_description = plan_validation(rows, {described}, folder.path(""));
+  CHECK(by_description.sweep.points[0].placement == placement);
+  CHECK(by_description.sweep.points[1].placement == "round_robin");
 
   // Only the tables of IMB may be of fewer ranks than the run had, the first ones.
   rows[0].tasks_per_node = 1;
