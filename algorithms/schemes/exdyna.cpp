@@ -44,8 +44,7 @@ class SharedIndexes final : public SparseCollective {
     Words own;
     {
       const auto phase = comm.phase("indexes");
-      const std::int64_t sent =
-          setup_.options.flag("padded") ? std::ranges::max(counts.all()) : count;
+      const std::int64_t sent = setup_.options.flag("padded") ? counts.largest() : count;
       const Message mine{selected.payload(), setup_.space.index_words(sent * setup_.space.granule)};
       own = mine.words;
       const Concatenation all = co_await allgather(comm, mine);

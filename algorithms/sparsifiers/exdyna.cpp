@@ -15,16 +15,6 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// A fingerprint of the numbers, not of their address: each rank may have gathered its own copy.
-Fingerprint contents(std::span<const std::int64_t> numbers, std::int64_t more) {
-  Fingerprint result{random_bits(1, more), random_bits(2, more)};
-  for (const std::int64_t number : numbers) {
-    result.low = mix(result.low ^ static_cast<std::uint64_t>(number));
-    result.high = mix(result.high ^ static_cast<std::uint64_t>(number));
-  }
-  return result;
-}
-
 class ExDyna final : public Sparsifier {
  public:
   explicit ExDyna(const SchemeSetup& setup)
@@ -64,12 +54,16 @@ class ExDyna final : public Sparsifier {
     };
     partitions_ = Numbers::from(setup_.shared
                                     ->once("exdyna_rebalance",
-                                           fingerprint(before) + contents(counts.all(), iteration),
+                                           fingerprint(before) + counts.contents() + of(iteration),
                                            std::span(&before, 1), after)
                                     .payload);
   }
 
  private:
+  [[nodiscard]] static Fingerprint of(std::int64_t number) {
+    return {random_bits(1, number), random_bits(2, number)};
+  }
+
   [[nodiscard]] Numbers first_partitions() const {
     const std::vector<std::int64_t>& settled = setup_.settled.partitions;
     const auto first = [&] {
@@ -77,7 +71,7 @@ class ExDyna final : public Sparsifier {
           .message();
     };
     return Numbers::from(
-        setup_.shared->once("exdyna_partition", contents({}, grid_.count), {}, first).payload);
+        setup_.shared->once("exdyna_partition", of(grid_.count), {}, first).payload);
   }
 
   /// The first component of a partition, or the end of the last one, which includes the remainder.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/core/base/random.hpp"
+
 namespace thinwire::inline gradient {
 
 namespace {
@@ -44,6 +46,17 @@ void Numbers::NumbersBody::make() const {
   }
   numbers = std::move(sum);
   deferred.reset();
+}
+
+void Numbers::NumbersBody::summarise() const {
+  Summary of{.contents = {random_bits(1, size), random_bits(2, size)}};
+  for (const std::int64_t number : all()) {
+    of.total += number;
+    of.contents.low = mix(of.contents.low ^ static_cast<std::uint64_t>(number));
+    of.contents.high = mix(of.contents.high ^ static_cast<std::uint64_t>(number));
+  }
+  if (size > 0) of.largest = std::ranges::max(all());
+  known = std::make_unique<const Summary>(of);
 }
 
 }  // namespace thinwire::inline gradient

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <typeinfo>
 #include <utility>
 #include <vector>
 
+#include "sim/core/gradient/fingerprint.hpp"
 #include "sim/core/kernel/message.hpp"
 
 namespace thinwire::inline gradient {
@@ -46,9 +46,11 @@ class Numbers {
   [[nodiscard]] bool is_deferred() const { return body_->deferred != nullptr; }
   [[nodiscard]] std::int64_t first() const { return body_->first; }
   [[nodiscard]] std::int64_t whole() const { return body_->whole; }
-  [[nodiscard]] std::int64_t total() const {
-    return std::accumulate(all().begin(), all().end(), std::int64_t{0});
-  }
+  /// The sum, the largest number (0 of an empty list), and a fingerprint of the numbers, which equal
+  /// lists at different addresses share. They are computed once for all ranks that hold the list.
+  [[nodiscard]] std::int64_t total() const { return body_->summary().total; }
+  [[nodiscard]] std::int64_t largest() const { return body_->summary().largest; }
+  [[nodiscard]] Fingerprint contents() const { return body_->summary().contents; }
   [[nodiscard]] Message message() const {
     return {{body_, 0, 0}, Words(static_cast<std::int64_t>(size()))};
   }
@@ -60,6 +62,11 @@ class Numbers {
     Make make = {};
     Ref<const NumbersBody> a = {};
     Ref<const NumbersBody> b = {};
+  };
+  struct Summary {
+    std::int64_t total = 0;
+    std::int64_t largest = 0;
+    Fingerprint contents;
   };
   struct NumbersBody final : Body {
     explicit NumbersBody(std::vector<std::int64_t> n)
@@ -76,9 +83,15 @@ class Numbers {
       return numbers;
     }
     void make() const;
+    [[nodiscard]] const Summary& summary() const {
+      if (!known) summarise();
+      return *known;
+    }
+    void summarise() const;
 
     mutable std::vector<std::int64_t> numbers;
     mutable std::unique_ptr<Deferred> deferred;  // null: `numbers` are there
+    mutable std::unique_ptr<const Summary> known;
     std::size_t size;
     std::int64_t first = 0;
     std::int64_t whole;

@@ -70,4 +70,19 @@ TEST_CASE("A sum of lists of which none is deferred is not deferred either") {
   CHECK(sum.whole() == 10);
 }
 
+TEST_CASE("Lists of the same numbers have the same total, largest number and contents") {
+  const Numbers numbers({3, -5, 7});
+  const Numbers same = Numbers::deferred(3, [] { return List{3, -5, 7}; });
+  CHECK(numbers.total() == 5);
+  CHECK(same.total() == 5);
+  CHECK(same.largest() == 7);
+  CHECK(Numbers({-4, -2}).largest() == -2);
+  CHECK(Numbers(List{}).largest() == 0);
+  CHECK(Numbers(List{}).total() == 0);
+  CHECK(numbers.contents() == same.contents());
+  CHECK(numbers.contents() != Numbers({-5, 3, 7}).contents());
+  CHECK(numbers.contents() != Numbers({3, -5, 7, 0}).contents());
+  CHECK(numbers.contents() != Numbers(List{}).contents());
+}
+
 }  // namespace thinwire::inline gradient
