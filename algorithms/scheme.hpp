@@ -214,10 +214,8 @@ enum class UnevenParts : std::uint8_t {
   /// All parts are sent straight to their ranks, and what follows hardly depends on their sizes; or
   /// they go around a ring, which waits for the fullest one in every step.
   sent,
-  /// As `sent`, and most of the time is their allgather: many of them, where P is a power of two.
-  sent_and_gathered,
-  /// They are added in nodes: nowhere.
-  added_in_nodes
+  /// As `sent`, and most of the time is their allgather, whose longest messages are hard to meet.
+  sent_and_gathered
 };
 
 /// The registry entry of a scheme: its name, cost, restrictions and factory.
@@ -241,6 +239,8 @@ struct SchemeInfo {
   /// Ranks whose numbers differ by a multiple of this do the same, if it divides P; 0: no two do.
   int alike_after = 1;
   UnevenParts uneven_parts = UnevenParts::none;
+  /// The ranks of a node add parts first, so those of whole nodes stand for others.
+  bool adds_in_nodes = false;
   /// Looks at each entry, which gradients of the statistical model do not have.
   bool needs_entries = false;
   /// Its messages have a format of their own, with values and indexes of 32 bits or of fewer.

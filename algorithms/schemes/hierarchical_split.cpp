@@ -105,7 +105,8 @@ SchemeInfo hierarchical_split_scheme() {
                     .reduced = "0",
                     .reduced_high = "k (" + g + " - 1) + k " + g + " (" + m + " - 1)"},
           .added = "concentrated selections; smaller last nodes",
-          .uneven_parts = UnevenParts::added_in_nodes,
+          .uneven_parts = UnevenParts::sent_and_gathered,
+          .adds_in_nodes = true,
           .options = {node_option()},
           .run_cost = hierarchical_split_cost,
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {

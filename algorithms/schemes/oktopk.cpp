@@ -250,11 +250,42 @@ class OkTopk final : public SparseCollective {
   }
 
   [[nodiscard]] bool must_balance(const Numbers& sizes) const {
-    const std::int64_t largest = std::ranges::max(sizes.all());
+    const std::int64_t largest = sizes.largest();
     const double mean = static_cast<double>(sizes.total()) / regions_.count();
     return setup_.options.flag("balancing") &&
            static_cast<double>(largest) > setup_.options.number("trigger") * mean;
   }
+
+  /// Where the target of each region begins among all entries, in the order of the regions: parts of
+  /// equal length. If few ranks run, the sizes repeat along each rail after the nodes that run. So do
+  /// the targets, each rail's among its own entries.
+  class Targets {
+   public:
+    Targets(const RailRegions& regions, const Numbers& sizes, int stands_for)
+        : along_(stands_for == 1 ? regions.count() : regions.nodes().count),
+          running_(along_ / stands_for) {
+      for (int first = 0; first < regions.count(); first += along_) {
+        std::int64_t period = 0;
+        for (int region = first; region < first + running_; ++region) {
+          period += sizes[static_cast<std::size_t>(regions.owner(region).value())];
+        }
+        begins_.push_back(begins_.back() + period * stands_for);
+      }
+    }
+    [[nodiscard]] std::int64_t operator()(int region) const {
+      const auto rail = static_cast<std::size_t>(region / along_);
+      if (rail + 1 == begins_.size()) return begins_.back();
+      const std::int64_t period = (begins_[rail + 1] - begins_[rail]) * running_ / along_;
+      const int place = region % along_;
+      return begins_[rail] + place / running_ * period +
+             part_begin(period, running_, place % running_);
+    }
+
+   private:
+    int along_;    ///< regions whose targets are parts of the same entries
+    int running_;  ///< of them
+    std::vector<std::int64_t> begins_{0};
+  };
 
   /// Moves entries so that the owner of region i holds part i of all of them in the order of the
   /// regions. All ranks know all sizes, so no requests are needed.
@@ -263,15 +294,10 @@ class OkTopk final : public SparseCollective {
     if (!region) co_return mine;
     const auto phase = comm.phase("balance");
     const int own = *region;
-    // The sizes repeat after the ranks that run, and so do the targets.
-    const int running = regions_.count() / comm.stands_for();
-    const std::int64_t total = sizes.total() / comm.stands_for();
-    const auto target = [running, total](int r) {
-      return r / running * total + part_begin(total, running, r % running);
-    };
     const auto size_of = [&](int r) {
       return sizes[static_cast<std::size_t>(regions_.owner(r).value())];
     };
+    const Targets target(regions_, sizes, comm.stands_for());
 
     std::vector<int> sources;
     std::vector<Request> requests;
@@ -428,7 +454,7 @@ SchemeInfo hierarchical_oktopk_scheme() {
       .latency_high = g + " + " + m + " + P + 2 log P",
       .reduced_high = "k (" + g + " - 1) max(" + naive + ", 1/" + g + ") + k (" + m + " - 1) max(" +
                       naive + " " + g + ", 1/" + m + ")"};
-  info.uneven_parts = UnevenParts::added_in_nodes;
+  info.adds_in_nodes = true;
   info.options.insert(info.options.begin(), node_option());
   info.run_cost = [](const CostInput& in) {
     return oktopk_cost(in, nodes_of(*in.options, in.ranks, in.node));

@@ -15,6 +15,7 @@
 #include <set>
 
 #include "algorithms/registry.hpp"
+#include "sim/app/experiment/representatives.hpp"
 #include "sim/app/report/tables/benchmark_text.hpp"
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
@@ -448,6 +449,14 @@ bool report_troubles(const std::vector<experiment::Row>& rows) {
       [](const experiment::Row& row) { return row.outcome && row.outcome->settling_cut_short; },
       "begin with partitions that were not seen to settle: f(t), and so the time, might still "
       "fall");
+  note(
+      rows,
+      [](const experiment::Row& row) {
+        return row.outcome && experiment::represents_unequal_parts(row.point);
+      },
+      "are of few ranks that stand for all, and wait for messages of unequal parts: such times "
+      "were "
+      "up to 13% off (docs/representatives.md)");
   bool failed = false;
   for (const experiment::Row& row : rows) {
     if (row.status == experiment::Status::ok) continue;

@@ -10,6 +10,7 @@
 
 #include "algorithms/by_layer.hpp"
 #include "algorithms/registry.hpp"
+#include "sim/app/experiment/representatives.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/random.hpp"
 #include "sim/core/gradient/measures.hpp"
@@ -177,6 +178,7 @@ PointRanks::PointRanks(const Point& point, const Machine& machine,
     info_ = algorithms::layer_by_layer(info_, training_->layers);
   }
   setup_ = make_setup(machine);
+  check_whole_nodes(point, info_, setup_.options, setup_.node);
   if (point.stragglers.ranks > 0) slow_ = slow_ranks_of(point);
 }
 

@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <functional>
 
+#include "algorithms/collectives/hierarchical.hpp"
+#include "algorithms/registry.hpp"
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::experiment {
@@ -12,13 +13,9 @@ namespace thinwire::experiment {
 namespace {
 
 /// Refuses what is not alike for all ranks on a platform.
-void check_represented_links(const Point& point, const algorithms::SchemeInfo& scheme,
+void check_represented_links(const Point& point,
                              const std::function<void(const std::string&)>& refuse) {
   if (point.network != "links") return;
-  if (scheme.uneven_parts == algorithms::UnevenParts::sent_and_gathered) {
-    refuse(fmt::format("on links, most of the time of {} is that of messages of unequal parts",
-                       scheme.name));
-  }
   if (point.placement != "block" && point.placement != "round_robin") {
     refuse(
         fmt::format("with the placement {} the ranks that run are not near each other; take block "
@@ -64,21 +61,13 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
                     "of {}",
                     scheme.name, few, scheme.alike_after));
   }
-  check_represented_links(point, scheme, refuse);
-  using algorithms::UnevenParts;
-  if (scheme.uneven_parts == UnevenParts::added_in_nodes) {
-    refuse(
-        fmt::format("parts of the gradient that ranks of {} add hold more entries on some ranks "
-                    "than on others, so none stand for others",
-                    scheme.name));
-  }
+  check_represented_links(point, refuse);
   constexpr int kLeastForGathered = 64;
-  if (scheme.uneven_parts == UnevenParts::sent_and_gathered &&
-      (!std::has_single_bit(static_cast<unsigned>(point.ranks)) || few < kLeastForGathered)) {
+  if (scheme.uneven_parts == algorithms::UnevenParts::sent_and_gathered && !scheme.adds_in_nodes &&
+      few < kLeastForGathered) {
     refuse(
         fmt::format("parts that ranks of {} gather have more entries on some ranks than on others: "
-                    "few stand for all only where 'ranks' is a power of two, and if they are {} or "
-                    "more",
+                    "take {} or more",
                     scheme.name, kLeastForGathered));
   }
   if (scheme.selects_together || scheme.one_selects) {
@@ -94,6 +83,24 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
         "messages of different ranks would wait for each other; leave out 'one_way_bytes' and "
         "'buffered_bytes'");
   }
+}
+
+void check_whole_nodes(const Point& point, const algorithms::SchemeInfo& scheme,
+                       const algorithms::Options& options, int known_node) {
+  if (point.representatives == 0 || !scheme.adds_in_nodes) return;
+  const int node = algorithms::nodes_of(options, point.ranks, known_node).size;
+  constexpr int kLeastNodes = 8;
+  if (point.representatives % node != 0 || point.representatives < kLeastNodes * node) {
+    throw InputError(
+        fmt::format("/representatives: the ranks of a node of {} add parts together: take a "
+                    "multiple of {}, the ranks of a node, and {} nodes or more",
+                    scheme.name, node, kLeastNodes));
+  }
+}
+
+bool represents_unequal_parts(const Point& point) {
+  return point.representatives > 0 && algorithms::find_scheme(point.scheme).uneven_parts ==
+                                          algorithms::UnevenParts::sent_and_gathered;
 }
 
 }  // namespace thinwire::experiment

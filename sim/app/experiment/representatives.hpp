@@ -12,5 +12,11 @@ namespace thinwire::experiment {
 /// for all its ranks. What the platform says is checked when it is run (links/symmetry.hpp).
 void check_representatives(const Point& point, const algorithms::SchemeInfo& scheme,
                            const std::string& origin);
+/// The same once the ranks of a node are known (SchemeSetup::node), for schemes that add in nodes.
+void check_whole_nodes(const Point& point, const algorithms::SchemeInfo& scheme,
+                       const algorithms::Options& options, int known_node);
+/// Whether few ranks stand for all of a scheme most of whose time is that of messages of unequal
+/// parts. The error is then larger than of others (docs/representatives.md).
+[[nodiscard]] bool represents_unequal_parts(const Point& point);
 
 }  // namespace thinwire::experiment

@@ -91,8 +91,10 @@ std::vector<PlannedIteration> plan_of(const Point& point, const PointRanks& of_p
 std::unique_ptr<Network> for_ranks_of(const Point& point, std::unique_ptr<Network> network) {
   if (point.representatives == 0) return network;
   // The same ranks run on all networks that a point needs.
-  const auto which = find_network(point.network).congests ? networks::Representatives::first
-                                                          : networks::Representatives::spread;
+  const bool next_to_each_other =
+      find_network(point.network).congests || algorithms::find_scheme(point.scheme).adds_in_nodes;
+  const auto which =
+      next_to_each_other ? networks::Representatives::first : networks::Representatives::spread;
   return std::make_unique<networks::RepresentativesNetwork>(
       std::move(network), point.representatives, std::make_unique<ConcatenationRenamer>(), which);
 }

@@ -39,6 +39,15 @@ Group::Group(Communicator& parent, Members members)
       first_(members.first),
       stride_(members.stride) {}
 
+int Group::stands_for() const {
+  if (parent().stands_for() == 1) return 1;
+  int running = 0;
+  for (int member = 0; member < size(); ++member) {
+    if (representative(Rank(member)) == Rank(member)) ++running;
+  }
+  return size() / running;
+}
+
 Rank Group::representative(Rank member) const {
   const int beyond = parent().representative(in_parent(member)).value() - first_;
   if (beyond < 0 || beyond % stride_ != 0 || beyond / stride_ >= size()) return member;

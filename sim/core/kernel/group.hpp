@@ -21,6 +21,8 @@ class Group final : public ForwardingCommunicator {
   /// not a member.
   Group(Communicator& parent, Members members);
 
+  /// How many members this one stands for: all of them, or fewer, may run.
+  [[nodiscard]] int stands_for() const override;
   /// The member itself if its representative is no member.
   [[nodiscard]] Rank representative(Rank member) const override;
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override;

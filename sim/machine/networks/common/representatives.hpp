@@ -32,7 +32,7 @@ namespace thinwire::networks {
 /// Which ranks run.
 enum class Representatives : std::uint8_t {
   spread,  ///< as representative_of() says
-  first    ///< the first R, which are next to each other on a platform
+  first    ///< the first R, which are next to each other on a platform and in nodes
 };
 
 /// A network on which few ranks stand for all. The report has the ranks that run.
