@@ -180,6 +180,15 @@ struct CostInput {
   [[nodiscard]] std::int64_t dense_words() const { return space().value_words(n).value(); }
 };
 
+/// How a dense scheme sends a gradient through trees: chunk after chunk, as through a pipeline. A
+/// gradient of fewer chunks is sent in the same way, in chunks of the same length, by `scheme` with
+/// these of its options.
+struct Pipeline {
+  std::int64_t chunks = 1;  ///< in each tree
+  std::string scheme;
+  std::map<std::string, OptionValue> options;
+};
+
 /// A row of a paper's cost table, as formulas (algorithms/formula.hpp) of P, n, k, and the numeric
 /// options of the scheme.
 struct PaperCost {
@@ -260,6 +269,8 @@ struct SchemeInfo {
   /// each, which cost() scales to the precision; other schemes use CostInput::precision.
   std::function<Cost(const CostInput&)> run_cost = {};
   std::function<std::unique_ptr<Scheme>(const SchemeSetup&)> make = {};
+  /// Of schemes that send chunk after chunk; nothing where they do not.
+  std::function<std::optional<Pipeline>(const CostInput&)> pipeline = {};
 
   // Sparse schemes only:
   std::string sparsifier = {};  ///< the sparsifier's name

@@ -8,12 +8,14 @@ namespace thinwire::algorithms {
 
 namespace {
 
+constexpr const char* kChunkWords = "chunk_words";
+
 class DenseDoubleTree final : public Scheme {
  public:
   explicit DenseDoubleTree(const SchemeSetup& setup)
       : space_(setup.space),
         reduction_(*setup.shared, setup.gamma, setup.space),
-        chunk_words_(setup.options.integer("chunk_words")) {}
+        chunk_words_(setup.options.integer(kChunkWords)) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
     const auto phase = comm.phase("allreduce");
@@ -28,9 +30,20 @@ class DenseDoubleTree final : public Scheme {
   std::int64_t chunk_words_;
 };
 
+int chunks_of(const CostInput& in) {
+  return double_tree_chunks(in.dense_words(), in.ranks, in.options->integer(kChunkWords));
+}
+
+Pipeline double_tree_pipeline(const CostInput& in) {
+  const std::int64_t chunks = chunks_of(in);
+  const std::int64_t half = (in.dense_words() + 1) / 2;
+  return {.chunks = chunks,
+          .scheme = "dense_double_tree",
+          .options = {{kChunkWords, (half + chunks - 1) / chunks}}};
+}
+
 Cost double_tree_cost(const CostInput& in) {
-  const int chunks =
-      double_tree_chunks(in.dense_words(), in.ranks, in.options->integer("chunk_words"));
+  const int chunks = chunks_of(in);
   const DoubleTreeSteps steps = double_tree_steps(in.ranks, chunks);
   const std::int64_t pieces = 2 * std::int64_t{chunks};
   const auto terms = [](std::int64_t messages, std::int64_t words, int sums) {
@@ -56,14 +69,15 @@ SchemeInfo dense_double_tree_scheme() {
           .added = "filling and draining the trees",
           .dense = true,
           .alike_after = 0,
-          .options = {{.name = "chunk_words",
+          .options = {{.name = kChunkWords,
                        .fallback = std::int64_t{0},
                        .minimum = 0,
                        .help = "most words of a chunk; 0: 131072, or less to fill the trees"}},
           .run_cost = double_tree_cost,
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
             return std::make_unique<DenseDoubleTree>(setup);
-          }};
+          },
+          .pipeline = double_tree_pipeline};
 }
 
 }  // namespace thinwire::algorithms

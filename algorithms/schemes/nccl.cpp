@@ -319,6 +319,25 @@ Cost nccl_cost(const CostInput& in, NcclKind kind) {
           .exact = false};
 }
 
+/// The chunks that go through the trees; nothing if NCCL takes rings, or switches.
+std::optional<Pipeline> nccl_pipeline(const CostInput& in, NcclKind kind) {
+  const std::int64_t words = in.dense_words();
+  const NcclPlan plan = plan_of(kind, *in.options, in.ranks, words, in.node, in.beta_per_word);
+  if (plan.choice.algorithm == NcclAlgorithm::ring ||
+      takes_switches(kind, plan, *in.options, in.node, in.switches, words, in.beta_per_word)) {
+    return std::nullopt;
+  }
+  const std::int64_t trees = 2 * std::int64_t{plan.channels};
+  const std::int64_t half = (words + trees - 1) / trees;
+  Pipeline pipeline{.chunks = plan.parts, .scheme = "nccl_tree", .options = in.options->all()};
+  pipeline.options[kNodeOption] = std::int64_t{plan.nodes.size};
+  pipeline.options[kChannels] = std::int64_t{plan.channels};
+  pipeline.options[kChunkWords] = (half + plan.parts - 1) / plan.parts;
+  pipeline.options[kProtocol] =
+      std::int64_t{std::ranges::find(kProtocols, plan.choice.protocol) - kProtocols.begin()};
+  return pipeline;
+}
+
 OptionInfo channels_option() {
   return {kChannels,
           std::int64_t{0},
@@ -381,6 +400,11 @@ SchemeInfo auto_ovlp_entry(PaperCost paper) {
           }};
 }
 
+std::function<std::optional<Pipeline>(const CostInput&)> pipeline_of(NcclKind kind) {
+  if (kind == NcclKind::ring) return {};
+  return [kind](const CostInput& in) { return nccl_pipeline(in, kind); };
+}
+
 SchemeInfo nccl_entry(std::string name, std::string summary, std::string source, PaperCost paper,
                       NcclKind kind) {
   std::vector<OptionInfo> options{node_option(), channels_option(), chunk_option()};
@@ -405,7 +429,8 @@ SchemeInfo nccl_entry(std::string name, std::string summary, std::string source,
           .run_cost = [kind](const CostInput& in) { return nccl_cost(in, kind); },
           .make = [kind](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
             return std::make_unique<Nccl>(setup, kind);
-          }};
+          },
+          .pipeline = pipeline_of(kind)};
 }
 
 }  // namespace

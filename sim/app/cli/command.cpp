@@ -457,6 +457,10 @@ bool report_troubles(const std::vector<experiment::Row>& rows) {
       "are of few ranks that stand for all, and wait for messages of unequal parts: such times "
       "were "
       "up to 13% off (docs/representatives.md)");
+  note(
+      rows,
+      [](const experiment::Row& row) { return row.outcome && row.point.extrapolate_chunks > 0; },
+      "have times that are extrapolated from fewer chunks (docs/representatives.md)");
   bool failed = false;
   for (const experiment::Row& row : rows) {
     if (row.status == experiment::Status::ok) continue;

@@ -49,6 +49,22 @@ std::string name_of(Verdict verdict) {
 double Comparison::ratio_low() const { return ratio(simulated, paper_high); }
 double Comparison::ratio_high() const { return ratio(simulated, paper_low); }
 
+algorithms::CostInput cost_input(const Point& point, const Machine& machine,
+                                 const algorithms::Options& options, int iteration) {
+  return {.ranks = point.ranks,
+          .n = point.space.components,
+          .k = point.k,
+          .iteration = iteration,
+          .options = &options,
+          .granule = point.space.granule,
+          .precision = point.space.precision,
+          .tensors = &point.tensors,
+          .alpha = machine.alpha,
+          .beta_per_word = machine.beta_per_word,
+          .node = machine.node,
+          .switches = machine.switches};
+}
+
 Comparison compare(const Row& row, double tolerance) {
   const algorithms::SchemeInfo scheme = algorithms::find_scheme(row.point.scheme);
   const NetworkInfo network = find_network(row.point.network);
@@ -63,19 +79,9 @@ Comparison compare(const Row& row, double tolerance) {
                      : terms.messages;
   };
 
-  algorithms::CostInput in{
-      .ranks = row.point.ranks,
-      .n = row.point.space.components,
-      .k = row.point.k,
-      .iteration = row.outcome ? row.outcome->iteration : std::max(1, row.point.iterations),
-      .options = &options,
-      .granule = row.point.space.granule,
-      .precision = row.point.space.precision,
-      .tensors = &row.point.tensors,
-      .alpha = machine.alpha,
-      .beta_per_word = machine.beta_per_word,
-      .node = machine.node,
-      .switches = machine.switches};
+  algorithms::CostInput in =
+      cost_input(row.point, machine, options,
+                 row.outcome ? row.outcome->iteration : std::max(1, row.point.iterations));
   if (row.outcome && row.outcome->selection) {
     in.selected = selected_in(*row.outcome, scheme);
     in.result = row.outcome->result_components;
@@ -91,7 +97,7 @@ Comparison compare(const Row& row, double tolerance) {
   result.added_high = value(cost.added.high);
   // A training iteration takes longer than its allreduce.
   const bool training = !row.point.workload.model.empty();
-  result.comparable = !training && !network.is_real && row.point.representatives == 0 &&
+  result.comparable = !training && !network.is_real && !row.point.takes_shortcut() &&
                       (!has_clock || (machine.is_papers() && !row.point.stragglers.any()));
   result.machine_known = row.outcome || row.point.platform.empty();
   if (!row.outcome) return result;

@@ -48,6 +48,10 @@ struct Comparison {
   [[nodiscard]] double ratio_high() const;
 };
 
+/// What the cost model of the point's scheme takes. `options` are those of the scheme and outlive it.
+[[nodiscard]] algorithms::CostInput cost_input(const Point& point, const Machine& machine,
+                                               const algorithms::Options& options, int iteration);
+
 /// Verdicts are about the formula with the added terms. `tolerance`: how far the simulated cost may
 /// leave its interval, relative to the ends.
 [[nodiscard]] Comparison compare(const Row& row, double tolerance);

@@ -5,6 +5,7 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/compare.hpp"
+#include "sim/app/experiment/extrapolation.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/row.hpp"
 #include "sim/machine/workloads/iteration.hpp"
@@ -58,10 +59,12 @@ double estimated_wall_s(const Point& point) {
   const algorithms::Cost cost = compare(row, 0).cost;
   const double ranks = point.simulated_ranks();
   const double iterations = simulated_iterations(point);
-  const double messages = iterations * ranks * cost.run().high.messages;
+  const double share = simulated_share(point);
+  const double messages = share * iterations * ranks * cost.run().high.messages;
   const bool dense = algorithms::find_scheme(point.scheme).dense;
   const auto values = static_cast<double>(dense ? point.space.components : point.k);
-  const double carried = iterations * ranks * values / static_cast<double>(point.space.granule);
+  const double carried =
+      share * iterations * ranks * values / static_cast<double>(point.space.granule);
   const double all = prices.point + ranks * prices.rank + messages * prices.message +
                      (point.input.statistical ? 0 : carried * (dense ? kComponent : kEntry));
   return std::isfinite(all) ? all : prices.point;  // the scheme cannot run there

@@ -16,6 +16,7 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/config.hpp"
+#include "sim/app/experiment/extrapolation.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/representatives.hpp"
 #include "sim/core/base/code_file.hpp"
@@ -521,6 +522,7 @@ Point point_from(const Json& given, const std::string& origin) {
   });
   settle_selection(point, json, scheme.dense, density, origin);
   check_representatives(point, scheme, origin);
+  check_extrapolation(point, scheme, origin);
   check_precision(point, scheme, origin);
   check_entries(point, scheme, origin);
   return point;

@@ -117,6 +117,8 @@ struct Point {
   Record record;
   int ranks = 16;
   int representatives = 0;  ///< ranks that run and stand for all; 0: all run
+  /// Chunks that go through the trees of a dense scheme, and stand for all; 0: all do.
+  int extrapolate_chunks = 0;
   GradientSpace space{.components = 1'000'000, .granule = 1};
   std::vector<std::int64_t> tensors;  ///< sizes of the model's tensors; empty: a single tensor
   std::int64_t k = 10'000;            ///< a multiple of the granule
@@ -128,6 +130,10 @@ struct Point {
   Workload workload;
   Stragglers stragglers;
 
+  /// Whether less runs than the point describes, and stands for all.
+  [[nodiscard]] bool takes_shortcut() const {
+    return representatives > 0 || extrapolate_chunks > 0;
+  }
   /// The ranks that run.
   [[nodiscard]] int simulated_ranks() const {
     return representatives > 0 ? representatives : ranks;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
+#include "sim/app/experiment/extrapolation.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/outcome_json.hpp"
 #include "sim/app/experiment/ranks.hpp"
@@ -290,6 +291,31 @@ Outcome run_at_once(const Point& point, const ReadyNetwork& ready, bool alphabet
   return outcome;
 }
 
+/// Simulates a point, and the reported iteration on the α-β machine too if its flows share links.
+Outcome run_iterations(const Point& point, const ReadyNetwork& ready, const Wanted& wanted,
+                       const SimulationSettings& settings) {
+  const NetworkInfo network = find_network(point.network);
+  const bool alphabeta = settings.alphabeta && network.congests;
+  const bool several = settings.processes > 1;
+  const bool recording = wanted.timeline != nullptr || wanted.schedule != nullptr;
+  if (several && !recording && network.has_clock && !network.clock_goes_on) {
+    return run_at_once(point, ready, alphabeta, settings);
+  }
+  std::optional<ChildProcess> beside;
+  if (several && alphabeta) {
+    beside.emplace(ChildWork{
+        .run = [&] { return fmt::format("{}", time_on_alphabeta(point, ready.machine).value()); }});
+  }
+  Outcome outcome = run_in_turn(point, ready, wanted, settings);
+  if (beside) {
+    beside->wait();
+    outcome.alphabeta_time = Seconds(std::stod(beside->outcome().text));
+  } else if (alphabeta) {
+    outcome.alphabeta_time = time_on_alphabeta(point, ready.machine);
+  }
+  return outcome;
+}
+
 }  // namespace
 
 double SelectionSummary::deviation(std::int64_t k, bool together) const {
@@ -369,6 +395,9 @@ Outcome Simulation::run(Schedule& schedule) {
   if (point_.representatives > 0) {
     throw InputError("/representatives: a schedule is that of all ranks; leave it out");
   }
+  if (point_.extrapolate_chunks > 0) {
+    throw InputError("/extrapolate_chunks: a schedule is that of all chunks; leave it out");
+  }
   Outcome outcome = run(nullptr, &schedule);
   separate_strands(schedule);
   return outcome;
@@ -382,6 +411,9 @@ void check_timeline(const Point& point, const TimelineSettings& settings) {
   if (point.representatives > 0) {
     throw InputError("/representatives: a timeline is that of all ranks; leave it out");
   }
+  if (point.extrapolate_chunks > 0) {
+    throw InputError("/extrapolate_chunks: a timeline is that of all chunks; leave it out");
+  }
   for (const Rank rank : settings.ranks) {
     if (rank.value() >= 0 && rank.value() < point.ranks) continue;
     throw InputError(fmt::format("there is no rank {} of {} for the timeline; ranks are 0 to {}",
@@ -390,28 +422,13 @@ void check_timeline(const Point& point, const TimelineSettings& settings) {
 }
 
 Outcome Simulation::run(Timeline* timeline, Schedule* schedule) {
-  const NetworkInfo network = find_network(point_.network);
-  const bool alphabeta = settings_.alphabeta && network.congests;
-  const bool several = settings_.processes > 1;
-  const bool recording = timeline != nullptr || schedule != nullptr;
-  if (several && !recording && network.has_clock && !network.clock_goes_on) {
-    return run_at_once(point_, ready_, alphabeta, settings_);
+  const std::optional<Extrapolation> shorter = extrapolation_of(point_, ready_.machine);
+  if (!shorter) {
+    return run_iterations(point_, ready_, {.timeline = timeline, .schedule = schedule}, settings_);
   }
-  std::optional<ChildProcess> beside;
-  if (several && alphabeta) {
-    beside.emplace(ChildWork{.run = [this] {
-      return fmt::format("{}", time_on_alphabeta(point_, ready_.machine).value());
-    }});
-  }
-  Outcome outcome =
-      run_in_turn(point_, ready_, {.timeline = timeline, .schedule = schedule}, settings_);
-  if (beside) {
-    beside->wait();
-    outcome.alphabeta_time = Seconds(std::stod(beside->outcome().text));
-  } else if (alphabeta) {
-    outcome.alphabeta_time = time_on_alphabeta(point_, ready_.machine);
-  }
-  return outcome;
+  const Outcome few = run_iterations(shorter->few.point, ready_, {}, settings_);
+  const Outcome more = run_iterations(shorter->more.point, ready_, {}, settings_);
+  return extrapolated(point_, *shorter, few, more);
 }
 
 }  // namespace thinwire::experiment

@@ -59,6 +59,7 @@ bool has_slow_links(const Point& point) {
   return on_links(point) && !point.links.slow_links.empty();
 }
 bool has_representatives(const Point& point) { return point.representatives > 0; }
+bool extrapolates_chunks(const Point& point) { return point.extrapolate_chunks > 0; }
 bool has_slow_ranks(const Point& point) { return point.stragglers.ranks > 0; }
 bool has_spread_ranks(const Point& point) { return point.stragglers.spread > 0; }
 bool has_local_steps(const Point& point) {

@@ -56,6 +56,7 @@ using When = bool (*)(const Point&);
 [[nodiscard]] bool on_links(const Point& point);
 [[nodiscard]] bool has_slow_links(const Point& point);
 [[nodiscard]] bool has_representatives(const Point& point);
+[[nodiscard]] bool extrapolates_chunks(const Point& point);
 [[nodiscard]] bool has_slow_ranks(const Point& point);
 [[nodiscard]] bool has_spread_ranks(const Point& point);
 [[nodiscard]] bool has_local_steps(const Point& point);

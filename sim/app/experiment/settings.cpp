@@ -361,6 +361,16 @@ Settings declared() {
             .help = "a shortcut for statistical values and schedules in which all ranks do the "
                     "same: as many ranks run, and stand for all; they divide the ranks"},
            THINWIRE_MEMBER(representatives), has_representatives),
+      with({.path = "extrapolate_chunks",
+            .flag = "--extrapolate-chunks",
+            .least = 0,
+            .most = 1 << 20,
+            .readers = "alphabeta, links, smpi",
+            .standard = "all chunks are sent",
+            .help = "a shortcut for dense schemes that send chunk after chunk through trees: "
+                    "gradients of half as many chunks and of so many are sent, and the time of all "
+                    "is extrapolated"},
+           THINWIRE_MEMBER(extrapolate_chunks), extrapolates_chunks),
       with({.path = "components",
             .flag = "-n,--components",
             .least = 1,

@@ -235,6 +235,12 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
                       "leave it out",
                       where));
     }
+    if (job.point.extrapolate_chunks > 0) {
+      throw InputError(
+          fmt::format("{}: /extrapolate_chunks: jobs share links as long as both run; "
+                      "leave it out",
+                      where));
+    }
     if (job.point.machine.eager_copy_beyond_cache > Seconds(0)) {
       throw InputError(
           fmt::format("{}: /machine/eager_copy_beyond_cache_s_per_word: it depends on the size of "

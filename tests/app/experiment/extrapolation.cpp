@@ -1,0 +1,150 @@
+#include "sim/app/experiment/extrapolation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "sim/app/experiment/estimate.hpp"
+#include "sim/app/experiment/simulate.hpp"
+#include "sim/core/base/errors.hpp"
+#include "tests/support/links.hpp"
+
+namespace thinwire::experiment {
+
+namespace {
+
+Json of_chunks(const std::string& scheme, int ranks, int chunks) {
+  Json json = {{"scheme", scheme},
+               {"ranks", ranks},
+               {"extrapolate_chunks", chunks},
+               {"input", {{"profile", "bert"}, {"statistical", true}}}};
+  if (chunks == 0) json.erase("extrapolate_chunks");
+  return json;
+}
+
+Outcome sent(const Json& json) {
+  const Row row = simulate_point("test", point_from(json, "test"));
+  if (!row.outcome) throw SimulationError(row.reason);
+  return *row.outcome;
+}
+
+void check_near(const Outcome& few, const Outcome& all, double tolerance) {
+  CHECK(few.time().value() == doctest::Approx(all.time().value()).epsilon(tolerance));
+  CHECK(few.iteration == all.iteration);
+  CHECK(few.iteration_times.size() == all.iteration_times.size());
+  // Each chunk is the same messages, of lengths that differ by a word at most.
+  CHECK(few.messages_sent.max == all.messages_sent.max);
+  CHECK(few.messages_received.mean == doctest::Approx(all.messages_received.mean).epsilon(1e-12));
+  CHECK(static_cast<double>(few.words_sent.max) ==
+        doctest::Approx(static_cast<double>(all.words_sent.max)).epsilon(1e-6));
+  CHECK(few.words_received.mean == doctest::Approx(all.words_received.mean).epsilon(1e-6));
+  CHECK(few.result_components == all.result_components);
+  CHECK(few.ranks_agree);
+  REQUIRE(few.phases.size() == all.phases.size());
+  for (std::size_t i = 0; i < few.phases.size(); ++i) {
+    CHECK(few.phases[i].name == all.phases[i].name);
+    CHECK(few.phases[i].time.value() ==
+          doctest::Approx(all.phases[i].time.value()).epsilon(tolerance));
+    CHECK(few.phases[i].messages_received == all.phases[i].messages_received);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("extrapolation: the time of all chunks follows from that of a few") {
+  for (const int ranks : {2, 3, 7, 12, 23, 64}) {
+    CAPTURE(ranks);
+    check_near(sent(of_chunks("dense_double_tree", ranks, 48)),
+               sent(of_chunks("dense_double_tree", ranks, 0)), 1e-5);
+    check_near(sent(of_chunks("nccl_tree", ranks, 48)), sent(of_chunks("nccl_tree", ranks, 0)),
+               1e-3);
+  }
+}
+
+TEST_CASE("extrapolation: protocols, channels and chunks are those of the whole gradient") {
+  for (const Json& options :
+       {Json{{"protocol", 0}}, Json{{"protocol", 1}, {"channels", 3}},
+        Json{{"chunk_words", 100'000}}, Json{{"node", 4}, {"channel_bandwidth", 20.0}}}) {
+    CAPTURE(options.dump());
+    Json all = of_chunks("nccl_tree", 24, 0);
+    Json few = of_chunks("nccl_tree", 24, 64);
+    all["options"] = few["options"] = options;
+    check_near(sent(few), sent(all), 0.01);
+  }
+  // NCCL's tuner chooses protocol and channels by the length of the whole gradient.
+  Json all = of_chunks("dense_auto", 256, 0);
+  Json few = of_chunks("dense_auto", 256, 32);
+  all["input"]["profile"] = few["input"]["profile"] = "vgg16";
+  check_near(sent(few), sent(all), 0.02);
+}
+
+TEST_CASE("extrapolation: links that messages share, and the time without sharing them") {
+  const test::PlatformFile file =
+      test::made_platform("fat_tree", {{"children", "16,4"}, {"oversubscription", "8"}});
+  for (const char* scheme : {"dense_double_tree", "nccl_tree"}) {
+    CAPTURE(scheme);
+    const auto on_links = [&](int chunks) {
+      Json json = of_chunks(scheme, 64, chunks);
+      json["network"] = "links";
+      json["platform"] = file.path();
+      json["placement"] = "random:1";
+      return sent(json);
+    };
+    const Outcome all = on_links(0);
+    const Outcome few = on_links(64);
+    check_near(few, all, 0.01);
+    CHECK(*few.congestion_factor() == doctest::Approx(*all.congestion_factor()).epsilon(0.01));
+    CHECK(*all.congestion_factor() > 1.1);
+  }
+}
+
+TEST_CASE("extrapolation: as many chunks as there are change nothing") {
+  for (const char* scheme : {"dense_double_tree", "nccl_tree"}) {
+    CHECK(sent(of_chunks(scheme, 12, 100'000)).time() == sent(of_chunks(scheme, 12, 0)).time());
+    CHECK(sent(of_chunks(scheme, 1, 16)).time() == Seconds(0));
+  }
+  Json tiny = of_chunks("dense_double_tree", 5, 4);
+  tiny["components"] = 17;
+  tiny["options"] = {{"chunk_words", 1}};
+  CHECK(sent(tiny).ranks_agree);
+}
+
+TEST_CASE("extrapolation: a run is estimated by what it simulates") {
+  const double all = estimated_wall_s(point_from(of_chunks("nccl_tree", 512, 0), "test"));
+  const double few = estimated_wall_s(point_from(of_chunks("nccl_tree", 512, 32), "test"));
+  CHECK(few < all / 4);
+}
+
+TEST_CASE("extrapolation: what has no chunks, or is not the same for all of them, is refused") {
+  const auto refuses = [](Json json, const char* words, const Json& more = Json::object()) {
+    json.update(more, true);
+    CAPTURE(json.dump());
+    CHECK_THROWS_WITH(static_cast<void>(sent(json)), doctest::Contains(words));
+  };
+  refuses(of_chunks("topka", 8, 16), "sends no chunks");
+  refuses(of_chunks("nccl_ring", 8, 16), "sends no chunks");
+  refuses(of_chunks("nccl_tree", 8, 3), "4 chunks or more");
+  refuses(of_chunks("dense_auto", 8, 16), "through trees here");  // NCCL takes rings
+  const Json trees = of_chunks("dense_double_tree", 8, 16);
+  refuses(trees, "leave out 'stragglers'",
+          {{"stragglers", {{"ranks", 1}}}, {"machine", {{"gamma_s_per_word", 1e-10}}}});
+  refuses(trees, "do not repeat", {{"machine", {{"noise_s", 1e-6}}}});
+  refuses(trees, "cache", {{"machine", {{"cache_bytes", 1e6}, {"gamma_s_per_word", 1e-10}}}});
+  refuses(trees, "leave out 'record'", {{"record", {{"ranks", true}}}});
+  const Json of_trace = {{"scheme", "dense_double_tree"},
+                         {"ranks", 8},
+                         {"extrapolate_chunks", 16},
+                         {"input", {{"trace", "cnn_oktopk"}}}};
+  refuses(of_trace, "has a length of its own");
+  refuses(of_trace, "leave out 'error_feedback'",
+          {{"input", {{"trace", ""}}}, {"error_feedback", true}});
+  Simulation simulation(point_from(trees, "test"));
+  CHECK_THROWS_WITH(static_cast<void>(simulation.run(TimelineSettings())),
+                    doctest::Contains("a timeline is that of all chunks"));
+  Schedule schedule;
+  CHECK_THROWS_WITH(static_cast<void>(simulation.run(schedule)),
+                    doctest::Contains("a schedule is that of all chunks"));
+}
+
+}  // namespace thinwire::experiment
