@@ -1,6 +1,7 @@
 #include "algorithms/collectives/channels.hpp"
 
 #include <algorithm>
+#include <boost/container/static_vector.hpp>
 #include <list>
 #include <span>
 #include <utility>
@@ -26,7 +27,10 @@ using Queue = std::list<T>;
 template <class Purpose>
 class Flying {
  public:
+  explicit Flying(Communicator& comm) : comm_(comm) {}
+
   void add(Request request, Purpose purpose) {
+    comm_.watch(request);
     requests_.push_back(request);
     purposes_.push_back(purpose);
   }
@@ -41,6 +45,7 @@ class Flying {
   }
 
  private:
+  Communicator& comm_;
   std::vector<Request> requests_;
   std::vector<Purpose> purposes_;
 };
@@ -132,7 +137,7 @@ class RingChannels {
   Task<Message> run() {
     for (int lane = 0; lane < static_cast<int>(lanes_.size()); ++lane) begin_exchange(lane, {});
     while (!flying_.requests().empty()) {
-      auto first = co_await comm_.wait_any(flying_.requests());
+      auto first = co_await comm_.wait_watched(flying_.requests());
       const RingPurpose purpose = flying_.take(first.position);
       RingLane& lane = at(purpose.lane);
       Message received = std::move(first.message);
@@ -219,7 +224,7 @@ class RingChannels {
   int pieces_;
   std::vector<Message> total_;
   std::vector<RingLane> lanes_;
-  Flying<RingPurpose> flying_;
+  Flying<RingPurpose> flying_{comm_};
 };
 
 /// Where an event of a tree belongs to: a tree, and one of the neighbours there.
@@ -257,7 +262,8 @@ struct TreeLane {
   [[nodiscard]] bool is_root() const { return children == neighbours.size(); }
 
   Tag tag;
-  std::vector<Neighbour> neighbours;  ///< the children, and then the parent
+  /// The children, two in the tree and one in the chain, and then the parent.
+  boost::container::static_vector<Neighbour, 4> neighbours;
   std::size_t children = 0;
   int first_piece = 0;
   int up = 0;        ///< chunks that are summed
@@ -294,7 +300,7 @@ class TreeChannels {
     }
     for (int lane = 0; lane < static_cast<int>(lanes_.size()); ++lane) co_await advance(lane);
     while (!flying_.requests().empty()) {
-      auto first = co_await comm_.wait_any(flying_.requests());
+      auto first = co_await comm_.wait_watched(flying_.requests());
       const TreePurpose purpose = flying_.take(first.position);
       Neighbour& neighbour = of(purpose.lane, purpose.neighbour);
       switch (purpose.event) {
@@ -431,7 +437,7 @@ class TreeChannels {
   int pieces_;
   std::vector<Message> total_;
   std::vector<TreeLane> lanes_;
-  Flying<TreePurpose> flying_;
+  Flying<TreePurpose> flying_{comm_};
 };
 
 }  // namespace

@@ -114,7 +114,10 @@ class Communicator {
   /// Announces that the rank will soon wait for the request. This takes no simulated time. A
   /// network with thousands of ranks in one thread uses it to prefetch the state of the request.
   virtual void expect(Request /*request*/) {}
-  /// Announces in the same way that the rank will soon send to `to`.
+  /// Announces that from now on each wait_watched() is for this request too, until it is complete.
+  /// Requests are watched once.
+  virtual void watch(Request /*request*/) {}
+  /// Announces like expect() that the rank will soon send to `to`.
   virtual void expect_send(Rank /*to*/, Tag /*tag*/) {}
 
   class WaitAwaiter;
@@ -133,6 +136,9 @@ class Communicator {
   /// remain to be waited for. Of several that are complete at the same time it is the first.
   /// `requests`, at least one, must outlive the expression.
   [[nodiscard]] WaitAnyAwaiter wait_any(std::span<const Request> requests);
+  /// As wait_any(). `requests` are all those that are watched and not complete yet; a network with
+  /// thousands of ranks then need not look at each of them.
+  [[nodiscard]] WaitAnyAwaiter wait_watched(std::span<const Request> requests);
   /// Sends and receives concurrently; co_await returns the received Message.
   [[nodiscard]] SendrecvAwaiter sendrecv(Rank to, Message message, Rank from, Tag tag);
   /// Simulates local work that takes `work` seconds. Communication in flight continues meanwhile.
@@ -160,6 +166,16 @@ class Communicator {
   /// rank's clock advances to the time of its completion.
   virtual std::size_t first_complete(std::span<const Request> /*requests*/) {
     refuse("a wait for the first of several requests");
+  }
+  /// The same for wait_watched().
+  virtual bool complete_watched(std::span<const Request> requests) {
+    return complete_any(requests);
+  }
+  virtual void park_watched(std::span<const Request> requests, std::coroutine_handle<> waiting) {
+    park_any(requests, waiting);
+  }
+  virtual std::size_t first_watched(std::span<const Request> requests) {
+    return first_complete(requests);
   }
   /// Releases a complete request and returns the Message that it received.
   virtual Message finish(Request request) = 0;
@@ -222,18 +238,28 @@ class Communicator::WaitAnyAwaiter {
     Message message;
   };
 
-  WaitAnyAwaiter(Communicator& comm, std::span<const Request> requests)
-      : comm_(comm), requests_(requests) {}
-  [[nodiscard]] bool await_ready() const { return comm_.complete_any(requests_); }
-  void await_suspend(std::coroutine_handle<> waiting) const { comm_.park_any(requests_, waiting); }
+  WaitAnyAwaiter(Communicator& comm, std::span<const Request> requests, bool watched)
+      : comm_(comm), requests_(requests), watched_(watched) {}
+  [[nodiscard]] bool await_ready() const {
+    return watched_ ? comm_.complete_watched(requests_) : comm_.complete_any(requests_);
+  }
+  void await_suspend(std::coroutine_handle<> waiting) const {
+    if (watched_) {
+      comm_.park_watched(requests_, waiting);
+    } else {
+      comm_.park_any(requests_, waiting);
+    }
+  }
   First await_resume() const {
-    const std::size_t position = comm_.first_complete(requests_);
+    const std::size_t position =
+        watched_ ? comm_.first_watched(requests_) : comm_.first_complete(requests_);
     return {.position = position, .message = comm_.finish(requests_[position])};
   }
 
  private:
   Communicator& comm_;
   std::span<const Request> requests_;
+  bool watched_;
 };
 
 /// The awaiter of a send and a receive together.
@@ -310,7 +336,11 @@ inline Communicator::WaitAllAwaiter Communicator::wait_all(std::span<const Reque
 }
 
 inline Communicator::WaitAnyAwaiter Communicator::wait_any(std::span<const Request> requests) {
-  return {*this, requests};
+  return {*this, requests, false};
+}
+
+inline Communicator::WaitAnyAwaiter Communicator::wait_watched(std::span<const Request> requests) {
+  return {*this, requests, true};
 }
 
 inline Communicator::SendrecvAwaiter Communicator::sendrecv(Rank to, Message message, Rank from,

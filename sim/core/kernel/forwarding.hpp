@@ -31,6 +31,7 @@ class ForwardingCommunicator : public Communicator {
   }
   void expect(Request request) override { parent_.expect(request); }
   void expect_send(Rank to, Tag tag) override { parent_.expect_send(to, tag); }
+  void watch(Request request) override { parent_.watch(request); }
   [[nodiscard]] Seconds now() const override { return parent_.now(); }
 
  protected:
@@ -54,6 +55,15 @@ class ForwardingCommunicator : public Communicator {
   }
   std::size_t first_complete(std::span<const Request> requests) override {
     return parent_.first_complete(requests);
+  }
+  bool complete_watched(std::span<const Request> requests) override {
+    return parent_.complete_watched(requests);
+  }
+  void park_watched(std::span<const Request> requests, std::coroutine_handle<> waiting) override {
+    parent_.park_watched(requests, waiting);
+  }
+  std::size_t first_watched(std::span<const Request> requests) override {
+    return parent_.first_watched(requests);
   }
   Message finish(Request request) override { return parent_.finish(request); }
   void spend(Seconds work) override { parent_.spend(work); }

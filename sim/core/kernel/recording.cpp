@@ -79,6 +79,7 @@ class RecordingCommunicator final : public Communicator {
   }
   void expect(Request request) override { parent_.expect(posted_[request.token].parent); }
   void expect_send(Rank to, Tag tag) override { parent_.expect_send(to, tag); }
+  void watch(Request request) override { parent_.watch(posted_[request.token].parent); }
   [[nodiscard]] Seconds now() const override { return parent_.now(); }
 
  protected:
@@ -98,6 +99,16 @@ class RecordingCommunicator final : public Communicator {
   }
   std::size_t first_complete(std::span<const Request> /*requests*/) override {
     return parent_.first_complete(awaited_);
+  }
+  bool complete_watched(std::span<const Request> requests) override {
+    return parent_.complete_watched(of_parent(requests));
+  }
+  void park_watched(std::span<const Request> /*requests*/,
+                    std::coroutine_handle<> waiting) override {
+    parent_.park_watched(awaited_, waiting);
+  }
+  std::size_t first_watched(std::span<const Request> /*requests*/) override {
+    return parent_.first_watched(awaited_);
   }
   Message finish(Request request) override {
     Posted& posted = posted_[request.token];

@@ -22,11 +22,20 @@ namespace {
 
 constexpr Tag kAnyTag(0);
 
+/// The same whether the requests are watched or looked at each time.
+Firsts either_way(Network& network, const std::vector<double>& at, double work) {
+  const Firsts firsts = firsts_on(network, at, work);
+  const Firsts watched = firsts_on(network, at, work, 1, true);
+  CHECK(watched.positions == firsts.positions);
+  CHECK(watched.times == firsts.times);
+  return firsts;
+}
+
 }  // namespace
 
 TEST_CASE("the first of several requests is the one that completes first") {
   AlphaBetaNetwork network(alpha_beta(Seconds(1), Seconds(0)));
-  const Firsts firsts = firsts_on(network, {9, 2, 6}, 5);
+  const Firsts firsts = either_way(network, {9, 2, 6}, 5);
   CHECK(firsts.positions == std::vector<std::size_t>{1, 3, 2, 0});
   CHECK(firsts.times == std::vector<double>{3, 5, 7, 10});
 }
@@ -37,7 +46,7 @@ TEST_CASE("what is known to complete late does not hide what completes before it
                             .overhead = Seconds(0),
                             .gap = Seconds(0.5),
                             .gap_per_word = Seconds(0)});
-  const Firsts firsts = firsts_on(network, {3, 2}, 100);
+  const Firsts firsts = either_way(network, {3, 2}, 100);
   CHECK(firsts.positions == std::vector<std::size_t>{1, 0, 2});
   CHECK(firsts.times == std::vector<double>{3, 4, 100});
 }
@@ -67,16 +76,65 @@ TEST_CASE("a request that becomes complete late does not hide what completes bef
   CHECK(firsts.times == std::vector<double>{3, 10});
 }
 
+TEST_CASE("what is watched does not end a wait for something else") {
+  AlphaBetaNetwork network(alpha_beta(Seconds(1), Seconds(0)));
+  Firsts firsts;
+  std::vector<double> others;
+  const auto wait_for_both = [&](Communicator& comm) -> Task<void> {
+    std::vector<Request> open{comm.irecv(Rank(1), kAnyTag), comm.irecv(Rank(2), kAnyTag)};
+    for (const Request request : open) comm.watch(request);
+    for (const std::int64_t from : {3, 4}) {  // later than both, and between them
+      co_await comm.wait(comm.irecv(Rank(static_cast<int>(from)), kAnyTag));
+      others.push_back(comm.now().value());
+      const auto first = co_await comm.wait_watched(open);
+      firsts.positions.push_back(first.position);
+      firsts.times.push_back(comm.now().value());
+      open.erase(open.begin() + static_cast<std::ptrdiff_t>(first.position));
+    }
+  };
+  network.run(5, [&](Communicator& comm) {
+    constexpr std::array kAt{0.0, 9.0, 2.0, 5.0, 7.0};
+    if (comm.rank() == Rank(0)) return wait_for_both(comm);
+    return test::send_at(comm, kAt.at(static_cast<std::size_t>(comm.rank().value())), 1);
+  });
+  // Rank 2 is first, and has come before rank 3; rank 1 comes after rank 4.
+  CHECK(others == std::vector<double>{6, 8});
+  CHECK(firsts.positions == std::vector<std::size_t>{1, 0});
+  CHECK(firsts.times == std::vector<double>{6, 10});
+}
+
+TEST_CASE("what was complete before it is watched is first") {
+  AlphaBetaNetwork network(alpha_beta(Seconds(1), Seconds(0)));
+  std::vector<double> times;
+  const auto take_late = [&](Communicator& comm) -> Task<void> {
+    std::vector<Request> open{comm.irecv(Rank(1), kAnyTag)};
+    co_await comm.wait(comm.irecv(Rank(2), kAnyTag));
+    comm.watch(open.front());
+    open.push_back(comm.start_work(Seconds(100)));
+    comm.watch(open.back());
+    co_await comm.wait_watched(open);
+    times.push_back(comm.now().value());
+    open.erase(open.begin());
+    co_await comm.wait_watched(open);
+    times.push_back(comm.now().value());
+  };
+  network.run(3, [&](Communicator& comm) {
+    if (comm.rank() == Rank(0)) return take_late(comm);
+    return test::send_at(comm, comm.rank() == Rank(1) ? 1 : 5, 1);
+  });
+  CHECK(times == std::vector<double>{6, 106});
+}
+
 TEST_CASE("of what is complete at once, the first in the list is first") {
   AlphaBetaNetwork network(alpha_beta(Seconds(0), Seconds(0)));
-  const Firsts firsts = firsts_on(network, {1, 1, 1}, 1);
+  const Firsts firsts = either_way(network, {1, 1, 1}, 1);
   CHECK(firsts.times == std::vector<double>{1, 1, 1, 1});
   CHECK(firsts.positions.size() == 4);
 }
 
 TEST_CASE("the counting network takes messages one by one in any order") {
   CountingNetwork network;
-  CHECK(firsts_on(network, {1, 1, 1}, 0).positions.size() == 4);
+  CHECK(either_way(network, {1, 1, 1}, 0).positions.size() == 4);
 }
 
 TEST_CASE("a recording has the operations of both strands, and what they wait for") {

@@ -36,7 +36,14 @@ void LoopRank::park_idle(std::coroutine_handle<> waiting) {
   awaited_ = {};
 }
 
-bool LoopRank::wake(double stamp) {
+bool LoopRank::wake(SlotIndex index) {
+  const Slot& slot = slots_[index];
+  if (!slot.watched) return slot.awaited && wake_at(slot.stamp);
+  done_.push_back({slot.stamp, index});
+  return waits_for_any_ && pending_ == 1 && wake_at(slot.stamp);
+}
+
+bool LoopRank::wake_at(double stamp) {
   if (waits_for_any_ && stamp > loop_.handled()) {
     if (stamp < alarm_) ring_at(stamp);
     return false;
@@ -49,7 +56,7 @@ bool LoopRank::wake(double stamp) {
 
 bool LoopRank::deliver(Rank from, Tag tag, Message&& message, double stamp) {
   const SlotIndex index = mailbox_.arrive(slots_, from, tag, std::move(message), stamp);
-  return index != kNoSlot && slots_[index].awaited && wake(slots_[index].stamp);
+  return index != kNoSlot && wake(index);
 }
 
 double LoopRank::stamp_of(Request request) const {
@@ -90,6 +97,10 @@ bool LoopRank::complete_any(std::span<const Request> requests) {
   for (const Request request : requests) {
     if (is_complete(request)) alarm_ = std::min(alarm_, stamp_of(request));
   }
+  return is_first();
+}
+
+bool LoopRank::is_first() const {
   return std::isfinite(alarm_) && alarm_ <= std::max(clock_, loop_.handled());
 }
 
@@ -108,6 +119,49 @@ void LoopRank::park_any(std::span<const Request> requests, std::coroutine_handle
     if (!is_complete(request)) slots_[slot_of(request)].awaited = true;
   }
   if (std::isfinite(alarm_)) ring_at(alarm_);
+}
+
+void LoopRank::watch(Request request) {
+  if (is_timed(request)) {
+    done_.push_back({stamp_of(request), kNoSlot});
+    return;
+  }
+  Slot& slot = slots_[slot_of(request)];
+  slot.watched = true;
+  if (slot.arrived) done_.push_back({slot.stamp, slot_of(request)});
+}
+
+bool LoopRank::complete_watched(std::span<const Request> /*requests*/) {
+  before_ = clock_;
+  alarm_ = std::numeric_limits<double>::infinity();
+  for (const Done& done : done_) alarm_ = std::min(alarm_, done.stamp);
+  return is_first();
+}
+
+void LoopRank::park_watched(std::span<const Request> requests, std::coroutine_handle<> waiting) {
+  waiting_ = waiting;
+  awaited_ = requests;
+  waits_for_any_ = true;
+  pending_ = 1;
+  wake_ = clock_;
+  if (std::isfinite(alarm_)) ring_at(alarm_);
+}
+
+std::size_t LoopRank::first_watched(std::span<const Request> requests) {
+  const double first = std::ranges::min(done_, {}, &Done::stamp).stamp;
+  const auto of = [&](Request request) {
+    return std::ranges::find_if(done_, [&](const Done& done) {
+      if (done.stamp != first) return false;
+      return is_timed(request) ? done.slot == kNoSlot && stamp_of(request) == first
+                               : done.slot == slot_of(request);
+    });
+  };
+  const auto position =
+      std::ranges::find_if(requests, [&](Request request) { return of(request) != done_.end(); });
+  done_.erase(of(*position));
+  clock_ = std::max(before_, first);
+  alarm_ = std::numeric_limits<double>::infinity();
+  return static_cast<std::size_t>(position - requests.begin());
 }
 
 bool LoopRank::ring(double time) {
@@ -233,9 +287,9 @@ Match EventLoop::match(Rank from, Rank to, Strand strand, Tag tag, Message&& mes
 void EventLoop::complete(Rank rank, Strand strand, SlotIndex slot, double stamp) {
   slots_[slot].arrived = true;
   slots_[slot].stamp = stamp;
-  if (!slots_[slot].awaited) return;
+  if (!slots_[slot].awaited && !slots_[slot].watched) return;
   const std::size_t at = index_of(rank, strand);
-  if (strands_[at]->wake(stamp)) ready_.push_back(at);
+  if (strands_[at]->wake(slot)) ready_.push_back(at);
 }
 
 EventLoop::Second& EventLoop::second_of(Rank rank) {

@@ -46,9 +46,9 @@ class alignas(64) LoopRank : public Communicator {
   [[nodiscard]] Match match(Rank from, Tag tag, Message&& message, TransferIndex transfer) {
     return mailbox_.send(slots_, from, tag, std::move(message), transfer);
   }
-  /// Called when a slot that the strand waits for is complete at `stamp`. Returns whether the strand
-  /// must be resumed, because this is the last one, or the first one of which any is enough.
-  [[nodiscard]] bool wake(double stamp);
+  /// Called when a slot is complete. Returns whether the strand must be resumed, because this is the
+  /// last one that it waited for, or the first one of which any is enough.
+  [[nodiscard]] bool wake(SlotIndex slot);
   /// Runs the strand until it waits again. Returns false if it has ended instead.
   [[nodiscard]] bool resume() {
     std::exchange(waiting_, {}).resume();
@@ -99,6 +99,10 @@ class alignas(64) LoopRank : public Communicator {
   void park(std::span<const Request> requests, std::coroutine_handle<> waiting) override;
   bool complete_any(std::span<const Request> requests) override;
   void park_any(std::span<const Request> requests, std::coroutine_handle<> waiting) override;
+  void watch(Request request) override;
+  bool complete_watched(std::span<const Request> requests) override;
+  void park_watched(std::span<const Request> requests, std::coroutine_handle<> waiting) override;
+  std::size_t first_watched(std::span<const Request> requests) override;
   std::size_t first_complete(std::span<const Request> requests) override;
   Message finish(Request request) override;
   void enter_phase(std::string_view name) override { ledger_.enter(name, now()); }
@@ -147,6 +151,16 @@ class alignas(64) LoopRank : public Communicator {
 
   /// Has ring(time) called at `time`, when one of several requests is complete.
   void ring_at(double time);
+  /// Called when what the strand waits for is complete at `stamp`.
+  [[nodiscard]] bool wake_at(double stamp);
+  /// Whether what is complete at alarm_ is complete now.
+  [[nodiscard]] bool is_first() const;
+
+  /// A watched request that is complete.
+  struct Done {
+    double stamp;
+    SlotIndex slot;  ///< kNoSlot: of a request whose token is its stamp
+  };
 
   Strand strand_;
   bool waits_for_any_ = false;  ///< for the first of its requests, not for all
@@ -163,6 +177,7 @@ class alignas(64) LoopRank : public Communicator {
   Ledger ledger_;
   double before_ = 0;  ///< the clock when a wait for the first of several requests began
   double alarm_ = std::numeric_limits<double>::infinity();  ///< see ring()
+  std::vector<Done> done_;                                  ///< watched, complete, and not finished
 };
 
 /// A strand whose clock advances with local work.

@@ -40,6 +40,7 @@ void SlotPool::release(SlotIndex index) {
   slot.sent = false;
   slot.arrived = false;
   slot.awaited = false;
+  slot.watched = false;
   slot.next = std::exchange(free_, index);
 }
 

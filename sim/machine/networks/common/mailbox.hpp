@@ -30,7 +30,8 @@ struct alignas(64) Slot {
   bool sent = false;                     ///< its message has been sent, and may still be in flight
   bool arrived = false;
   bool awaited = false;
-  bool owed = true;  ///< the rank must wait for it
+  bool watched = false;  ///< one of those of which a rank waits for the first (Communicator::watch)
+  bool owed = true;      ///< the rank must wait for it
 };
 
 /// All slots of a run. Freed slots are reused, so the memory depends on the number in use at once.
