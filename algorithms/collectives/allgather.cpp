@@ -53,9 +53,8 @@ Task<Concatenation> allgather(Communicator& comm, Message mine) {
   }
   const Core core(comm);
   Concatenation own = Concatenation::of(comm.rank(), std::move(mine));
-  const int running =
-      comm.stands_for() == 1 ? comm.size() : static_cast<int>(running_ranks(comm).size());
-  if (running == comm.size()) {  // also of a group of ranks, if all of these run
+  const int running = comm.size() / comm.stands_for();
+  if (running == comm.size()) {
     return gather_by_doubling(comm, core, std::move(own), Distances::ascending);
   }
   // Representatives of ranks with the same low bits, whose own pieces differ, meet at small distances.

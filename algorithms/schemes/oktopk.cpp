@@ -264,6 +264,10 @@ class OkTopk final : public SparseCollective {
     Targets(const RailRegions& regions, const Numbers& sizes, int stands_for)
         : along_(stands_for == 1 ? regions.count() : regions.nodes().count),
           running_(along_ / stands_for) {
+      if (stands_for == 1) {
+        begins_.push_back(sizes.total());
+        return;
+      }
       for (int first = 0; first < regions.count(); first += along_) {
         std::int64_t period = 0;
         for (int region = first; region < first + running_; ++region) {

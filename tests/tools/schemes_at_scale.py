@@ -21,6 +21,9 @@ def main():
         first = output.read_text(encoding="utf-8")
         subprocess.run([*command, "-o", output, "dense_in_network"], check=True)
         page = output.read_text(encoding="utf-8")
+        other = subprocess.run([*command, "--limit", "20", "-o", output, "gtopk"],
+                               capture_output=True, text=True)
+        check(other.returncode == 1 and "other arguments" in other.stderr, "another head is refused")
     kept = [line for line in page.splitlines() if "dense_in_network |" not in line]
     check(kept == first.splitlines(), "rows of schemes that are not named are kept")
     check("256 ranks of a fat tree" in page and "children=16,16" in page, "its head")
@@ -30,6 +33,7 @@ def main():
     check(rows["dense_ring"][0] == "16", "representatives of a ring")
     check(rows["gtopk"][0] == "all", "all ranks where none stand for others")
     check(rows["dense_double_tree"][0] == "all, 72 chunks", "chunks that stand for all")
+    check("scale{} -o".format(" -P 256 --leaf 16") in page, "its command")
     check(rows["dense_in_network"][0] == "all", "switches that sum")
     for scheme in ("dense_ring", "gtopk", "dense_double_tree", "dense_in_network"):
         check(float(rows[scheme][1]) > 0 and float(rows[scheme][2]) > 0.2, "times")

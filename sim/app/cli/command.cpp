@@ -454,12 +454,11 @@ bool report_troubles(const std::vector<experiment::Row>& rows) {
       [](const experiment::Row& row) {
         return row.outcome && experiment::represents_unequal_parts(row.point);
       },
-      "are of few ranks that stand for all, and wait for messages of unequal parts: such times "
-      "were "
-      "up to 13% off (docs/representatives.md)");
+      "are of few ranks that stand for all although their parts differ: errors of up to 25% were "
+      "seen (docs/representatives.md)");
   note(
       rows,
-      [](const experiment::Row& row) { return row.outcome && row.point.extrapolate_chunks > 0; },
+      [](const experiment::Row& row) { return row.outcome && row.outcome->extrapolated_chunks; },
       "have times that are extrapolated from fewer chunks (docs/representatives.md)");
   bool failed = false;
   for (const experiment::Row& row : rows) {

@@ -97,7 +97,9 @@ Comparison compare(const Row& row, double tolerance) {
   result.added_high = value(cost.added.high);
   // A training iteration takes longer than its allreduce.
   const bool training = !row.point.workload.model.empty();
-  result.comparable = !training && !network.is_real && !row.point.takes_shortcut() &&
+  const bool shortcut =
+      row.point.representatives > 0 || (row.outcome && row.outcome->extrapolated_chunks);
+  result.comparable = !training && !network.is_real && !shortcut &&
                       (!has_clock || (machine.is_papers() && !row.point.stragglers.any()));
   result.machine_known = row.outcome || row.point.platform.empty();
   if (!row.outcome) return result;

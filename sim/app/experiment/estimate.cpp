@@ -59,7 +59,7 @@ double estimated_wall_s(const Point& point) {
   const algorithms::Cost cost = compare(row, 0).cost;
   const double ranks = point.simulated_ranks();
   const double iterations = simulated_iterations(point);
-  const double share = simulated_share(point);
+  const double share = simulated_share(point, point.machine);
   const double messages = share * iterations * ranks * cost.run().high.messages;
   const bool dense = algorithms::find_scheme(point.scheme).dense;
   const auto values = static_cast<double>(dense ? point.space.components : point.k);

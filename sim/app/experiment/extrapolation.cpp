@@ -14,7 +14,10 @@ namespace thinwire::experiment {
 
 namespace {
 
-constexpr int kLeast = 4;
+constexpr int kLeast = 32;
+/// Of an extrapolated time: how far the last quarter of the chunks may lead from what the one before
+/// it leads to.
+constexpr double kStraight = 0.03;
 
 std::optional<algorithms::Pipeline> pipeline_of(const Point& point, const Machine& machine) {
   const algorithms::SchemeInfo scheme = algorithms::find_scheme(point.scheme);
@@ -38,7 +41,7 @@ ShorterPoint shorter(const Point& point, const Machine& machine,
       std::max(std::int64_t{1},
                static_cast<std::int64_t>(share * static_cast<double>(point.space.components)));
   of.k = std::min(point.k, of.space.components);
-  // The rounding of lengths may make it a chunk more or less.
+  // The rounding of lengths may make it fewer.
   shorter.chunks = pipeline_of(of, machine)->chunks;
   return shorter;
 }
@@ -46,9 +49,9 @@ ShorterPoint shorter(const Point& point, const Machine& machine,
 /// Extends a line from its values at few and at more chunks to all.
 class Line {
  public:
-  explicit Line(const Extrapolation& how)
-      : beyond_(static_cast<double>(how.chunks - how.more.chunks) /
-                static_cast<double>(how.more.chunks - how.few.chunks)) {}
+  Line(const ShorterPoint& few, const ShorterPoint& more, std::int64_t chunks)
+      : beyond_(static_cast<double>(chunks - more.chunks) /
+                static_cast<double>(more.chunks - few.chunks)) {}
 
   [[nodiscard]] double operator()(double few, double more) const {
     return more + beyond_ * (more - few);
@@ -95,32 +98,53 @@ void check_extrapolation(const Point& point, const algorithms::SchemeInfo& schem
   if (point.stragglers.any() || point.machine.host.noise > Seconds(0)) {
     refuse("delays at random do not repeat; leave out 'stragglers' and 'noise_s'");
   }
-  if (point.record.links || point.record.ranks) refuse("not all is sent; leave out 'record'");
+  if (point.record.links || point.record.ranks)
+    refuse("not all is sent; leave out 'record.links' (--links) and 'record.ranks' (--by-rank)");
 }
 
 std::optional<Extrapolation> extrapolation_of(const Point& point, const Machine& machine) {
-  if (point.extrapolate_chunks == 0) return std::nullopt;
-  const std::optional<algorithms::Pipeline> pipeline = pipeline_of(point, machine);
-  if (!pipeline) {
-    throw InputError(fmt::format(
-        "/extrapolate_chunks: {} sends no chunks through trees here; leave it out", point.scheme));
+  if (simulated_share(point, machine) == 1) return std::nullopt;
+  const algorithms::Pipeline pipeline = *pipeline_of(point, machine);
+  const std::int64_t most = point.extrapolate_chunks;
+  Extrapolation how{.points = {}, .chunks = pipeline.chunks};
+  for (const std::int64_t chunks : {most / 2, most * 3 / 4, most}) {
+    how.points.push_back(shorter(point, machine, pipeline, chunks));
   }
-  if (pipeline->chunks <= point.extrapolate_chunks) return std::nullopt;
-  Extrapolation how{.few = shorter(point, machine, *pipeline, point.extrapolate_chunks / 2),
-                    .more = shorter(point, machine, *pipeline, point.extrapolate_chunks),
-                    .chunks = pipeline->chunks};
-  if (how.more.chunks == how.few.chunks) return std::nullopt;  // of a few words each
+  const auto same = [](const ShorterPoint& a, const ShorterPoint& b) {
+    return a.chunks == b.chunks;
+  };
+  if (std::ranges::adjacent_find(how.points, same) != how.points.end()) return std::nullopt;
   return how;
 }
 
-Outcome extrapolated(const Point& point, const Extrapolation& how, const Outcome& few,
-                     const Outcome& more) {
-  const Line line(how);
+Outcome extrapolated(const Point& point, const Extrapolation& how,
+                     const std::vector<Outcome>& outcomes) {
+  const Outcome& few = outcomes.front();
+  const Outcome& more = outcomes.back();
+  const Line line(how.points.front(), how.points.back(), how.chunks);
+  const auto check_straight = [&](const char* what, auto time_of) {
+    const Line first(how.points[0], how.points[1], how.chunks);
+    const Line last(how.points[1], how.points[2], how.chunks);
+    const Seconds by_first = first(time_of(outcomes[0]), time_of(outcomes[1]));
+    const Seconds by_last = last(time_of(outcomes[1]), time_of(outcomes[2]));
+    const Seconds time = line(time_of(few), time_of(more));
+    const double apart = (by_last - by_first).value() / time.value();
+    if (std::abs(apart) <= kStraight) return;
+    throw SimulationError(fmt::format(
+        "/extrapolate_chunks: {} does not grow by the same time with each chunk yet: gradients of "
+        "{} and {} chunks, and of {} and {}, lead to times that are {:.0f}% apart; take more "
+        "chunks",
+        what, how.points[0].chunks, how.points[1].chunks, how.points[1].chunks,
+        how.points[2].chunks, 100 * std::abs(apart)));
+  };
+  check_straight("the time", [](const Outcome& of) { return of.time(); });
   Outcome outcome = more;
   outcome.iteration = point.iterations;
   outcome.iteration_times.assign(static_cast<std::size_t>(point.iterations),
                                  line(few.time(), more.time()));
-  if (few.alphabeta_time && more.alphabeta_time) {
+  if (more.alphabeta_time) {
+    check_straight("the time on the α-β machine",
+                   [](const Outcome& of) { return of.alphabeta_time.value(); });
     outcome.alphabeta_time = line(*few.alphabeta_time, *more.alphabeta_time);
   }
   outcome.messages_sent = line(few.messages_sent, more.messages_sent);
@@ -135,16 +159,18 @@ Outcome extrapolated(const Point& point, const Extrapolation& how, const Outcome
     phase.messages_received = line(same->messages_received, phase.messages_received);
   }
   outcome.result_components = point.space.components;
-  outcome.ranks_agree = few.ranks_agree && more.ranks_agree;
+  outcome.ranks_agree = std::ranges::all_of(outcomes, &Outcome::ranks_agree);
+  outcome.extrapolated_chunks = how.chunks;
   return outcome;
 }
 
-double simulated_share(const Point& point) {
-  if (point.extrapolate_chunks == 0) return 1;
-  const std::optional<algorithms::Pipeline> pipeline = pipeline_of(point, point.machine);
-  if (!pipeline || pipeline->chunks <= point.extrapolate_chunks) return 1;
-  return 1.5 * point.extrapolate_chunks / static_cast<double>(pipeline->chunks) /
-         std::max(1, point.iterations);
+double simulated_share(const Point& point, const Machine& machine) {
+  if (point.extrapolate_chunks == 0 || point.ranks == 1) return 1;
+  const std::optional<algorithms::Pipeline> pipeline = pipeline_of(point, machine);
+  if (!pipeline) return 1;  // NCCL takes rings or switches
+  constexpr double kOfMost = 0.5 + 0.75 + 1;
+  const double all = static_cast<double>(pipeline->chunks) * std::max(1, point.iterations);
+  return std::min(1.0, kOfMost * point.extrapolate_chunks / all);
 }
 
 }  // namespace thinwire::experiment

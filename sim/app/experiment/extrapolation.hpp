@@ -2,13 +2,15 @@
 // are sent (docs/representatives.md).
 //
 // Once the trees are full, each further chunk takes as long as the one before. So the time is linear
-// in the number of chunks, and the times of two gradients, of half of `extrapolate_chunks` and of so
-// many chunks of the same length, give that of all.
+// in the number of chunks. Three gradients are sent, of a half, of three quarters and of all of
+// `extrapolate_chunks` chunks, of the length that they have in the whole gradient. The first and the
+// last give the time of all; the one between tells whether the line is straight.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "algorithms/scheme.hpp"
 #include "sim/app/experiment/point.hpp"
@@ -27,21 +29,22 @@ struct ShorterPoint {
   std::int64_t chunks = 0;
 };
 
-/// The two points of an extrapolation.
+/// The points of an extrapolation, of ascending numbers of chunks.
 struct Extrapolation {
-  ShorterPoint few;
-  ShorterPoint more;
+  std::vector<ShorterPoint> points;
   std::int64_t chunks = 0;  ///< of the point itself
 };
 
-/// The extrapolation that the point asks for, on its machine as it is known at run time; nothing if
-/// it asks for none, or has no more chunks. Throws InputError where nothing goes through trees.
+/// The extrapolation that the point asks for, on its machine as it is known at run time. Nothing if
+/// it asks for none, if all chunks are not more than those of the shorter points, or if nothing goes
+/// through trees there (one rank; NCCL's tuner takes rings): then everything is sent.
 [[nodiscard]] std::optional<Extrapolation> extrapolation_of(const Point& point,
                                                             const Machine& machine);
-/// The outcome of the point from those of the shorter ones: times, messages and words.
-[[nodiscard]] Outcome extrapolated(const Point& point, const Extrapolation& how, const Outcome& few,
-                                   const Outcome& more);
+/// The outcome of the point from those of the shorter ones: times, messages and words. Throws
+/// SimulationError if times, also on the α-β machine, are not on a straight line.
+[[nodiscard]] Outcome extrapolated(const Point& point, const Extrapolation& how,
+                                   const std::vector<Outcome>& outcomes);
 /// The share of the point's messages that are simulated: 1 without an extrapolation.
-[[nodiscard]] double simulated_share(const Point& point);
+[[nodiscard]] double simulated_share(const Point& point, const Machine& machine);
 
 }  // namespace thinwire::experiment

@@ -251,6 +251,7 @@ Json to_json(const Outcome& outcome, bool has_clock) {
       {"phases", phases},
       {"links", outcome.links.empty() ? Json() : links},
       {"by_rank", outcome.by_rank.empty() ? Json() : by_rank}};
+  if (outcome.extrapolated_chunks) json["extrapolated_chunks"] = *outcome.extrapolated_chunks;
   if (outcome.machine.node > 0) json["node"] = outcome.machine.node;
   if (outcome.machine.switches.any()) json["switches"] = to_json(outcome.machine.switches);
   if (outcome.measured) json["measured"] = to_json(*outcome.measured);
@@ -297,6 +298,9 @@ Outcome outcome_from(const JsonNode& node, const Machine& given) {
   if (given_there("selection")) outcome.selection = selection_from(node.at("selection"));
   if (given_there("settling_iterations")) {
     outcome.settling_iterations = int_from(node.at("settling_iterations"));
+  }
+  if (given_there("extrapolated_chunks")) {
+    outcome.extrapolated_chunks = node.at("extrapolated_chunks").whole();
   }
   if (given_there("settling_cut_short")) {
     outcome.settling_cut_short = node.at("settling_cut_short").flag();

@@ -130,10 +130,6 @@ struct Point {
   Workload workload;
   Stragglers stragglers;
 
-  /// Whether less runs than the point describes, and stands for all.
-  [[nodiscard]] bool takes_shortcut() const {
-    return representatives > 0 || extrapolate_chunks > 0;
-  }
   /// The ranks that run.
   [[nodiscard]] int simulated_ranks() const {
     return representatives > 0 ? representatives : ranks;

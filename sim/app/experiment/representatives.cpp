@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <functional>
 
 #include "algorithms/collectives/hierarchical.hpp"
@@ -62,13 +63,16 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
                     scheme.name, few, scheme.alike_after));
   }
   check_represented_links(point, refuse);
-  constexpr int kLeastForGathered = 64;
-  if (scheme.uneven_parts == algorithms::UnevenParts::sent_and_gathered && !scheme.adds_in_nodes &&
-      few < kLeastForGathered) {
-    refuse(
-        fmt::format("parts that ranks of {} gather have more entries on some ranks than on others: "
-                    "take {} or more",
-                    scheme.name, kLeastForGathered));
+  if (scheme.uneven_parts == algorithms::UnevenParts::sent_and_gathered) {
+    constexpr int kLeast = 64;
+    const bool power = std::has_single_bit(static_cast<unsigned>(point.ranks));
+    if (few < kLeast || (!power && !scheme.adds_in_nodes)) {
+      refuse(
+          fmt::format("parts that ranks of {} gather have more entries on some ranks than on "
+                      "others: few stand for all only if they are {} or more{}",
+                      scheme.name, kLeast,
+                      scheme.adds_in_nodes ? "" : ", and where 'ranks' is a power of two"));
+    }
   }
   if (scheme.selects_together || scheme.one_selects) {
     refuse(
@@ -90,17 +94,22 @@ void check_whole_nodes(const Point& point, const algorithms::SchemeInfo& scheme,
   if (point.representatives == 0 || !scheme.adds_in_nodes) return;
   const int node = algorithms::nodes_of(options, point.ranks, known_node).size;
   constexpr int kLeastNodes = 8;
-  if (point.representatives % node != 0 || point.representatives < kLeastNodes * node) {
-    throw InputError(
-        fmt::format("/representatives: the ranks of a node of {} add parts together: take a "
-                    "multiple of {}, the ranks of a node, and {} nodes or more",
-                    scheme.name, node, kLeastNodes));
-  }
+  if (point.representatives % node == 0 && point.representatives >= kLeastNodes * node) return;
+  const std::string why =
+      point.ranks % node != 0
+          ? fmt::format("they do not divide {} ranks, so no ranks stand for others", point.ranks)
+          : fmt::format(
+                "take {} nodes or more that divide {} ranks, so a multiple of {} from {} on",
+                kLeastNodes, point.ranks, node, kLeastNodes * node);
+  throw InputError(fmt::format("/representatives: {} adds parts in nodes of {} ranks: {}",
+                               scheme.name, node, why));
 }
 
 bool represents_unequal_parts(const Point& point) {
-  return point.representatives > 0 && algorithms::find_scheme(point.scheme).uneven_parts ==
-                                          algorithms::UnevenParts::sent_and_gathered;
+  const algorithms::SchemeInfo scheme = algorithms::find_scheme(point.scheme);
+  return point.representatives > 0 &&
+         (scheme.adds_in_nodes ||
+          scheme.uneven_parts == algorithms::UnevenParts::sent_and_gathered);
 }
 
 }  // namespace thinwire::experiment

@@ -15,8 +15,8 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
 /// The same once the ranks of a node are known (SchemeSetup::node), for schemes that add in nodes.
 void check_whole_nodes(const Point& point, const algorithms::SchemeInfo& scheme,
                        const algorithms::Options& options, int known_node);
-/// Whether few ranks stand for all of a scheme most of whose time is that of messages of unequal
-/// parts. The error is then larger than of others (docs/representatives.md).
+/// Whether few ranks stand for all of a scheme that gathers unequal parts for most of its time, or
+/// adds them in nodes. The error is then larger than of others (docs/representatives.md).
 [[nodiscard]] bool represents_unequal_parts(const Point& point);
 
 }  // namespace thinwire::experiment

@@ -426,9 +426,11 @@ Outcome Simulation::run(Timeline* timeline, Schedule* schedule) {
   if (!shorter) {
     return run_iterations(point_, ready_, {.timeline = timeline, .schedule = schedule}, settings_);
   }
-  const Outcome few = run_iterations(shorter->few.point, ready_, {}, settings_);
-  const Outcome more = run_iterations(shorter->more.point, ready_, {}, settings_);
-  return extrapolated(point_, *shorter, few, more);
+  std::vector<Outcome> outcomes;
+  for (const ShorterPoint& one : shorter->points) {
+    outcomes.push_back(run_iterations(one.point, ready_, {}, settings_));
+  }
+  return extrapolated(point_, *shorter, outcomes);
 }
 
 }  // namespace thinwire::experiment

@@ -113,6 +113,8 @@ struct Outcome {
   /// The iterations, before the first, in which partitions and threshold settled; if they did.
   std::optional<int> settling_iterations;
   bool settling_cut_short = false;  ///< they were not seen to settle
+  /// How many chunks the gradient has, if times are extrapolated from fewer.
+  std::optional<std::int64_t> extrapolated_chunks;
   /// With error feedback: after each iteration, the mean over the ranks of the L2 norm of what did
   /// not contribute (ExDyna, Equation 1).
   std::vector<double> global_errors;

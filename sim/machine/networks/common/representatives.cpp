@@ -227,6 +227,21 @@ Rank representative_of(int remainder, int ranks, int representatives) {
   return Rank(static_cast<std::int32_t>(remainder + turn * representatives));
 }
 
+namespace {
+
+/// What to do where ranks may have folded in: their pairs are like the others as long as the pairs
+/// that they meet fold in, too.
+std::string most_that_fold(int ranks) {
+  const auto core = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
+  if (core == ranks) return "run all ranks";
+  const int most = 2 * ranks - 3 * core;
+  if (most < 2) return "run all ranks, or a number of ranks nearer to the next power of two";
+  return fmt::format("run all ranks; where {} of them fold in, a power of two up to {} may do",
+                     ranks - core, most);
+}
+
+}  // namespace
+
 RunReport RepresentativesNetwork::run(int ranks, const RankProgram& program) {
   if (ranks % representatives_ != 0) {
     throw InputError(
@@ -234,10 +249,10 @@ RunReport RepresentativesNetwork::run(int ranks, const RankProgram& program) {
   }
   Meetings meetings(ranks, representatives_, which_);
   network_->record(timeline());
-  const auto refuse = [](const SimulationError& error) {
-    throw SimulationError(fmt::format(
-        "this schedule is not symmetric, so no ranks stand for others; run all ranks ({})",
-        error.what()));
+  const auto refuse = [ranks](const SimulationError& error) {
+    throw SimulationError(
+        fmt::format("this schedule is not symmetric, so no ranks stand for others; {} ({})",
+                    most_that_fold(ranks), error.what()));
   };
   try {
     return network_->run(representatives_, [&](Communicator& strand) {
