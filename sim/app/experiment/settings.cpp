@@ -368,8 +368,8 @@ Settings declared() {
             .readers = "alphabeta, links, smpi",
             .standard = "all chunks are sent",
             .help = "a shortcut for dense schemes that send chunk after chunk through trees: "
-                    "gradients of half as many chunks and of so many are sent, and the time of all "
-                    "is extrapolated"},
+                    "shorter gradients of up to so many are sent, and the time of all is "
+                    "extrapolated"},
            THINWIRE_MEMBER(extrapolate_chunks), extrapolates_chunks),
       with({.path = "components",
             .flag = "-n,--components",
