@@ -8,14 +8,14 @@ namespace thinwire::algorithms {
 
 namespace {
 
-constexpr const char* kChunkWords = "chunk_words";
+constexpr const char* kWordsOfChunk = "chunk_words";
 
 class DenseDoubleTree final : public Scheme {
  public:
   explicit DenseDoubleTree(const SchemeSetup& setup)
       : space_(setup.space),
         reduction_(*setup.shared, setup.gamma, setup.space),
-        chunk_words_(setup.options.integer(kChunkWords)) {}
+        chunk_words_(setup.options.integer(kWordsOfChunk)) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
     const auto phase = comm.phase("allreduce");
@@ -31,7 +31,7 @@ class DenseDoubleTree final : public Scheme {
 };
 
 int chunks_of(const CostInput& in) {
-  return double_tree_chunks(in.dense_words(), in.ranks, in.options->integer(kChunkWords));
+  return double_tree_chunks(in.dense_words(), in.ranks, in.options->integer(kWordsOfChunk));
 }
 
 Pipeline double_tree_pipeline(const CostInput& in) {
@@ -39,7 +39,7 @@ Pipeline double_tree_pipeline(const CostInput& in) {
   const std::int64_t half = (in.dense_words() + 1) / 2;
   return {.chunks = chunks,
           .scheme = "dense_double_tree",
-          .options = {{kChunkWords, (half + chunks - 1) / chunks}}};
+          .options = {{kWordsOfChunk, (half + chunks - 1) / chunks}}};
 }
 
 Cost double_tree_cost(const CostInput& in) {
@@ -69,7 +69,7 @@ SchemeInfo dense_double_tree_scheme() {
           .added = "filling and draining the trees",
           .dense = true,
           .alike_after = 0,
-          .options = {{.name = kChunkWords,
+          .options = {{.name = kWordsOfChunk,
                        .fallback = std::int64_t{0},
                        .minimum = 0,
                        .help = "most words of a chunk; 0: 131072, or less to fill the trees"}},

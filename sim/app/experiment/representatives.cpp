@@ -64,13 +64,13 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
   }
   check_represented_links(point, refuse);
   if (scheme.uneven_parts == algorithms::UnevenParts::sent_and_gathered) {
-    constexpr int kLeast = 64;
+    constexpr int kLeastForGathered = 64;
     const bool power = std::has_single_bit(static_cast<unsigned>(point.ranks));
-    if (few < kLeast || (!power && !scheme.adds_in_nodes)) {
+    if (few < kLeastForGathered || (!power && !scheme.adds_in_nodes)) {
       refuse(
           fmt::format("parts that ranks of {} gather have more entries on some ranks than on "
                       "others: few stand for all only if they are {} or more{}",
-                      scheme.name, kLeast,
+                      scheme.name, kLeastForGathered,
                       scheme.adds_in_nodes ? "" : ", and where 'ranks' is a power of two"));
     }
   }

@@ -48,7 +48,7 @@ class alignas(64) LoopRank : public Communicator {
   }
   /// Called when a slot is complete. Returns whether the strand must be resumed, because this is the
   /// last one that it waited for, or the first one of which any is enough.
-  [[nodiscard]] bool wake(SlotIndex slot);
+  [[nodiscard]] bool wake(SlotIndex index);
   /// Runs the strand until it waits again. Returns false if it has ended instead.
   [[nodiscard]] bool resume() {
     std::exchange(waiting_, {}).resume();
