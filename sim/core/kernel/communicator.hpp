@@ -154,28 +154,22 @@ class Communicator {
   /// Called after complete() has returned false. Must resume `waiting` once all of `requests` are
   /// complete.
   virtual void park(std::span<const Request> requests, std::coroutine_handle<> waiting) = 0;
+  /// Of which requests the first is waited for.
+  struct AnyOf {
+    std::span<const Request> requests;
+    bool watched = false;  ///< they are all that are watched and not complete yet
+  };
   /// Like complete() and park(), for the first of the requests.
-  virtual bool complete_any(std::span<const Request> /*requests*/) {
+  virtual bool complete_any(const AnyOf& /*of*/) {
     refuse("a wait for the first of several requests");
   }
-  virtual void park_any(std::span<const Request> /*requests*/,
-                        std::coroutine_handle<> /*waiting*/) {
+  virtual void park_any(const AnyOf& /*of*/, std::coroutine_handle<> /*waiting*/) {
     refuse("a wait for the first of several requests");
   }
   /// Called when one of the requests is complete: the position of the one that completed first. The
   /// rank's clock advances to the time of its completion.
-  virtual std::size_t first_complete(std::span<const Request> /*requests*/) {
+  virtual std::size_t first_complete(const AnyOf& /*of*/) {
     refuse("a wait for the first of several requests");
-  }
-  /// The same for wait_watched().
-  virtual bool complete_watched(std::span<const Request> requests) {
-    return complete_any(requests);
-  }
-  virtual void park_watched(std::span<const Request> requests, std::coroutine_handle<> waiting) {
-    park_any(requests, waiting);
-  }
-  virtual std::size_t first_watched(std::span<const Request> requests) {
-    return first_complete(requests);
   }
   /// Releases a complete request and returns the Message that it received.
   virtual Message finish(Request request) = 0;
@@ -238,28 +232,17 @@ class Communicator::WaitAnyAwaiter {
     Message message;
   };
 
-  WaitAnyAwaiter(Communicator& comm, std::span<const Request> requests, bool watched)
-      : comm_(comm), requests_(requests), watched_(watched) {}
-  [[nodiscard]] bool await_ready() const {
-    return watched_ ? comm_.complete_watched(requests_) : comm_.complete_any(requests_);
-  }
-  void await_suspend(std::coroutine_handle<> waiting) const {
-    if (watched_) {
-      comm_.park_watched(requests_, waiting);
-    } else {
-      comm_.park_any(requests_, waiting);
-    }
-  }
+  WaitAnyAwaiter(Communicator& comm, const AnyOf& of) : comm_(comm), of_(of) {}
+  [[nodiscard]] bool await_ready() const { return comm_.complete_any(of_); }
+  void await_suspend(std::coroutine_handle<> waiting) const { comm_.park_any(of_, waiting); }
   First await_resume() const {
-    const std::size_t position =
-        watched_ ? comm_.first_watched(requests_) : comm_.first_complete(requests_);
-    return {.position = position, .message = comm_.finish(requests_[position])};
+    const std::size_t position = comm_.first_complete(of_);
+    return {.position = position, .message = comm_.finish(of_.requests[position])};
   }
 
  private:
   Communicator& comm_;
-  std::span<const Request> requests_;
-  bool watched_;
+  AnyOf of_;
 };
 
 /// The awaiter of a send and a receive together.
@@ -336,11 +319,11 @@ inline Communicator::WaitAllAwaiter Communicator::wait_all(std::span<const Reque
 }
 
 inline Communicator::WaitAnyAwaiter Communicator::wait_any(std::span<const Request> requests) {
-  return {*this, requests, false};
+  return {*this, {.requests = requests, .watched = false}};
 }
 
 inline Communicator::WaitAnyAwaiter Communicator::wait_watched(std::span<const Request> requests) {
-  return {*this, requests, true};
+  return {*this, {.requests = requests, .watched = true}};
 }
 
 inline Communicator::SendrecvAwaiter Communicator::sendrecv(Rank to, Message message, Rank from,

@@ -47,24 +47,11 @@ class ForwardingCommunicator : public Communicator {
   void park(std::span<const Request> requests, std::coroutine_handle<> waiting) override {
     parent_.park(requests, waiting);
   }
-  bool complete_any(std::span<const Request> requests) override {
-    return parent_.complete_any(requests);
+  bool complete_any(const AnyOf& of) override { return parent_.complete_any(of); }
+  void park_any(const AnyOf& of, std::coroutine_handle<> waiting) override {
+    parent_.park_any(of, waiting);
   }
-  void park_any(std::span<const Request> requests, std::coroutine_handle<> waiting) override {
-    parent_.park_any(requests, waiting);
-  }
-  std::size_t first_complete(std::span<const Request> requests) override {
-    return parent_.first_complete(requests);
-  }
-  bool complete_watched(std::span<const Request> requests) override {
-    return parent_.complete_watched(requests);
-  }
-  void park_watched(std::span<const Request> requests, std::coroutine_handle<> waiting) override {
-    parent_.park_watched(requests, waiting);
-  }
-  std::size_t first_watched(std::span<const Request> requests) override {
-    return parent_.first_watched(requests);
-  }
+  std::size_t first_complete(const AnyOf& of) override { return parent_.first_complete(of); }
   Message finish(Request request) override { return parent_.finish(request); }
   void spend(Seconds work) override { parent_.spend(work); }
   void enter_phase(std::string_view name) override { parent_.enter_phase(name); }

@@ -91,24 +91,14 @@ class RecordingCommunicator final : public Communicator {
   void park(std::span<const Request> /*requests*/, std::coroutine_handle<> waiting) override {
     parent_.park(awaited_, waiting);
   }
-  bool complete_any(std::span<const Request> requests) override {
-    return parent_.complete_any(of_parent(requests));
+  bool complete_any(const AnyOf& of) override {
+    return parent_.complete_any({.requests = of_parent(of.requests), .watched = of.watched});
   }
-  void park_any(std::span<const Request> /*requests*/, std::coroutine_handle<> waiting) override {
-    parent_.park_any(awaited_, waiting);
+  void park_any(const AnyOf& of, std::coroutine_handle<> waiting) override {
+    parent_.park_any({.requests = awaited_, .watched = of.watched}, waiting);
   }
-  std::size_t first_complete(std::span<const Request> /*requests*/) override {
-    return parent_.first_complete(awaited_);
-  }
-  bool complete_watched(std::span<const Request> requests) override {
-    return parent_.complete_watched(of_parent(requests));
-  }
-  void park_watched(std::span<const Request> /*requests*/,
-                    std::coroutine_handle<> waiting) override {
-    parent_.park_watched(awaited_, waiting);
-  }
-  std::size_t first_watched(std::span<const Request> /*requests*/) override {
-    return parent_.first_watched(awaited_);
+  std::size_t first_complete(const AnyOf& of) override {
+    return parent_.first_complete({.requests = awaited_, .watched = of.watched});
   }
   Message finish(Request request) override {
     Posted& posted = posted_[request.token];

@@ -89,13 +89,27 @@ void LoopRank::park(std::span<const Request> requests, std::coroutine_handle<> w
   }
 }
 
+void LoopRank::watch(Request request) {
+  if (is_timed(request)) {
+    done_.push_back({stamp_of(request), kNoSlot});
+    return;
+  }
+  Slot& slot = slots_[slot_of(request)];
+  slot.watched = true;
+  if (slot.arrived) done_.push_back({slot.stamp, slot_of(request)});
+}
+
 // What is complete at a time that the loop has not reached may not be the first: a message may
 // arrive earlier. The strand is then resumed at that time, by an event.
-bool LoopRank::complete_any(std::span<const Request> requests) {
+bool LoopRank::complete_any(const AnyOf& of) {
   before_ = clock_;
   alarm_ = std::numeric_limits<double>::infinity();
-  for (const Request request : requests) {
-    if (is_complete(request)) alarm_ = std::min(alarm_, stamp_of(request));
+  if (of.watched) {
+    for (const Done& done : done_) alarm_ = std::min(alarm_, done.stamp);
+  } else {
+    for (const Request request : of.requests) {
+      if (is_complete(request)) alarm_ = std::min(alarm_, stamp_of(request));
+    }
   }
   return is_first();
 }
@@ -109,45 +123,46 @@ void LoopRank::ring_at(double time) {
   loop_.wake_at(alarm_, loop_.index_of(rank(), strand_));
 }
 
-void LoopRank::park_any(std::span<const Request> requests, std::coroutine_handle<> waiting) {
+void LoopRank::park_any(const AnyOf& of, std::coroutine_handle<> waiting) {
   waiting_ = waiting;
-  awaited_ = requests;
+  awaited_ = of.requests;
   waits_for_any_ = true;
   pending_ = 1;
   wake_ = clock_;
-  for (const Request request : requests) {
-    if (!is_complete(request)) slots_[slot_of(request)].awaited = true;
+  if (!of.watched) {
+    for (const Request request : of.requests) {
+      if (!is_complete(request)) slots_[slot_of(request)].awaited = true;
+    }
   }
   if (std::isfinite(alarm_)) ring_at(alarm_);
 }
 
-void LoopRank::watch(Request request) {
-  if (is_timed(request)) {
-    done_.push_back({stamp_of(request), kNoSlot});
-    return;
-  }
-  Slot& slot = slots_[slot_of(request)];
-  slot.watched = true;
-  if (slot.arrived) done_.push_back({slot.stamp, slot_of(request)});
+bool LoopRank::ring(double time) {
+  if (alarm_ != time || pending_ != 1) return false;
+  pending_ = 0;
+  return true;
 }
 
-bool LoopRank::complete_watched(std::span<const Request> /*requests*/) {
-  before_ = clock_;
+std::size_t LoopRank::first_complete(const AnyOf& of) {
+  const std::size_t first = of.watched ? take_first_done(of.requests) : first_of(of.requests);
+  clock_ = std::max(before_, stamp_of(of.requests[first]));
   alarm_ = std::numeric_limits<double>::infinity();
-  for (const Done& done : done_) alarm_ = std::min(alarm_, done.stamp);
-  return is_first();
+  return first;
 }
 
-void LoopRank::park_watched(std::span<const Request> requests, std::coroutine_handle<> waiting) {
-  waiting_ = waiting;
-  awaited_ = requests;
-  waits_for_any_ = true;
-  pending_ = 1;
-  wake_ = clock_;
-  if (std::isfinite(alarm_)) ring_at(alarm_);
+std::size_t LoopRank::first_of(std::span<const Request> requests) {
+  std::size_t first = requests.size();
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (!is_complete(requests[i])) {
+      slots_[slot_of(requests[i])].awaited = false;
+    } else if (first == requests.size() || stamp_of(requests[i]) < stamp_of(requests[first])) {
+      first = i;
+    }
+  }
+  return first;
 }
 
-std::size_t LoopRank::first_watched(std::span<const Request> requests) {
+std::size_t LoopRank::take_first_done(std::span<const Request> requests) {
   const double first = std::ranges::min(done_, {}, &Done::stamp).stamp;
   const auto of = [&](Request request) {
     return std::ranges::find_if(done_, [&](const Done& done) {
@@ -159,29 +174,7 @@ std::size_t LoopRank::first_watched(std::span<const Request> requests) {
   const auto position =
       std::ranges::find_if(requests, [&](Request request) { return of(request) != done_.end(); });
   done_.erase(of(*position));
-  clock_ = std::max(before_, first);
-  alarm_ = std::numeric_limits<double>::infinity();
   return static_cast<std::size_t>(position - requests.begin());
-}
-
-bool LoopRank::ring(double time) {
-  if (alarm_ != time || pending_ != 1) return false;
-  pending_ = 0;
-  return true;
-}
-
-std::size_t LoopRank::first_complete(std::span<const Request> requests) {
-  std::size_t first = requests.size();
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (!is_complete(requests[i])) {
-      slots_[slot_of(requests[i])].awaited = false;
-    } else if (first == requests.size() || stamp_of(requests[i]) < stamp_of(requests[first])) {
-      first = i;
-    }
-  }
-  clock_ = std::max(before_, stamp_of(requests[first]));
-  alarm_ = std::numeric_limits<double>::infinity();
-  return first;
 }
 
 Message LoopRank::finish(Request request) {

@@ -97,13 +97,10 @@ class alignas(64) LoopRank : public Communicator {
   Request start_program(StartedProgram program) override;
   bool complete(std::span<const Request> requests) override;
   void park(std::span<const Request> requests, std::coroutine_handle<> waiting) override;
-  bool complete_any(std::span<const Request> requests) override;
-  void park_any(std::span<const Request> requests, std::coroutine_handle<> waiting) override;
   void watch(Request request) override;
-  bool complete_watched(std::span<const Request> requests) override;
-  void park_watched(std::span<const Request> requests, std::coroutine_handle<> waiting) override;
-  std::size_t first_watched(std::span<const Request> requests) override;
-  std::size_t first_complete(std::span<const Request> requests) override;
+  bool complete_any(const AnyOf& of) override;
+  void park_any(const AnyOf& of, std::coroutine_handle<> waiting) override;
+  std::size_t first_complete(const AnyOf& of) override;
   Message finish(Request request) override;
   void enter_phase(std::string_view name) override { ledger_.enter(name, now()); }
   void leave_phase() noexcept override { ledger_.leave(now()); }
@@ -155,6 +152,11 @@ class alignas(64) LoopRank : public Communicator {
   [[nodiscard]] bool wake_at(double stamp);
   /// Whether what is complete at alarm_ is complete now.
   [[nodiscard]] bool is_first() const;
+
+  /// The position of the request that is complete first. The strand no longer waits for the others.
+  [[nodiscard]] std::size_t first_of(std::span<const Request> requests);
+  /// The same of requests that are watched. It is taken out of done_.
+  [[nodiscard]] std::size_t take_first_done(std::span<const Request> requests);
 
   /// A watched request that is complete.
   struct Done {

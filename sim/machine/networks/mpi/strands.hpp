@@ -46,11 +46,11 @@ class MpiStrand final : public Communicator {
   void park(std::span<const Request> /*requests*/, std::coroutine_handle<> waiting) override {
     waiting_ = waiting;
   }
-  bool complete_any(std::span<const Request> requests) override;
-  void park_any(std::span<const Request> requests, std::coroutine_handle<> waiting) override {
-    park(requests, waiting);
+  bool complete_any(const AnyOf& of) override;
+  void park_any(const AnyOf& of, std::coroutine_handle<> waiting) override {
+    park(of.requests, waiting);
   }
-  std::size_t first_complete(std::span<const Request> requests) override;
+  std::size_t first_complete(const AnyOf& of) override;
   Message finish(Request request) override;
   void spend(Seconds /*work*/) override {}
   void enter_phase(std::string_view name) override { ledger_.enter(name, now()); }
@@ -221,28 +221,28 @@ inline bool MpiStrand::complete(std::span<const Request> requests) {
   return true;
 }
 
-inline bool MpiStrand::complete_any(std::span<const Request> requests) {
+inline bool MpiStrand::complete_any(const AnyOf& of) {
   MpiTransport& transport = run_.transport();
   const auto index_of = [](Request request) {
     return static_cast<MpiTransport::Index>(request.token);
   };
-  if (std::ranges::any_of(requests,
+  if (std::ranges::any_of(of.requests,
                           [&](Request request) { return transport.is_done(index_of(request)); })) {
     return true;
   }
   pending_ = 1;
-  for (const Request request : requests) transport.watch(index_of(request), pending_);
+  for (const Request request : of.requests) transport.watch(index_of(request), pending_);
   while (pending_ > 0) {
     if (run_.other_can_run(strand_) || !transport.progress(run_.may_wait())) return false;
   }
   return true;
 }
 
-inline std::size_t MpiStrand::first_complete(std::span<const Request> requests) {
+inline std::size_t MpiStrand::first_complete(const AnyOf& of) {
   MpiTransport& transport = run_.transport();
-  std::size_t first = requests.size();
-  for (std::size_t i = requests.size(); i-- > 0;) {
-    const auto index = static_cast<MpiTransport::Index>(requests[i].token);
+  std::size_t first = of.requests.size();
+  for (std::size_t i = of.requests.size(); i-- > 0;) {
+    const auto index = static_cast<MpiTransport::Index>(of.requests[i].token);
     transport.forget(index);
     if (transport.is_done(index)) first = i;
   }

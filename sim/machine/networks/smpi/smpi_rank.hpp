@@ -177,7 +177,8 @@ class SmpiRank final : public Communicator {
 
   /// A started program among the requests is waited for first. Of the messages that are
   /// complete when this is called, the first in the list is the first, whichever ended first.
-  bool complete_any(std::span<const Request> requests) override {
+  bool complete_any(const AnyOf& of) override {
+    const std::span<const Request> requests = of.requests;
     std::vector<MPI_Request> messages;
     std::vector<std::size_t> places;  // of the messages
     std::optional<std::size_t> work;  // the place of the one that ends first
@@ -208,7 +209,7 @@ class SmpiRank final : public Communicator {
     }
     return true;
   }
-  std::size_t first_complete(std::span<const Request> /*requests*/) override { return first_; }
+  std::size_t first_complete(const AnyOf& /*of*/) override { return first_; }
 
   Message finish(Request request) override {
     const SlotIndex slot = posted_[request.token].slot;
