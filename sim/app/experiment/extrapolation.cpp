@@ -19,11 +19,22 @@ constexpr int kLeast = 32;
 /// it leads to.
 constexpr double kStraight = 0.03;
 
+/// Of a point that is to be extrapolated; nothing if all of it is simulated, or if NCCL takes rings
+/// or switches.
 std::optional<algorithms::Pipeline> pipeline_of(const Point& point, const Machine& machine) {
+  if (point.extrapolate_chunks == 0 || point.ranks == 1) return std::nullopt;
   const algorithms::SchemeInfo scheme = algorithms::find_scheme(point.scheme);
   if (!scheme.pipeline) return std::nullopt;
   const algorithms::Options options(scheme.options, point.options);
   return scheme.pipeline(cost_input(point, machine, options, 1));
+}
+
+/// See simulated_share().
+double share_of(const Point& point, const std::optional<algorithms::Pipeline>& pipeline) {
+  if (!pipeline) return 1;
+  constexpr double kOfMost = 0.5 + 0.75 + 1;
+  const double all = static_cast<double>(pipeline->chunks) * std::max(1, point.iterations);
+  return std::min(1.0, kOfMost * point.extrapolate_chunks / all);
 }
 
 /// The point with about so many of its chunks.
@@ -31,7 +42,6 @@ ShorterPoint shorter(const Point& point, const Machine& machine,
                      const algorithms::Pipeline& pipeline, std::int64_t chunks) {
   ShorterPoint shorter{.point = point};
   Point& of = shorter.point;
-  of.extrapolate_chunks = 0;
   of.iterations = 1;
   of.scheme = pipeline.scheme;
   of.options =
@@ -43,6 +53,7 @@ ShorterPoint shorter(const Point& point, const Machine& machine,
   of.k = std::min(point.k, of.space.components);
   // The rounding of lengths may make it fewer.
   shorter.chunks = pipeline_of(of, machine)->chunks;
+  of.extrapolate_chunks = 0;
   return shorter;
 }
 
@@ -50,11 +61,12 @@ ShorterPoint shorter(const Point& point, const Machine& machine,
 class Line {
  public:
   Line(const ShorterPoint& few, const ShorterPoint& more, std::int64_t chunks)
-      : beyond_(static_cast<double>(chunks - more.chunks) /
-                static_cast<double>(more.chunks - few.chunks)) {}
+      : beyond_(static_cast<double>(chunks - more.chunks)),
+        between_(static_cast<double>(more.chunks - few.chunks)),
+        ranks_(more.point.simulated_ranks()) {}
 
   [[nodiscard]] double operator()(double few, double more) const {
-    return more + beyond_ * (more - few);
+    return more + beyond_ * (more - few) / between_;
   }
   [[nodiscard]] Seconds operator()(Seconds few, Seconds more) const {
     return Seconds((*this)(few.value(), more.value()));
@@ -66,11 +78,15 @@ class Line {
     return Words((*this)(few.value(), more.value()));
   }
   [[nodiscard]] Spread operator()(const Spread& few, const Spread& more) const {
-    return {.max = (*this)(few.max, more.max), .mean = (*this)(few.mean, more.mean)};
+    // What all ranks count is a whole number.
+    return {.max = (*this)(few.max, more.max),
+            .mean = std::round((*this)(few.mean, more.mean) * ranks_) / ranks_};
   }
 
  private:
-  double beyond_;
+  double beyond_;   ///< chunks that are not simulated
+  double between_;  ///< chunks by which the points differ
+  double ranks_;
 };
 
 }  // namespace
@@ -89,7 +105,7 @@ void check_extrapolation(const Point& point, const algorithms::SchemeInfo& schem
   }
   if (!point.input.trace.empty()) refuse("a recorded gradient has a length of its own");
   if (!point.workload.model.empty())
-    refuse("a model has a length of its own; leave out 'workload'");
+    refuse("a model has a length of its own; leave out this setting, or the model");
   if (point.error_feedback) refuse("gradients are shorter; leave out 'error_feedback'");
   if (!point.tensors.empty()) refuse("gradients are shorter than the tensors; leave out 'tensors'");
   if (point.machine.cache > Bytes(0)) {
@@ -103,12 +119,12 @@ void check_extrapolation(const Point& point, const algorithms::SchemeInfo& schem
 }
 
 std::optional<Extrapolation> extrapolation_of(const Point& point, const Machine& machine) {
-  if (simulated_share(point, machine) == 1) return std::nullopt;
-  const algorithms::Pipeline pipeline = *pipeline_of(point, machine);
+  const std::optional<algorithms::Pipeline> pipeline = pipeline_of(point, machine);
+  if (share_of(point, pipeline) == 1) return std::nullopt;
   const std::int64_t most = point.extrapolate_chunks;
-  Extrapolation how{.points = {}, .chunks = pipeline.chunks};
+  Extrapolation how{.points = {}, .chunks = pipeline->chunks};
   for (const std::int64_t chunks : {most / 2, most * 3 / 4, most}) {
-    how.points.push_back(shorter(point, machine, pipeline, chunks));
+    how.points.push_back(shorter(point, machine, *pipeline, chunks));
   }
   const auto same = [](const ShorterPoint& a, const ShorterPoint& b) {
     return a.chunks == b.chunks;
@@ -128,14 +144,14 @@ Outcome extrapolated(const Point& point, const Extrapolation& how,
     const Seconds by_first = first(time_of(outcomes[0]), time_of(outcomes[1]));
     const Seconds by_last = last(time_of(outcomes[1]), time_of(outcomes[2]));
     const Seconds time = line(time_of(few), time_of(more));
-    const double apart = (by_last - by_first).value() / time.value();
-    if (std::abs(apart) <= kStraight) return;
+    const double apart = std::abs((by_last - by_first).value());
+    if (apart <= kStraight * time.value()) return;
     throw SimulationError(fmt::format(
         "/extrapolate_chunks: {} does not grow by the same time with each chunk yet: gradients of "
         "{} and {} chunks, and of {} and {}, lead to times that are {:.0f}% apart; take more "
         "chunks",
         what, how.points[0].chunks, how.points[1].chunks, how.points[1].chunks,
-        how.points[2].chunks, 100 * std::abs(apart)));
+        how.points[2].chunks, 100 * apart / time.value()));
   };
   check_straight("the time", [](const Outcome& of) { return of.time(); });
   Outcome outcome = more;
@@ -165,12 +181,7 @@ Outcome extrapolated(const Point& point, const Extrapolation& how,
 }
 
 double simulated_share(const Point& point, const Machine& machine) {
-  if (point.extrapolate_chunks == 0 || point.ranks == 1) return 1;
-  const std::optional<algorithms::Pipeline> pipeline = pipeline_of(point, machine);
-  if (!pipeline) return 1;  // NCCL takes rings or switches
-  constexpr double kOfMost = 0.5 + 0.75 + 1;
-  const double all = static_cast<double>(pipeline->chunks) * std::max(1, point.iterations);
-  return std::min(1.0, kOfMost * point.extrapolate_chunks / all);
+  return share_of(point, pipeline_of(point, machine));
 }
 
 }  // namespace thinwire::experiment
