@@ -286,6 +286,8 @@ SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
   collective.sparsifier = sparsifier.name;
   collective.sparsifier_needs = sparsifier.needs;
   collective.needs_entries = collective.needs_entries || sparsifier.needs_entries;
+  collective.independent_iterations =
+      collective.independent_iterations && sparsifier.independent_iterations;
   collective.takes_tensors = collective.takes_tensors || sparsifier.takes_tensors;
   for (const std::string& period : sparsifier.periods) {
     if (std::ranges::find(collective.periods, period) == collective.periods.end()) {

@@ -237,6 +237,8 @@ struct SchemeInfo {
   std::string exact_when = {};  ///< when a run equals the formula; empty: an interval
   std::string added = {};       ///< the terms that the paper omits, in words
   bool dense = false;           ///< takes dense gradients, otherwise sparse ones
+  /// What a rank does in an iteration depends on no iteration before.
+  bool independent_iterations = false;
   /// Sends approximate values: in few bits, of low rank. What they lack stays in the accumulator.
   bool approximate = false;
   /// Dense, but pays in a training for what it keeps of its gradients (remember()).

@@ -79,6 +79,7 @@ SchemeInfo cltk_scheme() {
           .paper = {.latency = "3 log P", .words = "k log P + 2k (P-1)/P", .reduced = "k (P-1)/P"},
           .exact_when = "P is a power of two",
           .added = "remainders; folding in",
+          .independent_iterations = true,
           .run_cost = cltk_cost,
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
             return std::make_unique<CyclicLeader>(setup);

@@ -175,6 +175,7 @@ std::vector<SchemeInfo> dense_schemes() {
                       .exact_when = std::move(exact_when),
                       .added = "remainders of the pieces; folding in",
                       .dense = true,
+                      .independent_iterations = true,
                       .copies = true,
                       .allocates = buffers != no_buffers,
                       .options = std::move(options),

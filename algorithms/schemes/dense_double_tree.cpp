@@ -68,6 +68,7 @@ SchemeInfo dense_double_tree_scheme() {
           .paper = {.latency = "2 log P", .words = "2n", .reduced = "0", .reduced_high = "n"},
           .added = "filling and draining the trees",
           .dense = true,
+          .independent_iterations = true,
           .alike_after = 0,
           .options = {{.name = kWordsOfChunk,
                        .fallback = std::int64_t{0},

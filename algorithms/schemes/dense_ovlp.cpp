@@ -158,6 +158,7 @@ SchemeInfo dense_ovlp_scheme() {
               "divides every bucket",
           .added = "remainders of the pieces; folding in",
           .dense = true,
+          .independent_iterations = true,
           .options = {bucket_option(),
                       {.name = kRing,
                        .fallback = false,

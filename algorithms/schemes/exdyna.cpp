@@ -134,6 +134,7 @@ SchemeInfo shared_indexes_scheme(std::string name) {
                           "indexes are padded to the most that a rank selected, as NCCL needs it"};
   return {.name = std::move(name),
           .added = "sizes: ceil(log P) messages and P-1 words; remainders; folding in",
+          .independent_iterations = true,
           .options = {padded},
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
             return std::make_unique<SharedIndexes>(setup);

@@ -93,6 +93,7 @@ SchemeInfo gtopk_scheme() {
           .source = "Ok-Topk (PPoPP 2022), Table 1, gTopk; Shi et al. (ICDCS 2019)",
           .paper = {.latency = "2 log P", .words = "4k log P", .reduced = "k log P"},
           .exact_when = "P is a power of two, all ranks select k, and so do all sums",
+          .independent_iterations = true,
           .run_cost = gtopk_cost,
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
             return std::make_unique<GTopk>(setup);

@@ -152,6 +152,7 @@ SchemeInfo entry(std::string name, std::string summary, const std::string& flat_
       .exact_when = std::move(exact_when),
       .added = "remainders of the pieces; smaller last nodes; those of the scheme between nodes",
       .dense = true,
+      .independent_iterations = true,
       .options = {node_option(),
                   {kLeader, false, 0,
                    "one rank of each node sends the whole gradient for all; false: each rank "

@@ -300,6 +300,7 @@ SchemeInfo in_network_scheme() {
               "all sums are in switches of one latency, node divides P, and the pieces divide n",
           .added = "the switches' latency; chunks, and what a node sends on",
           .dense = true,
+          .independent_iterations = true,
           .in_switches = true,
           .options = {node_option(),
                       {kChunks, std::int64_t{0}, 0,

@@ -316,6 +316,7 @@ SchemeInfo stream_scheme(std::string name, std::string summary, PaperCost paper,
           .source = "SparCML (SC 2019), section 5.3",
           .paper = std::move(paper),
           .added = "the marker of each stream; folding in; remainders and uneven pieces",
+          .independent_iterations = true,
           .options = std::move(options),
           .run_cost = cost,
           .collective = [schedule](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
@@ -332,6 +333,7 @@ SchemeInfo split_scheme(std::string name, std::string summary, std::string sourc
       .paper = std::move(paper),
       .added = second == Second::agreed ? "P-1 words of sizes; remainders; uneven regions"
                                         : "the marker of each stream; remainders; uneven regions",
+      .independent_iterations = true,
       .uneven_parts = second == Second::dense ? UnevenParts::sent : UnevenParts::sent_and_gathered,
       .options = std::move(more_options)};
   info.options.push_back(

@@ -91,6 +91,7 @@ SchemeInfo gather_scheme(std::string name, GatherStyle style) {
                     .reduced = "sparse_decoding k (P-1) + (1 - sparse_decoding) n P"},
           .exact_when = "all ranks select k",
           .added = style.sizes ? "P-1 words of sizes" : "",
+          .independent_iterations = true,
           .options = {decoding},
           .run_cost = [style](const CostInput& in) { return gather_cost(in, style); },
           .collective = [style](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {

@@ -208,6 +208,7 @@ SchemeInfo zen_scheme() {
                     .words_high = "(2k + min(k P, n) + n/32) (P-1)/P",
                     .reduced_high = "k (P-1)/P"},
           .added = "parts by hash are not quite even; whole words of bitmaps",
+          .independent_iterations = true,
           .run_cost = zen_cost,
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
             return std::make_unique<Zen>(setup);

@@ -52,6 +52,7 @@ SparsifierInfo bucket_topk_sparsifier() {
   return {.name = "bucket_topk",
           .summary = "the largest entries of every bucket of consecutive components",
           .source = "SparCML (SC 2019), sections 8.3 and 8.4",
+          .independent_iterations = true,
           .needs_entries = true,
           .options = {{.name = kBucketOption,
                        .fallback = std::int64_t{512},

@@ -23,6 +23,7 @@ SparsifierInfo exact_topk_sparsifier() {
   return {.name = "exact_topk",
           .summary = "exactly the k entries of largest magnitude",
           .source = "Aji, Heafield (EMNLP 2017)",
+          .independent_iterations = true,
           .options = {},
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<ExactTopk>(setup);

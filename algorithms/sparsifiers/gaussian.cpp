@@ -74,6 +74,7 @@ SparsifierInfo gaussian_sparsifier() {
   return {.name = "gaussian",
           .summary = "a threshold from mean and deviation, as if components were Gaussian",
           .source = "Gaussiank (arXiv 1911.08772); Ok-Topk (PPoPP 2022), section 3.1.3",
+          .independent_iterations = true,
           .options = {{"corrected", false, 0,
                        "move the threshold until 3k/4 to 5k/4 are selected (published)"},
                       only_with("corrected", {"rounds", std::int64_t{20}, 0,

@@ -101,6 +101,7 @@ SparsifierInfo mstopk_sparsifier() {
   return {.name = "mstopk",
           .summary = "exactly k entries by a threshold that is searched by bisection",
           .source = "MSTopk (Shi et al., MLSys 2021), Algorithm 1; DRAGONN (ICML 2022), section 6",
+          .independent_iterations = true,
           .options = {{"samplings", std::int64_t{30}, 1, "thresholds that are tried"}},
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<MsTopk>(setup);

@@ -102,6 +102,7 @@ SparsifierInfo random_k_sparsifier() {
   return {.name = "random_k",
           .summary = "k coordinates drawn at random, whatever their values",
           .source = "Random-k (Stich et al., NeurIPS 2018); DRAGONN (ICML 2022), section 5.3",
+          .independent_iterations = true,
           .options = {{OptionInfo{"shared", false, 0, "all ranks draw the same coordinates"}}},
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<RandomK>(setup);

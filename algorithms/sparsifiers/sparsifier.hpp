@@ -111,7 +111,8 @@ using Settle = std::function<SettledState(const SchemeSetup& setup, const Accumu
 struct SparsifierInfo {
   std::string name;
   std::string summary;
-  std::string source;  ///< paper, section or algorithm
+  std::string source;                   ///< paper, section or algorithm
+  bool independent_iterations = false;  ///< as SchemeInfo::independent_iterations
   Needs needs = Needs::nothing;
   bool needs_entries = false;  ///< as SchemeInfo::needs_entries
   bool takes_tensors = false;  ///< as SchemeInfo::takes_tensors

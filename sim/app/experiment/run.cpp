@@ -147,9 +147,10 @@ class PointRun {
     return outcome;
   }
 
-  /// Takes the ranks through an iteration, on the counting network. What they keep of it does not
-  /// depend on times.
+  /// Takes the ranks through an iteration that others may depend on, on the counting network. What
+  /// they keep of it does not depend on times.
   void pass(int iteration) {
+    if (of_point_.info().independent_iterations && !point_.error_feedback) return;
     run(*for_ranks_of(point_, std::make_unique<networks::CountingNetwork>()), iteration, nullptr);
     Outcome ignored;
     end_iteration(ignored);

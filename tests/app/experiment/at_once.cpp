@@ -78,6 +78,21 @@ TEST_CASE("iterations in several processes give the row of one process, for ever
   CHECK(ran > 120);
 }
 
+TEST_CASE("iterations that depend on none before are those of schemes that keep nothing") {
+  const auto independent = [](const char* scheme) {
+    return algorithms::find_scheme(scheme).independent_iterations;
+  };
+  for (const char* scheme : {"dense_ring", "nccl_tree", "topka", "dsar_split_allgather", "zen"}) {
+    CAPTURE(scheme);
+    CHECK(independent(scheme));
+  }
+  // They keep thresholds, regions or a factor.
+  for (const char* scheme : {"oktopk", "topka+threshold_reuse", "exdyna", "sidco", "powersgd"}) {
+    CAPTURE(scheme);
+    CHECK_FALSE(independent(scheme));
+  }
+}
+
 TEST_CASE("the row is that of one process whatever else a point asks for") {
   const Json exact{{"scheme", "oktopk"},       {"ranks", 12},     {"components", 4000},
                    {"density", 0.05},          {"iterations", 3}, {"network", "links"},
@@ -89,6 +104,7 @@ TEST_CASE("the row is that of one process whatever else a point asks for") {
   };
   CHECK(with(R"({"options":{"tau":2,"tau_prime":3}})").kinds.size() == 4);
   CHECK(with(R"({"error_feedback":true})").global_errors.size() == 3);
+  CHECK(with(R"({"error_feedback":true,"scheme":"topka"})").global_errors.size() == 3);
   CHECK(with(R"({"record":{"links":true,"ranks":true}})").links.size() > 12);
   CHECK(with(R"({"links":{"routing":"ugal"}})").congestion_factor().has_value());
   CHECK(with(R"({"network":"smpi"})").congestion_factor().has_value());
