@@ -285,7 +285,6 @@ SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
   }
   collective.sparsifier = sparsifier.name;
   collective.sparsifier_needs = sparsifier.needs;
-  collective.needs_entries = collective.needs_entries || sparsifier.needs_entries;
   collective.independent_iterations =
       collective.independent_iterations && sparsifier.independent_iterations;
   collective.takes_tensors = collective.takes_tensors || sparsifier.takes_tensors;

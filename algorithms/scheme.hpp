@@ -252,8 +252,6 @@ struct SchemeInfo {
   UnevenParts uneven_parts = UnevenParts::none;
   /// The ranks of a node add parts first, so those of whole nodes stand for others.
   bool adds_in_nodes = false;
-  /// Looks at each entry, which gradients of the statistical model do not have.
-  bool needs_entries = false;
   /// Its messages have a format of their own, with values and indexes of 32 bits or of fewer.
   bool own_format = false;
   std::vector<OptionInfo> options = {};

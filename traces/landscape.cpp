@@ -165,6 +165,10 @@ Ref<const Population> Landscape::population() const {
     }
     at = end;
   }
+  settings.draw_classes = [landscape = *this](std::uint32_t first,
+                                              std::span<std::uint8_t> classes) {
+    landscape.draw_classes(first, classes);
+  };
   return make_ref<const Population>(std::move(settings));
 }
 

@@ -5,12 +5,15 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "algorithms/collectives/tags.hpp"
+#include "sim/core/base/errors.hpp"
 #include "sim/core/gradient/block_batch.hpp"
 #include "sim/core/gradient/concatenation.hpp"
+#include "sim/core/gradient/nonzero_blocks.hpp"
 
 namespace thinwire::algorithms {
 
@@ -19,6 +22,8 @@ namespace {
 using Block = BlockBatch::Block;
 using Content = BlockBatch::Content;
 constexpr std::uint32_t kEnd = BlockBatch::kEnd;
+/// A place that only other aggregators have.
+constexpr std::uint32_t kBeyond = kEnd - 1;
 
 const std::string kBlockOption = "block";
 const std::string kStreamsOption = "streams";
@@ -37,6 +42,7 @@ class BlockPlan {
   }
 
   [[nodiscard]] const BlockSize& size() const { return size_; }
+  [[nodiscard]] bool contiguous() const { return contiguous_; }
   [[nodiscard]] int aggregator_of(std::uint32_t block) const {
     if (!contiguous_) return static_cast<int>(block % static_cast<std::uint32_t>(ranks_));
     const std::uint32_t all = size_.count();
@@ -52,17 +58,39 @@ class BlockPlan {
   [[nodiscard]] std::uint32_t streams_of(int aggregator) const {
     return std::min(streams_, blocks_of(aggregator));
   }
-  /// The block at a place among those of its aggregator, and back.
+  [[nodiscard]] std::size_t all_streams() const {
+    std::size_t all = 0;
+    for (int aggregator = 0; aggregator < ranks_; ++aggregator) all += streams_of(aggregator);
+    return all;
+  }
+  /// The block at a place among those of its aggregator.
   [[nodiscard]] std::uint32_t block_at(int aggregator, std::uint32_t place) const {
     if (!contiguous_) {
       return static_cast<std::uint32_t>(aggregator) + static_cast<std::uint32_t>(ranks_) * place;
     }
     return static_cast<std::uint32_t>(part_begin(size_.count(), ranks_, aggregator)) + place;
   }
+  /// How far apart the blocks of a stream are.
+  [[nodiscard]] std::uint32_t stride_of(int aggregator) const {
+    return streams_of(aggregator) * (contiguous_ ? 1 : static_cast<std::uint32_t>(ranks_));
+  }
+  /// One after the aggregator's last block, or more.
+  [[nodiscard]] std::uint32_t end_of(int aggregator) const {
+    return contiguous_ ? block_at(aggregator, blocks_of(aggregator)) : size_.count();
+  }
+  /// The place of a block, which leads to that of another aggregator if one stands for others.
+  [[nodiscard]] std::uint32_t place_of(std::uint32_t block) const {
+    return contiguous_ ? block - block_at(aggregator_of(block), 0)
+                       : block / static_cast<std::uint32_t>(ranks_);
+  }
   [[nodiscard]] std::uint32_t stream_of(int aggregator, std::uint32_t block) const {
-    const std::uint32_t place =
-        contiguous_ ? block - block_at(aggregator, 0) : block / static_cast<std::uint32_t>(ranks_);
-    return place % streams_of(aggregator);
+    return place_of(block) % streams_of(aggregator);
+  }
+  /// The aggregator's block at the place of another block, or kBeyond.
+  [[nodiscard]] std::uint32_t like(int aggregator, std::uint32_t block) const {
+    if (block == kEnd) return kEnd;
+    const std::uint32_t place = place_of(block);
+    return place < blocks_of(aggregator) ? block_at(aggregator, place) : kBeyond;
   }
 
  private:
@@ -72,75 +100,85 @@ class BlockPlan {
   BlockSize size_;
 };
 
-/// A non-zero block of a rank: its number, and its entries' positions in the selection.
-struct HeldBlock {
-  std::uint32_t number = 0;
-  std::uint32_t first = 0;
-  std::uint32_t last = 0;
+/// A rank's selection, and which blocks have entries of it.
+struct Held {
+  const SparseVector& selected;
+  std::vector<std::uint32_t> like;  ///< see nonzero_blocks()
+  std::vector<bool> nonzero;
 };
 
-/// What a worker has to send to one aggregator.
+/// Where few ranks stand for all, those that receive blocks of a rank for several aggregators take
+/// them for blocks of as many ranks for one.
+std::vector<std::uint32_t> like_blocks(const Communicator& comm, const BlockPlan& plan) {
+  std::vector<std::uint32_t> like;
+  if (comm.stands_for() == 1) return like;
+  for (std::uint32_t block = 0; block < plan.size().count(); ++block) {
+    const int aggregator = comm.representative(Rank(plan.aggregator_of(block))).value();
+    const std::uint32_t same = plan.like(aggregator, block);
+    like.push_back(same == kBeyond ? block : same);
+  }
+  return like;
+}
+
+/// What a worker has to send to one aggregator. `wanted` is memory for a block of each stream.
 class WorkerSide {
  public:
-  WorkerSide(const BlockPlan& plan, int aggregator)
-      : plan_(plan), aggregator_(aggregator), streams_(plan.streams_of(aggregator)) {
-    for (std::uint32_t stream = 0; stream < streams_.size(); ++stream) {
-      streams_[stream].wanted = plan.block_at(aggregator, stream);
+  WorkerSide(const BlockPlan& plan, const Held& held, int aggregator,
+             std::span<std::uint32_t> wanted)
+      : plan_(plan), held_(held), aggregator_(aggregator), wanted_(wanted) {
+    for (std::uint32_t stream = 0; stream < wanted_.size(); ++stream) {
+      wanted_[stream] = plan.block_at(aggregator, stream);
     }
   }
 
-  /// Takes the next of the rank's non-zero blocks, in order of their numbers.
-  void add(const HeldBlock& block) {
-    streams_[plan_.stream_of(aggregator_, block.number)].held.push_back(block);
-  }
   [[nodiscard]] bool active() const {
-    return std::ranges::any_of(streams_, [](const Stream& s) { return s.wanted != kEnd; });
+    return std::ranges::any_of(wanted_, [](std::uint32_t block) { return block != kEnd; });
   }
   /// The blocks that the aggregator asks for and this rank has; of the first round all.
-  [[nodiscard]] Content take(const SparseVector& selected, bool first_round) {
-    struct Sent {
-      Block block;
-      HeldBlock held;
-    };
-    std::vector<Sent> sent;
-    for (Stream& stream : streams_) {
-      const bool has =
-          stream.sent < stream.held.size() && stream.held[stream.sent].number == stream.wanted;
-      if (!has && !first_round) continue;
-      const HeldBlock held = has ? stream.held[stream.sent++] : HeldBlock{.number = stream.wanted};
-      const bool more = stream.sent < stream.held.size();
-      sent.push_back(
-          {{.number = held.number, .next = more ? stream.held[stream.sent].number : kEnd}, held});
-    }
-    std::ranges::sort(sent, {}, [](const Sent& one) { return one.block.number; });
+  [[nodiscard]] Content take(bool first_round) const {
     Content content{.size = plan_.size()};
-    std::vector<Entry> entries;
-    for (const Sent& one : sent) {
-      content.blocks.push_back(one.block);
-      const auto of_block =
-          selected.entries().subspan(one.held.first, one.held.last - one.held.first);
-      entries.insert(entries.end(), of_block.begin(), of_block.end());
+    std::vector<std::uint32_t> nonzero;
+    std::uint32_t asked_for = 0;
+    for (const std::uint32_t block : wanted_) {
+      if (block == kEnd) continue;
+      ++asked_for;
+      if (!has(block) && !first_round) continue;
+      content.blocks.push_back({.number = block, .next = next_after(block)});
     }
-    content.entries = SparseVector::trusted(std::move(entries));
+    std::ranges::sort(content.blocks, {}, &Block::number);
+    for (const Block& block : content.blocks) {
+      if (!has(block.number)) continue;
+      nonzero.push_back(held_.like.empty() ? block.number : held_.like[block.number]);
+    }
+    content.entries = in_blocks(held_.selected, plan_.size(), nonzero, asked_for);
     return content;
   }
   /// Hears which blocks the aggregator asks for.
   void hear(const Content& response) {
+    std::ranges::fill(wanted_, kEnd);
     for (const Block& block : response.blocks) {
-      streams_[plan_.stream_of(aggregator_, block.number)].wanted = block.next;
+      wanted_[plan_.stream_of(aggregator_, block.number)] = plan_.like(aggregator_, block.next);
     }
   }
 
  private:
-  struct Stream {
-    std::uint32_t wanted = kEnd;
-    std::size_t sent = 0;
-    std::vector<HeldBlock> held = {};
-  };
+  [[nodiscard]] bool has(std::uint32_t block) const {
+    return block < plan_.end_of(aggregator_) && held_.nonzero[block];
+  }
+  /// The rank's next non-zero block in the same stream.
+  [[nodiscard]] std::uint32_t next_after(std::uint32_t block) const {
+    const std::uint64_t stride = plan_.stride_of(aggregator_);
+    const std::uint32_t end = plan_.end_of(aggregator_);
+    for (std::uint64_t next = block + stride; next < end; next += stride) {
+      if (has(static_cast<std::uint32_t>(next))) return static_cast<std::uint32_t>(next);
+    }
+    return kEnd;
+  }
 
   const BlockPlan& plan_;
+  const Held& held_;
   int aggregator_;
-  std::vector<Stream> streams_;
+  std::span<std::uint32_t> wanted_;  // by stream
 };
 
 /// What an aggregator knows of all workers.
@@ -150,12 +188,12 @@ class AggregatorSide {
       : plan_(plan),
         rank_(rank),
         streams_(plan.streams_of(rank)),
-        nexts_(static_cast<std::size_t>(ranks), std::vector<std::uint32_t>(streams_, kEnd)),
-        wanted_(streams_) {
+        nexts_(static_cast<std::size_t>(ranks) * streams_, kEnd),
+        wanted_(streams_),
+        sends_(static_cast<std::size_t>(ranks), streams_ > 0) {
     for (std::uint32_t stream = 0; stream < streams_; ++stream) {
       wanted_[stream] = plan.block_at(rank, stream);
     }
-    sends_.assign(nexts_.size(), streams_ > 0);
   }
 
   [[nodiscard]] bool active() const { return std::ranges::find(sends_, true) != sends_.end(); }
@@ -163,7 +201,9 @@ class AggregatorSide {
   [[nodiscard]] const std::vector<bool>& sends() const { return sends_; }
   void take(int worker, const Content& content) {
     for (const Block& block : content.blocks) {
-      nexts_[static_cast<std::size_t>(worker)][plan_.stream_of(rank_, block.number)] = block.next;
+      const std::uint32_t next = plan_.like(rank_, block.next);
+      next_of(static_cast<std::size_t>(worker), plan_.stream_of(rank_, block.number)) =
+          next == kBeyond ? kEnd : next;
     }
   }
   /// The blocks of this round, and for each the smallest next one of all workers.
@@ -173,12 +213,14 @@ class AggregatorSide {
     for (std::uint32_t stream = 0; stream < streams_; ++stream) {
       if (wanted_[stream] == kEnd) continue;
       std::uint32_t next = kEnd;
-      for (const auto& of_worker : nexts_) next = std::min(next, of_worker[stream]);
+      for (std::size_t worker = 0; worker < sends_.size(); ++worker) {
+        next = std::min(next, next_of(worker, stream));
+      }
       blocks.push_back({.number = wanted_[stream], .next = next});
       wanted_[stream] = next;
       if (next == kEnd) continue;
-      for (std::size_t worker = 0; worker < nexts_.size(); ++worker) {
-        if (nexts_[worker][stream] == next) sends_[worker] = true;
+      for (std::size_t worker = 0; worker < sends_.size(); ++worker) {
+        if (next_of(worker, stream) == next) sends_[worker] = true;
       }
     }
     std::ranges::sort(blocks, {}, &Block::number);
@@ -186,12 +228,16 @@ class AggregatorSide {
   }
 
  private:
+  std::uint32_t& next_of(std::size_t worker, std::uint32_t stream) {
+    return nexts_[worker * streams_ + stream];
+  }
+
   const BlockPlan& plan_;
   int rank_;
   std::uint32_t streams_;
-  std::vector<std::vector<std::uint32_t>> nexts_;  // [worker][stream]
-  std::vector<std::uint32_t> wanted_;              // [stream]
-  std::vector<bool> sends_;                        // [worker]
+  std::vector<std::uint32_t> nexts_;   // [worker][stream]
+  std::vector<std::uint32_t> wanted_;  // [stream]
+  std::vector<bool> sends_;            // [worker]
 };
 
 /// Messages by rank; none where nothing is sent or received.
@@ -215,6 +261,7 @@ Task<Mail> exchange_mail(Communicator& comm, Mail out, std::vector<bool> from) {
       senders.push_back(-1);
     }
   }
+  out = {};
   std::vector<Message> received = co_await comm.wait_all(requests);
   Mail in(static_cast<std::size_t>(size));
   for (std::size_t i = 0; i < senders.size(); ++i) {
@@ -233,6 +280,11 @@ class OmniReduce final : public SparseCollective {
         co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
     const SparseVector& selected = selection.selected;
     accumulated = {};
+    if (plan_.contiguous() && comm.stands_for() > 1) {
+      throw SimulationError(
+          "aggregators of consecutive blocks are not busy for the same time, so few ranks do not "
+          "stand for all; leave out 'representatives', or options.contiguous");
+    }
     if (setup_.ranks == 1) co_return Reduced{.sum = selected, .contributed = selected};
     const int rank = comm.rank().value();
     const Seconds finding = setup_.prices.scan.of(setup_.space.components);
@@ -240,7 +292,17 @@ class OmniReduce final : public SparseCollective {
       const auto phase = comm.phase(kSparsification);
       co_await comm.compute(finding);
     }
-    std::vector<WorkerSide> sides = sides_of(selected);
+    std::vector<std::uint32_t> like = like_blocks(comm, plan_);
+    std::vector<bool> nonzero = nonzero_blocks(selected, plan_.size(), like);
+    const Held held{.selected = selected, .like = std::move(like), .nonzero = std::move(nonzero)};
+    std::vector<std::uint32_t> wanted(plan_.all_streams());
+    std::vector<WorkerSide> sides;
+    std::span<std::uint32_t> left = wanted;
+    for (int aggregator = 0; aggregator < setup_.ranks; ++aggregator) {
+      const std::uint32_t streams = plan_.streams_of(aggregator);
+      sides.emplace_back(plan_, held, aggregator, left.first(streams));
+      left = left.subspan(streams);
+    }
     AggregatorSide own(plan_, rank, setup_.ranks);
     std::vector<Concatenation::Piece> responses;
     Words sent;
@@ -249,7 +311,7 @@ class OmniReduce final : public SparseCollective {
       Mail requests;
       for (WorkerSide& side : sides) {
         responding.push_back(side.active());
-        requests.push_back(request_to(side, selected, first));
+        requests.push_back(request_to(side, first));
       }
       const std::optional<Message> mine = std::exchange(requests[at(rank)], {});
       for (const auto& request : requests) sent += request ? request->words : Words(0);
@@ -264,8 +326,9 @@ class OmniReduce final : public SparseCollective {
       const bool responds = responding[at(rank)];
       std::optional<Message> own_sums;
       if (responds) own_sums = message_of(summed(own, arrived));
+      arrived = {};  // thousands of messages
       const auto phase = comm.phase("pull");
-      Task<Mail> task = exchange_mail(comm, Mail(arrived.size(), own_sums), std::move(responding));
+      Task<Mail> task = exchange_mail(comm, Mail(sides.size(), own_sums), std::move(responding));
       Mail sums = co_await std::move(task);
       sums[at(rank)] = own_sums;
       for (int of = 0; of < setup_.ranks; ++of) {
@@ -282,32 +345,10 @@ class OmniReduce final : public SparseCollective {
  private:
   static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
 
-  /// The rank's non-zero blocks, by aggregator.
-  [[nodiscard]] std::vector<WorkerSide> sides_of(const SparseVector& selected) const {
-    std::vector<WorkerSide> sides;
-    for (int aggregator = 0; aggregator < setup_.ranks; ++aggregator) {
-      sides.emplace_back(plan_, aggregator);
-    }
-    if (selected.size() == 0) return sides;
-    const std::uint32_t count = plan_.size().count();
-    std::vector<std::int64_t> cuts;
-    for (std::uint32_t block = 0; block <= count; ++block) {
-      cuts.push_back(plan_.size().begin(block));
-    }
-    const std::vector<std::uint32_t> positions = selected.positions_of(cuts);
-    for (std::uint32_t block = 0; block < count; ++block) {
-      if (positions[block] == positions[block + 1]) continue;
-      sides[at(plan_.aggregator_of(block))].add(
-          {.number = block, .first = positions[block], .last = positions[block + 1]});
-    }
-    return sides;
-  }
-
   /// The message to an aggregator in this round, if there is one.
-  [[nodiscard]] std::optional<Message> request_to(WorkerSide& side, const SparseVector& selected,
-                                                  bool first_round) const {
+  [[nodiscard]] std::optional<Message> request_to(const WorkerSide& side, bool first_round) const {
     if (!side.active()) return std::nullopt;
-    Content content = side.take(selected, first_round);
+    Content content = side.take(first_round);
     if (content.blocks.empty()) return std::nullopt;
     return message_of(std::move(content));
   }
@@ -354,7 +395,7 @@ class OmniReduce final : public SparseCollective {
       for (const Concatenation::Piece& piece : all.in_order()) {
         parts.push_back(BlockBatch::content(piece.message.payload).entries);
       }
-      return thinwire::sum(parts).message(setup_.space);
+      return joined_blocks(parts).message(setup_.space);
     });
     return SparseVector::from(result.payload);
   }
@@ -401,7 +442,7 @@ SchemeInfo omnireduce_scheme() {
                     .latency_high = "2 (P-1) max(1, " + rounds + ")",
                     .reduced_high = "min(n, block k) (P-1)/P"},
           .added = "headers of blocks; first blocks that are zero; uneven aggregators",
-          .needs_entries = true,
+          .independent_iterations = true,
           .own_format = true,
           .options = {{.name = kBlockOption,
                        .fallback = std::int64_t{256},

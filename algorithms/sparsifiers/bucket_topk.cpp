@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <vector>
-
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::algorithms {
@@ -24,24 +21,13 @@ class BucketTopk final : public Sparsifier {
   }
 
   Selection select(const SparseVector& accumulated, Rank /*rank*/, int /*iteration*/) override {
-    const std::int64_t end = setup_.space.coordinates();
-    std::vector<SparseVector> parts;
-    std::size_t from = 0;
-    for (std::int64_t first = 0; first < end; first += bucket_) {
-      const std::int64_t last = std::min(end, first + bucket_);
-      const std::size_t to = accumulated.position_of(static_cast<std::uint32_t>(last), from);
-      parts.push_back(select_largest(accumulated.slice(from, to), share(last) - share(first)));
-      from = to;
-    }
-    return {.selected = concatenate(parts), .work = {.scanned = setup_.space.components}};
+    const Buckets buckets{
+        .width = bucket_, .end = setup_.space.coordinates(), .k = setup_.carried_k()};
+    return {.selected = select_largest_in(accumulated, buckets),
+            .work = {.scanned = setup_.space.components}};
   }
 
  private:
-  /// The entries selected from the coordinates before `coordinate`.
-  [[nodiscard]] std::int64_t share(std::int64_t coordinate) const {
-    return setup_.carried_k() * coordinate / setup_.space.coordinates();
-  }
-
   const SchemeSetup& setup_;
   std::int64_t bucket_;  // coordinates
 };
@@ -53,7 +39,6 @@ SparsifierInfo bucket_topk_sparsifier() {
           .summary = "the largest entries of every bucket of consecutive components",
           .source = "SparCML (SC 2019), sections 8.3 and 8.4",
           .independent_iterations = true,
-          .needs_entries = true,
           .options = {{.name = kBucketOption,
                        .fallback = std::int64_t{512},
                        .minimum = 1,

@@ -114,7 +114,6 @@ struct SparsifierInfo {
   std::string source;                   ///< paper, section or algorithm
   bool independent_iterations = false;  ///< as SchemeInfo::independent_iterations
   Needs needs = Needs::nothing;
-  bool needs_entries = false;  ///< as SchemeInfo::needs_entries
   bool takes_tensors = false;  ///< as SchemeInfo::takes_tensors
   std::vector<OptionInfo> options;
   /// The options that are periods: in every such iteration selecting does different work.

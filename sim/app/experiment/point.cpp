@@ -411,16 +411,6 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
   settle_stragglers(point, json, origin);
 }
 
-/// Refuses gradients of the statistical model for a scheme that looks at entries.
-void check_entries(const Point& point, const algorithms::SchemeInfo& scheme,
-                   const std::string& origin) {
-  if (!scheme.needs_entries || !point.input.statistical) return;
-  throw InputError(fmt::format(
-      "{}: /input: {} looks at entries, which a statistical gradient does not have; set "
-      "input.statistical to false",
-      origin, scheme.name));
-}
-
 /// Refuses bits of values and indexes that the messages of a scheme would not have.
 void check_precision(const Point& point, const algorithms::SchemeInfo& scheme,
                      const std::string& origin) {
@@ -524,7 +514,6 @@ Point point_from(const Json& given, const std::string& origin) {
   check_representatives(point, scheme, origin);
   check_extrapolation(point, scheme, origin);
   check_precision(point, scheme, origin);
-  check_entries(point, scheme, origin);
   return point;
 }
 

@@ -11,21 +11,6 @@
 
 namespace thinwire::inline gradient {
 
-/// The division of a space into blocks of so many coordinates each, of which the last may be shorter.
-struct BlockSize {
-  std::uint32_t width = 1;
-  std::uint32_t coordinates = 0;  ///< of the space
-
-  [[nodiscard]] std::uint32_t begin(std::uint32_t block) const {
-    const std::uint64_t at = std::uint64_t{block} * width;
-    return at < coordinates ? static_cast<std::uint32_t>(at) : coordinates;
-  }
-  [[nodiscard]] std::uint32_t count() const {
-    return static_cast<std::uint32_t>((std::uint64_t{coordinates} + width - 1) / width);
-  }
-  friend bool operator==(const BlockSize&, const BlockSize&) = default;
-};
-
 /// An immutable, shared list of blocks, in order of their numbers.
 class BlockBatch {
  public:

@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "sim/core/base/shared.hpp"
 #include "sim/core/gradient/cut_plan.hpp"
+#include "sim/core/gradient/sparse_body.hpp"
 
 namespace thinwire::inline gradient {
 
@@ -45,6 +48,30 @@ struct CellCounts {
   double dispersion = 1;       ///< variance over mean of a rank's count in a part of the space
 };
 
+/// The probability that a selection has an entry in a block.
+class BlockChances {
+ public:
+  /// Of `rates`, by block, at a level, and the entries that are expected in each block.
+  BlockChances(std::span<const float> nonzero, std::span<const float> shares)
+      : nonzero_(nonzero), shares_(shares) {}
+  /// Of a selection that has so much of any block.
+  BlockChances(const BlockSize& size, double density);
+
+  [[nodiscard]] double nonzero(std::uint32_t block) const {
+    return nonzero_.empty() ? even_nonzero_ : static_cast<double>(nonzero_[block]);
+  }
+  /// The expected share of all entries that are in the block, if it has any.
+  [[nodiscard]] double share(std::uint32_t block) const {
+    return shares_.empty() ? even_share_ : static_cast<double>(shares_[block]);
+  }
+
+ private:
+  std::span<const float> nonzero_;
+  std::span<const float> shares_;
+  double even_nonzero_ = 0;
+  double even_share_ = 0;
+};
+
 /// The coordinates are divided into cells of equal width. Within a region all coordinates of one
 /// popularity class have one rate λ: selections whose levels sum to ℓ hold such a coordinate with
 /// probability 1 - exp(-λℓ). A rank that selects its k largest has level 1, so the union of P ranks
@@ -58,6 +85,9 @@ class Population final : public Body {
     std::vector<PopulationPiece> pieces;     ///< sorted by cell
     std::vector<std::vector<double>> rates;  ///< [region][class]: λ, finite
     MagnitudeLaw magnitudes;
+    /// Sets the classes of the coordinates from `first` on, which the counts only expect. Without it,
+    /// those of a piece are spread evenly.
+    std::function<void(std::uint32_t first, std::span<std::uint8_t> classes)> draw_classes = {};
   };
   explicit Population(Settings settings);
   Population(const Population&) = delete;
@@ -105,6 +135,21 @@ class Population final : public Body {
   /// The ratio that the given expected number of sums in the whole space reaches.
   [[nodiscard]] double ratio_reached_by(int ranks, double entries) const;
 
+  /// The coordinates as a selection sees them that takes equally many from each bucket.
+  struct InBuckets {
+    Ref<const Population> population;  ///< each bucket has its share at level 1
+    double filled = 1;                 ///< entries that the buckets have, of those wanted
+  };
+  /// The same share of the coordinates of every bucket of `width` in [first, last). A bucket whose
+  /// coordinates are never selected has fewer. Kept.
+  [[nodiscard]] const InBuckets& in_buckets(std::uint32_t first, std::uint32_t last,
+                                            std::uint32_t width, double share) const;
+
+  /// Of a selection at a level in the blocks of a space that begins at `first`. Valid until those of
+  /// other blocks or another level are asked for.
+  [[nodiscard]] BlockChances chances(std::uint32_t first, const BlockSize& size,
+                                     double level) const;
+
   /// Over all coordinates whose magnitude x, in thresholds, exceeds `from`: the sum of x - from for
   /// power 1, and of x² for power 2.
   [[nodiscard]] double excess(double from, int power) const;
@@ -134,6 +179,32 @@ class Population final : public Body {
     }
   };
 
+  /// The level at which pieces have so many entries, or as many as they have.
+  struct LevelOfShare {
+    double level = 0;
+    double entries = 0;
+  };
+
+  /// Of each block the sum of its rates, and the entries that are expected at level 1.
+  struct BlockRates {
+    std::uint32_t first = 0;
+    BlockSize size;
+    std::vector<float> rates = {};
+    std::vector<float> expected = {};
+    double level = -1;                ///< of what follows
+    std::vector<float> nonzero = {};  ///< the probability of an entry
+    std::vector<float> shares = {};   ///< of all entries, if there is one
+  };
+
+  /// Calls visit(piece, from, to) for the pieces in [first, last) and the coordinates there.
+  template <class Visit>
+  void each_piece(std::uint32_t first, std::uint32_t last, Visit visit) const;
+  /// The pieces of cells of another width, by drawn classes.
+  [[nodiscard]] std::vector<PopulationPiece> finer_pieces(std::uint32_t first, std::uint32_t last,
+                                                          std::uint32_t width) const;
+  [[nodiscard]] BlockRates block_rates(std::uint32_t first, const BlockSize& size) const;
+  [[nodiscard]] LevelOfShare level_of_share(std::span<const PopulationPiece> pieces,
+                                            double entries) const;
   [[nodiscard]] Line entries_near(double first, double last, double level) const;
   [[nodiscard]] const GridPoint& grid_point(std::size_t i) const;
   [[nodiscard]] CellCounts counts_of(const std::vector<std::vector<double>>& weight,
@@ -158,6 +229,9 @@ class Population final : public Body {
   mutable std::map<int, std::unique_ptr<Sums>> sums_;
   mutable std::vector<std::unique_ptr<const CutPlan>> cut_plans_;  // the last used first
   mutable std::unique_ptr<const CutPlan> cell_plan_;
+  mutable std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, double>, InBuckets>
+      in_buckets_;
+  mutable std::optional<BlockRates> block_rates_;
 };
 
 }  // namespace thinwire::inline gradient

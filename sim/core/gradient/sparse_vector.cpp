@@ -197,6 +197,43 @@ class ExactBody final : public SparseBody {
       return magnitude > threshold || (magnitude == threshold && ties-- > 0);
     });
   }
+  [[nodiscard]] Payload largest_in_buckets(const Payload& payload,
+                                           const Buckets& buckets) const override {
+    const SparseVector vector = SparseVector::from(payload);
+    std::vector<SparseVector> parts;
+    std::size_t from = 0;
+    for (std::int64_t first = 0; first < buckets.end; first += buckets.width) {
+      const std::int64_t last = std::min(buckets.end, first + buckets.width);
+      const std::size_t to = vector.position_of(static_cast<std::uint32_t>(last), from);
+      parts.push_back(select_largest(vector.slice(from, to),
+                                     buckets.share_before(last) - buckets.share_before(first)));
+      from = to;
+    }
+    return concatenate(parts).payload();
+  }
+  [[nodiscard]] std::vector<bool> nonzero_blocks(
+      const Payload& payload, const BlockSize& size,
+      std::span<const std::uint32_t> /*like*/) const override {
+    std::vector<bool> nonzero(size.count());
+    for (const Entry& entry : entries_of(payload)) nonzero[entry.coordinate / size.width] = true;
+    return nonzero;
+  }
+  [[nodiscard]] Payload in_blocks(const Payload& payload, const BlockSize& size,
+                                  std::span<const std::uint32_t> blocks,
+                                  std::uint32_t /*of*/) const override {
+    const SparseVector vector = SparseVector::from(payload);
+    std::vector<Entry> entries;
+    for (const std::uint32_t block : blocks) {
+      const std::size_t first = vector.position_of(size.begin(block));
+      const std::size_t last = vector.position_of(size.begin(block + 1), first);
+      const auto of_block = vector.entries().subspan(first, last - first);
+      entries.insert(entries.end(), of_block.begin(), of_block.end());
+    }
+    return SparseVector::trusted(std::move(entries)).payload();
+  }
+  [[nodiscard]] Payload joined_blocks(std::span<const SparseVector> parts) const override {
+    return ExactBody::sum(parts);
+  }
   [[nodiscard]] Payload restricted(const Payload& payload, const Payload& other,
                                    bool to_common) const override {
     const auto theirs = entries_of(other);
@@ -355,6 +392,10 @@ float kth_magnitude(const SparseVector& vector, std::int64_t k) {
 
 SparseVector select_at_least(const SparseVector& vector, float threshold) {
   return SparseVector::from(vector.body().at_least(vector.payload(), threshold));
+}
+
+SparseVector select_largest_in(const SparseVector& vector, const Buckets& buckets) {
+  return SparseVector::from(vector.body().largest_in_buckets(vector.payload(), buckets));
 }
 
 SparseVector select_largest(const SparseVector& vector, std::int64_t k) {

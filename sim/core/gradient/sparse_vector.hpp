@@ -97,6 +97,9 @@ struct UnfilledVector {
 [[nodiscard]] SparseVector select_at_least(const SparseVector& vector, float threshold);
 /// The min(k, size) entries of largest magnitude; the lower coordinate wins a tie.
 [[nodiscard]] SparseVector select_largest(const SparseVector& vector, std::int64_t k);
+/// The entries of largest magnitude in each bucket, of a vector that has all or none of its
+/// coordinates before Buckets::end.
+[[nodiscard]] SparseVector select_largest_in(const SparseVector& vector, const Buckets& buckets);
 /// The entries of `vector` whose coordinate occurs in `other`.
 [[nodiscard]] SparseVector intersect(const SparseVector& vector, const SparseVector& other);
 /// The entries of `vector` whose coordinate does not occur in `other`.

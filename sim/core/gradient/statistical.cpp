@@ -92,6 +92,32 @@ std::uint32_t common(const Payload& vector, const Payload& other) {
                 static_cast<double>(entry_count(other))}));
 }
 
+/// Joins vectors of different coordinates that are spread over the same range, as its share.
+Payload joined_shares(std::span<const Payload> payloads, double share) {
+  auto result = own_statistics(payloads.front());
+  result.share = share;
+  for (const Payload& payload : payloads.subspan(1)) {
+    const Statistics& next = statistics_of(payload);
+    result.size += entry_count(payload);
+    result.gross += next.gross;
+    result.level = std::max(result.level, next.level);
+    if (next.sources > result.sources) {
+      result.sources = next.sources;
+      result.log_scale = next.log_scale;
+    }
+    result.key += next.key;
+  }
+  return statistical_payload(std::move(result));
+}
+
+/// The vector with another number of entries, at most as many as were added.
+Payload resized(const Payload& payload, double size) {
+  auto result = own_statistics(payload);
+  result.size = static_cast<std::uint32_t>(
+      std::clamp(std::round(size), 1.0, static_cast<double>(result.gross)));
+  return statistical_payload(std::move(result));
+}
+
 /// The statistical model of a sparse vector.
 class StatisticalBody final : public StatisticalData {
  public:
@@ -230,6 +256,23 @@ class StatisticalBody final : public StatisticalData {
     }
     return statistical_payload(std::move(result));
   }
+  [[nodiscard]] Payload largest_in_buckets(const Payload& payload,
+                                           const Buckets& buckets) const override {
+    const Statistics& body = statistics();
+    if (!body.population || body.kind != Kind::all) return largest(payload, buckets.k);
+    auto result = own_statistics(payload);
+    const double share = static_cast<double>(buckets.k) / static_cast<double>(buckets.end);
+    const Population::InBuckets& there = body.population->in_buckets(
+        result.first, result.last, static_cast<std::uint32_t>(buckets.width), share);
+    result.kind = Kind::selected;
+    result.size = static_cast<std::uint32_t>(
+        std::llround(there.filled * static_cast<double>(std::min(buckets.k, buckets.end))));
+    result.gross = result.size;
+    result.level = fixed(1);
+    result.population = there.population;
+    result.counts = &there.population->counts(1);
+    return statistical_payload(std::move(result));
+  }
   [[nodiscard]] Payload restricted(const Payload& payload, const Payload& other,
                                    bool to_common) const override {
     const std::uint32_t shared = common(payload, other);
@@ -261,20 +304,65 @@ class StatisticalBody final : public StatisticalData {
   }
   [[nodiscard]] Payload joined_by_hash(std::span<const SparseVector> parts) const override {
     const std::vector<Payload> payloads = payloads_of(parts);
-    auto result = own_statistics(payloads.front());
-    result.share = std::min(1.0, result.share * static_cast<double>(parts.size()));
-    for (const Payload& payload : std::span(payloads).subspan(1)) {
-      const Statistics& next = statistics_of(payload);
-      result.size += entry_count(payload);
-      result.gross += next.gross;
-      result.level = std::max(result.level, next.level);
-      if (next.sources > result.sources) {
-        result.sources = next.sources;
-        result.log_scale = next.log_scale;
-      }
-      result.key += next.key;
+    const double share = statistics_of(payloads.front()).share;
+    return joined_shares(payloads, std::min(1.0, share * static_cast<double>(parts.size())));
+  }
+  [[nodiscard]] std::vector<bool> nonzero_blocks(
+      const Payload& payload, const BlockSize& size,
+      std::span<const std::uint32_t> like) const override {
+    const Statistics body = own_statistics(payload);
+    std::vector<bool> nonzero(size.count(), body.kind == Kind::all);
+    if (body.kind == Kind::all) return nonzero;
+    const BlockChances chances = chances_of(body, size);
+    // Ranks that select the same coordinates have the same blocks.
+    const std::uint64_t key = mix(body.common ? 1 : body.key);
+    for (std::uint32_t block = 0; block < nonzero.size(); ++block) {
+      const std::uint32_t alike = like.empty() ? block : like[block];
+      nonzero[block] = to_unit(mix(key ^ block)) < chances.nonzero(alike);
     }
-    return statistical_payload(std::move(result));
+    return nonzero;
+  }
+  [[nodiscard]] Payload in_blocks(const Payload& payload, const BlockSize& size,
+                                  std::span<const std::uint32_t> blocks,
+                                  std::uint32_t of) const override {
+    Statistics part = own_statistics(payload);
+    const double all = part.size;
+    const double share_of_all = static_cast<double>(of) / size.count();
+    double share = static_cast<double>(blocks.size()) / size.count();
+    if (part.kind != Kind::all) {
+      const BlockChances chances = chances_of(part, size);
+      share = 0;
+      for (const std::uint32_t block : blocks) share += chances.share(block);
+    }
+    part.key = mix(part.key ^ mix(blocks.front() + 1));
+    // Rounded at random, since few blocks hold one entry or two.
+    const double room = (part.last - part.first) * part.share * share_of_all;
+    const double entries = std::min(std::floor(all * share + to_unit(mix(part.key))), room);
+    part.size = static_cast<std::uint32_t>(std::max(1.0, entries));
+    part.gross = std::llround(static_cast<double>(part.gross) * part.size / all);
+    part.share *= share_of_all;
+    return statistical_payload(std::move(part));
+  }
+  // All blocks with entries are among the parts, so their sum is the union of whole selections: of as
+  // many as have all the entries of the parts.
+  [[nodiscard]] Payload joined_blocks(std::span<const SparseVector> parts) const override {
+    const std::vector<Payload> payloads = payloads_of(parts);
+    double share = 0;
+    std::int64_t gross = 0;
+    for (const Payload& payload : payloads) {
+      share += statistics_of(payload).share;
+      gross += statistics_of(payload).gross;
+    }
+    Payload joined = joined_shares(payloads, std::min(1.0, share));
+    const Statistics& body = statistics_of(joined);
+    const double range = body.last - body.first;
+    const auto entries = static_cast<double>(gross);
+    if (body.kind == Kind::all) return joined;
+    if (!body.population) return resized(joined, range * -std::expm1(-entries / range));
+    const Population& population = *body.population;
+    const double each = static_cast<double>(body.level) * Statistics::kUnit / body.sources;
+    const double selections = entries / population.united(body.first, body.last, each);
+    return resized(joined, population.united(body.first, body.last, selections * each));
   }
   [[nodiscard]] bool equal(const Payload& a, const Payload& b) const override {
     const Statistics& x = statistics_of(a);
@@ -285,6 +373,13 @@ class StatisticalBody final : public StatisticalData {
   }
 
  private:
+  static BlockChances chances_of(const Statistics& body, const BlockSize& size) {
+    if (body.population) {
+      return body.population->chances(body.first, size,
+                                      static_cast<double>(body.level) * Statistics::kUnit);
+    }
+    return {size, static_cast<double>(body.size) / size.coordinates};
+  }
   static std::uint32_t position_within(const Payload& payload, std::uint32_t position) {
     return std::clamp(position, payload.first, payload.last) - payload.first;
   }

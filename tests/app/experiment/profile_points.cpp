@@ -112,11 +112,6 @@ TEST_CASE("what does not go with a profile is refused with its JSON pointer") {
            std::pair(R"({"error_feedback":true,"input":{"profile":"vgg16"}})",
                      "test: /error_feedback: "),
            std::pair(R"({"input":{"statistical":true}})", "test: /input/statistical: "),
-           std::pair(R"({"scheme":"omnireduce","input":{"profile":"vgg16","statistical":true}})",
-                     "test: /input: omnireduce looks at entries"),
-           std::pair(
-               R"({"scheme":"topka+bucket_topk","input":{"profile":"vgg16","statistical":true}})",
-               "test: /input: topka+bucket_topk looks at entries"),
            std::pair(R"({"input":{"family":"beta"}})", "test: /input/family: "),
            std::pair(R"({"input":{"start_up":false}})", "test: /input/start_up: "),
            std::pair(R"({"input":{"reach":8}})", "test: /input/reach: "),

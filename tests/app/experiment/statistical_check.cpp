@@ -17,6 +17,7 @@ namespace {
 using namespace thinwire;
 
 constexpr int kComponents = 200000;
+constexpr double kMessagesTolerance = 0.01;  // of omnireduce, whose blocks decide who sends
 constexpr double kWordsTolerance = 0.02;
 constexpr double kTimeTolerance = 0.03;
 
@@ -28,13 +29,16 @@ struct Means {
 
 /// One run of each seed.
 Means means_of(const algorithms::SchemeInfo& scheme, int ranks, bool statistical, int seeds) {
-  // Fits of all components need all of them.
-  const bool fits = scheme.sparsifier == "gaussian" || scheme.sparsifier == "sidco";
+  // Fits of all components need all of them, and so do buckets with few large ones.
+  const bool fits = scheme.sparsifier == "gaussian" || scheme.sparsifier == "sidco" ||
+                    scheme.sparsifier == "bucket_topk";
   Json options = Json::object();
   // The threshold of a sample of 20 scatters by a fifth, which ten seeds do not average out.
   if (scheme.name == "dgc") options["sample"] = 0.5;
   // A first stage alone selects a handful, whose number scatters likewise.
   if (scheme.name == "sidco") options["stages"] = 3;
+  // With fewer and longer ones all blocks are sent at once.
+  if (scheme.name.starts_with("omnireduce")) options = {{"block", 32}, {"streams", 8}};
   Means means;
   for (int seed = 1; seed <= seeds; ++seed) {
     const Json machine = {
@@ -63,7 +67,7 @@ double difference(double a, double b) { return b == 0 ? (a == 0 ? 0 : 1) : a / b
 int main(int argc, char** argv) {
   const int seeds = argc > 1 ? std::atoi(argv[1]) : 10;
   const auto is_statistical = [](const algorithms::SchemeInfo& scheme) {
-    return !scheme.in_switches && !scheme.needs_entries;
+    return !scheme.in_switches;
   };
   const test::ChosenCells chosen = test::chosen_cells(argc, argv, {8, 16, 32, 64}, is_statistical);
   int bad = 0;
@@ -81,8 +85,11 @@ int main(int argc, char** argv) {
       const double words = difference(statistical.words, exact.words);
       const double seconds = difference(statistical.seconds, exact.seconds);
       const bool same = std::abs(statistical.messages - exact.messages) < 1e-9;
-      const bool good =
-          same && std::abs(words) <= kWordsTolerance && std::abs(seconds) <= kTimeTolerance;
+      const bool near =
+          scheme.name.starts_with("omnireduce") &&
+          std::abs(difference(statistical.messages, exact.messages)) <= kMessagesTolerance;
+      const bool good = (same || near) && std::abs(words) <= kWordsTolerance &&
+                        std::abs(seconds) <= kTimeTolerance;
       bad += good ? 0 : 1;
       fmt::print("| {} | {} | {} | {:.0f} | {:.0f} | {:+.2f}% | {:.4g} | {:.4g} | {:+.2f}%{} |\n",
                  scheme.name, ranks,
