@@ -104,10 +104,10 @@ void add_validate(Command& app) {
   Command command = app.add_subcommand(
       "validate", "Simulate what was measured on real machines, and compare the times");
   command
-      .add_option(
-          "--measured", flags->measured,
-          "measured times: a CSV, or the output of nccl-tests or OSU, of which KEYs say what "
-          "the text does not (machine, algorithm, nodes, tasks_per_node ...)")
+      .add_option("--measured", flags->measured,
+                  "measured times: a CSV, the rows of thinwire measure, or the output of "
+                  "nccl-tests, OSU or IMB, of which KEYs say what the text does not (machine, "
+                  "algorithm, nodes, tasks_per_node ...)")
       .required()
       .value_text("FILE[,KEY=VALUE...] ...");
   command
