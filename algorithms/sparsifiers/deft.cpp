@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "algorithms/sparsifiers/exdyna.hpp"
@@ -17,40 +18,54 @@ namespace {
 /// an exact accumulator of a profile holds by default (input.reach).
 constexpr std::int64_t kReach = 8;
 
+/// Where the layers of a gradient begin and end, and how many coordinates each has.
+struct Layers {
+  std::vector<std::int64_t> cuts;
+  std::vector<std::int64_t> sizes;
+};
+
+/// Those of a scheme; all ranks have the same ones, so they are kept while a rank has them.
+std::shared_ptr<const Layers> layers_of(const SchemeSetup& setup) {
+  thread_local std::weak_ptr<const Layers> kept;
+  thread_local std::vector<std::int64_t> kept_for;
+  std::vector<std::int64_t> what{setup.space.components, setup.space.granule, setup.ranks};
+  what.insert(what.end(), setup.tensors.begin(), setup.tensors.end());
+  if (const auto known = kept.lock(); known && what == kept_for) return known;
+  Layers layers;
+  for (const std::int64_t first : deft_layers(setup.space.components, setup.tensors, setup.ranks)) {
+    layers.cuts.push_back(setup.space.coordinate(first));
+  }
+  for (std::size_t i = 0; i + 1 < layers.cuts.size(); ++i) {
+    layers.sizes.push_back(layers.cuts[i + 1] - layers.cuts[i]);
+  }
+  auto made = std::make_shared<const Layers>(std::move(layers));
+  kept = made;
+  kept_for = std::move(what);
+  return made;
+}
+
 class Deft final : public Sparsifier {
  public:
-  explicit Deft(const SchemeSetup& setup) : setup_(setup) {
-    for (const std::int64_t first :
-         deft_layers(setup.space.components, setup.tensors, setup.ranks)) {
-      cuts_.push_back(setup.space.coordinate(first));
-    }
-    for (std::size_t i = 0; i < layers(); ++i) {
-      sizes_.push_back(std::int64_t{cuts_[i + 1]} - cuts_[i]);
-    }
-  }
+  explicit Deft(const SchemeSetup& setup) : setup_(setup), layers_(layers_of(setup)) {}
 
   [[nodiscard]] bool decides() const override { return true; }
 
   Numbers decide(const SparseVector& accumulated, int /*iteration*/) override {
-    return Numbers(deft_allocation(sizes_, shares_of(accumulated), setup_.ranks));
+    return Numbers(deft_allocation(layers_->sizes, shares_of(accumulated), setup_.ranks));
   }
 
-  void follow(const Numbers& decision) override {
-    const auto numbers = decision.all();
-    allocation_.assign(numbers.begin(), numbers.end());
-  }
+  void follow(const Numbers& decision) override { allocation_ = decision; }
 
   Selection select(const SparseVector& accumulated, Rank rank, int iteration) override {
     // Nobody has told what was decided: a sparsifier by itself.
-    if (allocation_.empty()) follow(decide(accumulated, iteration));
+    if (!allocation_) follow(decide(accumulated, iteration));
     const std::vector<std::int64_t> shares = shares_of(accumulated);
     SelectionWork work{.scanned = setup_.space.components,
-                       .more_scans = static_cast<std::int64_t>(layers()) - 1,
+                       .more_scans = static_cast<std::int64_t>(layers_->sizes.size()) - 1,
                        .more_topks = -1};
     const std::vector<std::size_t> own = own_layers(rank, iteration);
     for (const std::size_t layer : own) {
-      work.sorted +=
-          setup_.space.component(cuts_[layer + 1]) - setup_.space.component(cuts_[layer]);
+      work.sorted += setup_.space.component(cut(layer + 1)) - setup_.space.component(cut(layer));
       ++work.more_topks;
     }
     work.more_topks = std::max(std::int64_t{0}, work.more_topks);
@@ -62,7 +77,9 @@ class Deft final : public Sparsifier {
   }
 
  private:
-  [[nodiscard]] std::size_t layers() const { return cuts_.size() - 1; }
+  [[nodiscard]] std::uint32_t cut(std::size_t layer) const {
+    return static_cast<std::uint32_t>(layers_->cuts[layer]);
+  }
 
   /// The largest entries of each of the layers.
   [[nodiscard]] SparseVector selected_in(const SparseVector& accumulated,
@@ -70,8 +87,8 @@ class Deft final : public Sparsifier {
                                          std::span<const std::size_t> own) const {
     std::vector<SparseVector> parts;
     for (const std::size_t layer : own) {
-      const std::size_t first = accumulated.position_of(cuts_[layer]);
-      const std::size_t last = accumulated.position_of(cuts_[layer + 1], first);
+      const std::size_t first = accumulated.position_of(cut(layer));
+      const std::size_t last = accumulated.position_of(cut(layer + 1), first);
       parts.push_back(select_largest(accumulated.slice(first, last), shares[layer]));
     }
     return concatenate(parts);
@@ -83,16 +100,17 @@ class Deft final : public Sparsifier {
                                         std::span<const std::int64_t> shares,
                                         std::span<const std::size_t> own, std::size_t bin) const {
     std::int64_t begin = 0;
-    auto layer = allocation_.begin() + setup_.ranks;  // after the numbers of layers
+    const auto allocation = allocation_->all();
+    auto layer = allocation.begin() + setup_.ranks;  // after the numbers of layers
     for (std::size_t before = 0; before < bin; ++before) {
-      for (std::int64_t i = 0; i < allocation_[before]; ++i) {
-        begin += sizes_[static_cast<std::size_t>(*layer++)];
+      for (std::int64_t i = 0; i < allocation[before]; ++i) {
+        begin += layers_->sizes[static_cast<std::size_t>(*layer++)];
       }
     }
     std::int64_t end = begin;
     std::int64_t count = 0;
     for (const std::size_t mine : own) {
-      end += sizes_[mine];
+      end += layers_->sizes[mine];
       count += shares[mine];
     }
     const std::size_t first = accumulated.position_of(static_cast<std::uint32_t>(begin));
@@ -101,27 +119,35 @@ class Deft final : public Sparsifier {
   }
 
   [[nodiscard]] std::vector<std::int64_t> shares_of(const SparseVector& accumulated) const {
-    const float threshold = accumulated.is_statistical()
-                                ? kth_magnitude(accumulated, kReach * setup_.carried_k())
-                                : 0.0F;
-    std::vector<double> norms;
-    std::size_t first = 0;
-    for (std::size_t layer = 0; layer < layers(); ++layer) {
-      const std::size_t last = accumulated.position_of(cuts_[layer + 1], first);
-      norms.push_back(norm_of(accumulated.slice(first, last), threshold));
-      first = last;
-    }
-    return deft_shares(sizes_, norms, setup_.carried_k());
+    const std::vector<double> norms =
+        accumulated.is_statistical() ? expected_norms(accumulated) : norms_of(accumulated);
+    return deft_shares(layers_->sizes, norms, setup_.carried_k());
   }
 
-  /// The L2 norm of a layer, up to a factor that all layers share. The squares of a statistical one are
-  /// as its entries above the threshold of the whole: where tails are alike, both are in proportion.
-  [[nodiscard]] double norm_of(const SparseVector& layer, float threshold) const {
-    if (layer.is_statistical()) {
-      return std::sqrt(static_cast<double>(select_at_least(layer, threshold).size()));
+  /// The L2 norms of the layers.
+  [[nodiscard]] std::vector<double> norms_of(const SparseVector& accumulated) const {
+    std::vector<double> norms;
+    std::size_t first = 0;
+    for (std::size_t layer = 0; layer < layers_->sizes.size(); ++layer) {
+      const std::size_t last = accumulated.position_of(cut(layer + 1), first);
+      const Moments moments = moments_of(accumulated.slice(first, last), setup_.space);
+      norms.push_back(std::hypot(moments.mean, moments.deviation));
+      first = last;
     }
-    const Moments moments = moments_of(layer, setup_.space);
-    return std::hypot(moments.mean, moments.deviation);
+    return norms;
+  }
+
+  /// Those of a statistical gradient, up to a factor that all layers share. The squares are as its
+  /// entries above the threshold of the whole: where tails are alike, both are in proportion.
+  [[nodiscard]] std::vector<double> expected_norms(const SparseVector& accumulated) const {
+    const SparseVector large =
+        select_at_least(accumulated, kth_magnitude(accumulated, kReach * setup_.carried_k()));
+    const std::vector<std::uint32_t> positions = large.positions_of(layers_->cuts);
+    std::vector<double> norms;
+    for (std::size_t layer = 0; layer < layers_->sizes.size(); ++layer) {
+      norms.push_back(std::sqrt(static_cast<double>(positions[layer + 1] - positions[layer])));
+    }
+    return norms;
   }
 
   [[nodiscard]] std::size_t bin_of(Rank rank, int iteration) const {
@@ -130,19 +156,19 @@ class Deft final : public Sparsifier {
   /// In the order of the gradient.
   [[nodiscard]] std::vector<std::size_t> own_layers(Rank rank, int iteration) const {
     const std::size_t bin = bin_of(rank, iteration);
-    const auto counts = allocation_.begin();
+    const auto allocation = allocation_->all();
+    const auto counts = allocation.begin();
     const auto begin =
         counts + setup_.ranks +
         std::accumulate(counts, counts + static_cast<std::ptrdiff_t>(bin), std::int64_t{0});
-    std::vector<std::size_t> own(begin, begin + allocation_[bin]);
+    std::vector<std::size_t> own(begin, begin + allocation[bin]);
     std::ranges::sort(own);
     return own;
   }
 
   const SchemeSetup& setup_;
-  std::vector<std::uint32_t> cuts_;  // coordinates, and the end
-  std::vector<std::int64_t> sizes_;
-  std::vector<std::int64_t> allocation_;
+  std::shared_ptr<const Layers> layers_;
+  std::optional<Numbers> allocation_;  // what all ranks follow
 };
 
 std::int64_t decided_by_deft(int ranks, std::int64_t n, std::span<const std::int64_t> tensors) {
