@@ -250,6 +250,8 @@ struct SchemeInfo {
   /// Ranks whose numbers differ by a multiple of this do the same, if it divides P; 0: no two do.
   int alike_after = 1;
   UnevenParts uneven_parts = UnevenParts::none;
+  /// An option with which the ranks are not busy for the same time; empty: there is none.
+  std::string unlike_with = {};
   /// The ranks of a node add parts first, so those of whole nodes stand for others.
   bool adds_in_nodes = false;
   /// Its messages have a format of their own, with values and indexes of 32 bits or of fewer.

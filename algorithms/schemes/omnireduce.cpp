@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "algorithms/collectives/tags.hpp"
-#include "sim/core/base/errors.hpp"
 #include "sim/core/gradient/block_batch.hpp"
 #include "sim/core/gradient/concatenation.hpp"
 #include "sim/core/gradient/nonzero_blocks.hpp"
@@ -27,22 +26,24 @@ constexpr std::uint32_t kBeyond = kEnd - 1;
 
 const std::string kBlockOption = "block";
 const std::string kStreamsOption = "streams";
+const std::string kContiguousOption = "contiguous";
 
 /// The blocks of a gradient, and which aggregator and stream each belongs to.
 class BlockPlan {
  public:
   explicit BlockPlan(const SchemeSetup& setup)
       : ranks_(setup.ranks),
-        streams_(static_cast<std::uint32_t>(setup.options.integer(kStreamsOption))),
-        contiguous_(setup.options.flag("contiguous")) {
+        streams_(static_cast<std::uint32_t>(
+            std::min(setup.options.integer(kStreamsOption), setup.space.components))),
+        contiguous_(setup.options.flag(kContiguousOption)) {
     const std::int64_t granule = setup.space.granule;
-    size_.width =
-        static_cast<std::uint32_t>((setup.options.integer(kBlockOption) + granule - 1) / granule);
+    const std::int64_t block =
+        std::min(setup.options.integer(kBlockOption), setup.space.components);
+    size_.width = static_cast<std::uint32_t>((block + granule - 1) / granule);
     size_.coordinates = static_cast<std::uint32_t>(setup.space.coordinates());
   }
 
   [[nodiscard]] const BlockSize& size() const { return size_; }
-  [[nodiscard]] bool contiguous() const { return contiguous_; }
   [[nodiscard]] int aggregator_of(std::uint32_t block) const {
     if (!contiguous_) return static_cast<int>(block % static_cast<std::uint32_t>(ranks_));
     const std::uint32_t all = size_.count();
@@ -280,11 +281,6 @@ class OmniReduce final : public SparseCollective {
         co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
     const SparseVector& selected = selection.selected;
     accumulated = {};
-    if (plan_.contiguous() && comm.stands_for() > 1) {
-      throw SimulationError(
-          "aggregators of consecutive blocks are not busy for the same time, so few ranks do not "
-          "stand for all; leave out 'representatives', or options.contiguous");
-    }
     if (setup_.ranks == 1) co_return Reduced{.sum = selected, .contributed = selected};
     const int rank = comm.rank().value();
     const Seconds finding = setup_.prices.scan.of(setup_.space.components);
@@ -443,6 +439,7 @@ SchemeInfo omnireduce_scheme() {
                     .reduced_high = "min(n, block k) (P-1)/P"},
           .added = "headers of blocks; first blocks that are zero; uneven aggregators",
           .independent_iterations = true,
+          .unlike_with = kContiguousOption,
           .own_format = true,
           .options = {{.name = kBlockOption,
                        .fallback = std::int64_t{256},
@@ -452,7 +449,7 @@ SchemeInfo omnireduce_scheme() {
                        .fallback = std::int64_t{256},
                        .minimum = 1,
                        .help = "blocks that an aggregator has in flight, one of each stream"},
-                      {"contiguous", false, 0,
+                      {kContiguousOption, false, 0,
                        "an aggregator has consecutive blocks; false: every P-th, as published"}},
           .run_cost = omnireduce_cost,
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {

@@ -29,7 +29,15 @@ class BlockTopk final : public Sparsifier {
       SparseVector& block = blocks[static_cast<std::size_t>(i)];
       block = select_largest(block, blocks_.share(i));
     }
-    SparseVector selected = concatenate(blocks);
+    // A statistical vector that is joined does not tell that its blocks have equal shares.
+    const std::int64_t end = setup_.space.coordinates();
+    SparseVector selected =
+        accumulated.is_statistical()
+            ? select_largest_in(accumulated,
+                                {.width = (end + blocks_.count() - 1) / blocks_.count(),
+                                 .end = end,
+                                 .k = setup_.carried_k()})
+            : concatenate(blocks);
     return {.selected = std::move(selected),
             .work = {.sorted = setup_.space.components},
             .blocks = std::move(blocks)};

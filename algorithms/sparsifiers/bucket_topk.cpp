@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::algorithms {
@@ -21,8 +23,8 @@ class BucketTopk final : public Sparsifier {
   }
 
   Selection select(const SparseVector& accumulated, Rank /*rank*/, int /*iteration*/) override {
-    const Buckets buckets{
-        .width = bucket_, .end = setup_.space.coordinates(), .k = setup_.carried_k()};
+    const std::int64_t end = setup_.space.coordinates();
+    const Buckets buckets{.width = std::min(bucket_, end), .end = end, .k = setup_.carried_k()};
     return {.selected = select_largest_in(accumulated, buckets),
             .work = {.scanned = setup_.space.components}};
   }

@@ -62,6 +62,11 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
                     "of {}",
                     scheme.name, few, scheme.alike_after));
   }
+  if (!scheme.unlike_with.empty() &&
+      algorithms::Options(scheme.options, point.options).flag(scheme.unlike_with)) {
+    refuse(fmt::format("the ranks of {} are not busy for the same time with 'options.{}'",
+                       scheme.name, scheme.unlike_with));
+  }
   check_represented_links(point, refuse);
   if (scheme.uneven_parts == algorithms::UnevenParts::sent_and_gathered) {
     constexpr int kLeastForGathered = 64;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,7 +11,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -88,6 +88,9 @@ class Population final : public Body {
     /// Sets the classes of the coordinates from `first` on, which the counts only expect. Without it,
     /// those of a piece are spread evenly.
     std::function<void(std::uint32_t first, std::span<std::uint8_t> classes)> draw_classes = {};
+    /// Of selections that take just their share from each of these, which begin at a coordinate.
+    std::optional<Buckets> buckets = {};
+    std::uint32_t buckets_begin = 0;
   };
   explicit Population(Settings settings);
   Population(const Population&) = delete;
@@ -140,10 +143,11 @@ class Population final : public Body {
     Ref<const Population> population;  ///< each bucket has its share at level 1
     double filled = 1;                 ///< entries that the buckets have, of those wanted
   };
-  /// The same share of the coordinates of every bucket of `width` in [first, last). A bucket whose
-  /// coordinates are never selected has fewer. Kept.
+  /// Of buckets that begin at `first`, in [first, last). A bucket whose coordinates are never selected
+  /// has fewer entries than its share. Of more than half a million buckets, neighbours are alike.
+  /// Kept.
   [[nodiscard]] const InBuckets& in_buckets(std::uint32_t first, std::uint32_t last,
-                                            std::uint32_t width, double share) const;
+                                            const Buckets& buckets) const;
 
   /// Of a selection at a level in the blocks of a space that begins at `first`. Valid until those of
   /// other blocks or another level are asked for.
@@ -185,7 +189,8 @@ class Population final : public Body {
     double entries = 0;
   };
 
-  /// Of each block the sum of its rates, and the entries that are expected at level 1.
+  /// Of each block minus the logarithm of the probability that a selection of level 1 has no entry in
+  /// it, which is the sum of its rates, and the entries that are expected.
   struct BlockRates {
     std::uint32_t first = 0;
     BlockSize size;
@@ -199,10 +204,17 @@ class Population final : public Body {
   /// Calls visit(piece, from, to) for the pieces in [first, last) and the coordinates there.
   template <class Visit>
   void each_piece(std::uint32_t first, std::uint32_t last, Visit visit) const;
+  [[nodiscard]] InBuckets made_in_buckets(std::uint32_t first, std::uint32_t last,
+                                          const Buckets& buckets) const;
+  /// A width of cells that divides that of buckets, if it does not make too many.
+  [[nodiscard]] std::uint32_t cell_in_buckets(std::int64_t width) const;
   /// The pieces of cells of another width, by drawn classes.
   [[nodiscard]] std::vector<PopulationPiece> finer_pieces(std::uint32_t first, std::uint32_t last,
                                                           std::uint32_t width) const;
   [[nodiscard]] BlockRates block_rates(std::uint32_t first, const BlockSize& size) const;
+  /// The rates of blocks where buckets have just their shares, by the probabilities of coordinates.
+  [[nodiscard]] std::vector<float> rates_of_shares(std::uint32_t first, const BlockSize& size,
+                                                   std::span<const float> selected) const;
   [[nodiscard]] LevelOfShare level_of_share(std::span<const PopulationPiece> pieces,
                                             double entries) const;
   [[nodiscard]] Line entries_near(double first, double last, double level) const;
@@ -229,8 +241,7 @@ class Population final : public Body {
   mutable std::map<int, std::unique_ptr<Sums>> sums_;
   mutable std::vector<std::unique_ptr<const CutPlan>> cut_plans_;  // the last used first
   mutable std::unique_ptr<const CutPlan> cell_plan_;
-  mutable std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, double>, InBuckets>
-      in_buckets_;
+  mutable std::map<std::array<std::int64_t, 5>, InBuckets> in_buckets_;
   mutable std::optional<BlockRates> block_rates_;
 };
 

@@ -259,14 +259,14 @@ class StatisticalBody final : public StatisticalData {
   [[nodiscard]] Payload largest_in_buckets(const Payload& payload,
                                            const Buckets& buckets) const override {
     const Statistics& body = statistics();
-    if (!body.population || body.kind != Kind::all) return largest(payload, buckets.k);
+    const bool of_all = body.kind == Kind::all && buckets.k < buckets.end;
+    if (!body.population || !of_all) return largest(payload, buckets.k);
     auto result = own_statistics(payload);
-    const double share = static_cast<double>(buckets.k) / static_cast<double>(buckets.end);
-    const Population::InBuckets& there = body.population->in_buckets(
-        result.first, result.last, static_cast<std::uint32_t>(buckets.width), share);
+    const Population::InBuckets& there =
+        body.population->in_buckets(result.first, result.last, buckets);
     result.kind = Kind::selected;
-    result.size = static_cast<std::uint32_t>(
-        std::llround(there.filled * static_cast<double>(std::min(buckets.k, buckets.end))));
+    result.size =
+        static_cast<std::uint32_t>(std::llround(there.filled * static_cast<double>(buckets.k)));
     result.gross = result.size;
     result.level = fixed(1);
     result.population = there.population;
@@ -334,12 +334,12 @@ class StatisticalBody final : public StatisticalData {
       share = 0;
       for (const std::uint32_t block : blocks) share += chances.share(block);
     }
-    part.key = mix(part.key ^ mix(blocks.front() + 1));
+    part.key = mix((part.common ? 1 : part.key) ^ mix(blocks.front() + 1));
     // Rounded at random, since few blocks hold one entry or two.
     const double room = (part.last - part.first) * part.share * share_of_all;
     const double entries = std::min(std::floor(all * share + to_unit(mix(part.key))), room);
     part.size = static_cast<std::uint32_t>(std::max(1.0, entries));
-    part.gross = std::llround(static_cast<double>(part.gross) * part.size / all);
+    part.gross = std::llround(static_cast<double>(part.gross) * entries / all);
     part.share *= share_of_all;
     return statistical_payload(std::move(part));
   }
@@ -357,7 +357,7 @@ class StatisticalBody final : public StatisticalData {
     const Statistics& body = statistics_of(joined);
     const double range = body.last - body.first;
     const auto entries = static_cast<double>(gross);
-    if (body.kind == Kind::all) return joined;
+    if (body.kind == Kind::all || body.common) return joined;
     if (!body.population) return resized(joined, range * -std::expm1(-entries / range));
     const Population& population = *body.population;
     const double each = static_cast<double>(body.level) * Statistics::kUnit / body.sources;

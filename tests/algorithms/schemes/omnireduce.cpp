@@ -85,9 +85,9 @@ TEST_CASE("omnireduce sends its non-zero blocks and the sums of all ranks', and 
 
 TEST_CASE("omnireduce costs what its worked example says, and rounds for few streams") {
   test::Networks networks;
-  const auto time = [&](std::int64_t streams) {
+  const auto time = [&](std::int64_t streams, std::int64_t block = 256) {
     test::SchemeRanks all(find_scheme("omnireduce"), 2, {.components = 1024, .granule = 1}, 1024,
-                          blocks_of(256, streams, false));
+                          blocks_of(block, streams, false));
     return all
         .run(networks.alphabeta, 1, [](int rank) { return test::full_gradient(1024, rank, 1); })
         .report.makespan()
@@ -95,6 +95,9 @@ TEST_CASE("omnireduce costs what its worked example says, and rounds for few str
   };
   CHECK(time(256) == test::exactly(test::formula(2, 4 * 258)));
   CHECK(time(1) == test::exactly(test::formula(4, 4 * 258)));
+  // More streams than blocks, and blocks longer than all: as many as there are.
+  CHECK(time(std::int64_t{1} << 32U) == time(1024));
+  CHECK(time(256, std::int64_t{1} << 32U) == time(256, 1024));
 }
 
 }  // namespace thinwire::algorithms

@@ -328,7 +328,10 @@ TEST_CASE("representatives: schemes whose ranks differ are refused") {
   refuses(given("dense_auto_ovlp", 48, 16), "different places in a tree");
   refuses(given("cltk", 64, 8), "select differently");
   refuses(given("reduce_scatter_ring", 64, 8), "end with different values");
-  Json json = given("topka", 64, 8);
+  Json json = given("omnireduce", 64, 8);
+  json["options"] = {{"contiguous", true}};
+  refuses(json, "not busy for the same time");
+  json = given("topka", 64, 8);
   json["input"] = Json::object();
   refuses(json, "statistical");
   json = given("topka", 64, 8);
