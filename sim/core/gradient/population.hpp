@@ -51,10 +51,10 @@ struct CellCounts {
 /// The probability that a selection has an entry in a block.
 class BlockChances {
  public:
-  /// Of `rates`, by block, at a level, and the entries that are expected in each block.
+  /// By block; see below.
   BlockChances(std::span<const float> nonzero, std::span<const float> shares)
       : nonzero_(nonzero), shares_(shares) {}
-  /// Of a selection that has so much of any block.
+  /// Of a selection of this share of the coordinates, evenly drawn.
   BlockChances(const BlockSize& size, double density);
 
   [[nodiscard]] double nonzero(std::uint32_t block) const {
