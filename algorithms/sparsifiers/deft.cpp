@@ -30,7 +30,7 @@ std::shared_ptr<const Layers> layers_of(const SchemeSetup& setup) {
   thread_local std::vector<std::int64_t> kept_for;
   std::vector<std::int64_t> what{setup.space.components, setup.space.granule, setup.ranks};
   what.insert(what.end(), setup.tensors.begin(), setup.tensors.end());
-  if (const auto known = kept.lock(); known && what == kept_for) return known;
+  if (auto known = kept.lock(); known && what == kept_for) return known;
   Layers layers;
   for (const std::int64_t first : deft_layers(setup.space.components, setup.tensors, setup.ranks)) {
     layers.cuts.push_back(setup.space.coordinate(first));
