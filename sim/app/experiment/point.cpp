@@ -399,6 +399,10 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
   if (host.fetched_beyond > Bytes(0) && host.fetch == Seconds(0)) {
     refuse("machine/fetch_beyond_bytes", "fetching takes no time; give 'fetch_s'");
   }
+  needs_eager(host.destinations > 0, "machine/destinations");
+  if (host.destinations_beyond > 0 && host.destinations == 0) {
+    refuse("machine/destinations_beyond", "destinations are not limited; give 'destinations'");
+  }
   needs_eager(host.buffered > Bytes(0), "machine/buffered_bytes");
   needs_eager(host.queued > Bytes(0), "machine/queued_bytes");
   needs_eager(host.inlined > Bytes(0), "machine/inline_bytes");

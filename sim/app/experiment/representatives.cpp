@@ -87,10 +87,11 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
   if (point.stragglers.any() || point.machine.host.noise > Seconds(0)) {
     refuse("few ranks cannot stand for the slowest of many; leave out 'stragglers' and 'noise_s'");
   }
-  if (point.machine.host.one_way > Bytes(0) || point.machine.host.buffered > Bytes(0)) {
+  const networks::HostCosts& host = point.machine.host;
+  if (host.one_way > Bytes(0) || host.buffered > Bytes(0) || host.destinations > 0) {
     refuse(
-        "messages of different ranks would wait for each other; leave out 'one_way_bytes' and "
-        "'buffered_bytes'");
+        "messages of different ranks would wait for each other; leave out 'one_way_bytes', "
+        "'buffered_bytes' and 'destinations'");
   }
 }
 

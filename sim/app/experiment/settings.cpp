@@ -265,6 +265,25 @@ Settings declared() {
             .help = "messages beyond this size, and beyond 'eager_bytes', that two ranks send to "
                     "each other do not pass each other: one waits for the other; 0: all pass"},
            THINWIRE_MEMBER(machine.host.one_way), costs_host<&networks::HostCosts::one_way>),
+      with({.path = "machine.destinations",
+            .aspect = A::place,
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "the most ranks to which eager messages of one rank are under way at once; one "
+                    "to another waits until those to one of them are acknowledged, a latency after "
+                    "their arrival, as with InfiniBand's Dynamically Connected transport; 0: any"},
+           THINWIRE_MEMBER(machine.host.destinations),
+           costs_host<&networks::HostCosts::destinations>),
+      with(
+          {.path = "machine.destinations_beyond",
+           .aspect = A::place,
+           .unit = "ranks",
+           .least = 0,
+           .readers = "links, alphabeta",
+           .help = "the most ranks whose 'destinations' are not limited, as they have a connection "
+                   "for each"},
+          THINWIRE_MEMBER(machine.host.destinations_beyond),
+          costs_host<&networks::HostCosts::destinations_beyond>),
       with({.path = "machine.gap_s_per_word",
             .aspect = A::place,
             .unit = "s/word",

@@ -129,6 +129,8 @@ TEST_CASE("Settings of a host that nothing would read are refused") {
   CHECK(contains(refusal(R"("machine":{"buffered_bytes":64})"), "give 'eager_bytes'"));
   CHECK(contains(refusal(R"("machine":{"queued_bytes":64})"), "give 'eager_bytes'"));
   CHECK(contains(refusal(R"("machine":{"inline_bytes":64})"), "give 'eager_bytes'"));
+  CHECK(contains(refusal(R"("machine":{"destinations":8})"), "give 'eager_bytes'"));
+  CHECK(contains(refusal(R"("machine":{"destinations_beyond":256})"), "give 'destinations'"));
   CHECK(contains(refusal(R"("machine":{"copy_beyond_cache_s_per_word":1e-9})"), "cache_bytes"));
   CHECK(contains(refusal(R"("machine":{"gap_s_per_word":1e-9})"), "links"));
   CHECK(contains(refusal(R"("network":"smpi","platform":"fat_tree","machine":{"one_way_bytes":1})"),

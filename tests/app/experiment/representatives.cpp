@@ -350,6 +350,8 @@ TEST_CASE("representatives: schemes whose ranks differ are refused") {
   refused_on_links({{"record", {{"links", true}}}}, "leave out 'record.links'");
   refused_on_links({{"machine", {{"one_way_bytes", 1000}, {"eager_bytes", 100}}}},
                    "wait for each other");
+  refused_on_links({{"machine", {{"destinations", 8}, {"eager_bytes", 100}}}},
+                   "wait for each other");
   json = given("topka", 64, 8);
   json["machine"]["noise_s"] = 1e-6;
   refuses(json, "slowest of many");

@@ -52,6 +52,12 @@ struct HostCosts {
   /// If positive, messages of two ranks to each other that are longer, and not eager, do not pass
   /// each other: one way waits for the other.
   Bytes one_way{0};
+  /// If positive, a rank's eager messages are under way to at most this many ranks at once. One to
+  /// another rank leaves when all that are under way to one of these have been acknowledged, a
+  /// latency after their delivery. Transports without a connection for each peer work like this: a
+  /// queue pair of InfiniBand's Dynamically Connected transport serves one peer after the other.
+  int destinations = 0;
+  int destinations_beyond = 0;  ///< the most ranks that have no such limit
   /// On the network `links`, the time in seconds per word that a rank needs to send or to receive,
   /// whatever its NIC could carry.
   Seconds gap_per_word{0};
@@ -76,6 +82,14 @@ struct HostCosts {
   }
   [[nodiscard]] bool goes_one_way(Words words) const {
     return one_way > Bytes(0) && to_bytes(words) > one_way && !is_eager(words);
+  }
+  /// Whether the destinations of each of `ranks` ranks are limited.
+  [[nodiscard]] bool limits_destinations(int ranks) const {
+    return destinations > 0 && ranks > destinations_beyond;
+  }
+  /// Whether a message waits, on so many ranks, until its sender reaches its destination.
+  [[nodiscard]] bool waits_for_destination(int ranks, Words words) const {
+    return limits_destinations(ranks) && is_eager(words);
   }
   /// The processor time of a message at its sender, and again at its receiver, in seconds.
   [[nodiscard]] double processing(Words words) const {

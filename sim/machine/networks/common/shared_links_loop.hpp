@@ -81,7 +81,8 @@ class SharedLinksLoop final : public EventLoop {
         timeline_(timeline),
         recorder_(recorder),
         links_(bandwidths, events_),
-        first_transfer_(static_cast<std::uint32_t>(bandwidths.size())) {
+        first_transfer_(static_cast<std::uint32_t>(bandwidths.size())),
+        destinations_(host.limits_destinations(size) ? size : 0, host.destinations) {
     for (int rank = 0; rank < size; ++rank) {
       ranks_.push_back(make_strand(Rank(rank), Strand::main));
     }
@@ -506,15 +507,12 @@ class SharedLinksLoop final : public EventLoop {
     rare(index).extra_latency = path.extra_latency;
   }
   void depart(TransferIndex index) {
-    Transfer& transfer = transfers_[index];
-    if (host_.is_queued(transfer.words)) queue(transfer);
-    if (transfer.eager) complete_eager(transfer);
-    if (host_.goes_one_way(transfer.words) && !turns_.enter(index, transfer.from, transfer.to))
-      return;
-    if (host_.is_buffered(transfer.words) &&
-        !connections_.enter(index, transfer.from, transfer.to)) {
+    const Transfer& transfer = transfers_[index];
+    if (host_.waits_for_destination(size_, transfer.words) &&
+        !destinations_.enter(index, transfer.from, transfer.to)) {
       return;
     }
+    if (!leave_rank(index)) return;
     // As in SimGrid, the links begin to serve a message after the latency of its route.
     const double enters = transfer.departed + transfer.latency;
     if (enters > now_) {
@@ -522,6 +520,25 @@ class SharedLinksLoop final : public EventLoop {
     } else {
       enter_links(index, now_);
       deliver_completed();
+    }
+  }
+  /// A message leaves its rank; returns false if it has to wait for others first.
+  bool leave_rank(TransferIndex index) {
+    Transfer& transfer = transfers_[index];
+    if (host_.is_queued(transfer.words)) queue(transfer);
+    if (transfer.eager) complete_eager(transfer);
+    if (host_.goes_one_way(transfer.words) && !turns_.enter(index, transfer.from, transfer.to)) {
+      return false;
+    }
+    return !host_.is_buffered(transfer.words) ||
+           connections_.enter(index, transfer.from, transfer.to);
+  }
+  /// At `time`, a message to a rank is acknowledged. Those that waited for it depart.
+  void acknowledge(Rank from, Rank to, double time) {
+    for (const TransferIndex next : destinations_.leave(from, to)) {
+      Transfer& transfer = transfers_[next];
+      transfer.departed = std::max(transfer.departed, time);
+      if (leave_rank(next)) follow(next, time);
     }
   }
   /// A message departs when those that its strand has queued before would have left, if they shared
@@ -541,7 +558,7 @@ class SharedLinksLoop final : public EventLoop {
                                                       transfer.from, transfer.way, transfer.words));
     }
   }
-  /// A message that has waited for others departs such that its head arrives at `time`.
+  /// A message that has waited for others departs such that its head arrives at `time` or later.
   void follow(TransferIndex index, double time) {
     Transfer& transfer = transfers_[index];
     transfer.departed = std::max(transfer.departed, time - transfer.latency);
@@ -609,6 +626,9 @@ class SharedLinksLoop final : public EventLoop {
       const auto next = connections_.leave(transfer.from, transfer.to);
       if (next) follow(*next, delivered);
     }
+    if (host_.waits_for_destination(size_, transfer.words)) {
+      acknowledge(transfer.from, transfer.to, delivered + transfer.latency);
+    }
     slots().prefetch(transfer.receive);
     completions_.push_back({transfer.to, transfer.strand, transfer.receive, delivered});
     free_.push_back(index);
@@ -649,6 +669,7 @@ class SharedLinksLoop final : public EventLoop {
   std::uint64_t departures_ = 0;
   Turns turns_;
   Connections connections_;
+  Destinations destinations_;
   std::vector<double> queued_until_;  ///< by strand of a rank, if messages are queued
   SwitchSums sums_;
   std::map<std::tuple<ReducingLevel, int, int, int>, SwitchTree> trees_;  ///< by level and members

@@ -1,5 +1,7 @@
 #include "sim/machine/networks/common/turns.hpp"
 
+#include <algorithm>
+
 namespace thinwire::networks {
 
 namespace {
@@ -59,6 +61,38 @@ std::optional<TransferIndex> Connections::leave(Rank from, Rank to) {
   const TransferIndex next = found->second.front();
   found->second.pop_front();
   return next;
+}
+
+bool Destinations::enter(TransferIndex message, Rank from, Rank to) {
+  Sender& sender = senders_[static_cast<std::size_t>(from.value())];
+  if (reach(sender, to)) return true;
+  sender.waiting.push_back({message, to});
+  return false;
+}
+
+std::vector<TransferIndex> Destinations::leave(Rank from, Rank to) {
+  Sender& sender = senders_[static_cast<std::size_t>(from.value())];
+  const auto found = std::ranges::find(sender.reached, to, &Destination::rank);
+  std::vector<TransferIndex> next;
+  if (--found->under_way > 0) return next;
+  sender.reached.erase(found);
+  while (!sender.waiting.empty() && reach(sender, sender.waiting.front().to)) {
+    next.push_back(sender.waiting.front().message);
+    sender.waiting.pop_front();
+  }
+  return next;
+}
+
+/// Counts a message to `to`, unless that would be a destination too many.
+bool Destinations::reach(Sender& sender, Rank to) const {
+  const auto found = std::ranges::find(sender.reached, to, &Destination::rank);
+  if (found != sender.reached.end()) {
+    ++found->under_way;
+    return true;
+  }
+  if (sender.reached.size() == limit_) return false;
+  sender.reached.push_back({to, 1});
+  return true;
 }
 
 }  // namespace thinwire::networks

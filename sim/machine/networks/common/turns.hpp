@@ -1,5 +1,5 @@
-// Messages that wait for others between the same ranks: those that cannot pass each other, in turns
-// of the two directions, and those of one connection, in order.
+// Messages that wait for others: those of two ranks that cannot pass each other, in turns of the two
+// directions; those of one connection, in order; and those of a rank that reaches few others at once.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +45,37 @@ class Connections {
 
  private:
   std::unordered_map<std::uint64_t, std::deque<TransferIndex>> waiting_;  ///< of those in use
+};
+
+/// For each rank, the few ranks to which its messages are under way, and those that wait for them.
+class Destinations {
+ public:
+  /// Each of `ranks` ranks reaches at most `limit` others at once.
+  Destinations(int ranks, int limit)
+      : limit_(static_cast<std::size_t>(limit)), senders_(static_cast<std::size_t>(ranks)) {}
+
+  /// A message wants to leave. Returns false if it has to wait; leave() then returns it later.
+  bool enter(TransferIndex message, Rank from, Rank to);
+  /// A message that had entered is acknowledged. Returns the messages that enter now.
+  std::vector<TransferIndex> leave(Rank from, Rank to);
+
+ private:
+  struct Destination {
+    Rank rank;
+    int under_way;
+  };
+  struct Waiting {
+    TransferIndex message;
+    Rank to;
+  };
+  struct Sender {
+    std::vector<Destination> reached;
+    std::deque<Waiting> waiting;
+  };
+  [[nodiscard]] bool reach(Sender& sender, Rank to) const;
+
+  std::size_t limit_;
+  std::vector<Sender> senders_;  ///< by rank
 };
 
 }  // namespace thinwire::networks

@@ -165,8 +165,12 @@ TEST_CASE("Every scheme on links gives what a serial program gives, whatever a h
   buffered.buffered = Bytes(200);
   HostCosts acknowledged = kEager;
   acknowledged.inlined = Bytes(40);
+  HostCosts few = acknowledged;
+  few.buffered = Bytes(20);
+  few.destinations = 1;
   for (const HostCosts& host :
-       {kEager, queued, buffered, acknowledged, HostCosts{.handshake = true, .one_way = Bytes(200)},
+       {kEager, queued, buffered, acknowledged, few,
+        HostCosts{.handshake = true, .one_way = Bytes(200)},
         HostCosts{.overhead = Seconds(1e-6), .eager = Bytes(300), .noise = Seconds(1e-6)}}) {
     CAPTURE(host.eager.value());
     CAPTURE(host.queued.value());

@@ -293,6 +293,56 @@ TEST_CASE("Long messages of two ranks to each other take turns, others do not") 
   CHECK(network.run(3, ring).makespan().value() == exactly(kLatency + alone));
 }
 
+TEST_CASE("A rank's messages are under way to few others at once") {
+  constexpr std::int64_t kWords = 10;
+  const double word_times = kPerWord * kWords;
+  // Rank 0 sends a message to each of the others, and a second one to the first of them.
+  const auto scatter = [](Communicator& comm) -> Task<void> {
+    std::vector<Request> requests;
+    for (int to = 1; to < comm.size(); ++to) {
+      if (comm.rank() == Rank(0)) {
+        requests.push_back(comm.isend(Rank(to), Tag(0), test::empty_message(kWords)));
+      }
+    }
+    if (comm.rank() == Rank(0)) {
+      requests.push_back(comm.isend(Rank(1), Tag(1), test::empty_message(kWords)));
+    } else {
+      requests.push_back(comm.irecv(Rank(0), Tag(0)));
+    }
+    if (comm.rank() == Rank(1)) requests.push_back(comm.irecv(Rank(0), Tag(1)));
+    for (const Request request : requests) co_await comm.wait(request);
+  };
+  const auto last = [&](int ranks, const HostCosts& host) {
+    AlphaBetaNetwork network = wire_with(host);
+    return network.run(ranks, scatter).makespan().value();
+  };
+  const Bytes limit(4000);
+  for (const int ranks : {2, 3, 7, 12, 23}) {
+    CAPTURE(ranks);
+    const double all = ranks * word_times + kLatency;
+    CHECK(last(ranks, {.eager = limit}) == exactly(all));
+    CHECK(last(ranks, {.eager = limit, .destinations = ranks - 1}) == exactly(all));
+    CHECK(last(ranks, {.eager = limit, .destinations = 2, .destinations_beyond = ranks}) ==
+          exactly(all));
+    // With one destination, each takes a round trip, and the last one's acknowledgement is not
+    // waited for. The second message to rank 1 goes with the first.
+    CHECK(last(ranks, {.eager = limit, .destinations = 1, .destinations_beyond = 1}) ==
+          exactly(ranks * word_times + (2 * ranks - 3) * kLatency));
+    // Only eager messages wait.
+    CHECK(last(ranks, {.eager = Bytes(39), .destinations = 1}) == exactly(all));
+  }
+  // Waves of two: the second of a wave is delivered with the first, since they share the port.
+  CHECK(last(7, {.eager = Bytes(4000), .destinations = 2}) ==
+        exactly(7 * word_times + 5 * kLatency));
+  // An eager send that waits is complete when it has left.
+  const auto sent = [&](int destinations) {
+    AlphaBetaNetwork network = wire_with({.eager = Bytes(4000), .destinations = destinations});
+    return test::finished_of(network.run(3, scatter))[0];
+  };
+  CHECK(sent(0) == exactly(word_times));
+  CHECK(sent(1) == exactly(2 * word_times + 2 * kLatency + word_times));
+}
+
 TEST_CASE("What a process can move limits its messages together, each way, on links") {
   const PlatformFile file(test::two_hosts_xml({"1GBps", "3us"}));
   const auto done = [&](double gap, int messages) {
