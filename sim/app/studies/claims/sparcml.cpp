@@ -435,7 +435,7 @@ void resnet50(Trials& trials, ClaimPage& page) {
   const double dense = epoch({{"scheme", "dense_ovlp"}});
   // SparCML's kernels select out of buckets of 512 in one pass: a comparison and a compaction.
   // Layers are sent as soon as they are ready, with non-blocking calls, as in the baseline.
-  Json by_layer = {{"scheme", "ssar_split_allgather+hard_threshold"}};
+  Json by_layer = {{"scheme", "ssar_split_allgather+bucket_topk"}};
   by_layer["workload"] = {
       {"model", "resnet50"}, {"device", "p100"}, {"staging", true}, {"by_layer", true}};
   const double sparse = epoch(by_layer);
@@ -493,7 +493,7 @@ void wide_resnets(Trials& trials, ClaimPage& page) {
     };
     const workloads::IterationParts dense = iteration({{"scheme", "dense_ovlp"}}, false);
     const workloads::IterationParts sparse = iteration(
-        {{"scheme", "ssar_split_allgather+hard_threshold"}, {"density", 1.0 / 512}}, true);
+        {{"scheme", "ssar_split_allgather+bucket_topk"}, {"density", 1.0 / 512}}, true);
     // The last batch of an exchange is simulated; the others hide nothing.
     const double batch = input_seconds(trials, kImages) + dense.computation.value();
     const double others = kBatches * batch - dense.computation.value();
@@ -535,7 +535,7 @@ void cntk(Trials& trials, ClaimPage& page) {
     const double k = n * task.at("of_512").get<double>() / 512;
     const double dense = seconds({{"scheme", "dense_rabenseifner"}}, prices.reduce, n, n);
     const double sparse =
-        seconds({{"scheme", "ssar_split_allgather+random_k"}}, prices.scatter, 2 * k, 2 * 8 * k) +
+        seconds({{"scheme", "ssar_split_allgather+bucket_topk"}}, prices.scatter, 2 * k, 2 * 8 * k) +
         prices.scan.of(components).value();
     const double needed = (dense - speedup * sparse) / (speedup - 1);
     page.not_simulated(fmt::format("{}: {}x", name, speedup),
