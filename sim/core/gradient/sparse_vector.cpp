@@ -223,9 +223,10 @@ class ExactBody final : public SparseBody {
                                   std::uint32_t /*of*/) const override {
     const SparseVector vector = SparseVector::from(payload);
     std::vector<Entry> entries;
+    std::size_t last = 0;
     for (const std::uint32_t block : blocks) {
-      const std::size_t first = vector.position_of(size.begin(block));
-      const std::size_t last = vector.position_of(size.begin(block + 1), first);
+      const std::size_t first = vector.position_of(size.begin(block), last);
+      last = vector.position_of(size.begin(block + 1), first);
       const auto of_block = vector.entries().subspan(first, last - first);
       entries.insert(entries.end(), of_block.begin(), of_block.end());
     }
