@@ -26,7 +26,8 @@ namespace {
 void check_setting(const std::string& path, const std::string& flag) {
   if (path == "seed") return;
   const experiment::Setting& setting = experiment::setting_at(path);
-  const bool for_schemes = setting.effect.on != nullptr;  // sums, copies, calls
+  const bool for_schemes =  // sums, copies, calls
+      setting.effect.on != nullptr && !setting.effect.of_network;
   if (setting.aspect == experiment::Aspect::place && !for_schemes) return;
   throw InputError(fmt::format(
       "{}: a schedule does not read it: the file says what the ranks do; leave it out", flag));

@@ -377,6 +377,7 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
       refuse("machine", fmt::format("'{}' comes from the platform; leave one of them out", key));
     }
   }
+  check_readers(point, json, origin);
   const Machine& machine = point.machine;
   const bool beyond_cache = machine.gamma_beyond_cache > Seconds(0) ||
                             machine.eager_copy_beyond_cache > Seconds(0) ||
@@ -406,7 +407,6 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
   needs_eager(host.buffered > Bytes(0), "machine/buffered_bytes");
   needs_eager(host.queued > Bytes(0), "machine/queued_bytes");
   needs_eager(host.inlined > Bytes(0), "machine/inline_bytes");
-  check_readers(point, json, origin);
   try {
     networks::check_slow_links(point.links.slow_links);
   } catch (const InputError& error) {
@@ -469,7 +469,7 @@ bool Machine::is_papers() const {
          host.buffered == Bytes(0) && host.queued == Bytes(0) && host.inlined == Bytes(0) &&
          !host.handshake && host.handshake_time == Seconds(0) && host.latency == Seconds(0) &&
          call == Seconds(0) && host.one_way == Bytes(0) && host.gap_per_word == Seconds(0) &&
-         host.noise == Seconds(0);
+         host.noise == Seconds(0) && host.destinations == 0;
 }
 
 Point point_from(const Json& given, const std::string& origin) {

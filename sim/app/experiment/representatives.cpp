@@ -88,7 +88,8 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
     refuse("few ranks cannot stand for the slowest of many; leave out 'stragglers' and 'noise_s'");
   }
   const networks::HostCosts& host = point.machine.host;
-  if (host.one_way > Bytes(0) || host.buffered > Bytes(0) || host.destinations > 0) {
+  if (host.one_way > Bytes(0) || host.buffered > Bytes(0) ||
+      host.limits_destinations(point.ranks)) {
     refuse(
         "messages of different ranks would wait for each other; leave out 'one_way_bytes', "
         "'buffered_bytes' and 'destinations'");

@@ -47,6 +47,11 @@ bool times_buffers(const Point& point, const algorithms::SchemeInfo& scheme) {
   return scheme.allocates && takes_time(point, scheme);
 }
 
+bool limits_destinations(const Point& point, const algorithms::SchemeInfo& /*scheme*/) {
+  const networks::HostCosts& host = point.machine.host;
+  return host.limits_destinations(point.ranks) && host.destinations < point.ranks - 1;
+}
+
 bool takes_tensors(const Point& /*point*/, const algorithms::SchemeInfo& scheme) {
   return scheme.takes_tensors;
 }
@@ -92,6 +97,13 @@ const constinit Effect kOfBuffers{
     "no buffer takes time here: the schemes are none of Open MPI's collectives that allocate long "
     "ones (dense_ring, dense_rabenseifner, dense_recursive_doubling, reduce_scatter_ring, "
     "reduce_scatter_recursive_halving, alltoall_bruck), or the network has no clock; leave it out"};
+
+const constinit Effect kOfDestinations{
+    limits_destinations,
+    "every rank reaches all others at once, since there are no more of them than "
+    "'machine.destinations', or no more ranks than 'machine.destinations_beyond'; leave it out, or "
+    "take more ranks",
+    true};
 
 const constinit Effect kOfTensors{
     takes_tensors,

@@ -26,6 +26,8 @@ extern const Effect kOfTime;
 /// Of the prices of copies and of buffers that collectives of MPI make.
 extern const Effect kOfCopies;
 extern const Effect kOfBuffers;
+/// Of few destinations at once.
+extern const Effect kOfDestinations;
 /// Of the sizes of tensors.
 extern const Effect kOfTensors;
 

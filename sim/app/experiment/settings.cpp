@@ -268,7 +268,9 @@ Settings declared() {
       with({.path = "machine.destinations",
             .aspect = A::place,
             .least = 0,
+            .most = 1 << 20,
             .readers = "links, alphabeta",
+            .effect = kOfDestinations,
             .help = "the most ranks to which eager messages of one rank are under way at once; one "
                     "to another waits until those to one of them are acknowledged, a latency after "
                     "their arrival, as with InfiniBand's Dynamically Connected transport; 0: any"},
@@ -279,7 +281,9 @@ Settings declared() {
            .aspect = A::place,
            .unit = "ranks",
            .least = 0,
+           .most = 1 << 20,
            .readers = "links, alphabeta",
+           .effect = kOfDestinations,
            .help = "the most ranks whose 'destinations' are not limited, as they have a connection "
                    "for each"},
           THINWIRE_MEMBER(machine.host.destinations_beyond),

@@ -29,6 +29,7 @@ struct Effect {
   /// Null: every run.
   bool (*on)(const Point& point, const algorithms::SchemeInfo& scheme) = nullptr;
   const char* otherwise = "";  ///< why it changes nothing, and what to do
+  bool of_network = false;     ///< whether it is on for schedules, too, which have no scheme
 };
 
 /// One setting. `path` is its position in a config: "machine.alpha_s" is the key alpha_s of the

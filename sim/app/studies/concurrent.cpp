@@ -248,6 +248,12 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
                       "of which jobs may have several; give eager_copy_s_per_word",
                       where));
     }
+    if (job.point.machine.host.destinations_beyond > 0) {
+      throw InputError(
+          fmt::format("{}: /machine/destinations_beyond: the jobs' ranks would count together; "
+                      "leave it out, and 'destinations' too if a job has no more ranks than that",
+                      where));
+    }
     if (job.point.workload.local_steps > 1) {
       throw InputError(fmt::format(
           "{}: /workload/local_steps: a job's times are those of its exchanges; leave it out",

@@ -93,7 +93,7 @@ TEST_CASE("Jobs that cannot run together are refused in one line") {
   const TemporaryFolder folder;
   const std::string same = placement_of(folder, {0, 1});
   const std::string other = placement_of(folder, {1, 2});
-  const std::array<std::pair<std::string, const char*>, 14> cases{{
+  const std::array<std::pair<std::string, const char*>, 15> cases{{
       {"", "--job: say which jobs run"},
       {"--job scheme", "expected KEY=VALUE, as in scheme=oktopk"},
       {"--job schem=topka", "did you mean 'scheme'?"},
@@ -107,6 +107,8 @@ TEST_CASE("Jobs that cannot run together are refused in one line") {
       {"--job ranks=2,links.background_flows=0.5", "describe what they do as a job"},
       {"--job ranks=2 --job ranks=4,representatives=2,input.profile=bert,input.statistical=true",
        "/representatives: the ranks of other jobs"},
+      {"--eager 64 --set machine.destinations=1 --set machine.destinations_beyond=2 --job ranks=4",
+       "/machine/destinations_beyond: the jobs' ranks would count together"},
       {"--network smpi --job ranks=2", "only links has jobs share links"},
       {"--job ranks=2,start_s=-1", "/jobs/0/start_s"},
       {"-P 2,3 --job scheme=topka", "give one value here"},

@@ -97,6 +97,27 @@ TEST_CASE("prices of what no scheme of a run pays are refused") {
                 "a schedule does not read it");
 }
 
+TEST_CASE("few destinations that are all are refused") {
+  const std::string on_eight = "run -n 1000 -P 8 --scheme alltoall_linear --eager 4096 ";
+  const std::string limit = "--set machine.destinations=";
+  const std::string beyond = " --set machine.destinations_beyond=";
+  // The formulas know of no such limit.
+  CHECK(run_program(on_eight + limit + "6 --format csv").out.ends_with(",\n"));
+  check_accepted(on_eight + limit + "2" + beyond + "7");
+  check_refused(run_program(on_eight + limit + "7"), "every rank reaches all others at once");
+  check_refused(run_program(on_eight + limit + "2" + beyond + "8"), "/machine/destinations");
+  check_refused(run_program(on_eight + limit + "4294967297"), "at most 1048576");
+  check_refused(run_program("run -P 8 --network counting --scheme topka " + limit + "1"),
+                "the network counting does not read it");
+  check_accepted("run -P 8,16 -n 1000 --scheme alltoall_linear --eager 4096 " + limit + "8");
+  const TemporaryFolder folder;
+  const std::string goal =
+      folder.write("three.goal",
+                   "num_ranks 3\nrank 0 {\nl1: send 8b to 1\nl2: send 8b to 2\n}\n"
+                   "rank 1 {\nl1: recv 8b from 0\n}\nrank 2 {\nl1: recv 8b from 0\n}\n");
+  check_accepted("run --goal " + goal + " --eager 64 " + limit + "1");
+}
+
 TEST_CASE("limits that recommend would not heed are refused") {
   const std::string fast = "recommend --model resnet50 --device a100 -P 4 --fast ";
   check_refused(run_program(fast + "--schemes topka --most-seconds 1"), "--most-seconds: ");

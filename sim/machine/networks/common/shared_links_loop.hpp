@@ -15,6 +15,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -509,7 +510,8 @@ class SharedLinksLoop final : public EventLoop {
   void depart(TransferIndex index) {
     const Transfer& transfer = transfers_[index];
     if (host_.waits_for_destination(size_, transfer.words) &&
-        !destinations_.enter(index, transfer.from, transfer.to)) {
+        !destinations_.enter(index, transfer.from, transfer.to, transfer.departed)) {
+      await_acknowledgement(transfer.from);
       return;
     }
     if (!leave_rank(index)) return;
@@ -533,13 +535,24 @@ class SharedLinksLoop final : public EventLoop {
     return !host_.is_buffered(transfer.words) ||
            connections_.enter(index, transfer.from, transfer.to);
   }
-  /// At `time`, a message to a rank is acknowledged. Those that waited for it depart.
-  void acknowledge(Rank from, Rank to, double time) {
-    for (const TransferIndex next : destinations_.leave(from, to)) {
-      Transfer& transfer = transfers_[next];
-      transfer.departed = std::max(transfer.departed, time);
+  /// If messages of a rank wait for an acknowledgement that is known, makes an event of it.
+  void await_acknowledgement(Rank rank) {
+    const std::optional<double> time = destinations_.next_admission(rank);
+    if (!time) return;
+    const TransferIndex index = acquire();
+    transfers_[index].from = rank;
+    transfers_[index].course = Course::acknowledgement;
+    links_.set_links(index, {});
+    events_.push(std::max(now_, *time), first_transfer_ + index);
+  }
+  void acknowledge(TransferIndex index, double time) {
+    const Rank rank = transfers_[index].from;
+    free_.push_back(index);
+    for (const TransferIndex next : destinations_.admit(rank, time)) {
+      transfers_[next].departed = std::max(transfers_[next].departed, time);
       if (leave_rank(next)) follow(next, time);
     }
+    await_acknowledgement(rank);
   }
   /// A message departs when those that its strand has queued before would have left, if they shared
   /// no link.
@@ -588,6 +601,7 @@ class SharedLinksLoop final : public EventLoop {
   void enter_links(TransferIndex index, double now) {
     const Transfer& transfer = transfers_[index];
     if (transfer.in_switches()) return enter_switches(index, now);
+    if (transfer.course == Course::acknowledgement) return acknowledge(index, now);
     choose_path(index, now);
     if (!links_.has_links(index)) {
       deliver(index, now);
@@ -626,12 +640,14 @@ class SharedLinksLoop final : public EventLoop {
       const auto next = connections_.leave(transfer.from, transfer.to);
       if (next) follow(*next, delivered);
     }
-    if (host_.waits_for_destination(size_, transfer.words)) {
-      acknowledge(transfer.from, transfer.to, delivered + transfer.latency);
-    }
     slots().prefetch(transfer.receive);
     completions_.push_back({transfer.to, transfer.strand, transfer.receive, delivered});
     free_.push_back(index);
+    if (host_.waits_for_destination(size_, transfer.words)) {
+      const Rank from = transfer.from;
+      destinations_.deliver(from, transfer.to, delivered + transfer.latency);
+      await_acknowledgement(from);
+    }
   }
 
   void show(const Transfer& transfer, double received_from, double delivered) {

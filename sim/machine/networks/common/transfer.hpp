@@ -12,10 +12,11 @@ namespace thinwire::networks {
 
 /// What a transfer takes. For all but the first, there is a RareTransfer.
 enum class Course : std::uint8_t {
-  minimal,       ///< a path as short as its minimal route
-  detour,        ///< a longer path
-  to_switches,   ///< of a collective in switches: from member `from` to them
-  from_switches  ///< and back to it
+  minimal,         ///< a path as short as its minimal route
+  detour,          ///< a longer path
+  to_switches,     ///< of a collective in switches: from member `from` to them
+  from_switches,   ///< and back to it
+  acknowledgement  ///< no message: of one to `from`, for which others of this rank wait
 };
 
 /// A message that is posted and not yet delivered. Times are in seconds. `Way` is the type with

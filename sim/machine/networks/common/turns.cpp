@@ -63,36 +63,61 @@ std::optional<TransferIndex> Connections::leave(Rank from, Rank to) {
   return next;
 }
 
-bool Destinations::enter(TransferIndex message, Rank from, Rank to) {
-  Sender& sender = senders_[static_cast<std::size_t>(from.value())];
-  if (reach(sender, to)) return true;
-  sender.waiting.push_back({message, to});
-  return false;
+bool Destinations::enter(TransferIndex message, Rank from, Rank to, double time) {
+  Sender& own = sender(from);
+  Destination* const found = usable(own, to, time);
+  if (found == nullptr || (found->rank != to && !own.waiting.empty())) {
+    own.waiting.push_back({message, to});
+    return false;
+  }
+  found->rank = to;
+  ++found->under_way;
+  return true;
 }
 
-std::vector<TransferIndex> Destinations::leave(Rank from, Rank to) {
-  Sender& sender = senders_[static_cast<std::size_t>(from.value())];
-  const auto found = std::ranges::find(sender.reached, to, &Destination::rank);
-  std::vector<TransferIndex> next;
-  if (--found->under_way > 0) return next;
-  sender.reached.erase(found);
-  while (!sender.waiting.empty() && reach(sender, sender.waiting.front().to)) {
-    next.push_back(sender.waiting.front().message);
-    sender.waiting.pop_front();
+void Destinations::deliver(Rank from, Rank to, double time) {
+  Destination& reached = *std::ranges::find_if(sender(from).reached, [to](const Destination& one) {
+    return one.rank == to && one.under_way > 0;
+  });
+  --reached.under_way;
+  reached.acknowledged = std::max(reached.acknowledged, time);
+}
+
+std::vector<TransferIndex> Destinations::admit(Rank from, double time) {
+  Sender& own = sender(from);
+  std::vector<TransferIndex> entering;
+  while (!own.waiting.empty()) {
+    Destination* const found = usable(own, own.waiting.front().to, time);
+    if (found == nullptr) break;
+    found->rank = own.waiting.front().to;
+    ++found->under_way;
+    entering.push_back(own.waiting.front().message);
+    own.waiting.pop_front();
+  }
+  return entering;
+}
+
+std::optional<double> Destinations::next_admission(Rank from) const {
+  const Sender& own = senders_[static_cast<std::size_t>(from.value())];
+  std::optional<double> next;
+  if (own.waiting.empty()) return next;
+  for (const Destination& one : own.reached) {
+    if (one.under_way == 0 && (!next || one.acknowledged < *next)) next = one.acknowledged;
   }
   return next;
 }
 
-/// Counts a message to `to`, unless that would be a destination too many.
-bool Destinations::reach(Sender& sender, Rank to) const {
-  const auto found = std::ranges::find(sender.reached, to, &Destination::rank);
-  if (found != sender.reached.end()) {
-    ++found->under_way;
-    return true;
+Destinations::Destination* Destinations::usable(Sender& sender, Rank to, double time) const {
+  Destination* free = nullptr;
+  for (Destination& one : sender.reached) {
+    const bool acknowledged = one.under_way == 0 && one.acknowledged <= time;
+    if (one.rank == to && !acknowledged) return &one;
+    if (acknowledged && free == nullptr) free = &one;
   }
-  if (sender.reached.size() == limit_) return false;
-  sender.reached.push_back({to, 1});
-  return true;
+  if (free == nullptr && sender.reached.size() < limit_) {
+    free = &sender.reached.emplace_back(Destination{to, 0, 0});
+  }
+  return free;
 }
 
 }  // namespace thinwire::networks

@@ -48,21 +48,28 @@ class Connections {
 };
 
 /// For each rank, the few ranks to which its messages are under way, and those that wait for them.
+/// Times are in seconds.
 class Destinations {
  public:
   /// Each of `ranks` ranks reaches at most `limit` others at once.
   Destinations(int ranks, int limit)
       : limit_(static_cast<std::size_t>(limit)), senders_(static_cast<std::size_t>(ranks)) {}
 
-  /// A message wants to leave. Returns false if it has to wait; leave() then returns it later.
-  bool enter(TransferIndex message, Rank from, Rank to);
-  /// A message that had entered is acknowledged. Returns the messages that enter now.
-  std::vector<TransferIndex> leave(Rank from, Rank to);
+  /// A message wants to leave at `time`. Returns false if it has to wait; admit() then returns it.
+  bool enter(TransferIndex message, Rank from, Rank to, double time);
+  /// A message that had entered is delivered, and acknowledged at `time`.
+  void deliver(Rank from, Rank to, double time);
+  /// The messages of a rank that enter at `time`.
+  std::vector<TransferIndex> admit(Rank from, double time);
+  /// When admit() is to be called for a rank, as far as deliveries say: the next acknowledgement,
+  /// if a message waits for one.
+  [[nodiscard]] std::optional<double> next_admission(Rank from) const;
 
  private:
   struct Destination {
     Rank rank;
     int under_way;
+    double acknowledged;  ///< when the last message is, if none is under way
   };
   struct Waiting {
     TransferIndex message;
@@ -72,7 +79,11 @@ class Destinations {
     std::vector<Destination> reached;
     std::deque<Waiting> waiting;
   };
-  [[nodiscard]] bool reach(Sender& sender, Rank to) const;
+  [[nodiscard]] Sender& sender(Rank rank) {
+    return senders_[static_cast<std::size_t>(rank.value())];
+  }
+  /// A destination that a message to `to` may use at `time`; nullptr if there is none.
+  [[nodiscard]] Destination* usable(Sender& sender, Rank to, double time) const;
 
   std::size_t limit_;
   std::vector<Sender> senders_;  ///< by rank

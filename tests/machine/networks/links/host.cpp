@@ -343,6 +343,58 @@ TEST_CASE("A rank's messages are under way to few others at once") {
   CHECK(sent(1) == exactly(2 * word_times + 2 * kLatency + word_times));
 }
 
+TEST_CASE("A destination is free for others when its message is acknowledged") {
+  // Rank 0 sends to one rank after the other, each when the one before has answered or after a
+  // pause. Acknowledgements take as long as answers.
+  const auto in_turn = [](double pause, bool answered) -> RankProgram {
+    return [pause, answered](Communicator& comm) -> Task<void> {
+      return [](Communicator& own, double waits, bool replies) -> Task<void> {
+        const Rank centre(0);
+        for (int other = 1; other < own.size(); ++other) {
+          if (own.rank() == centre) {
+            co_await own.wait(own.isend(Rank(other), Tag(0), test::empty_message(0)));
+            if (replies) co_await own.wait(own.irecv(Rank(other), Tag(1)));
+            co_await own.compute(Seconds(waits));
+          } else if (own.rank() == Rank(other)) {
+            co_await own.wait(own.irecv(centre, Tag(0)));
+            if (replies) co_await own.wait(own.isend(centre, Tag(1), test::empty_message(0)));
+          }
+        }
+      }(comm, pause, answered);
+    };
+  };
+  const auto last = [&](const RankProgram& program, int destinations) {
+    AlphaBetaNetwork network = wire_with({.eager = Bytes(4000), .destinations = destinations});
+    return network.run(7, program).makespan().value();
+  };
+  const double l = kLatency;
+  // Without answers: six messages of a latency, five acknowledgements between them.
+  CHECK(last(in_turn(0, false), 0) == exactly(l));
+  CHECK(last(in_turn(0, false), 1) == exactly(11 * l));
+  CHECK(last(in_turn(0, false), 2) == exactly(5 * l));
+  CHECK(last(in_turn(0, false), 6) == exactly(l));
+  // A pause that ends between a delivery and its acknowledgement, and one that ends after it. A
+  // pause begins when the message has left, and the last one ends after its arrival.
+  CHECK(last(in_turn(1.5 * l, false), 1) == exactly(11.5 * l));
+  CHECK(last(in_turn(2.5 * l, false), 1) == exactly(6 * 2.5 * l));
+  CHECK(last(in_turn(1.5 * l, false), 2) == exactly(6 * 1.5 * l));
+  // An answer comes when the acknowledgement does.
+  CHECK(last(in_turn(0, true), 1) == exactly(12 * l));
+  CHECK(last(in_turn(0, true), 0) == exactly(12 * l));
+  // The same while a rank receives, too.
+  const auto pairwise = [](Communicator& comm) -> Task<void> {
+    for (int step = 1; step < comm.size(); ++step) {
+      const Rank to((comm.rank().value() + step) % comm.size());
+      const Rank from((comm.rank().value() + comm.size() - step) % comm.size());
+      (void)co_await comm.sendrecv(to, test::empty_message(0), from, Tag(0));
+    }
+  };
+  for (const int ranks : {2, 3, 7, 12, 23}) {
+    AlphaBetaNetwork network = wire_with({.eager = Bytes(4000), .destinations = 1});
+    CHECK(network.run(ranks, pairwise).makespan().value() == exactly((2 * ranks - 3) * l));
+  }
+}
+
 TEST_CASE("What a process can move limits its messages together, each way, on links") {
   const PlatformFile file(test::two_hosts_xml({"1GBps", "3us"}));
   const auto done = [&](double gap, int messages) {
