@@ -564,6 +564,7 @@ def stale_temporary_files():
 def doubled_keys_of_rows():
     row = small_rows()[0]
     other = with_value(row, ("result", "iteration_times_s"), [1.0, 2.0])
+    other = with_value(other, ("result", "time_s"), 2.0)
     failed = {**row, "status": "failed", "reason": "x", "result": None}
     for order in ((row, other, failed), (failed, row, other), (row, failed, other)):
         for i, one in enumerate(order):

@@ -56,12 +56,7 @@ void put_stale_trials_aside(const std::string& trials) {
 
 int run(CalibrateFlags& flags) {
   if (!flags.output.empty()) require_writable(flags.output);
-  std::vector<studies::MeasuredRow> measured;
-  for (const std::string& argument : flags.measured) {
-    std::vector<studies::MeasuredRow> rows =
-        studies::read_measured(studies::measured_file(argument));
-    std::ranges::move(rows, std::back_inserter(measured));
-  }
+  const std::vector<studies::MeasuredRow> measured = studies::read_all_measured(flags.measured);
   const studies::MachineDescription machine =
       studies::read_machine(studies::machine_file(flags.machine));
   const std::string trials = trials_of(machine.name);

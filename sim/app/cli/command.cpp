@@ -358,6 +358,19 @@ std::string comparison_text(const std::vector<experiment::Row>& rows, double tol
   return text;
 }
 
+void check_output(const std::string& output, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code none;
+    if (!std::filesystem::equivalent(output, input, none)) continue;
+    throw InputError(fmt::format("{}: it is read, and would be lost; give another place", output));
+  }
+}
+
+std::vector<std::string> inputs_of(const experiment::Point& point) {
+  return {point.platform,      point.placement,      point.input.trace,
+          point.input.profile, point.workload.model, point.workload.device};
+}
+
 std::vector<experiment::Row> read_results(const std::vector<std::string>& files) {
   std::vector<experiment::Row> rows;
   for (const std::string& path : files) {
@@ -385,8 +398,17 @@ Condition::Condition(std::string given) : text(std::move(given)) {
 }
 
 bool Condition::holds(const Json& record) const {
-  return record.contains(key) &&
-         std::ranges::find(values, report::plain_text(record.at(key))) != values.end();
+  if (!record.contains(key)) return false;
+  const Json& found = record.at(key);
+  // A density is k/n, with a whole k, and is meant by what it was made of.
+  constexpr double kSame = 1e-5;
+  return std::ranges::any_of(values, [&found](const std::string& wanted) {
+    const std::optional<double> number =
+        found.is_number() ? parse_number<double>(wanted) : std::nullopt;
+    if (!number) return report::plain_text(found) == wanted;
+    const auto value = found.get<double>();
+    return value == *number || std::abs(value - *number) <= kSame * std::abs(*number);
+  });
 }
 
 std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,

@@ -86,6 +86,11 @@ enum class Detail : std::uint8_t { brief, full };
 void prepare_for_packets(const std::vector<experiment::Point>& points, const std::string& config);
 /// A short description of a point, for progress and error messages.
 [[nodiscard]] std::string name_of(const experiment::Point& point);
+/// Throws InputError if the file `output` is one of those that are read, which would be lost. Names
+/// that are no files are ignored.
+void check_output(const std::string& output, const std::vector<std::string>& inputs);
+/// The files that a point may name.
+[[nodiscard]] std::vector<std::string> inputs_of(const experiment::Point& point);
 /// The rows of all files, each key once; what was left out is said on stderr. Throws InputError if a
 /// file holds none.
 [[nodiscard]] std::vector<experiment::Row> read_results(const std::vector<std::string>& files);

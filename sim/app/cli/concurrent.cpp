@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,6 +12,7 @@
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
+#include "sim/app/experiment/config.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/split.hpp"
@@ -28,15 +30,14 @@ struct ConcurrentFlags {
   report::Format format = report::Format::table;
 };
 
-void set_in(Json& target, const std::string& flag, const std::string& setting) {
-  const std::size_t equals = setting.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    throw InputError(fmt::format("{} {}: expected KEY=VALUE, as in scheme=oktopk", flag, setting));
-  }
-  const std::string key = setting.substr(0, equals);
-  const std::string value = setting.substr(equals + 1);
-  const bool of_job = key == "name";
-  experiment::set_by_path(target, key, of_job ? Json(value) : value_from(key, value));
+/// Refuses what a flag says of all jobs if each of them says it itself.
+void check_heeded(const Json& jobs, const std::string& flag, const std::string& key) {
+  const bool heeded =
+      !jobs.is_array() || jobs.empty() || std::ranges::any_of(jobs, [&key](const Json& job) {
+        return !job.is_object() || experiment::find_by_path(job, key) == nullptr;
+      });
+  if (heeded) return;
+  throw InputError(fmt::format("{}: every job has a {} of its own; leave it out", flag, key));
 }
 
 /// The file's jobs and those of the flags; flags go over the file's base.
@@ -52,18 +53,26 @@ Json config_from(const ConcurrentFlags& flags) {
     }
     experiment::set_by_path(config, "base." + item.key(), item.value());
   }
-  for (const std::string& setting : flags.settings) {
-    if (!config.contains("base")) config["base"] = Json::object();
-    set_in(config["base"], "--set", setting);
+  const auto set = settings_from("--set", flags.settings, flags.given, "options.tau=32");
+  for (const auto& [key, text] : set) {
+    experiment::set_by_path(config, "base." + key, value_from(key, text));
   }
   for (const std::string& text : flags.jobs) {
     Json job = Json::object();
-    for (const std::string& setting : split(text)) set_in(job, "--job", setting);
+    for (const auto& [key, value] :
+         settings_from("--job", split(text), Json::object(), "scheme=oktopk")) {
+      experiment::set_by_path(job, key, key == "name" ? Json(value) : value_from(key, value));
+    }
     config["jobs"].push_back(std::move(job));
   }
   if (flags.config.empty() && !config.contains("jobs")) {
     throw InputError("--job: say which jobs run, each by a --job KEY=VALUE,..., or by --config");
   }
+  const Json jobs = config.value("jobs", Json());
+  for (const auto& item : flags.given.items()) {
+    check_heeded(jobs, experiment::setting_at(item.key()).flag, item.key());
+  }
+  for (const auto& [key, text] : set) check_heeded(jobs, "--set " + key + "=" + text, key);
   return config;
 }
 

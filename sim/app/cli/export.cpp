@@ -41,6 +41,8 @@ int run(const ExportFlags& flags) {
   }
   prepare_for_packets(points, flags.config);
   const experiment::Point& point = points.front();
+  check_output(wanted.goal, inputs_of(point));
+  check_output(wanted.goal, {flags.config});
   if (point.record.links || point.record.ranks) {
     throw InputError("/record: a schedule has no place for it; leave --links and --by-rank out");
   }

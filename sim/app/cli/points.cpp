@@ -18,19 +18,6 @@
 
 namespace thinwire::cli {
 
-namespace {
-
-void apply_setting(Json& point, const std::string& setting) {
-  const std::size_t equals = setting.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    throw InputError(fmt::format("--set {}: expected KEY=VALUE, as in input.overlap=0.5", setting));
-  }
-  const std::string key = setting.substr(0, equals);
-  experiment::set_by_path(point, key, value_from(key, setting.substr(equals + 1)));
-}
-
-}  // namespace
-
 Json value_from(const std::string& key, const std::string& text) {
   try {
     Json value = parse_json(text, "--set " + key);
@@ -45,18 +32,35 @@ Json value_from(const std::string& key, const std::string& text) {
   return text;
 }
 
+std::vector<std::pair<std::string, std::string>> settings_from(
+    const std::string& flag, const std::vector<std::string>& settings, const Json& given,
+    const std::string& example) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const std::string& setting : settings) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw InputError(fmt::format("{} {}: expected KEY=VALUE, as in {}", flag, setting, example));
+    }
+    const std::string key = setting.substr(0, equals);
+    if (given.contains(key)) {
+      throw InputError(fmt::format("{} {}: a flag gives {} already; leave one of the two out", flag,
+                                   setting, key));
+    }
+    if (std::ranges::find(found, key, &std::pair<std::string, std::string>::first) != found.end()) {
+      throw InputError(fmt::format("{} {}: {} is given twice", flag, setting, key));
+    }
+    found.emplace_back(key, setting.substr(equals + 1));
+  }
+  return found;
+}
+
 std::vector<experiment::Point> points_of(const std::string& config, const Json& given,
                                          const std::vector<std::string>& settings,
                                          const std::function<Json(Json)>& complete, Idle idle) {
   if (given.contains("k") && given.contains("density")) {
     throw InputError("-k: give -k or --density, not both");
   }
-  for (const std::string& setting : settings) {
-    const std::string key = setting.substr(0, setting.find('='));
-    if (!given.contains(key)) continue;
-    throw InputError(
-        fmt::format("--set {}: a flag gives {} already; leave one of the two out", setting, key));
-  }
+  const auto set = settings_from("--set", settings, given, "input.overlap=0.5");
   const Json of_config = config.empty() ? Json::object() : read_json(config);
   std::vector<Json> points{of_config};
   for (const auto& item : given.items()) {
@@ -80,7 +84,9 @@ std::vector<experiment::Point> points_of(const std::string& config, const Json& 
   for (const auto& item : given.items()) {
     experiment::set_by_path(of_flags, item.key(), item.value());
   }
-  for (const std::string& setting : settings) apply_setting(of_flags, setting);
+  for (const auto& [key, text] : set) {
+    experiment::set_by_path(of_flags, key, value_from(key, text));
+  }
   std::set<std::string> schemes;
   for (const Json& point : points) {
     if (point.is_object() && point.contains("scheme") && point.at("scheme").is_string()) {
@@ -88,7 +94,9 @@ std::vector<experiment::Point> points_of(const std::string& config, const Json& 
     }
   }
   for (Json& point : points) {
-    for (const std::string& setting : settings) apply_setting(point, setting);
+    for (const auto& [key, text] : set) {
+      experiment::set_by_path(point, key, value_from(key, text));
+    }
     experiment::leave_options_to_others(point, schemes);
     if (complete) point = complete(std::move(point));
     experiment::Point one = experiment::point_from(point, origin);

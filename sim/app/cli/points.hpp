@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/app/experiment/point.hpp"
@@ -14,6 +15,13 @@ namespace thinwire::cli {
 /// The value of a setting from a word, as "--set KEY=VALUE" takes it: JSON, or else a number as the
 /// setting's flag takes it, or text.
 [[nodiscard]] Json value_from(const std::string& key, const std::string& text);
+
+/// The texts of settings KEY=VALUE of a flag, by key. Throws InputError for other words, for a key
+/// that is given twice, and for one of `given`, which other flags have given. `example` shows the
+/// form.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> settings_from(
+    const std::string& flag, const std::vector<std::string>& settings, const Json& given,
+    const std::string& example);
 
 /// What happens to settings that are given and change none of the points.
 enum class Idle : std::uint8_t { refused, accepted };

@@ -297,15 +297,12 @@ int run(RecommendFlags flags) {
   for (const auto& item : flags.given.items()) {
     experiment::set_by_path(point, item.key(), item.value());
   }
-  for (const std::string& setting : flags.settings) {
-    const std::size_t equals = setting.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw InputError(
-          fmt::format("--set {}: expected KEY=VALUE, as in options.bucket_words=32M", setting));
-    }
-    const std::string key = setting.substr(0, equals);
+  Json of_flags = flags.given;
+  of_flags["workload.model"] = flags.model;
+  for (const auto& [key, text] :
+       settings_from("--set", flags.settings, of_flags, "options.bucket_words=32M")) {
     if (key == "scheme") throw InputError("--set scheme: --schemes names the schemes to compare");
-    experiment::set_by_path(point, key, value_from(key, setting.substr(equals + 1)));
+    experiment::set_by_path(point, key, value_from(key, text));
   }
   studies::RecommendSettings settings{.point = point,
                                       .crossovers = !flags.fast,

@@ -255,6 +255,7 @@ void write_out(const std::string& path, const std::string& text) {
 }
 
 int run(const ReportFlags& flags) {
+  check_output(flags.output, flags.results);
   const std::string format = format_of(flags);
   report::FigureStyle style = style_of(flags);
   const bool page = format == "html";

@@ -133,6 +133,7 @@ int run(const RunFlags& flags) {
   const std::vector<experiment::Point> points = points_of(flags.config, given, flags.settings);
   check_result_format(flags.format, points);
   prepare_for_packets(points, flags.config);
+  check_output(flags.timeline.file, {flags.config});
   if (points.size() > 1 && !flags.timeline.file.empty()) {
     throw InputError("--timeline: one run has one timeline; give each flag one value");
   }

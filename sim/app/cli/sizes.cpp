@@ -57,6 +57,12 @@ std::vector<double> range_of(double least, double most, double factor, const std
   if (most < least) {
     throw InputError(fmt::format("{}: the largest size is below the smallest", flag));
   }
+  constexpr double kMostSizes = 10'000;
+  const double count = std::log(most / least) / std::log(factor);
+  if (count > kMostSizes) {
+    throw InputError(
+        fmt::format("{}: {:.0f} sizes are too many; take a larger factor", flag, count));
+  }
   std::vector<double> sizes;
   for (double size = least; size <= most; size *= factor) sizes.push_back(size);
   return sizes;

@@ -65,6 +65,7 @@ Json about(const experiment::Point& point) {
 experiment::TimelineWish timeline_wish(const TimelineFlags& flags, const experiment::Point& point) {
   experiment::TimelineWish wish{.settings = settings_of(flags, point.ranks)};
   check_timeline(point, wish.settings);
+  check_output(flags.file, inputs_of(point));
   if (!std::ofstream(flags.file, std::ios::app)) {
     throw InputError(
         fmt::format("--timeline: {} cannot be written; give another place", flags.file));
@@ -135,7 +136,7 @@ experiment::Row row_with_timeline(const TimelineFlags& flags, const experiment::
   remove_empty(flags.file);
   if (row.status == experiment::Status::ok) {
     say("{}: {}; https://ui.perfetto.dev opens it", flags.file, wish.told);
-  } else if (fs::is_regular_file(flags.file)) {
+  } else if (!wish.told.empty()) {
     say("{}: what happened before the run failed", flags.file);
   }
   return row;

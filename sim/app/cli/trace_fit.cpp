@@ -30,6 +30,7 @@ int fit(const FitFlags& flags) {
                     flags.parts));
   }
   const std::string path = traces::trace_file(flags.trace);
+  check_output(flags.output, {path});
   const std::string name =
       flags.name.empty() ? std::filesystem::path(path).stem().string() : flags.name;
   const traces::TraceReader trace(path);

@@ -22,7 +22,9 @@ struct SynthFlags {
 };
 
 int synth(const SynthFlags& flags) {
-  const traces::Profile profile = traces::read_profile(traces::profile_file(flags.profile));
+  const std::string path = traces::profile_file(flags.profile);
+  check_output(flags.output, {path});
+  const traces::Profile profile = traces::read_profile(path);
   traces::DrawnTraceSettings settings = flags.settings;
   settings.components = flags.components.value_or(profile.components);
   settings.density = flags.density.value_or(profile.density);

@@ -50,12 +50,7 @@ std::vector<studies::MachineDescription> machines_of(
 }
 
 int run(ValidateFlags& flags) {
-  std::vector<studies::MeasuredRow> measured;
-  for (const std::string& argument : flags.measured) {
-    std::vector<studies::MeasuredRow> rows =
-        studies::read_measured(studies::measured_file(argument));
-    std::ranges::move(rows, std::back_inserter(measured));
-  }
+  const std::vector<studies::MeasuredRow> measured = studies::read_all_measured(flags.measured);
   studies::Validation validation =
       studies::plan_validation(measured, machines_of(flags.machines, measured), flags.placements);
   for (const std::string& argument : flags.measured) {
@@ -88,6 +83,7 @@ int run(ValidateFlags& flags) {
   fmt::print("{}", flags.format == report::Format::table
                        ? text
                        : report::render(flags.format, records, {}));
+  for (const std::string& note : validation.notes) say("{}", note);
   say("{} of {} measured rows simulated, {} skipped; {} points in {}", validation.rows.size(),
       measured.size(), validation.skipped.size(), results.size(), simulated);
   const bool failed = report_troubles(results);

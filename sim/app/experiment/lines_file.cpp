@@ -24,7 +24,9 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void complain_unwritable(const fs::path& path, const std::string& why) {
   throw InputError(
-      fmt::format("{}: cannot be written: {}; give another place with -o", path.string(), why));
+      fmt::format("{}: cannot be written: {}; work in another folder, or give another place with "
+                  "-o where there is one",
+                  path.string(), why));
 }
 
 }  // namespace

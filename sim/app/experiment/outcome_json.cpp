@@ -311,6 +311,9 @@ Outcome outcome_from(const JsonNode& node, const Machine& given) {
     }
   }
   if (given_there("measured")) outcome.measured = measured_from(node.at("measured"));
+  if (seconds_from(node.at("time_s")) != outcome.time()) {
+    node.at("time_s").wrong("the last of iteration_times_s, or the median of what was measured");
+  }
   if (given_there("training")) outcome.training = training_from(node.at("training"));
   for (const JsonNode& phase : node.at("phases").elements()) {
     outcome.phases.push_back({.name = phase.at("name").text(),

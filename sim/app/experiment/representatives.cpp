@@ -46,7 +46,7 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
     refuse(fmt::format("{} ranks are not 2 or more that divide {}", few, point.ranks));
   }
   if (!point.input.statistical) {
-    refuse("values differ from rank to rank; give a profile and 'statistical'");
+    refuse("exact values differ from rank to rank; give a profile and 'statistical'");
   }
   if (!algorithms::same_on_all_ranks(scheme.collective_kind)) {
     refuse(fmt::format("the ranks of a {} end with different values",

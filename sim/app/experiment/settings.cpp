@@ -279,7 +279,6 @@ Settings declared() {
       with(
           {.path = "machine.destinations_beyond",
            .aspect = A::place,
-           .unit = "ranks",
            .least = 0,
            .most = 1 << 20,
            .readers = "links, alphabeta",

@@ -13,7 +13,7 @@ using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 
 TEST_CASE("bad flags are refused in one line that says what would be right") {
-  const std::array<std::pair<const char*, const char*>, 69> cases{{
+  const std::array<std::pair<const char*, const char*>, 79> cases{{
       {"run --scheme okto", "unknown scheme 'okto'; did you mean 'oktopk'?"},
       {"run --scheme ''", "unknown scheme ''"},
       {"run --network alphabeth", "did you mean 'alphabeta'?"},
@@ -57,6 +57,20 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
       {"run --format yaml", "--format: 'yaml' is not known; known are table, csv, json, jsonl"},
       {"-n 5", "'-n' is no option of 'thinwire'"},
       {"run --scheme oktopk -P 8 --set ranks=4", "a flag gives ranks already"},
+      {"run --scheme topka --set ranks=8 --set ranks=16", "--set ranks=16: ranks is given twice"},
+      {"recommend --model bert -P 4 --fast --set ranks=8", "a flag gives ranks already"},
+      {"recommend --model bert -P 4 --fast --set workload.model=url",
+       "a flag gives workload.model already"},
+      {"concurrent --platform gige_star -d 0.1 --set density=0.2 --job ranks=4",
+       "a flag gives density already"},
+      {"concurrent --platform gige_star -P 8 --job ranks=4", "every job has a ranks of its own"},
+      {"concurrent --platform gige_star --set seed=2 --job ranks=4,seed=1 --job ranks=4,seed=3",
+       "--set seed=2: every job has a seed of its own"},
+      {"run --network links --platform gige_star -P 4 --set links.slow_links=a=0.5,a=0.5",
+       "'a=0.5': a is given twice"},
+      {"list schemes --markdown --format csv", "--markdown has a form of its own"},
+      {"run --scheme dense_ring -P 2 --sizes 4:1G:1.0001", "sizes are too many"},
+      {"run --scheme dense_ring -P 16 --representatives 4", "exact values differ"},
       {"run --scheme topka --time-unit 1us", "--time-unit is for --goal: give that too"},
       {"run --scheme topka --timeline t.json -j 2", "-j: one process records a timeline"},
       {"run -j 0", "--jobs"},
@@ -143,6 +157,29 @@ TEST_CASE("an output that cannot be written is found before the first point runs
   const std::string file = folder.write("file", "");
   check_refused(run_program("sweep " + config + " -o " + file + "/out.jsonl"), "cannot be written");
   check_refused(run_program("sweep " + config + " -o " + folder.path("")), "is no regular file");
+}
+
+TEST_CASE("an output that is an input is refused before it is lost") {
+  const TemporaryFolder folder;
+  const std::string results =
+      folder.write("r.html", run_program("run --scheme topka -P 2 -n 100 --format jsonl").out);
+  const std::string model = folder.write("m.json", "{}");
+  const std::string trace = folder.path("t.h5");
+  REQUIRE(run_program("trace synth bert -n 1000 -P 2 --iterations 2 -o " + trace).exit_code == 0);
+  const auto kept = [](const std::string& path, const std::string& command) {
+    const std::string before = thinwire::testing::text_of(path);
+    check_refused(run_program(command), path + ": it is read, and would be lost");
+    CHECK(thinwire::testing::text_of(path) == before);
+  };
+  kept(results, "report " + results + " -o " + results);
+  kept(trace, "trace fit " + trace + " -o " + trace);
+  const std::string star = folder.path("star.xml");
+  REQUIRE(run_program("topo make star --hosts 4 -o " + star).exit_code == 0);
+  const std::string run = " --scheme topka -P 2 -n 100 --network links --platform " + star;
+  kept(star, "run" + run + " --timeline " + star);
+  kept(star, "export" + run + " --goal " + star);
+  const std::string point = folder.write("p.json", R"({"scheme": "topka", "ranks": 2})");
+  kept(point, "run --config " + point + " --timeline " + point);
 }
 
 TEST_CASE("results of another schema, or no results at all, are refused with their line") {

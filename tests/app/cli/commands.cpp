@@ -315,6 +315,37 @@ TEST_CASE("compare shows the results that are asked for") {
   }
 }
 
+TEST_CASE("numbers of --where are numbers, however they are written") {
+  const TemporaryFolder folder;
+  const std::string rows = folder.write(
+      "rows.jsonl", run_program("run --scheme topka -P 4,8 -n 1001 -d 0.01 --format jsonl").out);
+  // k is 10 of 1001 components.
+  for (const char* condition : {"density=0.00999", "ranks=4,8", "ranks=4.0,8e0", "ranks=8 --where ranks=8"}) {
+    CAPTURE(std::string(condition));
+    CHECK(run_program("compare " + rows + " --where " + condition).exit_code == 0);
+  }
+  check_refused(run_program("compare " + rows + " --where density=0.02"), "no result has");
+  check_refused(run_program("compare " + rows + " --where ranks=9"), "no result has");
+}
+
+TEST_CASE("an interval's ends are in order, and the paper's bound is that of whole words") {
+  const auto row = [](const std::string& flags) {
+    return nlohmann::json::parse(run_program("run --format json " + flags).out).at(0);
+  };
+  const nlohmann::json dense = row("--scheme topkdsa -P 4 -n 10000 -d 0.7");
+  CHECK(dense.at("paper_low_s").get<double>() < dense.at("paper_high_s").get<double>());
+  CHECK(dense.at("ratio_low").get<double>() < dense.at("ratio_high").get<double>());
+  for (const char* flags : {"--scheme topka -P 8", "--scheme topka -P 8 --index-bits 64",
+                            "--scheme gtopk -P 16 --index-bits 40"}) {
+    CAPTURE(std::string(flags));
+    CHECK(row(flags).at("verdict") != "above");
+  }
+  const Ended infinite =
+      run_program("run --scheme topka -P 2 --alpha 0 --beta 0 --gamma 1e-9 --format csv");
+  CHECK(infinite.out.find("null") == std::string::npos);
+  CHECK(infinite.out.find(",inf,") != std::string::npos);
+}
+
 TEST_CASE("bandwidths are those of nccl-tests, of the dense gradient") {
   const auto record_of = [](const std::string& flags) {
     return nlohmann::json::parse(run_program("run --format json " + flags).out)[0];
@@ -421,11 +452,24 @@ TEST_CASE("compare refuses what compare itself has printed, and rows of another 
   CHECK(later.err.find("read it with that version or a later one") != std::string::npos);
 }
 
+TEST_CASE("a row whose time is not that of its iterations is refused") {
+  const TemporaryFolder folder;
+  const std::string good = run_program("run --scheme topka -P 8 -n 1000 --format jsonl").out;
+  for (const nlohmann::json& time : {nlohmann::json(5), nlohmann::json(-1), nlohmann::json("1")}) {
+    auto row = nlohmann::ordered_json::parse(good);
+    row["result"]["time_s"] = time;
+    check_refused(run_program("compare " + folder.write("bad", row.dump() + "\n")),
+                  "/result/time_s");
+  }
+}
+
 TEST_CASE("compare is a gate with --tolerance, and only then") {
   const TemporaryFolder folder;
   const std::string good = run_program("run --scheme topka -P 8 -n 1000 --format jsonl").out;
   auto row = nlohmann::ordered_json::parse(good);
-  row["result"]["iteration_times_s"] = {1.0, 1.01 * row["result"]["time_s"].get<double>()};
+  const double slower = 1.01 * row["result"]["time_s"].get<double>();
+  row["result"]["iteration_times_s"] = {1.0, slower};
+  row["result"]["time_s"] = slower;
   row["key"] = "0123456789abcdef";
   const std::string bad = row.dump() + "\n";
   CHECK(run_program("compare " + folder.write("good", good) + " --tolerance 1e-9").exit_code == 0);
@@ -444,6 +488,7 @@ TEST_CASE("compare --baseline is a gate with --tolerance, and only then") {
   const std::string old = folder.write("old", run_program(run + "2,4").out);
   auto slower = nlohmann::ordered_json::parse(run_program(run + "2").out);
   for (auto& time : slower["result"]["iteration_times_s"]) time = 1.01 * time.get<double>();
+  slower["result"]["time_s"] = slower["result"]["iteration_times_s"].back();
   const std::string now = folder.write("now", slower.dump() + "\n" + run_program(run + "4").out);
   const std::string compare = "compare " + now + " --baseline " + old;
   const Ended table = run_program(compare);

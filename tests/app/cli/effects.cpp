@@ -8,6 +8,7 @@
 
 #include "sim/core/base/json.hpp"
 #include "tests/app/cli/program.hpp"
+#include "tests/support/errors.hpp"
 
 using thinwire::testing::check_refused;
 using thinwire::testing::Ended;
@@ -65,8 +66,16 @@ TEST_CASE("options that other options leave without effect are refused") {
   for (const Case& one : cases) {
     const Ended refused = run_program(small + one.flags);
     check_refused(refused, "run: /options/" + one.pointer + ": it changes nothing here: ");
-    check_accepted(small + one.flags + one.with);
+    // A key is given once: what gives the effect replaces another value of its key.
+    std::string flags = one.flags;
+    const std::string key = one.with.substr(0, one.with.find('=') + 1);
+    if (const std::size_t at = flags.find(key); at != std::string::npos) {
+      flags.erase(at, flags.find(' ', at + key.size()) - at);
+    }
+    check_accepted(small + flags + one.with);
   }
+  check_refused(run_program(small + "oktopk" + option("tau=8") + option("tau=16")),
+                "--set options.tau=16: options.tau is given twice");
   // Defaults ask for nothing.
   check_accepted(small + "oktopk" + option("nudge_high=1.25") + option("sliding=true"));
   // Both have an effect of their own: static partitions, and partitions that cannot give.
@@ -102,7 +111,7 @@ TEST_CASE("few destinations that are all are refused") {
   const std::string limit = "--set machine.destinations=";
   const std::string beyond = " --set machine.destinations_beyond=";
   // The formulas know of no such limit.
-  CHECK(run_program(on_eight + limit + "6 --format csv").out.ends_with(",\n"));
+  CHECK(thinwire::test::contains(run_program(on_eight + limit + "6 --format csv").out, ",,,-,"));
   check_accepted(on_eight + limit + "2" + beyond + "7");
   check_refused(run_program(on_eight + limit + "7"), "every rank reaches all others at once");
   check_refused(run_program(on_eight + limit + "2" + beyond + "8"), "/machine/destinations");

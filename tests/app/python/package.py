@@ -190,6 +190,7 @@ class Package(unittest.TestCase):
             if row["point"]["ranks"] == 2:
                 row["result"]["iteration_times_s"] = [
                     time_s / 1.02 for time_s in row["result"]["iteration_times_s"]]
+                row["result"]["time_s"] = row["result"]["iteration_times_s"][-1]
         pathlib.Path("old.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         thinwire.run(**common, ranks=[2, 4, 8], output="new.jsonl")
         frame = thinwire.compare("new.jsonl", baseline="old.jsonl").set_index("ranks")

@@ -89,6 +89,14 @@ Points placed(const Points& points, const Axis& x, const Axis& y) {
   return all;
 }
 
+/// A line of one point becomes a short one, so that it is seen.
+Points widened(const Points& points) {
+  if (points.size() != 1) return points;
+  constexpr double kHalf = 9;
+  const auto [x, y] = points.front();
+  return {{x - kHalf, y}, {x + kHalf, y}};
+}
+
 std::string line_look(const Series& series) {
   std::string solid = R"(stroke-width="1.4")";
   if (const std::string dashes = dashes_of(series.index); !dashes.empty()) {
@@ -194,12 +202,12 @@ void add_axes(Drawing& drawing, Axis& x, Axis& y, double width, double height, d
 }
 
 void add_series(Drawing& drawing, const Series& series, const Axis& x, const Axis& y) {
-  Points band = placed(series.high, x, y);
-  const Points low = placed(series.low, x, y);
+  Points band = widened(placed(series.high, x, y));
+  const Points low = widened(placed(series.low, x, y));
   band.insert(band.end(), low.rbegin(), low.rend());
   drawing.body +=
       path_of(band, fmt::format(R"(fill="{}" fill-opacity="0.16")", colour_of(series.index)), true);
-  drawing.body += path_of(placed(series.line, x, y), line_look(series));
+  drawing.body += path_of(widened(placed(series.line, x, y)), line_look(series));
   for (const auto& [at, value] : series.marks) {
     drawing.body += symbol_at(series.index, x(at), y(value));
   }

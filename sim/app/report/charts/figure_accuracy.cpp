@@ -91,7 +91,7 @@ Figure accuracy_figure(const std::vector<Json>& records) {
     add_panel(setting, where(first.at("place")), "iteration");
   }
   for (std::size_t label = 0; label < labels.size(); ++label) {
-    figure.legend.push_back(legend_of({.index = label}, labels[label]));
+    figure.legend.push_back(legend_of({.index = label, .line = {{0, 0}}}, labels[label]));
   }
   return figure;
 }

@@ -110,7 +110,7 @@ std::string matplotlib_of(const Figure& figure, const FigureStyle& style) {
     if (!panel.chart) {
       throw InputError(
           "--format py: only figures of curves can be written as Python: time, volume, "
-          "congestion and measured");
+          "congestion, measured and accuracy");
     }
     Json all = Json::array();
     for (const Series& one : panel.chart->series) {

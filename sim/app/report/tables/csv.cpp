@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "sim/app/report/tables/formats.hpp"
@@ -20,6 +23,9 @@ std::string quoted(const std::string& text) {
 std::string cell(const Json& record, const std::string& key) {
   const auto found = record.find(key);
   if (found == record.end() || found->is_null()) return {};
+  if (found->is_number_float() && !std::isfinite(found->get<double>())) {
+    return fmt::format("{}", found->get<double>());  // JSON has no word for it
+  }
   return quoted(found->is_string() ? found->get<std::string>() : found->dump());
 }
 

@@ -124,6 +124,10 @@ class Fitter {
 MachineFit calibrate(const std::vector<MeasuredRow>& rows, const MachineDescription& machine,
                      const std::string& placements, const std::vector<std::string>& paths,
                      const RunPoints& run) {
+  for (auto path = paths.begin(); path != paths.end(); ++path) {
+    if (std::find(paths.begin(), path, *path) == path) continue;
+    throw InputError(fmt::format("--fit {}: is given twice", *path));
+  }
   Fitter fitter(rows, machine, placements, run);
   std::vector<std::string> fitted = paths;
   std::vector<FittedSetting> given_up;

@@ -120,9 +120,11 @@ SchemeOfRow scheme_of(const MeasuredRow& row) {
     if (row.segment == 0 && is_of(row.algorithm, row.collective) && has_scheme(row.algorithm)) {
       return {.scheme = row.algorithm};
     }
-    return none(fmt::format("no known algorithm of {} for {}",
-                            row.library.empty() ? "a library without name" : row.library,
-                            row.collective));
+    if (row.library.empty()) {
+      return none(fmt::format("'{}' is no scheme for {}; name its library, as in library=OMPI",
+                              row.algorithm, row.collective));
+    }
+    return none(fmt::format("no known algorithm of {} for {}", row.library, row.collective));
   }
   if (known->scheme.empty()) return none(std::string(known->why_none));
   SchemeOfRow found{.scheme = std::string(known->scheme)};

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <string_view>
+#include <system_error>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/studies/validate/measured/formats.hpp"
@@ -66,6 +69,22 @@ std::vector<MeasuredRow> read_measured(const MeasuredFile& file) {
   }
   if (text.starts_with('{')) return rows_of_results(text, file);
   return rows_of_csv(text, file);
+}
+
+std::vector<MeasuredRow> read_all_measured(const std::vector<std::string>& arguments) {
+  std::vector<MeasuredRow> all;
+  std::vector<std::string> paths;
+  for (const std::string& argument : arguments) {
+    const MeasuredFile file = measured_file(argument);
+    std::ranges::move(read_measured(file), std::back_inserter(all));
+    for (const std::string& before : paths) {
+      std::error_code none;
+      if (!std::filesystem::equivalent(file.path, before, none)) continue;
+      throw InputError(fmt::format("--measured {}: the file is given twice", argument));
+    }
+    paths.push_back(file.path);
+  }
+  return all;
 }
 
 }  // namespace thinwire::studies

@@ -66,6 +66,9 @@ struct MeasuredFile {
 /// IMB: the time of the slowest process, t_max; tables of other benchmarks are skipped. Nodes follow
 /// from the fact tasks_per_node. The sizes of Allgather and Alltoall are those of one block.
 [[nodiscard]] std::vector<MeasuredRow> read_measured(const MeasuredFile& file);
+/// The rows of all files, given as measured_file() takes them. Throws InputError for one that is
+/// given twice, whose rows would count twice.
+[[nodiscard]] std::vector<MeasuredRow> read_all_measured(const std::vector<std::string>& arguments);
 
 /// The names of the collectives.
 [[nodiscard]] const std::vector<std::string>& known_collectives();

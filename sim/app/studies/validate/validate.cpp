@@ -30,6 +30,7 @@ constexpr const char* kAllCollectives = "all";
 struct RunPlacement {
   std::string path;
   int ranks = 0;
+  int nodes = 0;
 };
 
 /// The placements of a folder, each read once.
@@ -58,14 +59,18 @@ class Placements {
     const CsvTable table(read_text(path), path);
     table.require({"rank", "node"});
     std::set<std::int64_t> ranks;
+    std::set<std::string> nodes;
     const auto last = static_cast<std::int64_t>(table.rows()) - 1;
     for (std::size_t i = 0; i < table.rows(); ++i) {
       if (!ranks.insert(table.whole(i, "rank", 0, last)).second) {
         table.wrong(i, "rank", "a rank that no line before has");
       }
+      nodes.insert(table.text(i, "node"));
     }
     if (ranks.empty()) throw InputError(fmt::format("{}: names no rank", path));
-    return {.path = path, .ranks = static_cast<int>(table.rows())};
+    return {.path = path,
+            .ranks = static_cast<int>(table.rows()),
+            .nodes = static_cast<int>(nodes.size())};
   }
 
   std::string folder_;
@@ -125,11 +130,41 @@ class Planner {
   }
 
   Validation finish() {
+    for (const MachineDescription& machine : result_.machines) note(machine);
     result_.formulas.resize(result_.machines.size());
     return std::move(result_);
   }
 
  private:
+  /// Notes what the description of a measured machine says of no row.
+  void note(const MachineDescription& machine) {
+    std::vector<const MeasuredRow*> own;
+    for (const ValidatedRow& row : result_.rows) own.push_back(&row.measured);
+    for (const SkippedRow& row : result_.skipped) own.push_back(&row.measured);
+    std::erase_if(own, [&machine](const MeasuredRow* row) {
+      return row->machine != machine.name || row->gpu != machine.gpu;
+    });
+    if (own.empty()) return;
+    const auto check = [&](const RowFilter& filter, const char* key) {
+      const auto matching = std::ranges::count_if(
+          own, [&filter](const MeasuredRow* row) { return filter.matches(*row); });
+      if (matching == 0) {
+        result_.notes.push_back(fmt::format("{}: {}: no row is of run '{}' as described",
+                                            machine.path, key, filter.run));
+      }
+      const bool unknown = std::ranges::any_of(own, [&filter](const MeasuredRow* row) {
+        return filter.min_over_median && row->seconds_min == 0 && filter.matches(*row);
+      });
+      if (unknown) {
+        result_.notes.push_back(fmt::format(
+            "{}: {}: rows of run '{}' have no seconds_min, so min_over_median keeps them all",
+            machine.path, key, filter.run));
+      }
+    };
+    for (const RowFilter& filter : machine.calibrated_on) check(filter, "calibrated_on");
+    for (const LeftOutRows& rows : machine.left_out) check(rows.rows, "left_out");
+  }
+
   static int ranks_of(const MeasuredRow& row, const std::optional<RunPlacement>& placement) {
     const std::int64_t ranks =
         row.point ? row.point->ranks : std::int64_t{row.nodes} * row.tasks_per_node;
@@ -140,6 +175,13 @@ class Planner {
           "{}: lists {} ranks, and {} was measured with {}; mend one of them, or give the row "
           "another run",
           placement->path, placement->ranks, row.place, ranks));
+    }
+    if (placement && !row.point && !row.of_first_ranks && placement->nodes != row.nodes) {
+      throw InputError(
+          fmt::format("{}: lists {} nodes, and {} was measured on {}; mend one of them, or give "
+                      "the row another "
+                      "run",
+                      placement->path, placement->nodes, row.place, row.nodes));
     }
     if (ranks > experiment::setting_at("ranks").most) {
       throw InputError(fmt::format("{}: {} nodes x {} tasks are too many ranks", row.place,

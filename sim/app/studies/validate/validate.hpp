@@ -45,7 +45,8 @@ struct Validation {
   std::vector<std::optional<FittedFormula>> formulas;
   std::vector<ValidatedRow> rows;
   std::vector<SkippedRow> skipped;
-  experiment::Sweep sweep;  ///< each distinct point of the rows once
+  std::vector<std::string> notes;  ///< what a description says and no row shows
+  experiment::Sweep sweep;         ///< each distinct point of the rows once
 };
 
 /// The rows with their points. `placements` is a folder of files MACHINE_RUN.csv with the columns

@@ -85,7 +85,11 @@ std::vector<SlowLink> parsed(const std::string& slow_links) {
                       "bandwidth that a link has left, as in uplink-0=0.5",
                       text));
     }
-    all.push_back({text.substr(0, equals), *share});
+    const std::string name = text.substr(0, equals);
+    if (std::ranges::find(all, name, &SlowLink::name) != all.end()) {
+      throw InputError(fmt::format("'{}': {} is given twice", text, name));
+    }
+    all.push_back({name, *share});
   }
   return all;
 }

@@ -130,6 +130,18 @@ TEST_CASE("The fastest repetition is read from a CSV that has it") {
   CHECK(refusal_of(with("0")).find("seconds_min: '0' is not valid") != std::string::npos);
 }
 
+TEST_CASE("A file that is given twice is refused") {
+  const TemporaryFolder folder;
+  const std::string text =
+      std::string(kHeader) + "mine,a,0,2,1,allreduce,OMPI,1,no,,ring_ompi,,8,1e-5,9\n";
+  const std::string first = folder.write("a.csv", text);
+  const std::string second = folder.write("b.csv", text);
+  CHECK(thinwire::studies::read_all_measured({first, second}).size() == 2);
+  CHECK(error_of<InputError>([&] {
+          static_cast<void>(thinwire::studies::read_all_measured({first, folder.path("./a.csv")}));
+        }).ends_with("a.csv: the file is given twice"));
+}
+
 TEST_CASE("A CSV that is not right is refused with line and column") {
   const std::string header = kHeader;
   const auto with = [&](const std::string& line) { return refusal_of(header + line + "\n"); };

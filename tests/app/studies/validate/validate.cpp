@@ -178,6 +178,18 @@ TEST_CASE("Rows that other jobs slowed down are predicted, where the description
   CHECK(machine.calibrated(row));
   row.seconds_min = 0.59;
   CHECK_FALSE(machine.calibrated(row));
+  row.seconds_min = 0;
+  CHECK(plan_validation({row}, {machine}, "").notes ==
+        std::vector<std::string>{machine.path + ": calibrated_on: rows of run 'a' have no "
+                                                "seconds_min, so min_over_median keeps them all"});
+  row.seconds_min = 0.6;
+  CHECK(plan_validation({row}, {machine}, "").notes.empty());
+  row.run = "b";
+  CHECK(plan_validation({row}, {machine}, "").notes ==
+        std::vector<std::string>{machine.path +
+                                 ": calibrated_on: no row is of run 'a' as described"});
+  row.machine = "yours";
+  CHECK(plan_validation({row}, {machine}, "").notes.empty());
   CHECK(refusal_of_machine(R"({"name": "m", "settings": {},
                                "calibrated_on": [{"run": "a", "min_over_median": 2}]})")
             .find("/calibrated_on/0/min_over_median") != std::string::npos);
@@ -216,6 +228,10 @@ TEST_CASE("A run is where its placement says, else its ranks fill one node after
       "row another run"));
   rows[0].of_first_ranks = true;
   CHECK(plan_validation(rows, {star}, folder_path).sweep.points[0].ranks == 2);
+  rows[0].of_first_ranks = false;
+  rows[0].nodes = 4;
+  CHECK(thinwire::test::contains(disagreement(), "lists 2 nodes, and m.csv:2 was measured on 4"));
+  rows[0].of_first_ranks = true;
   rows[0].nodes = 8;
   CHECK(thinwire::test::contains(disagreement(), "lists 4 ranks, and m.csv:2 was measured with 8"));
   rows[0].nodes = 4;

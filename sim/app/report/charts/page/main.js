@@ -175,6 +175,9 @@ function directLabels(mine) {
   };
 }
 
+/** A short horizontal line: the formula of a series that has one number of ranks. */
+const kBar = { draw: (context) => { context.moveTo(-9, 0); context.lineTo(9, 0); } };
+
 /** A chart over the ranks for each place: points, the line of the formula, the band of its interval. */
 function overRanks(points, { formula, label, format, linear = false, rule = null }) {
   const ranks = distinct(points.map((p) => p.ranks));
@@ -184,7 +187,7 @@ function overRanks(points, { formula, label, format, linear = false, rule = null
   const w = width(false, distinct(points.map((p) => p.place)).length);
   const ticks = logTicks(low, high);
   const domain = high > low * 1.2 ? [low / 1.15, high * 1.15] : [low / 2, high * 2];
-  const named = w >= 520 && ranks.length > 1;
+  const named = w >= 520;
   const series = (place) => distinct(points.filter((p) => p.place === place).map((p) => p.label)).length;
   const lines = Math.max(...distinct(points.map((p) => p.place)).map(series));
   const kHeight = Math.max(300, named ? base.marginTop + 40 + kLine * lines : 0);
@@ -195,6 +198,9 @@ function overRanks(points, { formula, label, format, linear = false, rule = null
     const mine = points.filter((p) => p.place === place && (linear || p.value > 0));
     const known = mine.filter((p) => formula?.(p) && formula(p)[0] > 0);
     const unknown = mine.filter((p) => !formula?.(p));
+    const exact = (p) => formula(p)[1] <= formula(p)[0] * (1 + 1e-9);
+    const alone = known.filter((p) => known.filter((q) => q.label === p.label).length === 1);
+    const opacity = Math.max(0.05, Math.min(0.16, 0.6 / bands));
     return Plot.plot({ ...base, width: w, height: kHeight, marginLeft: 58, marginRight, marginBottom: 40,
       x: { type: "log", base: 2, domain: ranks.length > 1 ? [ranks[0], ranks[ranks.length - 1]] : [ranks[0] / 2, ranks[0] * 2],
         ticks: rankTicks(ranks, w - 66 - marginRight), tickFormat: String, label: "ranks P", insetLeft: 8, insetRight: 8 },
@@ -202,10 +208,13 @@ function overRanks(points, { formula, label, format, linear = false, rule = null
         : { type: "log", domain, grid: true, label, tickFormat: format, ticks: ticks.filter((t) => t >= domain[0] && t <= domain[1]) },
       marks: [
         ...(rule === null ? [] : [Plot.ruleY([rule], { stroke: "var(--soft)", strokeDasharray: "3 3" })]),
-        Plot.areaY(known.filter((p) => formula(p)[1] > formula(p)[0] * (1 + 1e-9)),
-          { x: "ranks", y1: (p) => formula(p)[0], y2: (p) => formula(p)[1], z: "label", fill: (p) => colourOf(p.label), fillOpacity: Math.max(0.05, Math.min(0.16, 0.6 / bands)) }),
-        ...solidLines(known.filter((p) => formula(p)[1] <= formula(p)[0] * (1 + 1e-9)), (p) => p.label,
-          { ...of(), y: (p) => formula(p)[0], strokeWidth: 1.4, strokeOpacity: 0.8 }),
+        Plot.areaY(known.filter((p) => !exact(p)),
+          { x: "ranks", y1: (p) => formula(p)[0], y2: (p) => formula(p)[1], z: "label", fill: (p) => colourOf(p.label), fillOpacity: opacity }),
+        ...solidLines(known.filter(exact), (p) => p.label, { ...of(), y: (p) => formula(p)[0], strokeWidth: 1.4, strokeOpacity: 0.8 }),
+        Plot.ruleX(alone.filter((p) => !exact(p)),
+          { x: "ranks", y1: (p) => formula(p)[0], y2: (p) => formula(p)[1], stroke: (p) => colourOf(p.label), strokeWidth: 18, strokeOpacity: opacity, strokeLinecap: "butt" }),
+        Plot.dot(alone.filter(exact),
+          { x: "ranks", y: (p) => formula(p)[0], symbol: kBar, stroke: (p) => colourOf(p.label), strokeWidth: 1.4, strokeOpacity: 0.8 }),
         Plot.line(unknown, { ...of(), y: "value", strokeWidth: 1, strokeOpacity: 0.5, strokeDasharray: formula ? "4 3" : null }),
         Plot.dot(mine, { x: "ranks", y: "value", r: 4, symbol: (d) => symbolOf(d.label), fill: (d) => colourOf(d.label), stroke: "var(--panel)", strokeWidth: 0.7,
           className: "point" }),

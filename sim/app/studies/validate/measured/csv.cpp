@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "sim/app/studies/validate/measured/formats.hpp"
@@ -44,7 +45,8 @@ std::vector<MeasuredRow> rows_of_csv(const std::string& text, const MeasuredFile
     if (!table.text(i, "segment").empty()) row.segment = table.whole(i, "segment", 1);
     row.elements = table.whole(i, "elements", 1);
     row.seconds = table.number(i, "seconds_median", kWantedSeconds);
-    if (row.seconds <= 0) table.wrong(i, "seconds_median", kWantedSeconds);
+    if (row.seconds <= 0 || !std::isnormal(row.seconds))
+      table.wrong(i, "seconds_median", kWantedSeconds);
     if (table.has("seconds_min")) {
       row.seconds_min = table.number(i, "seconds_min", kWantedSeconds);
       if (row.seconds_min <= 0) table.wrong(i, "seconds_min", kWantedSeconds);
