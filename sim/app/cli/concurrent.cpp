@@ -72,7 +72,9 @@ Json config_from(const ConcurrentFlags& flags) {
   for (const auto& item : flags.given.items()) {
     check_heeded(jobs, experiment::setting_at(item.key()).flag, item.key());
   }
-  for (const auto& [key, text] : set) check_heeded(jobs, "--set " + key + "=" + text, key);
+  for (const auto& [key, text] : set) {
+    check_heeded(jobs, fmt::format("--set {}={}", key, text), key);
+  }
   return config;
 }
 
