@@ -56,6 +56,9 @@ void put_stale_trials_aside(const std::string& trials) {
 
 int run(CalibrateFlags& flags) {
   if (!flags.output.empty()) require_writable(flags.output);
+  for (const std::string& argument : flags.measured) {
+    check_output(flags.output, {studies::measured_file(argument).path});
+  }
   const std::vector<studies::MeasuredRow> measured = studies::read_all_measured(flags.measured);
   const studies::MachineDescription machine =
       studies::read_machine(studies::machine_file(flags.machine));

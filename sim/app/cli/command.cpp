@@ -400,14 +400,16 @@ Condition::Condition(std::string given) : text(std::move(given)) {
 bool Condition::holds(const Json& record) const {
   if (!record.contains(key)) return false;
   const Json& found = record.at(key);
-  // A density is k/n, with a whole k, and is meant by what it was made of.
+  // The first digits of a value suffice: a density is k/n with a whole k, 0.009999998 for 0.01.
   constexpr double kSame = 1e-5;
   return std::ranges::any_of(values, [&found](const std::string& wanted) {
     const std::optional<double> number =
         found.is_number() ? parse_number<double>(wanted) : std::nullopt;
     if (!number) return report::plain_text(found) == wanted;
     const auto value = found.get<double>();
-    return value == *number || std::abs(value - *number) <= kSame * std::abs(*number);
+    const bool rounded = found.is_number_float() && std::isfinite(*number) &&
+                         std::abs(value - *number) <= kSame * std::abs(*number);
+    return value == *number || rounded;
   });
 }
 

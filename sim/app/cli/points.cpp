@@ -18,6 +18,15 @@
 
 namespace thinwire::cli {
 
+namespace {
+
+/// Whether two paths are the same, or one is in the other: machine and machine.alpha_s.
+bool overlap(const std::string& one, const std::string& other) {
+  return one == other || one.starts_with(other + ".") || other.starts_with(one + ".");
+}
+
+}  // namespace
+
 Json value_from(const std::string& key, const std::string& text) {
   try {
     Json value = parse_json(text, "--set " + key);
@@ -42,12 +51,14 @@ std::vector<std::pair<std::string, std::string>> settings_from(
       throw InputError(fmt::format("{} {}: expected KEY=VALUE, as in {}", flag, setting, example));
     }
     const std::string key = setting.substr(0, equals);
-    if (given.contains(key)) {
+    for (const auto& item : given.items()) {
+      if (!overlap(key, item.key())) continue;
       throw InputError(fmt::format("{} {}: a flag gives {} already; leave one of the two out", flag,
-                                   setting, key));
+                                   setting, item.key()));
     }
-    if (std::ranges::find(found, key, &std::pair<std::string, std::string>::first) != found.end()) {
-      throw InputError(fmt::format("{} {}: {} is given twice", flag, setting, key));
+    for (const auto& before : found) {
+      if (!overlap(key, before.first)) continue;
+      throw InputError(fmt::format("{} {}: {} is given twice", flag, setting, before.first));
     }
     found.emplace_back(key, setting.substr(equals + 1));
   }

@@ -13,7 +13,7 @@ using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 
 TEST_CASE("bad flags are refused in one line that says what would be right") {
-  const std::array<std::pair<const char*, const char*>, 79> cases{{
+  const std::array<std::pair<const char*, const char*>, 80> cases{{
       {"run --scheme okto", "unknown scheme 'okto'; did you mean 'oktopk'?"},
       {"run --scheme ''", "unknown scheme ''"},
       {"run --network alphabeth", "did you mean 'alphabeta'?"},
@@ -58,6 +58,7 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
       {"-n 5", "'-n' is no option of 'thinwire'"},
       {"run --scheme oktopk -P 8 --set ranks=4", "a flag gives ranks already"},
       {"run --scheme topka --set ranks=8 --set ranks=16", "--set ranks=16: ranks is given twice"},
+      {"run --alpha 2us --set machine={}", "a flag gives machine.alpha_s already"},
       {"recommend --model bert -P 4 --fast --set ranks=8", "a flag gives ranks already"},
       {"recommend --model bert -P 4 --fast --set workload.model=url",
        "a flag gives workload.model already"},

@@ -320,12 +320,15 @@ TEST_CASE("numbers of --where are numbers, however they are written") {
   const std::string rows = folder.write(
       "rows.jsonl", run_program("run --scheme topka -P 4,8 -n 1001 -d 0.01 --format jsonl").out);
   // k is 10 of 1001 components.
-  for (const char* condition : {"density=0.00999", "ranks=4,8", "ranks=4.0,8e0", "ranks=8 --where ranks=8"}) {
+  for (const char* condition :
+       {"density=0.00999", "ranks=4,8", "ranks=4.0,8e0", "ranks=8 --where ranks=8"}) {
     CAPTURE(std::string(condition));
     CHECK(run_program("compare " + rows + " --where " + condition).exit_code == 0);
   }
   check_refused(run_program("compare " + rows + " --where density=0.02"), "no result has");
   check_refused(run_program("compare " + rows + " --where ranks=9"), "no result has");
+  check_refused(run_program("compare " + rows + " --where time_s=inf"), "no result has");
+  check_refused(run_program("compare " + rows + " --where components=1001.001"), "no result has");
 }
 
 TEST_CASE("an interval's ends are in order, and the paper's bound is that of whole words") {

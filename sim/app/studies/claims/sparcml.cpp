@@ -492,8 +492,8 @@ void wide_resnets(Trials& trials, ClaimPage& page) {
       return trials.train(point).mean;
     };
     const workloads::IterationParts dense = iteration({{"scheme", "dense_ovlp"}}, false);
-    const workloads::IterationParts sparse = iteration(
-        {{"scheme", "ssar_split_allgather+bucket_topk"}, {"density", 1.0 / 512}}, true);
+    const workloads::IterationParts sparse =
+        iteration({{"scheme", "ssar_split_allgather+bucket_topk"}, {"density", 1.0 / 512}}, true);
     // The last batch of an exchange is simulated; the others hide nothing.
     const double batch = input_seconds(trials, kImages) + dense.computation.value();
     const double others = kBatches * batch - dense.computation.value();
@@ -534,9 +534,9 @@ void cntk(Trials& trials, ClaimPage& page) {
     const auto n = static_cast<double>(components);
     const double k = n * task.at("of_512").get<double>() / 512;
     const double dense = seconds({{"scheme", "dense_rabenseifner"}}, prices.reduce, n, n);
-    const double sparse =
-        seconds({{"scheme", "ssar_split_allgather+bucket_topk"}}, prices.scatter, 2 * k, 2 * 8 * k) +
-        prices.scan.of(components).value();
+    const double sparse = seconds({{"scheme", "ssar_split_allgather+bucket_topk"}}, prices.scatter,
+                                  2 * k, 2 * 8 * k) +
+                          prices.scan.of(components).value();
     const double needed = (dense - speedup * sparse) / (speedup - 1);
     page.not_simulated(fmt::format("{}: {}x", name, speedup),
                        fmt::format("computing is not published: it would have to take {:.3g} ms "

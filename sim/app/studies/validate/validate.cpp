@@ -156,9 +156,10 @@ class Planner {
         return filter.min_over_median && row->seconds_min == 0 && filter.matches(*row);
       });
       if (unknown) {
-        result_.notes.push_back(fmt::format(
-            "{}: {}: rows of run '{}' have no seconds_min, so min_over_median keeps them all",
-            machine.path, key, filter.run));
+        result_.notes.push_back(
+            fmt::format("{}: {}: rows of run '{}' have no seconds_min, so min_over_median takes "
+                        "them as matching",
+                        machine.path, key, filter.run));
       }
     };
     for (const RowFilter& filter : machine.calibrated_on) check(filter, "calibrated_on");
@@ -179,8 +180,7 @@ class Planner {
     if (placement && !row.point && !row.of_first_ranks && placement->nodes != row.nodes) {
       throw InputError(
           fmt::format("{}: lists {} nodes, and {} was measured on {}; mend one of them, or give "
-                      "the row another "
-                      "run",
+                      "the row another run",
                       placement->path, placement->nodes, row.place, row.nodes));
     }
     if (ranks > experiment::setting_at("ranks").most) {

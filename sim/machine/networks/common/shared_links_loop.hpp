@@ -508,7 +508,8 @@ class SharedLinksLoop final : public EventLoop {
     rare(index).extra_latency = path.extra_latency;
   }
   void depart(TransferIndex index) {
-    const Transfer& transfer = transfers_[index];
+    Transfer& transfer = transfers_[index];
+    if (host_.is_buffered(transfer.words)) complete_eager(transfer);
     if (host_.waits_for_destination(size_, transfer.words) &&
         !destinations_.enter(index, transfer.from, transfer.to, transfer.departed)) {
       await_acknowledgement(transfer.from);
@@ -528,7 +529,7 @@ class SharedLinksLoop final : public EventLoop {
   bool leave_rank(TransferIndex index) {
     Transfer& transfer = transfers_[index];
     if (host_.is_queued(transfer.words)) queue(transfer);
-    if (transfer.eager) complete_eager(transfer);
+    if (transfer.eager && !host_.is_buffered(transfer.words)) complete_eager(transfer);
     if (host_.goes_one_way(transfer.words) && !turns_.enter(index, transfer.from, transfer.to)) {
       return false;
     }
@@ -537,20 +538,20 @@ class SharedLinksLoop final : public EventLoop {
   }
   /// If messages of a rank wait for an acknowledgement that is known, makes an event of it.
   void await_acknowledgement(Rank rank) {
-    const std::optional<double> time = destinations_.next_admission(rank);
+    const std::optional<double> time = destinations_.next_admission(rank, now_);
     if (!time) return;
     const TransferIndex index = acquire();
     transfers_[index].from = rank;
     transfers_[index].course = Course::acknowledgement;
     links_.set_links(index, {});
-    events_.push(std::max(now_, *time), first_transfer_ + index);
+    events_.push(*time, first_transfer_ + index);
   }
   void acknowledge(TransferIndex index, double time) {
     const Rank rank = transfers_[index].from;
     free_.push_back(index);
-    for (const TransferIndex next : destinations_.admit(rank, time)) {
-      transfers_[next].departed = std::max(transfers_[next].departed, time);
-      if (leave_rank(next)) follow(next, time);
+    for (const auto& [message, since] : destinations_.admit(rank, time)) {
+      transfers_[message].departed = std::max(transfers_[message].departed, since);
+      if (leave_rank(message)) follow(message, time);
     }
     await_acknowledgement(rank);
   }

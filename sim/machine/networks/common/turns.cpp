@@ -65,8 +65,14 @@ std::optional<TransferIndex> Connections::leave(Rank from, Rank to) {
 
 bool Destinations::enter(TransferIndex message, Rank from, Rank to, double time) {
   Sender& own = sender(from);
-  Destination* const found = usable(own, to, time);
-  if (found == nullptr || (found->rank != to && !own.waiting.empty())) {
+  Destination* found = reached(own, to, time);
+  if (found != nullptr) {
+    const bool overtakes = std::ranges::find(own.waiting, to, &Waiting::to) != own.waiting.end();
+    if (overtakes) found = nullptr;
+  } else if (own.waiting.empty()) {
+    found = free_one(own, time);
+  }
+  if (found == nullptr) {
     own.waiting.push_back({message, to});
     return false;
   }
@@ -76,48 +82,62 @@ bool Destinations::enter(TransferIndex message, Rank from, Rank to, double time)
 }
 
 void Destinations::deliver(Rank from, Rank to, double time) {
-  Destination& reached = *std::ranges::find_if(sender(from).reached, [to](const Destination& one) {
-    return one.rank == to && one.under_way > 0;
-  });
-  --reached.under_way;
-  reached.acknowledged = std::max(reached.acknowledged, time);
+  Destination& of_message = *std::ranges::find_if(
+      sender(from).reached,
+      [to](const Destination& one) { return one.rank == to && one.under_way > 0; });
+  --of_message.under_way;
+  of_message.acknowledged = std::max(of_message.acknowledged, time);
 }
 
-std::vector<TransferIndex> Destinations::admit(Rank from, double time) {
+std::optional<double> Destinations::next_admission(Rank from, double now) {
   Sender& own = sender(from);
-  std::vector<TransferIndex> entering;
+  if (own.waiting.empty()) return {};
+  double next = kNever;
+  for (const Destination& one : own.reached) {
+    if (one.under_way == 0) next = std::min(next, std::max(now, one.acknowledged));
+  }
+  if (next >= own.awaited) return {};
+  own.awaited = next;
+  return next;
+}
+
+std::vector<Destinations::Admitted> Destinations::admit(Rank from, double time) {
+  Sender& own = sender(from);
+  std::vector<Admitted> entering;
+  if (own.awaited != time) return entering;
+  own.awaited = kNever;
   while (!own.waiting.empty()) {
-    Destination* const found = usable(own, own.waiting.front().to, time);
-    if (found == nullptr) break;
-    found->rank = own.waiting.front().to;
+    const auto [message, to] = own.waiting.front();
+    Destination* found = reached(own, to, time);
+    double since = 0;
+    if (found == nullptr) {
+      found = free_one(own, time);
+      if (found == nullptr) break;
+      since = found->acknowledged;
+    }
+    found->rank = to;
     ++found->under_way;
-    entering.push_back(own.waiting.front().message);
+    entering.push_back({message, since});
     own.waiting.pop_front();
   }
   return entering;
 }
 
-std::optional<double> Destinations::next_admission(Rank from) const {
-  const Sender& own = senders_[static_cast<std::size_t>(from.value())];
-  std::optional<double> next;
-  if (own.waiting.empty()) return next;
-  for (const Destination& one : own.reached) {
-    if (one.under_way == 0 && (!next || one.acknowledged < *next)) next = one.acknowledged;
-  }
-  return next;
+Destinations::Destination* Destinations::reached(Sender& sender, Rank to, double time) {
+  const auto found = std::ranges::find_if(sender.reached, [&](const Destination& one) {
+    return one.rank == to && (one.under_way > 0 || one.acknowledged > time);
+  });
+  return found == sender.reached.end() ? nullptr : &*found;
 }
 
-Destinations::Destination* Destinations::usable(Sender& sender, Rank to, double time) const {
-  Destination* free = nullptr;
+Destinations::Destination* Destinations::free_one(Sender& sender, double time) const {
+  Destination* first = nullptr;
   for (Destination& one : sender.reached) {
-    const bool acknowledged = one.under_way == 0 && one.acknowledged <= time;
-    if (one.rank == to && !acknowledged) return &one;
-    if (acknowledged && free == nullptr) free = &one;
+    const bool free = one.under_way == 0 && one.acknowledged <= time;
+    if (free && (first == nullptr || one.acknowledged < first->acknowledged)) first = &one;
   }
-  if (free == nullptr && sender.reached.size() < limit_) {
-    free = &sender.reached.emplace_back(Destination{to, 0, 0});
-  }
-  return free;
+  if (first != nullptr || sender.reached.size() == limit_) return first;
+  return &sender.reached.emplace_back(Destination{Rank(0), 0, 0});
 }
 
 }  // namespace thinwire::networks

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -48,6 +49,7 @@ class Connections {
 };
 
 /// For each rank, the few ranks to which its messages are under way, and those that wait for them.
+/// Messages enter in the order in which they came, but for those to a rank that is reached already.
 /// Times are in seconds.
 class Destinations {
  public:
@@ -55,35 +57,44 @@ class Destinations {
   Destinations(int ranks, int limit)
       : limit_(static_cast<std::size_t>(limit)), senders_(static_cast<std::size_t>(ranks)) {}
 
+  /// A message that has waited, and when it could leave at the earliest.
+  struct Admitted {
+    TransferIndex message;
+    double since;
+  };
+
   /// A message wants to leave at `time`. Returns false if it has to wait; admit() then returns it.
   bool enter(TransferIndex message, Rank from, Rank to, double time);
   /// A message that had entered is delivered, and acknowledged at `time`.
   void deliver(Rank from, Rank to, double time);
-  /// The messages of a rank that enter at `time`.
-  std::vector<TransferIndex> admit(Rank from, double time);
-  /// When admit() is to be called for a rank, as far as deliveries say: the next acknowledgement,
-  /// if a message waits for one.
-  [[nodiscard]] std::optional<double> next_admission(Rank from) const;
+  /// When admit() is to be called for a rank, now or later, if that is earlier than it is already.
+  std::optional<double> next_admission(Rank from, double now);
+  /// The messages of a rank that enter at `time`, if that is what next_admission() has said last.
+  std::vector<Admitted> admit(Rank from, double time);
 
  private:
   struct Destination {
     Rank rank;
     int under_way;
-    double acknowledged;  ///< when the last message is, if none is under way
+    double acknowledged;  ///< when its last message is acknowledged, if none is under way
   };
   struct Waiting {
     TransferIndex message;
     Rank to;
   };
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
   struct Sender {
     std::vector<Destination> reached;
     std::deque<Waiting> waiting;
+    double awaited = kNever;  ///< the time of the next admission
   };
   [[nodiscard]] Sender& sender(Rank rank) {
     return senders_[static_cast<std::size_t>(rank.value())];
   }
-  /// A destination that a message to `to` may use at `time`; nullptr if there is none.
-  [[nodiscard]] Destination* usable(Sender& sender, Rank to, double time) const;
+  /// The destination of a message to `to`, if it is reached at `time`; else nullptr.
+  [[nodiscard]] static Destination* reached(Sender& sender, Rank to, double time);
+  /// One that is free at `time`; nullptr if there is none.
+  [[nodiscard]] Destination* free_one(Sender& sender, double time) const;
 
   std::size_t limit_;
   std::vector<Sender> senders_;  ///< by rank

@@ -180,8 +180,9 @@ TEST_CASE("Rows that other jobs slowed down are predicted, where the description
   CHECK_FALSE(machine.calibrated(row));
   row.seconds_min = 0;
   CHECK(plan_validation({row}, {machine}, "").notes ==
-        std::vector<std::string>{machine.path + ": calibrated_on: rows of run 'a' have no "
-                                                "seconds_min, so min_over_median keeps them all"});
+        std::vector<std::string>{machine.path +
+                                 ": calibrated_on: rows of run 'a' have no "
+                                 "seconds_min, so min_over_median takes them as matching"});
   row.seconds_min = 0.6;
   CHECK(plan_validation({row}, {machine}, "").notes.empty());
   row.run = "b";

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
+#include "sim/machine/networks/common/turns.hpp"
 #include "tests/machine/networks/links/patterns.hpp"
 #include "tests/support/links.hpp"
 #include "tests/support/networks.hpp"
@@ -393,6 +394,84 @@ TEST_CASE("A destination is free for others when its message is acknowledged") {
     AlphaBetaNetwork network = wire_with({.eager = Bytes(4000), .destinations = 1});
     CHECK(network.run(ranks, pairwise).makespan().value() == exactly((2 * ranks - 3) * l));
   }
+}
+
+TEST_CASE("A buffered send is complete at once, though its message waits for a destination") {
+  const auto program = [](Communicator& comm) -> Task<void> {
+    if (comm.rank() == Rank(0)) {
+      for (int to = 1; to < comm.size(); ++to) {
+        const std::int64_t words = to == 3 ? 2000 : 0;
+        co_await comm.wait(comm.isend(Rank(to), Tag(0), test::empty_message(words)));
+      }
+    } else {
+      co_await comm.wait(comm.irecv(Rank(0), Tag(0)));
+    }
+  };
+  AlphaBetaNetwork network =
+      wire_with({.eager = Bytes(4000), .buffered = Bytes(4000), .destinations = 1});
+  const Doubles done = test::finished_of(network.run(4, program));
+  CHECK(done[1] == exactly(kLatency));
+  CHECK(done[2] == exactly(3 * kLatency));
+  CHECK(done[3] == exactly(kLatency + 2000 * kPerWord));
+}
+
+TEST_CASE("A message that is sent later does not take the destination of one that waits") {
+  const auto program = [](Communicator& comm) -> Task<void> {
+    const Rank centre(0);
+    if (comm.rank() == centre) {
+      (void)comm.isend(Rank(1), Tag(0), test::empty_message(0));
+      (void)comm.isend(Rank(2), Tag(0), test::empty_message(0));
+      co_await comm.wait(comm.irecv(Rank(3), Tag(0)));
+      co_await comm.compute(Seconds(100 * kLatency));
+      co_await comm.wait(comm.isend(Rank(1), Tag(1), test::empty_message(0)));
+    } else if (comm.rank() == Rank(3)) {
+      co_await comm.compute(Seconds(0.5 * kLatency));
+      co_await comm.wait(comm.isend(centre, Tag(0), test::empty_message(0)));
+    } else {
+      co_await comm.wait(comm.irecv(centre, Tag(0)));
+      if (comm.rank() == Rank(1)) co_await comm.wait(comm.irecv(centre, Tag(1)));
+    }
+  };
+  AlphaBetaNetwork network = wire_with({.eager = Bytes(4000), .destinations = 1});
+  const Doubles done = test::finished_of(network.run(4, program));
+  CHECK(done[2] == exactly(3 * kLatency));
+  CHECK(done[1] == exactly(102.5 * kLatency));
+}
+
+TEST_CASE("Messages to one rank keep their order while they wait, and are looked at once") {
+  Destinations few(1, 1);
+  const Rank own(0);
+  CHECK(few.enter(1, own, Rank(1), 0));
+  CHECK(few.enter(2, own, Rank(1), 0));  // with the first
+  CHECK_FALSE(few.enter(3, own, Rank(2), 0));
+  CHECK_FALSE(few.enter(4, own, Rank(3), 0));
+  CHECK_FALSE(few.enter(5, own, Rank(2), 0));
+  CHECK_FALSE(few.next_admission(own, 0));  // nothing is delivered
+  few.deliver(own, Rank(1), 10);
+  CHECK_FALSE(few.next_admission(own, 5));  // one is under way
+  few.deliver(own, Rank(1), 12);
+  CHECK(few.next_admission(own, 6) == 12);
+  CHECK_FALSE(few.next_admission(own, 6));  // is awaited already
+  CHECK(few.enter(6, own, Rank(1), 11));    // is reached until 12
+  CHECK(few.admit(own, 12).empty());
+  few.deliver(own, Rank(1), 20);
+  CHECK(few.next_admission(own, 21) == 21);
+  CHECK(few.admit(own, 20).empty());  // at another time than was said
+  const auto third = few.admit(own, 21);
+  REQUIRE(third.size() == 1);
+  CHECK(third.front().message == 3);
+  CHECK(third.front().since == 20);
+  CHECK_FALSE(few.enter(7, own, Rank(2), 22));  // the fifth goes before it
+  few.deliver(own, Rank(2), 30);
+  CHECK(few.next_admission(own, 25) == 30);
+  CHECK(few.admit(own, 30).front().message == 4);
+  few.deliver(own, Rank(3), 40);
+  CHECK(few.next_admission(own, 35) == 40);
+  const auto last = few.admit(own, 40);
+  REQUIRE(last.size() == 2);
+  CHECK(last.front().message == 5);
+  CHECK(last.back().message == 7);
+  CHECK_FALSE(few.next_admission(own, 40));  // nothing waits
 }
 
 TEST_CASE("What a process can move limits its messages together, each way, on links") {

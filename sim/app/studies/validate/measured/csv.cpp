@@ -14,6 +14,9 @@ namespace {
 
 constexpr const char* kWantedSeconds = "a time in seconds, above 0";
 
+/// Ratios to a time below the normal numbers would not be finite.
+bool is_time(double seconds) { return seconds > 0 && std::isnormal(seconds); }
+
 }  // namespace
 
 std::vector<MeasuredRow> rows_of_csv(const std::string& text, const MeasuredFile& file) {
@@ -45,11 +48,10 @@ std::vector<MeasuredRow> rows_of_csv(const std::string& text, const MeasuredFile
     if (!table.text(i, "segment").empty()) row.segment = table.whole(i, "segment", 1);
     row.elements = table.whole(i, "elements", 1);
     row.seconds = table.number(i, "seconds_median", kWantedSeconds);
-    if (row.seconds <= 0 || !std::isnormal(row.seconds))
-      table.wrong(i, "seconds_median", kWantedSeconds);
+    if (!is_time(row.seconds)) table.wrong(i, "seconds_median", kWantedSeconds);
     if (table.has("seconds_min")) {
       row.seconds_min = table.number(i, "seconds_min", kWantedSeconds);
-      if (row.seconds_min <= 0) table.wrong(i, "seconds_min", kWantedSeconds);
+      if (!is_time(row.seconds_min)) table.wrong(i, "seconds_min", kWantedSeconds);
     }
     row.place = table.place(i);
     rows.push_back(std::move(row));
