@@ -71,7 +71,10 @@ std::vector<experiment::Point> points_of(const std::string& config, const Json& 
   if (given.contains("k") && given.contains("density")) {
     throw InputError("-k: give -k or --density, not both");
   }
-  const auto set = settings_from("--set", settings, given, "input.overlap=0.5");
+  std::vector<std::pair<std::string, Json>> set;
+  for (const auto& [key, text] : settings_from("--set", settings, given, "input.overlap=0.5")) {
+    set.emplace_back(key, value_from(key, text));
+  }
   const Json of_config = config.empty() ? Json::object() : read_json(config);
   std::vector<Json> points{of_config};
   for (const auto& item : given.items()) {
@@ -95,9 +98,7 @@ std::vector<experiment::Point> points_of(const std::string& config, const Json& 
   for (const auto& item : given.items()) {
     experiment::set_by_path(of_flags, item.key(), item.value());
   }
-  for (const auto& [key, text] : set) {
-    experiment::set_by_path(of_flags, key, value_from(key, text));
-  }
+  for (const auto& [key, value] : set) experiment::set_by_path(of_flags, key, value);
   std::set<std::string> schemes;
   for (const Json& point : points) {
     if (point.is_object() && point.contains("scheme") && point.at("scheme").is_string()) {
@@ -105,9 +106,7 @@ std::vector<experiment::Point> points_of(const std::string& config, const Json& 
     }
   }
   for (Json& point : points) {
-    for (const auto& [key, text] : set) {
-      experiment::set_by_path(point, key, value_from(key, text));
-    }
+    for (const auto& [key, value] : set) experiment::set_by_path(point, key, value);
     experiment::leave_options_to_others(point, schemes);
     if (complete) point = complete(std::move(point));
     experiment::Point one = experiment::point_from(point, origin);

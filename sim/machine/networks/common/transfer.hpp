@@ -10,7 +10,7 @@
 
 namespace thinwire::networks {
 
-/// What a transfer takes. For all but the first, there is a RareTransfer.
+/// What a transfer takes. A detour and the ways of switches have a RareTransfer.
 enum class Course : std::uint8_t {
   minimal,         ///< a path as short as its minimal route
   detour,          ///< a longer path
