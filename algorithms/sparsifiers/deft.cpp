@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <queue>
 #include <utility>
 
+#include "algorithms/sparsifiers/deft_shares.hpp"
 #include "algorithms/sparsifiers/exdyna.hpp"
 #include "sim/core/gradient/measures.hpp"
+#include "sim/core/gradient/statistical.hpp"
 
 namespace thinwire::algorithms {
 
@@ -44,6 +48,86 @@ std::shared_ptr<const Layers> layers_of(const SchemeSetup& setup) {
   return made;
 }
 
+/// Where the layers of each bin are in an allocation, and where its region begins if the regions of
+/// the bins follow one another. It is the same for all ranks that follow the allocation.
+struct Bins final : Body {
+  Bins(const Numbers& allocation, std::span<const std::int64_t> sizes, int ranks) {
+    auto layer = static_cast<std::size_t>(ranks);  // after the numbers of layers
+    std::int64_t begin = 0;
+    for (std::size_t bin = 0; bin < static_cast<std::size_t>(ranks); ++bin) {
+      layers.push_back(layer);
+      begins.push_back(begin);
+      for (std::int64_t i = 0; i < allocation[bin]; ++i, ++layer) {
+        begin += sizes[static_cast<std::size_t>(allocation[layer])];
+      }
+    }
+    layers.push_back(layer);
+    begins.push_back(begin);
+  }
+
+  std::vector<std::size_t> layers;   ///< [bins + 1]
+  std::vector<std::int64_t> begins;  ///< [bins + 1]
+};
+
+/// The mean of the square root of a number from the Poisson distribution.
+double mean_root(double mean) {
+  constexpr double kLarge = 16;  // from here on, the expansion is right to 2e-5
+  if (mean >= kLarge) return std::sqrt(mean) * (1 - (1 + 7 / (16 * mean)) / (8 * mean));
+  constexpr int kMost = 64;
+  double probability = std::exp(-mean);
+  double sum = 0;
+  for (int number = 1; number < kMost; ++number) {
+    probability *= mean / number;
+    sum += probability * std::sqrt(number);
+  }
+  return sum;
+}
+
+/// What is expected of the layers of a statistical gradient, by its largest entries. It is the same
+/// for all ranks.
+class ExpectedLayers {
+ public:
+  ExpectedLayers(const SparseVector& large, const Layers& layers)
+      : entries_(layers.sizes.size()), roots_(layers.sizes.size()) {
+    if (large.size() == 0) return;
+    const std::vector<double> before = statistical_expected_before(large.payload(), layers.cuts);
+    const std::vector<double> squares = statistical_squares_before(large.payload(), layers.cuts);
+    const double factor = static_cast<double>(large.size()) / (before.back() - before.front());
+    for (std::size_t layer = 0; layer < entries_.size(); ++layer) {
+      entries_[layer] = factor * (before[layer + 1] - before[layer]);
+      if (entries_[layer] <= 0) continue;
+      roots_[layer] = std::sqrt((squares[layer + 1] - squares[layer]) / entries_[layer]);
+    }
+  }
+
+  /// The norm of a layer that has so many of the largest entries, up to a factor that all layers
+  /// share.
+  [[nodiscard]] double norm(std::size_t layer, std::size_t entries) const {
+    return roots_[layer] * std::sqrt(static_cast<double>(entries));
+  }
+  /// Its mean, for each layer.
+  [[nodiscard]] std::vector<double> norms() const {
+    std::vector<double> norms;
+    for (std::size_t layer = 0; layer < entries_.size(); ++layer) {
+      norms.push_back(roots_[layer] * mean_root(entries_[layer]));
+    }
+    return norms;
+  }
+
+ private:
+  std::vector<double> entries_;  ///< by layer
+  std::vector<double> roots_;    ///< of the mean square of an entry's magnitude
+};
+
+/// The shares if the layers have the norms that are expected.
+struct ExpectedShares final : Body {
+  ExpectedShares(ExpectedLayers of_ranks, DeftShares of_layers)
+      : layers(std::move(of_ranks)), shares(std::move(of_layers)) {}
+
+  ExpectedLayers layers;
+  DeftShares shares;
+};
+
 class Deft final : public Sparsifier {
  public:
   explicit Deft(const SchemeSetup& setup) : setup_(setup), layers_(layers_of(setup)) {}
@@ -51,27 +135,37 @@ class Deft final : public Sparsifier {
   [[nodiscard]] bool decides() const override { return true; }
 
   Numbers decide(const SparseVector& accumulated, int /*iteration*/) override {
-    return Numbers(deft_allocation(layers_->sizes, shares_of(accumulated), setup_.ranks));
+    const bool drawn = accumulated.is_statistical();
+    std::vector<double> norms = drawn ? drawn_norms(accumulated) : norms_of(accumulated);
+    const DeftShares shares(layers_->sizes, std::move(norms), setup_.carried_k());
+    return Numbers(deft_allocation(layers_->sizes, shares.all(), setup_.ranks));
   }
 
-  void follow(const Numbers& decision) override { allocation_ = decision; }
+  void follow(const Numbers& decision) override {
+    allocation_ = decision;
+    const Message key = decision.message();
+    const Message made = setup_.shared->once("deft bins", std::span(&key, 1), [&] {
+      return Message{{make_ref<const Bins>(decision, layers_->sizes, setup_.ranks), 0, 0},
+                     Words(0)};
+    });
+    bins_ = made.payload;
+  }
 
   Selection select(const SparseVector& accumulated, Rank rank, int iteration) override {
     // Nobody has told what was decided: a sparsifier by itself.
     if (!allocation_) follow(decide(accumulated, iteration));
-    const std::vector<std::int64_t> shares = shares_of(accumulated);
     SelectionWork work{.scanned = setup_.space.components,
                        .more_scans = static_cast<std::int64_t>(layers_->sizes.size()) - 1,
                        .more_topks = -1};
-    const std::vector<std::size_t> own = own_layers(rank, iteration);
+    const std::size_t bin = exdyna_allocation(setup_.ranks, rank.value(), iteration - 1);
+    const std::vector<std::size_t> own = layers_in(bin);
     for (const std::size_t layer : own) {
       work.sorted += setup_.space.component(cut(layer + 1)) - setup_.space.component(cut(layer));
       ++work.more_topks;
     }
     work.more_topks = std::max(std::int64_t{0}, work.more_topks);
-    return {.selected = accumulated.is_statistical()
-                            ? counted_in(accumulated, shares, own, bin_of(rank, iteration))
-                            : selected_in(accumulated, shares, own),
+    return {.selected = accumulated.is_statistical() ? counted_in(accumulated, own, bin)
+                                                     : selected_in(accumulated, own),
             .work = work,
             .own_part = true};
   }
@@ -83,45 +177,34 @@ class Deft final : public Sparsifier {
 
   /// The largest entries of each of the layers.
   [[nodiscard]] SparseVector selected_in(const SparseVector& accumulated,
-                                         std::span<const std::int64_t> shares,
                                          std::span<const std::size_t> own) const {
+    const DeftShares shares(layers_->sizes, norms_of(accumulated), setup_.carried_k());
     std::vector<SparseVector> parts;
     for (const std::size_t layer : own) {
       const std::size_t first = accumulated.position_of(cut(layer));
       const std::size_t last = accumulated.position_of(cut(layer + 1), first);
-      parts.push_back(select_largest(accumulated.slice(first, last), shares[layer]));
+      parts.push_back(select_largest(accumulated.slice(first, last), shares.all()[layer]));
     }
     return concatenate(parts);
   }
 
-  /// Of a statistical gradient as many entries, in a region of as many coordinates: those of the
-  /// bins follow one another, since such a vector lies in one range.
+  /// Of a statistical gradient as many entries, in the bin's region: such a vector lies in one range.
   [[nodiscard]] SparseVector counted_in(const SparseVector& accumulated,
-                                        std::span<const std::int64_t> shares,
                                         std::span<const std::size_t> own, std::size_t bin) const {
-    std::int64_t begin = 0;
-    const auto allocation = allocation_->all();
-    auto layer = allocation.begin() + setup_.ranks;  // after the numbers of layers
-    for (std::size_t before = 0; before < bin; ++before) {
-      for (std::int64_t i = 0; i < allocation[before]; ++i) {
-        begin += layers_->sizes[static_cast<std::size_t>(*layer++)];
-      }
-    }
-    std::int64_t end = begin;
+    const SparseVector large = large_entries(accumulated);
+    const Message shared = expected_shares(large);
+    const auto& expected = static_cast<const ExpectedShares&>(*shared.payload.body);
     std::int64_t count = 0;
-    for (const std::size_t mine : own) {
-      end += layers_->sizes[mine];
-      count += shares[mine];
+    for (const std::size_t layer : own) {
+      const std::size_t first = large.position_of(cut(layer));
+      const std::size_t last = large.position_of(cut(layer + 1), first);
+      count += expected.shares.of(layer, expected.layers.norm(layer, last - first));
     }
-    const std::size_t first = accumulated.position_of(static_cast<std::uint32_t>(begin));
-    const std::size_t last = accumulated.position_of(static_cast<std::uint32_t>(end), first);
+    const std::vector<std::int64_t>& begins = bins().begins;
+    const std::size_t first = accumulated.position_of(static_cast<std::uint32_t>(begins[bin]));
+    const std::size_t last =
+        accumulated.position_of(static_cast<std::uint32_t>(begins[bin + 1]), first);
     return select_largest(accumulated.slice(first, last), count);
-  }
-
-  [[nodiscard]] std::vector<std::int64_t> shares_of(const SparseVector& accumulated) const {
-    const std::vector<double> norms =
-        accumulated.is_statistical() ? expected_norms(accumulated) : norms_of(accumulated);
-    return deft_shares(layers_->sizes, norms, setup_.carried_k());
   }
 
   /// The L2 norms of the layers.
@@ -137,31 +220,41 @@ class Deft final : public Sparsifier {
     return norms;
   }
 
-  /// Those of a statistical gradient, up to a factor that all layers share. The squares are as its
-  /// entries above the threshold of the whole: where tails are alike, both are in proportion.
-  [[nodiscard]] std::vector<double> expected_norms(const SparseVector& accumulated) const {
-    const SparseVector large =
-        select_at_least(accumulated, kth_magnitude(accumulated, kReach * setup_.carried_k()));
+  /// The entries of a statistical gradient that stand for its norms.
+  [[nodiscard]] SparseVector large_entries(const SparseVector& accumulated) const {
+    return select_largest(accumulated, kReach * setup_.carried_k());
+  }
+
+  /// The norms of the layers of a statistical gradient.
+  [[nodiscard]] std::vector<double> drawn_norms(const SparseVector& accumulated) const {
+    const SparseVector large = large_entries(accumulated);
+    const ExpectedLayers expected(large, *layers_);
     const std::vector<std::uint32_t> positions = large.positions_of(layers_->cuts);
     std::vector<double> norms;
     for (std::size_t layer = 0; layer < layers_->sizes.size(); ++layer) {
-      norms.push_back(std::sqrt(static_cast<double>(positions[layer + 1] - positions[layer])));
+      norms.push_back(expected.norm(layer, positions[layer + 1] - positions[layer]));
     }
     return norms;
   }
 
-  [[nodiscard]] std::size_t bin_of(Rank rank, int iteration) const {
-    return exdyna_allocation(setup_.ranks, rank.value(), iteration - 1);
+  /// Thousands of ranks cannot each draw thousands of layers, and of those that are not a rank's own
+  /// only the sum counts.
+  [[nodiscard]] Message expected_shares(const SparseVector& large) const {
+    const Message key = allocation_->message();
+    return setup_.shared->once("deft shares", std::span(&key, 1), [&] {
+      ExpectedLayers layers(large, *layers_);
+      DeftShares shares(layers_->sizes, layers.norms(), setup_.carried_k());
+      return Message{{make_ref<const ExpectedShares>(std::move(layers), std::move(shares)), 0, 0},
+                     Words(0)};
+    });
   }
+
+  [[nodiscard]] const Bins& bins() const { return static_cast<const Bins&>(*bins_.body); }
   /// In the order of the gradient.
-  [[nodiscard]] std::vector<std::size_t> own_layers(Rank rank, int iteration) const {
-    const std::size_t bin = bin_of(rank, iteration);
-    const auto allocation = allocation_->all();
-    const auto counts = allocation.begin();
-    const auto begin =
-        counts + setup_.ranks +
-        std::accumulate(counts, counts + static_cast<std::ptrdiff_t>(bin), std::int64_t{0});
-    std::vector<std::size_t> own(begin, begin + allocation[bin]);
+  [[nodiscard]] std::vector<std::size_t> layers_in(std::size_t bin) const {
+    const auto all =
+        allocation_->all().subspan(bins().layers[bin], bins().layers[bin + 1] - bins().layers[bin]);
+    std::vector<std::size_t> own(all.begin(), all.end());
     std::ranges::sort(own);
     return own;
   }
@@ -169,6 +262,7 @@ class Deft final : public Sparsifier {
   const SchemeSetup& setup_;
   std::shared_ptr<const Layers> layers_;
   std::optional<Numbers> allocation_;  // what all ranks follow
+  Payload bins_;                       // of the allocation
 };
 
 std::int64_t decided_by_deft(int ranks, std::int64_t n, std::span<const std::int64_t> tensors) {
@@ -191,34 +285,6 @@ std::vector<std::int64_t> deft_layers(std::int64_t n, std::span<const std::int64
   return first;
 }
 
-std::vector<std::int64_t> deft_shares(std::span<const std::int64_t> sizes,
-                                      std::span<const double> norms, std::int64_t k) {
-  std::vector<std::int64_t> shares(sizes.size());
-  if (k == 0) return shares;
-  std::vector<std::size_t> order(sizes.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return norms[i]; });
-  std::int64_t left = k;
-  double norm_left = std::accumulate(norms.begin(), norms.end(), 0.0);
-  for (const std::size_t i : order) {
-    const double wanted = norm_left > 0 ? static_cast<double>(std::max<std::int64_t>(left, 0)) *
-                                              (norms[i] / norm_left)
-                                        : 0;
-    const auto most = static_cast<double>(sizes[i]);
-    shares[i] = std::min(
-        sizes[i], std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(most, wanted))));
-    left -= shares[i];
-    norm_left -= norms[i];
-  }
-  for (const std::size_t i : order) {
-    if (left <= 0) break;
-    const std::int64_t more = std::min(left, sizes[i] - shares[i]);
-    shares[i] += more;
-    left -= more;
-  }
-  return shares;
-}
-
 std::vector<std::int64_t> deft_allocation(std::span<const std::int64_t> sizes,
                                           std::span<const std::int64_t> shares, int ranks) {
   std::vector<double> costs(sizes.size());
@@ -229,12 +295,15 @@ std::vector<std::int64_t> deft_allocation(std::span<const std::int64_t> sizes,
   std::vector<std::size_t> order(sizes.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return costs[i]; });
-  std::vector<double> full(static_cast<std::size_t>(ranks));
-  std::vector<std::vector<std::int64_t>> bins(full.size());
+  std::vector<std::vector<std::int64_t>> bins(static_cast<std::size_t>(ranks));
+  using Fill = std::pair<double, std::size_t>;  // the cost in a bin, and which one it is
+  std::priority_queue<Fill, std::vector<Fill>, std::greater<>> fills;
+  for (std::size_t bin = 0; bin < bins.size(); ++bin) fills.emplace(0, bin);
   for (const std::size_t i : order) {
-    const auto emptiest = static_cast<std::size_t>(std::ranges::min_element(full) - full.begin());
+    const auto [full, emptiest] = fills.top();
+    fills.pop();
     bins[emptiest].push_back(static_cast<std::int64_t>(i));
-    full[emptiest] += costs[i];
+    fills.emplace(full + costs[i], emptiest);
   }
   std::vector<std::int64_t> numbers;
   for (const auto& bin : bins) numbers.push_back(static_cast<std::int64_t>(bin.size()));

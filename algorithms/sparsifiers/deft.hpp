@@ -20,9 +20,10 @@
 // Work: the whole gradient is read for the norms, a call a layer; the own layers are sorted, a call
 // each. In the published code the norms precede the broadcast; here they are paid with the selection.
 // Statistical gradients: the square of a layer's norm is taken to be in proportion to its entries
-// among the 8k largest, and a selection is located in one region, of as many coordinates as its
-// layers have.
-// Memory: a few numbers a layer.
+// among the 8k largest. The rank that allocates has drawn them for all layers. For its own share, a
+// rank draws those of its own layers alone, and the other ones have the norms that are expected. A
+// selection is located in one region, of as many coordinates as its layers have.
+// Memory: a few numbers a layer, which the ranks share.
 //
 // Example: P = 2, tensors of 6 and 4: 6 > 5 is cut into 3 and 3. With norms 3, 2 and 1 and k = 4 the
 // shares are 2, 1 and 1; costs 3, 3 and 4. The third layer goes to bin 0, the first to bin 1, the
@@ -41,10 +42,7 @@ namespace thinwire::algorithms {
 [[nodiscard]] std::vector<std::int64_t> deft_layers(std::int64_t n,
                                                     std::span<const std::int64_t> tensors,
                                                     int ranks);
-/// How many entries are selected in each layer of `sizes` coordinates.
-[[nodiscard]] std::vector<std::int64_t> deft_shares(std::span<const std::int64_t> sizes,
-                                                    std::span<const double> norms, std::int64_t k);
-/// The numbers of layers of the bins, followed by the layers, bin by bin.
+/// From the shares of layers of `sizes` coordinates: the numbers of layers of the bins, followed by the layers, bin by bin.
 [[nodiscard]] std::vector<std::int64_t> deft_allocation(std::span<const std::int64_t> sizes,
                                                         std::span<const std::int64_t> shares,
                                                         int ranks);

@@ -522,8 +522,11 @@ double statistical_squares(const Payload& payload) {
   return share * scale * scale * body.population->excess(0, 2);
 }
 
-std::vector<double> statistical_expected_before(const Payload& payload,
-                                                std::span<const std::int64_t> coordinates) {
+namespace {
+
+/// The entries that are expected before each of the coordinates, by their counts at a level.
+std::vector<double> expected_before(const Payload& payload, const CellCounts* counts,
+                                    std::span<const std::int64_t> coordinates) {
   const Statistics& body = statistics_of(payload);
   const auto [first, last] = entry_range(payload);
   std::vector<double> before;
@@ -532,9 +535,43 @@ std::vector<double> statistical_expected_before(const Payload& payload,
     const std::int64_t at = coordinate - body.offset;
     const auto within =
         static_cast<std::uint32_t>(std::clamp(at, std::int64_t{first}, std::int64_t{last}));
-    before.push_back(Halving::expected_before(body.population.get(), body.counts, within));
+    before.push_back(Halving::expected_before(body.population.get(), counts, within));
   }
   return before;
+}
+
+}  // namespace
+
+std::vector<double> statistical_expected_before(const Payload& payload,
+                                                std::span<const std::int64_t> coordinates) {
+  return expected_before(payload, statistics_of(payload).counts, coordinates);
+}
+
+std::vector<double> statistical_squares_before(const Payload& payload,
+                                               std::span<const std::int64_t> coordinates) {
+  const Statistics& body = statistics_of(payload);
+  if (body.counts == nullptr) return statistical_expected_before(payload, coordinates);
+  // The entries that a level has and half of it has not are between the magnitudes of both.
+  constexpr int kMostHalves = 60;
+  constexpr double kNegligible = 1e-4;
+  const Population& population = *body.population;
+  std::vector<double> squares(coordinates.size());
+  const CellCounts* counts = body.counts;
+  std::vector<double> entries = expected_before(payload, counts, coordinates);
+  double square = std::pow(population.ratio_of_level(counts->level), 2);
+  for (int i = 0; i < kMostHalves; ++i) {
+    counts = &population.counts(counts->level / 2);
+    std::vector<double> fewer = expected_before(payload, counts, coordinates);
+    const double larger = std::pow(population.ratio_of_level(counts->level), 2);
+    for (std::size_t j = 0; j < squares.size(); ++j) {
+      squares[j] += (entries[j] - fewer[j]) * (square + larger) / 2;
+    }
+    entries = std::move(fewer);
+    square = larger;
+    const double left = (entries.back() - entries.front()) * square;
+    if (left < kNegligible * (squares.back() - squares.front())) break;
+  }
+  return squares;
 }
 
 Payload statistical_of_another_rank(const Payload& payload, int rank) {

@@ -65,6 +65,9 @@ struct Statistics {
 /// The entries that are expected before each of the coordinates, up to a common factor.
 [[nodiscard]] std::vector<double> statistical_expected_before(
     const Payload& payload, std::span<const std::int64_t> coordinates);
+/// The squares of magnitudes, likewise, of the entries of a selection.
+[[nodiscard]] std::vector<double> statistical_squares_before(
+    const Payload& payload, std::span<const std::int64_t> coordinates);
 /// The vector of another rank whose vector has as many entries. Rank 0 is the one that has it.
 [[nodiscard]] Payload statistical_of_another_rank(const Payload& payload, int rank);
 /// A draw from a gamma distribution of shape and mean `count`.

@@ -3,10 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <set>
 #include <vector>
 
+#include "algorithms/sparsifiers/deft_shares.hpp"
 #include "sim/core/base/random.hpp"
 #include "tests/support/gradients.hpp"
 #include "tests/support/sparsifiers.hpp"
@@ -24,7 +26,7 @@ TEST_CASE("DEFT's worked example is right") {
   CHECK(deft_layers(10, tensors, 2) == List{0, 3, 6, 10});
   const List sizes{3, 3, 4};
   const std::vector<double> norms{3, 2, 1};
-  const List shares = deft_shares(sizes, norms, 4);
+  const List shares = DeftShares(sizes, norms, 4).all();
   CHECK(shares == List{2, 1, 1});
   CHECK(deft_allocation(sizes, shares, 2) == List{1, 2, 2, 0, 1});
 }
@@ -40,7 +42,7 @@ TEST_CASE("DEFT's shares sum to k where that is possible, and are at most the la
     const std::int64_t n = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
     const auto count = static_cast<std::int64_t>(sizes.size());
     for (const std::int64_t k : {std::int64_t{0}, std::int64_t{1}, n / 10, n / 2, n}) {
-      const List shares = deft_shares(sizes, norms, k);
+      const List shares = DeftShares(sizes, norms, k).all();
       const std::int64_t total = std::accumulate(shares.begin(), shares.end(), std::int64_t{0});
       CHECK(total >= k);
       // A layer with next to nothing of k left takes one all the same.
@@ -48,6 +50,37 @@ TEST_CASE("DEFT's shares sum to k where that is possible, and are at most the la
       for (std::size_t i = 0; i < sizes.size(); ++i) {
         CHECK(shares[i] <= sizes[i]);
         CHECK(shares[i] >= (k == 0 ? 0 : 1));
+      }
+    }
+  }
+}
+
+TEST_CASE("DEFT's share of a layer with another norm is as if all were dealt out anew") {
+  for (int draw = 0; draw < 200; ++draw) {
+    const std::uint64_t count = 1 + random_bits(11, draw) % 30;
+    List sizes;
+    std::vector<double> norms;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      sizes.push_back(1 + static_cast<std::int64_t>(random_bits(12, draw, i) % 1000));
+      norms.push_back(to_unit(random_bits(13, draw, i)));
+    }
+    const std::int64_t n = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+    const std::size_t layer = random_bits(14, draw) % count;
+    for (const std::int64_t k : {std::int64_t{0}, std::int64_t{1}, n / 100, n / 10, n}) {
+      const DeftShares shares(sizes, norms, k);
+      CHECK(shares.of(layer, norms[layer]) == shares.all()[layer]);
+      for (const double norm : {0.3 * norms[layer], 2 * norms[layer], 1e9}) {
+        std::vector<double> others = norms;
+        others[layer] = norm;
+        const List anew = DeftShares(sizes, others, k).all();
+        CAPTURE(draw);
+        CAPTURE(k);
+        CAPTURE(norm);
+        const std::int64_t share = shares.of(layer, norm);
+        CHECK(share <= sizes[layer]);
+        CHECK(share >= (k == 0 ? 0 : 1));
+        // Not where many layers have one entry or all of them.
+        if (k == n / 100) CHECK(std::abs(share - anew[layer]) <= 3);
       }
     }
   }

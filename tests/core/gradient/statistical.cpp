@@ -608,6 +608,39 @@ TEST_CASE("A rank's selection is as uneven over regions as that of entries is") 
   }
 }
 
+TEST_CASE("Squares of statistical magnitudes are where those of entries are") {
+  const traces::Profile profile = test::small_profile(test::kSanitized ? 50'000 : 200'000);
+  const int ranks = test::kSanitized ? 20 : 60;
+  const auto n = static_cast<std::uint32_t>(profile.components);
+  const traces::ProfileSettings settings{.space = {.components = profile.components, .granule = 1},
+                                         .k = profile.components / 50,
+                                         .seed = 3};
+  const traces::ExactProfileSource exact(profile, settings);
+  const traces::StatisticalProfileSource statistical(profile, settings);
+  constexpr std::uint32_t kParts = 4;
+  std::vector<std::int64_t> cuts;
+  for (std::uint32_t i = 0; i <= kParts; ++i) cuts.push_back(std::int64_t{n} * i / kParts);
+  std::vector<double> sums(kParts);
+  double all = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const SparseVector selected = select_largest(exact.sparse(Rank(rank), 1), settings.k);
+    for (const Entry& entry : selected.entries()) {
+      const auto part = std::ranges::upper_bound(cuts, std::int64_t{entry.coordinate});
+      const double square = static_cast<double>(entry.value) * entry.value;
+      sums.at(static_cast<std::size_t>(part - cuts.begin()) - 1) += square;
+      all += square;
+    }
+  }
+  const SparseVector largest = select_largest(statistical.sparse(Rank(0), 1), settings.k);
+  const std::vector<double> squares = statistical_squares_before(largest.payload(), cuts);
+  CHECK(squares.front() == 0);
+  for (std::uint32_t i = 0; i < kParts; ++i) {
+    CAPTURE(i);
+    const double share = (squares[i + 1] - squares[i]) / squares.back();
+    CHECK(share == doctest::Approx(sums.at(i) / all).epsilon(0.02));
+  }
+}
+
 TEST_CASE("Statistical parts by hash have an equal share of a vector, and of a union") {
   constexpr int kParts = 16;
   const auto population = two_regions();
