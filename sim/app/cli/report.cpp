@@ -47,7 +47,8 @@ struct ReportFlags {
 struct Read {
   std::vector<experiment::Row> rows;
   std::vector<Json> claims;
-  std::vector<Json> validation;  ///< records of `validate`, and curves of trainings
+  std::vector<Json> validation;         ///< records of `validate`, and curves of trainings
+  std::vector<std::string> empty = {};  ///< files of results without any
 };
 
 /// What a file holds, as its first line shows.
@@ -143,7 +144,7 @@ Read read_all(const std::vector<std::string>& paths) {
     if (content != Content::rows) continue;
     experiment::RowsFile file = experiment::read_rows(path);
     if (file.truncated) note_truncated(path);
-    if (file.rows.empty()) say("{}: holds no results", path);
+    if (file.rows.empty()) read.empty.push_back(path);
     std::ranges::move(file.rows, std::back_inserter(read.rows));
   }
   std::ranges::move(trainings.curves(), std::back_inserter(read.validation));
@@ -265,8 +266,9 @@ int run(const ReportFlags& flags) {
   const bool records = !read.validation.empty() &&
                        (page || flags.figure == "measured" || flags.figure == "accuracy");
   if (read.rows.empty() && !records && (read.claims.empty() || !page)) {
-    throw InputError(fmt::format("report: {} hold no results", fmt::join(flags.results, ", ")));
+    throw InputError(fmt::format("report: no results in {}", fmt::join(flags.results, ", ")));
   }
+  for (const std::string& path : read.empty) say("{}: holds no results", path);
   report::Report report{.title = flags.style.title,
                         .sources = flags.results,
                         .rows = read.rows.size(),

@@ -61,15 +61,23 @@ Json about(const experiment::Point& point) {
           {"point", to_json(point)}};
 }
 
+/// Refuses a file that cannot be written. It leaves none behind, whatever ends the run.
+void check_writable(const std::string& path) {
+  const bool writable = static_cast<bool>(std::ofstream(path, std::ios::app));
+  if (!writable) {
+    throw InputError(fmt::format("--timeline: {} cannot be written; give another place", path));
+  }
+  std::error_code ignored;
+  const bool empty = fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == 0;
+  if (empty) fs::remove(path, ignored);
+}
+
 /// Makes the request that simulate_point takes.
 experiment::TimelineWish timeline_wish(const TimelineFlags& flags, const experiment::Point& point) {
   experiment::TimelineWish wish{.settings = settings_of(flags, point.ranks)};
   check_timeline(point, wish.settings);
   check_output(flags.file, inputs_of(point));
-  if (!std::ofstream(flags.file, std::ios::app)) {
-    throw InputError(
-        fmt::format("--timeline: {} cannot be written; give another place", flags.file));
-  }
+  check_writable(flags.file);
   wish.write = [&flags, &point](const Timeline& timeline) {
     const report::TimelineText trace = report::to_trace_events(timeline, about(point));
     const std::string why = try_write_text(flags.file, trace.text);
@@ -89,13 +97,6 @@ experiment::TimelineWish timeline_wish(const TimelineFlags& flags, const experim
     return told;
   };
   return wish;
-}
-
-/// Removes the file if nothing was written to it.
-void remove_empty(const std::string& path) {
-  std::error_code ignored;
-  const bool empty = fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == 0;
-  if (empty) fs::remove(path, ignored);
 }
 
 }  // namespace
@@ -126,14 +127,7 @@ void add_timeline_flags(Command& command, TimelineFlags& flags) {
 experiment::Row row_with_timeline(const TimelineFlags& flags, const experiment::Point& point,
                                   const experiment::ProcessSettings& settings) {
   experiment::TimelineWish wish = timeline_wish(flags, point);
-  experiment::Row row;
-  try {
-    row = experiment::simulate_point("run", point, settings, &wish);
-  } catch (...) {
-    remove_empty(flags.file);
-    throw;
-  }
-  remove_empty(flags.file);
+  experiment::Row row = experiment::simulate_point("run", point, settings, &wish);
   if (row.status == experiment::Status::ok) {
     say("{}: {}; https://ui.perfetto.dev opens it", flags.file, wish.told);
   } else if (!wish.told.empty()) {

@@ -160,7 +160,10 @@ double JsonNode::number() const {
 
 double JsonNode::number_from(double least) const {
   const double value = number();
-  if (!std::isfinite(value) || value < least) wrong(fmt::format("a number, at least {}", least));
+  if (!std::isfinite(value)) {
+    refuse(*path_, pointer(), fmt::format("{} is not a finite number", value));
+  }
+  if (value < least) wrong(fmt::format("a number, at least {}", least));
   return value;
 }
 

@@ -13,7 +13,7 @@ using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 
 TEST_CASE("bad flags are refused in one line that says what would be right") {
-  const std::array<std::pair<const char*, const char*>, 80> cases{{
+  const std::array<std::pair<const char*, const char*>, 81> cases{{
       {"run --scheme okto", "unknown scheme 'okto'; did you mean 'oktopk'?"},
       {"run --scheme ''", "unknown scheme ''"},
       {"run --network alphabeth", "did you mean 'alphabeta'?"},
@@ -26,6 +26,7 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
       {"run -d nan", "/density: nan is not a finite number"},
       {"run --alpha inf", "/machine/alpha_s: inf is not a finite number"},
       {"run --alpha -1", "/machine/alpha_s"},
+      {"concurrent --job scheme=topka --job start_s=nan", "nan is not a finite number"},
       {"run -n 100 -k 101", "/k: 101 is more than the 100 components"},
       {"run --set input.overlp=0.5",
        "/input/overlp: unknown key 'overlp'; did you mean 'overlap'?"},

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -277,6 +278,16 @@ TEST_CASE("a timeline is bounded, says what it leaves out, and stays valid") {
     CHECK(run.trace.about().at("left_out_since_us") >= 0);
     CHECK(run.err.find("left out, from ") != std::string::npos);
   }
+}
+
+TEST_CASE("a run that is interrupted leaves no timeline" * doctest::test_suite("large")) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path("t.json");
+  const std::string run = " run --scheme oktopk -P 4096 --profile bert --statistical --timeline ";
+  const int status = std::system(
+      ("timeout -s INT 0.3 " + std::string(THINWIRE_PROGRAM) + run + file + " 2>&1").c_str());
+  CHECK(status != 0);
+  CHECK_FALSE(std::filesystem::exists(file));
 }
 
 TEST_CASE("what cannot have a timeline is refused before anything runs") {

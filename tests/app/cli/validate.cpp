@@ -59,7 +59,7 @@ TEST_CASE("Measured rows are simulated, each distinct point once, and compared")
   CHECK(page.exit_code == 0);
   CHECK(page.out.find("\"algorithm\":\"ring_over\"") != std::string::npos);
   check_refused(run_program("report --figure time " + folder.path("out/validation.jsonl")),
-                "hold no results");
+                "no results in");
   check_refused(
       run_program("report " + folder.write("v.jsonl", R"({"schema":"validation/1","kind":"row",)"
                                                       R"("machine":"m"})"
