@@ -1,6 +1,7 @@
 #include "algorithms/collectives/channels.hpp"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <boost/container/static_vector.hpp>
 #include <list>
 #include <span>
@@ -34,7 +35,9 @@ class Flying {
     requests_.push_back(request);
     purposes_.push_back(purpose);
   }
-  [[nodiscard]] std::span<const Request> requests() const { return requests_; }
+  [[nodiscard]] std::span<const Request> requests() const {
+    return {requests_.data(), requests_.size()};
+  }
   [[nodiscard]] Purpose take(std::size_t position) {
     const Purpose purpose = purposes_[position];
     requests_[position] = requests_.back();
@@ -45,9 +48,12 @@ class Flying {
   }
 
  private:
+  // Those of a tree are in the memory of the rank itself: thousands of ranks take turns, and each
+  // pointer that leads elsewhere is a miss of the cache.
+  static constexpr std::size_t kUsual = 16;
   Communicator& comm_;
-  std::vector<Request> requests_;
-  std::vector<Purpose> purposes_;
+  boost::container::small_vector<Request, kUsual> requests_;
+  boost::container::small_vector<Purpose, kUsual> purposes_;
 };
 
 /// How messages of one rank travel.
@@ -230,9 +236,14 @@ class RingChannels {
 /// Where an event of a tree belongs to: a tree, and one of the neighbours there.
 enum class TreeEvent : std::uint8_t { sent, received, delayed, reduced, copied };
 struct TreePurpose {
+  TreePurpose(TreeEvent of, int of_lane, int of_neighbour)
+      : event(of),
+        neighbour(static_cast<std::uint8_t>(of_neighbour)),
+        lane(static_cast<std::uint16_t>(of_lane)) {}
+
   TreeEvent event;
-  int lane;
-  int neighbour;
+  std::uint8_t neighbour;
+  std::uint16_t lane;
 };
 
 /// The messages to and from one neighbour of a rank in one tree.
@@ -262,13 +273,13 @@ struct TreeLane {
   [[nodiscard]] bool is_root() const { return children == neighbours.size(); }
 
   Tag tag;
-  /// The children, two in the tree and one in the chain, and then the parent.
-  boost::container::static_vector<Neighbour, 4> neighbours;
   std::size_t children = 0;
   int first_piece = 0;
   int up = 0;        ///< chunks that are summed
   int received = 0;  ///< chunks of the result that the parent has sent
   int down = 0;      ///< chunks of the result that went down
+  /// The children, two in the tree and one in the chain, and then the parent.
+  boost::container::static_vector<Neighbour, 4> neighbours;
   ThreadBlock reduces = {};
   ThreadBlock copies = {};
 };
@@ -436,7 +447,7 @@ class TreeChannels {
   int chunks_;
   int pieces_;
   std::vector<Message> total_;
-  std::vector<TreeLane> lanes_;
+  boost::container::small_vector<TreeLane, 2> lanes_;
   Flying<TreePurpose> flying_{comm_};
 };
 
