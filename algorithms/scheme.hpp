@@ -183,8 +183,13 @@ struct CostInput {
 /// How a dense scheme sends a gradient through trees: chunk after chunk, as through a pipeline. A
 /// gradient of fewer chunks is sent in the same way, in chunks of the same length, by `scheme` with
 /// these of its options.
+///
+/// The pipeline may fill and empty several times, once for each bucket. A bucket's chunks may be
+/// shorter than those of the first; they are taken for fewer ones of the same length together.
 struct Pipeline {
   std::int64_t chunks = 1;  ///< in each tree
+  std::int64_t fills = 1;
+  double long_chunks = 1;  ///< if all had the length of the first bucket's
   std::string scheme;
   std::map<std::string, OptionValue> options;
 };

@@ -38,6 +38,7 @@ Pipeline double_tree_pipeline(const CostInput& in) {
   const std::int64_t chunks = chunks_of(in);
   const std::int64_t half = (in.dense_words() + 1) / 2;
   return {.chunks = chunks,
+          .long_chunks = static_cast<double>(chunks),
           .scheme = "dense_double_tree",
           .options = {{kWordsOfChunk, (half + chunks - 1) / chunks}}};
 }

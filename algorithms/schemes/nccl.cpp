@@ -329,7 +329,10 @@ std::optional<Pipeline> nccl_pipeline(const CostInput& in, NcclKind kind) {
   }
   const std::int64_t trees = 2 * std::int64_t{plan.channels};
   const std::int64_t half = (words + trees - 1) / trees;
-  Pipeline pipeline{.chunks = plan.parts, .scheme = "nccl_tree", .options = in.options->all()};
+  Pipeline pipeline{.chunks = plan.parts,
+                    .long_chunks = static_cast<double>(plan.parts),
+                    .scheme = "nccl_tree",
+                    .options = in.options->all()};
   pipeline.options[kNodeOption] = std::int64_t{plan.nodes.size};
   pipeline.options[kChannels] = std::int64_t{plan.channels};
   pipeline.options[kChunkWords] = (half + plan.parts - 1) / plan.parts;
@@ -363,14 +366,19 @@ BucketAllreduce auto_allreduce(const SchemeSetup& setup) {
       };
 }
 
+/// Of one bucket of a run.
+CostInput of_bucket(const CostInput& in, const DenseBuckets& buckets, std::int64_t bucket) {
+  CostInput of = in;
+  of.switches = {};  // buckets take rings and trees
+  of.n = buckets.components(bucket).length();
+  return of;
+}
+
 Cost auto_ovlp_cost(const CostInput& in) {
   const DenseBuckets buckets = dense_buckets(in.space(), *in.options);
   Cost all{.paper = {}, .counted = {}, .added = {}, .exact = in.ranks == 1};
   const auto add = [&](std::int64_t bucket, double times) {
-    CostInput of_bucket = in;
-    of_bucket.switches = {};  // buckets take rings and trees
-    of_bucket.n = buckets.components(bucket).length();
-    const Cost cost = nccl_cost(of_bucket, NcclKind::automatic);
+    const Cost cost = nccl_cost(of_bucket(in, buckets, bucket), NcclKind::automatic);
     all.counted = {all.counted.low + times * cost.counted.low,
                    all.counted.high + times * cost.counted.high};
     all.added = {all.added.low + times * cost.added.low, all.added.high + times * cost.added.high};
@@ -378,6 +386,30 @@ Cost auto_ovlp_cost(const CostInput& in) {
   // All buckets except the last have the same length.
   if (buckets.count() > 1) add(0, static_cast<double>(buckets.count() - 1));
   add(buckets.count() - 1, 1);
+  return all;
+}
+
+/// The chunks of all buckets; nothing if the last one, which may be shorter, takes another way than
+/// the others.
+std::optional<Pipeline> auto_ovlp_pipeline(const CostInput& in) {
+  const DenseBuckets buckets = dense_buckets(in.space(), *in.options);
+  const auto pipeline_of = [&](std::int64_t bucket) {
+    return nccl_pipeline(of_bucket(in, buckets, bucket), NcclKind::automatic);
+  };
+  std::optional<Pipeline> all = pipeline_of(0);
+  std::optional<Pipeline> last = pipeline_of(buckets.count() - 1);
+  if (!all || !last) return std::nullopt;
+  const auto words = [](const Pipeline& of) {
+    return std::get<std::int64_t>(of.options.at(kChunkWords));
+  };
+  const double longer = static_cast<double>(words(*last)) / static_cast<double>(words(*all));
+  last->options[kChunkWords] = words(*all);
+  if (last->options != all->options) return std::nullopt;
+  all->options.erase(bucket_option().name);
+  all->chunks = (buckets.count() - 1) * all->chunks + last->chunks;
+  all->long_chunks =
+      static_cast<double>(buckets.count() - 1) * all->long_chunks + last->long_chunks * longer;
+  all->fills = buckets.count();
   return all;
 }
 
@@ -398,7 +430,8 @@ SchemeInfo auto_ovlp_entry(PaperCost paper) {
           .run_cost = auto_ovlp_cost,
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
             return dense_in_buckets(setup, auto_allreduce(setup));
-          }};
+          },
+          .pipeline = auto_ovlp_pipeline};
 }
 
 std::function<std::optional<Pipeline>(const CostInput&)> pipeline_of(NcclKind kind) {

@@ -33,7 +33,7 @@ std::optional<algorithms::Pipeline> pipeline_of(const Point& point, const Machin
 double share_of(const Point& point, const std::optional<algorithms::Pipeline>& pipeline) {
   if (!pipeline) return 1;
   constexpr double kOfMost = 0.5 + 0.75 + 1;
-  const double all = static_cast<double>(pipeline->chunks) * std::max(1, point.iterations);
+  const double all = pipeline->long_chunks * std::max(1, point.iterations);
   return std::min(1.0, kOfMost * point.extrapolate_chunks / all);
 }
 
@@ -46,7 +46,7 @@ ShorterPoint shorter(const Point& point, const Machine& machine,
   of.scheme = pipeline.scheme;
   of.options =
       algorithms::Options(algorithms::find_scheme(of.scheme).options, pipeline.options).all();
-  const double share = static_cast<double>(chunks) / static_cast<double>(pipeline.chunks);
+  const double share = static_cast<double>(chunks) / pipeline.long_chunks;
   of.space.components =
       std::max(std::int64_t{1},
                static_cast<std::int64_t>(share * static_cast<double>(point.space.components)));
@@ -57,16 +57,20 @@ ShorterPoint shorter(const Point& point, const Machine& machine,
   return shorter;
 }
 
-/// Extends a line from its values at few and at more chunks to all.
+/// Extends a line from its values at few and at more chunks to all. What it has without chunks is
+/// there each time that the trees fill.
 class Line {
  public:
-  Line(const ShorterPoint& few, const ShorterPoint& more, std::int64_t chunks)
-      : beyond_(static_cast<double>(chunks - more.chunks)),
+  Line(const ShorterPoint& few, const ShorterPoint& more, double chunks, std::int64_t fills)
+      : beyond_(chunks - static_cast<double>(more.chunks)),
         between_(static_cast<double>(more.chunks - few.chunks)),
+        more_(static_cast<double>(more.chunks)),
+        more_fills_(static_cast<double>(fills - 1)),
         ranks_(more.point.simulated_ranks()) {}
 
   [[nodiscard]] double operator()(double few, double more) const {
-    return more + beyond_ * (more - few) / between_;
+    const double without = more - more_ * (more - few) / between_;
+    return more + beyond_ * (more - few) / between_ + more_fills_ * without;
   }
   [[nodiscard]] Seconds operator()(Seconds few, Seconds more) const {
     return Seconds((*this)(few.value(), more.value()));
@@ -84,8 +88,10 @@ class Line {
   }
 
  private:
-  double beyond_;   ///< chunks that are not simulated
-  double between_;  ///< chunks by which the points differ
+  double beyond_;      ///< chunks that are not simulated
+  double between_;     ///< chunks by which the points differ
+  double more_;        ///< chunks of the longer point
+  double more_fills_;  ///< after the first
   double ranks_;
 };
 
@@ -122,7 +128,10 @@ std::optional<Extrapolation> extrapolation_of(const Point& point, const Machine&
   const std::optional<algorithms::Pipeline> pipeline = pipeline_of(point, machine);
   if (share_of(point, pipeline) == 1) return std::nullopt;
   const std::int64_t most = point.extrapolate_chunks;
-  Extrapolation how{.points = {}, .chunks = pipeline->chunks};
+  Extrapolation how{.points = {},
+                    .chunks = pipeline->chunks,
+                    .long_chunks = pipeline->long_chunks,
+                    .fills = pipeline->fills};
   for (const std::int64_t chunks : {most / 2, most * 3 / 4, most}) {
     how.points.push_back(shorter(point, machine, *pipeline, chunks));
   }
@@ -137,10 +146,15 @@ Outcome extrapolated(const Point& point, const Extrapolation& how,
                      const std::vector<Outcome>& outcomes) {
   const Outcome& few = outcomes.front();
   const Outcome& more = outcomes.back();
-  const Line line(how.points.front(), how.points.back(), how.chunks);
+  const auto line_of = [&how](const ShorterPoint& few_chunks, const ShorterPoint& more_chunks) {
+    return Line(few_chunks, more_chunks, how.long_chunks, how.fills);
+  };
+  const Line line = line_of(how.points.front(), how.points.back());
+  // Those of a chunk do not depend on its length.
+  const Line messages(how.points.front(), how.points.back(), static_cast<double>(how.chunks), 1);
   const auto check_straight = [&](const char* what, auto time_of) {
-    const Line first(how.points[0], how.points[1], how.chunks);
-    const Line last(how.points[1], how.points[2], how.chunks);
+    const Line first = line_of(how.points[0], how.points[1]);
+    const Line last = line_of(how.points[1], how.points[2]);
     const Seconds by_first = first(time_of(outcomes[0]), time_of(outcomes[1]));
     const Seconds by_last = last(time_of(outcomes[1]), time_of(outcomes[2]));
     const Seconds time = line(time_of(few), time_of(more));
@@ -163,8 +177,8 @@ Outcome extrapolated(const Point& point, const Extrapolation& how,
                    [](const Outcome& of) { return of.alphabeta_time.value(); });
     outcome.alphabeta_time = line(*few.alphabeta_time, *more.alphabeta_time);
   }
-  outcome.messages_sent = line(few.messages_sent, more.messages_sent);
-  outcome.messages_received = line(few.messages_received, more.messages_received);
+  outcome.messages_sent = messages(few.messages_sent, more.messages_sent);
+  outcome.messages_received = messages(few.messages_received, more.messages_received);
   outcome.words_sent = line(few.words_sent, more.words_sent);
   outcome.words_received = line(few.words_received, more.words_received);
   for (PhaseCost& phase : outcome.phases) {
@@ -172,7 +186,7 @@ Outcome extrapolated(const Point& point, const Extrapolation& how,
     if (same == few.phases.end()) continue;
     phase.time = line(same->time, phase.time);
     phase.words_received = line(same->words_received, phase.words_received);
-    phase.messages_received = line(same->messages_received, phase.messages_received);
+    phase.messages_received = messages(same->messages_received, phase.messages_received);
   }
   outcome.result_components = point.space.components;
   outcome.ranks_agree = std::ranges::all_of(outcomes, &Outcome::ranks_agree);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <utility>
@@ -251,6 +252,15 @@ Seconds time_on_alphabeta(const Point& point, const Machine& machine) {
   return run.simulate(*alphabeta_for(point, machine), plan.back().which, {}).time();
 }
 
+/// That of a child that gives it as JSON, when it has ended.
+Outcome outcome_of_child(Children& children, std::size_t child, const Machine& machine) {
+  const Json json = Json::parse(children.ended(child).outcome().text);
+  return outcome_from(JsonNode("a child process", json), machine);
+}
+
+/// Whether what is simulated in a process of its own has the same digits as elsewhere.
+bool may_fork(const NetworkInfo& network) { return network.has_clock && !network.clock_goes_on; }
+
 /// Simulates each iteration, and the reported one also on the α-β machine if `alphabeta`, in a
 /// child process of its own. This process takes the ranks from one iteration to the next.
 Outcome run_at_once(const Point& point, const ReadyNetwork& ready, bool alphabeta,
@@ -281,8 +291,7 @@ Outcome run_at_once(const Point& point, const ReadyNetwork& ready, bool alphabet
     }
   }
   const auto outcome_of = [&](std::size_t child) {
-    const Json json = Json::parse(children.ended(child).outcome().text);
-    return outcome_from(JsonNode("an iteration", json), ready.machine);
+    return outcome_of_child(children, child, ready.machine);
   };
   std::vector<Outcome> each;
   for (const std::size_t child : started) each.push_back(outcome_of(child));
@@ -299,7 +308,7 @@ Outcome run_iterations(const Point& point, const ReadyNetwork& ready, const Want
   const bool alphabeta = settings.alphabeta && network.congests;
   const bool several = settings.processes > 1;
   const bool recording = wanted.timeline != nullptr || wanted.schedule != nullptr;
-  if (several && !recording && network.has_clock && !network.clock_goes_on) {
+  if (several && !recording && may_fork(network)) {
     return run_at_once(point, ready, alphabeta, settings);
   }
   std::optional<ChildProcess> beside;
@@ -315,6 +324,33 @@ Outcome run_iterations(const Point& point, const ReadyNetwork& ready, const Want
     outcome.alphabeta_time = time_on_alphabeta(point, ready.machine);
   }
   return outcome;
+}
+
+/// Simulates the shorter points of an extrapolation, each in a child process of its own where there
+/// are processes.
+std::vector<Outcome> outcomes_of(const Extrapolation& how, const ReadyNetwork& ready,
+                                 const SimulationSettings& settings) {
+  std::vector<Outcome> outcomes;
+  if (settings.processes == 1 || !may_fork(find_network(how.points.front().point.network))) {
+    for (const ShorterPoint& one : how.points) {
+      outcomes.push_back(run_iterations(one.point, ready, {}, settings));
+    }
+    return outcomes;
+  }
+  const auto count = static_cast<int>(how.points.size());
+  SimulationSettings of_each = settings;
+  of_each.processes = std::max(1, settings.processes / count);
+  Children children(std::min(settings.processes, count), {}, settings.verbose);
+  // The longest one first, which leaves cores idle for the shortest time.
+  for (const ShorterPoint& one : how.points | std::views::reverse) {
+    children.start({.run = [&] {
+      return to_json(run_iterations(one.point, ready, {}, of_each), true).dump();
+    }});
+  }
+  for (std::size_t child = how.points.size(); child-- > 0;) {
+    outcomes.push_back(outcome_of_child(children, child, ready.machine));
+  }
+  return outcomes;
 }
 
 }  // namespace
@@ -427,11 +463,7 @@ Outcome Simulation::run(Timeline* timeline, Schedule* schedule) {
   if (!shorter) {
     return run_iterations(point_, ready_, {.timeline = timeline, .schedule = schedule}, settings_);
   }
-  std::vector<Outcome> outcomes;
-  for (const ShorterPoint& one : shorter->points) {
-    outcomes.push_back(run_iterations(one.point, ready_, {}, settings_));
-  }
-  return extrapolated(point_, *shorter, outcomes);
+  return extrapolated(point_, *shorter, outcomes_of(*shorter, ready_, settings_));
 }
 
 }  // namespace thinwire::experiment

@@ -127,6 +127,15 @@ TEST_CASE("the row is that of one process whatever else a point asks for") {
                      {"input", {{"profile", "bert"}, {"statistical", true}}}})
             .value()
             .iteration_times.size() == 2);
+  CHECK(same_on_all({{"scheme", "dense_auto_ovlp"},
+                     {"ranks", 128},
+                     {"network", "links"},
+                     {"platform", "fat_tree"},
+                     {"components", 30'000'000},
+                     {"options", {{"node", 1}}},
+                     {"extrapolate_chunks", 48}})
+            .value()
+            .extrapolated_chunks);
 }
 
 TEST_CASE("a run that fails in a process of its own fails as it does in one") {

@@ -79,6 +79,27 @@ TEST_CASE("extrapolation: protocols, channels and chunks are those of the whole 
   check_near(sent(few), sent(all), 0.02);
 }
 
+TEST_CASE("extrapolation: each bucket fills the trees anew") {
+  const auto in_buckets = [](int ranks, int chunks, std::int64_t bucket_words) {
+    Json json = of_chunks("dense_auto_ovlp", ranks, chunks);
+    json["options"] = {{"node", 1}, {"bucket_words", bucket_words}};
+    json["components"] = 20'000'000;
+    json["iterations"] = 1;
+    return sent(json);
+  };
+  // Four buckets alike; five, of which the last is shorter, as are its chunks.
+  for (const std::int64_t words : {5'000'000, 4'500'000}) {
+    CAPTURE(words);
+    const Outcome all = in_buckets(256, 0, words);
+    const Outcome few = in_buckets(256, 64, words);
+    REQUIRE(few.extrapolated_chunks);
+    CHECK(few.time().value() == doctest::Approx(all.time().value()).epsilon(0.005));
+    CHECK(few.messages_sent.max == all.messages_sent.max);
+    CHECK(static_cast<double>(few.words_sent.max) ==
+          doctest::Approx(static_cast<double>(all.words_sent.max)).epsilon(1e-4));
+  }
+}
+
 TEST_CASE("extrapolation: links that messages share, and the time without sharing them") {
   const test::PlatformFile file =
       test::made_platform("fat_tree", {{"children", "16,4"}, {"oversubscription", "8"}});
