@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tests/support/approx.hpp"
 #include "tools/accuracy/report.hpp"
 
 namespace thinwire::accuracy {
@@ -39,12 +40,12 @@ TEST_CASE("Median, 90th percentile and worst of errors are those of their defini
   CHECK(errors_of({}).cells == 0);
   CHECK(errors_of({0.5}).median == 0.5);
   CHECK(errors_of({0.5}).percentile == 0.5);
-  CHECK(errors_of({0.3, 0.1}).median == doctest::Approx(0.2));
+  CHECK(errors_of({0.3, 0.1}).median == test::approx(0.2));
   CHECK(errors_of({0.3, 0.1}).percentile == 0.3);
   // Ten: the ninth is what nine in ten do not exceed; eleven: the tenth.
   std::vector<double> errors{0.09, 0.01, 0.05, 0.03, 0.07, 0.02, 0.10, 0.04, 0.08, 0.06};
   CHECK(errors_of(errors).cells == 10);
-  CHECK(errors_of(errors).median == doctest::Approx(0.055));
+  CHECK(errors_of(errors).median == test::approx(0.055));
   CHECK(errors_of(errors).percentile == 0.09);
   CHECK(errors_of(errors).worst == 0.10);
   CHECK(errors_of(errors).large == 0);
@@ -63,8 +64,8 @@ TEST_CASE("Errors are grouped by platform, pattern, size and ranks") {
     CHECK(groups[at].by == by);
     CHECK(groups[at].value == value);
     CHECK(groups[at].errors.cells == cells);
-    CHECK(groups[at].errors.median == doctest::Approx(median));
-    CHECK(groups[at].errors.worst == doctest::Approx(worst));
+    CHECK(groups[at].errors.median == test::approx(median));
+    CHECK(groups[at].errors.worst == test::approx(worst));
   };
   REQUIRE(groups.size() == 8);
   check(0, "all", "all", 4, 0.03, 0.2);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/bodies.hpp"
 #include "tests/support/networks.hpp"
 
@@ -141,7 +142,7 @@ TEST_CASE("Unequal lengths are uniform in the logarithm and belong to sender and
       sum += std::log(static_cast<double>(words) / 250) / std::log(4000.0);
     }
   }
-  CHECK(sum / (kRanks * kRanks) == doctest::Approx(0.5).epsilon(0.03));
+  CHECK(sum / (kRanks * kRanks) == test::approx(0.5).epsilon(0.03));
 }
 
 TEST_CASE("Messages carry the payload that they are given, and let it go") {

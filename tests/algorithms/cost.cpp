@@ -9,6 +9,7 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/gradients.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
@@ -242,7 +243,7 @@ TEST_CASE("The papers' terms are those of their tables") {
       return scheme.cost(2).paper;
     };
     const auto is = [](const Terms& terms, double messages, double words) {
-      return terms.messages == doctest::Approx(messages) && terms.words == doctest::Approx(words);
+      return terms.messages == test::approx(messages) && terms.words == test::approx(words);
     };
     CHECK(is(paper("dense_rabenseifner").low, 2 * log, 2 * n * (p - 1) / p));
     CHECK(is(paper("dense_ring").low, 2 * (p - 1), 2 * n * (p - 1) / p));
@@ -321,7 +322,7 @@ TEST_CASE("Every rank is charged for reducing though the simulator does it once"
       return first - seconds(run_interval(scheme.cost(1)).low);
     };
     const auto about = [&](double words) {
-      return doctest::Approx(kGamma * words).epsilon(1e-6).scale(1e-12);
+      return test::approx(kGamma * words).epsilon(1e-6).scale(1e-12);
     };
     CHECK(dense_time("dense_rabenseifner") == about(n * (p - 1) / p));
     CHECK(dense_time("dense_ring") == about(n * (p - 1) / p));

@@ -6,6 +6,7 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -63,7 +64,7 @@ TEST_CASE("Where a scheme's formula is exact its terms are those of the cost mod
       CAPTURE(info.name);
       CAPTURE(ranks);
       if (!cost.exact) continue;
-      CHECK(cost.counted.low.words == doctest::Approx(cost.paper.low.words).epsilon(1e-4));
+      CHECK(cost.counted.low.words == test::approx(cost.paper.low.words).epsilon(1e-4));
       CHECK(cost.counted.low.messages <= cost.paper.low.messages);
       CHECK(cost.counted.low.words == cost.counted.high.words);
     }

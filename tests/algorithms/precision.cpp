@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/conformance.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
@@ -56,7 +57,7 @@ TEST_CASE("Entries, values and indexes have the words of their bits, rounded up"
   CHECK(half.index_words(3) == Words(6));
   CHECK(half.entry_words(3) == Words(8));  // 3 (16 + 64) bits
   CHECK(half.coo_words(3) == Words(30));   // of granules of 4
-  CHECK(half.precision.dense_above() == doctest::Approx(0.2));
+  CHECK(half.precision.dense_above() == test::approx(0.2));
   const GradientSpace whole{.components = 1000, .granule = 4};
   CHECK(whole.value_words(3) == Words(3));
   CHECK(whole.coo_words(3) == Words(24));

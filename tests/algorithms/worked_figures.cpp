@@ -9,6 +9,7 @@
 #include "algorithms/registry.hpp"
 #include "algorithms/schemes/dragonn.hpp"
 #include "algorithms/schemes/exdyna.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/gradients.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
@@ -234,7 +235,7 @@ TEST_CASE("ExDyna's padding is that of Equations 3 to 5") {
   const double factor = padding_factor(kRanks, std::ranges::max(selected), by_rank.total());
   CHECK(by_rank.total() == 1500);
   const auto words = static_cast<double>(traffic_in(outcome, 0, "indexes").words_received.value());
-  CHECK(words / (1500.0 * (kRanks - 1) / kRanks) == doctest::Approx(factor));
+  CHECK(words / (1500.0 * (kRanks - 1) / kRanks) == test::approx(factor));
   CHECK(factor > 2.5);
 }
 

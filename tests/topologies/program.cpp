@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/app/cli/program.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/platforms.hpp"
 
@@ -68,7 +69,7 @@ TEST_CASE("topo show prints a route with its sums") {
   REQUIRE(links.size() == 4);
   CHECK(links[1]["link"] == "nic0_UP");
   CHECK(links[2]["link"] == "nic1_DOWN");
-  CHECK(links[3]["latency_s_sum"].get<double>() == doctest::Approx(20.5e-6));
+  CHECK(links[3]["latency_s_sum"].get<double>() == thinwire::test::approx(20.5e-6));
   // What only steers SimGrid's choice of routes is no link.
   CHECK(json::parse(run_program("topo show nvlink_ib --route gpu-0 gpu-1 --format json").out)
             .size() == 2);

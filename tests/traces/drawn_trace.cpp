@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/profiles.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -86,18 +87,17 @@ TEST_CASE("a trace drawn from a recorded one's profile has its unions and its im
       const ProfileFit again = fitted_profile(folder.path("made.h5"));
       REQUIRE(again.unions.size() == fit.unions.size());
       for (std::size_t i = 0; i < fit.unions.size(); ++i) {
-        CHECK(again.unions[i].trace == doctest::Approx(fit.unions[i].trace).epsilon(0.05));
+        CHECK(again.unions[i].trace == test::approx(fit.unions[i].trace).epsilon(0.05));
       }
-      CHECK(again.imbalance_trace == doctest::Approx(fit.imbalance_trace).epsilon(0.15));
+      CHECK(again.imbalance_trace == test::approx(fit.imbalance_trace).epsilon(0.15));
       // Fit, synth, fit: docs/decisions/0021-fitting-profiles.md states these errors.
-      CHECK(again.profile.popularity.rho ==
-            doctest::Approx(fit.profile.popularity.rho).epsilon(0.15));
+      CHECK(again.profile.popularity.rho == test::approx(fit.profile.popularity.rho).epsilon(0.15));
       CHECK(again.profile.popularity.beta_a ==
-            doctest::Approx(fit.profile.popularity.beta_a).epsilon(0.2));
+            test::approx(fit.profile.popularity.beta_a).epsilon(0.2));
       CHECK(again.profile.magnitudes.shape ==
-            doctest::Approx(fit.profile.magnitudes.shape).epsilon(0.02));
+            test::approx(fit.profile.magnitudes.shape).epsilon(0.02));
       CHECK(again.profile.magnitudes.scale ==
-            doctest::Approx(fit.profile.magnitudes.scale).epsilon(0.02));
+            test::approx(fit.profile.magnitudes.scale).epsilon(0.02));
     }
   }
 }
@@ -112,8 +112,8 @@ TEST_CASE("a trace that starts with the training shows its start-up") {
       {.components = 10'000, .ranks = 4, .density = 0.02, .iterations = 100, .start_up = true},
       folder.path("made.h5"));
   const ProfileFit fit = fitted_profile(folder.path("made.h5"));
-  CHECK(fit.profile.thresholds.start == doctest::Approx(0.3).epsilon(0.15));
-  CHECK(fit.profile.thresholds.filling == doctest::Approx(15).epsilon(0.15));
+  CHECK(fit.profile.thresholds.start == test::approx(0.3).epsilon(0.15));
+  CHECK(fit.profile.thresholds.filling == test::approx(15).epsilon(0.15));
 }
 
 TEST_CASE("what no trace can be drawn with is refused") {

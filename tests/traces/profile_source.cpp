@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/profiles.hpp"
 #include "tests/support/sanitizers.hpp"
@@ -65,7 +66,7 @@ TEST_CASE("Ranks' exact top-k of a profile unite as its fill-in says") {
       CAPTURE(ranks);
       CAPTURE((family == PopularityFamily::beta));
       CHECK(mean[static_cast<std::size_t>(ranks)] ==
-            doctest::Approx(union_density(profile, family, 0.01, ranks)).epsilon(0.03));
+            test::approx(union_density(profile, family, 0.01, ranks)).epsilon(0.03));
     }
   }
 }
@@ -79,9 +80,9 @@ TEST_CASE("Statistical selections of a profile unite as its fill-in says") {
     const auto ranks = static_cast<double>(all.size());
     if (ranks != 2 && ranks != 16 && ranks != 256) continue;
     CAPTURE(ranks);
-    CHECK(static_cast<double>(sum(all).size()) / 2e6 ==
-          doctest::Approx(union_density(profile, PopularityFamily::copula, 0.01, ranks))
-              .epsilon(0.03));
+    CHECK(
+        static_cast<double>(sum(all).size()) / 2e6 ==
+        test::approx(union_density(profile, PopularityFamily::copula, 0.01, ranks)).epsilon(0.03));
   }
 }
 
@@ -106,8 +107,8 @@ TEST_CASE("Magnitudes of a profile's gradients follow its law, in thresholds") {
       counted += static_cast<double>(select_at_least(statistical.sparse(Rank(rank), 2), at).size());
     }
     const double wanted = kRanks * static_cast<double>(k) * law(x);
-    CHECK(entries == doctest::Approx(wanted).epsilon(0.05));
-    CHECK(counted == doctest::Approx(wanted).epsilon(0.05));
+    CHECK(entries == test::approx(wanted).epsilon(0.05));
+    CHECK(counted == test::approx(wanted).epsilon(0.05));
   }
 }
 
@@ -125,7 +126,7 @@ TEST_CASE("Both models of a profile have the same thresholds, which move as it s
     const float threshold = exact.threshold(Rank(3), iteration);
     CHECK(statistical.threshold(Rank(3), iteration) == threshold);
     CHECK(starting.threshold(Rank(3), iteration) / threshold ==
-          doctest::Approx(1 - 0.8 * std::exp(-iteration / 50.0)).epsilon(1e-4));
+          test::approx(1 - 0.8 * std::exp(-iteration / 50.0)).epsilon(1e-4));
   }
   constexpr int kDraws = 400;
   double sum = 0;
@@ -137,7 +138,7 @@ TEST_CASE("Both models of a profile have the same thresholds, which move as it s
   }
   CHECK(std::abs(sum) < 0.01);
   CHECK(std::sqrt(squares) ==
-        doctest::Approx(std::sqrt(0.03 * 0.03 + 0.01 * 0.01 + 0.04 * 0.04)).epsilon(0.15));
+        test::approx(std::sqrt(0.03 * 0.03 + 0.01 * 0.01 + 0.04 * 0.04)).epsilon(0.15));
 }
 
 TEST_CASE("A profile's gradients are a function of seed, rank and iteration") {
@@ -202,7 +203,7 @@ TEST_CASE("Coordinates of the share that is never selected are in no accumulator
     }
   }
   CHECK(united / 40'000 ==
-        doctest::Approx(union_density(profile, PopularityFamily::copula, 0.02, 16)).epsilon(0.06));
+        test::approx(union_density(profile, PopularityFamily::copula, 0.02, 16)).epsilon(0.06));
 }
 
 TEST_CASE("An exact accumulator holds about as many times k as it is to reach, or everything") {
@@ -213,7 +214,7 @@ TEST_CASE("An exact accumulator holds about as many times k as it is to reach, o
     const ExactProfileSource source(profile, settings);
     CAPTURE(reach);
     CHECK(static_cast<double>(source.sparse(Rank(1), 1).size()) ==
-          doctest::Approx(800 * reach).epsilon(0.15));
+          test::approx(800 * reach).epsilon(0.15));
   }
   settings.reach = 0;
   const ExactProfileSource all(profile, settings);
@@ -240,7 +241,7 @@ TEST_CASE("Granules stand for components of a profile, exact or statistical") {
         static_cast<double>(select_at_least(vector, source.threshold(Rank(rank), 1)).size());
   }
   // Blocks of 32 coordinates: which of them are popular makes some noise.
-  CHECK(selected / kRanks == doctest::Approx(100).epsilon(0.2));
+  CHECK(selected / kRanks == test::approx(100).epsilon(0.2));
   const StatisticalProfileSource counted(profile, settings);
   double counts = 0;
   for (int rank = 0; rank < kRanks; ++rank) {
@@ -248,7 +249,7 @@ TEST_CASE("Granules stand for components of a profile, exact or statistical") {
     CHECK(vector.size() == 5000);
     counts += static_cast<double>(select_at_least(vector, counted.threshold(Rank(rank), 1)).size());
   }
-  CHECK(counts / kRanks == doctest::Approx(100).epsilon(0.2));
+  CHECK(counts / kRanks == test::approx(100).epsilon(0.2));
 }
 
 TEST_CASE("A profile may be laid over a space of any size, down to one coordinate") {

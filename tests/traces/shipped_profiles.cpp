@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "traces/profile.hpp"
@@ -42,7 +43,7 @@ TEST_CASE("shipped profiles have the papers' fill-in by both families") {
     const Profile profile = read_profile(profile_file(point.profile));
     for (const PopularityFamily family : {PopularityFamily::copula, PopularityFamily::beta}) {
       CHECK(union_density(profile, family, point.density, point.ranks) ==
-            doctest::Approx(point.fill_in).epsilon(0.001));
+            test::approx(point.fill_in).epsilon(0.001));
     }
   }
 }

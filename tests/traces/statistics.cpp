@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "sim/core/base/random.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/traces.hpp"
 
 namespace thinwire::traces {
 
-using doctest::Approx;
 using test::TemporaryFolder;
 
 namespace {
@@ -38,15 +38,15 @@ TEST_CASE("unions are means of groups of consecutive ranks, and of all in the en
   const std::vector<UnionDensity> unions = union_densities(window, 10);
   REQUIRE(unions.size() == 4);
   CHECK(unions[0].ranks == 1);
-  CHECK(unions[0].density == Approx(0.2));
+  CHECK(unions[0].density == test::approx(0.2));
   CHECK(unions[1].ranks == 2);
-  CHECK(unions[1].density == Approx((0.2 + 0.4) / 2));
+  CHECK(unions[1].density == test::approx((0.2 + 0.4) / 2));
   CHECK(unions[2].ranks == 4);
-  CHECK(unions[2].density == Approx(0.6));
+  CHECK(unions[2].density == test::approx(0.6));
   CHECK(unions[3].ranks == 5);
-  CHECK(unions[3].density == Approx(0.7));
-  CHECK(unions[0].independent == Approx(0.2));
-  CHECK(unions[3].independent == Approx(1 - std::pow(0.8, 5)));
+  CHECK(unions[3].density == test::approx(0.7));
+  CHECK(unions[0].independent == test::approx(0.2));
+  CHECK(unions[3].independent == test::approx(1 - std::pow(0.8, 5)));
 
   CHECK(union_densities(window_of({at({0})}), 1).back().independent == 1);
   CHECK(union_densities(window_of({at({1}), at({2}), at({3}), at({4})}), 10).size() == 3);
@@ -65,7 +65,7 @@ TEST_CASE("regions are of equal size, and imbalance is the fullest by the mean")
   const SparseVector vector = at({0, 1, 2, 3, 5, 99});
   CHECK(region_counts(vector, 100, 4) == std::vector<std::int64_t>{5, 0, 0, 1});
   CHECK(region_counts(vector, 100, 50)[0] == 2);
-  CHECK(imbalance({5, 0, 0, 1}) == Approx(5 / 1.5));
+  CHECK(imbalance({5, 0, 0, 1}) == test::approx(5 / 1.5));
   CHECK(imbalance({0, 0}) == 1);
   CHECK(imbalance({7}) == 1);
 }
@@ -84,12 +84,12 @@ TEST_CASE("the drift of thresholds is what was planted, at each lag, and skips g
   }
   const ThresholdSteps one = threshold_drift(iterations, thresholds, 1);
   CHECK(one.pairs == 3999 - 2 * 4 + 1);
-  CHECK(one.deviation == Approx(0.01).epsilon(0.05));
+  CHECK(one.deviation == test::approx(0.01).epsilon(0.05));
   CHECK(threshold_drift(iterations, thresholds, 32).deviation ==
-        Approx(0.01 * std::sqrt(32)).epsilon(0.3));
+        test::approx(0.01 * std::sqrt(32)).epsilon(0.3));
   CHECK(threshold_drift({1, 3, 5}, {{1}, {2}, {4}}, 1).pairs == 0);
-  CHECK(threshold_drift({1, 3, 5}, {{1}, {2}, {4}}, 2).mean == Approx(std::log(2)));
-  CHECK(threshold_drift({1, 3, 5}, {{1}, {2}, {4}}, 2).deviation == Approx(0));
+  CHECK(threshold_drift({1, 3, 5}, {{1}, {2}, {4}}, 2).mean == test::approx(std::log(2)));
+  CHECK(threshold_drift({1, 3, 5}, {{1}, {2}, {4}}, 2).deviation == test::approx(0));
 }
 
 TEST_CASE("the statistics of a trace are those of its windows") {
@@ -111,19 +111,19 @@ TEST_CASE("the statistics of a trace are those of its windows") {
   }
   const TraceStatistics statistics = statistics_of(TraceReader(path));
   CHECK(statistics.selected.least == 0.5);
-  CHECK(statistics.selected.mean == Approx(14.0 / 16));
+  CHECK(statistics.selected.mean == test::approx(14.0 / 16));
   CHECK(statistics.selected.most == 1);
-  CHECK(statistics.layer_density[0] == Approx(9.0 / (320 * 4)));
-  CHECK(statistics.layer_density[1] == Approx(5.0 / (320 * 4)));
-  CHECK(statistics.unions[1].density == Approx((7.0 + 6.0) / 2 / 640));
-  CHECK(statistics.local_imbalance == Approx((64 + 16 + 32 + 64) / 4.0));
-  CHECK(statistics.kept == Approx((0.5 + 0) / 2));
-  CHECK(statistics.drifts[0].mean == Approx(std::log(2)));
+  CHECK(statistics.layer_density[0] == test::approx(9.0 / (320 * 4)));
+  CHECK(statistics.layer_density[1] == test::approx(5.0 / (320 * 4)));
+  CHECK(statistics.unions[1].density == test::approx((7.0 + 6.0) / 2 / 640));
+  CHECK(statistics.local_imbalance == test::approx((64 + 16 + 32 + 64) / 4.0));
+  CHECK(statistics.kept == test::approx((0.5 + 0) / 2));
+  CHECK(statistics.drifts[0].mean == test::approx(std::log(2)));
   CHECK(statistics.drifts[1].pairs == 0);
   CHECK(statistics.thresholds[1].local.mean == 4);
   CHECK_FALSE(statistics.thresholds[1].global);
   // First: 5 of 8 in region 0, one each in 1, 2 and 33; last: 2 of 6 in region 0, 2 in 63 ..
-  CHECK(statistics.total_variation == Approx(1 - 2.0 / 6));
+  CHECK(statistics.total_variation == test::approx(1 - 2.0 / 6));
 }
 
 }  // namespace thinwire::traces

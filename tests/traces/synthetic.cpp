@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/sparse.hpp"
 
@@ -162,7 +163,7 @@ TEST_CASE("Skew crowds selections at the beginning of the space") {
   // Stratum j ends at (j/k)^(1+s): the first tenth holds 10^(-1/(1+s)) of them.
   for (const double skew : {0.0, 0.5, 1.0, 3.0}) {
     CHECK(share_in_first_tenth(skew) ==
-          doctest::Approx(std::pow(10.0, -1 / (1 + skew))).epsilon(0.03));
+          test::approx(std::pow(10.0, -1 / (1 + skew))).epsilon(0.03));
   }
 }
 
@@ -176,7 +177,7 @@ TEST_CASE("Drift says which share of the coordinates moves in an iteration") {
                    k);
     };
     CHECK(moved_at(0) == 0);
-    CHECK(moved_at(0.3) == doctest::Approx(0.3).epsilon(0.2));
+    CHECK(moved_at(0.3) == test::approx(0.3).epsilon(0.2));
     CHECK(moved_at(1) > 0.95);  // few come back to the place where they were
   }
 }
@@ -231,7 +232,7 @@ TEST_CASE("The tail says how large values grow and the scale drifts from iterati
   // Magnitudes are exp(tail E): their logarithms have the mean `tail`.
   for (const double tail : {0.0, 0.25, 1.0}) {
     CHECK(mean_log({.ranks = 1, .space = kSpace, .k = k, .tail = tail}, 1) ==
-          doctest::Approx(tail).epsilon(0.1).scale(1e-4));
+          test::approx(tail).epsilon(0.1).scale(1e-4));
   }
   double squares = 0;
   for (int iteration = 1; iteration <= 200; ++iteration) {
@@ -239,7 +240,7 @@ TEST_CASE("The tail says how large values grow and the scale drifts from iterati
         {.ranks = 1, .space = {10000, 1}, .k = k, .tail = 0, .scale_drift = 0.5}, iteration);
     squares += scale * scale;
   }
-  CHECK(std::sqrt(squares / 200) == doctest::Approx(0.5).epsilon(0.15));
+  CHECK(std::sqrt(squares / 200) == test::approx(0.5).epsilon(0.15));
 }
 
 TEST_CASE("Nothing and everything can be selected") {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/traces.hpp"
@@ -66,11 +67,11 @@ TEST_CASE("sampled gradients come back as float16 holds them, scaled by rank and
   for (std::size_t at = 0; at < 3; ++at) {
     const auto x = static_cast<float>(at + 1);
     const std::vector<float> first = reader.gradient(at, Rank(0));
-    CHECK(first[0] == doctest::Approx(x).epsilon(1e-3));
-    CHECK(first[1] == doctest::Approx(-2 * x).epsilon(1e-3));
-    CHECK(first[2] == doctest::Approx(0.5).epsilon(1e-3));
+    CHECK(first[0] == test::approx(x).epsilon(1e-3));
+    CHECK(first[1] == test::approx(-2 * x).epsilon(1e-3));
+    CHECK(first[2] == test::approx(0.5).epsilon(1e-3));
     const std::vector<float> second = reader.gradient(at, Rank(1));
-    CHECK(second[0] == doctest::Approx(1000 * x).epsilon(1e-3));
+    CHECK(second[0] == test::approx(1000 * x).epsilon(1e-3));
     CHECK(second[1] == 0);
     CHECK(std::abs(second[2] + 1e-3F) <= 1000 * x * 0x1p-25F);  // below float16's normal numbers
   }

@@ -63,13 +63,13 @@ Json about(const experiment::Point& point) {
 
 /// Refuses a file that cannot be written. It leaves none behind, whatever ends the run.
 void check_writable(const std::string& path) {
+  std::error_code ignored;
+  const bool existed = fs::exists(path, ignored);
   const bool writable = static_cast<bool>(std::ofstream(path, std::ios::app));
   if (!writable) {
     throw InputError(fmt::format("--timeline: {} cannot be written; give another place", path));
   }
-  std::error_code ignored;
-  const bool empty = fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == 0;
-  if (empty) fs::remove(path, ignored);
+  if (!existed) fs::remove(fs::canonical(path, ignored), ignored);  // not a link to it
 }
 
 /// Makes the request that simulate_point takes.

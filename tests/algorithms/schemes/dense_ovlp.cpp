@@ -10,6 +10,7 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/conformance.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/networks.hpp"
@@ -122,7 +123,7 @@ TEST_CASE("dense_ovlp costs its formula where P is a power of two that divides e
           const Bounds bounds = bounds_of(cost);
           const double p = ranks;
           CHECK(bounds.low.messages == 2 * buckets * std::log2(p));
-          CHECK(bounds.low.words == doctest::Approx(2 * static_cast<double>(n) * (p - 1) / p));
+          CHECK(bounds.low.words == test::approx(2 * static_cast<double>(n) * (p - 1) / p));
           CHECK(bounds.high.messages == bounds.low.messages);
           CHECK(bounds.high.words == bounds.low.words);
           CHECK(cost.paper.low.messages == bounds.low.messages);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/conformance.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"
@@ -95,7 +96,7 @@ TEST_CASE("Leaders cost their formula exactly where nodes are alike") {
         CHECK(ring.time == exactly(seconds_of(ring.low)));
         CHECK(ring.low.messages == 2 * height + 2 * (nodes - 1));
         CHECK(ring.low.words ==
-              doctest::Approx(2 * height * words + static_cast<double>(2 * (nodes - 1) * piece)));
+              test::approx(2 * height * words + static_cast<double>(2 * (nodes - 1) * piece)));
         const bool power_of_two = (nodes & (nodes - 1)) == 0;
         const HierarchicalOutcome rabenseifner = run("hierarchical_rabenseifner", ranks, node, n);
         const auto core = static_cast<std::int64_t>(std::bit_floor(static_cast<unsigned>(nodes)));
@@ -169,7 +170,7 @@ TEST_CASE("Schemes over rails cost their formula exactly where nodes and pieces 
       CHECK(ring.cost.exact);
       CHECK(ring.time == exactly(seconds_of(ring.low)));
       CHECK(ring.low.messages == inside + 2 * (nodes - 1));
-      CHECK(ring.low.words == doctest::Approx(2 * words * (ranks - 1) / ranks));
+      CHECK(ring.low.words == test::approx(2 * words * (ranks - 1) / ranks));
       const HierarchicalOutcome rabenseifner =
           run("hierarchical_rabenseifner", ranks, node, n, Seconds(0), NodeUse::rails);
       CHECK(rabenseifner.cost.exact);
@@ -218,7 +219,7 @@ TEST_CASE("Hierarchical schemes charge for the sums inside nodes and among leade
       for (const char* name : {"hierarchical_ring", "hierarchical_rabenseifner"}) {
         const HierarchicalOutcome outcome = run(name, nodes * node, node, 64000, Seconds(kGamma));
         CHECK(outcome.time - seconds_of(outcome.low) ==
-              doctest::Approx(kGamma * words).epsilon(1e-6).scale(1e-12));
+              test::approx(kGamma * words).epsilon(1e-6).scale(1e-12));
       }
     }
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/error_feedback.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/low_rank.hpp"
 #include "tests/support/networks.hpp"
 
@@ -75,7 +76,7 @@ TEST_CASE("PowerSGD finds the best approximation by its warm start") {
     left = distance(std::get<DenseBlock>(summed(warm, iteration, gradients).sum), gradients[0]);
     if (iteration == 1) first = left;
   }
-  CHECK(left == doctest::Approx(std::sqrt(5.0)).epsilon(1e-5));
+  CHECK(left == test::approx(std::sqrt(5.0)).epsilon(1e-5));
   CHECK(first > 1.01 * left);
 }
 
@@ -94,7 +95,7 @@ TEST_CASE("PowerSGD takes tensors with rows as matrices, and sums vectors as the
   const std::vector<float> p = orthonormal(layout, left_factors(layout, gradient, q));
   const std::vector<float> sum =
       product_of_factors(layout, 8, p, right_factors(layout, gradient, p), 1);
-  for (std::size_t i = 0; i < sum.size(); ++i) CHECK(sum[i] == doctest::Approx(gradient[i]));
+  for (std::size_t i = 0; i < sum.size(); ++i) CHECK(sum[i] == test::approx(gradient[i]));
   // The second column depended on the first: zeros, which are drawn anew.
   CHECK(p[1] == 0);
   CHECK(p[3] == 0);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/sparsifiers.hpp"
 
 namespace thinwire::algorithms {
@@ -61,7 +62,7 @@ TEST_CASE("dgc selects the largest ones, about k of them and exactly k on averag
     const double deviation = std::sqrt(squares / kSeeds - mean * mean);
     const double expected = std::sqrt(r * (1 - q)) / q;
     CHECK(std::abs(mean - static_cast<double>(k)) < 4 * expected / std::sqrt(kSeeds));
-    CHECK(deviation == doctest::Approx(expected).epsilon(0.2));
+    CHECK(deviation == test::approx(expected).epsilon(0.2));
   }
 }
 

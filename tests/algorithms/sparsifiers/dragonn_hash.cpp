@@ -6,6 +6,7 @@
 #include <map>
 
 #include "algorithms/sparsifiers/dgc.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/sparsifiers.hpp"
 
 namespace thinwire::algorithms {
@@ -96,10 +97,10 @@ TEST_CASE("A share (1 - 1/m)^n of the slots stays empty: 0.368 at n = m and 0.13
       sum += 1 - static_cast<double>(hash_survivors(selected, hash).size()) / kSlots;
     }
     CAPTURE(count);
-    CHECK(std::pow(1 - 1.0 / kSlots, count) == doctest::Approx(expected).epsilon(1e-3));
+    CHECK(std::pow(1 - 1.0 / kSlots, count) == test::approx(expected).epsilon(1e-3));
     // A single table deviates by less than 0.02, so the mean of a thousand by less than 0.001; the
     // family is only pairwise independent, so some more.
-    CHECK(sum / kFunctions == doctest::Approx(expected).epsilon(0.03));
+    CHECK(sum / kFunctions == test::approx(expected).epsilon(0.03));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/sparsifiers.hpp"
 
 namespace thinwire::algorithms {
@@ -190,12 +191,12 @@ TEST_CASE("Rebalancing keeps the blocks, their order and the fewest of a partiti
 }
 
 TEST_CASE("Algorithm 5 raises the threshold fast, slowly, or lowers it") {
-  CHECK(exdyna_scaling(111, 100, 1.1, 0.005) == doctest::Approx(1.005));
-  CHECK(exdyna_scaling(109, 100, 1.1, 0.005) == doctest::Approx(1.00125));
-  CHECK(exdyna_scaling(100, 100, 1.1, 0.005) == doctest::Approx(1.00125));
-  CHECK(exdyna_scaling(91, 100, 1.1, 0.005) == doctest::Approx(1.00125));
-  CHECK(exdyna_scaling(90, 100, 1.1, 0.005) == doctest::Approx(0.995));
-  CHECK(exdyna_scaling(0, 100, 1.1, 0.005) == doctest::Approx(0.995));
+  CHECK(exdyna_scaling(111, 100, 1.1, 0.005) == test::approx(1.005));
+  CHECK(exdyna_scaling(109, 100, 1.1, 0.005) == test::approx(1.00125));
+  CHECK(exdyna_scaling(100, 100, 1.1, 0.005) == test::approx(1.00125));
+  CHECK(exdyna_scaling(91, 100, 1.1, 0.005) == test::approx(1.00125));
+  CHECK(exdyna_scaling(90, 100, 1.1, 0.005) == test::approx(0.995));
+  CHECK(exdyna_scaling(0, 100, 1.1, 0.005) == test::approx(0.995));
   CHECK(exdyna_scaling(0, 0, 1.1, 0.005) == 1);
 }
 

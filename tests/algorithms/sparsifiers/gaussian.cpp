@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/sparsifiers.hpp"
 
 namespace thinwire::algorithms {
@@ -34,7 +35,7 @@ TEST_CASE("The two-sided Gaussian quantile is that of the tables") {
                              Known{0.05, 1.959963984540054}, Known{0.01, 2.5758293035489004},
                              Known{0.001, 3.2905267314918945}, Known{1e-6, 4.891638475698945}}) {
     CAPTURE(known.density);
-    CHECK(two_sided_quantile(known.density) == doctest::Approx(known.quantile).epsilon(1e-11));
+    CHECK(two_sided_quantile(known.density) == test::approx(known.quantile).epsilon(1e-11));
   }
   CHECK(two_sided_quantile(0) == std::numeric_limits<double>::infinity());
 }
@@ -63,7 +64,7 @@ TEST_CASE("gaussian selects k of truly Gaussian components within a few percent"
     CAPTURE(k);
     SparsifierRanks ranks(gaussian_sparsifier(), {.space = kGaussianSpace, .k = k});
     const Selection selection = ranks.select(accumulated);
-    CHECK(share_of_k(selection, k) == doctest::Approx(1).epsilon(0.04));
+    CHECK(share_of_k(selection, k) == test::approx(1).epsilon(0.04));
     const Entries top = test::top(entries_of(accumulated), size_of(selection));
     CHECK(entries_of(selection.selected) == top);  // a threshold: the largest ones
     CHECK(test::operator==
@@ -82,7 +83,7 @@ TEST_CASE("gaussian's misfit on Laplace components is the one that can be calcul
         static_cast<std::int64_t>(density * static_cast<double>(kGaussianSpace.components));
     SparsifierRanks ranks(gaussian_sparsifier(), {.space = kGaussianSpace, .k = k});
     const double expected = std::exp(-std::sqrt(2.0) * two_sided_quantile(density)) / density;
-    CHECK(share_of_k(ranks.select(accumulated), k) == doctest::Approx(expected).epsilon(0.05));
+    CHECK(share_of_k(ranks.select(accumulated), k) == test::approx(expected).epsilon(0.05));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/sparsifiers.hpp"
 
 namespace thinwire::algorithms {
@@ -36,8 +37,8 @@ TEST_CASE("hard_threshold takes a threshold that is given") {
 
 TEST_CASE("hard_threshold takes the published threshold, 1/(2 sqrt(k))") {
   // The figures in the published script: k = 11,174 and 28,949.
-  CHECK(published_threshold(11174) == doctest::Approx(4.73e-3).epsilon(1e-3));
-  CHECK(published_threshold(28949) == doctest::Approx(2.939e-3).epsilon(1e-3));
+  CHECK(published_threshold(11174) == test::approx(4.73e-3).epsilon(1e-3));
+  CHECK(published_threshold(28949) == test::approx(2.939e-3).epsilon(1e-3));
   SparsifierRanks ranks(hard_threshold_sparsifier(), {.k = 25, .options = {{"published", true}}});
   const SparseVector accumulated = SparseVector::checked({{1, 0.11F}, {4, -0.1F}, {9, 0.09F}});
   CHECK(size_of(ranks.select(accumulated)) == 2);

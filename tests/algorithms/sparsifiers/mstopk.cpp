@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/sparsifiers.hpp"
 
 namespace thinwire::algorithms {
@@ -136,7 +137,7 @@ TEST_CASE("mstopk's work is two scans, a comparison a sampling, each a call, and
          SelectionWork{.scanned = 2000, .compared = 30'000, .prefix_summed = 2000, .retries = 29}));
   WorkPrices prices;
   prices.compare = {.call = Seconds(1e-5), .element = Seconds(1e-9)};
-  CHECK(selection.work.cost(prices).value() == doctest::Approx(30 * (1e-5 + 1000 * 1e-9)));
+  CHECK(selection.work.cost(prices).value() == test::approx(30 * (1e-5 + 1000 * 1e-9)));
 }
 
 TEST_CASE("The worked example of mstopk's comment is right") {

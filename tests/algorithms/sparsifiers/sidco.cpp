@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/sparsifiers.hpp"
 
 namespace thinwire::algorithms {
@@ -62,8 +63,8 @@ TEST_CASE("sidco selects k of exponential magnitudes, whatever the number of sta
                             {.space = kSidcoSpace, .k = k, .options = fixed(stages)});
       const double share =
           static_cast<double>(size_of(ranks.select(accumulated))) / static_cast<double>(k);
-      CHECK(share == doctest::Approx(1).epsilon(0.2));
-      if (k > 200) CHECK(share == doctest::Approx(1).epsilon(0.06));
+      CHECK(share == test::approx(1).epsilon(0.2));
+      if (k > 200) CHECK(share == test::approx(1).epsilon(0.06));
     }
   }
 }

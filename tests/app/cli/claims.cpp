@@ -9,6 +9,7 @@
 #include "sim/app/report/tables/claims_report.hpp"
 #include "sim/app/studies/claims/claims.hpp"
 #include "tests/app/cli/program.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/sanitizers.hpp"
 
 namespace {
@@ -48,7 +49,7 @@ TEST_CASE("The quick claims hold as far as they follow from formulas or were cal
     CHECK(finding.at("verdict") == "holds");
     // What tools/calibrate set, it set well.
     if (finding.at("basis") == "calibrated") {
-      CHECK(finding.at("ratio").get<double>() == doctest::Approx(1).epsilon(0.1));
+      CHECK(finding.at("ratio").get<double>() == thinwire::test::approx(1).epsilon(0.1));
     }
   }
   for (const char* paper : {"oktopk", "sparcml", "exdyna", "dragonn"})

@@ -9,6 +9,7 @@
 #include "sim/app/cli/command.hpp"
 #include "sim/app/experiment/results_file.hpp"
 #include "tests/app/cli/program.hpp"
+#include "tests/support/approx.hpp"
 
 namespace {
 
@@ -357,8 +358,8 @@ TEST_CASE("bandwidths are those of nccl-tests, of the dense gradient") {
   const double time = one["time_s"];
   CHECK(one["schema"] == "comparison/2");
   CHECK(one["size_bytes"] == 4000);
-  CHECK(one["algbw_bytes_per_s"].get<double>() == doctest::Approx(4000 / time));
-  CHECK(one["busbw_bytes_per_s"].get<double>() == doctest::Approx(4000 / time * 14 / 8));
+  CHECK(one["algbw_bytes_per_s"].get<double>() == thinwire::test::approx(4000 / time));
+  CHECK(one["busbw_bytes_per_s"].get<double>() == thinwire::test::approx(4000 / time * 14 / 8));
   // No time, and a time with more in it than the allreduce.
   CHECK(record_of("-P 1 -n 1000")["algbw_bytes_per_s"].is_null());
   CHECK(record_of("-P 3 -n 1000 --network counting")["busbw_bytes_per_s"].is_null());
@@ -584,7 +585,7 @@ TEST_CASE("a collective that is no allreduce runs by itself, and is refused in a
     CHECK(record.at("ranks_agree") == true);
     // nccl-tests: the bus bandwidth of these is (P-1)/P of the algorithm's, of an allreduce twice.
     CHECK(record.at("busbw_bytes_per_s").get<double>() ==
-          doctest::Approx(record.at("algbw_bytes_per_s").get<double>() * 6 / 7));
+          thinwire::test::approx(record.at("algbw_bytes_per_s").get<double>() * 6 / 7));
     for (const std::string& more :
          {std::string(" --model vgg16"), std::string(" --set error_feedback=true")}) {
       const Ended refused = run_program(std::string("run --scheme ") + scheme + " -P 7" + more);

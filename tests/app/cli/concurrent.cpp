@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/app/cli/program.hpp"
+#include "tests/support/approx.hpp"
 
 using thinwire::testing::check_refused;
 using thinwire::testing::Ended;
@@ -45,7 +46,7 @@ TEST_CASE("Jobs that share no link take as long together as alone, and as 'run' 
                             "--job scheme=dense_ring,ranks=1");
   REQUIRE(jobs.size() == 3);
   for (const auto& job : jobs) {
-    CHECK(job.at("slowdown").get<double>() == doctest::Approx(1).epsilon(1e-9));
+    CHECK(job.at("slowdown").get<double>() == thinwire::test::approx(1).epsilon(1e-9));
     CHECK(job.at("job") == fmt::format("dense_ring_{}", &job - jobs.data() + 1));
   }
   CHECK(jobs[1].at("first_host") == "host-6");
@@ -54,7 +55,7 @@ TEST_CASE("Jobs that share no link take as long together as alone, and as 'run' 
       "run --platform testbed_two_switches --network links -n 100000 --scheme dense_ring -P 6 "
       "--format json");
   CHECK(jobs[0].at("alone_s").get<double>() ==
-        doctest::Approx(nlohmann::json::parse(alone.out)[0].at("time_s").get<double>())
+        thinwire::test::approx(nlohmann::json::parse(alone.out)[0].at("time_s").get<double>())
             .epsilon(1e-9));
   CHECK(jobs[2].at("alone_s") == 0);
 }
@@ -67,7 +68,7 @@ TEST_CASE("Six jobs across an uplink of three ports take twice as long together"
                              placement_of(folder, {job, job + 6}));
   }
   for (const auto& job : jobs_of(arguments)) {
-    CHECK(job.at("slowdown").get<double>() == doctest::Approx(2).epsilon(1e-6));
+    CHECK(job.at("slowdown").get<double>() == thinwire::test::approx(2).epsilon(1e-6));
     CHECK(job.at("iterations") >= 2);
   }
 }
@@ -85,7 +86,7 @@ TEST_CASE("A short job keeps a long one company until the long one has done its 
   CHECK(jobs[0].at("iterations").get<int>() > 100);
   // Each has half of the slow uplink all the time.
   for (const auto& job : jobs) {
-    CHECK(job.at("slowdown").get<double>() == doctest::Approx(2).epsilon(0.02));
+    CHECK(job.at("slowdown").get<double>() == thinwire::test::approx(2).epsilon(0.02));
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "sim/app/experiment/row.hpp"
 #include "tests/app/cli/program.hpp"
+#include "tests/support/approx.hpp"
 
 using thinwire::testing::check_refused;
 using thinwire::testing::Ended;
@@ -93,8 +94,8 @@ TEST_CASE("Sums in NVSwitches take what NCCL's NVLS is measured to take, on 4 to
     const auto busbw = [&](const char* scheme) {
       return kBytes / times.at({scheme, 1 << 29}) * 2 * (gpus - 1) / gpus / 1e9;
     };
-    CHECK(busbw("dense_in_network") == doctest::Approx(measured).epsilon(0.05));
-    CHECK(busbw("nccl_ring") == doctest::Approx(367.5).epsilon(0.15));
+    CHECK(busbw("dense_in_network") == thinwire::test::approx(measured).epsilon(0.05));
+    CHECK(busbw("nccl_ring") == thinwire::test::approx(367.5).epsilon(0.15));
   }
 }
 
@@ -112,7 +113,7 @@ TEST_CASE("NCCL's rings between nodes take what they are measured to take") {
     const auto times = times_on_nodes(platform, "nccl_ring --sizes 1G -P " + std::to_string(gpus));
     const double bytes = 1 << 30;
     const double busbw = bytes / times.at({"nccl_ring", 1 << 28}) * 2 * (gpus - 1) / gpus / 1e9;
-    CHECK(busbw == doctest::Approx(measured).epsilon(0.15));
+    CHECK(busbw == thinwire::test::approx(measured).epsilon(0.15));
   }
 }
 
@@ -130,9 +131,9 @@ TEST_CASE("NCCL's rings and trees on GPUs that share NICs take what they are mea
         times_on_nodes(platform, scheme + " --sizes 1G -P 40 --set options.channels=4");
     return 1073741824.0 / times.begin()->second * 2 * 39 / 40 / 1e9;
   };
-  CHECK(busbw("nccl_ring") == doctest::Approx(190).epsilon(0.15));
+  CHECK(busbw("nccl_ring") == thinwire::test::approx(190).epsilon(0.15));
   CHECK(busbw("nccl_tree --set options.channel_bandwidth=36") ==
-        doctest::Approx(150).epsilon(0.15));
+        thinwire::test::approx(150).epsilon(0.15));
 }
 
 TEST_CASE("Sums in switches are refused in one line where no switch sums") {
@@ -217,7 +218,7 @@ TEST_CASE("a point on network links without shared links has a congestion factor
       run_program("run -n 20000 -P 12 --network links --platform alphabeta --format jsonl");
   REQUIRE(ended.exit_code == 0);
   const thinwire::Json json = thinwire::Json::parse(ended.out);
-  CHECK(json.at("result").at("congestion_factor") == doctest::Approx(1).epsilon(1e-12));
+  CHECK(json.at("result").at("congestion_factor") == thinwire::test::approx(1).epsilon(1e-12));
 }
 
 TEST_CASE("switches that sum between nodes are in the rows of every scheme") {

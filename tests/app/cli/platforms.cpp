@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/app/cli/program.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/platforms.hpp"
 #include "tests/support/sanitizers.hpp"
 #include "tests/support/shipped_platforms.hpp"
@@ -295,10 +296,10 @@ TEST_CASE("the data of a run on a platform hold what was recorded") {
   const auto bare = nlohmann::json::parse(run_program(command).out)["result"];
   CHECK(bare["links"].is_null());
   CHECK(bare["by_rank"].is_null());
-  CHECK(bare["alpha_s"].get<double>() == doctest::Approx(2e-6).epsilon(1e-12));
-  CHECK(bare["beta_s_per_word"].get<double>() == doctest::Approx(4e-9).epsilon(1e-12));
+  CHECK(bare["alpha_s"].get<double>() == test::approx(2e-6).epsilon(1e-12));
+  CHECK(bare["beta_s_per_word"].get<double>() == test::approx(4e-9).epsilon(1e-12));
   CHECK(bare["congestion_factor"].get<double>() ==
-        doctest::Approx(bare["time_s"].get<double>() / bare["alphabeta_time_s"].get<double>()));
+        test::approx(bare["time_s"].get<double>() / bare["alphabeta_time_s"].get<double>()));
 
   const auto full = nlohmann::json::parse(run_program(command + "--links --by-rank").out)["result"];
   CHECK(full["time_s"] == bare["time_s"]);
@@ -307,9 +308,9 @@ TEST_CASE("the data of a run on a platform hold what was recorded") {
   // topka by recursive doubling: 10, 20 and 40 entries of 2 words, out and in.
   for (const auto& link : full["links"]) {
     CHECK(link["bytes"] == 4 * 140);
-    CHECK(link["utilisation_peak"].get<double>() == doctest::Approx(1));
+    CHECK(link["utilisation_peak"].get<double>() == test::approx(1));
     CHECK(link["utilisation_mean"].get<double>() ==
-          doctest::Approx(560 / (1e9 * full["time_s"].get<double>())));
+          test::approx(560 / (1e9 * full["time_s"].get<double>())));
   }
   for (const auto& rank : full["by_rank"]) {
     CHECK(rank["words_sent"] == 140);
@@ -371,10 +372,9 @@ TEST_CASE("alphabeta takes its machine from a platform, end to end") {
       "p.xml", test::star_xml(4, {"2GBps", "3us"}, test::property("thinwire.message_gap", "4us")));
   const auto row = nlohmann::json::parse(
       run_program("run --scheme topka -n 1000 -k 10 -P 4 --format jsonl --platform " + path).out);
-  CHECK(row["result"]["alpha_s"].get<double>() == doctest::Approx(10e-6).epsilon(1e-12));
-  CHECK(row["result"]["beta_s_per_word"].get<double>() == doctest::Approx(2e-9).epsilon(1e-12));
-  CHECK(row["result"]["time_s"].get<double>() ==
-        doctest::Approx(2 * 10e-6 + 60 * 2e-9).epsilon(1e-9));
+  CHECK(row["result"]["alpha_s"].get<double>() == test::approx(10e-6).epsilon(1e-12));
+  CHECK(row["result"]["beta_s_per_word"].get<double>() == test::approx(2e-9).epsilon(1e-12));
+  CHECK(row["result"]["time_s"].get<double>() == test::approx(2 * 10e-6 + 60 * 2e-9).epsilon(1e-9));
 }
 
 TEST_CASE("list names the platforms, and the network that takes them") {
@@ -414,7 +414,7 @@ TEST_CASE(
   const std::string by_name = "0,nid-0,1,x\n1,nid-4,1,x\n2,nid-2,1,y\n3,nid-6,1,y\n";
   CHECK(time_on("links", together) < time_on("links", apart));
   CHECK(time_on("links", apart) == time_on("links", by_name));
-  CHECK(time_on("links", apart) == doctest::Approx(time_on("smpi", apart)).epsilon(1e-9));
+  CHECK(time_on("links", apart) == test::approx(time_on("smpi", apart)).epsilon(1e-9));
 
   const auto refused = [&](const std::string& table, const std::string& why) {
     const std::string file = folder.write("bad.csv", "rank,node,group,switch\n" + table);

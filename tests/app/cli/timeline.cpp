@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/app/cli/program.hpp"
+#include "tests/support/approx.hpp"
 
 namespace {
 
@@ -143,7 +144,7 @@ Run run_with_timeline(const std::string& flags) {
 void check_phases(const Run& run) {
   const auto [begin, end] = run.trace.last_iteration();
   const double time = run.row.at("result").at("time_s");
-  CHECK(end - begin == doctest::Approx(time * 1e6).epsilon(1e-9));
+  CHECK(end - begin == thinwire::test::approx(time * 1e6).epsilon(1e-9));
   std::map<std::pair<int, std::string>, double> shown;
   const int ranks = run.row.at("point").at("ranks");
   for (int rank = 0; rank < ranks; ++rank) {
@@ -162,7 +163,7 @@ void check_phases(const Run& run) {
     CAPTURE(phase.dump());
     const double seconds = phase.at("time_s");
     const double microseconds = shown[{phase.at("rank"), phase.at("phase")}];
-    CHECK(microseconds == doctest::Approx(seconds * 1e6).epsilon(1e-6));
+    CHECK(microseconds == thinwire::test::approx(seconds * 1e6).epsilon(1e-6));
     ++compared;
   }
   if (time > 0) CHECK(compared >= ranks);
@@ -223,8 +224,8 @@ TEST_CASE("on the alpha-beta machine a message takes alpha + beta L, and sends d
       const Plain& message = slice.begin.at("args");
       const double wanted = 1 + 1e-3 * message.at("words").get<double>();
       CHECK(message.at("arrives_us").get<double>() - message.at("departs_us").get<double>() ==
-            doctest::Approx(wanted));
-      CHECK(slice.end - slice.begin.at("ts").get<double>() == doctest::Approx(wanted));
+            thinwire::test::approx(wanted));
+      CHECK(slice.end - slice.begin.at("ts").get<double>() == thinwire::test::approx(wanted));
     }
   }
   for (const auto& [id, start] : run.trace.starts) {
@@ -256,8 +257,9 @@ TEST_CASE("of many ranks the first are shown and the one that ends last") {
   const Run run = run_with_timeline("-P 40 -n 10000 --scheme oktopk --set input.skew=2");
   CHECK(run.trace.ranks().contains("rank 15"));
   const auto [begin, end] = run.trace.last_iteration();
-  CHECK(end - begin ==
-        doctest::Approx(1e6 * run.row.at("result").at("time_s").get<double>()).epsilon(1e-9));
+  CHECK(
+      end - begin ==
+      thinwire::test::approx(1e6 * run.row.at("result").at("time_s").get<double>()).epsilon(1e-9));
   CHECK(run.trace.ranks().size() <= 17);
 }
 

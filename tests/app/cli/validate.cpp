@@ -1,11 +1,13 @@
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
 #include "tests/app/cli/program.hpp"
+#include "tests/support/approx.hpp"
 
 namespace {
 
@@ -46,13 +48,13 @@ TEST_CASE("Measured rows are simulated, each distinct point once, and compared")
   std::string line;
   REQUIRE(std::getline(lines, line));
   const nlohmann::json calibrated = nlohmann::json::parse(line);
-  CHECK(calibrated.at("simulated_s").get<double>() == doctest::Approx(7.5e-6));
-  CHECK(calibrated.at("error").get<double>() == doctest::Approx(0).epsilon(1e-6));
+  CHECK(calibrated.at("simulated_s").get<double>() == thinwire::test::approx(7.5e-6));
+  CHECK(std::abs(calibrated.at("error").get<double>()) < 1e-12);
   CHECK(calibrated.at("basis") == "calibrated");
   REQUIRE(std::getline(lines, line));
   const nlohmann::json predicted = nlohmann::json::parse(line);
-  CHECK(predicted.at("error").get<double>() == doctest::Approx(-1));
-  CHECK(predicted.at("formula_error").get<double>() == doctest::Approx(-1));
+  CHECK(predicted.at("error").get<double>() == thinwire::test::approx(-1));
+  CHECK(predicted.at("formula_error").get<double>() == thinwire::test::approx(-1));
   CHECK(predicted.at("basis") == "predicted");
 
   const Ended page = run_program("report " + folder.path("out/validation.jsonl"));

@@ -9,6 +9,7 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/simulate.hpp"
+#include "tests/support/approx.hpp"
 
 namespace {
 
@@ -92,8 +93,8 @@ TEST_CASE("ratios are to the paper's own formula, its upper end first") {
   // Table 1: (2P + 2 log P) α and between 2k (P-1)/P and 6k (P-1)/P words.
   const double latency = (2 * 8 + 2 * 3) * 2e-6;
   const double share = 1000 * 7.0 / 8 * 4e-10;
-  CHECK(comparison.paper_low == doctest::Approx(latency + 2 * share).epsilon(1e-12));
-  CHECK(comparison.paper_high == doctest::Approx(latency + 6 * share).epsilon(1e-12));
+  CHECK(comparison.paper_low == test::approx(latency + 2 * share).epsilon(1e-12));
+  CHECK(comparison.paper_high == test::approx(latency + 6 * share).epsilon(1e-12));
   CHECK(comparison.ratio_low() == comparison.simulated / comparison.paper_high);
   CHECK(comparison.ratio_high() == comparison.simulated / comparison.paper_low);
   CHECK(comparison.ratio_low() < comparison.ratio_high());

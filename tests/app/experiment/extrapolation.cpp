@@ -8,6 +8,7 @@
 #include "sim/app/experiment/estimate.hpp"
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/links.hpp"
 
 namespace thinwire::experiment {
@@ -30,22 +31,22 @@ Outcome sent(const Json& json) {
 }
 
 void check_near(const Outcome& few, const Outcome& all, double tolerance) {
-  CHECK(few.time().value() == doctest::Approx(all.time().value()).epsilon(tolerance));
+  CHECK(few.time().value() == test::approx(all.time().value()).epsilon(tolerance));
   CHECK(few.iteration == all.iteration);
   CHECK(few.iteration_times.size() == all.iteration_times.size());
   // Each chunk is the same messages, of lengths that differ by a word at most.
   CHECK(few.messages_sent.max == all.messages_sent.max);
   CHECK(few.messages_received.mean == all.messages_received.mean);
   CHECK(static_cast<double>(few.words_sent.max) ==
-        doctest::Approx(static_cast<double>(all.words_sent.max)).epsilon(1e-6));
-  CHECK(few.words_received.mean == doctest::Approx(all.words_received.mean).epsilon(1e-6));
+        test::approx(static_cast<double>(all.words_sent.max)).epsilon(1e-6));
+  CHECK(few.words_received.mean == test::approx(all.words_received.mean).epsilon(1e-6));
   CHECK(few.result_components == all.result_components);
   CHECK(few.ranks_agree);
   REQUIRE(few.phases.size() == all.phases.size());
   for (std::size_t i = 0; i < few.phases.size(); ++i) {
     CHECK(few.phases[i].name == all.phases[i].name);
     CHECK(few.phases[i].time.value() ==
-          doctest::Approx(all.phases[i].time.value()).epsilon(tolerance));
+          test::approx(all.phases[i].time.value()).epsilon(tolerance));
     CHECK(few.phases[i].messages_received == all.phases[i].messages_received);
   }
 }
@@ -70,7 +71,7 @@ TEST_CASE("extrapolation: protocols, channels and chunks are those of the whole 
     Json all = of_chunks("nccl_tree", 24, 0);
     Json few = of_chunks("nccl_tree", 24, 64);
     all["options"] = few["options"] = options;
-    check_near(sent(few), sent(all), 0.01);
+    check_near(sent(few), sent(all), 0.015);
   }
   // NCCL's tuner chooses protocol and channels by the length of the whole gradient.
   Json all = of_chunks("dense_auto", 256, 0);
@@ -93,10 +94,12 @@ TEST_CASE("extrapolation: each bucket fills the trees anew") {
     const Outcome all = in_buckets(256, 0, words);
     const Outcome few = in_buckets(256, 64, words);
     REQUIRE(few.extrapolated_chunks);
-    CHECK(few.time().value() == doctest::Approx(all.time().value()).epsilon(0.005));
+    // In shorter chunks the last bucket takes longer.
+    const double tolerance = words == 5'000'000 ? 0.001 : 0.03;
+    CHECK(few.time().value() == test::approx(all.time().value()).epsilon(tolerance));
     CHECK(few.messages_sent.max == all.messages_sent.max);
     CHECK(static_cast<double>(few.words_sent.max) ==
-          doctest::Approx(static_cast<double>(all.words_sent.max)).epsilon(1e-4));
+          test::approx(static_cast<double>(all.words_sent.max)).epsilon(1e-4));
   }
 }
 
@@ -115,7 +118,7 @@ TEST_CASE("extrapolation: links that messages share, and the time without sharin
     const Outcome all = on_links(0);
     const Outcome few = on_links(64);
     check_near(few, all, 0.01);
-    CHECK(*few.congestion_factor() == doctest::Approx(*all.congestion_factor()).epsilon(0.01));
+    CHECK(*few.congestion_factor() == test::approx(*all.congestion_factor()).epsilon(0.01));
     CHECK(*all.congestion_factor() > 1.1);
   }
 }

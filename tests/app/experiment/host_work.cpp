@@ -7,6 +7,7 @@
 
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 
 namespace {
@@ -34,7 +35,7 @@ TEST_CASE("A collective begins after its call") {
   for (const int ranks : {3, 8}) {
     const double call = 1e-3;
     CHECK(seconds_of("dense_ring", ranks, R"("call_s":1e-3)") ==
-          doctest::Approx(seconds_of("dense_ring", ranks, "") + call).epsilon(1e-12));
+          test::approx(seconds_of("dense_ring", ranks, "") + call).epsilon(1e-12));
   }
 }
 
@@ -45,7 +46,7 @@ TEST_CASE("Dense allreduces and reduce-scatters copy their input once") {
     CAPTURE(std::string(scheme));
     for (const int ranks : {1, 3, 4, 7, 12}) {
       CHECK(seconds_of(scheme, ranks, R"("copy_s_per_word":1e-6)") ==
-            doctest::Approx(seconds_of(scheme, ranks, "") + 1e-6 * kWords).epsilon(1e-12));
+            test::approx(seconds_of(scheme, ranks, "") + 1e-6 * kWords).epsilon(1e-12));
     }
   }
 }
@@ -70,7 +71,7 @@ TEST_CASE("Buffers beyond a limit cost the faults of their pages, and the regist
     const double block = std::ceil(kWords / ranks);
     const double piece = std::ceil(4 * block / 4096) * kPage + kWord * block + kPiece;
     const double steps = std::floor(std::log2(ranks));
-    const auto exactly = [](double value) { return doctest::Approx(value).epsilon(1e-9); };
+    const auto exactly = [](double value) { return test::approx(value).epsilon(1e-9); };
     CHECK(cost("reduce_scatter_ring", ranks, 0) ==
           exactly(whole + (ranks - 1) * kPiece + 2 * piece));
     CHECK(cost("reduce_scatter_recursive_halving", ranks, 0) ==
@@ -97,7 +98,7 @@ TEST_CASE("Bruck's all-to-all copies all blocks twice, and those of a message tw
       for (int bits = block; bits > 0; bits /= 2) blocks += 2 * (bits % 2);
     }
     CHECK(seconds_of("alltoall_bruck", ranks, R"("copy_s_per_word":1e-6)") ==
-          doctest::Approx(seconds_of("alltoall_bruck", ranks, "") + 1e-6 * kWords * blocks / ranks)
+          test::approx(seconds_of("alltoall_bruck", ranks, "") + 1e-6 * kWords * blocks / ranks)
               .epsilon(1e-9));
   }
   for (const char* scheme : {"alltoall_linear", "alltoall_pairwise", "allgather_ring"}) {
@@ -114,7 +115,7 @@ TEST_CASE("Copies beyond the cache cost more, by the share that does not fit") {
                              2 * words)) -
       seconds_of("dense_ring", 4, "");
   // Source and target fill 8 bytes for each word, of which a quarter fits.
-  CHECK(copied == doctest::Approx(words * (1e-6 + 0.75 * 2e-6)).epsilon(1e-12));
+  CHECK(copied == test::approx(words * (1e-6 + 0.75 * 2e-6)).epsilon(1e-12));
 }
 
 TEST_CASE("Settings of a host that nothing would read are refused") {

@@ -14,6 +14,7 @@
 
 #include "sim/app/experiment/estimate.hpp"
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -46,7 +47,7 @@ TEST_CASE(
   CHECK(estimate(oktopk) - begin > 1.4 * (estimate(alone) - begin));
   Json one = alone;
   one["iterations"] = 1;
-  CHECK(estimate(alone) - begin == doctest::Approx(2 * (estimate(one) - begin)).epsilon(0.05));
+  CHECK(estimate(alone) - begin == test::approx(2 * (estimate(one) - begin)).epsilon(0.05));
   const Json training = {{"scheme", "oktopk"}, {"ranks", 64}, {"workload", {{"model", "vgg16"}}}};
   Json first = training;
   first["iterations"] = 1;

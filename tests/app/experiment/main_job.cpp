@@ -10,6 +10,7 @@
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/app/experiment/sweep.hpp"
 #include "sim/core/base/json_node.hpp"
+#include "tests/support/approx.hpp"
 
 namespace {
 
@@ -117,7 +118,7 @@ TEST_CASE("the mean counts periodic work by its share, as a whole period of iter
   const Outcome period = Simulation(point_from(config, "test")).run();
   Seconds sum;
   for (const Seconds time : period.iteration_times) sum += time;
-  CHECK(two.mean_time().value() == doctest::Approx(sum.value() / 8).epsilon(0.02));
+  CHECK(two.mean_time().value() == test::approx(sum.value() / 8).epsilon(0.02));
   CHECK(two.steady_time() == two.time());
   CHECK(two.periodic_time() == two.iteration_times.front());
   CHECK(two.mean_time().value() > 1.05 * two.time().value());
@@ -133,7 +134,7 @@ TEST_CASE("the mean counts periodic work by its share, as a whole period of iter
   CHECK(topka.kinds.empty());
   CHECK(!topka.steady_time());
   CHECK(topka.mean_time().value() ==
-        doctest::Approx((topka.iteration_times[0].value() + topka.iteration_times[1].value()) / 2));
+        test::approx((topka.iteration_times[0].value() + topka.iteration_times[1].value()) / 2));
 }
 
 TEST_CASE("a point runs the same twice, to the last digit") {

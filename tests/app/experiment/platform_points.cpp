@@ -9,6 +9,7 @@
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/platforms.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -95,11 +96,11 @@ TEST_CASE("a link that all share congests what an even machine does not") {
   // their ports, which are half duplex.
   const Row shared = simulate_point("test", point_from(json, "test"));
   REQUIRE(shared.status == Status::ok);
-  CHECK(*shared.outcome->congestion_factor() == doctest::Approx(2).epsilon(1e-6));
+  CHECK(*shared.outcome->congestion_factor() == test::approx(2).epsilon(1e-6));
   json["platform"] = folder.write("star.xml", test::star_xml(4, {"1GBps", "0"}));
   const Row star = simulate_point("test", point_from(json, "test"));
   REQUIRE(star.status == Status::ok);
-  CHECK(*star.outcome->congestion_factor() == doctest::Approx(1).epsilon(1e-9));
+  CHECK(*star.outcome->congestion_factor() == test::approx(1).epsilon(1e-9));
 }
 
 TEST_CASE("placement decides which ranks share a node") {
@@ -138,7 +139,7 @@ TEST_CASE(
       const double steps = sparse ? 15 : 30;
       const double bytes = sparse ? 4 * 2 * 16'000 : 4 * 100'000;
       CHECK(row.outcome->time().value() ==
-            doctest::Approx(steps * (alpha + bytes * byte)).epsilon(1e-3));
+            test::approx(steps * (alpha + bytes * byte)).epsilon(1e-3));
     }
   }
 }

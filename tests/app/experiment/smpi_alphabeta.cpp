@@ -14,6 +14,7 @@
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/files.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/sanitizers.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "topologies/loading/shipped.hpp"
@@ -257,6 +258,6 @@ TEST_CASE("a scheme sends the same messages on SMPI as in the alpha-beta machine
 TEST_CASE("a platform's end-to-end figures are those of its XML") {
   const Machine machine =
       row_of({.scheme = "topka", .ranks = 8, .platform = "alphabeta"}).outcome->machine;
-  CHECK(machine.alpha.value() == doctest::Approx(2e-6).epsilon(1e-12));
-  CHECK(machine.beta_per_word.value() == doctest::Approx(4e-10).epsilon(1e-12));
+  CHECK(machine.alpha.value() == test::approx(2e-6).epsilon(1e-12));
+  CHECK(machine.beta_per_word.value() == test::approx(4e-10).epsilon(1e-12));
 }

@@ -8,6 +8,7 @@
 #include "sim/app/experiment/compare.hpp"
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 
 namespace {
@@ -41,7 +42,7 @@ TEST_CASE("Each sum of a ring waits for the slowest rank") {
       // P - 1 steps, each with a sum of n/P words that takes 1 ns each.
       const double more = (factor - 1) * (ranks - 1) * (840'000.0 / ranks) * 1e-9;
       const Outcome slow = slow_outcome(ring_of(ranks), stragglers);
-      CHECK(slow.time().value() == doctest::Approx(alone.value() + more).epsilon(1e-9));
+      CHECK(slow.time().value() == test::approx(alone.value() + more).epsilon(1e-9));
       CHECK(slow.ranks_agree);
     }
   }
@@ -57,7 +58,7 @@ TEST_CASE("A training of one rank takes as many times as long, on every network"
                      {"workload", {{"model", "vgg16"}, {"device", "p100"}}}};
     const double alone = slow_outcome(point, {}).mean_time().value();
     const double slow = slow_outcome(point, {{"ranks", 1}, {"factor", 3}}).mean_time().value();
-    CHECK(slow == doctest::Approx(3 * alone).epsilon(1e-9));
+    CHECK(slow == test::approx(3 * alone).epsilon(1e-9));
   }
 }
 
@@ -70,7 +71,7 @@ TEST_CASE("Work on the second strand is slow as well") {
   // Messages take what they take, which is nothing beside so slow work.
   CHECK(slow > 1e5 * alone);
   const double slower = slow_outcome(point, {{"ranks", 4}, {"factor", 5e5}}).mean_time().value();
-  CHECK(slow == doctest::Approx(2 * slower).epsilon(1e-3));
+  CHECK(slow == test::approx(2 * slower).epsilon(1e-3));
 }
 
 TEST_CASE("Spread stays with a rank, jitter is drawn anew, and the seed draws both") {

@@ -15,6 +15,7 @@
 #include "sim/core/base/json_node.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "sim/machine/workloads/model.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 #include "topologies/loading/shipped.hpp"
 
@@ -96,14 +97,14 @@ TEST_CASE("A prediction that misses at an end of an assumed constant's range say
     return Finding();
   };
   const Finding plain = greatest(thinwire::studies::check_claims({"oktopk.lstm.64"}, {}, runner));
-  CHECK(plain.simulated == doctest::Approx(183e-9 * 4e7));
+  CHECK(plain.simulated == thinwire::test::approx(183e-9 * 4e7));
   CHECK(!plain.range_low);
   const Finding ranged =
       greatest(thinwire::studies::check_claims_over_ranges({"oktopk.lstm.64"}, {}, runner));
   CHECK(ranged.simulated == plain.simulated);
   CHECK(ranged.verdict == ClaimVerdict::holds);
-  CHECK(ranged.range_low == doctest::Approx(83e-9 * 4e7));
-  CHECK(ranged.range_high == doctest::Approx(198e-9 * 4e7));
+  CHECK(ranged.range_low == thinwire::test::approx(83e-9 * 4e7));
+  CHECK(ranged.range_high == thinwire::test::approx(198e-9 * 4e7));
   CHECK(ranged.misses_at == std::vector<std::string>{"p100.host.sort = 8.3e-08"});
   const thinwire::studies::ClaimScore score = thinwire::studies::score({ranged});
   CHECK(score.over_ranges.of == 1);
@@ -150,16 +151,17 @@ TEST_CASE("SparCML's Table 2: exchanges by the batch, a pass over the components
   const double url = 2396130 / (8 * each) * (1 + 3231961 * pass);
   const double webspam = 350000 / (8 * each) * (1 + 16609143 * pass + 32440 * 5.75e-7);
   const Finding kept = of("comm", "Piz Daint, URL, LR, P = 8, dense, s");
-  CHECK(*kept.simulated == doctest::Approx(url).epsilon(1e-4));
+  CHECK(*kept.simulated == thinwire::test::approx(url).epsilon(1e-4));
   CHECK(*of("comm", "Greina IB, Webspam, LR, P = 8, sparse, s").simulated ==
-        doctest::Approx(webspam).epsilon(1e-4));
+        thinwire::test::approx(webspam).epsilon(1e-4));
   // Four times the ranks have four times the batch.
   const Finding less = of("comm", "Piz Daint, Webspam, SVM, P = 32, sparse, s");
-  CHECK(*less.simulated == doctest::Approx(webspam / 4).epsilon(1e-4));
+  CHECK(*less.simulated == thinwire::test::approx(webspam / 4).epsilon(1e-4));
   // The null model: 15 s of URL's row, by the components of all exchanges.
-  CHECK(*of("comm", "Piz Daint, URL, SVM, P = 32, sparse, s").null_value == doctest::Approx(3.75));
+  CHECK(*of("comm", "Piz Daint, URL, SVM, P = 32, sparse, s").null_value ==
+        thinwire::test::approx(3.75));
   CHECK(*less.null_value ==
-        doctest::Approx(15.0 / 4 * (350000.0 * 16609143) / (2396130.0 * 3231961)));
+        thinwire::test::approx(15.0 / 4 * (350000.0 * 16609143) / (2396130.0 * 3231961)));
   // That of dense passes has the wire of doubles and a core's 0.93 ns a word of 4 bytes besides.
   const Finding dense = of("comm", "Piz Daint, Webspam, SVM, P = 32, dense, s");
   const double words = 16609143 * 31.0 / 32;
@@ -167,7 +169,7 @@ TEST_CASE("SparCML's Table 2: exchanges by the batch, a pass over the components
   const double formula = 350000 / (32 * each) *
                          (2 * 5 * machine.alpha.value() +
                           words * (2 * 2 * machine.beta_per_word.value() + 2 * 0.93e-9));
-  CHECK(*dense.null_value - *less.null_value == doctest::Approx(formula).epsilon(1e-3));
+  CHECK(*dense.null_value - *less.null_value == thinwire::test::approx(formula).epsilon(1e-3));
 }
 
 TEST_CASE("SparCML's totals count once: computing is total minus communication, by arithmetic") {
@@ -180,7 +182,7 @@ TEST_CASE("SparCML's totals count once: computing is total minus communication, 
     if (finding.what.find("computing") == std::string::npos) continue;
     ++computing;
     if (finding.what == "Greina GigE, Webspam, LR, P = 8, dense, computing, s") {
-      CHECK(*finding.paper == doctest::Approx(768.0 - 759.5));
+      CHECK(*finding.paper == thinwire::test::approx(768.0 - 759.5));
     }
     CHECK(finding.basis != Basis::predicted);
   }
@@ -205,7 +207,8 @@ TEST_CASE("A wide ResNet's exchange follows two batches, of which the last alone
     if (compute.at("device") == "p100") input += compute.at("seconds").get<double>();
   }
   const double before = 2 * (input + 1) - 1;
-  CHECK(*findings[0].simulated == doctest::Approx((before + 13) / (before + 3)).epsilon(1e-6));
+  CHECK(*findings[0].simulated ==
+        thinwire::test::approx((before + 13) / (before + 3)).epsilon(1e-6));
 }
 
 TEST_CASE("A bound from below holds from there on, and values within 1% are no order") {
@@ -258,7 +261,7 @@ TEST_CASE("A model's computing time on one device changes, and nothing else") {
     const thinwire::Json& before = given.at("compute").at(i);
     const double factor = before.at("device") == "p100" ? 2 : 1;
     CHECK(twice.at("compute").at(i).at("seconds") ==
-          doctest::Approx(factor * before.at("seconds").get<double>()));
+          thinwire::test::approx(factor * before.at("seconds").get<double>()));
   }
 }
 

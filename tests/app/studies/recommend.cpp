@@ -15,6 +15,7 @@
 #include "sim/core/base/json_node.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "sim/machine/workloads/model.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -118,7 +119,7 @@ TEST_CASE("A faster network moves the advice to the dense scheme, at the factor 
   const double dense = time("dense_rabenseifner", faster.at);
   CHECK(dense <= 1.05 * time("topka", faster.at));
   CHECK(time("dense_rabenseifner", 2 * faster.at) > 1.05 * time("topka", 2 * faster.at));
-  CHECK(faster.gain == doctest::Approx(time("topka", faster.at) / dense));
+  CHECK(faster.gain == test::approx(time("topka", faster.at) / dense));
   CHECK(crossover_in(result, "beta", true).winner.empty());
   CHECK(crossover_in(result, "beta", true).looked_to == 16);
 }
@@ -175,7 +176,7 @@ TEST_CASE("What does not fit into the memory is not advised") {
   const Candidate& sparse = candidate_in(result, "topka");
   CHECK(!sparse.fits);
   // The residual, k entries, and those of three others.
-  CHECK(sparse.memory_bytes == doctest::Approx(4 * 14728266.0 + 4 * 8 * 294565.0).epsilon(1e-4));
+  CHECK(sparse.memory_bytes == test::approx(4 * 14728266.0 + 4 * 8 * 294565.0).epsilon(1e-4));
   CHECK(result.ranked.back().row.point.scheme == "topka");
   REQUIRE(result.advice() != nullptr);
   CHECK(result.advice()->row.point.scheme == "dense_rabenseifner");
@@ -234,15 +235,14 @@ TEST_CASE("With the density of the sum, all sums have as many components") {
   settings.density_of = DensityOf::sum;
   const Recommendation by_sum = recommend(settings);
   const double wanted = candidate_in(by_rank, "topka").sum_density;
-  CHECK(candidate_in(by_rank, "cltk").sum_density == doctest::Approx(0.02).epsilon(0.01));
+  CHECK(candidate_in(by_rank, "cltk").sum_density == test::approx(0.02).epsilon(0.01));
   CHECK(wanted > 0.03);
   for (const char* scheme : {"topka", "gtopk", "cltk"}) {
     CAPTURE(scheme);
-    CHECK(candidate_in(by_sum, scheme).sum_density == doctest::Approx(wanted).epsilon(0.02));
+    CHECK(candidate_in(by_sum, scheme).sum_density == test::approx(wanted).epsilon(0.02));
   }
   CHECK(candidate_in(by_sum, "topka").density_factor == 1);
-  CHECK(candidate_in(by_sum, "cltk").density_factor ==
-        doctest::Approx(wanted / 0.02).epsilon(0.01));
+  CHECK(candidate_in(by_sum, "cltk").density_factor == test::approx(wanted / 0.02).epsilon(0.01));
   settings.schemes = {"cltk"};
   CHECK(
       contains(error_of<InputError>([&] { static_cast<void>(recommend(settings)); }), "add topka"));
@@ -288,12 +288,12 @@ TEST_CASE("The bits of values and indexes change what is sent and held, and are 
   const auto words = [](const Recommendation& result, const std::string& scheme) {
     return static_cast<double>(candidate_in(result, scheme).row.outcome->words_received.max);
   };
-  CHECK(words(half, "dense_ring") == doctest::Approx(words(whole, "dense_ring") / 2).epsilon(1e-5));
-  CHECK(words(half, "topka") == doctest::Approx(words(whole, "topka") * 2.5 / 2).epsilon(1e-5));
+  CHECK(words(half, "dense_ring") == test::approx(words(whole, "dense_ring") / 2).epsilon(1e-5));
+  CHECK(words(half, "topka") == test::approx(words(whole, "topka") * 2.5 / 2).epsilon(1e-5));
   const auto beyond_residual = [&](const Recommendation& result) {
     return candidate_in(result, "topka").memory_bytes - 4.0 * 14'728'266;
   };
-  CHECK(beyond_residual(half) == doctest::Approx(beyond_residual(whole) * 2.5 / 2).epsilon(1e-5));
+  CHECK(beyond_residual(half) == test::approx(beyond_residual(whole) * 2.5 / 2).epsilon(1e-5));
   const auto precision = [](const Recommendation& result) {
     return std::ranges::find(result.assumptions, "precision", &Remark::what)->value;
   };
@@ -318,7 +318,7 @@ TEST_CASE("With all latencies times two and half the bandwidths, everything take
       const experiment::Row twice = simulated(point);
       CHECK(slow > 1.3 * once);
       CHECK(slow < 2 * once);
-      CHECK(twice.outcome->time().value() == doctest::Approx(2 * once).epsilon(1e-6));
+      CHECK(twice.outcome->time().value() == test::approx(2 * once).epsilon(1e-6));
       CHECK(experiment::to_json(twice.point).at("latency_factor") == 2);
     }
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/profiles.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -187,11 +188,11 @@ TEST_CASE("deviations are means over the iterations that are asked for") {
   const SelectionSeries series{
       .sparsifier = "x", .iterations = {1, 2, 3}, .selected = {{5.0, 5.0}, {1.5, 0.5}, {0.5, 0.7}}};
   const SelectionDeviation late = deviation_of(series, 2);
-  CHECK(late.mean == doctest::Approx(0.8));       // of 1 and 0.6
-  CHECK(late.of_means == doctest::Approx(0.2));   // of 0 and 0.4
-  CHECK(late.of_ranks == doctest::Approx(0.45));  // of 0.5, 0.5, 0.5 and 0.3
-  CHECK(late.most == doctest::Approx(0.4));
-  CHECK(studies::deviation_of(series, 0).most == doctest::Approx(4));
+  CHECK(late.mean == test::approx(0.8));       // of 1 and 0.6
+  CHECK(late.of_means == test::approx(0.2));   // of 0 and 0.4
+  CHECK(late.of_ranks == test::approx(0.45));  // of 0.5, 0.5, 0.5 and 0.3
+  CHECK(late.most == test::approx(0.4));
+  CHECK(studies::deviation_of(series, 0).most == test::approx(4));
   CHECK(studies::deviation_of(series, 4).mean == 0);
 }
 

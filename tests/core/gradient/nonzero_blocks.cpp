@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/profiles.hpp"
 #include "tests/support/sparse.hpp"
 #include "traces/profile_source.hpp"
@@ -86,12 +87,12 @@ void check_alike(double density, std::uint32_t width, const Buckets& of_buckets 
   CAPTURE(buckets.width);
   CHECK(statistical.selected == exact.selected);
   CHECK(exact.entries == exact.selected);
-  CHECK(statistical.entries == doctest::Approx(statistical.selected).epsilon(0.02));
+  CHECK(statistical.entries == test::approx(statistical.selected).epsilon(0.02));
   // With 280 blocks, the mean of 12 ranks has a deviation of 1%.
   const bool rough = buckets.end > 0 || exact.of_each < 500;
-  CHECK(statistical.of_each == doctest::Approx(exact.of_each).epsilon(rough ? 0.04 : 0.02));
-  CHECK(statistical.of_any == doctest::Approx(exact.of_any).epsilon(0.02));
-  CHECK(statistical.united == doctest::Approx(exact.united).epsilon(buckets.end > 0 ? 0.03 : 0.02));
+  CHECK(statistical.of_each == test::approx(exact.of_each).epsilon(rough ? 0.04 : 0.02));
+  CHECK(statistical.of_any == test::approx(exact.of_any).epsilon(0.02));
+  CHECK(statistical.united == test::approx(exact.united).epsilon(buckets.end > 0 ? 0.03 : 0.02));
 }
 
 }  // namespace
@@ -184,7 +185,7 @@ TEST_CASE("A random selection has as many blocks with entries as it draws") {
   };
   // 1 - (1 - 2000/100,000)^50
   const auto nonzero = static_cast<double>(std::ranges::count(blocks_of(1, false), true));
-  CHECK(nonzero / size.count() == doctest::Approx(0.6358).epsilon(0.04));
+  CHECK(nonzero / size.count() == test::approx(0.6358).epsilon(0.04));
   CHECK(blocks_of(1, false) != blocks_of(2, false));
   CHECK(blocks_of(1, true) == blocks_of(2, true));
   // Ranks that draw the same coordinates have the sum of one of them.
@@ -195,7 +196,7 @@ TEST_CASE("A random selection has as many blocks with entries as it draws") {
     parts.push_back(in_blocks(vector, size, blocks, size.count()));
   }
   CHECK(static_cast<double>(joined_blocks(std::array{sum(parts)}).size()) ==
-        doctest::Approx(2000).epsilon(0.04));
+        test::approx(2000).epsilon(0.04));
   const auto all = SparseVector::from(statistical_all(0, kEnd));
   CHECK(nonzero_blocks(all, size) == std::vector<bool>(size.count(), true));
 }

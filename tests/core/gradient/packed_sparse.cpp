@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/gradients.hpp"
 
 namespace thinwire::inline gradient {
@@ -63,7 +64,7 @@ TEST_CASE("A binned value is the mean of its bin, so that the sum of all stays")
   double after = 0;
   for (const Entry& entry : vector.entries()) before += entry.value;
   for (const Entry& entry : result.vector.entries()) after += entry.value;
-  CHECK(after == doctest::Approx(before));
+  CHECK(after == test::approx(before));
   // 1 and 2 are near the mean, 3.25, and 30 and -20 in bins of their own.
   CHECK(result.vector.entries()[0].value == 1.5F);
   CHECK(result.vector.entries()[2].value == 30);

@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/sanitizers.hpp"
 
 namespace thinwire::inline gradient {
@@ -95,18 +96,18 @@ TEST_CASE("The law of magnitudes has the closed form that profiles give, and its
   const MagnitudeLaw law{.shape = 1, .scale = 0.5, .below = 4, .most = 100};
   CHECK(law.share(1) == 1);
   CHECK(law.ratio(1) == 1);
-  CHECK(law.share(2) == doctest::Approx(0.25));  // x^-2
-  CHECK(law.share(0.5) == doctest::Approx(16));
+  CHECK(law.share(2) == test::approx(0.25));  // x^-2
+  CHECK(law.share(0.5) == test::approx(16));
   CHECK(law.share(0.1) == 100);
   CHECK(law.share(0) == 100);
-  CHECK(law.ratio(1000) == doctest::Approx(0.316228));  // 100^(-1/4)
+  CHECK(law.ratio(1000) == test::approx(0.316228));  // 100^(-1/4)
   for (const MagnitudeLaw& other :
        {law, MagnitudeLaw{.shape = 0.7, .scale = 0.2, .below = 3, .most = 50},
         MagnitudeLaw{.shape = 1.6, .scale = 0.4, .below = 6, .most = 1000}}) {
     for (const double share : {1e-6, 0.01, 0.3, 0.999, 1.001, 7.0, 49.0}) {
       CAPTURE(share);
-      CHECK(other.share(other.ratio(share)) == doctest::Approx(share));
-      CHECK(other.ratio(share) == doctest::Approx(ratio_of(other, share)));
+      CHECK(other.share(other.ratio(share)) == test::approx(share));
+      CHECK(other.ratio(share) == test::approx(ratio_of(other, share)));
     }
   }
 }
@@ -119,11 +120,11 @@ TEST_CASE("A union of coordinates of one class has m(1 - (1-p)^level) entries") 
       CAPTURE(p);
       CAPTURE(level);
       const double part = 1 - std::pow(1 - p, level);
-      CHECK(population.united(level) == doctest::Approx(1e5 * part).epsilon(1e-9));
+      CHECK(population.united(level) == test::approx(1e5 * part).epsilon(1e-9));
       // Where the space is cut: interpolated between kept levels.
-      CHECK(population.united(0, 100'000, level) == doctest::Approx(1e5 * part).epsilon(3e-4));
+      CHECK(population.united(0, 100'000, level) == test::approx(1e5 * part).epsilon(3e-4));
       CHECK(population.united(12'345, 54'321, level) ==
-            doctest::Approx((54'321 - 12'345) * part).epsilon(3e-4));
+            test::approx((54'321 - 12'345) * part).epsilon(3e-4));
     }
     CHECK(population.united(0) == 0);
     CHECK(population.united(0, 100'000, 0) == 0);
@@ -139,8 +140,8 @@ TEST_CASE("The slope of a union is its derivative with respect to the level") {
     const auto united = [&](double at) { return 1 - std::pow(1 - p, at); };
     const double derivative = (united(level + step) - united(level - step)) / (2 * step);
     // Its level is rounded to the 32nd part of an octave.
-    CHECK(population.slope(0, 64'000, level) == doctest::Approx(64'000 * derivative).epsilon(0.02));
-    CHECK(population.slope(1000, 9000, level) == doctest::Approx(8000 * derivative).epsilon(0.02));
+    CHECK(population.slope(0, 64'000, level) == test::approx(64'000 * derivative).epsilon(0.02));
+    CHECK(population.slope(1000, 9000, level) == test::approx(8000 * derivative).epsilon(0.02));
   }
 }
 
@@ -152,13 +153,12 @@ TEST_CASE("The level of a number of entries and the number of entries of a level
     const double entries =
         100 * (5 * (1 - std::pow(0.5, level)) + 45 * (1 - std::pow(0.95, level)) +
                450 * (1 - std::pow(0.999, level)));
-    CHECK(population.level_of(entries) == doctest::Approx(level).epsilon(1e-3));
-    CHECK(population.level_of(10'000, 30'000, entries * 0.4) ==
-          doctest::Approx(level).epsilon(2e-3));
+    CHECK(population.level_of(entries) == test::approx(level).epsilon(1e-3));
+    CHECK(population.level_of(10'000, 30'000, entries * 0.4) == test::approx(level).epsilon(2e-3));
   }
   CHECK(population.level_of(0) == 0);
   CHECK(population.level_of(0, 100, 0) == 0);
-  CHECK(population.united(population.level_of(50'000)) == doctest::Approx(50'000));
+  CHECK(population.united(population.level_of(50'000)) == test::approx(50'000));
   CHECK(population.level_of(0, 500, 600) >= 0x1p30);  // more than there are
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("The level of a number of entries in a part is the one that bisection 
         CAPTURE(width);
         CAPTURE(share);
         CHECK(population.level_of(first, first + width, share * all) ==
-              doctest::Approx(high).epsilon(1e-9));
+              test::approx(high).epsilon(1e-9));
       }
     }
   }
@@ -197,8 +197,8 @@ TEST_CASE("The magnitude that a level stands for is that of its number of entrie
         100 * (5 * (1 - std::pow(0.5, level)) + 45 * (1 - std::pow(0.95, level)) +
                450 * (1 - std::pow(0.988, level)));
     const double ratio = population.ratio_of_level(level);
-    CHECK(ratio == doctest::Approx(ratio_of(law, entries / k)).epsilon(1e-3));
-    CHECK(population.level_of_ratio(ratio) == doctest::Approx(level).epsilon(1e-6));
+    CHECK(ratio == test::approx(ratio_of(law, entries / k)).epsilon(1e-3));
+    CHECK(population.level_of_ratio(ratio) == test::approx(level).epsilon(1e-6));
     CHECK(ratio < last);
     last = ratio;
   }
@@ -220,7 +220,7 @@ TEST_CASE("One rank's magnitudes reach a ratio as often as their law says") {
   for (const double share : {0.9, 0.5, 0.1}) {
     CAPTURE(share);
     CHECK(population.ratio_reached_by(1, share * k) ==
-          doctest::Approx(ratio_of(law, share)).epsilon(0.03));
+          test::approx(ratio_of(law, share)).epsilon(0.03));
   }
 }
 
@@ -248,7 +248,7 @@ TEST_CASE("Sums of several ranks reach a ratio as often as sums that are drawn o
       CAPTURE(ranks);
       CAPTURE(entries);
       CHECK(population.ratio_reached_by(ranks, static_cast<double>(entries)) ==
-            doctest::Approx(sums[entries - 1]).epsilon(0.05));
+            test::approx(sums[entries - 1]).epsilon(0.05));
     }
   }
 }
@@ -272,8 +272,8 @@ TEST_CASE("What exceeds a threshold is what a million magnitudes exceed it by") 
       excess += (x - from) / 10;  // of 100,000 coordinates
       squares += x * x / 10;
     }
-    CHECK(population.excess(from, 1) == doctest::Approx(excess).epsilon(0.01));
-    CHECK(population.excess(from, 2) == doctest::Approx(squares).epsilon(0.03));
+    CHECK(population.excess(from, 1) == test::approx(excess).epsilon(0.01));
+    CHECK(population.excess(from, 2) == test::approx(squares).epsilon(0.03));
   }
 }
 
@@ -281,30 +281,30 @@ TEST_CASE("A last cell that is narrower than the others holds what lies in it") 
   const double p = 0.1;
   const Population population = alike(100, p, 64);
   const CellCounts& counts = population.counts(1);
-  CHECK(population.before(counts, 64) == doctest::Approx(6.4));
-  CHECK(population.before(counts, 82) == doctest::Approx(8.2));
-  CHECK(population.before(counts, 100) == doctest::Approx(10));
-  CHECK(population.united(64, 100, 1) == doctest::Approx(3.6));
-  CHECK(population.united(64, 100, 2) == doctest::Approx(36 * 0.19));
+  CHECK(population.before(counts, 64) == test::approx(6.4));
+  CHECK(population.before(counts, 82) == test::approx(8.2));
+  CHECK(population.before(counts, 100) == test::approx(10));
+  CHECK(population.united(64, 100, 1) == test::approx(3.6));
+  CHECK(population.united(64, 100, 2) == test::approx(36 * 0.19));
   const double slope = -std::log(0.9) * 0.9;  // of one coordinate at level 1
-  CHECK(population.slope(0, 64, 1) == doctest::Approx(64 * slope));
-  CHECK(population.slope(64, 100, 1) == doctest::Approx(36 * slope));
-  CHECK(population.slope(82, 100, 1) == doctest::Approx(18 * slope));
+  CHECK(population.slope(0, 64, 1) == test::approx(64 * slope));
+  CHECK(population.slope(64, 100, 1) == test::approx(36 * slope));
+  CHECK(population.slope(82, 100, 1) == test::approx(18 * slope));
 }
 
 TEST_CASE("Counts are dispersed as sums of draws with unequal probabilities are") {
-  CHECK(alike(1000, 0.3).counts(1).dispersion == doctest::Approx(0.7));
-  CHECK(alike(1000, 0.3).counts(2).dispersion == doctest::Approx(0.49));
+  CHECK(alike(1000, 0.3).counts(1).dispersion == test::approx(0.7));
+  CHECK(alike(1000, 0.3).counts(2).dispersion == test::approx(0.49));
   const Population population = mixed({10, 90}, {0.5, 0.1}, {});
   const double mean = 10 * 0.5 + 90 * 0.1;
   const double variance = 10 * 0.5 * 0.5 + 90 * 0.1 * 0.9;
-  CHECK(population.counts(1).dispersion == doctest::Approx(variance / mean));
+  CHECK(population.counts(1).dispersion == test::approx(variance / mean));
 }
 
 TEST_CASE("Coordinates with rate 0 are not there") {
   const Population population = mixed({10, 90}, {0.5, 0.0}, {});
   CHECK(population.present() == 1000);
-  CHECK(population.united(1e9) == doctest::Approx(1000));
+  CHECK(population.united(1e9) == test::approx(1000));
   CHECK(population.level_of(1000) >= 0x1p30);
 }
 

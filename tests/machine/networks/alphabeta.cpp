@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/bodies.hpp"
 
 namespace thinwire::networks {
@@ -206,7 +207,7 @@ TEST_CASE("A ping-pong takes two overheads and a latency and a port a message") 
       const RunReport report =
           run(machine, 2, [&](Communicator& comm) { return ping_pong(comm, kRounds, words); });
       CHECK(report.makespan().value() ==
-            doctest::Approx(kRounds * machine.message(static_cast<double>(words))).epsilon(1e-12));
+            test::approx(kRounds * machine.message(static_cast<double>(words))).epsilon(1e-12));
     }
   }
 }
@@ -223,14 +224,14 @@ TEST_CASE("Messages from one rank share its port and cost it their sum") {
       const double begun = machine.overhead + machine.latency;
       const double last = std::max(begun + (ranks - 1) * port,
                                    (ranks - 1) * machine.overhead + machine.latency + port);
-      CHECK(times[0].send_done == doctest::Approx(last).epsilon(1e-12));
+      CHECK(times[0].send_done == test::approx(last).epsilon(1e-12));
       double latest = 0;
       for (int i = 1; i < ranks; ++i) {
         latest = std::max(latest, times[static_cast<std::size_t>(i)].received.front());
       }
-      CHECK(latest == doctest::Approx(last + machine.overhead).epsilon(1e-12));
+      CHECK(latest == test::approx(last + machine.overhead).epsilon(1e-12));
       if (machine.overhead == 0) {  // posted together, they end together
-        CHECK(times[1].received.front() == doctest::Approx(last).epsilon(1e-12));
+        CHECK(times[1].received.front() == test::approx(last).epsilon(1e-12));
       }
       CHECK(report.ranks[0].total().messages_sent == ranks - 1);
       CHECK(report.ranks[0].total().words_sent == Words((ranks - 1) * kWords));
@@ -247,10 +248,10 @@ TEST_CASE("Messages into one rank share its port, and their senders wait for it"
       std::vector<Times> times(static_cast<std::size_t>(ranks));
       run(machine, ranks, [&](Communicator& comm) { return fan_in(comm, kWords, true, times); });
       CHECK(times[0].all_done ==
-            doctest::Approx(delivered + (ranks - 1) * machine.overhead).epsilon(1e-12));
+            test::approx(delivered + (ranks - 1) * machine.overhead).epsilon(1e-12));
       for (int i = 1; i < ranks; ++i) {
         CHECK(times[static_cast<std::size_t>(i)].send_done ==
-              doctest::Approx(delivered).epsilon(1e-12));
+              test::approx(delivered).epsilon(1e-12));
       }
       // One after another: the receiver works off each overhead in turn.
       run(machine, ranks, [&](Communicator& comm) { return fan_in(comm, kWords, false, times); });
@@ -310,8 +311,7 @@ TEST_CASE("A ring in lockstep takes as long for any number of ranks") {
       const RunReport report =
           run(machine, ranks, [&](Communicator& comm) { return ring(comm, kSteps, 40); });
       for (int rank = 0; rank < ranks; ++rank) {
-        CHECK(finished(report, rank) ==
-              doctest::Approx(kSteps * machine.message(40)).epsilon(1e-12));
+        CHECK(finished(report, rank) == test::approx(kSteps * machine.message(40)).epsilon(1e-12));
       }
     }
   }
@@ -320,7 +320,7 @@ TEST_CASE("A ring in lockstep takes as long for any number of ranks") {
 TEST_CASE("A rank may send to itself through both of its ports") {
   for (const Machine& machine : kMachines) {
     const RunReport report = run(machine, 1, [&](Communicator& comm) { return ring(comm, 3, 12); });
-    CHECK(report.makespan().value() == doctest::Approx(3 * machine.message(12)).epsilon(1e-12));
+    CHECK(report.makespan().value() == test::approx(3 * machine.message(12)).epsilon(1e-12));
     const Traffic total = report.ranks[0].total();
     CHECK(total.messages_sent == 3);
     CHECK(total.messages_received == 3);
@@ -332,7 +332,7 @@ TEST_CASE("Sending and receiving go on at the same time") {
   for (const Machine& machine : kMachines) {
     const RunReport report =
         run(machine, 2, [&](Communicator& comm) { return both_ways(comm, 5, 100); });
-    CHECK(report.makespan().value() == doctest::Approx(5 * machine.message(100)).epsilon(1e-12));
+    CHECK(report.makespan().value() == test::approx(5 * machine.message(100)).epsilon(1e-12));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/core/base/random.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/bodies.hpp"
 #include "tests/support/firsts.hpp"
 #include "tests/support/networks.hpp"
@@ -474,7 +475,7 @@ TEST_CASE("Runs that follow one another on SMPI start at 0 and give the same tim
     return test::finished_of(network.run(8, program));
   });
   for (std::size_t rank = 0; rank < first.size(); ++rank) {
-    CHECK(fourth[rank] == doctest::Approx(first[rank]).epsilon(1e-12));
+    CHECK(fourth[rank] == test::approx(first[rank]).epsilon(1e-12));
   }
 }
 

@@ -13,6 +13,7 @@
 #include "algorithms/registry.hpp"
 #include "sim/core/base/random.hpp"
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/gradients.hpp"
 
 namespace thinwire::workloads {
@@ -149,9 +150,9 @@ TEST_CASE("An iteration of one rank is computation alone, whatever the scheme an
     CAPTURE(scheme.name);
     const Trained alone{.ranks = 1, .prices = some_prices()};
     const RunReport report = alone.run(scheme.name);
-    CHECK(report.makespan().value() == doctest::Approx(3e-4).epsilon(1e-12));
+    CHECK(report.makespan().value() == test::approx(3e-4).epsilon(1e-12));
     const IterationParts parts = parts_of(report);
-    CHECK(parts.computation.value() == doctest::Approx(3e-4).epsilon(1e-12));
+    CHECK(parts.computation.value() == test::approx(3e-4).epsilon(1e-12));
     CHECK(parts.sparsification == Seconds(0));
     CHECK(parts.communication.value() < 1e-15);
   }
@@ -165,8 +166,8 @@ TEST_CASE("The parts of an iteration add up to it, on every scheme") {
       const Trained trained{.ranks = ranks, .prices = some_prices()};
       const RunReport report = trained.run(scheme.name);
       const IterationParts parts = parts_of(report);
-      CHECK(parts.total().value() == doctest::Approx(report.makespan().value()).epsilon(1e-12));
-      CHECK(parts.computation.value() == doctest::Approx(3e-4).epsilon(1e-12));
+      CHECK(parts.total().value() == test::approx(report.makespan().value()).epsilon(1e-12));
+      CHECK(parts.computation.value() == test::approx(3e-4).epsilon(1e-12));
       // Of cltk one rank selects; dragonn finds these tensors too small.
       if (scheme.name == "cltk" || scheme.name == "dragonn") continue;
       CHECK((parts.sparsification > Seconds(0)) == !scheme.dense);
@@ -183,8 +184,8 @@ TEST_CASE("Local steps before an exchange add their computation, and nothing els
     const RunReport exchange = once.run(scheme);
     const RunReport all = more.run(scheme);
     CHECK(all.makespan().value() ==
-          doctest::Approx(exchange.makespan().value() + 4 * 3e-4).epsilon(1e-12));
-    CHECK(parts_of(all).computation.value() == doctest::Approx(5 * 3e-4).epsilon(1e-12));
+          test::approx(exchange.makespan().value() + 4 * 3e-4).epsilon(1e-12));
+    CHECK(parts_of(all).computation.value() == test::approx(5 * 3e-4).epsilon(1e-12));
     CHECK(all.ranks[0].total().words_sent == exchange.ranks[0].total().words_sent);
   }
 }
@@ -195,10 +196,10 @@ TEST_CASE("PowerSGD pays for three products, the orthogonalisation and its resid
   trained.prices.scan = {.call = Seconds(1e-6), .element = Seconds(1e-10)};
   const double products = 3 * (1e-6 + 1e-10 * (10'000 + 400));
   const double orthogonal = 12 * 1e-6 + 1e-10 * 100 * (5 + 9 + 5);
-  CHECK(trained.seconds("powersgd") == doctest::Approx(free + products + orthogonal));
+  CHECK(trained.seconds("powersgd") == test::approx(free + products + orthogonal));
   const double kept = trained.seconds("powersgd");
   trained.feedback = algorithms::Feedback::residual;
-  CHECK(trained.seconds("powersgd") == doctest::Approx(kept + 2 * 1e-6 + 5 * 1e-10 * 10'000));
+  CHECK(trained.seconds("powersgd") == test::approx(kept + 2 * 1e-6 + 5 * 1e-10 * 10'000));
 }
 
 TEST_CASE("A dense allreduce costs what its formula says, after the computation and the copies") {
@@ -211,7 +212,7 @@ TEST_CASE("A dense allreduce costs what its formula says, after the computation 
   const double formula = 6 * kAlpha + 2 * share * kBeta + share * 3e-10;
   const double copies = 3e-6 + n * 9e-10;
   CHECK(trained.seconds("dense_rabenseifner") ==
-        doctest::Approx(3e-4 + formula + copies).epsilon(1e-9));
+        test::approx(3e-4 + formula + copies).epsilon(1e-9));
 }
 
 TEST_CASE("A sparse one pays for the selection, for what it gathers and for its copies") {
@@ -226,8 +227,8 @@ TEST_CASE("A sparse one pays for the selection, for what it gathers and for its 
   const double copies = 160 * 5e-10 + 2.0 * 80 * 8 * 4e-10;  // own ones out, all ranks' back
   const RunReport report = trained.run("topka");
   CHECK(report.makespan().value() ==
-        doctest::Approx(3e-4 + selecting + formula + copies).epsilon(1e-9));
-  CHECK(parts_of(report).sparsification.value() == doctest::Approx(selecting).epsilon(1e-9));
+        test::approx(3e-4 + selecting + formula + copies).epsilon(1e-9));
+  CHECK(parts_of(report).sparsification.value() == test::approx(selecting).epsilon(1e-9));
 }
 
 TEST_CASE("Decoding sets vectors to zero and scatters: one a sender, or one for all") {
@@ -238,14 +239,12 @@ TEST_CASE("Decoding sets vectors to zero and scatters: one a sender, or one for 
   const double gathering = 7 * kAlpha + 2.0 * 80 * 7 * kBeta;
   const double each = 8000 * (3e-10 + 5e-10) + 80 * 7e-10;  // 6.456 us, less than three launches
   CHECK(each < 7e-6);
-  CHECK(trained.seconds("topk_exact") ==
-        doctest::Approx(3e-4 + gathering + 8 * 7e-6).epsilon(1e-9));
+  CHECK(trained.seconds("topk_exact") == test::approx(3e-4 + gathering + 8 * 7e-6).epsilon(1e-9));
   trained.prices.reduce.call = Seconds(0);
-  CHECK(trained.seconds("topk_exact") ==
-        doctest::Approx(3e-4 + gathering + 8 * each).epsilon(1e-9));
+  CHECK(trained.seconds("topk_exact") == test::approx(3e-4 + gathering + 8 * each).epsilon(1e-9));
   trained.options = {{"sparse_decoding", true}};
   CHECK(trained.seconds("topk_exact") ==
-        doctest::Approx(3e-4 + gathering + 3e-6 + 8000 * 3e-10 + 7 * 80 * 7e-10).epsilon(1e-9));
+        test::approx(3e-4 + gathering + 3e-6 + 8000 * 3e-10 + 7 * 80 * 7e-10).epsilon(1e-9));
 }
 
 TEST_CASE("Error feedback reads and writes its buffers, and clears what contributed") {
@@ -264,19 +263,19 @@ TEST_CASE("Error feedback reads and writes its buffers, and clears what contribu
     // On all ranks, and before any message: ranks that did not select have the same to do.
     const bool keeps_nothing =
         scheme.dense && scheme.name != "powersgd" && scheme.name != "signsgd";
-    CHECK(residual == doctest::Approx(keeps_nothing ? 0 : 2e-6 + 5 * 8000 * 1e-10).epsilon(1e-6));
-    CHECK(momentum == doctest::Approx(keeps_nothing ? 0 : 3e-6 + 8 * 8000 * 1e-10).epsilon(1e-6));
+    CHECK(residual == test::approx(keeps_nothing ? 0 : 2e-6 + 5 * 8000 * 1e-10).epsilon(1e-6));
+    CHECK(momentum == test::approx(keeps_nothing ? 0 : 3e-6 + 8 * 8000 * 1e-10).epsilon(1e-6));
   }
   Trained trained{.feedback = algorithms::Feedback::momentum};
   const double without = trained.seconds("topka");
   trained.prices.scan.element = Seconds(1e-10);
   const RunReport report = trained.run("topka");
-  CHECK(parts_of(report).sparsification.value() == doctest::Approx(8 * 8000 * 1e-10).epsilon(1e-9));
+  CHECK(parts_of(report).sparsification.value() == test::approx(8 * 8000 * 1e-10).epsilon(1e-9));
   // Velocity and accumulator are cleared at the 80 that were sent.
   trained.prices.scan.element = Seconds(0);
   trained.prices.scatter = {.call = Seconds(3e-6), .element = Seconds(1e-9)};
   CHECK(trained.seconds("topka") - without ==
-        doctest::Approx(2 * (3e-6 + 80 * 1e-9) + 3e-6 + 7 * 80 * 1e-9).epsilon(1e-9));
+        test::approx(2 * (3e-6 + 80 * 1e-9) + 3e-6 + 7 * 80 * 1e-9).epsilon(1e-9));
 }
 
 TEST_CASE("A tensor that is sent dense keeps nothing, and one that is compressed does") {
@@ -292,7 +291,7 @@ TEST_CASE("A tensor that is sent dense keeps nothing, and one that is compressed
         .by_phase[static_cast<std::size_t>(at - report.phases.begin())]
         .time.value();
   };
-  CHECK(spent() == doctest::Approx(8 * 8000 * 1e-9).epsilon(1e-9));
+  CHECK(spent() == test::approx(8 * 8000 * 1e-9).epsilon(1e-9));
   trained.options["compress_s"] = 1.0;  // honoured with a device, too
   CHECK(spent() == 0);
 }
@@ -334,7 +333,7 @@ TEST_CASE("gtopk sorts what it merges, on each level of its tree") {
   Trained trained;
   const double free = trained.seconds("gtopk");
   trained.prices.sort = {.call = Seconds(1e-5), .element = Seconds(1e-8)};
-  CHECK(trained.seconds("gtopk") - free == doctest::Approx(3 * (1e-5 + 160 * 1e-8)).epsilon(1e-9));
+  CHECK(trained.seconds("gtopk") - free == test::approx(3 * (1e-5 + 160 * 1e-8)).epsilon(1e-9));
 }
 
 TEST_CASE("Schemes that share indexes unite them, and read and write values there") {
@@ -342,15 +341,14 @@ TEST_CASE("Schemes that share indexes unite them, and read and write values ther
   Trained trained;
   const double free = trained.seconds("topk_allreduce");
   trained.prices.unite = {.call = Seconds(1e-5), .element = Seconds(1e-8)};
-  CHECK(trained.seconds("topk_allreduce") - free ==
-        doctest::Approx(1e-5 + 640 * 1e-8).epsilon(1e-9));
+  CHECK(trained.seconds("topk_allreduce") - free == test::approx(1e-5 + 640 * 1e-8).epsilon(1e-9));
   trained.prices.unite = {};
   trained.prices.scan = {.call = Seconds(1e-6), .element = Seconds(1e-9)};
   CHECK(trained.seconds("cltk") - Trained().seconds("cltk") ==
-        doctest::Approx(1e-6 + 8000 * 1e-9).epsilon(1e-9));
+        test::approx(1e-6 + 8000 * 1e-9).epsilon(1e-9));
   trained.prices.scan = {};
   trained.prices.scatter.call = Seconds(1e-6);  // once to read, once to write
-  CHECK(trained.seconds("cltk") - Trained().seconds("cltk") == doctest::Approx(2e-6).epsilon(1e-9));
+  CHECK(trained.seconds("cltk") - Trained().seconds("cltk") == test::approx(2e-6).epsilon(1e-9));
   // exdyna's parts have no index in common: nothing is sorted.
   Trained parts;
   const double copied = parts.seconds("exdyna");
@@ -405,9 +403,9 @@ TEST_CASE("A bucket starts when the last of its gradients is ready") {
   Trained trained{.n = 8 * 1024, .options = {{"bucket_words", std::int64_t{4096}}}};
   const double one = 6 * kAlpha + 2 * 4096.0 * 7 / 8 * kBeta;
   CHECK(trained.seconds("dense_ovlp") ==
-        doctest::Approx(1e-4 + std::max(2e-4 + one, 1e-4 + 2 * one)).epsilon(1e-9));
+        test::approx(1e-4 + std::max(2e-4 + one, 1e-4 + 2 * one)).epsilon(1e-9));
   trained.backward = 2e-6;  // hardly any time to hide behind
-  CHECK(trained.seconds("dense_ovlp") == doctest::Approx(1e-4 + 1e-6 + 2 * one).epsilon(1e-9));
+  CHECK(trained.seconds("dense_ovlp") == test::approx(1e-4 + 1e-6 + 2 * one).epsilon(1e-9));
 }
 
 TEST_CASE("Layer by layer, a layer is selected when it is ready and sent while others are made") {
@@ -429,9 +427,9 @@ TEST_CASE("Layer by layer, a layer is selected when it is ready and sent while o
     const double second = 1e-4 + backward + 2 * selecting;
     const RunReport report = trained.run("topka");
     CHECK(report.makespan().value() ==
-          doctest::Approx(std::max(first + layer, second) + layer).epsilon(1e-9));
-    CHECK(parts_of(report).sparsification.value() == doctest::Approx(2 * selecting).epsilon(1e-9));
-    CHECK(parts_of(report).computation.value() == doctest::Approx(3e-4).epsilon(1e-9));
+          test::approx(std::max(first + layer, second) + layer).epsilon(1e-9));
+    CHECK(parts_of(report).sparsification.value() == test::approx(2 * selecting).epsilon(1e-9));
+    CHECK(parts_of(report).computation.value() == test::approx(3e-4).epsilon(1e-9));
   }
 }
 
@@ -469,7 +467,7 @@ TEST_CASE("A region that becomes dense costs the device its zeros and its entrie
     };
     return with("dsar_split_allgather") - with("ssar_split_allgather");
   };
-  CHECK(added(&WorkPrices::scan) == doctest::Approx(1e-6 + 8000 / 8 * 3e-10).epsilon(1e-9));
+  CHECK(added(&WorkPrices::scan) == test::approx(1e-6 + 8000 / 8 * 3e-10).epsilon(1e-9));
   CHECK(added(&WorkPrices::scatter) > 1e-6);
 }
 
@@ -482,13 +480,13 @@ TEST_CASE("Quantising and restoring cost the device their price") {
     trained.prices.quantise = price;
     return trained.seconds(name) - free;
   };
-  const auto about = [](double seconds) { return doctest::Approx(seconds).epsilon(1e-9); };
+  const auto about = [](double seconds) { return test::approx(seconds).epsilon(1e-9); };
   const double n = 8000;
   // Each rank its own region, and all regions back.
   CHECK(added("dsar_split_allgather") == about(2e-6 + (n / 8 + n) * 3e-10));
   CHECK(added("qsgd") == about(9e-6 + 9 * n * 3e-10));
   trained.options = {{"bits", std::int64_t{32}}};
-  CHECK(added("dsar_split_allgather") == doctest::Approx(0).scale(1e-12));
+  CHECK(added("dsar_split_allgather") == test::approx(0).scale(1e-12));
   trained.options = {};
   CHECK(added("signsgd") == about(9e-6 + 9 * n * 3e-10));
   // The mean magnitude takes a pass of its own.
@@ -502,7 +500,7 @@ TEST_CASE("Compressing a tensor delays the backward pass that runs on the same d
   const double free = trained.seconds("dragonn");
   trained.prices.compare.element = Seconds(1e-8);
   // Both tensors are compared on the way: 8000 components.
-  CHECK(trained.seconds("dragonn") - free == doctest::Approx(8e-5).epsilon(1e-6));
+  CHECK(trained.seconds("dragonn") - free == test::approx(8e-5).epsilon(1e-6));
 }
 
 TEST_CASE("Ok-Topk pays for boundaries, the global comparison and the intersection") {
@@ -510,11 +508,11 @@ TEST_CASE("Ok-Topk pays for boundaries, the global comparison and the intersecti
   const double free = trained.seconds("oktopk");
   trained.prices.sample = {.call = Seconds(5e-6), .element = Seconds(1e-6)};
   // Iteration 1 reads entries at 8 positions.
-  CHECK(trained.seconds("oktopk") - free == doctest::Approx(5e-6 + 8e-6).epsilon(1e-6));
+  CHECK(trained.seconds("oktopk") - free == test::approx(5e-6 + 8e-6).epsilon(1e-6));
   Trained equal{.options = {{"balanced_split", false}}};
   const double equal_free = equal.seconds("oktopk");
   equal.prices.sample = trained.prices.sample;
-  CHECK(equal.seconds("oktopk") == doctest::Approx(equal_free).epsilon(1e-12));
+  CHECK(equal.seconds("oktopk") == test::approx(equal_free).epsilon(1e-12));
 
   // Selecting compares all n. What is left is the look-up of k entries, and one region of the sum,
   // which all ranks' selections bound.
@@ -531,7 +529,7 @@ TEST_CASE("Decoding a tensor waits for the backward pass that runs on the same d
                   .tensors = {4000, 4000}};
   trained.prices.reduce.element = Seconds(1e-8);
   // The first tensor's decoding hides the messages of the second, but nothing hides decoding.
-  CHECK(trained.seconds("dragonn") == doctest::Approx(3e-4 + 2 * 8 * 4000 * 1e-8).epsilon(1e-9));
+  CHECK(trained.seconds("dragonn") == test::approx(3e-4 + 2 * 8 * 4000 * 1e-8).epsilon(1e-9));
 }
 
 TEST_CASE("More bandwidth and less latency are never slower") {
@@ -560,13 +558,13 @@ TEST_CASE("The kinds of oktopk's iterations have the shares that its periods giv
                                   {{"tau", std::int64_t{64}}, {"tau_prime", std::int64_t{32}}}));
   REQUIRE(kinds.size() == 3);
   CHECK(kinds[0].iteration == 1);
-  CHECK(kinds[0].weight == doctest::Approx(1.0 / 64));
+  CHECK(kinds[0].weight == test::approx(1.0 / 64));
   double sum = 0;
   for (const WeightedIteration& kind : kinds) {
     sum += kind.weight;
-    if (kind.iteration == 33) CHECK(kind.weight == doctest::Approx(1.0 / 64));
+    if (kind.iteration == 33) CHECK(kind.weight == test::approx(1.0 / 64));
   }
-  CHECK(sum == doctest::Approx(1));
+  CHECK(sum == test::approx(1));
   // Nothing periodic: one iteration stands for all.
   const algorithms::SchemeInfo topka = algorithms::find_scheme("topka");
   CHECK(kinds_of_iterations(topka, algorithms::Options(topka.options, {})).size() == 1);
@@ -574,7 +572,7 @@ TEST_CASE("The kinds of oktopk's iterations have the shares that its periods giv
   const auto bert = kinds_of_iterations(
       oktopk, algorithms::Options(oktopk.options, {{"tau_prime", std::int64_t{128}}}));
   REQUIRE(bert.size() == 3);
-  CHECK(bert[0].weight == doctest::Approx(1.0 / 128));
+  CHECK(bert[0].weight == test::approx(1.0 / 128));
   // What is controlled by counts is measured over four iterations.
   const algorithms::SchemeInfo exdyna = algorithms::find_scheme("exdyna");
   const auto settled = kinds_of_iterations(exdyna, algorithms::Options(exdyna.options, {}));
@@ -594,10 +592,10 @@ TEST_CASE("A run is completed by the kinds of iterations that it has not seen") 
   REQUIRE(both.size() == 3);
   CHECK(both[0].iteration == 1);
   CHECK(both[0].periodic);
-  CHECK(both[0].weight == doctest::Approx(1.0 / 64));
+  CHECK(both[0].weight == test::approx(1.0 / 64));
   CHECK(both[1].iteration == 2);
   CHECK(!both[1].periodic);
-  CHECK(both[1].weight == doctest::Approx(62.0 / 64));
+  CHECK(both[1].weight == test::approx(62.0 / 64));
   CHECK(both[2].iteration == 33);
   CHECK(both[2].periodic);
   // The last one that ran represents its kind, also if that one is periodic.

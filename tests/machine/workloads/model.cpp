@@ -9,6 +9,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/machine/workloads/device.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "traces/profile.hpp"
@@ -97,8 +98,7 @@ TEST_CASE("A V100 trains at the rate of a public training of ResNet-50") {
     const Model model = read_model(model_file(name));
     const ModelCompute& compute = compute_on(model, "v100");
     CHECK(compute.time.value() ==
-          doctest::Approx(static_cast<double>(compute.batch) * operations(name) / rate)
-              .epsilon(1e-3));
+          test::approx(static_cast<double>(compute.batch) * operations(name) / rate).epsilon(1e-3));
   }
 }
 
@@ -113,22 +113,22 @@ TEST_CASE("A tied decoder has no matrix of its own, and the embedding is ready l
 
 TEST_CASE("Gradients become ready from the last layer on, in proportion to the operations") {
   const ComputeTimes times = compute_times(read(small()), "p100");
-  CHECK(times.forward.value() == doctest::Approx(0.1));
-  CHECK(times.backward.value() == doctest::Approx(0.2));
+  CHECK(times.forward.value() == test::approx(0.1));
+  CHECK(times.backward.value() == test::approx(0.2));
   REQUIRE(times.ready.size() == 2);
   CHECK(times.ready[0].first == 20);
-  CHECK(times.ready[0].time.value() == doctest::Approx(0.05));
+  CHECK(times.ready[0].time.value() == test::approx(0.05));
   CHECK(times.ready[1].first == 0);
   CHECK(times.ready[1].time == times.backward);
   // Twice the batch, twice the time.
-  CHECK(compute_times(read(small()), "p100", 8).backward.value() == doctest::Approx(0.4));
+  CHECK(compute_times(read(small()), "p100", 8).backward.value() == test::approx(0.4));
 }
 
 TEST_CASE("A model without counted operations is spread by its components") {
   Json json = small();
   for (Json& layer : json["layers"]) layer["forward_flops"] = 0;
   const ComputeTimes times = compute_times(read(json), "p100");
-  CHECK(times.ready[0].time.value() == doctest::Approx(0.16));
+  CHECK(times.ready[0].time.value() == test::approx(0.16));
 }
 
 TEST_CASE("A model's tensors are matrices if all layers tell their rows") {

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/topologies/loading.hpp"
 #include "topologies/analysis/graph.hpp"
 #include "topologies/generators/family.hpp"
@@ -112,8 +113,8 @@ void check_routes(const std::string& platform_name, const std::vector<Expected>&
     double bandwidth = 0;
     std::string kinds;
     lines >> latency >> bandwidth >> kinds;
-    CHECK(latency == doctest::Approx(expected.latency_s).epsilon(1e-12));
-    CHECK(bandwidth == doctest::Approx(expected.bandwidth).epsilon(1e-12));
+    CHECK(latency == test::approx(expected.latency_s).epsilon(1e-12));
+    CHECK(bandwidth == test::approx(expected.bandwidth).epsilon(1e-12));
     CHECK(kinds == expected.kinds);
   }
 }

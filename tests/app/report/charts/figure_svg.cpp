@@ -11,6 +11,7 @@
 #include "sim/app/report/charts/palette.hpp"
 #include "sim/app/report/charts/rendering.hpp"
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace thinwire;
 using namespace thinwire::report;
@@ -264,8 +265,8 @@ TEST_CASE("a figure has the size, the font and the size of font that were chosen
   std::smatch match;
   const std::string svg = figure_svg("time", figures, {}, style);
   REQUIRE(std::regex_search(svg, match, size));
-  CHECK(std::stod(match[1]) == doctest::Approx(640).epsilon(1e-4));
-  CHECK(std::stod(match[2]) == doctest::Approx(2000).epsilon(1e-4));
+  CHECK(std::stod(match[1]) == test::approx(640).epsilon(1e-4));
+  CHECK(std::stod(match[2]) == test::approx(2000).epsilon(1e-4));
   CHECK(match[3] == "DejaVu Sans");
   CHECK_THROWS_WITH_AS(static_cast<void>(figure_svg("time", figures, {},
                                                     {.title = {}, .width = 640, .height = 100})),

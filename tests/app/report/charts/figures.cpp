@@ -13,6 +13,7 @@
 #include "sim/app/report/charts/palette.hpp"
 #include "sim/app/report/charts/rendering.hpp"
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace thinwire;
 using namespace thinwire::report;
@@ -60,7 +61,7 @@ TEST_CASE("a density is the shortest decimal that comes to its k") {
   CHECK(report::given_density(0, thousand) == 0);
   CHECK(report::given_density(1000, thousand) == 1);
   CHECK(report::given_density(1, {.components = 3, .granule = 1}) ==
-        doctest::Approx(1.0 / 3).epsilon(0.1));
+        test::approx(1.0 / 3).epsilon(0.1));
 }
 
 TEST_CASE("one curve runs over the ranks alone") {

@@ -1,4 +1,5 @@
 #include "sim/app/report/tables/beside_measured.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -48,7 +49,7 @@ TEST_CASE("A measured time stands beside each simulated one of the same computat
   CHECK(records[0].at("platform").is_null());
   CHECK(records[0].at("simulated_over_measured") == 0.5);
   // log P messages, and 2k (P-1) words: 2 alpha + 30 beta.
-  CHECK(records[0].at("formula_low_s").get<double>() == doctest::Approx(2 * 2e-6 + 30 * 4e-10));
+  CHECK(records[0].at("formula_low_s").get<double>() == test::approx(2 * 2e-6 + 30 * 4e-10));
   CHECK(records[1].at("platform") == "fat_tree");
   CHECK(records[1].at("simulated_over_measured") == 1.5);
   CHECK(to_table(records, beside_measured_columns()).find("fat_tree") != std::string::npos);

@@ -6,6 +6,7 @@
 
 #include "sim/app/report/charts/figure_svg.hpp"
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 
 namespace thinwire::report {
 
@@ -52,7 +53,7 @@ TEST_CASE("Curves of trainings are means over those that differ in nothing but t
   CHECK(curves[0].at("setting") == "cnn, P = 4, density 1%, 20 iterations");
   REQUIRE(curves[0].at("points").size() == 2);
   CHECK(curves[0].at("points").at(0).at("time_s") == 1.5);
-  CHECK(curves[0].at("points").at(0).at("accuracy").get<double>() == doctest::Approx(0.3));
+  CHECK(curves[0].at("points").at(0).at("accuracy").get<double>() == test::approx(0.3));
   CHECK(curves[0].at("points").at(1).at("time_s") == 3.5);
   CHECK(curves[1].at("label") == "oktopk tau=32");
   CHECK(curves[1].at("seeds") == 1);

@@ -1,4 +1,5 @@
 #include "sim/app/studies/validate/accuracy.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 
@@ -17,20 +18,20 @@ using thinwire::studies::signed_error;
 }  // namespace
 
 TEST_CASE("Over and under count alike in an error") {
-  CHECK(signed_error(2, 4) == doctest::Approx(1));
-  CHECK(signed_error(4, 2) == doctest::Approx(-1));
+  CHECK(signed_error(2, 4) == thinwire::test::approx(1));
+  CHECK(signed_error(4, 2) == thinwire::test::approx(-1));
   CHECK(signed_error(3, 3) == 0);
-  CHECK(signed_error(1, 1.25) == doctest::Approx(0.25));
-  CHECK(signed_error(1.25, 1) == doctest::Approx(-0.25));
+  CHECK(signed_error(1, 1.25) == thinwire::test::approx(0.25));
+  CHECK(signed_error(1.25, 1) == thinwire::test::approx(-0.25));
 }
 
 TEST_CASE("Errors of three predictions, by hand") {
   // Ratios 2, 1/2 and 4: |errors| 1, 1 and 3; the mean of the logs is log(4)/3.
   const ErrorFigures figures = error_figures({{1, 2}, {2, 1}, {1, 4}});
   CHECK(figures.rows == 3);
-  CHECK(figures.median == doctest::Approx(1));
-  CHECK(figures.p90 == doctest::Approx(2.6));
-  CHECK(figures.bias == doctest::Approx(std::cbrt(4.0) - 1));
+  CHECK(figures.median == thinwire::test::approx(1));
+  CHECK(figures.p90 == thinwire::test::approx(2.6));
+  CHECK(figures.bias == thinwire::test::approx(std::cbrt(4.0) - 1));
   CHECK(error_figures({}).rows == 0);
 }
 
@@ -55,8 +56,8 @@ TEST_CASE("Pairs and regret of two choices, by hand") {
   CHECK(figures.pairs == 7);
   CHECK(figures.right == 4);
   CHECK(figures.choices == 2);
-  CHECK(figures.worst_regret == doctest::Approx(0.5));
-  CHECK(figures.mean_regret == doctest::Approx((0.5 + 0.25) / 2));
+  CHECK(figures.worst_regret == thinwire::test::approx(0.5));
+  CHECK(figures.mean_regret == thinwire::test::approx((0.5 + 0.25) / 2));
 }
 
 TEST_CASE("A pair that the prediction cannot order is not right") {
@@ -64,5 +65,5 @@ TEST_CASE("A pair that the prediction cannot order is not right") {
       {{"c", "a", {.measured = 1, .predicted = 1}}, {"c", "b", {.measured = 2, .predicted = 1}}});
   CHECK(figures.pairs == 1);
   CHECK(figures.right == 0);
-  CHECK(figures.mean_regret == doctest::Approx(0.5));
+  CHECK(figures.mean_regret == thinwire::test::approx(0.5));
 }

@@ -11,6 +11,7 @@
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/app/studies/validate/least_squares.hpp"
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -100,12 +101,12 @@ TEST_CASE("Least squares finds the parameters of an exponential and their deviat
   const thinwire::studies::LeastSquares found =
       thinwire::studies::least_squares(residuals, {0, 0}, {.enough = 0});
   // The line through (0, .1), (1, -.1), (2, .1), (3, -.1), (4, .1): mean 0.02, slope 0.
-  CHECK(found.point[0] == doctest::Approx(1.02).epsilon(1e-6));
-  CHECK(found.point[1] == doctest::Approx(-2).epsilon(1e-6));
+  CHECK(found.point[0] == thinwire::test::approx(1.02).epsilon(1e-6));
+  CHECK(found.point[1] == thinwire::test::approx(-2).epsilon(1e-6));
   // s² = 0.048/3; the slope's variance is s² / 10, the offset's s² (1/5 + 4/10).
-  CHECK(found.deviations[1] == doctest::Approx(std::sqrt(0.016 / 10)).epsilon(1e-6));
-  CHECK(found.deviations[0] == doctest::Approx(std::sqrt(0.016 * 0.6)).epsilon(1e-6));
-  CHECK(found.rms == doctest::Approx(std::sqrt(0.048 / 5)).epsilon(1e-6));
+  CHECK(found.deviations[1] == thinwire::test::approx(std::sqrt(0.016 / 10)).epsilon(1e-6));
+  CHECK(found.deviations[0] == thinwire::test::approx(std::sqrt(0.016 * 0.6)).epsilon(1e-6));
+  CHECK(found.rms == thinwire::test::approx(std::sqrt(0.048 / 5)).epsilon(1e-6));
 }
 
 TEST_CASE("Variables that the residuals do not tell from each other have no deviation") {
@@ -130,7 +131,7 @@ TEST_CASE("Variables that the residuals do not tell from each other have no devi
   CHECK(std::isinf(found.deviations[0]));
   CHECK(std::isinf(found.deviations[1]));
   CHECK(found.deviations[2] < 0.01);
-  CHECK(std::exp(found.point[2]) == doctest::Approx(3).epsilon(0.01));
+  CHECK(std::exp(found.point[2]) == thinwire::test::approx(3).epsilon(0.01));
 }
 
 TEST_CASE("A descent that runs out of steps, or finds no better one, has not converged") {
@@ -169,7 +170,7 @@ TEST_CASE("Calibration finds the settings that the measured times were made with
   for (std::size_t i = 0; i < truth.size(); ++i) {
     CAPTURE(found.settings[i].path);
     CHECK(found.settings[i].identified);
-    CHECK(found.settings[i].value == doctest::Approx(truth[i]).epsilon(0.01));
+    CHECK(found.settings[i].value == thinwire::test::approx(truth[i]).epsilon(0.01));
     CHECK(found.settings[i].deviation < 0.05);
   }
   CHECK(found.machine.settings.at("machine").at("overhead_s") == found.settings[0].value);
@@ -182,7 +183,7 @@ TEST_CASE("A setting that the rows do not depend on keeps its value, and the oth
       calibration_of(400'000, {"machine.gamma_s_per_word", "machine.eager_copy_s_per_word"}, 2e-6);
   REQUIRE(found.settings.size() == 2);
   CHECK(found.settings[0].path == "machine.gamma_s_per_word");
-  CHECK(found.settings[0].value == doctest::Approx(3e-10).epsilon(0.01));
+  CHECK(found.settings[0].value == thinwire::test::approx(3e-10).epsilon(0.01));
   CHECK(found.settings[1].path == "machine.eager_copy_s_per_word");
   CHECK_FALSE(found.settings[1].identified);
   CHECK(found.settings[1].value == 2e-9);
@@ -201,7 +202,7 @@ TEST_CASE("Of two settings that count only by their sum, one keeps its value") {
   REQUIRE(found.settings.size() == 2);
   CHECK(found.settings[0].path == "machine.host_latency_s");
   CHECK(found.settings[0].identified);
-  CHECK(found.settings[0].value == doctest::Approx(4e-6).epsilon(0.01));
+  CHECK(found.settings[0].value == thinwire::test::approx(4e-6).epsilon(0.01));
   CHECK(found.settings[1].path == "machine.alpha_s");
   CHECK_FALSE(found.settings[1].identified);
   CHECK(found.settings[1].value == 1e-6);
@@ -251,8 +252,8 @@ TEST_CASE("Rows of measure, among them a ping-pong and a sparse scheme, determin
       {"machine.alpha_s", "machine.beta_s_per_word"}, simulated);
   CHECK(found.rows == 9);
   REQUIRE(found.settings.size() == 2);
-  CHECK(found.settings[0].value == doctest::Approx(7e-6).epsilon(1e-3));
-  CHECK(found.settings[1].value == doctest::Approx(3e-9).epsilon(1e-3));
+  CHECK(found.settings[0].value == thinwire::test::approx(7e-6).epsilon(1e-3));
+  CHECK(found.settings[1].value == thinwire::test::approx(3e-9).epsilon(1e-3));
 }
 
 TEST_CASE("What cannot be fitted is refused") {

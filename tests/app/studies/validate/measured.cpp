@@ -9,6 +9,7 @@
 
 #include "sim/app/studies/validate/known_algorithms.hpp"
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -173,9 +174,9 @@ TEST_CASE("The output of nccl-tests says collective, ranks, sizes and out-of-pla
   CHECK(rows[0].tasks_per_node == 2);
   CHECK(rows[0].run == "7");
   CHECK(rows[0].elements == 2);
-  CHECK(rows[0].seconds == doctest::Approx(32.06e-6));
+  CHECK(rows[0].seconds == thinwire::test::approx(32.06e-6));
   CHECK(rows[1].elements == 33554432);
-  CHECK(rows[1].seconds == doctest::Approx(1021.5e-6));
+  CHECK(rows[1].seconds == thinwire::test::approx(1021.5e-6));
   CHECK(rows[1].place.ends_with("m:13"));
   CHECK(scheme_of(rows[0]).scheme == "nccl_ring");
   // Older versions print no root where there is none.
@@ -184,7 +185,7 @@ TEST_CASE("The output of nccl-tests says collective, ranks, sizes and out-of-pla
        at = without_root.find("-1 ")) {
     without_root.replace(at, 2, "  ");
   }
-  CHECK(rows_in(without_root, ",machine=mine")[1].seconds == doctest::Approx(1021.5e-6));
+  CHECK(rows_in(without_root, ",machine=mine")[1].seconds == thinwire::test::approx(1021.5e-6));
 }
 
 TEST_CASE("Lines of nccl-tests without their leading blanks have the same times") {
@@ -195,8 +196,8 @@ TEST_CASE("Lines of nccl-tests without their leading blanks have the same times"
   }
   const std::vector<MeasuredRow> rows = rows_in(text, ",machine=mine");
   REQUIRE(rows.size() == 2);
-  CHECK(rows[0].seconds == doctest::Approx(32.06e-6));
-  CHECK(rows[1].seconds == doctest::Approx(1021.5e-6));
+  CHECK(rows[0].seconds == thinwire::test::approx(32.06e-6));
+  CHECK(rows[1].seconds == thinwire::test::approx(1021.5e-6));
   // Without a root, too, nothing says which word is the time.
   text.replace(text.find("-1 "), 3, "   ");
   CHECK(refusal_of(text, ",machine=mine").find("m:12:1: the line has 9 words, the heading 10") ==
@@ -244,7 +245,7 @@ TEST_CASE("The output of IMB has tables of several collectives and numbers of pr
   CHECK(rows[0].tasks_per_node == 2);
   CHECK(rows[0].elements == 1);
   CHECK(rows[0].of_first_ranks);
-  CHECK(rows[0].seconds == doctest::Approx(1.5e-6));  // t_max
+  CHECK(rows[0].seconds == thinwire::test::approx(1.5e-6));  // t_max
   CHECK(rows[1].nodes == 2);
   CHECK(rows[1].tasks_per_node == 4);
   CHECK(rows[2].collective == "allgather");
@@ -301,7 +302,7 @@ TEST_CASE("The output of OSU is read of the collectives that are known by name")
   CHECK(rows[2].collective == "ping_pong");
   CHECK(rows[2].gpu);
   CHECK(rows[2].elements == 262144);
-  CHECK(rows[2].seconds == doctest::Approx(2 * 8123.25e-6));
+  CHECK(rows[2].seconds == thinwire::test::approx(2 * 8123.25e-6));
 }
 
 TEST_CASE("The output of OSU gives an allgather's size as one rank's block") {
@@ -313,7 +314,7 @@ TEST_CASE("The output of OSU gives an allgather's size as one rank's block") {
   CHECK_FALSE(rows[0].gpu);
   CHECK(rows[0].elements == 0);  // one byte
   CHECK(rows[1].elements == 16);
-  CHECK(rows[1].seconds == doctest::Approx(2.5e-6));
+  CHECK(rows[1].seconds == thinwire::test::approx(2.5e-6));
   CHECK(rows[2].elements == 16 * 262144);
   std::string other = kOsu;
   other.replace(other.find("Allgather"), 9, "Allreduce");

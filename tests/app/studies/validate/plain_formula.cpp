@@ -11,6 +11,7 @@
 #include "sim/app/studies/validate/accuracy.hpp"
 #include "sim/app/studies/validate/measured.hpp"
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 
 namespace {
@@ -38,16 +39,16 @@ TEST_CASE("A machine without noise is found again, with each parameter that may 
                                 truth.gamma * term.reduced});
     }
     const PlainMachine found = fit_plain(rows);
-    CHECK(found.alpha.value() == doctest::Approx(truth.alpha).epsilon(1e-4));
-    CHECK(found.beta_per_word.value() == doctest::Approx(truth.beta).epsilon(1e-4));
-    CHECK(found.gamma_per_word.value() == doctest::Approx(truth.gamma).epsilon(1e-4));
+    CHECK(found.alpha.value() == thinwire::test::approx(truth.alpha).epsilon(1e-4));
+    CHECK(found.beta_per_word.value() == thinwire::test::approx(truth.beta).epsilon(1e-4));
+    CHECK(found.gamma_per_word.value() == thinwire::test::approx(truth.gamma).epsilon(1e-4));
   }
 }
 
 TEST_CASE("Two rows of one message: the fit is the geometric mean") {
   // The sum of log²(α/1e-6) and log²(α/4e-6) is least at α = 2e-6.
   const PlainMachine found = fit_plain({{{1, 0, 0}, 1e-6}, {{1, 0, 0}, 4e-6}});
-  CHECK(found.alpha.value() == doctest::Approx(2e-6));
+  CHECK(found.alpha.value() == thinwire::test::approx(2e-6));
   CHECK(found.beta_per_word.value() == 0);
   CHECK(thinwire::test::error_of<thinwire::InputError>([] { static_cast<void>(fit_plain({})); }) ==
         "the plain formula has no measured row to be fitted to");
@@ -112,21 +113,21 @@ TEST_CASE("The fit makes the table that came with the measured data") {
     CHECK(std::abs(figures.median - line.median) < 0.01);
     CHECK(std::abs(figures.p90 - line.p90) < 0.02);
     if (line.fitted_to == leonardo128) {
-      CHECK(machine.alpha.value() == doctest::Approx(5.2e-6).epsilon(0.01));
-      CHECK(machine.beta_per_word.value() == doctest::Approx(0.74e-9).epsilon(0.01));
-      CHECK(machine.gamma_per_word.value() == doctest::Approx(0.14e-9).epsilon(0.12));
+      CHECK(machine.alpha.value() == thinwire::test::approx(5.2e-6).epsilon(0.01));
+      CHECK(machine.beta_per_word.value() == thinwire::test::approx(0.74e-9).epsilon(0.01));
+      CHECK(machine.gamma_per_word.value() == thinwire::test::approx(0.14e-9).epsilon(0.12));
     } else if (line.machine == "leonardo") {
-      CHECK(machine.alpha.value() == doctest::Approx(1.9e-6).epsilon(0.01));
-      CHECK(machine.beta_per_word.value() == doctest::Approx(1.2e-9).epsilon(0.01));
+      CHECK(machine.alpha.value() == thinwire::test::approx(1.9e-6).epsilon(0.01));
+      CHECK(machine.beta_per_word.value() == thinwire::test::approx(1.2e-9).epsilon(0.01));
       CHECK(machine.gamma_per_word.value() == 0);
     } else if (line.machine == "lumi") {
-      CHECK(machine.alpha.value() == doctest::Approx(4.2e-6).epsilon(0.01));
-      CHECK(machine.beta_per_word.value() == doctest::Approx(1.1e-9).epsilon(0.06));
+      CHECK(machine.alpha.value() == thinwire::test::approx(4.2e-6).epsilon(0.01));
+      CHECK(machine.beta_per_word.value() == thinwire::test::approx(1.1e-9).epsilon(0.06));
       CHECK(machine.gamma_per_word.value() == 0);
     } else {
-      CHECK(machine.alpha.value() == doctest::Approx(3.1e-6).epsilon(0.015));
-      CHECK(machine.beta_per_word.value() == doctest::Approx(0.61e-9).epsilon(0.015));
-      CHECK(machine.gamma_per_word.value() == doctest::Approx(0.12e-9).epsilon(0.02));
+      CHECK(machine.alpha.value() == thinwire::test::approx(3.1e-6).epsilon(0.015));
+      CHECK(machine.beta_per_word.value() == thinwire::test::approx(0.61e-9).epsilon(0.015));
+      CHECK(machine.gamma_per_word.value() == thinwire::test::approx(0.12e-9).epsilon(0.02));
     }
   }
 }

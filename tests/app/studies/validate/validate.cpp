@@ -12,6 +12,7 @@
 #include "sim/app/experiment/simulate.hpp"
 #include "sim/app/report/tables/validation_report.hpp"
 #include "sim/core/base/errors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -97,7 +98,7 @@ TEST_CASE("Each distinct point of the measured rows is simulated once, without i
   // The formula is fitted to the two calibrated rows alone: the geometric mean of their times.
   REQUIRE(validation.formulas[0]);
   CHECK(validation.formulas[0]->rows == 2);
-  CHECK(*validation.rows[0].plain == doctest::Approx(std::sqrt(6.0) * 1e-5));
+  CHECK(*validation.rows[0].plain == thinwire::test::approx(std::sqrt(6.0) * 1e-5));
 }
 
 TEST_CASE("The plain formula is fitted to rows that were simulated") {
@@ -109,7 +110,7 @@ TEST_CASE("The plain formula is fitted to rows that were simulated") {
   take_results(validation, results);
   REQUIRE(validation.formulas[0]);
   CHECK(validation.formulas[0]->rows == 1);
-  CHECK(*validation.rows[0].plain == doctest::Approx(2e-5));
+  CHECK(*validation.rows[0].plain == thinwire::test::approx(2e-5));
 }
 
 TEST_CASE("A row of which the plain formula keeps no term has no formula") {
@@ -120,7 +121,7 @@ TEST_CASE("A row of which the plain formula keeps no term has no formula") {
   REQUIRE(validation.rows.size() == 2);
   validation.rows[0].terms = {.messages = 0, .words = 0, .reduced = 750};
   take_results(validation, results_of(validation));
-  CHECK(*validation.rows[0].plain == doctest::Approx(2e-5));
+  CHECK(*validation.rows[0].plain == thinwire::test::approx(2e-5));
   CHECK_FALSE(validation.rows[1].plain);
   const std::vector<thinwire::Json> records = thinwire::report::validation_records(validation);
   CHECK(records[1].at("formula_s").is_null());
@@ -336,10 +337,10 @@ TEST_CASE("The records of a validation say each row, each reason and each figure
   REQUIRE(summaries.size() == 4);  // calibrated and predicted, by simulation and formula
   CHECK(summaries[0].at("predictor") == "simulation");
   CHECK(summaries[0].at("rows") == 2);
-  CHECK(summaries[0].at("median_error").get<double>() == doctest::Approx(0.5));
+  CHECK(summaries[0].at("median_error").get<double>() == thinwire::test::approx(0.5));
   CHECK(summaries[0].at("pairs") == 1);
   CHECK(summaries[0].at("pairs_right") == 0.0);  // both take a second
-  CHECK(summaries[0].at("mean_regret").get<double>() == doctest::Approx(0.5));
+  CHECK(summaries[0].at("mean_regret").get<double>() == thinwire::test::approx(0.5));
   CHECK(summaries[2].at("mean_regret").is_null());  // one scheme is no choice
   const std::string text = thinwire::report::validation_text(records);
   for (const char* heading : {"Rows\n", "Skipped\n", "Plain formulas\n", "Errors as ratios"}) {

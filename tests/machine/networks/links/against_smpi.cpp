@@ -7,6 +7,7 @@
 
 #include "algorithms/registry.hpp"
 #include "tests/machine/networks/links/patterns.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/conformance.hpp"
 #include "tests/support/links.hpp"
 #include "tests/support/sanitizers.hpp"
@@ -72,7 +73,7 @@ void check_ratios(const Small& platform, const std::vector<topologies::HostIndex
   for (std::size_t i = 0; i < schemes.size(); ++i) {
     CAPTURE(platform.hosts);
     CAPTURE(schemes[i]);
-    CHECK(links[i] / smpi[i] == doctest::Approx(1).epsilon(bound));
+    CHECK(links[i] / smpi[i] == test::approx(1).epsilon(bound));
   }
 }
 
@@ -118,8 +119,8 @@ TEST_CASE("Many to one takes SMPI's time on links: what shared a link need not q
     for (const std::int64_t words : {250, 1'000'000}) {
       const RankProgram program = [&](Communicator& comm) { return test::incast(comm, words); };
       // Over routes of unequal latency, SimGrid's shares are unequal.
-      CHECK(ratio(platform, platform.apart(), program) == doctest::Approx(1).epsilon(0.1));
-      CHECK(ratio(platform, {}, program) == doctest::Approx(1).epsilon(1e-3));
+      CHECK(ratio(platform, platform.apart(), program) == test::approx(1).epsilon(0.1));
+      CHECK(ratio(platform, {}, program) == test::approx(1).epsilon(1e-3));
     }
   }
 }

@@ -11,6 +11,7 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/random.hpp"
 #include "tests/machine/networks/links/patterns.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/links.hpp"
 #include "tests/support/networks.hpp"
@@ -123,7 +124,7 @@ TEST_CASE("A share that others use of a shared bottleneck slows a long message b
     CAPTURE(share);
     const double slow =
         makespan({.platform = file.path(), .ranks = 4, .settings = share_of(share)}, program);
-    CHECK(slow / alone == doctest::Approx(1 / (1 - share)).epsilon(1e-4));
+    CHECK(slow / alone == test::approx(1 / (1 - share)).epsilon(1e-4));
   }
 }
 
@@ -137,7 +138,7 @@ TEST_CASE("A link that has lost capacity slows a long message by as much") {
                     program);
   };
   const double alone = time_with("");
-  CHECK(time_with("middle=0.5") / alone == doctest::Approx(2).epsilon(1e-4));
+  CHECK(time_with("middle=0.5") / alone == test::approx(2).epsilon(1e-4));
   CHECK(test::contains(
       test::error_of<InputError>([] { check_slow_links("middle=0.5,other=0.2,middle=0.5"); }),
       "middle is given twice"));

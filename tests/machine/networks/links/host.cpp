@@ -10,6 +10,7 @@
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
 #include "sim/machine/networks/common/turns.hpp"
 #include "tests/machine/networks/links/patterns.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/links.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/platforms.hpp"
@@ -57,8 +58,8 @@ Doubles done_with(const HostCosts& host, const RankProgram& program) {
       test::times_on_links({.platform = file.path(), .settings = {.host = host}}, program);
   AlphaBetaNetwork alphabeta = wire_with(host);
   const Doubles ports = test::finished_of(alphabeta.run(2, program));
-  CHECK(links[0] == doctest::Approx(ports[0]).epsilon(1e-12));
-  CHECK(links[1] == doctest::Approx(ports[1]).epsilon(1e-12));
+  CHECK(links[0] == test::approx(ports[0]).epsilon(1e-12));
+  CHECK(links[1] == test::approx(ports[1]).epsilon(1e-12));
   return links;
 }
 
@@ -509,7 +510,7 @@ TEST_CASE("Noise delays messages by its mean, as the seed draws it") {
   const double quiet = makespan(0, 1);
   const double noisy = makespan(1e-6, 1);
   // The mean of 4000 exponential delays has a deviation of 1/sqrt(4000) of the mean.
-  CHECK((noisy - quiet) / 4000 == doctest::Approx(1e-6).epsilon(4 / std::sqrt(4000.0)));
+  CHECK((noisy - quiet) / 4000 == test::approx(1e-6).epsilon(4 / std::sqrt(4000.0)));
   CHECK(makespan(1e-6, 1) == noisy);
   CHECK(makespan(1e-6, 2) != noisy);
 }

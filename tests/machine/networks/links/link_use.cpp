@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/core/base/random.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/networks.hpp"
 
 namespace thinwire::networks {
@@ -68,16 +69,16 @@ TEST_CASE("The peak of a link is that of the part of the run in which it carried
   std::vector<LinkReport> reports = use.reports(1);
   REQUIRE(reports.size() == 2);
   CHECK(reports[1].mean_utilisation == exactly(0.5));
-  CHECK(reports[1].peak_utilisation == doctest::Approx(1).epsilon(1e-6));
+  CHECK(reports[1].peak_utilisation == test::approx(1).epsilon(1e-6));
   CHECK(reports[0].mean_utilisation == exactly(0.1));
-  CHECK(reports[0].peak_utilisation == doctest::Approx(0.1).epsilon(1e-6));
+  CHECK(reports[0].peak_utilisation == test::approx(0.1).epsilon(1e-6));
 
   // A hundred times as long a run: its parts are now two seconds.
   use.add(first, 1e9, 99, 100);
   reports = use.reports(100);
   CHECK(reports[1].mean_utilisation == exactly(1.5e9 / 100e9));
-  CHECK(reports[1].peak_utilisation == doctest::Approx(0.5).epsilon(1e-6));
-  CHECK(reports[0].peak_utilisation == doctest::Approx(0.05).epsilon(1e-6));
+  CHECK(reports[1].peak_utilisation == test::approx(0.5).epsilon(1e-6));
+  CHECK(reports[0].peak_utilisation == test::approx(0.05).epsilon(1e-6));
 }
 
 TEST_CASE("A run of any length has no peak above what its links carry") {
@@ -92,8 +93,8 @@ TEST_CASE("A run of any length has no peak above what its links carry") {
       begin = end;
     }
     const std::vector<LinkReport> reports = use.reports(begin);
-    CHECK(reports[0].mean_utilisation == doctest::Approx(0.5).epsilon(1e-6));
-    CHECK(reports[0].peak_utilisation == doctest::Approx(0.5).epsilon(1e-3));
+    CHECK(reports[0].mean_utilisation == test::approx(0.5).epsilon(1e-6));
+    CHECK(reports[0].peak_utilisation == test::approx(0.5).epsilon(1e-3));
   }
 }
 
