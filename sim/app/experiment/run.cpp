@@ -9,7 +9,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <utility>
@@ -342,9 +341,9 @@ std::vector<Outcome> outcomes_of(const Extrapolation& how, const ReadyNetwork& r
   of_each.processes = std::max(1, settings.processes / count);
   Children children(std::min(settings.processes, count), {}, settings.verbose);
   // The longest one first, which leaves cores idle for the shortest time.
-  for (const ShorterPoint& one : how.points | std::views::reverse) {
-    children.start({.run = [&] {
-      return to_json(run_iterations(one.point, ready, {}, of_each), true).dump();
+  for (std::size_t i = how.points.size(); i-- > 0;) {
+    children.start({.run = [&ready, &of_each, &point = how.points[i].point] {
+      return to_json(run_iterations(point, ready, {}, of_each), true).dump();
     }});
   }
   for (std::size_t child = how.points.size(); child-- > 0;) {
