@@ -33,7 +33,11 @@ OptionValue converted(const OptionInfo& info, const OptionValue& value) {
   if (low) {
     throw InputError(fmt::format("option '{}' must be at least {}", info.name, info.minimum));
   }
-  if (std::holds_alternative<double>(result) && std::get<double>(result) > info.maximum) {
+  const bool high =
+      (std::holds_alternative<double>(result) && std::get<double>(result) > info.maximum) ||
+      (std::holds_alternative<std::int64_t>(result) &&
+       static_cast<double>(std::get<std::int64_t>(result)) > info.maximum);
+  if (high) {
     throw InputError(fmt::format("option '{}' must be at most {}", info.name, info.maximum));
   }
   if (!info.choices.empty() &&

@@ -390,7 +390,7 @@ Cost auto_ovlp_cost(const CostInput& in) {
 }
 
 /// The chunks of all buckets; nothing if the last one, which may be shorter, takes another way than
-/// the others.
+/// the others, or if they do not fill the trees.
 std::optional<Pipeline> auto_ovlp_pipeline(const CostInput& in) {
   const DenseBuckets buckets = dense_buckets(in.space(), *in.options);
   const auto pipeline_of = [&](std::int64_t bucket) {
@@ -399,6 +399,9 @@ std::optional<Pipeline> auto_ovlp_pipeline(const CostInput& in) {
   std::optional<Pipeline> all = pipeline_of(0);
   std::optional<Pipeline> last = pipeline_of(buckets.count() - 1);
   if (!all || !last) return std::nullopt;
+  // A bucket of few chunks is through before the trees are full.
+  const Nodes nodes = nodes_of(*in.options, in.ranks, in.node);
+  if (all->chunks < 2 * std::int64_t{channel_tree_depth(nodes)}) return std::nullopt;
   const auto words = [](const Pipeline& of) {
     return std::get<std::int64_t>(of.options.at(kChunkWords));
   };
@@ -410,6 +413,7 @@ std::optional<Pipeline> auto_ovlp_pipeline(const CostInput& in) {
   all->long_chunks =
       static_cast<double>(buckets.count() - 1) * all->long_chunks + last->long_chunks * longer;
   all->fills = buckets.count();
+  all->own_phases = false;
   return all;
 }
 

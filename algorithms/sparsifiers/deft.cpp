@@ -96,7 +96,8 @@ class ExpectedLayers {
     for (std::size_t layer = 0; layer < entries_.size(); ++layer) {
       entries_[layer] = factor * (before[layer + 1] - before[layer]);
       if (entries_[layer] <= 0) continue;
-      roots_[layer] = std::sqrt((squares[layer + 1] - squares[layer]) / entries_[layer]);
+      roots_[layer] =
+          std::sqrt(std::max(0.0, squares[layer + 1] - squares[layer]) / entries_[layer]);
     }
   }
 

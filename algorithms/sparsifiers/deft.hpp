@@ -19,8 +19,8 @@
 // k is the number that all ranks select together; it is exact if all entries of a layer are held.
 // Work: the whole gradient is read for the norms, a call a layer; the own layers are sorted, a call
 // each. In the published code the norms precede the broadcast; here they are paid with the selection.
-// Statistical gradients: the square of a layer's norm is taken to be in proportion to its entries
-// among the 8k largest. The rank that allocates has drawn them for all layers. For its own share, a
+// Statistical gradients: the square of a layer's norm is the number of its entries among the 8k
+// largest, times the mean square that is expected of them there. The rank that allocates has drawn them for all layers. For its own share, a
 // rank draws those of its own layers alone, and the other ones have the norms that are expected. A
 // selection is located in one region, of as many coordinates as its layers have.
 // Memory: a few numbers a layer, which the ranks share.
@@ -42,7 +42,8 @@ namespace thinwire::algorithms {
 [[nodiscard]] std::vector<std::int64_t> deft_layers(std::int64_t n,
                                                     std::span<const std::int64_t> tensors,
                                                     int ranks);
-/// From the shares of layers of `sizes` coordinates: the numbers of layers of the bins, followed by the layers, bin by bin.
+/// From the shares of layers of `sizes` coordinates: the numbers of layers of the bins, followed by
+/// the layers, bin by bin.
 [[nodiscard]] std::vector<std::int64_t> deft_allocation(std::span<const std::int64_t> sizes,
                                                         std::span<const std::int64_t> shares,
                                                         int ranks);

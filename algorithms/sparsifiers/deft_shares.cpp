@@ -66,7 +66,8 @@ std::int64_t DeftShares::of(std::size_t layer, double norm) const {
   }
   const double all = first.norms + change;
   turn.k = first.k - (all > 0 ? before * (first.norms / all) : 0);
-  const std::int64_t left_over = at < order_.size() ? shares_[order_[at]] - in_turn(order_[at]) : 0;
+  const std::size_t now = order_[usual < at ? at - 1 : at];  // whose turn the layer has
+  const std::int64_t left_over = shares_[now] - in_turn(now);
   const std::int64_t size = sizes_[layer];
   return std::min(size, share(turn, norm, size) + left_over);
 }

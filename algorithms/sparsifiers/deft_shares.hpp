@@ -18,7 +18,8 @@ class DeftShares {
   [[nodiscard]] const std::vector<std::int64_t>& all() const { return shares_; }
   /// Of a layer if its norm were `norm` and all others stayed. It takes O(log L) time, since the
   /// shares of the layers before it are taken to change by one factor. So it may be off by a few
-  /// entries where shares are rounded down to a few, or limited by the sizes of layers.
+  /// entries where shares are rounded down to a few, and by more where many layers are selected as
+  /// a whole.
   [[nodiscard]] std::int64_t of(std::size_t layer, double norm) const;
 
  private:

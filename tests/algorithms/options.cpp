@@ -70,6 +70,10 @@ TEST_CASE("An option below its minimum is refused with the minimum") {
   CHECK(error_of<InputError>([&] {
           const Options options(share, {{"share", 2.0}});
         }) == "option 'share' must be at most 1");
+  const std::vector<OptionInfo> lanes{{"lanes", std::int64_t{0}, 0, "", {}, 64}};
+  CHECK(error_of<InputError>([&] {
+          const Options options(lanes, {{"lanes", std::int64_t{65}}});
+        }) == "option 'lanes' must be at most 64");
   CHECK(Options(known(), {{"bucket", std::int64_t{1}}}).integer("bucket") == 1);
   CHECK(Options(known(), {{"trigger", 0.5}}).number("trigger") == 0.5);
 }

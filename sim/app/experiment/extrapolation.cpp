@@ -131,6 +131,7 @@ std::optional<Extrapolation> extrapolation_of(const Point& point, const Machine&
   Extrapolation how{.points = {},
                     .chunks = pipeline->chunks,
                     .long_chunks = pipeline->long_chunks,
+                    .own_phases = pipeline->own_phases,
                     .fills = pipeline->fills};
   for (const std::int64_t chunks : {most / 2, most * 3 / 4, most}) {
     how.points.push_back(shorter(point, machine, *pipeline, chunks));
@@ -181,6 +182,7 @@ Outcome extrapolated(const Point& point, const Extrapolation& how,
   outcome.messages_received = messages(few.messages_received, more.messages_received);
   outcome.words_sent = line(few.words_sent, more.words_sent);
   outcome.words_received = line(few.words_received, more.words_received);
+  if (!how.own_phases) outcome.phases.clear();
   for (PhaseCost& phase : outcome.phases) {
     const auto same = std::ranges::find(few.phases, phase.name, &PhaseCost::name);
     if (same == few.phases.end()) continue;

@@ -34,6 +34,7 @@ struct Extrapolation {
   std::vector<ShorterPoint> points;
   std::int64_t chunks = 0;  ///< of the point itself; it and those below: as in Pipeline
   double long_chunks = 0;
+  bool own_phases = true;
   std::int64_t fills = 1;
 };
 

@@ -86,6 +86,22 @@ TEST_CASE("DEFT's share of a layer with another norm is as if all were dealt out
   }
 }
 
+TEST_CASE("DEFT's share with another norm has what is left over") {
+  // Small layers are selected as a whole; what they cannot take goes to the large one.
+  List sizes(51, 1);
+  std::vector<double> norms(51, 1);
+  sizes[7] = 1000;
+  norms[7] = 10;
+  const DeftShares shares(sizes, norms, 200);
+  CHECK(shares.all()[7] == 150);
+  for (const double norm : {9.99, 9.5, 10.01, 11.0}) {
+    CAPTURE(norm);
+    std::vector<double> others = norms;
+    others[7] = norm;
+    CHECK(std::abs(shares.of(7, norm) - DeftShares(sizes, others, 200).all()[7]) <= 4);
+  }
+}
+
 TEST_CASE("DEFT deals out each layer once, and no bin is fuller than need be") {
   for (const int ranks : {1, 3, 8, 23}) {
     List sizes;

@@ -100,7 +100,10 @@ TEST_CASE("extrapolation: each bucket fills the trees anew") {
     CHECK(few.messages_sent.max == all.messages_sent.max);
     CHECK(static_cast<double>(few.words_sent.max) ==
           test::approx(static_cast<double>(all.words_sent.max)).epsilon(1e-4));
+    CHECK(few.phases.empty());
   }
+  // Buckets of 13 chunks do not fill trees of 256 ranks.
+  CHECK_FALSE(in_buckets(256, 48, 200'000).extrapolated_chunks);
 }
 
 TEST_CASE("extrapolation: links that messages share, and the time without sharing them") {
