@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
@@ -16,6 +17,13 @@ std::string type_name(const OptionValue& value) {
   return std::holds_alternative<std::int64_t>(value) ? "a whole number" : "a number";
 }
 
+/// Nothing of a truth value.
+std::optional<double> number_of(const OptionValue& value) {
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  return std::nullopt;
+}
+
 /// `value` converted to the type of the option; an integer is accepted for a floating-point number.
 OptionValue converted(const OptionInfo& info, const OptionValue& value) {
   OptionValue result = value;
@@ -26,18 +34,11 @@ OptionValue converted(const OptionInfo& info, const OptionValue& value) {
   if (result.index() != info.fallback.index()) {
     throw InputError(fmt::format("option '{}' must be {}", info.name, type_name(info.fallback)));
   }
-  const bool low =
-      (std::holds_alternative<double>(result) && !(std::get<double>(result) >= info.minimum)) ||
-      (std::holds_alternative<std::int64_t>(result) &&
-       static_cast<double>(std::get<std::int64_t>(result)) < info.minimum);
-  if (low) {
+  const std::optional<double> number = number_of(result);
+  if (number && !(*number >= info.minimum)) {
     throw InputError(fmt::format("option '{}' must be at least {}", info.name, info.minimum));
   }
-  const bool high =
-      (std::holds_alternative<double>(result) && std::get<double>(result) > info.maximum) ||
-      (std::holds_alternative<std::int64_t>(result) &&
-       static_cast<double>(std::get<std::int64_t>(result)) > info.maximum);
-  if (high) {
+  if (number && *number > info.maximum) {
     throw InputError(fmt::format("option '{}' must be at most {}", info.name, info.maximum));
   }
   if (!info.choices.empty() &&

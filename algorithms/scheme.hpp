@@ -189,8 +189,8 @@ struct CostInput {
 struct Pipeline {
   std::int64_t chunks = 1;  ///< in each tree
   std::int64_t fills = 1;
-  bool own_phases = true;  ///< `scheme` has the phases of the scheme that is asked
   double long_chunks = 1;  ///< if all had the length of the first bucket's
+  bool own_phases = true;  ///< `scheme` has the phases of the scheme that is asked
   std::string scheme;
   std::map<std::string, OptionValue> options;
 };

@@ -128,11 +128,7 @@ std::optional<Extrapolation> extrapolation_of(const Point& point, const Machine&
   const std::optional<algorithms::Pipeline> pipeline = pipeline_of(point, machine);
   if (share_of(point, pipeline) == 1) return std::nullopt;
   const std::int64_t most = point.extrapolate_chunks;
-  Extrapolation how{.points = {},
-                    .chunks = pipeline->chunks,
-                    .long_chunks = pipeline->long_chunks,
-                    .own_phases = pipeline->own_phases,
-                    .fills = pipeline->fills};
+  Extrapolation how{.points = {}, .all = *pipeline};
   for (const std::int64_t chunks : {most / 2, most * 3 / 4, most}) {
     how.points.push_back(shorter(point, machine, *pipeline, chunks));
   }
@@ -148,11 +144,12 @@ Outcome extrapolated(const Point& point, const Extrapolation& how,
   const Outcome& few = outcomes.front();
   const Outcome& more = outcomes.back();
   const auto line_of = [&how](const ShorterPoint& few_chunks, const ShorterPoint& more_chunks) {
-    return Line(few_chunks, more_chunks, how.long_chunks, how.fills);
+    return Line(few_chunks, more_chunks, how.all.long_chunks, how.all.fills);
   };
   const Line line = line_of(how.points.front(), how.points.back());
   // Those of a chunk do not depend on its length.
-  const Line messages(how.points.front(), how.points.back(), static_cast<double>(how.chunks), 1);
+  const Line messages(how.points.front(), how.points.back(), static_cast<double>(how.all.chunks),
+                      1);
   const auto check_straight = [&](const char* what, auto time_of) {
     const Line first = line_of(how.points[0], how.points[1]);
     const Line last = line_of(how.points[1], how.points[2]);
@@ -182,7 +179,7 @@ Outcome extrapolated(const Point& point, const Extrapolation& how,
   outcome.messages_received = messages(few.messages_received, more.messages_received);
   outcome.words_sent = line(few.words_sent, more.words_sent);
   outcome.words_received = line(few.words_received, more.words_received);
-  if (!how.own_phases) outcome.phases.clear();
+  if (!how.all.own_phases) outcome.phases.clear();
   for (PhaseCost& phase : outcome.phases) {
     const auto same = std::ranges::find(few.phases, phase.name, &PhaseCost::name);
     if (same == few.phases.end()) continue;
@@ -192,7 +189,7 @@ Outcome extrapolated(const Point& point, const Extrapolation& how,
   }
   outcome.result_components = point.space.components;
   outcome.ranks_agree = std::ranges::all_of(outcomes, &Outcome::ranks_agree);
-  outcome.extrapolated_chunks = how.chunks;
+  outcome.extrapolated_chunks = how.all.chunks;
   return outcome;
 }
 

@@ -32,10 +32,7 @@ struct ShorterPoint {
 /// The points of an extrapolation, of ascending numbers of chunks.
 struct Extrapolation {
   std::vector<ShorterPoint> points;
-  std::int64_t chunks = 0;  ///< of the point itself; it and those below: as in Pipeline
-  double long_chunks = 0;
-  bool own_phases = true;
-  std::int64_t fills = 1;
+  algorithms::Pipeline all;  ///< of the point itself
 };
 
 /// The extrapolation that the point asks for, on its machine as it is known at run time. Nothing if
