@@ -8,6 +8,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "tests/recorder/support.hpp"
+#include "tests/support/approx.hpp"
 #include "tools/recorder/record.hpp"
 
 namespace thinwire::recorder {
@@ -66,7 +67,7 @@ void check_model(const std::string& which, const std::string& layer) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     parameters[i] -= static_cast<float>(fall / square) * gradient[i];
   }
-  CHECK(loss - model->gradient(Rank(1), 5, other) == doctest::Approx(fall).epsilon(0.2));
+  CHECK(loss - model->gradient(Rank(1), 5, other) == test::approx(fall).epsilon(0.2));
 }
 
 void check_recording(const std::string& which, traces::ResidualRule rule) {

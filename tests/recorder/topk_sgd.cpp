@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tests/recorder/support.hpp"
+#include "tests/support/approx.hpp"
 
 namespace thinwire::recorder {
 
@@ -81,13 +82,13 @@ TEST_CASE("Ok-Topk's rule: a residual loses what is both selected and in the glo
 TEST_CASE("A dense step applies the mean of the gradients and leaves residuals alone") {
   test::Bowl model(kSize);
   TopkSgd sgd(model, {kSgdRanks, kSelected, traces::ResidualRule::all, 0.5F});
-  CHECK(sgd.dense_step(1) == doctest::Approx(1));
+  CHECK(sgd.dense_step(1) == test::approx(1));
   for (int rank = 0; rank < kSgdRanks; ++rank) {
     CHECK(copy(sgd.residual(Rank(rank))) == Values(kSize));
   }
   float mean = 0;
   for (int rank = 0; rank < kSgdRanks; ++rank) mean += sgd.gradient(Rank(rank))[7] / kSgdRanks;
-  CHECK(model.parameters()[7] == doctest::Approx(-mean));
+  CHECK(model.parameters()[7] == test::approx(-mean));
 }
 
 }  // namespace thinwire::recorder

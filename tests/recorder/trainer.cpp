@@ -16,6 +16,7 @@
 #include "sim/core/base/json.hpp"
 #include "sim/core/gradient/shared_work.hpp"
 #include "tests/recorder/support.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/conformance.hpp"
 
 namespace thinwire::recorder {
@@ -168,7 +169,7 @@ void check_against_serial(const std::string& scheme, int ranks, float momentum) 
     serial.step(serial_model, iteration, iteration);
     REQUIRE(numbers(model.parameters()) == numbers(serial_model.parameters()));
     REQUIRE(step.global_error.has_value());
-    REQUIRE(*step.global_error == doctest::Approx(serial.global_error()).epsilon(1e-6));
+    REQUIRE(*step.global_error == test::approx(serial.global_error()).epsilon(1e-6));
   }
 }
 
@@ -193,7 +194,7 @@ void check_joined(Model& model, Model& single, const Point& point, float rate, d
     std::ranges::copy(model.parameters(), single.parameters().begin());
     const TrainerStep step = trainer.step(iteration, false);
     const double loss = single.joined_gradient(point.ranks, iteration, gradient);
-    REQUIRE(step.loss == doctest::Approx(loss).epsilon(kRounding));
+    REQUIRE(step.loss == test::approx(loss).epsilon(kRounding));
     for (std::size_t i = 0; i < gradient.size(); ++i) {
       single.parameters()[i] -= rate * gradient[i];
     }
@@ -265,7 +266,7 @@ TEST_CASE("Nothing selected, or everything, is no special case") {
       Trainer trainer(model, {.points = {point_of(scheme, 3, Json::object(), kParameters, k)},
                               .learning_rate = 0.1F});
       for (int iteration = 1; iteration <= 20; ++iteration) trainer.step(iteration);
-      if (k == 0) CHECK(model.evaluate().loss == doctest::Approx(1));
+      if (k == 0) CHECK(model.evaluate().loss == test::approx(1));
       if (k > 0) CHECK(model.evaluate().loss < 0.1);
     }
   }
@@ -285,7 +286,7 @@ TEST_CASE("Dense momentum is the usual one, and the learning rate decays in step
   double rate = 0.05;
   for (int iteration = 1; iteration <= 30; ++iteration) {
     if (iteration == 11 || iteration == 21) rate /= 2;
-    CHECK(trainer.step(iteration).learning_rate == doctest::Approx(rate));
+    CHECK(trainer.step(iteration).learning_rate == test::approx(rate));
     single.joined_gradient(kWorkers, iteration, gradient);
     for (std::size_t i = 0; i < gradient.size(); ++i) {
       velocity[i] = 0.9 * velocity[i] + rate * gradient[i];
@@ -356,7 +357,7 @@ TEST_CASE("xi is the distance from the top-k of the mean, in mean gradients") {
       length += gradient[i] * gradient[i] / (kWorkers * kWorkers);
     }
     REQUIRE(step.xi.has_value());
-    CHECK(*step.xi == doctest::Approx(std::sqrt(apart / length)).epsilon(1e-4));
+    CHECK(*step.xi == test::approx(std::sqrt(apart / length)).epsilon(1e-4));
     above_zero = above_zero || *step.xi > 0.1;
   }
   CHECK(above_zero);
@@ -377,8 +378,8 @@ TEST_CASE("Places time the same training, each by its own network") {
     const TrainerStep step = both.step(iteration);
     REQUIRE(step.parts.size() == 2);
     // 2 (P - 1) messages of n / P words.
-    CHECK(step.parts[0].communication.value() == doctest::Approx(14 * (1e-6 + 25e-9)));
-    CHECK(step.parts[1].communication.value() == doctest::Approx(14 * (1e-4 + 25e-6)));
+    CHECK(step.parts[0].communication.value() == test::approx(14 * (1e-6 + 25e-9)));
+    CHECK(step.parts[1].communication.value() == test::approx(14 * (1e-4 + 25e-6)));
     for (const workloads::IterationParts& parts : step.parts) {
       CHECK(parts.computation == Seconds(0.5));
       CHECK(parts.sparsification == Seconds(0));
