@@ -209,7 +209,10 @@ TEST_CASE("Quantised results are unbiased, and off by no more than the quantiser
       }
       CHECK(within);
       double worst = 0;
-      for (std::size_t i = 0; i < 64; ++i) worst = std::max(worst, std::abs(mean[i] - truth[i]));
+      for (std::size_t i = 0; i < 64; ++i) {
+        REQUIRE(std::isfinite(mean[i]));
+        worst = std::max(worst, std::abs(mean[i] - truth[i]));
+      }
       // A value's variance is at most (bound / 2)^2, or that of each rank's; four deviations.
       CHECK(worst < 4 * bound / 2 / std::sqrt(kSeeds));
       CHECK(worst > 0);

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -145,23 +146,24 @@ int run(const CompareFlags& flags) {
                            : comparison_text(rows, tolerance, flags.format, Detail::full));
   bool passed = !report_troubles(rows);
   if (!flags.tolerance) return 0;
-  const auto off = std::ranges::count_if(rows, [&](const experiment::Row& row) {
+  int off = 0;
+  int unjudged = 0;
+  std::map<std::string, int> incomparable;  // by the reason
+  for (const experiment::Row& row : rows) {
+    if (!row.outcome || !row.point.workload.model.empty()) continue;
     const experiment::Comparison comparison = compare(row, tolerance);
-    return comparison.comparable && comparison.verdict == experiment::Verdict::off;
-  });
-  const auto unknown = std::ranges::count_if(rows, [&](const experiment::Row& row) {
-    return row.outcome && row.point.workload.model.empty() && !compare(row, tolerance).comparable;
-  });
-  if (unknown > 0) {
-    say("{} of {} results cannot be compared: no formula knows gamma, L or o", unknown,
-        rows.size());
+    if (!comparison.comparable()) {
+      ++incomparable[comparison.incomparable];
+    } else if (comparison.changed_by_network) {
+      ++unjudged;
+    } else if (comparison.misses) {
+      ++off;
+    }
+  }
+  for (const auto& [why, count] : incomparable) {
+    say("{} of {} results cannot be compared: {}", count, rows.size(), why);
     passed = false;
   }
-  using experiment::Verdict;
-  const auto unjudged = std::ranges::count_if(rows, [&](const experiment::Row& row) {
-    const Verdict verdict = compare(row, tolerance).verdict;
-    return verdict == Verdict::congested || verdict == Verdict::faster;
-  });
   if (unjudged > 0) {
     say("{} of {} results differ from the α-β machine by their network, and are not judged",
         unjudged, rows.size());

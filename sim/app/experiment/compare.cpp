@@ -32,6 +32,22 @@ algorithms::SelectedCounts selected_in(const Outcome& outcome,
   return counts;
 }
 
+/// Why no formula describes the run of a row; empty if one does.
+std::string why_incomparable(const Row& row, const NetworkInfo& network, const Machine& machine) {
+  if (!row.point.workload.model.empty()) {
+    return "an iteration of a training takes longer than its allreduce";
+  }
+  if (network.is_real) return "the times of 'mpi' are those of a real machine";
+  if (row.point.representatives > 0) return "few ranks stand for all ('representatives')";
+  if (row.outcome && row.outcome->extrapolated_chunks) {
+    return "few chunks stand for all ('extrapolate_chunks')";
+  }
+  if (!network.has_clock) return "";
+  if (row.point.stragglers.any()) return "the formulas have no stragglers";
+  if (!machine.is_papers()) return "the machine has settings beside α, β and γ";
+  return "";
+}
+
 }  // namespace
 
 bool selects_far_from_k(const Row& row) {
@@ -97,12 +113,7 @@ Comparison compare(const Row& row, double tolerance) {
       std::minmax({value(cost.paper.low), value(cost.paper.high)});
   result.added_low = value(cost.added.low);
   result.added_high = value(cost.added.high);
-  // A training iteration takes longer than its allreduce.
-  const bool training = !row.point.workload.model.empty();
-  const bool shortcut =
-      row.point.representatives > 0 || (row.outcome && row.outcome->extrapolated_chunks);
-  result.comparable = !training && !network.is_real && !shortcut &&
-                      (!has_clock || (machine.is_papers() && !row.point.stragglers.any()));
+  result.incomparable = why_incomparable(row, network, machine);
   result.machine_known = row.outcome || row.point.platform.empty();
   if (!row.outcome) return result;
 
@@ -119,10 +130,12 @@ Comparison compare(const Row& row, double tolerance) {
   // Papers count values and indexes of a word each.
   const bool of_paper = result.paper_high > 0 && row.point.space.precision == Precision{};
   const bool above_paper = of_paper && result.ratio_low() > 1 + kSame;
+  result.changed_by_network = std::abs(factor - 1) > kSame;
+  result.misses = !within && !result.changed_by_network;
   result.verdict = selects_far_from_k(row) ? Verdict::selection
                    : factor > 1 + kSame    ? Verdict::congested
                    : factor < 1 - kSame    ? Verdict::faster
-                   : !within               ? Verdict::off
+                   : result.misses         ? Verdict::off
                    : cost.exact            ? Verdict::exact
                    : above_paper           ? Verdict::above
                                            : Verdict::inside;

@@ -39,10 +39,16 @@ struct Comparison {
   double formula_high = 0;
   double added_low = 0;  ///< those terms alone
   double added_high = 0;
-  bool comparable = true;     ///< false if the machine has parameters that the formula lacks
+  /// Why the formula does not describe the run; empty if it does.
+  std::string incomparable;
   bool machine_known = true;  ///< false if α and β come from a platform that was not loaded
   Verdict verdict = Verdict::no_result;
+  /// Whether the network changed the time: faster or slower than on the α-β machine. The formula
+  /// cannot judge it then.
+  bool changed_by_network = false;
+  bool misses = false;  ///< the formula can judge the time, which lies outside its interval
 
+  [[nodiscard]] bool comparable() const { return incomparable.empty(); }
   /// The ratios of the simulated cost to the paper's upper and lower end, in this order.
   [[nodiscard]] double ratio_low() const;
   [[nodiscard]] double ratio_high() const;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <climits>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -503,6 +504,11 @@ Json measured_point(Json given, int processes, const MeasureSettings& settings) 
   }
   if (!given.contains("granule") || given.at("granule") == "auto") given["granule"] = 1;
   if (given.at("granule") != 1) refuse("granule", "real bytes have a granule of 1; leave it out");
+  if (settings.beside_library && given.value("components", 0.0) > INT_MAX) {
+    refuse("components", fmt::format("MPI_Allreduce takes at most {} at once; take fewer, or leave "
+                                     "out --beside-mpi",
+                                     INT_MAX));
+  }
   if (given.contains("input") && given.at("input").value("statistical", false)) {
     refuse("input/statistical", "statistical gradients have no values to be sent; leave it out");
   }

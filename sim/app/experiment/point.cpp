@@ -183,13 +183,16 @@ void settle_selection(Point& point, const Json& json, bool dense, double density
   } else {
     point.space.granule = recorded ? 1 : automatic_granule(point, dense);
   }
+  const bool automatic = !json.contains("granule") || json.at("granule").is_string();
+  settle_tensors(point, automatic, origin);
   if (point.space.coordinates() > static_cast<std::int64_t>(UINT32_MAX)) {
-    throw InputError(fmt::format("{}: /granule: {} components need a granule of {} at least",
-                                 origin, point.space.components,
-                                 power_of_two_above(static_cast<double>(point.space.components) /
-                                                    static_cast<double>(UINT32_MAX))));
+    const std::int64_t least = power_of_two_above(static_cast<double>(point.space.components) /
+                                                  static_cast<double>(UINT32_MAX));
+    throw InputError(fmt::format(
+        "{}: /granule: {} components need a granule of {} at least{}", origin,
+        point.space.components, least,
+        automatic && !point.tensors.empty() ? ", and none of that size divides all tensors" : ""));
   }
-  settle_tensors(point, !json.contains("granule") || json.at("granule").is_string(), origin);
   point.k -= point.k % point.space.granule;
 }
 
@@ -465,7 +468,7 @@ bool Machine::is_papers() const {
   return latency == Seconds(0) && host.overhead == Seconds(0) &&
          host.eager_copy_per_word == Seconds(0) && eager_copy_beyond_cache == Seconds(0) &&
          copy_per_word == Seconds(0) && copy_beyond_cache == Seconds(0) && !fresh.is_priced() &&
-         host.eager_per_word == Seconds(0) && host.fetch == Seconds(0) &&
+         host.eager == Bytes(0) && host.eager_per_word == Seconds(0) && host.fetch == Seconds(0) &&
          host.buffered == Bytes(0) && host.queued == Bytes(0) && host.inlined == Bytes(0) &&
          !host.handshake && host.handshake_time == Seconds(0) && host.latency == Seconds(0) &&
          call == Seconds(0) && host.one_way == Bytes(0) && host.gap_per_word == Seconds(0) &&

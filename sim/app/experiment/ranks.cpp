@@ -162,7 +162,8 @@ PointRanks::PointRanks(const Point& point, const Machine& machine)
   }
   if (info_.name == "powersgd" && point_.error_feedback && point_.space.granule > 1) {
     throw InputError(
-        "/granule: powersgd has values only with granule 1, and error_feedback needs them");
+        "/granule: powersgd has values only with granule 1, and error_feedback needs them; set "
+        "granule to 1, or leave out error_feedback");
   }
 }
 

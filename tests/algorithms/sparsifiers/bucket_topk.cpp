@@ -89,7 +89,7 @@ TEST_CASE("bucket_topk refuses what it cannot do, in a line") {
   setup.space.granule = 4;
   CHECK(contains(
       error_of<InputError>([&] { static_cast<void>(bucket_topk_sparsifier().make(setup)); }),
-      "option 'bucket_components' must be a multiple of the granule, 4"));
+      "/options/bucket_components: 510 is no multiple of the granule, 4; give another bucket"));
 }
 
 }  // namespace thinwire::algorithms

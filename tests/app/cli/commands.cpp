@@ -286,11 +286,17 @@ TEST_CASE("what selects far from k wins no order of times, and is noted") {
 
 TEST_CASE("the gate does not hold where nothing can be compared") {
   const TemporaryFolder folder;
-  const std::string row =
-      run_program("run --set machine.latency_s=1e-6 -n 1000 --format jsonl").out;
-  const Ended ended = run_program("compare " + folder.write("row", row) + " --tolerance 1");
-  CHECK(ended.exit_code == 1);
-  CHECK(ended.err.find("cannot be compared") != std::string::npos);
+  for (const auto& [setting, why] :
+       {std::pair{"--set machine.latency_s=1e-6", "the machine has settings beside α, β and γ"},
+        std::pair{"--eager 4096", "the machine has settings beside α, β and γ"},
+        std::pair{"--representatives 4 -P 16", "few ranks stand for all ('representatives')"}}) {
+    CAPTURE(std::string(setting));
+    const std::string row =
+        run_program("run --scheme dense_ring -n 1000 --format jsonl " + std::string(setting)).out;
+    const Ended ended = run_program("compare " + folder.write("row", row) + " --tolerance 1");
+    CHECK(ended.exit_code == 1);
+    CHECK(ended.err == "compare: 1 of 1 results cannot be compared: " + std::string(why) + "\n");
+  }
 }
 
 TEST_CASE("compare shows the results that are asked for") {

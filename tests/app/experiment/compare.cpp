@@ -68,6 +68,12 @@ TEST_CASE("a scheme that selects far from k is judged by that alone") {
                           {"input", {{"profile", "bert"}, {"statistical", true}}}});
   CHECK(selects_far_from_k(row));
   CHECK(compare(row, 1e-9).verdict == Verdict::selection);
+  // The gate of compare --tolerance still asks whether the time is that of what was selected.
+  CHECK_FALSE(compare(row, 1e-9).misses);
+  Row slow = row;
+  slow.outcome->iteration_times.back() = Seconds(2 * row.outcome->time().value());
+  CHECK(compare(slow, 1e-9).verdict == Verdict::selection);
+  CHECK(compare(slow, 1e-9).misses);
 
   Row other = topka_on_smpi();
   const std::int64_t k = other.point.k;
@@ -84,6 +90,16 @@ TEST_CASE("a scheme that selects far from k is judged by that alone") {
   CHECK_FALSE(selects_far_from_k(row_of({{"scheme", "exdyna"}, {"ranks", 8}})));
   CHECK_FALSE(selects_far_from_k(row_of({{"scheme", "dense_ring"}, {"ranks", 8}})));
   CHECK_FALSE(selects_far_from_k(row_of({{"scheme", "topka"}, {"ranks", 8}, {"k", 0}})));
+}
+
+TEST_CASE("formulas of rendezvous do not judge eager messages") {
+  const Json ring{{"scheme", "dense_rabenseifner"}, {"ranks", 7}, {"components", 1000}};
+  CHECK(compare(row_of(ring), 1e-9).comparable());
+  Json eager = ring;
+  eager["machine"] = {{"eager_bytes", 8192}};
+  const Comparison compared = compare(row_of(eager), 1e-9);
+  CHECK(compared.misses);  // by 48%
+  CHECK(compared.incomparable == "the machine has settings beside α, β and γ");
 }
 
 TEST_CASE("ratios are to the paper's own formula, its upper end first") {

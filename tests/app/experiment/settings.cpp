@@ -196,6 +196,22 @@ TEST_CASE("a point comes back from its JSON, whatever it is") {
   }
 }
 
+TEST_CASE("tensors that leave too small a granule for their components are refused") {
+  const auto refusal = [](std::int64_t first, std::int64_t last) {
+    const Json point{{"scheme", "dragonn"},
+                     {"components", first + last},
+                     {"k", 100'000},
+                     {"tensors", {first, last}}};
+    return test::error_of<InputError>([&] { static_cast<void>(point_from(point, "test")); });
+  };
+  // Odd tensors have no granule but 1, and with it more coordinates than 32 bits can name.
+  CHECK(
+      refusal(5'000'000'001, 5'000'000'001) ==
+      "test: /granule: 10000000002 components need a granule of 4 at least, and none of that size "
+      "divides all tensors");
+  CHECK(refusal(5'000'000'000, 5'000'000'000) == "(nothing was thrown)");
+}
+
 TEST_CASE("the committed schema and docs/settings.md are what the table says") {
   const std::string root = THINWIRE_SOURCE_DIR;
   const std::string schema = sweep_schema().dump(2) + "\n";

@@ -235,7 +235,7 @@ TEST_CASE("Samples a second and efficiency follow from the iteration") {
   CHECK(records[1].at("hours_per_100k_iterations").get<double>() ==
         test::approx(large * 1e5 / 3600));
   // No formula is of the whole iteration, so none judges it.
-  CHECK(!compare(rows[0], 1e-9).comparable);
+  CHECK(!compare(rows[0], 1e-9).comparable());
 }
 
 /// What BERT's ranks keep, on a P100: passes over 4 bytes a component at 499 GB/s, and as many

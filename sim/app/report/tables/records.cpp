@@ -61,13 +61,14 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
     return has_clock && comparison.machine_known ? Json(seconds) : Json();
   };
   const auto if_compared = [&](double value) {
-    return row.outcome && comparison.comparable ? Json(value) : Json();
+    return row.outcome && comparison.comparable() ? Json(value) : Json();
   };
   const auto seconds_if_any = [&](std::optional<Seconds> time) {
     return has_clock && time ? Json(time->value()) : Json();
   };
   const std::optional<double> bandwidth = algorithm_bandwidth(row);
-  const bool judged = comparison.comparable || comparison.verdict == experiment::Verdict::selection;
+  const bool judged =
+      comparison.comparable() || comparison.verdict == experiment::Verdict::selection;
   Json record = {{"schema", "comparison/2"}};
   // Settings at the top level of a config come first, then those in groups: options.tau, ...
   for (const bool in_groups : {false, true}) {

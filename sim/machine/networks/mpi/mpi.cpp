@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <climits>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 #include <thread>
@@ -187,10 +189,13 @@ std::vector<std::string> MpiNetwork::gather(const std::string& text) {
   std::vector<int> lengths(static_cast<std::size_t>(size_));
   MPI_Allgather(&own, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm_);
   std::vector<int> begins;
-  int total = 0;
+  std::int64_t total = 0;
   for (const int length : lengths) {
-    begins.push_back(total);
+    begins.push_back(static_cast<int>(total));
     total += length;
+    if (total > INT_MAX) {
+      throw SimulationError("the reports of all processes exceed 2 GiB, which MPI cannot gather");
+    }
   }
   std::string all(static_cast<std::size_t>(total), '\0');
   if (total > 0) {

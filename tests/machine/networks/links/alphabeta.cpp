@@ -61,7 +61,9 @@ Doubles times_of(Network& network, const algorithms::SchemeInfo& info, int ranks
 double worst_difference(const Doubles& times, const Doubles& wanted) {
   double worst = 0;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (times[i] != wanted[i]) worst = std::max(worst, std::abs(times[i] / wanted[i] - 1));
+    if (times[i] == wanted[i]) continue;
+    const double difference = std::abs(times[i] / wanted[i] - 1);
+    if (!(difference <= worst)) worst = difference;  // NaN too
   }
   return worst;
 }
