@@ -18,4 +18,11 @@ Seconds sparse_decoding(const WorkPrices& prices, Seconds entry, std::int64_t co
   return entries > 0 ? zeroed + prices.scatter.call + entry * entries : zeroed;
 }
 
+Seconds intersecting(const WorkPrices& prices, std::int64_t components, std::int64_t entries,
+                     std::int64_t others) {
+  constexpr std::int64_t kBytesOfScan = 4;  // that a scan reads or writes for each component
+  return prices.scan.of((components + kBytesOfScan - 1) / kBytesOfScan) +
+         prices.scatter.of(others) + prices.scatter.of(entries);
+}
+
 }  // namespace thinwire::algorithms

@@ -1,4 +1,5 @@
-// The time to make dense vectors of sparse ones, on the rank that received or selected them.
+// The time to make dense vectors of sparse ones, on the rank that received or selected them, and to
+// find what two sparse ones have in common.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,10 @@
 
 namespace thinwire::algorithms {
 
-/// The phase that is charged for decoding.
+/// The phase that is charged for decoding what was gathered, and adding it.
 inline constexpr const char* kLocalReduction = "local_reduction";
+/// The phase that is charged for writing a sparse sum into a dense vector.
+inline constexpr const char* kDecoding = "decoding";
 
 /// The time in seconds to decode densely (DRAGONN, section 4.3): for each sender a vector of
 /// `components` is set to zero, its share of the `entries` of all senders is scattered into it, and
@@ -21,5 +24,9 @@ inline constexpr const char* kLocalReduction = "local_reduction";
 /// each.
 [[nodiscard]] Seconds sparse_decoding(const WorkPrices& prices, Seconds entry,
                                       std::int64_t components, double entries);
+/// The time in seconds to find which of `entries` entries are among the `others`: in a mask of one byte
+/// a component, which is set to zero, the others are marked, and the entries are looked up.
+[[nodiscard]] Seconds intersecting(const WorkPrices& prices, std::int64_t components,
+                                   std::int64_t entries, std::int64_t others);
 
 }  // namespace thinwire::algorithms

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "algorithms/collectives/hierarchical.hpp"
+#include "algorithms/decoding.hpp"
 #include "algorithms/formula.hpp"
 #include "sim/core/base/errors.hpp"
 
@@ -70,6 +71,19 @@ class Preselected final : public Sparsifier {
   Sparsifier& inner_;
 };
 
+/// Writes a sparse sum into a vector of n components, which is what an optimiser takes.
+Task<void> decode(Communicator& comm, const SchemeSetup& setup, Reduced& reduced) {
+  const auto* const sum = std::get_if<SparseVector>(&reduced.sum);
+  if (sum == nullptr || setup.ranks == 1 || std::exchange(reduced.decoded, true)) co_return;
+  const double entries =
+      static_cast<double>(sum->size()) * static_cast<double>(setup.space.granule);
+  const Seconds cost =
+      sparse_decoding(setup.prices, setup.prices.scatter.element, setup.space.components, entries);
+  if (cost == Seconds(0)) co_return;
+  const auto phase = comm.phase(kDecoding);
+  co_await comm.compute(cost);
+}
+
 class Composed final : public Scheme {
  public:
   Composed(std::unique_ptr<SparseCollective> collective, std::unique_ptr<Sparsifier> sparsifier,
@@ -84,6 +98,7 @@ class Composed final : public Scheme {
     gradient = {};
     Reduced reduced = co_await std::move(task);
     reduced.selection = sparsifier_.take_report();
+    co_await decode(comm, setup_, reduced);
     co_return reduced;
   }
 
@@ -104,6 +119,7 @@ class Composed final : public Scheme {
     Task<Reduced> task = collective_->allreduce(strand, *selected, accumulated, iteration);
     result = co_await std::move(task);
     result.selection = sparsifier_.take_report();
+    co_await decode(strand, setup_, result);
   }
 
   const SchemeSetup& setup_;
@@ -182,7 +198,8 @@ Task<Reduced> Scheme::allreduce_in_training(Communicator& comm, LocalGradient gr
     co_await forget(comm, step, std::get<SparseVector>(reduced.contributed));
   }
   if (reduced.sent > Words(0)) sent = reduced.sent;
-  const Words received = std::max(reduced.gathered, message_of(reduced.sum, step.space()).words);
+  const Words received =
+      reduced.gathered > Words(0) ? reduced.gathered : message_of(reduced.sum, step.space()).words;
   const auto phase = comm.phase("copy");
   co_await comm.compute(copying(step.prices(), sent, received));
   co_return reduced;
@@ -295,6 +312,7 @@ SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
   }
   collective.settle = sparsifier.settle;
   collective.decided = sparsifier.decided;
+  collective.expected_work = sparsifier.expected_work;
   collective.make = [make_collective = collective.collective, make_sparsifier = sparsifier.make](
                         const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
     return std::make_unique<Composed>(make_collective(setup), make_sparsifier(setup), setup);

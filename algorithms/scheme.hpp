@@ -37,12 +37,14 @@ struct Reduced {
   /// Values that the rank dropped on the way and keeps for its next gradient, of other ranks too.
   SparseVector returned = {};
   SelectionReport selection = {};  ///< sparse schemes only
-  /// Words that the rank gathered to compute the sum, if there are more than in the sum.
+  /// Words that the rank gathered to compute the sum, if they are not those of the sum.
   Words gathered = {};
   /// Words of its own that it sent, if they are not its selection or its whole dense gradient.
   Words sent = {};
   /// Decoding that the caller has to spend (SchemeSetup::decode_later).
   Seconds decoding = {};
+  /// Of a sparse sum: whether the rank has written it into a dense vector, or will (`decoding`).
+  bool decoded = false;
 };
 
 /// The part of a scheme that runs on one rank. It lives through all iterations and keeps state
@@ -269,6 +271,7 @@ struct SchemeInfo {
   /// The sparsifier's: how many numbers a rank decides for all.
   std::function<std::int64_t(int ranks, std::int64_t n, std::span<const std::int64_t> tensors)>
       decided = {};
+  ExpectedWork expected_work = {};  ///< of its sparsifier
   /// The reason why the scheme cannot run at these P and n, or empty.
   std::function<std::optional<std::string>(int ranks, std::int64_t n)> restriction =
       [](int, std::int64_t) { return std::nullopt; };

@@ -27,8 +27,10 @@ Task<Reduced> allreduce_values_at(Communicator& comm, SparseVector indexes,
   });
   co_await comm.compute(setup.prices.scan.of(setup.space.components) +
                         setup.prices.scatter.of(space.components));
-  co_return Reduced{
-      .sum = SparseVector::from(sum.payload), .contributed = std::move(indexes), .sent = sent};
+  co_return Reduced{.sum = SparseVector::from(sum.payload),
+                    .contributed = std::move(indexes),
+                    .sent = sent,
+                    .decoded = true};
 }
 
 }  // namespace thinwire::algorithms

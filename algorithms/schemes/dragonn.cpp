@@ -32,18 +32,10 @@ std::int64_t compressed_words(std::int64_t k, const GradientSpace& space, const 
 }
 
 /// The seconds of encoding and decoding a tensor of `components` components by the device's prices:
-/// those that a run is charged, for a threshold from a sample, a comparison, hashing or compaction
-/// of the selection, and decoding the entries of all ranks.
-Seconds compression_on(const WorkPrices& prices, std::int64_t components, std::int64_t k, int ranks,
-                       std::int64_t words, const Options& options, Precision precision) {
-  const bool hashed = options.all().contains("slots");
-  SelectionWork work{.compared = components};
-  if (options.all().contains("sample")) {
-    const double share = options.number("sample") * static_cast<double>(components);
-    work.sampled = std::llround(share);
-    work.sorted = work.sampled;
-  }
-  (hashed ? work.hashed : work.prefix_summed) = hashed ? k : components;
+/// those that a run is charged for its selection, whose work is given, and for decoding the entries
+/// of all ranks.
+Seconds compression_on(const WorkPrices& prices, const SelectionWork& work, std::int64_t components,
+                       int ranks, std::int64_t words, const Options& options, Precision precision) {
   const double entries = static_cast<double>(words) / precision.entry() * ranks;
   const Seconds decoding =
       options.flag("sparse_decoding")
@@ -56,8 +48,9 @@ Seconds compression_on(const WorkPrices& prices, std::int64_t components, std::i
 /// prices of the device of a training, else the paper's.
 class TensorCosts {
  public:
-  explicit TensorCosts(const SchemeSetup& setup)
+  TensorCosts(const SchemeSetup& setup, const ExpectedWork& work)
       : TensorCosts(setup.options, setup.alpha, setup.beta_per_word, setup.space.precision) {
+    work_ = work;
     const bool given = options_.number(kCompress) >= 0 || options_.number(kPerComponent) >= 0 ||
                        options_.number(kPerEntry) >= 0;
     if (setup.on_device && !given) prices_ = &setup.prices;
@@ -69,8 +62,11 @@ class TensorCosts {
                                  std::int64_t words) const {
     TensorProfile profile{.alpha_s = alpha_.value(), .beta_s_per_word = beta_.value()};
     if (prices_ != nullptr) {
+      const SelectionWork work =
+          work_ ? work_(components, k, options_)
+                : SelectionWork{.compared = components, .prefix_summed = components};
       profile.compress_s =
-          compression_on(*prices_, components, k, ranks, words, options_, precision_).value();
+          compression_on(*prices_, work, components, ranks, words, options_, precision_).value();
       return profile;
     }
     const auto given_or = [&](const char* name, double paper) {
@@ -90,6 +86,7 @@ class TensorCosts {
  private:
   const Options& options_;
   const WorkPrices* prices_ = nullptr;
+  ExpectedWork work_;
   Seconds alpha_;
   Seconds beta_;
   Precision precision_;
@@ -121,7 +118,7 @@ std::vector<Tensor> tensors_of(const std::vector<std::int64_t>& sizes, const Gra
 class TensorWise final : public Scheme {
  public:
   TensorWise(const SchemeSetup& setup, const SchemeInfo& gathering) : setup_(setup) {
-    const TensorCosts costs(setup);
+    const TensorCosts costs(setup, gathering.expected_work);
     for (const Tensor& tensor :
          tensors_of(setup.tensors, setup.space, setup.k, setup.ranks, setup.options, costs)) {
       Part part{.tensor = tensor, .setup = std::make_unique<SchemeSetup>(setup), .scheme = {}};

@@ -6,6 +6,7 @@
 
 #include "algorithms/collectives/broadcast.hpp"
 #include "algorithms/collectives/reduce.hpp"
+#include "algorithms/decoding.hpp"
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::algorithms {
@@ -63,10 +64,16 @@ class GTopk final : public SparseCollective {
     const auto phase = comm.phase("broadcast");
     held = co_await broadcast(comm, Rank(0), std::move(held));
     const SparseVector result = SparseVector::from(held.payload);
+    co_await comm.compute(intersecting(setup_.prices, setup_.space.components,
+                                       components_in(selected), components_in(result)));
     co_return Reduced{.sum = result, .contributed = intersect(selected, result)};
   }
 
  private:
+  [[nodiscard]] std::int64_t components_in(const SparseVector& vector) const {
+    return static_cast<std::int64_t>(vector.size()) * setup_.space.granule;
+  }
+
   const SchemeSetup& setup_;
   TopkReduction reduction_;
 };

@@ -13,6 +13,7 @@
 #include "algorithms/collectives/over_rails.hpp"
 #include "algorithms/collectives/split_and_reduce.hpp"
 #include "algorithms/collectives/tags.hpp"
+#include "algorithms/decoding.hpp"
 #include "algorithms/sparsifiers/threshold_reuse.hpp"
 
 namespace thinwire::algorithms {
@@ -99,14 +100,6 @@ Task<void> work(Communicator& comm, Seconds cost) {
   co_await comm.compute(cost);
 }
 
-/// The cost of intersecting the selection with the result: a mask of the result's indexes, in which
-/// each selected one is looked up.
-Seconds intersecting(const SparseVector& selected, const SparseVector& result,
-                     const SchemeSetup& setup) {
-  return setup.prices.scatter.of(components_in(result, setup)) +
-         setup.prices.compare.of(components_in(selected, setup));
-}
-
 /// All of Algorithm 1. With nodes of one rank it is oktopk.
 class OkTopk final : public SparseCollective {
  public:
@@ -124,7 +117,9 @@ class OkTopk final : public SparseCollective {
     const SparseVector& selected = selection.selected;
     accumulated = {};
     const SparseVector result = co_await global_topk(comm, selected, iteration);
-    co_await work(comm, intersecting(selected, result, setup_));
+    co_await work(
+        comm, intersecting(setup_.prices, setup_.space.components, components_in(selected, setup_),
+                           components_in(result, setup_)));
     co_return Reduced{.sum = result, .contributed = intersect(selected, result)};
   }
 

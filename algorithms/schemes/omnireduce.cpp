@@ -334,8 +334,11 @@ class OmniReduce final : public SparseCollective {
       }
     }
     const Concatenation all = Concatenation::of(std::move(responses));
-    co_return Reduced{
-        .sum = joined(all), .contributed = selected, .gathered = all.message().words, .sent = sent};
+    co_return Reduced{.sum = joined(all),
+                      .contributed = selected,
+                      .gathered = all.message().words,
+                      .sent = sent,
+                      .decoded = true};  // blocks are received where they belong
   }
 
  private:

@@ -141,7 +141,9 @@ class SplitAllgather final : public SparseCollective {
     const Concatenation all = co_await std::move(gathering);
     if (dense) {
       co_await pay_for_quantising(comm, setup_.space.components);
-      co_return Reduced{.sum = stream_of_gathered(all, reduction_), .contributed = selected};
+      co_return Reduced{.sum = stream_of_gathered(all, reduction_),
+                        .contributed = selected,
+                        .gathered = all.message().words};
     }
     co_return Reduced{.sum = concatenation_of_gathered(all, *setup_.shared),
                       .contributed = selected};

@@ -12,6 +12,7 @@
 #include "algorithms/collectives/allgather.hpp"
 #include "algorithms/collectives/gathered.hpp"
 #include "algorithms/collectives/tags.hpp"
+#include "algorithms/decoding.hpp"
 #include "algorithms/sparsifiers/block_topk.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/kernel/group.hpp"
@@ -77,9 +78,13 @@ class SparDl final : public SparseCollective {
     const auto phase = comm.phase("allgather");
     const Concatenation all = co_await allgather(inside, block.message(setup_.space));
     const SparseVector result = concatenation_of_gathered(all, *setup_.shared);
+    const SparseVector dropped = sum(dropped_);
+    co_await comm.compute(intersecting(setup_.prices, setup_.space.components,
+                                       components_in(selected) + components_in(dropped),
+                                       components_in(result)));
     co_return Reduced{.sum = result,
                       .contributed = intersect(selected, result),
-                      .returned = intersect(sum(dropped_), result)};
+                      .returned = intersect(dropped, result)};
   }
 
  private:
@@ -92,6 +97,10 @@ class SparDl final : public SparseCollective {
                       kTeamsOption, teams, setup.ranks));
     }
     return static_cast<int>(teams);
+  }
+
+  [[nodiscard]] std::int64_t components_in(const SparseVector& vector) const {
+    return static_cast<std::int64_t>(vector.size()) * setup_.space.granule;
   }
 
   [[nodiscard]] bool recursive() const { return is_power_of_two(teams_); }

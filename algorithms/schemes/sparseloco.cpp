@@ -66,7 +66,8 @@ class GatherPacked final : public SparseCollective {
                       .contributed = sent,
                       .sent_approximately = !sent.is_statistical(),
                       .gathered = all.message().words,
-                      .sent = mine.words};
+                      .sent = mine.words,
+                      .decoded = true};
   }
 
  private:

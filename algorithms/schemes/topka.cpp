@@ -38,6 +38,7 @@ class Gather final : public SparseCollective {
                     .contributed = selection.selected,
                     .gathered = all.message().words};
     reduced.decoding = decoding(mine.words, all.message().words);
+    reduced.decoded = true;
     if (!setup_.decode_later) {
       const auto phase = comm.phase(kLocalReduction);
       co_await comm.compute(std::exchange(reduced.decoding, Seconds(0)));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "algorithms/collectives/direct_exchange.hpp"
+#include "algorithms/decoding.hpp"
 #include "sim/core/gradient/concatenation.hpp"
 #include "sim/core/gradient/hash_bitmap.hpp"
 #include "sim/core/gradient/hash_parts.hpp"
@@ -104,10 +105,11 @@ class Zen final : public SparseCollective {
     co_await work(comm, "encoding", setup_.prices.scan.of(indexes));
     const Concatenation all = co_await pull(comm, part, indexes);
     const SparseVector sum = joined(all);
-    co_await work(comm, "decoding",
+    co_await work(comm, kDecoding,
                   setup_.prices.compare.of(setup_.space.components) +
                       setup_.prices.scatter.of(components_of(sum)));
-    co_return Reduced{.sum = sum, .contributed = selected, .gathered = all.message().words};
+    co_return Reduced{
+        .sum = sum, .contributed = selected, .gathered = all.message().words, .decoded = true};
   }
 
  private:

@@ -61,6 +61,8 @@ SparsifierInfo block_topk_sparsifier() {
           .summary = "the largest entries of every one of P equal blocks",
           .source = "SparDL (ICDE 2024), Spar-Reduce-Scatter",
           .options = {},
+          .expected_work = [](std::int64_t n, std::int64_t /*k*/,
+                              const Options& /*options*/) { return SelectionWork{.sorted = n}; },
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<BlockTopk>(setup);
           }};

@@ -17,8 +17,10 @@ class BucketTopk final : public Sparsifier {
   explicit BucketTopk(const SchemeSetup& setup)
       : setup_(setup), bucket_(setup.options.integer(kBucketOption) / setup.space.granule) {
     if (bucket_ * setup.space.granule != setup.options.integer(kBucketOption)) {
-      throw InputError(fmt::format("option '{}' must be a multiple of the granule, {}",
-                                   kBucketOption, setup.space.granule));
+      throw InputError(fmt::format(
+          "/options/{}: {} is no multiple of the granule, {}; give another bucket, or a granule "
+          "that divides it",
+          kBucketOption, setup.options.integer(kBucketOption), setup.space.granule));
     }
   }
 
@@ -45,6 +47,8 @@ SparsifierInfo bucket_topk_sparsifier() {
                        .fallback = std::int64_t{512},
                        .minimum = 1,
                        .help = "consecutive components of a bucket, a multiple of the granule"}},
+          .expected_work = [](std::int64_t n, std::int64_t /*k*/,
+                              const Options& /*options*/) { return SelectionWork{.scanned = n}; },
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<BucketTopk>(setup);
           }};

@@ -64,6 +64,11 @@ SampledThreshold sampled_threshold(const SparseVector& accumulated, const Scheme
           .work = {.sorted = sampled, .sampled = sampled}};
 }
 
+SelectionWork sampling_work(std::int64_t n, const Options& options) {
+  const std::int64_t sampled = std::llround(options.number("sample") * static_cast<double>(n));
+  return {.sorted = sampled, .sampled = sampled};
+}
+
 OptionInfo sample_option() {
   return {"sample", 0.01, 0, "share of the components that the threshold is estimated from", {}, 1};
 }
@@ -78,6 +83,13 @@ SparsifierInfo dgc_sparsifier() {
                        "select exactly among the selected where they are far too many (published)"},
                       only_with("resample", {"resample_above", 1.3, 1,
                                              "resample: what is far too many, times k"})},
+          .expected_work =
+              [](std::int64_t n, std::int64_t /*k*/, const Options& options) {
+                SelectionWork work = sampling_work(n, options);
+                work.compared = n;
+                work.prefix_summed = n;
+                return work;
+              },
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<Dgc>(setup);
           }};

@@ -35,6 +35,8 @@ struct SampledThreshold {
 [[nodiscard]] SampledThreshold sampled_threshold(const SparseVector& accumulated,
                                                  const SchemeSetup& setup, Rank rank,
                                                  int iteration);
+/// What the estimate takes, of n components.
+[[nodiscard]] SelectionWork sampling_work(std::int64_t n, const Options& options);
 [[nodiscard]] OptionInfo sample_option();
 [[nodiscard]] SparsifierInfo dgc_sparsifier();
 

@@ -89,6 +89,13 @@ SparsifierInfo dragonn_hash_sparsifier() {
           .independent_iterations = true,
           .needs = Needs::slots,
           .options = {sample_option(), {"slots", 1.0, 0, "slots of the hash table, times k"}},
+          .expected_work =
+              [](std::int64_t n, std::int64_t k, const Options& options) {
+                SelectionWork work = sampling_work(n, options);
+                work.compared = n;
+                work.hashed = k;
+                return work;
+              },
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<DragonnHash>(setup);
           }};

@@ -25,6 +25,8 @@ SparsifierInfo exact_topk_sparsifier() {
           .source = "Aji, Heafield (EMNLP 2017)",
           .independent_iterations = true,
           .options = {},
+          .expected_work = [](std::int64_t n, std::int64_t /*k*/,
+                              const Options& /*options*/) { return SelectionWork{.sorted = n}; },
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<ExactTopk>(setup);
           }};

@@ -81,6 +81,10 @@ SparsifierInfo gaussian_sparsifier() {
                                               "corrected: at most so many times (to 50)"}),
                       only_with("corrected", {"factor", 1.02, 1,
                                               "corrected: by how much each time (1.012 to 1.02)"})},
+          .expected_work =
+              [](std::int64_t n, std::int64_t /*k*/, const Options& /*options*/) {
+                return SelectionWork{.scanned = 2 * n, .compared = n, .prefix_summed = n};
+              },
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<Gaussian>(setup);
           }};

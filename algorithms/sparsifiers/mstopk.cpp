@@ -103,6 +103,14 @@ SparsifierInfo mstopk_sparsifier() {
           .source = "MSTopk (Shi et al., MLSys 2021), Algorithm 1; DRAGONN (ICML 2022), section 6",
           .independent_iterations = true,
           .options = {{"samplings", std::int64_t{30}, 1, "thresholds that are tried"}},
+          .expected_work =
+              [](std::int64_t n, std::int64_t /*k*/, const Options& options) {
+                const std::int64_t samplings = options.integer("samplings");
+                return SelectionWork{.scanned = 2 * n,
+                                     .compared = samplings * n,
+                                     .prefix_summed = 2 * n,
+                                     .retries = samplings - 1};
+              },
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<MsTopk>(setup);
           }};

@@ -104,6 +104,8 @@ SparsifierInfo random_k_sparsifier() {
           .source = "Random-k (Stich et al., NeurIPS 2018); DRAGONN (ICML 2022), section 5.3",
           .independent_iterations = true,
           .options = {{OptionInfo{"shared", false, 0, "all ranks draw the same coordinates"}}},
+          .expected_work = [](std::int64_t /*n*/, std::int64_t k,
+                              const Options& /*options*/) { return SelectionWork{.sampled = k}; },
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<RandomK>(setup);
           }};

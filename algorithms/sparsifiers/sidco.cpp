@@ -95,6 +95,10 @@ SparsifierInfo sidco_sparsifier() {
                       {"stages", std::int64_t{1}, 1, "stages at first"},
                       {"period", std::int64_t{5}, 1, "iterations between changes of the stages"},
                       {"tolerance", 0.2, 0, "how far the count may be from k, as a share of it"}},
+          .expected_work =
+              [](std::int64_t n, std::int64_t /*k*/, const Options& /*options*/) {
+                return SelectionWork{.scanned = n, .compared = n, .prefix_summed = n};
+              },
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<Sidco>(setup);
           }};

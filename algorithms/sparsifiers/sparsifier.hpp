@@ -107,6 +107,10 @@ using AccumulatorOf = std::function<SparseVector(Rank rank, int iteration)>;
 /// Finds the state that the sparsifier of all ranks reaches in the course of a training.
 using Settle = std::function<SettledState(const SchemeSetup& setup, const AccumulatorOf& of)>;
 
+/// What selecting k of n components takes in the mean of the iterations.
+using ExpectedWork =
+    std::function<SelectionWork(std::int64_t n, std::int64_t k, const Options& options)>;
+
 /// The registry entry of a sparsifier.
 struct SparsifierInfo {
   std::string name;
@@ -123,6 +127,8 @@ struct SparsifierInfo {
   /// How many numbers Sparsifier::decide() gives; empty: nothing is decided.
   std::function<std::int64_t(int ranks, std::int64_t n, std::span<const std::int64_t> tensors)>
       decided = {};
+  /// For schemes that decide by cost; empty: a comparison with a threshold, and a compaction.
+  ExpectedWork expected_work = {};
   std::function<std::unique_ptr<Sparsifier>(const SchemeSetup&)> make;
 };
 

@@ -65,6 +65,11 @@ SparsifierInfo threshold_reuse_sparsifier() {
           .source = "Ok-Topk (PPoPP 2022), section 3.1.3, Algorithm 1, lines 2-4",
           .options = threshold_reuse_options(),
           .periods = {"tau_prime"},
+          .expected_work =
+              [](std::int64_t n, std::int64_t /*k*/, const Options& options) {
+                return SelectionWork{
+                    .compared = n, .sorted = n / options.integer("tau_prime"), .prefix_summed = n};
+              },
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
             return std::make_unique<ThresholdReuse>(setup);
           }};
