@@ -60,10 +60,13 @@ Task<void> in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order,
       }
     }
   };
-  const auto expect = [&](std::optional<Rank> to) {
-    if (!to) return;
-    comm.expect_send(*to, kExchangeTag);
-    exchange.expect(*to);
+  const auto expect = [&](const Peers& next) {
+    if (next.from) comm.expect_receive(*next.from, kExchangeTag);
+    if (next.to) {
+      comm.expect_send(*next.to, kExchangeTag);
+      comm.expect_read(exchange.read_for(*next.to));
+      comm.expect_read(&exchange);
+    }
   };
   post_until(first);
   for (int done = 0; done < count;) {
@@ -74,9 +77,12 @@ Task<void> in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order,
       if (peers.from) {
         Message half;
         if (order.halves) half = co_await comm.wait(first_halves[at(done)].receive);
-        if (peers.to) comm.expect(step.send);
-        if (done + 1 < posted) comm.expect(under_way[at(done + 1)].receive);
-        if (posted < count) expect(peers_at(posted).to);
+        if (done + 1 < posted) {
+          const Step& next = under_way[at(done + 1)];
+          comm.expect(next.receive);
+          comm.expect(next.send);
+        }
+        if (posted < count) expect(peers_at(posted));
         Message message = co_await comm.wait(step.receive);
         if (order.halves) message = exchange.joined({std::move(half), std::move(message)});
         arrived.push_back({*peers.from, std::move(message)});

@@ -24,8 +24,8 @@ class Exchange {
   };
   [[nodiscard]] virtual Halves halves(Message message) const;
   [[nodiscard]] virtual Message joined(Halves halves) const;
-  /// A hint that outgoing(to) will be called soon.
-  virtual void expect(Rank /*to*/) const {}
+  /// The memory that outgoing(to) will read, if any.
+  [[nodiscard]] virtual const void* read_for(Rank /*to*/) const { return nullptr; }
   /// Processes a received message. Returns the time for which this keeps the rank busy.
   [[nodiscard]] virtual Seconds incoming(Rank from, Message message) = 0;
 };

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "algorithms/collectives/represented_parts.hpp"
-#include "sim/core/base/prefetch.hpp"
 #include "sim/core/gradient/sparse_values.hpp"
 
 namespace thinwire::algorithms {
@@ -52,8 +51,8 @@ class SplitAndReduce final : public Exchange {
             halves.first.words + halves.second.words};
   }
 
-  void expect(Rank to) const override {
-    prefetch_line(&positions_[static_cast<std::size_t>(parts_.of(to).value())]);
+  [[nodiscard]] const void* read_for(Rank to) const override {
+    return &positions_[static_cast<std::size_t>(parts_.of(to).value())];
   }
 
   [[nodiscard]] Seconds incoming(Rank /*from*/, Message message) override {

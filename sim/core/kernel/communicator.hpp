@@ -119,6 +119,10 @@ class Communicator {
   virtual void watch(Request /*request*/) {}
   /// Announces like expect() that the rank will soon send to `to`.
   virtual void expect_send(Rank /*to*/, Tag /*tag*/) {}
+  /// Announces like expect() that the rank will soon post a receive.
+  virtual void expect_receive(Rank /*from*/, Tag /*tag*/) {}
+  /// Announces like expect() that the rank will soon read this memory.
+  virtual void expect_read(const void* /*address*/) {}
 
   class WaitAwaiter;
   class WaitAllAwaiter;

@@ -31,6 +31,8 @@ class ForwardingCommunicator : public Communicator {
   }
   void expect(Request request) override { parent_.expect(request); }
   void expect_send(Rank to, Tag tag) override { parent_.expect_send(to, tag); }
+  void expect_receive(Rank from, Tag tag) override { parent_.expect_receive(from, tag); }
+  void expect_read(const void* address) override { parent_.expect_read(address); }
   void watch(Request request) override { parent_.watch(request); }
   [[nodiscard]] Seconds now() const override { return parent_.now(); }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/core/base/prefetch.hpp"
 #include "sim/core/base/units.hpp"
 
 namespace thinwire::inline kernel {
@@ -66,6 +67,9 @@ class Ledger {
   void worked(Seconds begin, Seconds end) {
     if (track_ != nullptr) tell_work(begin, end);
   }
+
+  /// Prefetches what sent() and received() read beside the ledger itself.
+  void prefetch() const { prefetch_line(phases_.data() + current_); }
 
   /// Indexed like PhaseNames::all(). The last phases are missing if this rank never entered them.
   [[nodiscard]] const std::vector<Traffic>& by_phase() const { return phases_; }

@@ -36,8 +36,11 @@ class alignas(64) LoopRank : public Communicator {
   void expect(Request request) override {
     if (is_timed(request)) return;
     slots_.prefetch(slot_of(request));
-    expected_ = {expected_[1], slot_of(request)};
+    expected_ = {expected_[1], expected_[2], slot_of(request)};
   }
+
+  void expect_receive(Rank from, Tag tag) override { mailbox_.expect(from, tag); }
+  void expect_read(const void* address) override { read_ = {read_[1], address}; }
 
   /// Delivers a message that is complete at `stamp`. Returns whether the strand must be resumed
   /// because this is the last message that it waited for.
@@ -58,19 +61,22 @@ class alignas(64) LoopRank : public Communicator {
   /// and knew that one of them is complete then.
   [[nodiscard]] bool ring(double time);
   /// prefetch() prefetches the strand itself. prefetch_resumed() follows its pointers and
-  /// prefetches what else resume() reads.
+  /// prefetches what else resume() reads, and prefetch_posting() what it reads at the entry of the
+  /// next receive.
   void prefetch() const {
-    prefetch_line(this);
-    prefetch_line(&mailbox_);
-    prefetch_line(&ledger_);
+    const auto* lines = reinterpret_cast<const char*>(this);
+    for (const int line : {0, 64, 128}) prefetch_line(lines + line);
   }
   void prefetch_resumed() const {
     const auto* frame = static_cast<const char*>(waiting_.address());
-    for (const int line : {0, 64, 128, 192}) prefetch_line(frame + line);
-    prefetch_line(ledger_.by_phase().data());
-    mailbox_.prefetch_posted();
+    constexpr int kFrame = 640;  // bytes; the frame of an exchange has a few less
+    for (int line = 0; line < kFrame; line += 64) prefetch_line(frame + line);
+    ledger_.prefetch();
+    mailbox_.prefetch_next();
     for (const SlotIndex slot : expected_) slots_.prefetch(slot);
+    for (const void* address : read_) prefetch_line(address);
   }
+  void prefetch_posting() const { mailbox_.prefetch_next_slot(slots_); }
   /// The rank to which the strand will send soon, or its own.
   [[nodiscard]] Rank expected_receiver() const { return expected_receiver_; }
   /// Prefetches the mailbox.
@@ -173,9 +179,10 @@ class alignas(64) LoopRank : public Communicator {
   // The second cache line begins here.
   double wake_ = 0;
   Mailbox mailbox_;
-  std::array<SlotIndex, 2> expected_ = {};  ///< slots that the strand will wait for soon
-  std::span<const Request> awaited_;
+  std::array<SlotIndex, 3> expected_ = {};  ///< slots that the strand will wait for soon
   // The third one.
+  std::array<const void*, 2> read_{this, this};  ///< what the strand will read soon
+  std::span<const Request> awaited_;
   Ledger ledger_;
   double before_ = 0;  ///< the clock when a wait for the first of several requests began
   double alarm_ = std::numeric_limits<double>::infinity();  ///< see ring()
@@ -229,6 +236,12 @@ class EventLoop {
     const Rank next = resumed.expected_receiver();
     strands_[index_of(next, Strand::main)]->prefetch_mailbox();
     return next;
+  }
+
+  /// Prefetches what a strand reads when it posts its next receive. To be called some time after
+  /// prefetch_resumed(), whose data it reads.
+  void prefetch_posting(Rank rank, Strand strand) const {
+    strands_[index_of(rank, strand)]->prefetch_posting();
   }
 
   /// Prefetches what match() reads of the receiver's main strand.

@@ -19,6 +19,16 @@ void EventWindow::push(double time, std::uint32_t who) {
     later_.push(time, who);
     return;
   }
+  // Among few known events it is put in its place, so that it is prefetched as they are.
+  constexpr std::size_t kFew = 1024;
+  if (known_.size() - at_ <= kFew) {
+    const Event event{time, who};
+    const auto comes_before = [](const Event& a, const Event& b) { return comes_later(b, a); };
+    known_.insert(std::upper_bound(known_.begin() + static_cast<std::ptrdiff_t>(at_), known_.end(),
+                                   event, comes_before),
+                  event);
+    return;
+  }
   added_.push_back({time, who});
   std::push_heap(added_.begin(), added_.end(), comes_later);
 }

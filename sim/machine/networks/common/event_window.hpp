@@ -44,9 +44,9 @@ class EventWindow {
 
  private:
   EventQueue later_;
-  std::vector<Event> known_;  ///< the events known when the window was opened, in order
+  std::vector<Event> known_;  ///< in order
   std::size_t at_ = 0;        ///< index of the next event in known_
-  std::vector<Event> added_;  ///< events pushed since then: a heap, the earliest in front
+  std::vector<Event> added_;  ///< events pushed among many: a heap, the earliest in front
   double end_ = -std::numeric_limits<double>::infinity();
 };
 

@@ -39,6 +39,7 @@ void SlotPool::release(SlotIndex index) {
   slot.transfer = kNoTransfer;
   slot.sent = false;
   slot.arrived = false;
+  slot.held = false;
   slot.awaited = false;
   slot.watched = false;
   slot.next = std::exchange(free_, index);
@@ -47,7 +48,7 @@ void SlotPool::release(SlotIndex index) {
 SlotIndex Mailbox::post(SlotPool& slots, Rank from, Tag tag, double now) {
   const std::uint64_t key = key_of(from, tag);
   const std::size_t at = find(key);
-  posted_ = static_cast<std::uint32_t>(at);
+  next_ = static_cast<std::uint32_t>(at);
   if (entries_[at].key == key && slots[entries_[at].head].sent) {
     const SlotIndex slot = pop(slots, at);
     slots[slot].stamp = std::max(slots[slot].stamp, now);
@@ -103,6 +104,10 @@ std::size_t Mailbox::home(std::uint64_t key) const {
 
 void Mailbox::prefetch(Rank from, Tag tag) const {
   prefetch_line(&entries_[home(key_of(from, tag))]);
+}
+
+void Mailbox::expect(Rank from, Tag tag) {
+  next_ = static_cast<std::uint32_t>(home(key_of(from, tag)));
 }
 
 std::size_t Mailbox::find(std::uint64_t key) const {

@@ -29,6 +29,7 @@ struct alignas(64) Slot {
   TransferIndex transfer = kNoTransfer;  ///< for a message that is matched before it is complete
   bool sent = false;                     ///< its message has been sent, and may still be in flight
   bool arrived = false;
+  bool held = false;  ///< its message departs when the receive is posted
   bool awaited = false;
   bool watched = false;  ///< one of those of which a rank waits for the first (Communicator::watch)
   bool owed = true;      ///< the rank must wait for it
@@ -71,10 +72,17 @@ class Mailbox {
   /// Accepts a message in flight: it is matched now and completed later.
   [[nodiscard]] Match send(SlotPool& slots, Rank from, Tag tag, Message&& message,
                            TransferIndex transfer);
-  // These functions prefetch the entry of a key, and the entry of the last posted receive, near
-  // which the entry of the next receive lies.
+  /// Prefetches the entry of a message.
   void prefetch(Rank from, Tag tag) const;
-  void prefetch_posted() const { prefetch_line(&entries_[posted_]); }
+  /// Announces the next receive. Without it, the next one is taken to be near the last one.
+  void expect(Rank from, Tag tag);
+  /// Prefetches the entry of the next receive.
+  void prefetch_next() const { prefetch_line(&entries_[next_]); }
+  /// Prefetches the message that may be there, some time after prefetch_next().
+  void prefetch_next_slot(const SlotPool& slots) const {
+    const SlotIndex slot = entries_[next_].head;
+    if (slot != kNoSlot) slots.prefetch(slot);
+  }
   /// The heads of all queues that are left unmatched.
   [[nodiscard]] std::vector<SlotIndex> unmatched() const;
 
@@ -94,7 +102,7 @@ class Mailbox {
 
   std::vector<Entry> entries_ = std::vector<Entry>(4);
   std::uint32_t used_ = 0;
-  std::uint32_t posted_ = 0;  // entry of the last posted receive
+  std::uint32_t next_ = 0;  // where the entry of the next receive probably is
 };
 
 }  // namespace thinwire::networks

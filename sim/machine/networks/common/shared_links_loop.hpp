@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -138,6 +139,12 @@ class SharedLinksLoop final : public EventLoop {
   /// The events of strands, in place of those of links and transfers, have this bit.
   static constexpr std::uint32_t kAlarm = std::uint32_t{1} << 31U;
 
+  /// A message that departs at `time`, or when its send is posted, whichever is later.
+  struct Departing {
+    TransferIndex index;
+    double time;
+  };
+
   /// A strand of a rank.
   class LinksRank final : public TimedRank {
    public:
@@ -152,8 +159,8 @@ class SharedLinksLoop final : public EventLoop {
     }
     [[nodiscard]] Request irecv(Rank from, Tag tag) override {
       const Request request = TimedRank::irecv(from, tag);
-      const Slot& slot = slots()[slot_of(request)];
-      if (slot.sent && !slot.arrived) loop().receive_posted(slot.transfer, clock_);
+      Slot& slot = slots()[slot_of(request)];
+      if (std::exchange(slot.held, false)) loop().release(slot.transfer, clock_);
       return request;
     }
 
@@ -226,7 +233,6 @@ class SharedLinksLoop final : public EventLoop {
                          .to = to,
                          .strand = strand,
                          .eager = eager,
-                         .released = eager || match.posted,
                          .course = Course::minimal,
                          .words = words,
                          .send = send,
@@ -241,15 +247,11 @@ class SharedLinksLoop final : public EventLoop {
     if (eager) {
       start(index, now);
     } else if (match.posted) {
-      start(index, std::max(now, slots()[match.slot].stamp));
+      start(index, slots()[match.slot].stamp);
+    } else {
+      slots()[match.slot].held = true;
     }
     return send;
-  }
-  /// A receive is posted for a message that was sent earlier.
-  void receive_posted(TransferIndex index, double now) {
-    Transfer& transfer = transfers_[index];
-    if (std::exchange(transfer.released, true)) return;
-    start(index, std::max(now, transfer.posted));
   }
 
   /// Takes a rank's part of a collective in switches, which begins with the last one.
@@ -283,7 +285,6 @@ class SharedLinksLoop final : public EventLoop {
                             .to = sum.member(i),
                             .strand = strand,
                             .eager = false,
-                            .released = true,
                             .course = upwards ? Course::to_switches : Course::from_switches,
                             .words = words,
                             .send = kNoSlot,
@@ -355,13 +356,14 @@ class SharedLinksLoop final : public EventLoop {
     return true;
   }
 
-  /// Each stage prefetches what the next one reads. Nothing is new unless a known event was taken.
+  /// Each stage prefetches what the next one, with a smaller number, reads. Nothing is new unless a
+  /// known event was taken.
   void fetch_ahead() {
-    constexpr std::size_t kStage = 3;
+    constexpr std::array<std::size_t, 5> kAhead{1, 3, 6, 9, 12};  // events, by stage
     if (std::exchange(fetched_at_, events_.taken()) == events_.taken()) return;
-#pragma GCC unroll 4
-    for (std::size_t stage = 1; stage <= 4; ++stage) {
-      const Event* event = events_.ahead(stage * kStage);
+#pragma GCC unroll 5
+    for (std::size_t stage = 0; stage < kAhead.size(); ++stage) {
+      const Event* event = events_.ahead(kAhead[stage]);
       if (event == nullptr || (event->who & kAlarm) != 0) continue;
       if (event->who >= first_transfer_) {
         prefetch_entering(event->who - first_transfer_, stage);
@@ -396,7 +398,7 @@ class SharedLinksLoop final : public EventLoop {
       slots().prefetch(transfer.receive);
       prefetch(transfer.from, transfer.strand);
       prefetch(transfer.to, transfer.strand);
-    } else {
+    } else if (stage == 1) {
       const Transfer& transfer = transfers_[flow];
       links_.prefetch_later_of_tracked(flow);
       prefetch_line(slots()[transfer.receive].message.payload.body.get());
@@ -404,6 +406,9 @@ class SharedLinksLoop final : public EventLoop {
         const Rank next = prefetch_resumed(rank, transfer.strand);
         if (next != rank) fabric_.prefetch_way(rank, next, links_);
       }
+    } else {
+      const Transfer& transfer = transfers_[flow];
+      for (const Rank rank : {transfer.from, transfer.to}) prefetch_posting(rank, transfer.strand);
     }
   }
   /// Completes the requests of all messages that have been delivered or sent.
@@ -436,10 +441,14 @@ class SharedLinksLoop final : public EventLoop {
     return index;
   }
 
-  /// Lets a message depart at `time`. depart_all() handles the departure when no rank can run.
-  void start(TransferIndex index, double time) {
-    transfers_[index].departed = time;
-    departing_.push_back(index);
+  /// Lets a message depart at `time`, or when it was posted, whichever is later. depart_all() handles
+  /// the departure when no rank can run.
+  void start(TransferIndex index, double time) { departing_.push_back({index, time}); }
+  /// The same for a message that was posted long ago, when its receive is posted.
+  void release(TransferIndex index, double time) {
+    prefetch_line(&transfers_[index]);
+    links_.prefetch_flow(index);
+    start(index, time);
   }
 
   void depart_all() {
@@ -457,7 +466,8 @@ class SharedLinksLoop final : public EventLoop {
     departing_.clear();
   }
   /// Each stage prefetches what the next one reads.
-  void depart_in_stages(TransferIndex index, std::size_t stage) {
+  void depart_in_stages(const Departing& departing, std::size_t stage) {
+    const TransferIndex index = departing.index;
     const Transfer& transfer = transfers_[index];
     if (stage == 0) {
       prefetch_line(&transfer);
@@ -468,7 +478,7 @@ class SharedLinksLoop final : public EventLoop {
     } else if (stage == 2) {
       fabric_.prefetch_way(transfer.from, transfer.to, links_);
     } else if (stage == 3) {
-      find_way(index);
+      find_way(index, departing.time);
     } else if (stage == 4) {
       find_path(index);
     } else {
@@ -480,8 +490,9 @@ class SharedLinksLoop final : public EventLoop {
     if (have_ends_) return rare_[index].ends;
     return {.from = transfers_[index].from, .to = transfers_[index].to};
   }
-  void find_way(TransferIndex index) {
+  void find_way(TransferIndex index, double time) {
     Transfer& transfer = transfers_[index];
+    transfer.departed = std::max(time, transfer.posted);
     const auto [from, to] = ends_of(index);
     transfer.way = fabric_.way(from, to);
     transfer.latency = fabric_.latency(from, to, transfer.way) + host_.latency.value();
@@ -681,7 +692,7 @@ class SharedLinksLoop final : public EventLoop {
   std::vector<Transfer> transfers_;
   std::vector<RareTransfer> rare_;  ///< by transfer, up to the last one that has needed it
   bool have_ends_ = false;          ///< whether these have the ends of all transfers
-  std::vector<TransferIndex> departing_;
+  std::vector<Departing> departing_;
   std::vector<TransferIndex> free_;
   std::uint64_t departures_ = 0;
   Turns turns_;

@@ -27,8 +27,7 @@ struct alignas(64) Transfer {
   Rank from;
   Rank to;
   Strand strand;
-  bool eager;     ///< begins before its receive is posted
-  bool released;  ///< may depart, because it is eager or its receive is posted
+  bool eager;  ///< begins before its receive is posted
   Course course;
   Words words;
   SlotIndex send;

@@ -123,6 +123,9 @@ with tempfile.TemporaryDirectory() as folder:
     ended = run(2, "measure", *SHORT, "--scheme", "topka", "-n", "500", "-o", str(file), expect=2)
     check("not JSON" in ended.stderr, ended.stderr)
 
+ended = run(2, "measure", "-n", "3e9", "--scheme", "dense_ring", "--beside-mpi", expect=2)
+check("MPI_Allreduce takes at most 2147483647 at once" in ended.stderr, ended.stderr)
+
 # Bad input: one line, from one process, and nobody waits.
 BAD = {  # starting processes takes time: each is one run
     ("-P", "3"): "/ranks: 3, but there are 2 processes",
