@@ -62,6 +62,7 @@ int run(CalibrateFlags& flags) {
   const std::vector<studies::MeasuredRow> measured = studies::read_all_measured(flags.measured);
   const studies::MachineDescription machine =
       studies::read_machine(studies::machine_file(flags.machine));
+  check_output(flags.output, {machine.settings.value("platform", std::string())});
   const std::string trials = trials_of(machine.name);
   put_stale_trials_aside(trials);
   const studies::MachineFit found = studies::calibrate(
@@ -81,6 +82,11 @@ int run(CalibrateFlags& flags) {
     if (setting.identified) {
       say("{} = {:.3g} {} +- {:.0f}%", setting.path, setting.value,
           experiment::setting_at(setting.path).unit, 100 * setting.deviation);
+    } else if (setting.value == 0) {
+      say("{}: the rows want none of it, so it is 0: the platform and the other settings have all "
+          "of "
+          "it already, or more. Leave it out",
+          setting.path);
     } else {
       say("{}: these rows do not determine it (+- {:.0f}%); it keeps {:.3g}. Leave it out, or "
           "calibrate on rows that depend on it",

@@ -62,8 +62,10 @@ int run(const ClaimsFlags& flags) {
     std::filesystem::create_directories(flags.output, failed);
     if (failed) throw InputError(fmt::format("{}: {}", flags.output, failed.message()));
   }
-  std::vector<std::string> wanted = flags.wanted;
-  if (flags.quick) wanted.insert(wanted.end(), quick_claims().begin(), quick_claims().end());
+  if (flags.quick && !flags.wanted.empty()) {
+    throw InputError("--quick: is a choice of claims; leave it out, or the ids");
+  }
+  const std::vector<std::string>& wanted = flags.quick ? quick_claims() : flags.wanted;
   const bool terminal = isatty(STDERR_FILENO) == 1;
   const auto progress = [&](const std::string& id) {
     if (terminal) show_on_terminal(id);

@@ -190,6 +190,7 @@ Json point_of_library(const RecommendFlags& flags, std::vector<int>& ranks) {
   if (ranks.empty()) {
     throw InputError("--ranks is missing: the sizes of the communicators, as in -P 4,8,16");
   }
+  if (point.contains("platform") && !point.contains("network")) point["network"] = "links";
   std::ranges::sort(ranks);
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return point;
@@ -204,6 +205,8 @@ bool add_rules(studies::RulesOf library, const RecommendFlags& flags, const std:
   if (!sizes.any()) sizes.sizes = "1K:64M:4";
   const auto components = components_of(sizes).get<std::vector<std::int64_t>>();
   const experiment::Sweep sweep = studies::sweep_of_rules(library, point, ranks, components);
+  const experiment::Point& any = sweep.points.front();
+  check_output(file, inputs_of(any));
   std::vector<experiment::Row> rows;
   {
     ProgressDisplay display;
@@ -212,7 +215,6 @@ bool add_rules(studies::RulesOf library, const RecommendFlags& flags, const std:
         [&](const experiment::SweepProgress& progress) { display.show(progress); });
   }
   const std::vector<studies::LibraryRule> rules = studies::rules_of(library, rows);
-  const experiment::Point& any = sweep.points.front();
   const std::string origin =
       fmt::format("simulated by Thinwire {} on the network {}{}", version(), any.network,
                   any.platform.empty() ? "" : ", platform " + any.platform);
@@ -238,6 +240,9 @@ int write_rules(const RecommendFlags& flags) {
   if (flags.density_of != studies::DensityOf::rank) refuse("--density-of");
   if (flags.state_bytes) refuse("--state-bytes");
   if (flags.most_seconds) refuse("--most-seconds");
+  if (flags.library.nccl == flags.library.open_mpi) {
+    throw InputError("--ompi-rules: --nccl-tuner writes that file; give another place");
+  }
   std::vector<Json> records;
   bool failed = false;
   if (!flags.library.nccl.empty()) {
@@ -328,6 +333,12 @@ int run(RecommendFlags flags) {
       say("simulating {}", what);
     }
   };
+  if (const Json ranks = point.value("ranks", Json());
+      flags.most_ranks && ranks.is_number() && *flags.most_ranks < 2 * ranks.get<int>()) {
+    throw InputError(
+        fmt::format("--most-ranks: {} is less than twice the {} ranks; give {} at least",
+                    *flags.most_ranks, ranks.get<int>(), 2 * ranks.get<int>()));
+  }
   const studies::Recommendation result = studies::recommend(settings);
   if (terminal) show_on_terminal("");
   std::vector<experiment::Row> rows;

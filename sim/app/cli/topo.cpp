@@ -44,15 +44,16 @@ void apply_parameter(const topologies::Family& family, MakeFlags& flags,
   }
   const std::string name = setting.substr(0, equals);
   const std::string value = setting.substr(equals + 1);
-  if (name == "notes") {
-    flags.notes = value;
-  } else {
-    flags.given[name] = value;
+  std::string& given = name == "notes" ? flags.notes : flags.given[name];
+  if (!given.empty()) {
+    throw InputError(fmt::format("topo make {}: {} is given twice", family.name, name));
   }
+  given = value;
 }
 
 int make(const topologies::Family& family, MakeFlags& flags) {
   for (const std::string& setting : flags.settings) apply_parameter(family, flags, setting);
+  if (!flags.notes.empty()) check_output(flags.output, {flags.notes});
   const std::string xml = topologies::make_platform(family, flags.given, flags.notes);
   if (flags.output.empty()) {
     fmt::print("{}", xml);
@@ -167,6 +168,11 @@ std::string show_text(const topologies::Platform& platform, const TopoShowFlags&
 
 int show_platform(const TopoShowFlags& flags) {
   const std::string path = topologies::platform_file(flags.platform);
+  check_output(flags.dot, {path});
+  check_output(flags.graphml, {path});
+  if (!flags.dot.empty() && flags.dot == flags.graphml) {
+    throw InputError("--graphml: --dot writes that file; give another place");
+  }
   std::string text;
   const ChildOutcome outcome =
       in_child_process({.subject = path,

@@ -10,6 +10,10 @@ bool looks_at_values(const Point& point, const algorithms::SchemeInfo& scheme) {
 
 namespace {
 
+bool holds_entries(const Point& point, const algorithms::SchemeInfo& scheme) {
+  return looks_at_values(point, scheme) && !point.input.statistical;
+}
+
 bool draws(const Point& point, const algorithms::SchemeInfo& scheme) {
   return looks_at_values(point, scheme) || point.stragglers.any() ||
          point.machine.host.noise > Seconds(0) || point.links.background_flows > 0 ||
@@ -61,6 +65,11 @@ bool takes_tensors(const Point& /*point*/, const algorithms::SchemeInfo& scheme)
 const constinit Effect kOfValues{
     looks_at_values,
     "dense schemes send every component, whatever its value; leave it out, or add a sparse scheme"};
+
+const constinit Effect kOfEntries{
+    holds_entries,
+    "statistical values hold no entries, and dense schemes send every component; leave it out, or "
+    "set input.statistical to false"};
 
 const constinit Effect kOfDraws{
     draws,

@@ -11,6 +11,8 @@ namespace thinwire::experiment {
 
 /// Of settings of the values of gradients.
 extern const Effect kOfValues;
+/// Of how many entries accumulators hold.
+extern const Effect kOfEntries;
 /// Of seeds.
 extern const Effect kOfDraws;
 /// Of carrying what was not sent.

@@ -503,7 +503,7 @@ Settings declared() {
       with({.path = "input.reach",
             .least = 0,
             .readers = kProfileRuns,
-            .effect = kOfValues,
+            .effect = kOfEntries,
             .help = "an accumulator holds as many entries as this times k; 0: all coordinates"},
            THINWIRE_MEMBER(input.reach), of_profile),
       with({.path = "input.overlap",

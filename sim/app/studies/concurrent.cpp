@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "algorithms/registry.hpp"
 #include "sim/app/experiment/effects.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/ranks.hpp"
@@ -171,6 +172,18 @@ Accompanied accompanied(const std::vector<Seconds>& ends, Seconds begin, Seconds
   return found;
 }
 
+/// The mean time of these iterations.
+Seconds mean_of(const std::vector<Seconds>& ends, const Accompanied& counted) {
+  return (ends[counted.last - 1] - ends[counted.first - 1]) *
+         (1 / static_cast<double>(counted.count()));
+}
+
+/// Whether all iterations of a job do the same.
+bool are_alike(const Job& job) {
+  return algorithms::find_scheme(job.point.scheme).independent_iterations &&
+         !job.point.error_feedback;
+}
+
 /// When a job will have done its iterations that count, after `found.first`.
 Seconds done_at(const Job& job, const std::vector<Seconds>& ends, const Accompanied& found) {
   const std::size_t wanted = found.first + static_cast<std::size_t>(wanted_of(job));
@@ -320,17 +333,29 @@ std::vector<JobTimes> run_together(const std::vector<Job>& jobs, bool verbose,
     for (const std::vector<Seconds>& of_job : ends) end = std::min(end, of_job.back());
     Seconds needed;
     bool enough = true;
+    std::vector<Accompanied> counted;
     for (std::size_t at = 0; at < busy.size(); ++at) {
       const Accompanied found = accompanied(ends[at], begin, end);
+      counted.push_back(found);
       enough = enough && found.count() >= wanted_of(*together[at]);
       needed = std::max(needed, done_at(*together[at], ends[at], found));
       JobTimes& mine = times[busy[at]];
       mine.counted = found.count();
       if (mine.counted == 0) continue;
-      mine.together = (ends[at][found.last - 1] - ends[at][found.first - 1]) *
-                      (1 / static_cast<double>(mine.counted));
+      mine.together = mean_of(ends[at], found);
     }
-    if (enough) break;
+    if (enough) {
+      for (std::size_t at = 0; at < busy.size(); ++at) {
+        JobTimes& mine = times[busy[at]];
+        if (are_alike(*together[at])) continue;
+        progress(fmt::format("{} alone, the same iterations", mine.job.name));
+        const Accompanied same = counted[at];
+        mine.alone = mean_of(
+            ends_of(*network, {together[at]}, {places[at]}, {static_cast<int>(same.last)}).front(),
+            same);
+      }
+      break;
+    }
     if (round == kMostRounds) {
       throw SimulationError(fmt::format(
           "after {} rounds some job has still not done its iterations beside all others; give the "

@@ -23,7 +23,7 @@ struct Job {
 struct JobTimes {
   Job job;
   std::vector<std::string> hosts;  ///< by rank
-  Seconds alone{0};                ///< on the same hosts, without the other jobs
+  Seconds alone{0};  ///< on the same hosts, without the other jobs; the same iterations
   Seconds together{0};
   int counted = 0;  ///< iterations of `together`
 
@@ -40,7 +40,8 @@ struct JobTimes {
 /// Runs each job alone and all of them together. A job takes the first hosts in the order of its
 /// placement that no job before it has; a placement by a file takes the hosts that the file names.
 /// Every job repeats its iterations until all jobs have done theirs, so that an iteration counts
-/// only if all jobs ran from its begin to its end. `progress` is told what is simulated. Throws
+/// only if all jobs ran from its begin to its end. A job whose iterations are not alike (periods,
+/// error feedback) runs the iterations that count alone, too. `progress` is told what is simulated. Throws
 /// InputError if the hosts do not suffice, or if two jobs would share a host.
 [[nodiscard]] std::vector<JobTimes> run_together(
     const std::vector<Job>& jobs, bool verbose,

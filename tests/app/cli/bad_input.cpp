@@ -13,7 +13,7 @@ using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 
 TEST_CASE("bad flags are refused in one line that says what would be right") {
-  const std::array<std::pair<const char*, const char*>, 81> cases{{
+  const std::array<std::pair<const char*, const char*>, 87> cases{{
       {"run --scheme okto", "unknown scheme 'okto'; did you mean 'oktopk'?"},
       {"run --scheme ''", "unknown scheme ''"},
       {"run --network alphabeth", "did you mean 'alphabeta'?"},
@@ -102,6 +102,14 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
       {"run --platform fat_tre",
        "unknown platform 'fat_tre'; did you mean 'fat_tree'? (the name of a file ends in .xml"},
       {"run --model bert --device h1000", "did you mean 'h100'?"},
+      {"claims sparcml --quick", "--quick: is a choice of claims; leave it out, or the ids"},
+      {"recommend --model vgg16 -P 4 --schemes topka,dense_ring --most-ranks 7",
+       "--most-ranks: 7 is less than twice the 4 ranks; give 8 at least"},
+      {"recommend --nccl-tuner r --ompi-rules r -P 4", "--ompi-rules: --nccl-tuner writes that"},
+      {"topo make star hosts=9 hosts=8", "hosts is given twice"},
+      {"topo show gige_star --dot y --graphml y", "--graphml: --dot writes that file"},
+      {"run --scheme oktopk -P 4 --profile bert --statistical --set input.reach=4",
+       "/input/reach: it changes nothing here: statistical values hold no entries"},
       {"help runn", "'runn' is no command; did you mean 'run'?"},
   }};
   for (const auto& [arguments, what] : cases) {
@@ -180,6 +188,10 @@ TEST_CASE("an output that is an input is refused before it is lost") {
   const std::string run = " --scheme topka -P 2 -n 100 --network links --platform " + star;
   kept(star, "run" + run + " --timeline " + star);
   kept(star, "export" + run + " --goal " + star);
+  kept(star, "topo show " + star + " --dot " + star);
+  kept(star, "recommend --ompi-rules " + star + " -P 2 -b 1K -e 1K --platform " + star);
+  const std::string note = folder.write("note.txt", "of a test");
+  kept(note, "topo make star notes=" + note + " -o " + note);
   const std::string point = folder.write("p.json", R"({"scheme": "topka", "ranks": 2})");
   kept(point, "run --config " + point + " --timeline " + point);
 }

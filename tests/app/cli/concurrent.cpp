@@ -60,6 +60,17 @@ TEST_CASE("Jobs that share no link take as long together as alone, and as 'run' 
   CHECK(jobs[2].at("alone_s") == 0);
 }
 
+TEST_CASE("A job with periods is compared with the same iterations alone") {
+  // Each host has a cable of its own, so nothing is shared.
+  const auto jobs = jobs_of(
+      "concurrent --platform gige_star -n 20000 --job name=a,ranks=8,options.tau_prime=3 "
+      "--job name=b,ranks=8,scheme=dense_ring");
+  REQUIRE(jobs.size() == 2);
+  for (const auto& job : jobs) {
+    CHECK(job.at("slowdown").get<double>() == thinwire::test::approx(1).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("Six jobs across an uplink of three ports take twice as long together") {
   const TemporaryFolder folder;
   std::string arguments = kTwoSwitches;

@@ -316,7 +316,7 @@ TEST_CASE("A workload that does not go together is refused with what to do") {
 
 TEST_CASE("A model's profile is taken where the input says only how to draw from it") {
   Json point = bert("topka", 4);
-  point["input"] = {{"statistical", true}, {"reach", 4}};
+  point["input"] = {{"statistical", false}, {"reach", 4}};
   CHECK(point_from(point, "test").input.profile == "bert");
 }
 

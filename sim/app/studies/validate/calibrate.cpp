@@ -151,11 +151,17 @@ MachineFit calibrate(const std::vector<MeasuredRow>& rows, const MachineDescript
     const auto worst = std::ranges::max_element(found.deviations);
     if (worst == found.deviations.end() || *worst <= kMostDeviation) break;
     const auto at = static_cast<std::size_t>(worst - found.deviations.begin());
+    // The logarithm of a setting that had better be 0 falls for ever, and changes nothing any more.
+    constexpr double kFallsToNothing = 0.1;
+    const bool nothing = std::exp(found.point[at]) < kFallsToNothing * starts[at];
     for (std::size_t i = 0; i < fitted.size(); ++i) {
       fitter.machine().settings[pointer_of(fitted[i])] = starts[i];
     }
-    given_up.push_back(
-        {.path = fitted[at], .value = starts[at], .deviation = *worst, .identified = false});
+    if (nothing) fitter.machine().settings[pointer_of(fitted[at])] = 0;
+    given_up.push_back({.path = fitted[at],
+                        .value = nothing ? 0 : starts[at],
+                        .deviation = *worst,
+                        .identified = false});
     fitted.erase(fitted.begin() + static_cast<std::ptrdiff_t>(at));
   }
   MachineFit result{.machine = fitter.machine(),
@@ -175,14 +181,17 @@ Json to_json(const MachineFit& calibration) {
   Json json = read_json(calibration.machine.path);
   json["settings"] = calibration.machine.settings;
   Json settings = Json::array();
+  Json undetermined = Json::array();
   for (const FittedSetting& setting : calibration.settings) {
-    if (!setting.identified) continue;
-    settings.push_back({{"setting", setting.path},
-                        {"value", setting.value},
-                        {"relative_deviation", setting.deviation}});
+    Json told = {{"setting", setting.path}, {"value", setting.value}};
+    if (setting.identified) told["relative_deviation"] = setting.deviation;
+    (setting.identified ? settings : undetermined).push_back(std::move(told));
   }
+  Json before = json.contains("calibration") ? json["calibration"] : Json();
   json["calibration"] = {
       {"rows", calibration.rows}, {"rms_of_log_ratio", calibration.rms}, {"settings", settings}};
+  if (!undetermined.empty()) json["calibration"]["undetermined"] = undetermined;
+  if (!before.is_null()) json["calibration"]["before"] = std::move(before);
   return json;
 }
 

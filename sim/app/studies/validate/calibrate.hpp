@@ -16,7 +16,7 @@ struct FittedSetting {
   double value = 0;      ///< in the setting's unit
   double deviation = 0;  ///< relative standard deviation
   /// Whether the rows determine it: its relative deviation is at most kMostDeviation. One that they
-  /// do not determine keeps its value from before.
+  /// do not determine keeps its value from before, or is 0 if the fit led there.
   bool identified = true;
 };
 

@@ -74,9 +74,10 @@ std::vector<thinwire::studies::MeasuredRow> rows_of_machine(const std::string& p
 }
 
 MachineFit calibration_of(std::int64_t least, const std::vector<std::string>& paths,
-                          double overhead = 5e-7) {
+                          double overhead = 5e-7, double true_overhead = 2e-6) {
   const thinwire::test::TemporaryFolder folder;
-  const std::string truth = folder.write("truth.json", described(2e-6, 3e-10, 5e-10).dump());
+  const std::string truth =
+      folder.write("truth.json", described(true_overhead, 3e-10, 5e-10).dump());
   const std::string start = folder.write("start.json", described(overhead, 1e-10, 2e-9).dump());
   return thinwire::studies::calibrate(rows_of_machine(truth, least),
                                       thinwire::studies::read_machine(start), "", paths, simulated);
@@ -187,6 +188,21 @@ TEST_CASE("A setting that the rows do not depend on keeps its value, and the oth
   CHECK(found.settings[1].path == "machine.eager_copy_s_per_word");
   CHECK_FALSE(found.settings[1].identified);
   CHECK(found.settings[1].value == 2e-9);
+}
+
+TEST_CASE("A setting of which the rows want nothing becomes 0, and the others are found" *
+          doctest::test_suite("large")) {
+  const MachineFit fit =
+      calibration_of(100, {"machine.overhead_s", "machine.gamma_s_per_word"}, 5e-7, 0);
+  REQUIRE(fit.settings.size() == 2);
+  CHECK(fit.settings[0].path == "machine.gamma_s_per_word");
+  CHECK(fit.settings[0].identified);
+  CHECK(fit.settings[0].value == thinwire::test::approx(3e-10).epsilon(0.02));
+  CHECK(fit.settings[1].path == "machine.overhead_s");
+  CHECK_FALSE(fit.settings[1].identified);
+  CHECK(fit.settings[1].value == 0);
+  CHECK(fit.machine.settings.at("machine").at("overhead_s") == 0);
+  CHECK(fit.rms < 0.01);
 }
 
 TEST_CASE("Of two settings that count only by their sum, one keeps its value") {
