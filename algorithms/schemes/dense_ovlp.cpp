@@ -1,8 +1,6 @@
 #include "algorithms/schemes/dense_ovlp.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <string>
 #include <utility>
 

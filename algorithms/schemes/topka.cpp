@@ -1,6 +1,5 @@
 #include "algorithms/schemes/topka.hpp"
 
-#include <cmath>
 #include <utility>
 
 #include "algorithms/collectives/allgather.hpp"

@@ -18,8 +18,6 @@
 // Worked example: topka, P = 8, k = 1000: 3 messages and 2 · 1000 · 7 = 14,000 words per rank.
 #pragma once
 
-#include <vector>
-
 #include "algorithms/scheme.hpp"
 
 namespace thinwire::algorithms {

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <vector>
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>

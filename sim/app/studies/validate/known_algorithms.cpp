@@ -1,6 +1,7 @@
 #include "sim/app/studies/validate/known_algorithms.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -109,8 +110,12 @@ SchemeOfRow none(std::string why) { return {.scheme = {}, .why_none = std::move(
 
 SchemeOfRow scheme_of(const MeasuredRow& row) {
   if (row.point) return {.scheme = row.point->scheme, .options = row.point->options};
+  if (std::ranges::find(known_collectives(), row.collective) == known_collectives().end()) {
+    return none(fmt::format("'{}' is no collective that is simulated; these are {}", row.collective,
+                            fmt::join(known_collectives(), ", ")));
+  }
   if (row.algorithm.empty()) {
-    return none("the text names no algorithm; give FILE,algorithm=NAME");
+    return none("no algorithm is named; give it in its column, or for a text FILE,algorithm=NAME");
   }
   const KnownAlgorithm* const known = find_known(row);
   if (known == nullptr) {

@@ -29,6 +29,7 @@ constexpr const char* kAllCollectives = "all";
 /// The placement of a run.
 struct RunPlacement {
   std::string path;
+  std::string end;  ///< the path with the last line
   int ranks = 0;
   int nodes = 0;
 };
@@ -69,6 +70,7 @@ class Placements {
     }
     if (ranks.empty()) throw InputError(fmt::format("{}: names no rank", path));
     return {.path = path,
+            .end = table.place(table.rows() - 1),
             .ranks = static_cast<int>(table.rows()),
             .nodes = static_cast<int>(nodes.size())};
   }
@@ -173,15 +175,15 @@ class Planner {
         !placement || placement->ranks == ranks || (row.of_first_ranks && placement->ranks > ranks);
     if (!agrees) {
       throw InputError(fmt::format(
-          "{}: lists {} ranks, and {} was measured with {}; mend one of them, or give the row "
-          "another run",
-          placement->path, placement->ranks, row.place, ranks));
+          "{}: ends a list of {} ranks, and {} was measured with {}; mend one of them, or give the "
+          "row another run",
+          placement->end, placement->ranks, row.place, ranks));
     }
     if (placement && !row.point && !row.of_first_ranks && placement->nodes != row.nodes) {
-      throw InputError(
-          fmt::format("{}: lists {} nodes, and {} was measured on {}; mend one of them, or give "
-                      "the row another run",
-                      placement->path, placement->nodes, row.place, row.nodes));
+      throw InputError(fmt::format(
+          "{}: ends a list of {} nodes, and {} was measured on {}; mend one of them, or "
+          "give the row another run",
+          placement->end, placement->nodes, row.place, row.nodes));
     }
     if (ranks > experiment::setting_at("ranks").most) {
       throw InputError(fmt::format("{}: {} nodes x {} tasks are too many ranks", row.place,

@@ -193,7 +193,7 @@ TEST_CASE("A setting that the rows do not depend on keeps its value, and the oth
 TEST_CASE("A setting of which the rows want nothing becomes 0, and the others are found" *
           doctest::test_suite("large")) {
   const MachineFit fit =
-      calibration_of(100, {"machine.overhead_s", "machine.gamma_s_per_word"}, 5e-7, 0);
+      calibration_of(40'000, {"machine.overhead_s", "machine.gamma_s_per_word"}, 5e-7, 0);
   REQUIRE(fit.settings.size() == 2);
   CHECK(fit.settings[0].path == "machine.gamma_s_per_word");
   CHECK(fit.settings[0].identified);

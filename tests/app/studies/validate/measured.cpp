@@ -154,14 +154,23 @@ TEST_CASE("A CSV that is not right is refused with line and column") {
         "m:2:45: seconds_median: '3us' is not valid; expected a time in seconds, above 0");
   CHECK(with("m,r,0,0,1,allreduce,OMPI,4,no,,ring_ompi,,8,1,1") ==
         "m:2:7: nodes: '0' is not valid; expected a whole number from 1 to 1048576");
-  CHECK(with("m,r,0,2,1,gather,OMPI,4,no,,ring_ompi,,8,1,1") ==
-        "m:2:11: collective: 'gather' is not valid; expected allreduce, allgather, "
-        "reduce_scatter, alltoall, ping_pong");
+  CHECK(with("m,r,0,2,1,,OMPI,4,no,,ring_ompi,,8,1,1") ==
+        "m:2:11: collective: '' is not valid; expected the name of a collective");
   CHECK(with("m,r,0,2,1,allreduce,OMPI,4,maybe,,ring_ompi,,8,1,1") ==
         "m:2:28: gpu: 'maybe' is not valid; expected yes or no");
   CHECK(with("m,r,0,2,1,allreduce,OMPI,4,no,,ring_ompi,,0,1,1")
             .starts_with("m:2:43: elements: '0' is not valid"));
   CHECK(refusal_of(header, ",nodes=3") == "m: 'nodes' is a column of the CSV; leave the fact out");
+}
+
+TEST_CASE("A text with a byte order mark is read as without it") {
+  const std::string facts =
+      ",machine=mine,algorithm=ring_ompi,library=OMPI,nodes=8,tasks_per_node=2";
+  for (const std::string& text : {std::string(kOsu), std::string(kHeader)}) {
+    const std::string marked = "\xEF\xBB\xBF" + text;
+    const std::string given = text == kHeader ? std::string() : facts;
+    CHECK(rows_in(marked, given).size() == rows_in(text, given).size());
+  }
 }
 
 TEST_CASE("The output of nccl-tests says collective, ranks, sizes and out-of-place times") {
@@ -254,7 +263,7 @@ TEST_CASE("The output of IMB has tables of several collectives and numbers of pr
   CHECK(refusal_of(kImb, facts + ",nodes=2") ==
         "m: the text says how many processes there are; give tasks_per_node, and leave nodes out");
   CHECK(refusal_of(kImb, ",machine=mine") ==
-        "m: the text does not say the nodes; give it as in m,nodes=...");
+        "m: the text does not say how many processes a node has; give it as in m,tasks_per_node=4");
   CHECK(refusal_of(kImb, ",machine=mine,tasks_per_node=3") ==
         "m: 8 processes of 3 on a node: not the same number on each");
   std::string other = kImb;
@@ -376,7 +385,9 @@ TEST_CASE("Algorithms are schemes by their library's names, or are none for a re
       {of("NCCL", "allreduce", "ring_ompi"), "no known algorithm of NCCL for allreduce"},
       {of("mine", "allgather", "dense_ring"), "no known algorithm of mine for allgather"},
       {of("mine", "allreduce", "oktopk"), "no known algorithm"},
-      {of("OMPI", "allreduce", ""), "names no algorithm"}};
+      {of("OMPI", "bcast", "binomial_ompi"),
+       "'bcast' is no collective that is simulated; these are"},
+      {of("OMPI", "allreduce", ""), "no algorithm is named"}};
   for (const auto& [found, why] : none) {
     CAPTURE(why);
     CHECK(found.scheme.empty());

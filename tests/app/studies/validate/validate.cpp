@@ -225,17 +225,20 @@ TEST_CASE("A run is where its placement says, else its ranks fill one node after
     return error_of<InputError>(
         [&] { static_cast<void>(plan_validation(rows, {star}, folder_path)); });
   };
-  CHECK(disagreement().ends_with(
-      "mine_a.csv: lists 4 ranks, and m.csv:2 was measured with 2; mend one of them, or give the "
-      "row another run"));
+  CHECK(
+      disagreement().ends_with("mine_a.csv:5: ends a list of 4 ranks, and m.csv:2 was measured "
+                               "with 2; mend one of them, or give the "
+                               "row another run"));
   rows[0].of_first_ranks = true;
   CHECK(plan_validation(rows, {star}, folder_path).sweep.points[0].ranks == 2);
   rows[0].of_first_ranks = false;
   rows[0].nodes = 4;
-  CHECK(thinwire::test::contains(disagreement(), "lists 2 nodes, and m.csv:2 was measured on 4"));
+  CHECK(thinwire::test::contains(disagreement(),
+                                 "ends a list of 2 nodes, and m.csv:2 was measured on 4"));
   rows[0].of_first_ranks = true;
   rows[0].nodes = 8;
-  CHECK(thinwire::test::contains(disagreement(), "lists 4 ranks, and m.csv:2 was measured with 8"));
+  CHECK(thinwire::test::contains(disagreement(),
+                                 "ends a list of 4 ranks, and m.csv:2 was measured with 8"));
   rows[0].nodes = 4;
 
   const auto refusal = [&](const char* text) {

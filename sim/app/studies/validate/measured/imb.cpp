@@ -109,7 +109,12 @@ class ImbReader {
   /// Fewer processes than a node takes are on one node.
   void add_places(Said& said, MeasuredFile& of_table) const {
     const auto fact = of_table.facts.find("tasks_per_node");
-    if (fact == of_table.facts.end()) return;  // rows() asks for it
+    if (fact == of_table.facts.end()) {
+      throw InputError(
+          fmt::format("{0}: the text does not say how many processes a node has; give it as in "
+                      "{0},tasks_per_node=4",
+                      file_.path));
+    }
     const auto tasks = parse_number<std::int64_t>(fact->second);
     if (!tasks || *tasks < 1) return;  // rows() refuses it
     of_table.facts.erase(fact);
