@@ -69,8 +69,9 @@ class alignas(64) LoopRank : public Communicator {
   }
   void prefetch_resumed() const {
     const auto* frame = static_cast<const char*>(waiting_.address());
-    constexpr int kFrame = 640;  // bytes; the frame of an exchange has a few less
-    for (int line = 0; line < kFrame; line += 64) prefetch_line(frame + line);
+    // An exchange, which announces what it will read, has a long frame.
+    const int bytes = read_[1] == this ? 256 : 640;
+    for (int line = 0; line < bytes; line += 64) prefetch_line(frame + line);
     ledger_.prefetch();
     mailbox_.prefetch_next();
     for (const SlotIndex slot : expected_) slots_.prefetch(slot);

@@ -20,8 +20,7 @@ void EventWindow::push(double time, std::uint32_t who) {
     return;
   }
   // Among few known events it is put in its place, so that it is prefetched as they are.
-  constexpr std::size_t kFew = 1024;
-  if (known_.size() - at_ <= kFew) {
+  if (few_) {
     const Event event{time, who};
     const auto comes_before = [](const Event& a, const Event& b) { return comes_later(b, a); };
     known_.insert(std::upper_bound(known_.begin() + static_cast<std::ptrdiff_t>(at_), known_.end(),
@@ -36,6 +35,7 @@ void EventWindow::push(double time, std::uint32_t who) {
 bool EventWindow::open(double length) {
   known_.clear();
   at_ = 0;
+  few_ = false;
   if (!later_.pop_earliest(std::numeric_limits<double>::infinity(), known_)) return false;
   end_ = known_.front().time + length;
   while (later_.pop_some(std::nextafter(end_, 0.0), known_)) {
@@ -46,6 +46,7 @@ bool EventWindow::open(double length) {
 bool EventWindow::open_next(std::size_t events) {
   known_.clear();
   at_ = 0;
+  few_ = true;
   while (known_.size() < events &&
          later_.pop_some(std::numeric_limits<double>::infinity(), known_)) {
   }

@@ -46,6 +46,7 @@ class EventWindow {
   EventQueue later_;
   std::vector<Event> known_;  ///< in order
   std::size_t at_ = 0;        ///< index of the next event in known_
+  bool few_ = false;          ///< the window was opened for a number of events
   std::vector<Event> added_;  ///< events pushed among many: a heap, the earliest in front
   double end_ = -std::numeric_limits<double>::infinity();
 };
