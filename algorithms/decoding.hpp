@@ -24,8 +24,8 @@ inline constexpr const char* kDecoding = "decoding";
 /// each.
 [[nodiscard]] Seconds sparse_decoding(const WorkPrices& prices, Seconds entry,
                                       std::int64_t components, double entries);
-/// The time in seconds to find which of `entries` entries are among the `others`: in a mask of one byte
-/// a component, which is set to zero, the others are marked, and the entries are looked up.
+/// The time in seconds to find which of `entries` entries are among the `others`: in a mask of one
+/// byte a component, which is set to zero, the others are marked, and the entries are looked up.
 [[nodiscard]] Seconds intersecting(const WorkPrices& prices, std::int64_t components,
                                    std::int64_t entries, std::int64_t others);
 

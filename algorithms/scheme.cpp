@@ -75,10 +75,9 @@ class Preselected final : public Sparsifier {
 Task<void> decode(Communicator& comm, const SchemeSetup& setup, Reduced& reduced) {
   const auto* const sum = std::get_if<SparseVector>(&reduced.sum);
   if (sum == nullptr || setup.ranks == 1 || std::exchange(reduced.decoded, true)) co_return;
-  const double entries =
-      static_cast<double>(sum->size()) * static_cast<double>(setup.space.granule);
   const Seconds cost =
-      sparse_decoding(setup.prices, setup.prices.scatter.element, setup.space.components, entries);
+      sparse_decoding(setup.prices, setup.prices.scatter.element, setup.space.components,
+                      static_cast<double>(setup.components_in(*sum)));
   if (cost == Seconds(0)) co_return;
   const auto phase = comm.phase(kDecoding);
   co_await comm.compute(cost);

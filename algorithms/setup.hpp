@@ -71,6 +71,10 @@ struct SchemeSetup {
 
   /// k in carried coordinates.
   [[nodiscard]] std::int64_t carried_k() const { return k / space.granule; }
+  /// The components of a vector's entries.
+  [[nodiscard]] std::int64_t components_in(const SparseVector& vector) const {
+    return static_cast<std::int64_t>(vector.size()) * space.granule;
+  }
 };
 
 }  // namespace thinwire::algorithms

@@ -41,7 +41,7 @@ class SplitAndReduce final : public Exchange {
   /// The coordinates, and the values.
   [[nodiscard]] Halves halves(Message message) const override {
     const SparseVector entries = SparseVector::from(message.payload);
-    const Words indexes = setup_.space.index_words(components_of(entries));
+    const Words indexes = setup_.space.index_words(setup_.components_in(entries));
     const Payload values = SparseValues::of(entries);
     return {{std::move(message.payload), indexes}, {values, message.words - indexes}};
   }
@@ -57,7 +57,7 @@ class SplitAndReduce final : public Exchange {
 
   [[nodiscard]] Seconds incoming(Rank /*from*/, Message message) override {
     const SparseVector entries = SparseVector::from(message.payload);
-    const std::int64_t values = components_of(entries);
+    const std::int64_t values = setup_.components_in(entries);
     region_.add(entries);
     return setup_.gamma.entry * static_cast<double>(values);
   }
@@ -69,9 +69,6 @@ class SplitAndReduce final : public Exchange {
     const auto at = static_cast<std::size_t>(part.value());
     return {static_cast<std::uint32_t>(boundaries[at]),
             static_cast<std::uint32_t>(boundaries[at + 1])};
-  }
-  [[nodiscard]] std::int64_t components_of(const SparseVector& entries) const {
-    return static_cast<std::int64_t>(entries.size()) * setup_.space.granule;
   }
   [[nodiscard]] SparseVector slice(Rank of) const {
     const auto at = static_cast<std::size_t>(parts_.of(of).value());

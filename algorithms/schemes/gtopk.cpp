@@ -37,8 +37,7 @@ class TopkReduction final : public Reduction {
   }
   [[nodiscard]] Seconds work(const Message& /*a*/, const Message& b,
                              const Message& /*sum*/) const override {
-    const std::int64_t entries =
-        static_cast<std::int64_t>(SparseVector::from(b.payload).size()) * setup_.space.granule;
+    const std::int64_t entries = setup_.components_in(SparseVector::from(b.payload));
     return gamma().entry * static_cast<double>(entries) + setup_.prices.sort.of(2 * entries);
   }
 
@@ -65,15 +64,12 @@ class GTopk final : public SparseCollective {
     held = co_await broadcast(comm, Rank(0), std::move(held));
     const SparseVector result = SparseVector::from(held.payload);
     co_await comm.compute(intersecting(setup_.prices, setup_.space.components,
-                                       components_in(selected), components_in(result)));
+                                       setup_.components_in(selected),
+                                       setup_.components_in(result)));
     co_return Reduced{.sum = result, .contributed = intersect(selected, result)};
   }
 
  private:
-  [[nodiscard]] std::int64_t components_in(const SparseVector& vector) const {
-    return static_cast<std::int64_t>(vector.size()) * setup_.space.granule;
-  }
-
   const SchemeSetup& setup_;
   TopkReduction reduction_;
 };

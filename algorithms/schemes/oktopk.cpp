@@ -89,10 +89,6 @@ std::vector<std::int64_t> mean_ends(const SparseVector& selected, int ranks, con
   return sums;
 }
 
-std::int64_t components_in(const SparseVector& vector, const SchemeSetup& setup) {
-  return static_cast<std::int64_t>(vector.size()) * setup.space.granule;
-}
-
 /// Local work on the device, which is no part of the exchange.
 Task<void> work(Communicator& comm, Seconds cost) {
   if (cost == Seconds(0)) co_return;
@@ -117,9 +113,8 @@ class OkTopk final : public SparseCollective {
     const SparseVector& selected = selection.selected;
     accumulated = {};
     const SparseVector result = co_await global_topk(comm, selected, iteration);
-    co_await work(
-        comm, intersecting(setup_.prices, setup_.space.components, components_in(selected, setup_),
-                           components_in(result, setup_)));
+    co_await work(comm, intersecting(setup_.prices, setup_.space.components,
+                                     setup_.components_in(selected), setup_.components_in(result)));
     co_return Reduced{.sum = result, .contributed = intersect(selected, result)};
   }
 
@@ -144,7 +139,7 @@ class OkTopk final : public SparseCollective {
 
   /// The cost of comparing with the global threshold, and of storing what passes.
   [[nodiscard]] Seconds selecting(const SparseVector& values) const {
-    const std::int64_t components = components_in(values, setup_);
+    const std::int64_t components = setup_.components_in(values);
     return setup_.prices.compare.of(components) + setup_.prices.prefix_sum.of(components);
   }
 

@@ -35,7 +35,7 @@ StreamFormat format_of(const Options& options) {
 Task<void> pay_for_densifying(Communicator& comm, const SchemeSetup& setup,
                               const SparseVector& sparse, std::int64_t components) {
   const auto phase = comm.phase("densification");
-  const std::int64_t entries = static_cast<std::int64_t>(sparse.size()) * setup.space.granule;
+  const std::int64_t entries = setup.components_in(sparse);
   co_await comm.compute(sparse_decoding(setup.prices, setup.prices.scatter.element, components,
                                         static_cast<double>(std::min(entries, components))));
 }

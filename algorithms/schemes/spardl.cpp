@@ -79,9 +79,10 @@ class SparDl final : public SparseCollective {
     const Concatenation all = co_await allgather(inside, block.message(setup_.space));
     const SparseVector result = concatenation_of_gathered(all, *setup_.shared);
     const SparseVector dropped = sum(dropped_);
-    co_await comm.compute(intersecting(setup_.prices, setup_.space.components,
-                                       components_in(selected) + components_in(dropped),
-                                       components_in(result)));
+    co_await comm.compute(
+        intersecting(setup_.prices, setup_.space.components,
+                     setup_.components_in(selected) + setup_.components_in(dropped),
+                     setup_.components_in(result)));
     co_return Reduced{.sum = result,
                       .contributed = intersect(selected, result),
                       .returned = intersect(dropped, result)};
@@ -97,10 +98,6 @@ class SparDl final : public SparseCollective {
                       kTeamsOption, teams, setup.ranks));
     }
     return static_cast<int>(teams);
-  }
-
-  [[nodiscard]] std::int64_t components_in(const SparseVector& vector) const {
-    return static_cast<std::int64_t>(vector.size()) * setup_.space.granule;
   }
 
   [[nodiscard]] bool recursive() const { return is_power_of_two(teams_); }

@@ -35,8 +35,7 @@ class GatherPacked final : public SparseCollective {
     accumulated = {};
     const SparseVector sent = rounded(selection.selected);
     const std::int64_t components =
-        packing_.chunk > 0 ? setup_.carried_k() * setup_.space.granule
-                           : static_cast<std::int64_t>(sent.size()) * setup_.space.granule;
+        packing_.chunk > 0 ? setup_.carried_k() * setup_.space.granule : setup_.components_in(sent);
     {
       const auto phase = comm.phase("quantisation");
       co_await comm.compute(setup_.prices.quantise.of(components));

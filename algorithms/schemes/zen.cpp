@@ -93,7 +93,7 @@ class Zen final : public SparseCollective {
     const bool statistical = accumulated.is_statistical();
     accumulated = {};
     if (setup_.ranks == 1) co_return Reduced{.sum = selected, .contributed = selected};
-    co_await work(comm, kSparsification, hashing(components_of(selected)));
+    co_await work(comm, kSparsification, hashing(setup_.components_in(selected)));
     SparseVector part;
     {
       const auto phase = comm.phase("push");
@@ -107,7 +107,7 @@ class Zen final : public SparseCollective {
     const SparseVector sum = joined(all);
     co_await work(comm, kDecoding,
                   setup_.prices.compare.of(setup_.space.components) +
-                      setup_.prices.scatter.of(components_of(sum)));
+                      setup_.prices.scatter.of(setup_.components_in(sum)));
     co_return Reduced{
         .sum = sum, .contributed = selected, .gathered = all.message().words, .decoded = true};
   }
@@ -117,10 +117,6 @@ class Zen final : public SparseCollective {
     if (cost == Seconds(0)) co_return;
     const auto phase = comm.phase(name);
     co_await comm.compute(cost);
-  }
-
-  [[nodiscard]] std::int64_t components_of(const SparseVector& vector) const {
-    return static_cast<std::int64_t>(vector.size()) * setup_.space.granule;
   }
 
   [[nodiscard]] Seconds hashing(std::int64_t selected) const {
@@ -148,7 +144,7 @@ class Zen final : public SparseCollective {
         .parts = static_cast<std::uint32_t>(setup_.ranks),
         .coordinates = static_cast<std::uint32_t>(setup_.space.coordinates())};
     const Words words =
-        setup_.space.value_words(components_of(part)) + Words(HashBitmap::words(indexes));
+        setup_.space.value_words(setup_.components_in(part)) + Words(HashBitmap::words(indexes));
     Pull exchange(comm.rank(), {HashBitmap::of(std::move(part), place), words});
     co_await direct_exchange(comm, exchange, {});
     co_return std::move(exchange).pieces();

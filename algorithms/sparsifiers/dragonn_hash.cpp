@@ -26,8 +26,7 @@ class DragonnHash final : public Sparsifier {
     selection.work.compared = setup_.space.components;
     if (setup_.carried_k() == 0) return selection;
     const SparseVector above = select_at_least(accumulated, threshold.value);
-    selection.work.hashed = std::min(static_cast<std::int64_t>(above.size()) * setup_.space.granule,
-                                     setup_.space.components);
+    selection.work.hashed = std::min(setup_.components_in(above), setup_.space.components);
     selection.selected = hash_survivors(
         above, UniversalHash(random_bits(setup_.seed, kHashDraws, iteration), slots_));
     selection.slots = slots_;

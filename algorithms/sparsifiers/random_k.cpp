@@ -36,7 +36,7 @@ class RandomK final : public Sparsifier {
     if (accumulated.is_statistical()) return drawn_statistically(rank, iteration);
     const SparseVector drawn = shared_ ? drawn_by_all(iteration) : draw(key(rank, iteration));
     return {.selected = sum(drawn, intersect(accumulated, drawn)),
-            .work = {.sampled = static_cast<std::int64_t>(drawn.size()) * setup_.space.granule}};
+            .work = {.sampled = setup_.components_in(drawn)}};
   }
 
  private:

@@ -190,10 +190,9 @@ Json point_of_library(const RecommendFlags& flags, std::vector<int>& ranks) {
   if (ranks.empty()) {
     throw InputError("--ranks is missing: the sizes of the communicators, as in -P 4,8,16");
   }
-  if (point.contains("platform") && !point.contains("network")) point["network"] = "links";
   std::ranges::sort(ranks);
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  return point;
+  return studies::with_network(std::move(point));
 }
 
 /// Writes the rules of one library, and adds their records.

@@ -306,7 +306,7 @@ std::vector<JobTimes> run_together(const std::vector<Job>& jobs, bool verbose,
     for (const topologies::HostIndex host : hosts[i]) {
       mine.hosts.push_back(platform.hosts()[host].name);
     }
-    mine.alone = (ends.back() - ends[kWarmUp - 1]) * (1 / static_cast<double>(wanted_of(job)));
+    mine.alone = mean_of(ends, {.first = kWarmUp, .last = ends.size()});
     if (mine.alone > Seconds(0)) longest = std::max(longest, ends.back());
   }
 

@@ -41,8 +41,8 @@ struct JobTimes {
 /// placement that no job before it has; a placement by a file takes the hosts that the file names.
 /// Every job repeats its iterations until all jobs have done theirs, so that an iteration counts
 /// only if all jobs ran from its begin to its end. A job whose iterations are not alike (periods,
-/// error feedback) runs the iterations that count alone, too. `progress` is told what is simulated. Throws
-/// InputError if the hosts do not suffice, or if two jobs would share a host.
+/// error feedback) runs the iterations that count alone, too. `progress` is told what is simulated.
+/// Throws InputError if the hosts do not suffice, or if two jobs would share a host.
 [[nodiscard]] std::vector<JobTimes> run_together(
     const std::vector<Job>& jobs, bool verbose,
     const std::function<void(const std::string&)>& progress);

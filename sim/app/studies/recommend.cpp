@@ -21,13 +21,12 @@
 
 namespace thinwire::studies {
 
-namespace {
-
-/// The point with the network that is meant if none is named.
 Json with_network(Json point) {
   if (point.contains("platform") && !point.contains("network")) point["network"] = "links";
   return point;
 }
+
+namespace {
 
 /// Refuses what changes no candidate.
 void check_effects(const RecommendSettings& settings) {

@@ -10,4 +10,7 @@ namespace thinwire::studies {
 /// Throws InputError if the point is invalid, or if the training alone exceeds the device's memory.
 [[nodiscard]] Recommendation recommend(const RecommendSettings& given);
 
+/// The point with the network that is meant if none is named: links, where there is a platform.
+[[nodiscard]] Json with_network(Json point);
+
 }  // namespace thinwire::studies

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/numbers.hpp"
 #include "sim/core/base/printable.hpp"
@@ -17,8 +18,7 @@ void refuse_at(const std::string& path, int line, std::size_t column, const std:
 }
 
 CsvTable::CsvTable(std::string_view text, std::string path) : path_(std::move(path)) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  text = without_byte_order_mark(text);
   std::size_t at = 0;
   std::size_t line_begin = 0;
   int line = 1;

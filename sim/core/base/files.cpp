@@ -31,6 +31,12 @@ std::string unfinished_prefix(const fs::path& path) {
 
 }  // namespace
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return text;
+}
+
 void refuse_unreadable(const std::string& path) {
   std::error_code ignored;
   const char* const reason =

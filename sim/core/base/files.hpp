@@ -13,6 +13,8 @@ namespace thinwire::inline base {
 [[nodiscard]] std::string read_text(const std::string& path);
 /// Does the same, but returns an empty text when the path names no regular file.
 [[nodiscard]] std::string read_text_if_any(const std::string& path);
+/// The text behind the byte order mark with which some editors begin UTF-8.
+[[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
 /// Writes to a file descriptor; false, with errno, when not all of the text could be written.
 [[nodiscard]] bool write_all(int file, std::string_view text);
 

@@ -455,8 +455,8 @@ TEST_CASE("Layer by layer is never slower than the same without overlap") {
 TEST_CASE("A region that becomes dense costs the device its zeros and its entries") {
   Trained trained{};
   const Price price{.call = Seconds(1e-6), .element = Seconds(3e-10)};
-  // Selecting scans and sums scatter, too, so the difference to regions that stay sparse counts. There
-  // the whole sum is decoded at the end.
+  // Selecting scans and sums scatter, too, so the difference to regions that stay sparse counts.
+  // There the whole sum is decoded at the end.
   const auto added = [&](Price WorkPrices::*of) {
     const auto with = [&](const std::string& scheme) {
       trained.prices.*of = {};

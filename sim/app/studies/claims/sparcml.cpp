@@ -433,8 +433,8 @@ void resnet50(Trials& trials, ClaimPage& page) {
     return iterations * trials.train(point).mean.total().value();
   };
   const double dense = epoch({{"scheme", "dense_ovlp"}});
-  // SparCML's kernels select out of buckets of 512 in one pass, which is priced as a scan: as many are
-  // selected out of each, so it is known where they are written.
+  // SparCML's kernels select out of buckets of 512 in one pass, which is priced as a scan: as many
+  // are selected out of each, so it is known where they are written.
   // Layers are sent as soon as they are ready, with non-blocking calls, as in the baseline.
   Json by_layer = {{"scheme", "ssar_split_allgather+bucket_topk"}};
   by_layer["workload"] = {

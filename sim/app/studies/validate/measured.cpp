@@ -60,9 +60,7 @@ MeasuredFile measured_file(const std::string& argument) {
 }
 
 std::vector<MeasuredRow> read_measured(const MeasuredFile& file) {
-  std::string text = read_text(file.path);
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  const std::string text(without_byte_order_mark(read_text(file.path)));
   for (const std::string_view line : lines_of_text(text)) {
     const std::vector<Token> tokens = tokens_of(line);
     if (is_of_nccl_tests(tokens)) return rows_of_nccl_tests(text, file);

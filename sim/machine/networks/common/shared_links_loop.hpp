@@ -441,8 +441,8 @@ class SharedLinksLoop final : public EventLoop {
     return index;
   }
 
-  /// Lets a message depart at `time`, or when it was posted, whichever is later. depart_all() handles
-  /// the departure when no rank can run.
+  /// Lets a message depart at `time`, or when it was posted, whichever is later. depart_all()
+  /// handles the departure when no rank can run.
   void start(TransferIndex index, double time) { departing_.push_back({index, time}); }
   /// The same for a message that was posted long ago, when its receive is posted.
   void release(TransferIndex index, double time) {
