@@ -206,6 +206,9 @@ TEST_CASE("bad input of topo is refused in one line") {
   check_refused(run_program("topo make star host=3"), "did you mean 'hosts'?");
   check_refused(run_program("topo make star --hosts x"), "star: hosts: 'x' is not valid");
   check_refused(run_program("topo make dragonfly --groups 9999"), "more than the 1048576");
+  check_refused(
+      run_program("topo make star flat=1 hosts=6 switches=3"),
+      "star: uplink: '' is not valid; expected the bandwidth of a cable between two of 3");
   check_refused(run_program("topo make star -o /no/such/folder/x.xml"), "cannot be written");
   check_refused(run_program("topo"), "--help");
 }

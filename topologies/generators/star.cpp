@@ -109,6 +109,11 @@ std::string star_xml(const Settings& settings, const std::vector<std::string>& c
                    .flat = settings.flag("flat"),
                    .switches = settings.optional_whole("switches").value_or(1)};
   if (p.switches > 1) {
+    if (settings.text("uplink").empty()) {
+      throw InputError(settings.refusal(
+          "uplink", fmt::format("the bandwidth of a cable between two of {} switches, as in 10GBps",
+                                p.switches)));
+    }
     p.uplink = settings.bandwidth("uplink");
   } else if (!settings.text("uplink").empty()) {
     throw InputError(settings.refusal("uplink", "nothing, since one switch has no uplink"));

@@ -15,6 +15,7 @@
 #include "sim/app/experiment/config.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
+#include "sim/core/base/quantity.hpp"
 #include "sim/core/base/split.hpp"
 
 namespace thinwire::cli {
@@ -29,6 +30,14 @@ struct ConcurrentFlags {
   bool verbose = false;
   report::Format format = report::Format::table;
 };
+
+/// A key of a --job and its text: a setting of a point, or one of the two keys that only jobs have.
+Json value_of_job(const std::string& key, const std::string& text) {
+  if (key == "name") return text;
+  if (key != "start_s") return value_from(key, text);
+  const auto seconds = parse_quantity(text, "s");
+  return seconds ? Json(*seconds) : Json(text);  // jobs_from refuses what is no number
+}
 
 /// Refuses what a flag says of all jobs if each of them says it itself.
 void check_heeded(const Json& jobs, const std::string& flag, const std::string& key) {
@@ -61,7 +70,7 @@ Json config_from(const ConcurrentFlags& flags) {
     Json job = Json::object();
     for (const auto& [key, value] :
          settings_from("--job", split(text), Json::object(), "scheme=oktopk")) {
-      experiment::set_by_path(job, key, key == "name" ? Json(value) : value_from(key, value));
+      experiment::set_by_path(job, key, value_of_job(key, value));
     }
     config["jobs"].push_back(std::move(job));
   }
@@ -142,8 +151,10 @@ void add_concurrent(Command& app) {
       .add_option("--config", flags->config, R"(JSON file: {"base": {...}, "jobs": [{...}, ...]})")
       .value_text("FILE");
   command
-      .add_option("--job", flags->jobs,
-                  "a job: settings of a point, and 'name' and 'start_s'; repeat it for each job")
+      .add_option(
+          "--job", flags->jobs,
+          "a job: settings of a point, and 'name' and 'start_s' (0.5 or 2ms); repeat it for "
+          "each job")
       .value_text("KEY=VALUE,...");
   add_setting_flags(command, flags->given);
   command.add_option("--set", flags->settings, "any other key of all jobs: --set options.tau=32")

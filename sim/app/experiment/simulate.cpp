@@ -123,6 +123,16 @@ Row row_of(const std::string& sweep, const Point& point, const ChildProcess* chi
   return row;
 }
 
+Row row_of_several(const std::string& sweep, const Point& point, const ChildProcess* child) {
+  try {
+    return row_of(sweep, point, child);
+  } catch (const TooFewHostsError& error) {
+    Row row = failed_row(sweep, point, error.what());
+    row.status = Status::skipped;
+    return row;
+  }
+}
+
 Row simulate_point(const std::string& sweep, const Point& point, const ProcessSettings& settings,
                    TimelineWish* timeline) {
   std::optional<ChildWork> work = work_of(point, settings_of(point, 1, settings), timeline);
@@ -138,9 +148,10 @@ void simulate_points(const std::string& sweep, const std::vector<Point>& points,
   std::vector<std::optional<std::size_t>> started;  // the child of each point
   std::size_t taken = 0;
   const auto take_next = [&] {
-    const std::optional<std::size_t> child = started[taken];
+    const std::optional<std::size_t> index = started[taken];
     const Point& point = points[taken++];
-    take(row_of(sweep, point, child ? &children.ended(*child) : nullptr));
+    const ChildProcess* const child = index ? &children.ended(*index) : nullptr;
+    take(points.size() > 1 ? row_of_several(sweep, point, child) : row_of(sweep, point, child));
   };
   for (const Point& point : points) {
     const std::optional<ChildWork> work =

@@ -29,6 +29,10 @@ struct TimelineWish {
 /// InputError passes through (for example, a platform that cannot be loaded).
 [[nodiscard]] Row row_of(const std::string& sweep, const Point& point, const ChildProcess* child,
                          TimelineWish* timeline = nullptr);
+/// The row of one of several points, as row_of: one with more ranks than its platform has hosts is
+/// skipped, since the others may have places.
+[[nodiscard]] Row row_of_several(const std::string& sweep, const Point& point,
+                                 const ChildProcess* child);
 /// How to simulate points in child processes; nothing of it changes a result.
 struct ProcessSettings {
   int at_once = 1;          ///< processes: points, or iterations of a point (SimulationSettings)
@@ -41,7 +45,8 @@ struct ProcessSettings {
                                  const ProcessSettings& settings = {},
                                  TimelineWish* timeline = nullptr);
 /// Simulates points, several at once, and calls `take` with the row of each, in the order of the
-/// points and as early as possible. Throws as work_of and row_of do.
+/// points and as early as possible. Throws as work_of and row_of do; of several points, one with
+/// more ranks than its platform has hosts is skipped instead.
 void simulate_points(const std::string& sweep, const std::vector<Point>& points,
                      const ProcessSettings& settings, const std::function<void(Row)>& take);
 

@@ -57,6 +57,16 @@ void check_grid(const Json& grid, const Json& base, const std::string& origin) {
   }
 }
 
+/// Refuses values of the base that every value of the grid replaces.
+void check_base(const Json& base, const Json& grid, const std::string& origin) {
+  for (const auto& axis : grid.items()) {
+    if (find_by_path(base, axis.key()) == nullptr) continue;
+    std::string pointer = "/base/" + axis.key();
+    std::ranges::replace(pointer, '.', '/');
+    refuse(origin, pointer, "the grid gives it too, so this value is not used; leave it out");
+  }
+}
+
 /// Refuses exceptions with keys or values that the grid lacks: they would exclude nothing.
 void check_exceptions(const Json& exceptions, const Json& grid, const std::string& origin) {
   for (std::size_t i = 0; i < exceptions.size(); ++i) {
@@ -144,15 +154,10 @@ void check_is_of(const Sweep& sweep, const std::vector<Row>& rows, const std::st
   }
 }
 
-/// The row of a point. Within a sweep, a point whose platform cannot be used is one failed point,
-/// and one whose platform is too small for its ranks is skipped.
+/// The row of a point. Within a sweep, a point whose platform cannot be used is one failed point.
 Row row_in_sweep(const std::string& sweep, const Point& point, const ChildProcess* child) {
   try {
-    return row_of(sweep, point, child);
-  } catch (const TooFewHostsError& error) {
-    Row row = failed_row(sweep, point, error.what());
-    row.status = Status::skipped;
-    return row;
+    return row_of_several(sweep, point, child);
   } catch (const InputError& error) {
     return failed_row(sweep, point, error.what());
   }
@@ -198,6 +203,7 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
                        size, kMostPoints));
   }
   check_grid(grid, base, origin);
+  check_base(base, grid, origin);
   check_exceptions(exceptions, grid, origin);
   check_options_of(options_of, base, grid, origin);
 

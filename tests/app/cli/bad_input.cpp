@@ -121,12 +121,16 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
 TEST_CASE(
     "a config's wrong key or value is named with its JSON pointer and the nearest right key") {
   const TemporaryFolder folder;
-  const std::array<std::pair<const char*, const char*>, 11> cases{{
+  const std::array<std::pair<const char*, const char*>, 13> cases{{
       {R"({"name":"x","base":{"rank":4}})",
        "/base/rank: unknown key 'rank'; did you mean 'ranks'?"},
       {R"({"name":"x","bas":{}})", "/bas: unknown key 'bas'; did you mean 'base'?"},
       {R"({"name":"x","grid":{"ranks":[4,"many"]}})", "json: /grid/ranks/1: \"many\" is not valid"},
       {R"({"name":"x","grid":{"ranks":[]}})", "/grid/ranks: [] is not valid"},
+      {R"({"name":"x","base":{"ranks":8},"grid":{"ranks":[4]}})",
+       "json: /base/ranks: the grid gives it too, so this value is not used; leave it out"},
+      {R"({"name":"x","base":{"input":{"skew":0.5}},"grid":{"input.skew":[0.1]}})",
+       "json: /base/input/skew: the grid gives it too"},
       {R"({"name":"x","grid":{"input.skw":[1]}})",
        "json: /grid/input.skw/0: unknown key 'skw'; did you mean 'skew'?"},
       {R"({"name":"x","grid":{"input":[{"skew":0},{"skew":99}]}})",

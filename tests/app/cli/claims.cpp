@@ -105,6 +105,7 @@ TEST_CASE("Claims are chosen by how their ids begin, and unknown ones are refuse
   CHECK(wrong.exit_code == 2);
   CHECK(wrong.err.find("no claim's id begins with 'dragon.bins'; did you mean 'dragonn.bins'?") !=
         std::string::npos);
+  CHECK(run_program("claims ''").err.find("no claim's id begins with ''") != std::string::npos);
   CHECK(run_program("claims dragonn.bins -o /proc/nowhere").exit_code == 2);
 }
 

@@ -101,11 +101,20 @@ TEST_CASE("A short job keeps a long one company until the long one has done its 
   }
 }
 
+TEST_CASE("A job's start may have a unit of time") {
+  const auto jobs_from = [](const std::string& start) {
+    return jobs_of(std::string(kTwoSwitches) + "--job ranks=2 --job ranks=4,start_s=" + start);
+  };
+  const auto jobs = jobs_from("20us");
+  CHECK(jobs[1].at("start_s") == 20e-6);
+  CHECK(jobs == jobs_from("2e-5"));
+}
+
 TEST_CASE("Jobs that cannot run together are refused in one line") {
   const TemporaryFolder folder;
   const std::string same = placement_of(folder, {0, 1});
   const std::string other = placement_of(folder, {1, 2});
-  const std::array<std::pair<std::string, const char*>, 15> cases{{
+  const std::array<std::pair<std::string, const char*>, 16> cases{{
       {"", "--job: say which jobs run"},
       {"--job scheme", "expected KEY=VALUE, as in scheme=oktopk"},
       {"--job schem=topka", "did you mean 'scheme'?"},
@@ -123,6 +132,7 @@ TEST_CASE("Jobs that cannot run together are refused in one line") {
        "/machine/destinations_beyond: the jobs' ranks would count together"},
       {"--network smpi --job ranks=2", "only links has jobs share links"},
       {"--job ranks=2,start_s=-1", "/jobs/0/start_s"},
+      {"--job ranks=2,start_s=1min", "/jobs/0/start_s"},
       {"-P 2,3 --job scheme=topka", "give one value here"},
   }};
   for (const auto& [arguments, what] : cases) {

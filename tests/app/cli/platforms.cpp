@@ -1,5 +1,6 @@
 // Platforms as a user gives them to the program: good ones, bad ones, and what a run tells of them.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -8,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -137,6 +139,26 @@ TEST_CASE("fewer hosts than ranks are refused with both numbers, on either netwo
   const std::string what = "has 4 hosts, fewer than the 5 ranks";
   CHECK(contains(refusal(run_on(path, 5)), what));
   CHECK(contains(refusal("run --network alphabeta -P 5 --platform " + path), what));
+}
+
+TEST_CASE("Of several points of a run, those with fewer hosts than ranks are skipped") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("star.xml", test::star_xml(4));
+  for (const char* network : {"smpi", "links"}) {
+    CAPTURE(network);
+    const Ended ended = run_program(fmt::format(
+        "run --network {} -P 2,5,4 -n 1000 --platform {} --format jsonl", network, path));
+    CHECK(ended.exit_code == 0);
+    CHECK(contains(ended.err, "skipped: "));
+    CHECK(contains(ended.err, "has 4 hosts, fewer than the 5 ranks"));
+    REQUIRE(lines_in(ended.out) == 3);
+    std::istringstream lines(ended.out);
+    std::vector<std::string> states;
+    for (std::string line; std::getline(lines, line);) {
+      states.push_back(nlohmann::json::parse(line)["status"]);
+    }
+    CHECK(states == std::vector<std::string>{"ok", "skipped", "ok"});
+  }
 }
 
 TEST_CASE("a platform on which SimGrid aborts is refused with SimGrid's reason") {

@@ -44,7 +44,8 @@ ClaimChecks all_checks() {
 std::vector<std::string> ids_of(const std::vector<std::string>& all,
                                 const std::vector<std::string>& wanted) {
   for (const std::string& begin : wanted) {
-    if (std::ranges::none_of(all, [&](const std::string& id) { return id.starts_with(begin); })) {
+    if (begin.empty() ||
+        std::ranges::none_of(all, [&](const std::string& id) { return id.starts_with(begin); })) {
       throw InputError(
           fmt::format("no claim's id begins with '{}'{}", begin, did_you_mean(begin, all)));
     }

@@ -104,6 +104,14 @@ bool is_of(std::string_view scheme, std::string_view collective) {
   return std::ranges::none_of(known_collectives(), begins);
 }
 
+constexpr const char* kSegment = "segment_bytes";  // the option of schemes that send in segments
+constexpr const char* kNotSegmented = "no scheme segments this algorithm";
+
+bool has_segments(const std::string& scheme) {
+  const std::vector<algorithms::OptionInfo> options = algorithms::find_scheme(scheme).options;
+  return std::ranges::find(options, kSegment, &algorithms::OptionInfo::name) != options.end();
+}
+
 SchemeOfRow none(std::string why) { return {.scheme = {}, .why_none = std::move(why)}; }
 
 }  // namespace
@@ -122,8 +130,12 @@ SchemeOfRow scheme_of(const MeasuredRow& row) {
     if (row.algorithm.starts_with("default_") || row.algorithm.starts_with("non_blocking_")) {
       return none("the library chose the algorithm, by a rule that is not known");
     }
-    if (row.segment == 0 && is_of(row.algorithm, row.collective) && has_scheme(row.algorithm)) {
-      return {.scheme = row.algorithm};
+    if (is_of(row.algorithm, row.collective) && has_scheme(row.algorithm)) {
+      SchemeOfRow own{.scheme = row.algorithm};
+      if (row.segment == 0) return own;
+      if (!has_segments(row.algorithm)) return none(kNotSegmented);
+      own.options[kSegment] = row.segment;
+      return own;
     }
     if (row.library.empty()) {
       return none(fmt::format("'{}' is no scheme for {}; name its library, as in library=OMPI",
@@ -139,10 +151,10 @@ SchemeOfRow scheme_of(const MeasuredRow& row) {
     if (row.segment == 0) {
       found.scheme = "dense_ring";
     } else {
-      found.options["segment_bytes"] = row.segment;
+      found.options[kSegment] = row.segment;
     }
   } else if (row.segment > 0) {
-    return none("no scheme segments this algorithm");
+    return none(kNotSegmented);
   }
   if (has_scheme(found.scheme)) return found;
   return none(fmt::format("this program does not have the scheme {}", found.scheme));

@@ -84,6 +84,7 @@ MachineDescription read_machine(const std::string& path) {
   MachineDescription machine;
   machine.path = path;
   machine.name = root.at("name").text();
+  if (machine.name.empty()) root.at("name").wrong("the name that measured rows have");
   machine.gpu = root.has("gpu") && root.at("gpu").flag();
   if (root.has("summary")) machine.summary = root.at("summary").text();
   machine.settings = root.at("settings").json();

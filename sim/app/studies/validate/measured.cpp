@@ -26,6 +26,17 @@ const std::vector<std::string>& fact_names() {
   return names;
 }
 
+/// Whether two readings of a text are of two collectives.
+bool reads_others(const MeasuredFile& one, const MeasuredFile& other) {
+  const auto collective_of = [](const MeasuredFile& file) {
+    const auto named = file.facts.find("collective");
+    return named == file.facts.end() ? std::string() : named->second;
+  };
+  const std::string of_one = collective_of(one);
+  const std::string of_other = collective_of(other);
+  return !of_one.empty() && !of_other.empty() && of_one != of_other;
+}
+
 }  // namespace
 
 std::int64_t MeasuredRow::selected() const {
@@ -73,16 +84,17 @@ std::vector<MeasuredRow> read_measured(const MeasuredFile& file) {
 
 std::vector<MeasuredRow> read_all_measured(const std::vector<std::string>& arguments) {
   std::vector<MeasuredRow> all;
-  std::vector<std::string> paths;
+  std::vector<MeasuredFile> files;
   for (const std::string& argument : arguments) {
-    const MeasuredFile file = measured_file(argument);
+    MeasuredFile file = measured_file(argument);
     std::ranges::move(read_measured(file), std::back_inserter(all));
-    for (const std::string& before : paths) {
+    for (const MeasuredFile& before : files) {
       std::error_code none;
-      if (!std::filesystem::equivalent(file.path, before, none)) continue;
+      if (!std::filesystem::equivalent(file.path, before.path, none)) continue;
+      if (reads_others(file, before)) continue;
       throw InputError(fmt::format("--measured {}: the file is given twice", argument));
     }
-    paths.push_back(file.path);
+    files.push_back(std::move(file));
   }
   return all;
 }

@@ -164,6 +164,12 @@ class Planner {
                         machine.path, key, filter.run));
       }
     };
+    if (machine.calibrated_on.empty()) {
+      result_.notes.push_back(
+          fmt::format("{}: calibrated_on: is empty, so all rows count as predicted, and no plain "
+                      "formula is fitted to compare with; name the rows of the calibration",
+                      machine.path));
+    }
     for (const RowFilter& filter : machine.calibrated_on) check(filter, "calibrated_on");
     for (const LeftOutRows& rows : machine.left_out) check(rows.rows, "left_out");
   }

@@ -138,9 +138,23 @@ TEST_CASE("A file that is given twice is refused") {
   const std::string first = folder.write("a.csv", text);
   const std::string second = folder.write("b.csv", text);
   CHECK(thinwire::studies::read_all_measured({first, second}).size() == 2);
-  CHECK(error_of<InputError>([&] {
-          static_cast<void>(thinwire::studies::read_all_measured({first, folder.path("./a.csv")}));
-        }).ends_with("a.csv: the file is given twice"));
+  const auto refusal = [](const std::vector<std::string>& arguments) {
+    return error_of<InputError>(
+        [&] { static_cast<void>(thinwire::studies::read_all_measured(arguments)); });
+  };
+  CHECK(refusal({first, folder.path("./a.csv")}).ends_with("a.csv: the file is given twice"));
+  // The tables of several collectives may be read one by one.
+  const std::string imb = folder.write("imb", kImb) + ",machine=mine,tasks_per_node=4";
+  const std::vector<MeasuredRow> rows = thinwire::studies::read_all_measured(
+      {imb + ",collective=allgather,algorithm=ring_ompi", imb + ",collective=allreduce"});
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].collective == "allgather");
+  CHECK(rows[0].algorithm == "ring_ompi");
+  CHECK(rows[1].collective == "allreduce");
+  CHECK(rows[1].algorithm.empty());
+  CHECK(refusal({imb, imb + ",collective=allreduce"}).ends_with("the file is given twice"));
+  CHECK(refusal({imb + ",collective=allreduce", imb + ",collective=allreduce,algorithm=ring_ompi"})
+            .ends_with("the file is given twice"));
 }
 
 TEST_CASE("A CSV that is not right is refused with line and column") {
@@ -246,7 +260,7 @@ TEST_CASE("Output of nccl-tests that is not right is refused with line and colum
 }
 
 TEST_CASE("The output of IMB has tables of several collectives and numbers of processes") {
-  const std::string facts = ",machine=mine,algorithm=ring_ompi,library=OMPI,tasks_per_node=4";
+  const std::string facts = ",machine=mine,library=OMPI,tasks_per_node=4";
   const std::vector<MeasuredRow> rows = rows_in(kImb, facts);
   REQUIRE(rows.size() == 3);
   CHECK(rows[0].collective == "allreduce");
@@ -260,6 +274,13 @@ TEST_CASE("The output of IMB has tables of several collectives and numbers of pr
   CHECK(rows[2].collective == "allgather");
   CHECK(rows[2].elements == 8 * 256);
   CHECK(rows[2].place.ends_with("m:21"));
+  CHECK(rows_in(kImb, facts + ",collective=allgather,algorithm=ring_ompi").size() == 1);
+  CHECK(refusal_of(kImb, facts + ",collective=alltoall") ==
+        "m: holds no measured times of alltoall");
+  CHECK(
+      refusal_of(kImb, facts + ",algorithm=ring_ompi") ==
+      "m: holds times of allreduce and allgather, and an algorithm is that of one collective; say "
+      "which, as in m,collective=allreduce,algorithm=..., and give the file once for each");
   CHECK(refusal_of(kImb, facts + ",nodes=2") ==
         "m: the text says how many processes there are; give tasks_per_node, and leave nodes out");
   CHECK(refusal_of(kImb, ",machine=mine") ==
@@ -272,7 +293,7 @@ TEST_CASE("The output of IMB has tables of several collectives and numbers of pr
 }
 
 TEST_CASE("A table of IMB goes on below lines that are not its own") {
-  const std::string facts = ",machine=mine,algorithm=ring_ompi,library=OMPI,tasks_per_node=4";
+  const std::string facts = ",machine=mine,library=OMPI,tasks_per_node=4";
   const std::string row = "         1024         1000         4.50         5.50         5.00\n";
   const auto with = [&](const std::string& line) {
     std::string text = kImb;
@@ -312,6 +333,26 @@ TEST_CASE("The output of OSU is read of the collectives that are known by name")
   CHECK(rows[2].gpu);
   CHECK(rows[2].elements == 262144);
   CHECK(rows[2].seconds == thinwire::test::approx(2 * 8123.25e-6));
+}
+
+TEST_CASE("A table of OSU goes on below lines that are not its own") {
+  const std::string facts = ",machine=mine,nodes=2,tasks_per_node=1";
+  const std::string row = "4                       2.50\n";
+  const auto with = [&](const std::string& line) {
+    std::string text = kOsu;
+    text.replace(text.find(row), row.size(), row + line + row);
+    return text;
+  };
+  CHECK(rows_in(kOsu, facts).size() == 3);
+  CHECK(rows_in(with("[1700000000.1] [node1:17112:0] ucp_context.c:1 UCX WARN no device\n"), facts)
+            .size() == 4);
+  CHECK(rows_in(with("0                       0.00\n"), facts).size() == 4);
+  CHECK(refusal_of(with("1K                      2.60\n"), facts) ==
+        "m:7:1: '1K' is not valid; expected a number of bytes");
+  CHECK(refusal_of(with("8                       fast\n"), facts) ==
+        "m:7:25: 'fast' is not valid; expected a time above 0");
+  CHECK(refusal_of(with("8\n"), facts) ==
+        "m:7:2: the line has 1 words; wanted are 2 at least, as in the heading");
 }
 
 TEST_CASE("The output of OSU gives an allgather's size as one rank's block") {
@@ -374,6 +415,9 @@ TEST_CASE("Algorithms are schemes by their library's names, or are none for a re
   CHECK(of("CRAY_MPICH", "allreduce", "ring_over").scheme == "dense_ring");
   CHECK(of("NCCL", "allreduce", "tree").scheme == "nccl_tree");
   CHECK(of("mine", "allreduce", "dense_ring").scheme == "dense_ring");
+  const auto segmented = of("mine", "allreduce", "dense_ring_segmented", 4096);
+  CHECK(segmented.scheme == "dense_ring_segmented");
+  CHECK(std::get<std::int64_t>(segmented.options.at("segment_bytes")) == 4096);
   // Without a segment size Open MPI's segmented ring is its ring.
   CHECK(of("OMPI", "allreduce", "ring_segmented_ompi").scheme == "dense_ring");
   const std::vector<std::pair<thinwire::studies::SchemeOfRow, const char*>> none{
@@ -382,6 +426,7 @@ TEST_CASE("Algorithms are schemes by their library's names, or are none for a re
       {of("CRAY_MPICH", "allgather", "k_bruck_over"), "the radix"},
       {of("OMPI", "reduce_scatter", "recursive_distance_doubling_over"), "nearest rank first"},
       {of("OMPI", "allreduce", "ring_ompi", 4096), "no scheme segments this algorithm"},
+      {of("mine", "allreduce", "dense_ring", 4096), "no scheme segments this algorithm"},
       {of("NCCL", "allreduce", "ring_ompi"), "no known algorithm of NCCL for allreduce"},
       {of("mine", "allgather", "dense_ring"), "no known algorithm of mine for allgather"},
       {of("mine", "allreduce", "oktopk"), "no known algorithm"},

@@ -192,6 +192,11 @@ TEST_CASE("Rows that other jobs slowed down are predicted, where the description
                                  ": calibrated_on: no row is of run 'a' as described"});
   row.machine = "yours";
   CHECK(plan_validation({row}, {machine}, "").notes.empty());
+  row.machine = "mine";
+  const std::vector<std::string> notes = plan_validation({row}, {machine_in(kOnStar)}, "").notes;
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].find(": calibrated_on: is empty, so all rows count as predicted") !=
+        std::string::npos);
   CHECK(refusal_of_machine(R"({"name": "m", "settings": {},
                                "calibrated_on": [{"run": "a", "min_over_median": 2}]})")
             .find("/calibrated_on/0/min_over_median") != std::string::npos);
@@ -299,6 +304,8 @@ TEST_CASE("Places that the platform does not have are refused before anything is
 
 TEST_CASE("A description of a machine is refused with the JSON pointer") {
   CHECK(refusal_of_machine(R"({"name": "m"})").find("settings") != std::string::npos);
+  CHECK(refusal_of_machine(R"({"name": "", "settings": {}})").find("/name: \"\"") !=
+        std::string::npos);
   CHECK(refusal_of_machine(R"({"name": "m", "settings": {"ranks": 4}})")
             .find("/settings: /ranks: unknown key 'ranks'") != std::string::npos);
   CHECK(refusal_of_machine(R"({"name": "m", "settings": {"machine": {"alpha_s": -1}}})")

@@ -7,6 +7,7 @@
 #include "sim/core/base/csv_table.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/numbers.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::studies {
 
@@ -20,7 +21,10 @@ namespace {
 class ImbReader {
  public:
   ImbReader(std::string_view text, const MeasuredFile& file)
-      : file_(file), lines_(lines_of_text(text)) {}
+      : file_(file), lines_(lines_of_text(text)) {
+    const auto chosen = file.facts.find("collective");
+    if (chosen != file.facts.end()) chosen_ = chosen->second;
+  }
 
   std::vector<MeasuredRow> read() {
     if (file_.facts.contains("nodes")) {
@@ -30,7 +34,7 @@ class ImbReader {
                       file_.path));
     }
     std::vector<MeasuredRow> rows;
-    bool known = false;  // whether the table is of a collective that is read
+    bool wanted = false;  // whether the table is of a collective that is read
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       const std::vector<Token> tokens = tokens_of(lines_[i]);
       const auto begins = [&](std::string_view first, std::string_view second) {
@@ -38,8 +42,7 @@ class ImbReader {
       };
       if (begins("#", "Benchmarking")) {
         collective_ = lower(tokens[2].text);
-        const auto& all = known_collectives();
-        known = std::ranges::find(all, collective_) != all.end();
+        wanted = is_wanted(collective_);
       } else if (begins("#", "#processes") && tokens.size() > 3) {
         const auto processes = parse_number<std::int64_t>(tokens[3].text);
         if (!processes || *processes < 1) {
@@ -47,29 +50,44 @@ class ImbReader {
                     "expected the number of processes");
         }
         processes_ = *processes;
-      } else if (known && is_of_imb(tokens)) {
+      } else if (wanted && is_of_imb(tokens)) {
         read_table(i, rows);
         --i;  // the line below the table may be that of the next one
       }
     }
     if (rows.empty()) {
       throw InputError(fmt::format("{}: holds no measured times of {}", file_.path,
-                                   fmt::join(known_collectives(), ", ")));
+                                   chosen_.empty()
+                                       ? fmt::format("{}", fmt::join(known_collectives(), ", "))
+                                       : printable(chosen_)));
     }
+    check_algorithm(rows);
     return rows;
   }
 
  private:
-  /// Whether a line is one of the table's: libraries print lines of their own between them, and IMB
-  /// prints "BYTES int-overflow.; ..." and "BYTES out-of-mem.; ..." for sizes that it leaves out. A
-  /// size that is no number is a wrong one if numbers follow, as many as in the heading.
-  static bool is_row(const std::vector<Token>& tokens, std::size_t words) {
-    const auto number = [](const Token& token) {
-      return parse_number<double>(token.text).has_value();
-    };
-    if (tokens.size() < 2 || !number(tokens[1])) return false;
-    return number(tokens[0]) ||
-           (tokens.size() == words && std::all_of(tokens.begin() + 1, tokens.end(), number));
+  /// Whether the tables of a collective are read: those of the one that the user names, or of all.
+  [[nodiscard]] bool is_wanted(const std::string& collective) const {
+    if (!chosen_.empty()) return collective == chosen_;
+    return std::ranges::find(known_collectives(), collective) != known_collectives().end();
+  }
+
+  /// Refuses an algorithm for the tables of several collectives: it is that of one.
+  void check_algorithm(const std::vector<MeasuredRow>& rows) const {
+    if (!file_.facts.contains("algorithm")) return;
+    const auto other = std::ranges::find_if(rows, [&rows](const MeasuredRow& row) {
+      return row.collective != rows.front().collective;
+    });
+    if (other == rows.end()) return;
+    throw InputError(fmt::format(
+        "{0}: holds times of {1} and {2}, and an algorithm is that of one collective; say which, "
+        "as in {0},collective={1},algorithm=..., and give the file once for each",
+        file_.path, rows.front().collective, other->collective));
+  }
+
+  /// Whether IMB says that it leaves a size out: "BYTES int-overflow.; ...", "BYTES out-of-mem.; ...".
+  static bool is_left_out(const std::vector<Token>& tokens) {
+    return tokens.size() > 1 && tokens[1].text.ends_with(".;");
   }
 
   /// Reads the lines below the heading, of which t_max counts: that of the slowest process.
@@ -85,17 +103,14 @@ class ImbReader {
     Said said{.collective = collective_, .gpu = "no"};
     add_places(said, of_table);
     TimedLines times(of_table);
-    bool any = false;
     for (++line; line < lines_.size(); ++line) {
       const std::vector<Token> tokens = tokens_of(lines_[line]);
       if (tokens.empty() || tokens[0].text.starts_with('#')) break;
-      if (!is_row(tokens, heading.size())) continue;
-      if (tokens[0].text == "0") continue;  // nothing is sent, which may take no time
+      if (!is_timed(tokens, heading.size()) || is_left_out(tokens)) continue;
       times.add(static_cast<int>(line) + 1, tokens, 0,
                 static_cast<std::size_t>(time - heading.begin()), 1e-6);
-      any = true;
     }
-    if (!any) return;
+    if (times.empty()) return;
     for (MeasuredRow& row : times.rows(said)) {
       row.of_first_ranks = true;
       // The sizes of these are those of one process's block.
@@ -128,7 +143,8 @@ class ImbReader {
 
   const MeasuredFile& file_;
   std::vector<std::string_view> lines_;
-  std::string collective_;
+  std::string chosen_;      ///< the collective that the user names, or empty
+  std::string collective_;  ///< of the table
   std::int64_t processes_ = 0;
 };
 

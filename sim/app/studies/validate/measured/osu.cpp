@@ -15,6 +15,9 @@ namespace thinwire::studies {
 
 namespace {
 
+/// A size and a time; -f adds the least, the greatest and the number of iterations.
+constexpr std::size_t kColumns = 2;
+
 /// The table of OSU:
 ///   # OSU MPI Allreduce Latency Test v7.3
 ///   # Size       Avg Latency(us)
@@ -42,7 +45,7 @@ class OsuReader {
         const auto next = std::next(latency);  // "Latency(us)", or "Latency (us)"
         const bool apart = next != tokens.end() && next->text.starts_with('(');
         unit = trips_ * times_.unit_at(line, apart ? *next : *latency);
-      } else if (unit && !tokens[0].text.starts_with('#')) {
+      } else if (unit && !tokens[0].text.starts_with('#') && is_timed(tokens, kColumns)) {
         times_.add(line, tokens, 0, 1, *unit);
       }
     }

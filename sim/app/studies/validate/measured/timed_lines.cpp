@@ -57,6 +57,15 @@ std::string lower(std::string_view text) {
   return result;
 }
 
+bool is_timed(const std::vector<Token>& line, std::size_t columns) {
+  const auto number = [](const Token& token) {
+    return parse_number<double>(token.text).has_value();
+  };
+  if (line.empty()) return false;
+  return number(line[0]) ||
+         (line.size() >= columns && std::all_of(line.begin() + 1, line.end(), number));
+}
+
 double TimedLines::unit_at(int line, const Token& token) const {
   const std::size_t open = token.text.find('(');
   const std::size_t close = token.text.find(')', open);
@@ -82,13 +91,14 @@ void TimedLines::add(int line, const std::vector<Token>& tokens, std::size_t byt
               fmt::format("'{}' is not valid; expected a number of bytes",
                           printable(tokens[bytes_at].text)));
   }
+  if (*bytes == 0) return;
   const auto time = parse_number<double>(tokens[time_at].text);
   if (!time || !std::isfinite(*time) || *time <= 0) {
     refuse_at(
         file_.path, line, tokens[time_at].column,
         fmt::format("'{}' is not valid; expected a time above 0", printable(tokens[time_at].text)));
   }
-  if (*bytes > 0) lines_.push_back({line, *bytes, *time * unit});
+  lines_.push_back({line, *bytes, *time * unit});
 }
 
 std::vector<MeasuredRow> TimedLines::rows(const Said& said) const {

@@ -22,6 +22,11 @@ struct Token {
 [[nodiscard]] std::vector<std::string_view> lines_of_text(std::string_view text);
 [[nodiscard]] std::string lower(std::string_view text);
 
+/// Whether a line below a heading has a size and times: libraries print lines of their own between
+/// them. A size that is no number is a wrong one if numbers alone follow, with it `columns` words
+/// at least.
+[[nodiscard]] bool is_timed(const std::vector<Token>& line, std::size_t columns);
+
 /// What the text of a benchmark says about all of its rows.
 struct Said {
   std::string collective = {};
@@ -38,9 +43,11 @@ class TimedLines {
 
   /// The seconds in the unit of a heading as "Latency(us)". Throws InputError for another unit.
   [[nodiscard]] double unit_at(int line, const Token& token) const;
-  /// Adds a line, whose bytes and time are the words at these indices. Throws InputError.
+  /// Adds a line, whose bytes and time are the words at these indices, unless it is of 0 bytes,
+  /// which may take no time. Throws InputError.
   void add(int line, const std::vector<Token>& tokens, std::size_t bytes_at, std::size_t time_at,
            double unit);
+  [[nodiscard]] bool empty() const { return lines_.empty(); }
   /// Throws InputError for facts that are missing, not right or contradict the text.
   [[nodiscard]] std::vector<MeasuredRow> rows(const Said& said) const;
 
