@@ -161,6 +161,16 @@ TEST_CASE("Of several points of a run, those with fewer hosts than ranks are ski
   }
 }
 
+TEST_CASE("a thousand ranks on smpi keep only the stacks that they use in memory") {
+  if (test::kSanitized) return;
+  const Ended ended = run_program(
+      "run --scheme dense_recursive_doubling --network smpi --platform fat_tree -P 1024 -n 1000 "
+      "--iterations 1 -j 1 --format jsonl");
+  REQUIRE(ended.exit_code == 0);
+  // Their stacks have 256 KiB each.
+  CHECK(nlohmann::json::parse(ended.out)["peak_rss_bytes"] < 160'000'000);
+}
+
 TEST_CASE("a platform on which SimGrid aborts is refused with SimGrid's reason") {
   const TemporaryFolder folder;
   const std::string path =

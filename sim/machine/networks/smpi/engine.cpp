@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <smpi/smpi.h>
+#include <sys/prctl.h>
 
 #include <simgrid/version.h>
 #include <xbt/xbt_os_time.h>
@@ -39,6 +40,8 @@ const SmpiSettings& with_contexts(const SmpiSettings& settings) {
 
 void configure_smpi(const SmpiSettings& settings) {
   using simgrid::config::set_default;
+  // A rank needs a few kilobytes of its stack, and large pages would keep all of it in memory.
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
   // The time that our own code takes is not simulated time.
   sg4::Engine::set_config("smpi/simulate-computation", false);
   sg4::Engine::set_config("contexts/stack-size", kStackKiB);
