@@ -12,6 +12,7 @@
 #include <exception>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -132,18 +133,29 @@ ClusterSize dragonfly_size(const std::vector<std::vector<double>>& parameters) {
                     groups * routers * pairs_of(chassis) + pairs_of(groups)};
 }
 
-ClusterSize topology_size(const std::string& topology, const std::string& parameters) {
+/// The topologies of clusters whose sizes SimGrid takes from topo_parameters, each with an example.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTopologies{
+    {{"TORUS", "4,4,2"}, {"FAT_TREE", "2;4,4;1,2;1,1"}, {"DRAGONFLY", "3,4;4,3;5,1;2"}}};
+
+/// Empty where one is no whole number from 1: SimGrid takes products of them as sizes.
+std::vector<std::vector<double>> topology_parameters(const std::string& text) {
   std::vector<std::vector<double>> numbers;
-  for (const std::string& part : parts_of(parameters, ';')) {
+  for (const std::string& part : parts_of(text, ';')) {
     numbers.emplace_back();
-    for (const std::string& number : parts_of(part, ',')) {
-      numbers.back().push_back(std::strtod(number.c_str(), nullptr));
+    for (const std::string& word : parts_of(part, ',')) {
+      const std::int64_t number = number_in(word);
+      if (number < 1) return {};
+      numbers.back().push_back(static_cast<double>(number));
     }
   }
-  if (topology == "TORUS") return torus_size(numbers);
-  if (topology == "FAT_TREE") return fat_tree_size(numbers);
-  if (topology == "DRAGONFLY") return dragonfly_size(numbers);
-  return {};
+  return numbers;
+}
+
+ClusterSize topology_size(std::string_view topology,
+                          const std::vector<std::vector<double>>& parameters) {
+  if (topology == "TORUS") return torus_size(parameters);
+  if (topology == "FAT_TREE") return fat_tree_size(parameters);
+  return dragonfly_size(parameters);
 }
 
 /// The attributes of an element.
@@ -210,6 +222,7 @@ class Reader {
     std::string id;
     std::string routing = {};  ///< of a zone
     std::size_t points = 0;    ///< of a zone: what its routes connect
+    std::set<std::pair<std::string, std::string>> routes = {};  ///< of a Dijkstra zone
   };
 
   /// No exception crosses Expat, which is C.
@@ -268,6 +281,7 @@ class Reader {
                          attributes["src"]));
     }
     check_coordinates(subject, attributes["coordinates"]);
+    if (name == "route" || name == "zoneRoute" || name == "ASroute") check_route(attributes);
     found_.bypasses = found_.bypasses || name.starts_with("bypass");
     const std::size_t added = points_of(name, subject, attributes);
     if (!open_.empty()) open_.back().points += added;
@@ -321,6 +335,46 @@ class Reader {
                     subject, text, kMostCoordinate));
   }
 
+  /// What a cluster's topology makes; nothing of other clusters.
+  [[nodiscard]] ClusterSize size_of(const std::string& topology, const std::string& text,
+                                    const std::string& subject) const {
+    const auto* const known = std::ranges::find(
+        kTopologies, topology, &std::pair<std::string_view, std::string_view>::first);
+    if (known == kTopologies.end()) return {};
+    const std::vector<std::vector<double>> parameters = topology_parameters(text);
+    if (parameters.empty()) {
+      refuse(fmt::format(
+          "{}: topo_parameters: '{}' is not valid; expected whole numbers from 1, as in {}",
+          subject, text, known->second));
+    }
+    // SimGrid reads beyond its routers otherwise.
+    if (topology == "DRAGONFLY" && parameters.size() == 4 && parameters[0][0] > parameters[2][0]) {
+      refuse(
+          fmt::format("{}: topo_parameters: there are {} groups, and {} routers in a chassis; "
+                      "SimGrid has the cable to group j end on router j of the first chassis, so "
+                      "take more routers, or 'thinwire topo make dragonfly'",
+                      subject, parameters[0][0], parameters[2][0]));
+    }
+    return topology_size(topology, parameters);
+  }
+
+  /// Refuses a route that a Dijkstra zone has already, on which SimGrid ends.
+  void check_route(const Attributes& attributes) {
+    if (open_.empty() || !open_.back().routing.starts_with("dijkstra")) return;
+    const std::string symmetrical = boost::to_lower_copy(attributes["symmetrical"]);
+    const std::pair<std::string, std::string> there{attributes["src"], attributes["dst"]};
+    bool fresh = open_.back().routes.insert(there).second;
+    if (symmetrical.empty() || symmetrical == "yes") {
+      const std::pair<std::string, std::string> back{there.second, there.first};
+      fresh = open_.back().routes.insert(back).second && fresh;
+    }
+    if (fresh) return;
+    refuse(
+        fmt::format("zone {}: there is a route between {} and {} already, in this direction or "
+                    "both: a route is for both unless it has symmetrical=\"no\"",
+                    open_.back().id, there.first, there.second));
+  }
+
   /// How many points an element adds to the routes of the zone that it is in.
   std::size_t points_of(const std::string& name, const std::string& subject,
                         const Attributes& attributes) {
@@ -336,7 +390,7 @@ class Reader {
                         subject, attributes["radical"]));
       }
       const std::string topology = attributes["topology"];
-      made = topology_size(topology, attributes["topo_parameters"]);
+      made = size_of(topology, attributes["topo_parameters"], subject);
       found_.dragonflies = found_.dragonflies || topology == "DRAGONFLY";
       if (topology == "FAT_TREE") ++found_.fat_trees;
     }

@@ -117,8 +117,13 @@ void check_extrapolation(const Point& point, const algorithms::SchemeInfo& schem
   if (point.machine.cache > Bytes(0)) {
     refuse("shorter gradients fit better into the cache; leave out 'machine.cache_bytes'");
   }
-  if (point.stragglers.any() || point.machine.host.noise > Seconds(0)) {
-    refuse("delays at random do not repeat; leave out 'stragglers' and 'noise_s'");
+  if (point.machine.gamma_per_word > Seconds(0) || point.machine.gamma_beyond_cache > Seconds(0)) {
+    refuse(
+        "with sums that take time, the order of chunks that meet decides, and other lengths have "
+        "another; leave out 'machine.gamma_s_per_word' (--gamma)");
+  }
+  if (point.machine.host.noise > Seconds(0)) {
+    refuse("delays at random do not repeat; leave out 'machine.noise_s'");
   }
   if (point.record.links || point.record.ranks)
     refuse("not all is sent; leave out 'record.links' (--links) and 'record.ranks' (--by-rank)");

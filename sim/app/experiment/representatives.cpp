@@ -13,6 +13,9 @@ namespace thinwire::experiment {
 
 namespace {
 
+/// From so many on, ranks that add unequal parts stand for all within some percent.
+constexpr int kManyForParts = 64;
+
 /// Refuses what is not alike for all ranks on a platform.
 void check_represented_links(const Point& point,
                              const std::function<void(const std::string&)>& refuse) {
@@ -69,13 +72,12 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
   }
   check_represented_links(point, refuse);
   if (scheme.uneven_parts == algorithms::UnevenParts::sent_and_gathered) {
-    constexpr int kLeastForGathered = 64;
     const bool power = std::has_single_bit(static_cast<unsigned>(point.ranks));
-    if (few < kLeastForGathered || (!power && !scheme.adds_in_nodes)) {
+    if (few < kManyForParts || (!power && !scheme.adds_in_nodes)) {
       refuse(
           fmt::format("parts that ranks of {} gather have more entries on some ranks than on "
                       "others: few stand for all only if they are {} or more{}",
-                      scheme.name, kLeastForGathered,
+                      scheme.name, kManyForParts,
                       scheme.adds_in_nodes ? "" : ", and where 'ranks' is a power of two"));
     }
   }
@@ -113,10 +115,11 @@ void check_whole_nodes(const Point& point, const algorithms::SchemeInfo& scheme,
 }
 
 bool represents_unequal_parts(const Point& point) {
+  using algorithms::UnevenParts;
+  if (point.representatives == 0) return false;
   const algorithms::SchemeInfo scheme = algorithms::find_scheme(point.scheme);
-  return point.representatives > 0 &&
-         (scheme.adds_in_nodes ||
-          scheme.uneven_parts == algorithms::UnevenParts::sent_and_gathered);
+  return scheme.adds_in_nodes || scheme.uneven_parts == UnevenParts::sent_and_gathered ||
+         (scheme.uneven_parts == UnevenParts::sent && point.representatives < kManyForParts);
 }
 
 }  // namespace thinwire::experiment

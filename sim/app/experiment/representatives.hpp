@@ -16,7 +16,8 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
 void check_whole_nodes(const Point& point, const algorithms::SchemeInfo& scheme,
                        const algorithms::Options& options, int known_node);
 /// Whether few ranks stand for all of a scheme that gathers unequal parts for most of its time, or
-/// adds them in nodes. The error is then larger than of others (docs/representatives.md).
+/// adds them in nodes, or fewer than 64 for one that sends them. The error is then larger than of
+/// others (docs/representatives.md).
 [[nodiscard]] bool represents_unequal_parts(const Point& point);
 
 }  // namespace thinwire::experiment

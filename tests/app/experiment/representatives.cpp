@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -16,6 +17,7 @@
 #include "sim/machine/networks/counting/counting.hpp"
 #include "tests/support/approx.hpp"
 #include "tests/support/links.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace thinwire::experiment {
 
@@ -116,7 +118,10 @@ TEST_CASE("representatives: it is known which times are rough") {
   CHECK(is_rough("topkdsa", 64));
   CHECK(is_rough("hierarchical_oktopk", 64));
   CHECK_FALSE(is_rough("topkdsa", 0));
+  CHECK(is_rough("oktopk", 32));
+  CHECK(is_rough("ring_sparse", 32));
   CHECK_FALSE(is_rough("oktopk", 64));
+  CHECK_FALSE(is_rough("topka", 32));
 }
 
 TEST_CASE("representatives: whole nodes stand for others where nodes add parts") {
@@ -311,6 +316,36 @@ TEST_CASE("representatives: on links, parts of groups do not stand for all ranks
   refuses(tree.path(), 256, 4, "the longest latency is");
   // Leaves of a pod have no such latencies as those at its edge: rings would be too fast.
   refuses(tree.path(), 256, 16, "the longest latency is");
+}
+
+TEST_CASE("representatives: on links, a group that is slow or far is not left out") {
+  // Two clusters of 8 hosts; what one of them has is the argument.
+  const auto refusal = [](const char* bandwidth, const char* latency) {
+    const auto cluster = [](int i, const char* own_bandwidth, const char* own_latency) {
+      return fmt::format(R"(<cluster id="c{0}" prefix="c{0}-" suffix="" radical="0-7" speed="1Gf"
+        bw="10GBps" lat="{1}" sharing_policy="SPLITDUPLEX" bb_bw="{2}" bb_lat="1us"
+        bb_sharing_policy="FATPIPE" router_id="r{0}"/>)",
+                         i, own_latency, own_bandwidth);
+    };
+    const test::TemporaryFolder folder;
+    const std::string path = folder.write(
+        "two.xml", R"(<?xml version="1.0"?><!DOCTYPE platform SYSTEM
+        "https://simgrid.org/simgrid.dtd"><platform version="4.1"><zone id="w" routing="Full">)" +
+                       cluster(0, "100GBps", "10us") + cluster(1, bandwidth, latency) +
+                       R"(<link id="b" bandwidth="200GBps" latency="1us" sharing_policy="FATPIPE"/>
+        <zoneRoute src="c0" dst="c1" gw_src="r0" gw_dst="r1"><link_ctn id="b"/></zoneRoute>
+        </zone></platform>)");
+    try {
+      static_cast<void>(on_links(path, "dense_recursive_doubling", 16, 8));
+      return std::string();
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+  };
+  CHECK(refusal("100GBps", "10us").empty());
+  CHECK(refusal("1GBps", "10us").find("the busiest link is busy 10.00 times as long") !=
+        std::string::npos);
+  CHECK(refusal("100GBps", "12.4us").find("the longest latency is 1.") != std::string::npos);
 }
 
 TEST_CASE("representatives: schemes whose ranks differ are refused") {

@@ -220,14 +220,69 @@ TEST_CASE("a platform reads no other file and starts nothing") {
                        "link l: WIFI is refused");
 }
 
+TEST_CASE("a cluster whose topology SimGrid cannot make is refused with what is wrong") {
+  const auto of = [](const char* topology, const char* parameters) {
+    return cluster(fmt::format("radical=\"0-15\" topology=\"{}\" topo_parameters=\"{}\"", topology,
+                               parameters));
+  };
+  for (const auto& [topology, parameters] : {std::pair{"FAT_TREE", "2;4,4;1,-2;1,1"},
+                                             {"FAT_TREE", "2;-4,-4;1,2;1,1"},
+                                             {"TORUS", "-4,-4"},
+                                             {"TORUS", "4,abc"},
+                                             {"TORUS", "4,0"},
+                                             {"TORUS", "4,"},
+                                             {"TORUS", ""},
+                                             {"DRAGONFLY", "2,-1;2,1;2,1;2"},
+                                             {"DRAGONFLY", "-2,1;2,1;2,1;2"}}) {
+    CAPTURE(parameters);
+    check_refused_by_all(of(topology, parameters),
+                         fmt::format("topo_parameters: '{}' is not valid; expected whole numbers "
+                                     "from 1",
+                                     parameters));
+  }
+  // The cable to a group ends on the router of that number of a chassis.
+  check_refused_by_all(of("DRAGONFLY", "3,1;4,1;2,1;1"),
+                       "there are 3 groups, and 2 routers in a chassis");
+}
+
+TEST_CASE("a route that a Dijkstra zone has already is refused with its line") {
+  const auto zone_with = [](const char* routing, const std::string& routes) {
+    std::string hosts;
+    for (const char* host : {"a", "b"})
+      hosts += fmt::format("<host id=\"{}\" speed=\"1Gf\"/>", host);
+    return platform_xml(
+        fmt::format("<zone id=\"z\" routing=\"{}\">{}<link id=\"l\" "
+                    "bandwidth=\"1GBps\" latency=\"1us\"/>{}</zone>",
+                    routing, hosts, routes));
+  };
+  const auto route = [](const char* from, const char* to, bool both) {
+    return fmt::format("<route src=\"{}\" dst=\"{}\"{}><link_ctn id=\"l\"/></route>", from, to,
+                       both ? "" : " symmetrical=\"no\"");
+  };
+  for (const char* routing : {"Dijkstra", "DijkstraCache"}) {
+    CAPTURE(routing);
+    const std::string refusal = "zone z: there is a route between ";
+    check_refused_by_all(zone_with(routing, route("a", "b", true) + route("a", "b", true)),
+                         refusal + "a and b already");
+    check_refused_by_all(zone_with(routing, route("a", "b", true) + route("b", "a", false)),
+                         refusal + "b and a already");
+    check_refused_by_all(zone_with(routing, route("a", "b", true) + route("a", "a", true)),
+                         refusal + "a and a already");
+    const TemporaryFolder folder;
+    const std::string path =
+        folder.write("p.xml", zone_with(routing, route("a", "b", false) + route("b", "a", false)));
+    CHECK(run_program("topo check " + path).exit_code == 0);
+  }
+}
+
 TEST_CASE("a platform that is too large is refused before it is built, with both numbers") {
   check_refused_by_all(cluster("radical=\"0-2147483647\""),
                        "up to here there are 2147483648 hosts; a platform may have 2000000");
   check_refused_by_all(cluster("radical=\"0-99999999999\""),
                        "radical: '0-99999999999' is not valid");
   check_refused_by_all(cluster("radical=\"0-7\" topology=\"DRAGONFLY\" "
-                               "topo_parameters=\"100000,1;1,1;1,1;1\""),
-                       "make 5000050000 cables; a cluster may have 20000000");
+                               "topo_parameters=\"1,1;20000,1;20,1;1\""),
+                       "make 4004000000 cables; a cluster may have 20000000");
   check_refused_by_all(cluster("radical=\"0-7\" topology=\"FAT_TREE\" "
                                "topo_parameters=\"2;1000,4;1000,1000000;1,1\""),
                        "make 4004000000 cables");

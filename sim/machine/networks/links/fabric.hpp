@@ -79,6 +79,10 @@ class Fabric {
     if (way.down != topologies::Way::kNoPort) sum += down_port(sent.to, way).latency;
     return sum;
   }
+  /// Seconds for a byte on the slowest link of a minimal route.
+  [[nodiscard]] double time_of_byte(topologies::Way way) const {
+    return 1 / routes_.kind(way).bandwidth;
+  }
   /// The links of a path between its two ports, in stretches: the two halves of a way, and those of
   /// a second way if the path is a detour through the switch of another host.
   using Middle = std::array<std::span<const topologies::LinkIndex>, 4>;
