@@ -15,9 +15,9 @@ VIT_RATE = ("292.3 images/s of DeiT-B's forward pass in FP32 (DeiT, Touvron et a
 VIT_ALIKE = ("assumed: ViT's operations a second, 10.3 TFLOP/s, in matrix products alike; "
              + VIT_RATE)
 COMPUTE = {
-    "vgg16": [("p100", 16, 0.06518, "calibrated from claim oktopk.vgg.minutes (16 GPUs, oktopk)")],
-    "lstm_an4": [("p100", 2, 0.1722, "calibrated from claim oktopk.lstm.minutes (32 GPUs, oktopk)")],
-    "bert": [("p100", 8, 0.3403, "calibrated from claim oktopk.bert.32.hours (oktopk)")],
+    "vgg16": [("p100", 16, 0.06469, "calibrated from claim oktopk.vgg.minutes (16 GPUs, oktopk)")],
+    "lstm_an4": [("p100", 2, 0.1712, "calibrated from claim oktopk.lstm.minutes (32 GPUs, oktopk)")],
+    "bert": [("p100", 8, 0.3374, "calibrated from claim oktopk.bert.32.hours (oktopk)")],
     "resnet50": [("p100", 4, 0.3912, "calibrated from claim sparcml.resnet50 (dense)")],
     "vit": [("v100", 32, 0.3284, VIT_RATE)],
     "mlp_mixer": [("v100", 32, 0.2356, VIT_ALIKE)],
