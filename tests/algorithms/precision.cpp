@@ -114,6 +114,24 @@ TEST_CASE("Every scheme has the same result at any precision") {
   }
 }
 
+TEST_CASE("Short values widen an interval by two words for each message and each rank at most") {
+  for (const int ranks : {2, 3, 8, 23}) {
+    for (const SchemeInfo& info : all_schemes()) {
+      if (info.own_format) continue;
+      CAPTURE(info.name);
+      CAPTURE(ranks);
+      const auto run_at = [&](Precision precision) {
+        SchemeRanks scheme(info, ranks, space_at(precision, 24'003), info.dense ? 0 : 640);
+        return scheme.cost(1).run();
+      };
+      const auto narrow = run_at(kBf16);
+      const auto wide = run_at({});
+      const double width = narrow.high.words - narrow.low.words;
+      CHECK(width <= wide.high.words - wide.low.words + 2 * (wide.high.messages + ranks) + 1e-6);
+    }
+  }
+}
+
 TEST_CASE("Every scheme costs its formula at any precision") {
   for (const Precision precision : {kBf16, kBf16Long, kLong}) {
     for (const int ranks : {1, 2, 3, 7, 8, 12, 23}) {

@@ -117,6 +117,8 @@ TEST_CASE("Sums and residuals of spardl add up to all gradients: nothing is lost
     }
   }
   CHECK(lost(8, 4, 24, "spardl") < 1e-6);
+  // Three rounds among the teams: what the second one drops is held by four ranks.
+  CHECK(lost(16, 8, 48, "spardl") < 1e-6);
   CHECK(lost(12, 3, 24, "spardl") < 1e-6);  // thirds are rounded
 }
 

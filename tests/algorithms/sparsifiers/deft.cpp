@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "algorithms/sparsifiers/deft_shares.hpp"
@@ -29,6 +31,42 @@ TEST_CASE("DEFT's worked example is right") {
   const List shares = DeftShares(sizes, norms, 4).all();
   CHECK(shares == List{2, 1, 1});
   CHECK(deft_allocation(sizes, shares, 2) == List{1, 2, 2, 0, 1});
+}
+
+TEST_CASE("A tensor of at most n/P stays whole") {
+  CHECK(deft_layers(8, List{1, 7}, 8) == List{0, 1, 2, 3, 4, 5, 6, 7, 8});
+  CHECK(deft_layers(16, List{2, 2, 12}, 8) == List{0, 2, 4, 6, 8, 10, 12, 13, 14, 15, 16});
+}
+
+TEST_CASE("DEFT deals out layers, the costliest first, to the rank with the least cost so far") {
+  for (int draw = 0; draw < 50; ++draw) {
+    CAPTURE(draw);
+    List sizes;
+    List shares;
+    for (std::uint64_t i = 0; i < 2 + random_bits(12, draw) % 12; ++i) {
+      sizes.push_back(1 + static_cast<std::int64_t>(random_bits(13, draw, i) % 1000));
+      shares.push_back(1 + static_cast<std::int64_t>(random_bits(14, draw, i) % 1000));
+    }
+    const int ranks = 1 + static_cast<int>(random_bits(15, draw) % 5);
+    // Equation 6: n log2 k, and n where a layer has one entry.
+    std::vector<std::pair<double, std::int64_t>> costs;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const double log = shares[i] == 1 ? 1 : std::log2(static_cast<double>(shares[i]));
+      costs.emplace_back(-static_cast<double>(sizes[i]) * log, i);
+    }
+    std::ranges::sort(costs);
+    std::vector<double> full(static_cast<std::size_t>(ranks));
+    std::vector<List> bins(full.size());
+    for (const auto& [cost, layer] : costs) {
+      const auto emptiest = std::ranges::min_element(full) - full.begin();
+      full[static_cast<std::size_t>(emptiest)] -= cost;
+      bins[static_cast<std::size_t>(emptiest)].push_back(layer);
+    }
+    List expected;
+    for (const List& bin : bins) expected.push_back(static_cast<std::int64_t>(bin.size()));
+    for (const List& bin : bins) expected.insert(expected.end(), bin.begin(), bin.end());
+    CHECK(deft_allocation(sizes, shares, ranks) == expected);
+  }
 }
 
 TEST_CASE("DEFT's shares sum to k where that is possible, and are at most the layers' sizes") {

@@ -211,13 +211,16 @@ TEST_CASE("exdyna's ranks share out the space: each selects in its own part, tog
       for (const int iteration : {1, 2, 100}) {
         std::vector<SparseVector> parts(static_cast<std::size_t>(ranks));
         std::int64_t compared = 0;
+        std::int64_t compacted = 0;
         for (int rank = 0; rank < ranks; ++rank) {
           const Selection selection = exdyna.select(accumulated, iteration, rank);
           parts[exdyna_allocation(ranks, rank, iteration)] = selection.selected;
           compared += selection.work.compared;
+          compacted += selection.work.prefix_summed;
           CHECK(selection.work.scanned + selection.work.sorted + selection.work.hashed == 0);
         }
         CHECK(compared == space.components);
+        CHECK(compacted == space.components);
         // In the order of the partitions they follow one another.
         CHECK(entries_of(concatenate(parts)) == test::at_least(entries_of(accumulated), 1.5F));
       }

@@ -124,6 +124,33 @@ TEST_CASE("A faster network moves the advice to the dense scheme, at the factor 
   CHECK(crossover_in(result, "beta", true).looked_to == 16);
 }
 
+TEST_CASE("On a platform, the factor of β is that of one over all bandwidths") {
+  const Json given = {{"ranks", 8},
+                      {"platform", "fat_tree"},
+                      {"workload", {{"model", "vgg16"}, {"device", "h100"}}}};
+  const Recommendation result =
+      recommend({.point = given, .schemes = {"dense_rabenseifner", "topka"}, .most_ranks = 16});
+  REQUIRE(result.contenders.front() == "topka");
+  const Crossover& faster = crossover_in(result, "beta", false);
+  const Crossover& slower = crossover_in(result, "beta", true);
+  CHECK(slower.winner.empty());
+  const auto gain = [&](double factor) {
+    const auto time = [&](const char* scheme) {
+      Json point = given;
+      point["scheme"] = scheme;
+      point["network"] = "links";
+      point["bandwidth_factor"] = 1 / factor;
+      return simulated(point).outcome->training->mean.total().value();
+    };
+    return time("topka") / time("dense_rabenseifner");
+  };
+  // The slower the network, the more a sparse sum gains; the dense one wins at the factor told.
+  CHECK(gain(16) < gain(1));
+  CHECK(gain(1) < gain(1.0 / 16));
+  CHECK(faster.winner == "dense_rabenseifner");
+  CHECK(faster.gain == test::approx(gain(faster.at)));
+}
+
 TEST_CASE("A platform brings its congestion, and NCCL where its nodes have several GPUs") {
   const auto names = [](const Json& more) {
     Json point = {{"ranks", 4}, {"workload", {{"model", "vgg16"}, {"device", "h100"}}}};

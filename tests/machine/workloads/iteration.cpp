@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "algorithms/by_layer.hpp"
 #include "algorithms/registry.hpp"
+#include "algorithms/sparsifiers/deft.hpp"
 #include "sim/core/base/random.hpp"
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
 #include "tests/support/approx.hpp"
@@ -514,6 +517,71 @@ TEST_CASE("Finding what a selection and a sum have in common takes a mask and lo
     // n zeros of 4 bytes to decode into, and n of one byte.
     CHECK(trained.seconds(exact) - free == test::approx((8000 + 8000 / 4) * 1e-3).epsilon(1e-6));
   }
+}
+
+TEST_CASE("Each price of a scheme counts the elements or the calls that it names") {
+  constexpr double kPrice = 1e-3;
+  const auto added = [](const Trained& trained, const std::string& name, Price WorkPrices::*of,
+                        Price price) {
+    Trained priced = trained;
+    priced.prices.*of = price;
+    return (priced.seconds(name) - trained.seconds(name)) / kPrice;
+  };
+  const auto elements = [&](const std::string& name, Price WorkPrices::*of,
+                            const Trained& trained = {}) {
+    return added(trained, name, of, {.call = Seconds(0), .element = Seconds(kPrice)});
+  };
+  const auto calls = [&](const std::string& name, Price WorkPrices::*of, const Trained& trained) {
+    return added(trained, name, of, {.call = Seconds(kPrice), .element = Seconds(0)});
+  };
+  const auto is = [](double count) { return test::approx(count).epsilon(1e-6); };
+  const double n = 8000;
+  const double k = 80;
+  CHECK(elements("zen+exact_topk", &WorkPrices::compare) == is(n));           // a mask, decoded
+  CHECK(elements("zen+exact_topk", &WorkPrices::prefix_sum) == is(2.2 * k));  // of the hash memory
+  const double encoded = elements("zen+exact_topk", &WorkPrices::scan);       // those of its hash
+  CHECK(encoded > 0.8 * n / 8);
+  CHECK(encoded < 1.2 * n / 8);
+  CHECK(elements("omnireduce+exact_topk", &WorkPrices::scan) == is(n));  // blocks that are not 0
+  // A merge in each of three rounds; decoding; the mask of the result, and looking up one's own.
+  CHECK(elements("gtopk+exact_topk", &WorkPrices::scatter) == is(3 * k + k + 2 * k));
+  CHECK(elements("spardl", &WorkPrices::sort) == is(2 * k * 7 / 8));  // two vectors in each round
+  // Dense tensors come back from the host.
+  const Trained dense{.options = {{"compress_s", 1.0}}, .tensors = {4000, 4000}};
+  CHECK(elements("dragonn", &WorkPrices::to_device, dense) == is(n));
+  // Decoding scans twice.
+  const Trained layered{.tensors = {4000, 4000}};
+  const std::vector<std::int64_t> begins = algorithms::deft_layers(8000, layered.tensors, 8);
+  const auto layers = static_cast<double>(begins.size() - 1);
+  CHECK(calls("deft", &WorkPrices::scan, layered) == is(layers + 2));
+  CHECK(calls("deft", &WorkPrices::topk, layered) == is(std::ceil(layers / 8)));
+}
+
+TEST_CASE("Ok-Topk's exact global threshold is that of all entries that any rank selected") {
+  const Trained trained;
+  std::set<std::uint32_t> selected;
+  for (int rank = 0; rank < trained.ranks; ++rank) {
+    const SparseVector gradient =
+        test::shaped_gradient(test::Shape::random, static_cast<std::uint32_t>(trained.n),
+                              trained.ranks, rank, 1, static_cast<int>(2 * trained.k));
+    test::Entries entries(gradient.entries().begin(), gradient.entries().end());
+    std::ranges::sort(entries, std::greater<>(), [](const Entry& e) { return std::abs(e.value); });
+    for (std::int64_t i = 0; i < trained.k; ++i) {
+      selected.insert(entries[static_cast<std::size_t>(i)].coordinate);
+    }
+  }
+  const auto all = static_cast<double>(selected.size());
+  Trained priced;
+  priced.prices.topk.element = Seconds(1e-3);
+  const double sorted =
+      (priced.seconds("oktopk+exact_topk") - trained.seconds("oktopk+exact_topk"));
+  CHECK(sorted == test::approx((8000 + all) * 1e-3).epsilon(1e-6));
+  // What a region keeps of its sum is compacted: the fullest one waits for none.
+  priced.prices = {};
+  priced.prices.prefix_sum.element = Seconds(1e-3);
+  const double kept = priced.seconds("oktopk+exact_topk") - trained.seconds("oktopk+exact_topk");
+  CHECK(kept >= all / 8 * 1e-3);
+  CHECK(kept <= all / 4 * 1e-3);
 }
 
 TEST_CASE("Equation 1 weighs a sparsifier by what it takes") {

@@ -113,6 +113,37 @@ TEST_CASE("The plain formula is fitted to rows that were simulated") {
   CHECK(*validation.rows[0].plain == thinwire::test::approx(2e-5));
 }
 
+TEST_CASE("Algorithms are compared with those of the same ranks and the same size") {
+  const auto slow_and_fast = [](int nodes, std::int64_t elements, const char* fast,
+                                const char* slow) {
+    return std::vector<MeasuredRow>{measured_row("b", fast, nodes, elements, 1),
+                                    measured_row("b", slow, nodes, elements, 3)};
+  };
+  std::vector<MeasuredRow> rows = slow_and_fast(4, 1000, "ring_ompi", "rabenseifner_ompi");
+  for (const MeasuredRow& row : slow_and_fast(8, 1000, "rabenseifner_ompi", "ring_ompi")) {
+    rows.push_back(row);
+  }
+  for (const MeasuredRow& row : slow_and_fast(8, 2000, "ring_ompi", "rabenseifner_ompi")) {
+    rows.push_back(row);
+  }
+  Validation validation = plan_validation(rows, {machine_in(kMine)}, "");
+  std::vector<Row> results = results_of(validation);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    // The simulation takes the ring for the faster one, everywhere.
+    const double time = results[i].point.scheme == "dense_ring" ? 1 : 2;
+    results[i].outcome->iteration_times = {thinwire::Seconds(time)};
+  }
+  take_results(validation, results);
+  for (const auto& summary : thinwire::studies::summaries_of(validation)) {
+    if (summary.calibrated || summary.predictor == thinwire::studies::Predictor::formula) continue;
+    CHECK(summary.choices.choices == 3);
+    CHECK(summary.choices.pairs == 3);
+    CHECK(summary.choices.right == 2);
+    CHECK(summary.choices.worst_regret == thinwire::test::approx(2));
+    CHECK(summary.choices.mean_regret == thinwire::test::approx(2.0 / 3));
+  }
+}
+
 TEST_CASE("A row of which the plain formula keeps no term has no formula") {
   std::vector<MeasuredRow> rows{measured_row("a", "rabenseifner_ompi", 4, 1000, 2e-5),
                                 measured_row("b", "ring_ompi", 4, 1000, 3e-5)};

@@ -2,6 +2,7 @@
 #include "sim/machine/networks/links/background.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -126,6 +127,62 @@ TEST_CASE("A share that others use of a shared bottleneck slows a long message b
         makespan({.platform = file.path(), .ranks = 4, .settings = share_of(share)}, program);
     CHECK(slow / alone == test::approx(1 / (1 - share)).epsilon(1e-4));
   }
+}
+
+TEST_CASE("A slow cable is slow in both directions") {
+  const PlatformFile file(test::two_hosts_xml({"10GBps", "1us"}));
+  const auto one_way = [&](int from, const std::string& slow_links) {
+    const RankProgram program = [from](Communicator& comm) -> Task<void> {
+      const Rank other(1 - comm.rank().value());
+      if (comm.rank().value() == from) {
+        co_await comm.wait(comm.isend(other, Tag(0), test::empty_message(250'000'000)));
+      } else {
+        co_await comm.wait(comm.irecv(other, Tag(0)));
+      }
+    };
+    return makespan({.platform = file.path(), .ranks = 2, .settings = {.slow_links = slow_links}},
+                    program);
+  };
+  for (const int from : {0, 1}) {
+    CAPTURE(from);
+    CHECK(one_way(from, "cable=0.5") / one_way(from, "") == test::approx(2).epsilon(1e-4));
+    // A direction alone.
+    const double up = one_way(from, "cable_UP=0.5") / one_way(from, "");
+    CHECK(up == test::approx(from == 0 ? 2 : 1).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("Background flows ask for a share of the first link of their way") {
+  // Each host sends by a link of 10 GBps and receives by one of 1, so 0.05 of the former is half of
+  // the latter.
+  std::string hosts;
+  std::string routes;
+  for (const char* host : {"a", "b", "c", "d"}) {
+    hosts += fmt::format(R"(<host id="{0}" speed="1Gf"/>
+      <link id="up-{0}" bandwidth="10GBps" latency="1us"/>
+      <link id="down-{0}" bandwidth="1GBps" latency="1us"/>)",
+                         host);
+    for (const char* other : {"a", "b", "c", "d"}) {
+      if (host == other) continue;
+      routes += fmt::format(R"(<route src="{0}" dst="{1}" symmetrical="no"><link_ctn id="up-{0}"/>
+        <link_ctn id="shared"/><link_ctn id="down-{1}"/></route>)",
+                            host, other);
+    }
+  }
+  const PlatformFile file(test::platform_xml(
+      R"(<zone id="world" routing="Full"><link id="shared" bandwidth="2GBps" latency="1us"/>)" +
+      hosts + routes + "</zone>"));
+  const RankProgram program = [](Communicator& comm) {
+    return test::to_the_other_half(comm, 250'000'000);
+  };
+  const test::LinksPlace alone{.platform = file.path(), .ranks = 2};
+  test::LinksPlace beside = alone;
+  beside.settings.background_flows = 0.05;
+  // c and d send to each other: 0.5 GBps each, of the 2 that all share. The ranks are held back by
+  // their ports.
+  CHECK(makespan(beside, program) == test::approx(makespan(alone, program)).epsilon(1e-4));
+  beside.settings.background_flows = 0.06;  // 0.6 each: 0.8 are left
+  CHECK(makespan(beside, program) / makespan(alone, program) == test::approx(1.25).epsilon(1e-3));
 }
 
 TEST_CASE("A link that has lost capacity slows a long message by as much") {
