@@ -295,6 +295,17 @@ TEST_CASE("DRAGONN compresses a tensor where Equation 1 says so") {
   CHECK_FALSE(worth_compressing(static_cast<std::int64_t>(from * 0.99), 2 * 372, 16, slow));
   CHECK(worth_compressing(static_cast<std::int64_t>(from * 1.01), 2 * 380, 16, slow));
   CHECK_FALSE(worth_compressing(1'000'000, 2000, 1, profile));
+  // Values of 16 bits halve the dense words: d/16 = w - 1000 words, of which alpha is as long as.
+  constexpr Precision kBf16{.value_bits = 16, .index_bits = 32};
+  const TensorProfile free{.alpha_s = 1e-6, .beta_s_per_word = 1e-9};
+  CHECK_FALSE(worth_compressing(143'500, 10'000, 16, free, kBf16));
+  CHECK(worth_compressing(144'500, 10'000, 16, free, kBf16));
+  CHECK(worth_compressing(72'500, 10'000, 16, free));
+  // An entry has 1.5 words then: 96,000 of all ranks at 0.1 ns, which are 640 words of 1 ns in each
+  // of 15 messages.
+  const TensorProfile decoded{.compress_s_per_entry = 1e-10, .beta_s_per_word = 1e-9};
+  CHECK_FALSE(worth_compressing(154'000, 9000, 16, decoded, kBf16));
+  CHECK(worth_compressing(154'500, 9000, 16, decoded, kBf16));
 
   // In a run, tensor by tensor: two large ones around a small one.
   constexpr int kRanks = 4;

@@ -686,7 +686,10 @@ TEST_CASE("The kinds of oktopk's iterations have the shares that its periods giv
   for (const WeightedIteration& kind : kinds) {
     sum += kind.weight;
     if (kind.iteration == 33) CHECK(kind.weight == test::approx(1.0 / 64));
+    // The ordinary ones are 1 to 31 iterations old, each twice: the one in the middle is 16.
+    if (!kind.periodic) CHECK((kind.iteration - 1) % 32 == 16);
   }
+  CHECK(std::ranges::count(kinds, false, &WeightedIteration::periodic) == 1);
   CHECK(sum == test::approx(1));
   // Nothing periodic: one iteration stands for all.
   const algorithms::SchemeInfo topka = algorithms::find_scheme("topka");
