@@ -1,5 +1,7 @@
 #include "topologies/loading/shortest_paths.hpp"
 
+#include <fmt/format.h>
+
 #include <simgrid/kernel/routing/DijkstraZone.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
@@ -27,12 +29,12 @@ namespace sg4 = simgrid::s4u;
 namespace routing = simgrid::kernel::routing;
 using LinkImpl = simgrid::kernel::resource::StandardLinkImpl;
 
-constexpr std::uint32_t kNoPath = std::numeric_limits<std::uint32_t>::max();
-
-/// Between two points, as the XML has it.
+/// Between two points, as the XML has it. Zones have gateways, by which a route leaves or enters.
 struct GivenRoute {
   const routing::NetPoint* from;
   const routing::NetPoint* to;
+  const routing::NetPoint* from_gateway;
+  const routing::NetPoint* to_gateway;
   std::vector<LinkImpl*> links;
   bool symmetrical;
 };
@@ -63,61 +65,47 @@ class Links {
   std::unordered_map<const LinkImpl*, const sg4::Link*> links_;
 };
 
-class Zone final : public routing::NetZoneImpl {
+/// The shortest paths between points, as SimGrid finds them: of the fewest links, and among equals
+/// the one by the lowest numbers of vertices.
+class Paths {
  public:
-  Zone(const std::string& name, const std::vector<GivenRoute>& given, const Links& links)
-      : NetZoneImpl(name), loopback_(sg4::Link::by_name_or_null("__loopback__")) {
-    for (const GivenRoute& route : given) {
-      std::vector<const sg4::Link*> there;
-      for (const LinkImpl* link : route.links) there.push_back(links[link]);
-      add_edge(route.from, route.to, there);
-      if (!route.symmetrical) continue;
-      std::vector<const sg4::Link*> back;
-      for (const sg4::Link* link : there) back.push_back(links.back_of(link));
-      std::ranges::reverse(back);
-      add_edge(route.to, route.from, std::move(back));
-    }
-    came_by_.resize(leaving_.size());
-  }
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
- private:
-  struct Edge {
-    std::uint32_t from;
-    std::uint32_t to;
-    std::vector<const sg4::Link*> links;
-  };
   struct Step {
     std::uint32_t edge;
     std::uint32_t to;
     std::uint32_t cost;  ///< links
   };
 
-  /// Numbered as SimGrid does, in the order in which routes name them: among ways with as few links
-  /// it takes the one by the lowest number.
-  std::uint32_t vertex_of(const routing::NetPoint* point) {
-    const auto next = static_cast<std::uint32_t>(leaving_.size());
-    const auto [at, is_new] = vertices_.try_emplace(point, next);
-    if (is_new) leaving_.emplace_back();
-    return at->second;
+  [[nodiscard]] std::uint32_t vertices() const {
+    return static_cast<std::uint32_t>(leaving_.size());
   }
+  /// kNone where no edge names the point.
+  [[nodiscard]] std::uint32_t find(const routing::NetPoint* point) const {
+    const auto found = numbers_.find(point);
+    return found == numbers_.end() ? kNone : found->second;
+  }
+  [[nodiscard]] const std::vector<Step>& leaving(std::uint32_t vertex) const {
+    return leaving_[vertex];
+  }
+  /// Where an edge begins.
+  [[nodiscard]] std::uint32_t begin(std::uint32_t edge) const { return begins_[edge]; }
 
-  void add_edge(const routing::NetPoint* from, const routing::NetPoint* to,
-                std::vector<const sg4::Link*> links) {
+  /// Edges are numbered from 0 on.
+  void add(const routing::NetPoint* from, const routing::NetPoint* to, std::size_t links) {
     const std::uint32_t a = vertex_of(from);
     const std::uint32_t b = vertex_of(to);
-    leaving_[a].push_back({.edge = static_cast<std::uint32_t>(edges_.size()),
+    leaving_[a].push_back({.edge = static_cast<std::uint32_t>(begins_.size()),
                            .to = b,
-                           .cost = static_cast<std::uint32_t>(links.size())});
-    edges_.push_back({.from = a, .to = b, .links = std::move(links)});
+                           .cost = static_cast<std::uint32_t>(links)});
+    begins_.push_back(a);
   }
 
-  /// By vertex: the edge by which the shortest path from `source` comes to it. Dijkstra's
+  /// By vertex: the edge by which the shortest path from `source` comes to it, or kNone. Dijkstra's
   /// algorithm.
-  const std::vector<std::uint32_t>& paths_from(std::uint32_t source) {
-    std::vector<std::uint32_t>& came_by = came_by_[source];
-    if (!came_by.empty()) return came_by;
-    came_by.assign(leaving_.size(), kNoPath);
-    cost_.assign(leaving_.size(), kNoPath);
+  [[nodiscard]] std::vector<std::uint32_t> from(std::uint32_t source) {
+    std::vector<std::uint32_t> came_by(leaving_.size(), kNone);
+    cost_.assign(leaving_.size(), kNone);
     cost_[source] = 0;
     using Reached = std::pair<std::uint32_t, std::uint32_t>;  // cost, vertex
     std::priority_queue<Reached, std::vector<Reached>, std::greater<>> open;
@@ -136,49 +124,147 @@ class Zone final : public routing::NetZoneImpl {
     return came_by;
   }
 
+ private:
+  /// Numbered as SimGrid does, in the order in which routes name them.
+  std::uint32_t vertex_of(const routing::NetPoint* point) {
+    const auto [at, is_new] = numbers_.try_emplace(point, vertices());
+    if (is_new) leaving_.emplace_back();
+    return at->second;
+  }
+
+  std::unordered_map<const routing::NetPoint*, std::uint32_t> numbers_;
+  std::vector<std::vector<Step>> leaving_;  ///< by vertex
+  std::vector<std::uint32_t> begins_;       ///< by edge
+  std::vector<std::uint32_t> cost_;         ///< by vertex, of the last source
+};
+
+/// The innermost zone that two points are in, or null.
+const routing::NetZoneImpl* common_zone(const routing::NetPoint& one,
+                                        const routing::NetPoint& other) {
+  for (const auto* zone = one.get_englobing_zone(); zone != nullptr; zone = zone->get_parent()) {
+    for (const auto* in = other.get_englobing_zone(); in != nullptr; in = in->get_parent()) {
+      if (in == zone) return zone;
+    }
+  }
+  return nullptr;
+}
+
+/// What a zone's routes know a point in it by: the point, or the zone within it that has the point.
+const routing::NetPoint* point_in(const routing::NetZoneImpl& zone,
+                                  const routing::NetPoint& point) {
+  const routing::NetZoneImpl* in = point.get_englobing_zone();
+  if (in == &zone) return &point;
+  while (in->get_parent() != &zone) in = in->get_parent();
+  return in->get_netpoint();
+}
+
+class Zone final : public routing::NetZoneImpl {
+ public:
+  Zone(const std::string& name, const std::vector<GivenRoute>& given, const Links& links)
+      : NetZoneImpl(name), loopback_(sg4::Link::by_name_or_null("__loopback__")) {
+    for (const GivenRoute& route : given) {
+      std::vector<const sg4::Link*> there;
+      for (const LinkImpl* link : route.links) there.push_back(links[link]);
+      add_edge(route.from, route.to, there);
+      if (!route.symmetrical) continue;
+      std::vector<const sg4::Link*> back;
+      for (const sg4::Link* link : there) back.push_back(links.back_of(link));
+      std::ranges::reverse(back);
+      add_edge(route.to, route.from, std::move(back));
+    }
+    came_by_.resize(paths_.vertices());
+  }
+
+ private:
+  void add_edge(const routing::NetPoint* from, const routing::NetPoint* to,
+                std::vector<const sg4::Link*> links) {
+    paths_.add(from, to, links.size());
+    links_.push_back(std::move(links));
+  }
+
+  const std::vector<std::uint32_t>& paths_from(std::uint32_t source) {
+    std::vector<std::uint32_t>& came_by = came_by_[source];
+    if (came_by.empty()) came_by = paths_.from(source);
+    return came_by;
+  }
+
   void get_local_route(const routing::NetPoint* src, const routing::NetPoint* dst,
                        routing::Route* into, double* latency) override {
     const auto take = [&](const sg4::Link* link) {
       into->link_list_.push_back(link->get_impl());
       if (latency != nullptr) *latency += link->get_latency();
     };
-    const auto from = vertices_.find(src);
-    const auto to = vertices_.find(dst);
+    const std::uint32_t from = paths_.find(src);
+    const std::uint32_t to = paths_.find(dst);
     if (src == dst) {
-      if (from != vertices_.end()) {
-        for (const Step& step : leaving_[from->second]) {
-          if (step.to != from->second) continue;
-          for (const sg4::Link* link : edges_[step.edge].links) take(link);
+      if (from != Paths::kNone) {
+        for (const Paths::Step& step : paths_.leaving(from)) {
+          if (step.to != from) continue;
+          for (const sg4::Link* link : links_[step.edge]) take(link);
           return;
         }
       }
       if (loopback_ != nullptr) take(loopback_);
       return;
     }
-    const bool known = from != vertices_.end() && to != vertices_.end();
-    if (!known || paths_from(from->second)[to->second] == kNoPath) {
+    const bool known = from != Paths::kNone && to != Paths::kNone;
+    if (!known || paths_from(from)[to] == Paths::kNone) {
       throw std::invalid_argument("No route from '" + src->get_name() + "' to '" + dst->get_name() +
                                   "'");
     }
-    const std::vector<std::uint32_t>& came_by = paths_from(from->second);
+    const std::vector<std::uint32_t>& came_by = paths_from(from);
     // Behind the links of the zones on the way here; SimGrid puts them in front of these.
     const auto before = static_cast<std::ptrdiff_t>(into->link_list_.size());
     // From the end, as SimGrid does: so the links of a single route of the XML are turned round.
-    for (std::uint32_t vertex = to->second; vertex != from->second;) {
-      const Edge& edge = edges_[came_by[vertex]];
-      for (const sg4::Link* link : edge.links) take(link);
-      vertex = edge.from;
+    for (std::uint32_t vertex = to; vertex != from; vertex = paths_.begin(came_by[vertex])) {
+      for (const sg4::Link* link : links_[came_by[vertex]]) take(link);
     }
     std::reverse(into->link_list_.begin() + before, into->link_list_.end());
   }
 
   const sg4::Link* loopback_;
-  std::unordered_map<const routing::NetPoint*, std::uint32_t> vertices_;
-  std::vector<Edge> edges_;
-  std::vector<std::vector<Step>> leaving_;           ///< by vertex
-  std::vector<std::vector<std::uint32_t>> came_by_;  ///< by source, and vertex
-  std::vector<std::uint32_t> cost_;                  ///< by vertex, of the last source
+  Paths paths_;
+  std::vector<std::vector<const sg4::Link*>> links_;  ///< by edge
+  std::vector<std::vector<std::uint32_t>> came_by_;   ///< by source, and vertex
 };
+
+/// Refuses a zone of zones in which a path goes through one of them and leaves it by another gateway
+/// than it came by: SimGrid looks for the way between the two, and takes null for both.
+void check_gateways(const routing::NetZoneImpl& zone, const std::vector<GivenRoute>& given) {
+  struct Ends {
+    const routing::NetPoint* from;
+    const routing::NetPoint* to;
+  };
+  Paths paths;
+  std::vector<Ends> gateways;  // by edge
+  std::unordered_map<const routing::NetPoint*, const routing::NetPoint*> gateway_of;
+  bool several = false;  // whether a zone has several gateways
+  for (const GivenRoute& route : given) {
+    for (const auto& [point, gateway] :
+         {std::pair{route.from, route.from_gateway}, std::pair{route.to, route.to_gateway}}) {
+      several = gateway_of.try_emplace(point, gateway).first->second != gateway || several;
+    }
+    paths.add(route.from, route.to, route.links.size());
+    gateways.push_back({route.from_gateway, route.to_gateway});
+    if (!route.symmetrical) continue;
+    paths.add(route.to, route.from, route.links.size());
+    gateways.push_back({route.to_gateway, route.from_gateway});
+  }
+  for (std::uint32_t source = 0; several && source < paths.vertices(); ++source) {
+    const std::vector<std::uint32_t> came_by = paths.from(source);
+    for (const std::uint32_t last : came_by) {
+      if (last == Paths::kNone || paths.begin(last) == source) continue;
+      const routing::NetPoint* const in = gateways[came_by[paths.begin(last)]].to;
+      const routing::NetPoint* const out = gateways[last].from;
+      if (in == out) continue;
+      throw std::invalid_argument(fmt::format(
+          "zone {}: a shortest path enters a zone by its gateway {} and leaves it by {}, which "
+          "SimGrid's Dijkstra cannot follow; give the zone the routing Floyd, or the inner one a "
+          "single gateway",
+          zone.get_name(), in->get_name(), out->get_name()));
+    }
+  }
+}
 
 /// Whether a Dijkstra zone of SimGrid keeps the paths from a source. The member is private, and a zone
 /// that the XML does not call DijkstraCache computes them again for every pair. An explicit
@@ -197,15 +283,25 @@ struct ShortestPaths::Heard {
 };
 
 ShortestPaths::ShortestPaths() : heard_(std::make_shared<Heard>()) {
-  routing::NetZoneImpl::on_route_creation.connect(
-      [heard = std::weak_ptr(heard_)](bool symmetrical, const routing::NetPoint* from,
-                                      const routing::NetPoint* to, const routing::NetPoint* gateway,
-                                      const routing::NetPoint*,
-                                      const std::vector<LinkImpl*>& links) {
-        const std::shared_ptr<Heard> into = heard.lock();
-        if (!into || gateway != nullptr) return;  // with gateways, it is between two zones
-        into->routes[from->get_englobing_zone()].push_back({from, to, links, symmetrical});
-      });
+  routing::NetZoneImpl::on_route_creation.connect([heard = std::weak_ptr(heard_)](
+                                                      bool symmetrical,
+                                                      const routing::NetPoint* from,
+                                                      const routing::NetPoint* to,
+                                                      const routing::NetPoint* from_gateway,
+                                                      const routing::NetPoint* to_gateway,
+                                                      const std::vector<LinkImpl*>& links) {
+    const std::shared_ptr<Heard> into = heard.lock();
+    if (!into) return;
+    if (from_gateway == nullptr || to_gateway == nullptr) {
+      into->routes[from->get_englobing_zone()].push_back({from, to, from, to, links, symmetrical});
+      return;
+    }
+    // Of a route between zones SimGrid 3.32 tells the gateways alone.
+    const routing::NetZoneImpl* const zone = common_zone(*from_gateway, *to_gateway);
+    if (zone == nullptr) return;
+    into->routes[zone].push_back({point_in(*zone, *from_gateway), point_in(*zone, *to_gateway),
+                                  from_gateway, to_gateway, links, symmetrical});
+  });
 }
 
 ShortestPaths::~ShortestPaths() = default;
@@ -215,11 +311,14 @@ void ShortestPaths::quicken(const sg4::Engine& engine, bool bypasses) {
   if (zones.empty()) return;
   const Links links(engine);
   for (routing::NetZoneImpl* zone : zones) {
-    if (bypasses || !zone->get_children().empty()) {
+    const std::vector<GivenRoute>& given = heard_->routes[zone];
+    const bool has_zones = !zone->get_children().empty();
+    if (has_zones && !bypasses) check_gateways(*zone, given);
+    if (bypasses || has_zones) {
       keeps_paths(static_cast<routing::DijkstraZone&>(*zone)) = true;
       continue;
     }
-    auto* paths = new Zone(zone->get_name() + "_shortest_paths", heard_->routes[zone], links);
+    auto* paths = new Zone(zone->get_name() + "_shortest_paths", given, links);
     take_over(paths, *zone, zone->get_vertices());
   }
 }

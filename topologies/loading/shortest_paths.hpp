@@ -26,7 +26,7 @@ class ShortestPaths {
   /// Moves the hosts and routers of each Dijkstra zone into a zone of ours. Zones that have zones in
   /// them stay SimGrid's and keep their paths; so do all zones of a platform with bypass routes,
   /// which SimGrid looks up by zone. To be called when the XML is loaded and the platform is not yet
-  /// sealed.
+  /// sealed. Throws std::invalid_argument where SimGrid cannot follow a path through a zone.
   void quicken(const simgrid::s4u::Engine& engine, bool bypasses);
 
  private:

@@ -275,6 +275,47 @@ TEST_CASE("a route that a Dijkstra zone has already is refused with its line") {
   }
 }
 
+TEST_CASE("a Dijkstra zone whose paths SimGrid cannot follow is refused, and Floyd's is taken") {
+  // Two zones of a host each, joined through the core by gateways of its own for each.
+  const auto of = [](const char* routing, const char* second_gateway) {
+    std::string zones;
+    for (const int i : {0, 1}) {
+      zones += fmt::format(
+          "<zone id=\"z{0}\" routing=\"Full\"><host id=\"h{0}\" speed=\"1Gf\"/>"
+          "<router id=\"g{0}\"/><link id=\"l{0}\" bandwidth=\"1GBps\" latency=\"1us\"/>"
+          "<route src=\"h{0}\" dst=\"g{0}\"><link_ctn id=\"l{0}\"/></route></zone>"
+          "<link id=\"x{0}\" bandwidth=\"1GBps\" latency=\"2us\"/>",
+          i);
+    }
+    return platform_xml(fmt::format(
+        "<zone id=\"w\" routing=\"{}\">{}<zone id=\"core\" routing=\"Full\"><router id=\"c0\"/>"
+        "<router id=\"c1\"/><link id=\"c\" bandwidth=\"1GBps\" latency=\"4us\"/>"
+        "<route src=\"c0\" dst=\"c1\"><link_ctn id=\"c\"/></route></zone>"
+        "<zoneRoute src=\"z0\" dst=\"core\" gw_src=\"g0\" gw_dst=\"c0\"><link_ctn "
+        "id=\"x0\"/></zoneRoute>"
+        "<zoneRoute src=\"z1\" dst=\"core\" gw_src=\"g1\" gw_dst=\"{}\"><link_ctn "
+        "id=\"x1\"/></zoneRoute>"
+        "</zone>",
+        routing, zones, second_gateway));
+  };
+  for (const char* routing : {"Dijkstra", "DijkstraCache"}) {
+    check_refused_by_all(of(routing, "c1"),
+                         "zone w: a shortest path enters a zone by its gateway c0 and leaves it by "
+                         "c1");
+  }
+  for (const auto& [routing, gateway] :
+       {std::pair{"Floyd", "c1"}, {"Floyd", "c0"}, {"Dijkstra", "c0"}}) {
+    CAPTURE(routing);
+    CAPTURE(gateway);
+    const TemporaryFolder folder;
+    const std::string path = folder.write("p.xml", of(routing, gateway));
+    const Ended route = run_program("topo show " + path + " --route h0 h1 --format json");
+    CHECK(route.exit_code == 0);
+    CHECK(nlohmann::json::parse(route.out).size() == (std::string(gateway) == "c1" ? 5 : 4));
+    CHECK(run_program("topo check " + path).exit_code == 0);
+  }
+}
+
 TEST_CASE("a platform that is too large is refused before it is built, with both numbers") {
   check_refused_by_all(cluster("radical=\"0-2147483647\""),
                        "up to here there are 2147483648 hosts; a platform may have 2000000");
