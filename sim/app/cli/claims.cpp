@@ -43,7 +43,8 @@ const std::vector<std::string>& quick_claims() {
 
 int run(const ClaimsFlags& flags) {
   if (flags.list) {
-    if (flags.quick || flags.ranges || flags.parameters || !flags.output.empty()) {
+    if (flags.quick || flags.ranges || flags.parameters || !flags.output.empty() ||
+        flags.format != report::Format::table) {
       throw InputError("--list: prints ids and runs no claim; leave the other options out");
     }
     for (const std::string& id : studies::claim_ids(flags.wanted)) fmt::print("{}\n", id);

@@ -299,6 +299,9 @@ void check_flags(const ListFlags& flags) {
     if (!given || (flags.costs && !flags.markdown)) continue;
     throw InputError(fmt::format("{}: only --costs without --markdown reads it", flag));
   }
+  if (flags.schema && flags.markdown) {
+    throw InputError("--schema: is JSON, and --markdown another text; leave one of them out");
+  }
   if ((flags.schema || flags.markdown) && flags.format != report::Format::table) {
     throw InputError(fmt::format("--format: {} has a form of its own; leave one of them out",
                                  flags.schema ? "--schema" : "--markdown"));

@@ -13,7 +13,7 @@ using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 
 TEST_CASE("bad flags are refused in one line that says what would be right") {
-  const std::array<std::pair<const char*, const char*>, 87> cases{{
+  const std::array<std::pair<const char*, const char*>, 89> cases{{
       {"run --scheme okto", "unknown scheme 'okto'; did you mean 'oktopk'?"},
       {"run --scheme ''", "unknown scheme ''"},
       {"run --network alphabeth", "did you mean 'alphabeta'?"},
@@ -110,6 +110,8 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
       {"topo show gige_star --dot y --graphml y", "--graphml: --dot writes that file"},
       {"run --scheme oktopk -P 4 --profile bert --statistical --set input.reach=4",
        "/input/reach: it changes nothing here: statistical values hold no entries"},
+      {"claims --list --format json", "--list: prints ids and runs no claim"},
+      {"list settings --schema --markdown", "leave one of them out"},
       {"help runn", "'runn' is no command; did you mean 'run'?"},
   }};
   for (const auto& [arguments, what] : cases) {
