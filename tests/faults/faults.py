@@ -203,7 +203,7 @@ def a_name_of_50000_letters():
 
 @fault
 def doubled_points_of_a_grid():
-    write("a.json", {**SWEEP, "grid": {"scheme": ["topka", "topka"], "ranks": [2, 4]}})
+    write("a.json", {**SWEEP, "grid": {"scheme": ["topka", "topka"], "seed": [2, 4]}})
     ended = well(thinwire("sweep", "a.json", "-o", "a.jsonl"))
     keys = [row["key"] for row in rows_of("a.jsonl")]
     check(len(keys) == len(set(keys)) == 2, keys)
