@@ -161,8 +161,7 @@ class ByLayer final : public Scheme {
 
 SchemeInfo layer_by_layer(const SchemeInfo& whole, std::vector<std::int64_t> layers) {
   if (whole.dense) refuse_layers(whole, "it is dense; dense_ovlp starts buckets as they are ready");
-  if (std::ranges::find(whole.options, "tensor_selection", &OptionInfo::name) !=
-      whole.options.end()) {
+  if (has_option(whole.options, "tensor_selection")) {
     refuse_layers(whole, "it goes tensor by tensor in any case");
   }
   if (whole.sparsifier_needs == Needs::values_of_all || whole.one_selects) {

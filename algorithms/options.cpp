@@ -51,6 +51,10 @@ OptionValue converted(const OptionInfo& info, const OptionValue& value) {
 
 }  // namespace
 
+bool has_option(const std::vector<OptionInfo>& options, std::string_view name) {
+  return std::ranges::find(options, name, &OptionInfo::name) != options.end();
+}
+
 Options::Options(const std::vector<OptionInfo>& known,
                  const std::map<std::string, OptionValue>& given) {
   std::vector<std::string> names;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct OptionInfo {
   /// Why the option changes nothing in a run, and what to do about it; empty: it can change it.
   std::function<std::string(const OptionUse&)> idle = {};
 };
+
+/// Whether one of `options` has this name.
+[[nodiscard]] bool has_option(const std::vector<OptionInfo>& options, std::string_view name);
 
 /// Option values by name. Options that the user did not set have their defaults.
 class Options {

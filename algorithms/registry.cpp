@@ -247,8 +247,7 @@ std::vector<OptionInfo> all_options() {
   std::vector<OptionInfo> options;
   const auto add = [&](const std::vector<OptionInfo>& more) {
     for (const OptionInfo& option : more) {
-      const auto known = std::ranges::find(options, option.name, &OptionInfo::name);
-      if (known == options.end()) options.push_back(option);
+      if (!has_option(options, option.name)) options.push_back(option);
     }
   };
   for (const SchemeInfo& scheme : all_schemes()) add(scheme.options);

@@ -295,9 +295,7 @@ SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
   }
   collective.collective_options = collective.options;
   for (const OptionInfo& option : sparsifier.options) {
-    const bool known = std::ranges::find(collective.options, option.name, &OptionInfo::name) !=
-                       collective.options.end();
-    if (!known) collective.options.push_back(option);
+    if (!has_option(collective.options, option.name)) collective.options.push_back(option);
   }
   collective.sparsifier = sparsifier.name;
   collective.sparsifier_needs = sparsifier.needs;

@@ -279,10 +279,6 @@ std::vector<OptionInfo> tensor_options() {
                    "V100's scatter")};
 }
 
-bool has_option(const std::vector<OptionInfo>& options, const std::string& name) {
-  return std::ranges::find(options, name, &OptionInfo::name) != options.end();
-}
-
 Cost tensor_wise_cost(const CostInput& in) {
   const double p = in.ranks;
   const double value = in.precision.value();

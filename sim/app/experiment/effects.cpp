@@ -33,8 +33,7 @@ bool asks_for_nothing(const Setting& setting, const Json& value) {
 void leave_options_to_others(Json& point, const std::set<std::string>& schemes) {
   if (schemes.size() < 2 || !point.is_object() || !point.contains("options")) return;
   const auto has = [](const std::string& scheme, const std::string& option) {
-    const std::vector<algorithms::OptionInfo> options = algorithms::find_scheme(scheme).options;
-    return std::ranges::find(options, option, &algorithms::OptionInfo::name) != options.end();
+    return algorithms::has_option(algorithms::find_scheme(scheme).options, option);
   };
   const std::string own = point.at("scheme").get<std::string>();
   Json kept = Json::object();

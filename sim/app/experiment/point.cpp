@@ -105,9 +105,7 @@ void settle_tensors(Point& point, bool automatic, const std::string& origin) {
 void take_where_none_given(Point& point, const algorithms::SchemeInfo& scheme,
                            const DefaultOptions& options) {
   for (const auto& [name, value] : options.values) {
-    const bool known = std::ranges::find(scheme.options, name, &algorithms::OptionInfo::name) !=
-                       scheme.options.end();
-    if (known) point.options.try_emplace(name, value);
+    if (algorithms::has_option(scheme.options, name)) point.options.try_emplace(name, value);
   }
 }
 

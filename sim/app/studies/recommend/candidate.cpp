@@ -67,9 +67,7 @@ bool Candidate::is_advisable() const {
 std::vector<std::string> default_candidates(bool nodes) {
   std::vector<std::string> names;
   for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
-    const bool knows_nodes =
-        std::ranges::find(scheme.options, algorithms::kNodeOption, &algorithms::OptionInfo::name) !=
-        scheme.options.end();
+    const bool knows_nodes = algorithms::has_option(scheme.options, algorithms::kNodeOption);
     if (scheme.collective_kind == algorithms::Collective::allreduce && scheme.dense &&
         !scheme.in_switches && knows_nodes == nodes) {
       names.push_back(scheme.name);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -72,9 +71,7 @@ void keep_options(Json& point, const algorithms::SchemeInfo& scheme) {
   if (!point.contains("options")) return;
   Json kept = Json::object();
   for (const auto& item : point.at("options").items()) {
-    const bool known = std::ranges::find(scheme.options, item.key(),
-                                         &algorithms::OptionInfo::name) != scheme.options.end();
-    if (known) kept[item.key()] = item.value();
+    if (algorithms::has_option(scheme.options, item.key())) kept[item.key()] = item.value();
   }
   point["options"] = kept;
 }

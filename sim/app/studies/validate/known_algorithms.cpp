@@ -108,8 +108,7 @@ constexpr const char* kSegment = "segment_bytes";  // the option of schemes that
 constexpr const char* kNotSegmented = "no scheme segments this algorithm";
 
 bool has_segments(const std::string& scheme) {
-  const std::vector<algorithms::OptionInfo> options = algorithms::find_scheme(scheme).options;
-  return std::ranges::find(options, kSegment, &algorithms::OptionInfo::name) != options.end();
+  return algorithms::has_option(algorithms::find_scheme(scheme).options, kSegment);
 }
 
 SchemeOfRow none(std::string why) { return {.scheme = {}, .why_none = std::move(why)}; }

@@ -28,12 +28,8 @@ const std::vector<std::string>& fact_names() {
 
 /// Whether two readings of a text are of two collectives.
 bool reads_others(const MeasuredFile& one, const MeasuredFile& other) {
-  const auto collective_of = [](const MeasuredFile& file) {
-    const auto named = file.facts.find("collective");
-    return named == file.facts.end() ? std::string() : named->second;
-  };
-  const std::string of_one = collective_of(one);
-  const std::string of_other = collective_of(other);
+  const std::string of_one = one.fact("collective");
+  const std::string of_other = other.fact("collective");
   return !of_one.empty() && !of_other.empty() && of_one != of_other;
 }
 
@@ -41,6 +37,11 @@ bool reads_others(const MeasuredFile& one, const MeasuredFile& other) {
 
 std::int64_t MeasuredRow::selected() const {
   return point && !algorithms::find_scheme(point->scheme).dense ? point->k : 0;
+}
+
+std::string MeasuredFile::fact(const std::string& name) const {
+  const auto given = facts.find(name);
+  return given == facts.end() ? std::string() : given->second;
 }
 
 const std::vector<std::string>& known_collectives() {

@@ -45,6 +45,9 @@ struct MeasuredFile {
   std::string path;
   /// By the names of the columns of the CSV; not for a CSV.
   std::map<std::string, std::string> facts = {};
+
+  /// A fact, or nothing if it is not given.
+  [[nodiscard]] std::string fact(const std::string& name) const;
 };
 
 /// Reads "FILE[,KEY=VALUE...]". Throws InputError for a key that is no fact, and one that comes

@@ -21,10 +21,7 @@ namespace {
 class ImbReader {
  public:
   ImbReader(std::string_view text, const MeasuredFile& file)
-      : file_(file), lines_(lines_of_text(text)) {
-    const auto chosen = file.facts.find("collective");
-    if (chosen != file.facts.end()) chosen_ = chosen->second;
-  }
+      : file_(file), lines_(lines_of_text(text)), chosen_(file.fact("collective")) {}
 
   std::vector<MeasuredRow> read() {
     if (file_.facts.contains("nodes")) {

@@ -11,16 +11,12 @@
 namespace thinwire::studies {
 
 std::vector<MeasuredRow> rows_of_results(const std::string& text, const MeasuredFile& file) {
-  const auto fact = [&](const std::string& name) {
-    const auto given = file.facts.find(name);
-    return given == file.facts.end() ? std::string() : given->second;
-  };
   for (const auto& [name, value] : file.facts) {
     if (name == "machine" || name == "run" || name == "test") continue;
     throw InputError(fmt::format("{}: rows of 'thinwire measure' say the {}; leave the fact out",
                                  file.path, name));
   }
-  if (fact("machine").empty()) {
+  if (file.fact("machine").empty()) {
     throw InputError(
         fmt::format("{}: rows of 'thinwire measure' do not say the machine; give it as in "
                     "{},machine=...",
@@ -35,9 +31,9 @@ std::vector<MeasuredRow> rows_of_results(const std::string& text, const Measured
     const experiment::Measured& measured = *result.outcome->measured;
     const auto nodes = std::max<int>(1, static_cast<int>(measured.hosts.size()));
     if (measured.time.median <= Seconds(0)) continue;  // a single rank that does nothing
-    rows.push_back({.machine = fact("machine"),
-                    .run = fact("run"),
-                    .test = fact("test"),
+    rows.push_back({.machine = file.fact("machine"),
+                    .run = file.fact("run"),
+                    .test = file.fact("test"),
                     .nodes = nodes,
                     .tasks_per_node = (point.ranks + nodes - 1) / nodes,
                     .collective = name_of(algorithms::find_scheme(point.scheme).collective_kind),
