@@ -302,6 +302,7 @@ SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
   collective.independent_iterations =
       collective.independent_iterations && sparsifier.independent_iterations;
   collective.takes_tensors = collective.takes_tensors || sparsifier.takes_tensors;
+  collective.draws = collective.draws || sparsifier.draws;
   for (const std::string& period : sparsifier.periods) {
     if (std::ranges::find(collective.periods, period) == collective.periods.end()) {
       collective.periods.push_back(period);

@@ -252,6 +252,7 @@ struct SchemeInfo {
   /// Dense, but pays in a training for what it keeps of its gradients (remember()).
   bool remembers = false;
   bool takes_tensors = false;  ///< looks at SchemeSetup::tensors
+  bool draws = false;          ///< what a rank selects depends on SchemeSetup::seed, too
   bool in_switches = false;    ///< needs switches that sum
   bool copies = false;         ///< pays for the copies that MPI makes (SchemeSetup::copy_per_word)
   bool allocates = false;      ///< and for buffers that it allocates in each call (fresh)

@@ -78,6 +78,7 @@ SparsifierInfo dgc_sparsifier() {
           .summary = "a threshold that is the k-th largest magnitude by a random sample",
           .source = "DGC (ICLR 2018); DRAGONN (ICML 2022), Algorithm 3",
           .independent_iterations = true,
+          .draws = true,
           .options = {sample_option(),
                       {"resample", false, 0,
                        "select exactly among the selected where they are far too many (published)"},

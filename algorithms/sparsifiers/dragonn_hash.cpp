@@ -86,6 +86,7 @@ SparsifierInfo dragonn_hash_sparsifier() {
           .summary = "what reaches dgc's threshold, in the slots of a hash table",
           .source = "DRAGONN (ICML 2022), Algorithm 1",
           .independent_iterations = true,
+          .draws = true,
           .needs = Needs::slots,
           .options = {sample_option(), {"slots", 1.0, 0, "slots of the hash table, times k"}},
           .expected_work =

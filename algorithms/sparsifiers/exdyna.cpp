@@ -220,6 +220,7 @@ SparsifierInfo exdyna_sparsifier() {
   return {.name = "exdyna",
           .summary = "each rank selects in a partition of its own; k is that of all ranks together",
           .source = "ExDyna (2024), Algorithms 2-5",
+          .draws = true,
           .needs = Needs::values_of_all,
           .options = {{"blocks", std::int64_t{1024}, 1, "blocks of the gradient; 4 P if more"},
                       {.name = "blk_move",

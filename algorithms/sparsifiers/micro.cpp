@@ -63,6 +63,7 @@ SparsifierInfo micro_sparsifier() {
   return {.name = "micro",
           .summary = "as exdyna, in partitions that never change",
           .source = "MiCRO (HiPC 2023)",
+          .draws = true,
           .needs = Needs::values_of_all,
           .options = {{"tolerance", 1.1, 1, "up to which the threshold rises slowly"},
                       {"step", 0.005, 0, "γ: by which share the threshold moves"},

@@ -102,6 +102,7 @@ SparsifierInfo mstopk_sparsifier() {
           .summary = "exactly k entries by a threshold that is searched by bisection",
           .source = "MSTopk (Shi et al., MLSys 2021), Algorithm 1; DRAGONN (ICML 2022), section 6",
           .independent_iterations = true,
+          .draws = true,
           .options = {{"samplings", std::int64_t{30}, 1, "thresholds that are tried"}},
           .expected_work =
               [](std::int64_t n, std::int64_t /*k*/, const Options& options) {

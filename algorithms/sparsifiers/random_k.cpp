@@ -103,6 +103,7 @@ SparsifierInfo random_k_sparsifier() {
           .summary = "k coordinates drawn at random, whatever their values",
           .source = "Random-k (Stich et al., NeurIPS 2018); DRAGONN (ICML 2022), section 5.3",
           .independent_iterations = true,
+          .draws = true,
           .options = {{OptionInfo{"shared", false, 0, "all ranks draw the same coordinates"}}},
           .expected_work = [](std::int64_t /*n*/, std::int64_t k,
                               const Options& /*options*/) { return SelectionWork{.sampled = k}; },

@@ -117,6 +117,7 @@ struct SparsifierInfo {
   std::string summary;
   std::string source;                   ///< paper, section or algorithm
   bool independent_iterations = false;  ///< as SchemeInfo::independent_iterations
+  bool draws = false;                   ///< as SchemeInfo::draws
   Needs needs = Needs::nothing;
   bool takes_tensors = false;  ///< as SchemeInfo::takes_tensors
   std::vector<OptionInfo> options;

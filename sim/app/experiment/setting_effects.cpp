@@ -14,8 +14,13 @@ bool holds_entries(const Point& point, const algorithms::SchemeInfo& scheme) {
   return looks_at_values(point, scheme) && !point.input.statistical;
 }
 
+bool remembers_scale(const Point& point, const algorithms::SchemeInfo& scheme) {
+  return looks_at_values(point, scheme) && (!scheme.independent_iterations || point.error_feedback);
+}
+
 bool draws(const Point& point, const algorithms::SchemeInfo& scheme) {
-  return looks_at_values(point, scheme) || point.stragglers.any() ||
+  const bool draws_values = looks_at_values(point, scheme) && point.input.trace.empty();
+  return draws_values || scheme.draws || point.stragglers.any() ||
          point.machine.host.noise > Seconds(0) || point.links.background_flows > 0 ||
          point.links.routing != networks::LinkRouting::minimal;
 }
@@ -66,6 +71,12 @@ const constinit Effect kOfValues{
     looks_at_values,
     "dense schemes send every component, whatever its value; leave it out, or add a sparse scheme"};
 
+const constinit Effect kOfScale{
+    remembers_scale,
+    "it moves the scale of all gradients of an iteration alike, and the schemes here keep no "
+    "threshold from one iteration to the next; leave it out, or add one that does (oktopk, exdyna, "
+    "hard_threshold)"};
+
 const constinit Effect kOfEntries{
     holds_entries,
     "statistical values hold no entries, and dense schemes send every component; leave it out, or "
@@ -73,9 +84,10 @@ const constinit Effect kOfEntries{
 
 const constinit Effect kOfDraws{
     draws,
-    "nothing that is drawn at random changes a result: dense schemes send every component, and "
-    "there are no noise, stragglers, random routes or background flows; leave it out, or give one "
-    "of these"};
+    "nothing that is drawn at random changes a result: dense schemes send every component, a trace "
+    "has recorded values, of which only some sparsifiers draw (dgc, random_k, mstopk, "
+    "dragonn_hash, exdyna, micro), and there are no noise, stragglers, random routes or background "
+    "flows; leave it out, or give one of these"};
 
 const constinit Effect kOfResiduals{
     leaves_residuals,

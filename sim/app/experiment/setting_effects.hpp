@@ -11,6 +11,8 @@ namespace thinwire::experiment {
 
 /// Of settings of the values of gradients.
 extern const Effect kOfValues;
+/// Of the scale of gradients, which changes over iterations.
+extern const Effect kOfScale;
 /// Of how many entries accumulators hold.
 extern const Effect kOfEntries;
 /// Of seeds.

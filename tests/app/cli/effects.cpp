@@ -188,6 +188,43 @@ TEST_CASE("a start-up has nothing that has settled to begin with or without") {
   }
 }
 
+TEST_CASE("the scale of gradients is refused where no scheme keeps a threshold") {
+  const std::string profile =
+      "run -P 4 -n 20000 --profile lstm --statistical --set input.start_up=true --scheme ";
+  const std::string drifting =
+      "run -P 4 -n 1000 -k 50 --set input.scale_drift=0.5 --iterations 3 --scheme ";
+  for (const std::string& run : {profile, drifting}) {
+    for (const char* scheme : {"topka", "dgc", "gaussiank,zen", "dsar_split_allgather"}) {
+      check_refused(run_program(run + scheme), "it changes nothing here: it moves the scale");
+    }
+    for (const char* scheme : {"oktopk", "hard_threshold", "exdyna", "topka,micro"}) {
+      check_accepted(run + scheme);
+    }
+  }
+  check_accepted(drifting + "topka --set error_feedback=true");
+}
+
+TEST_CASE("a seed is refused with a trace where no sparsifier draws") {
+  const std::string run = "run --trace lstm_all --iterations 2 --format csv --seed ";
+  // What is said of a row's point, and the time.
+  const auto results = [&](int seed, const std::string& scheme) {
+    const Ended ended = run_program(run + std::to_string(seed) + " --scheme " + scheme);
+    INFO(ended.err);
+    REQUIRE(ended.exit_code == 0);
+    return ended.out;
+  };
+  for (const char* scheme : {"topka", "oktopk", "deft", "zen", "hard_threshold", "sidco",
+                             "dsar_split_allgather", "spardl", "dense_ring,gaussiank"}) {
+    check_refused(run_program(run + "2 --scheme " + scheme), "run: /seed: it changes nothing here");
+  }
+  for (const char* scheme : {"dgc", "random_k", "exdyna"}) {
+    CAPTURE(std::string(scheme));
+    CHECK(results(2, scheme) != results(3, scheme));
+  }
+  check_accepted(run + "2 --scheme topka --set machine.noise_s=1e-6");
+  check_accepted(run + "2 --scheme topka,micro");
+}
+
 TEST_CASE("settings of selections are refused where all schemes are dense") {
   const std::string dense = "run --network alphabeta -n 1000 -P 4 --scheme dense_ring,qsgd ";
   const std::string either = "run --network alphabeta -n 1000 -P 4 --scheme dense_ring,topka ";
