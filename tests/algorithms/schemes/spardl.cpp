@@ -107,6 +107,34 @@ TEST_CASE("All ranks agree with a number of teams that is no power of two") {
   }
 }
 
+TEST_CASE("What the ranks of three teams send follows the size of their sum") {
+  constexpr std::int64_t kShare = 3000;
+  // The rule of the published code, worked by hand: from a third of the share on, in steps of a
+  // hundredth of the rest, which double as long as the sum stays on its side of the share and turn
+  // back, halved, where it crosses.
+  const auto follows = [&](std::uint32_t apart, const std::vector<std::int64_t>& entries) {
+    CAPTURE(apart);
+    test::SchemeRanks all(find_scheme("spardl"), 3, {.components = 9000, .granule = 1}, kShare,
+                          teams(3));
+    test::Networks networks;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const auto outcome = all.run(networks.counting, static_cast<int>(i) + 1, [&](int rank) {
+        std::vector<Entry> own;
+        for (std::uint32_t at = 0; at < kShare; ++at) {
+          own.push_back(
+              {3 * at + apart * static_cast<std::uint32_t>(rank), 1.0F + static_cast<float>(at)});
+        }
+        return SparseVector::checked(std::move(own));
+      });
+      CAPTURE(i);
+      // Each rank receives the entries of two others, with their indexes.
+      CHECK(outcome.report.ranks[0].total().words_received.value() == 2 * 2 * entries[i]);
+    }
+  };
+  follows(0, {1000, 1020, 1060, 1100, 1180, 1260, 1420});        // all select the same
+  follows(1, {1000, 1020, 1010, 1000, 1005, 1003, 1001, 1000});  // no two select the same
+}
+
 TEST_CASE("Sums and residuals of spardl add up to all gradients: nothing is lost on the way") {
   for (const int ranks : {1, 3, 7, 8, 12, 23}) {
     for (const std::int64_t k : {1, 24, 120}) {

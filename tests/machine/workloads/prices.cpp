@@ -280,6 +280,17 @@ TEST_CASE("Each price of a scheme counts the elements or the calls that it names
   const auto is = [](double count) { return test::approx(count).epsilon(1e-6); };
   const double n = 8000;
   const double k = 80;
+  // Each aggregator adds its eighth of seven ranks, and each rank sends seven eighths in blocks of
+  // 250 with two words each, in four rounds.
+  const Trained full{.k = 4000,
+                     .options = {{"block", std::int64_t{250}}, {"streams", std::int64_t{1}}}};
+  CHECK(elements("omnireduce+exact_topk", &WorkPrices::reduce, full) == is(7 * n / 8));
+  CHECK(elements("omnireduce+exact_topk", &WorkPrices::to_host, full) == is(28 * (250 + 2)));
+  // A rank adds what seven others push to it, about an eighth of each, and decodes the sum.
+  const double scattered = elements("zen+exact_topk", &WorkPrices::scatter);
+  const double united = 8 * k * (1 - 3.5 * k / n);  // of 8 ranks, less what two of them select
+  CHECK(scattered > 0.95 * (united + 7 * k / 8));
+  CHECK(scattered < 1.08 * (united + 7 * k / 8));
   CHECK(elements("zen+exact_topk", &WorkPrices::compare) == is(n));           // a mask, decoded
   CHECK(elements("zen+exact_topk", &WorkPrices::prefix_sum) == is(2.2 * k));  // of the hash memory
   const double encoded = elements("zen+exact_topk", &WorkPrices::scan);       // those of its hash
