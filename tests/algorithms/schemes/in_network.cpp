@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -124,6 +125,18 @@ TEST_CASE("A node's switch takes the chunks in steps: the worked example") {
   const SwitchRun slow{4, 32, in_nodes(4, 2), switches_of(1e-6, 1)};
   CHECK(slow.time() == exactly(formula(4, 52) + 3e-6));
   CHECK(switch_seconds(slow.cost().run().low) == exactly(slow.time()));
+}
+
+TEST_CASE("The number of chunks on one node is the one that takes the least time") {
+  for (const int ranks : {2, 3, 8}) {
+    CAPTURE(ranks);
+    const auto time = [&](std::int64_t chunks) {
+      return SwitchRun{ranks, 100'000, in_nodes(ranks, chunks), switches_of(0.4e-6, 1)}.time();
+    };
+    double least = time(1);
+    for (std::int64_t chunks = 2; chunks < 200; ++chunks) least = std::min(least, time(chunks));
+    CHECK(time(0) <= 1.01 * least);
+  }
 }
 
 TEST_CASE("dense_in_network costs its formula, exactly where the pieces are equal") {
