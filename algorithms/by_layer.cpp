@@ -114,9 +114,9 @@ class ByLayer final : public Scheme {
                                  const TrainingStep& step) {
     co_await forget(strand, step, std::get<SparseVector>(part.contributed));
     const auto phase = strand.phase("copy");
-    const Words sent = std::max(part.sent, layer.setup->space.entry_words(part.selection.sent));
-    const Words received = std::max(part.gathered, message_of(part.sum, layer.setup->space).words);
-    co_await strand.compute(copying(step.prices(), sent, received));
+    const GradientSpace& space = layer.setup->space;
+    co_await strand.compute(
+        copying(step.prices(), space, space.entry_words(part.selection.sent), part));
   }
 
   /// The result of all layers; the sum is joined once for all ranks.
@@ -134,6 +134,7 @@ class ByLayer final : public Scheme {
       inputs.push_back(message_of(part.sum, layers_[i].setup->space));
       result.gathered += part.gathered;
       result.sent += part.sent;
+      result.sent_approximately = result.sent_approximately || part.sent_approximately;
       SelectionReport& report = result.selection;
       report.took_part = report.took_part || part.selection.took_part;
       report.selected += part.selection.selected;

@@ -65,7 +65,7 @@ constexpr std::array kReports{
          "2.43 (dense 2.33), on up to 64 GPUs",
          "Ok-Topk (PPoPP 2022), section 5.4"}},
     Reported{"hierarchical_oktopk",
-             {Convergence::unknown, "selects within nodes first; nobody has trained with it", ""}},
+             {Convergence::unknown, "its sums and contributions are those of oktopk; no training with it is published", ""}},
     Reported{
         "exdyna",
         {Convergence::close,

@@ -267,6 +267,10 @@ SchemeInfo find_scheme(std::string_view name) {
           fmt::format("'{}' sends everything; only sparse schemes take a sparsifier", scheme.name));
     }
     const SparsifierInfo sparsifier = find_sparsifier(name.substr(base.size() + 1));
+    if (sparsifier.name == scheme.sparsifier) {  // with the defaults that it has there
+      scheme.name = name;
+      return std::move(scheme);
+    }
     scheme.options = std::move(scheme.collective_options);
     SchemeInfo composed = compose(std::move(scheme), sparsifier);
     composed.name = name;

@@ -152,6 +152,11 @@ Task<void> run_backward(Communicator& comm, TrainingStep& step, std::int64_t fir
   co_await comm.compute(step.until_ready(first));
 }
 
+int buffers_of(Feedback feedback) {
+  if (feedback == Feedback::none) return 0;
+  return feedback == Feedback::momentum ? 2 : 1;  // velocity and accumulator
+}
+
 Seconds remembering(const WorkPrices& prices, Feedback feedback, std::int64_t components) {
   if (feedback == Feedback::none || components == 0) return Seconds(0);
   const bool momentum = feedback == Feedback::momentum;
@@ -163,8 +168,7 @@ Seconds remembering(const WorkPrices& prices, Feedback feedback, std::int64_t co
 
 Seconds forgetting(const WorkPrices& prices, Feedback feedback, std::int64_t sent) {
   if (feedback == Feedback::none) return Seconds(0);
-  const double buffers = feedback == Feedback::momentum ? 2 : 1;
-  return prices.scatter.of(sent) * buffers;
+  return prices.scatter.of(sent) * buffers_of(feedback);
 }
 
 Task<void> remember(Communicator& comm, const TrainingStep& step, std::int64_t components) {
@@ -183,24 +187,28 @@ Seconds copying(const WorkPrices& prices, Words sent, Words received) {
   return prices.to_host.of(sent.value()) + prices.to_device.of(received.value());
 }
 
+Seconds copying(const WorkPrices& prices, const GradientSpace& space, Words own,
+                const Reduced& reduced) {
+  const bool gathers = reduced.gathered > Words(0);
+  return copying(prices, reduced.sent > Words(0) ? reduced.sent : own,
+                 gathers ? reduced.gathered : message_of(reduced.sum, space).words);
+}
+
 Task<Reduced> Scheme::allreduce_in_training(Communicator& comm, LocalGradient gradient,
                                             int iteration, TrainingStep& step) {
   co_await run_backward(comm, step, 0);
   const bool sparse = std::holds_alternative<SparseVector>(gradient);
-  Words sent = sparse ? Words(0) : step.space().value_words(step.space().components);
+  Words own = sparse ? Words(0) : step.space().value_words(step.space().components);
   if (sparse) co_await remember(comm, step, step.space().components);
   Task<Reduced> task = allreduce(comm, std::move(gradient), iteration);
   gradient = {};
   Reduced reduced = co_await std::move(task);
   if (sparse) {
-    sent = step.space().entry_words(reduced.selection.sent);
+    own = step.space().entry_words(reduced.selection.sent);
     co_await forget(comm, step, std::get<SparseVector>(reduced.contributed));
   }
-  if (reduced.sent > Words(0)) sent = reduced.sent;
-  const Words received =
-      reduced.gathered > Words(0) ? reduced.gathered : message_of(reduced.sum, step.space()).words;
   const auto phase = comm.phase("copy");
-  co_await comm.compute(copying(step.prices(), sent, received));
+  co_await comm.compute(copying(step.prices(), step.space(), own, reduced));
   co_return reduced;
 }
 

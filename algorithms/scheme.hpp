@@ -86,6 +86,10 @@ inline constexpr const char* kErrorFeedback = "error_feedback";
                                 const SparseVector& contributed);
 /// The time, in seconds, to copy to the host what a rank sends, and back what it receives.
 [[nodiscard]] Seconds copying(const WorkPrices& prices, Words sent, Words received);
+/// The same of an allreduce. `own` are the words of the selection, or of the whole dense gradient,
+/// which a rank sends unless the result says otherwise.
+[[nodiscard]] Seconds copying(const WorkPrices& prices, const GradientSpace& space, Words own,
+                              const Reduced& reduced);
 
 /// The part of a collective that runs on one rank and sums selections.
 class SparseCollective {
@@ -247,8 +251,11 @@ struct SchemeInfo {
   bool dense = false;           ///< takes dense gradients, otherwise sparse ones
   /// What a rank does in an iteration depends on no iteration before.
   bool independent_iterations = false;
-  /// Sends approximate values: in few bits, of low rank. What they lack stays in the accumulator.
+  /// Sends approximate values: in few bits, of low rank. With error feedback, what they lack is
+  /// carried to the next iteration.
   bool approximate = false;
+  /// With fewer than 32 `bits`, it sends the sum in few bits too.
+  bool rounds_sums = false;
   /// Dense, but pays in a training for what it keeps of its gradients (remember()).
   bool remembers = false;
   bool takes_tensors = false;  ///< looks at SchemeSetup::tensors

@@ -25,6 +25,8 @@ enum class Feedback : std::uint8_t {
   momentum,  ///< memory momentum correction (DGC, ICLR 2018, section 3; DRAGONN, section 5)
 };
 
+/// The buffers of n components that a rank keeps.
+[[nodiscard]] int buffers_of(Feedback feedback);
 /// The time in seconds to add what is kept to the gradient of `components` components. The buffers
 /// are read and written by the operators of the published codes, 4 bytes at the price of `scan` each
 /// time: `residual` adds it to the gradient and copies the sum (Ok-Topk, 5 times in 2 operators);

@@ -7,6 +7,7 @@
 #include "algorithms/collectives/allgather.hpp"
 #include "algorithms/collectives/broadcast.hpp"
 #include "algorithms/collectives/folding.hpp"
+#include "algorithms/collectives/pieces.hpp"
 #include "algorithms/collectives/reduce.hpp"
 #include "algorithms/collectives/reduce_scatter.hpp"
 #include "algorithms/collectives/tags.hpp"
@@ -81,10 +82,10 @@ Task<Message> allreduce_ring_segmented(Communicator& comm, Message mine, const R
 
 int ring_segments(Words whole, int ranks, Words segment) {
   if (segment == Words(0)) return 1;
-  const std::int64_t turn = ranks * segment.value();
+  const std::int64_t turn = ranks * std::min(segment, whole + Words(1)).value();
   const std::int64_t rest = whole.value() % turn;
   const std::int64_t more = rest >= ranks && rest > turn / 2 ? 1 : 0;
-  return whole.value() < turn ? 1 : static_cast<int>(whole.value() / turn + more);
+  return pieces_of(whole.value() / turn + more, 1, ranks);
 }
 
 Task<Message> allreduce_nonoverlapping(Communicator& comm, Message mine,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "algorithms/collectives/double_tree.hpp"
+#include "algorithms/collectives/pieces.hpp"
 #include "algorithms/collectives/tags.hpp"
 
 namespace thinwire::algorithms {
@@ -497,8 +498,8 @@ int channel_tree_depth(Nodes nodes) { return double_tree_depth(nodes.count) + no
 
 int ring_loops(std::int64_t words, int ranks, int channels, std::int64_t chunk_words) {
   if (chunk_words == 0) return 1;
-  const std::int64_t around = chunk_words * ranks * channels;
-  return static_cast<int>(std::max<std::int64_t>(1, (words + around - 1) / around));
+  const std::int64_t parts = std::int64_t{ranks} * channels;
+  return pieces_of(words, std::min(chunk_words, words + 1) * parts, parts);
 }
 
 int tree_chunks(std::int64_t words, int depth, int channels, std::int64_t chunk_words) {
@@ -508,7 +509,7 @@ int tree_chunks(std::int64_t words, int depth, int channels, std::int64_t chunk_
   if (most == 0) {
     for (most = 131072; most > 8192 && half / most < 8 * std::int64_t{depth};) most /= 2;
   }
-  return static_cast<int>(std::max<std::int64_t>(1, (half + most - 1) / most));
+  return pieces_of(half, most, trees);
 }
 
 Task<Message> allreduce_channel_rings(Communicator& comm, Nodes nodes, Message mine,

@@ -17,7 +17,7 @@ class Exchange {
   virtual ~Exchange() = default;
 
   [[nodiscard]] virtual Message outgoing(Rank to) = 0;
-  /// For ExchangeOrder::halves: the message as two, of half its words each, and back.
+  /// For ExchangeOrder::halves: the message as two, and back. By default, each has half its words.
   struct Halves {
     Message first;
     Message second;
@@ -50,8 +50,8 @@ struct ExchangeOrder {
   /// Whether the first bucket has one exchange fewer than the others, because it also counts the
   /// rank itself (published code).
   bool counts_itself = false;
-  /// Whether each message is sent as two messages of half its words, since the published code sends
-  /// indexes and values separately.
+  /// Whether each message is sent as two, since the published code sends indexes and values
+  /// separately.
   bool halves = false;
 };
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <utility>
 
+#include "algorithms/collectives/pieces.hpp"
 #include "algorithms/collectives/tags.hpp"
 
 namespace thinwire::algorithms {
@@ -122,7 +123,7 @@ int double_tree_chunks(std::int64_t words, int size, std::int64_t chunk_words) {
     const std::int64_t wanted = 8 * std::int64_t{double_tree_depth(size)};
     for (most = 131072; most > 8192 && half / most < wanted;) most /= 2;
   }
-  return static_cast<int>(std::max<std::int64_t>(1, (half + most - 1) / most));
+  return pieces_of(half, most, 2);
 }
 
 DoubleTreeSteps double_tree_steps(int size, int chunks) {

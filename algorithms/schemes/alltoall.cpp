@@ -62,8 +62,9 @@ class AlltoallScheme final : public Scheme {
   AlltoallSchedule schedule_;
 };
 
-/// The length of the first and longest block, and of the last and shortest one.
-Interval block_of(const CostInput& in, double messages, double blocks) {
+/// The terms of `messages` messages with the words of `blocks` blocks: of the shortest one, and of
+/// the longest one.
+Interval terms_of_blocks(const CostInput& in, double messages, double blocks) {
   const auto terms = [&](std::int64_t words) {
     return Terms{messages, blocks * static_cast<double>(words), 0};
   };
@@ -72,7 +73,7 @@ Interval block_of(const CostInput& in, double messages, double blocks) {
 
 Cost direct_cost(const CostInput& in, bool longest) {
   const double p = in.ranks;
-  Interval run = block_of(in, p - 1, p - 1);
+  Interval run = terms_of_blocks(in, p - 1, p - 1);
   if (longest) run.low = run.high;
   return interval_cost({0, static_cast<double>(in.n) * (p - 1) / p, 0}, run);
 }
@@ -91,7 +92,7 @@ Cost bruck_cost(const CostInput& in) {
   }
   const double log = std::log2(static_cast<double>(in.ranks));
   return interval_cost({0, static_cast<double>(in.n) / 2 * log, 0},
-                       block_of(in, ceil_log2(in.ranks), blocks));
+                       terms_of_blocks(in, ceil_log2(in.ranks), blocks));
 }
 
 }  // namespace

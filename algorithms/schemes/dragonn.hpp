@@ -15,7 +15,7 @@
 //
 // Cost: (P-1) (α + 2mβ) for each compressed tensor with m slots, 2 (P-1) (α + ceil(d/P) β) for each
 // other.
-// Exact if the rings have no remainders. The gradient is one tensor unless a point sets `tensors`.
+// Exact if each rank fills its slots. The gradient is one tensor unless a point sets `tensors`.
 // Restrictions: none.
 // Memory: as topka; each tensor has its own sparsifier.
 //

@@ -2,10 +2,12 @@
 // ranks add their values there (Yoon and Oh, ExDyna, 2024, Algorithm 1).
 //
 //   exdyna          each rank selects in a partition of its own, so that no index occurs twice
+//   micro           the same with partitions that never change
+//   deft            the same with layers that one rank deals out to all
 //   topk_allreduce  exact top-k of each rank: the union grows up to P k (gradient build-up)
 //   hard_threshold, sidco  the same with those thresholds
 //
-// Schedule: sizes (allgather of one number); allgather of the indexes, one word each, padded to the
+// Schedule: with deft, a broadcast of which layers are whose (phase `allocation`); sizes (allgather of one number); allgather of the indexes, one word each, padded to the
 // largest selection (`padded`, which NCCL's allgather requires); union of the indexes;
 // Rabenseifner's allreduce of the values there, dense.
 // Cost with m the size of the largest selection and K that of the union: (log P) α + m (P-1) β for

@@ -21,6 +21,7 @@ namespace thinwire::algorithms {
 namespace {
 
 constexpr const char* kChunks = "chunks";
+constexpr double kMostChunks = 1024;
 
 /// What an allreduce does at each level.
 struct InNetworkPlan {
@@ -37,9 +38,9 @@ struct InNetworkPlan {
 /// The chunks that take the least time on one node: a chunk more costs a step, and fills the ports
 /// better.
 std::int64_t best_chunks(double words, int node, double beta, double step) {
-  constexpr double kMost = 1024;
   if (!(step > 0) || !(beta > 0)) return 4;
-  return std::llround(std::clamp(std::sqrt(words * beta * (1 - 1.0 / node) / step), 1.0, kMost));
+  return std::llround(
+      std::clamp(std::sqrt(words * beta * (1 - 1.0 / node) / step), 1.0, kMostChunks));
 }
 
 InNetworkPlan plan_for(const Options& options, int ranks, std::int64_t words, int known_node,
@@ -303,8 +304,11 @@ SchemeInfo in_network_scheme() {
           .independent_iterations = true,
           .in_switches = true,
           .options = {node_option(),
-                      {kChunks, std::int64_t{0}, 0,
-                       "chunks that pass the stages one after another; 0: by α and β"}},
+                      {.name = kChunks,
+                       .fallback = std::int64_t{0},
+                       .minimum = 0,
+                       .help = "chunks that pass the stages one after another; 0: by α and β",
+                       .maximum = kMostChunks}},
           .run_cost = in_network_cost,
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
             if (!setup.switches.any() && setup.ranks > 1) {

@@ -237,7 +237,7 @@ class Nccl final : public Scheme {
   std::unique_ptr<Scheme> in_switches_;             // null: the plan's rings or trees
 };
 
-/// The terms of `messages` messages of a piece, and the time of their protocol in `steps` steps.
+/// The terms of `messages` messages of a piece of `piece` words.
 Terms messages_of(const NcclPlan& plan, double messages, std::int64_t piece) {
   return {messages, messages * static_cast<double>(plan.format.wire(Words(piece)).value()), 0};
 }

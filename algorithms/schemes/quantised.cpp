@@ -219,6 +219,7 @@ SchemeInfo quantised_alltoall_scheme(std::vector<OptionInfo> options) {
           .added = "rounding up to words; scales",
           .dense = true,
           .approximate = true,
+          .rounds_sums = true,
           .options = std::move(options),
           .run_cost = quantised_alltoall_cost,
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {

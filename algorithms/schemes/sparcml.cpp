@@ -336,6 +336,7 @@ SchemeInfo split_scheme(std::string name, std::string summary, std::string sourc
       .added = second == Second::agreed ? "P-1 words of sizes; remainders; uneven regions"
                                         : "the marker of each stream; remainders; uneven regions",
       .independent_iterations = true,
+      .rounds_sums = second == Second::dense,
       .uneven_parts = second == Second::dense ? UnevenParts::sent : UnevenParts::sent_and_gathered,
       .options = std::move(more_options)};
   info.options.push_back(

@@ -66,7 +66,11 @@ SparsifierInfo micro_sparsifier() {
           .draws = true,
           .needs = Needs::values_of_all,
           .options = {{"tolerance", 1.1, 1, "up to which the threshold rises slowly"},
-                      {"step", 0.005, 0, "γ: by which share the threshold moves"},
+                      {.name = "step",
+                       .fallback = 0.005,
+                       .minimum = 0,
+                       .help = "γ: by which share the threshold moves",
+                       .maximum = 0.5},
                       {"threshold", 0.0, 0,
                        "the first one; 0: the exact one of each rank's first accumulator"},
                       settled_option(

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "algorithms/options.hpp"
@@ -33,13 +35,26 @@ struct SelectionWork {
   std::int64_t more_scans = 0;     ///< calls after the first, where parts are read one by one
   std::int64_t more_topks = 0;     ///< likewise, where the selection is made in each part
 
-  friend SelectionWork operator+(SelectionWork a, SelectionWork b) {
-    return {a.scanned + b.scanned, a.compared + b.compared,     a.sorted + b.sorted,
-            a.hashed + b.hashed,   a.sampled + b.sampled,       a.prefix_summed + b.prefix_summed,
-            a.retries + b.retries, a.more_scans + b.more_scans, a.more_topks + b.more_topks};
-  }
+  friend SelectionWork operator+(SelectionWork a, const SelectionWork& b);
   [[nodiscard]] Seconds cost(const WorkPrices& prices) const;
 };
+
+/// The kinds of work, by name.
+inline constexpr std::array<std::pair<const char*, std::int64_t SelectionWork::*>, 9> kWorkKinds{
+    {{"scanned", &SelectionWork::scanned},
+     {"compared", &SelectionWork::compared},
+     {"sorted", &SelectionWork::sorted},
+     {"hashed", &SelectionWork::hashed},
+     {"sampled", &SelectionWork::sampled},
+     {"prefix_summed", &SelectionWork::prefix_summed},
+     {"retries", &SelectionWork::retries},
+     {"more_scans", &SelectionWork::more_scans},
+     {"more_topks", &SelectionWork::more_topks}}};
+
+inline SelectionWork operator+(SelectionWork a, const SelectionWork& b) {
+  for (const auto& [name, kind] : kWorkKinds) a.*kind += b.*kind;
+  return a;
+}
 
 /// The selection of a rank in one iteration.
 struct Selection {

@@ -138,6 +138,21 @@ TEST_CASE("Sparse schemes give layer by layer what serial programs give for each
   }
 }
 
+TEST_CASE("What a scheme says of its result it says layer by layer, too") {
+  const std::vector<std::int64_t> layers{4096, 4096};
+  const SchemeInfo info = layer_by_layer(find_scheme("sparseloco"), layers);
+  SchemeRanks all(info, 2, {.components = 8192, .granule = 1}, 80);
+  test::Networks networks;
+  const auto outcome =
+      all.run(networks.counting, 1, [](int rank) { return test::full_gradient(8192, rank, 1); });
+  for (const Reduced& reduced : outcome.results) {
+    CHECK(reduced.sent_approximately);  // values of two bits
+    CHECK(reduced.sent.value() > 0);
+    CHECK(reduced.selection.took_part);
+    CHECK(reduced.selection.selected == 80);
+  }
+}
+
 TEST_CASE("What cannot run layer by layer is refused with the reason") {
   const auto refusal = [](const char* name) {
     return error_of<InputError>(

@@ -52,6 +52,23 @@ TEST_CASE("An unknown scheme is refused with the one that was meant") {
       contains(registry_refusal("xyzzyxyzzyxyzzy"), "known are dense_rabenseifner, dense_ring, "));
 }
 
+TEST_CASE("A scheme with its own sparsifier is the scheme") {
+  int sparse = 0;
+  for (const SchemeInfo& scheme : all_schemes()) {
+    if (scheme.dense) continue;
+    CAPTURE(scheme.name);
+    const SchemeInfo composed = find_scheme(scheme.name + "+" + scheme.sparsifier);
+    CHECK(composed.name == scheme.name + "+" + scheme.sparsifier);
+    REQUIRE(composed.options.size() == scheme.options.size());
+    for (std::size_t i = 0; i < scheme.options.size(); ++i) {
+      CHECK(composed.options[i].name == scheme.options[i].name);
+      CHECK(composed.options[i].fallback == scheme.options[i].fallback);
+    }
+    ++sparse;
+  }
+  CHECK(sparse > 20);
+}
+
 TEST_CASE("The low end of every cost is not above its high end") {
   for (const SchemeInfo& info : all_schemes()) {
     const Options options(info.options, {});

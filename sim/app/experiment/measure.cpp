@@ -150,12 +150,11 @@ class Reference {
 
   /// Compares the sum of rank 0 with one in double precision of what the ranks contributed. Returns
   /// what is wrong. Empty too where the scheme's result is no such sum: other collectives, sums
-  /// that lose entries on their way, and quantised ones.
+  /// that lose entries on their way, and those that are sent in few bits.
   [[nodiscard]] std::string check_sum() const {
     const algorithms::SchemeInfo& info = of_point_.info();
     const algorithms::Options& options = of_point_.setup().options;
-    const bool rounded =
-        options.all().contains("bits") && options.integer("bits") < 32 && !info.dense;
+    const bool rounded = info.rounds_sums && options.integer("bits") < 32;
     if (info.collective_kind != algorithms::Collective::allreduce || rounded ||
         info.drops_partial_sums) {
       return {};
@@ -181,14 +180,15 @@ class Reference {
                         std::vector<double>& bounds) const {
     const Stream& contributed = ranks_[rank].reduced.contributed;
     std::vector<Entry> values;
-    if (const auto* sent = std::get_if<DenseBlock>(&contributed)) {
-      values = entries_of_stream(*sent);
+    if (const auto* block = std::get_if<DenseBlock>(&contributed)) {
+      values = entries_of_stream(*block);
     } else if (of_point_.info().dense) {
       values = entries_of_stream(accumulated_[rank]);
     } else {
+      const auto& sent = std::get<SparseVector>(contributed);
       const auto& all = std::get<SparseVector>(accumulated_[rank]);
-      const SparseVector part = intersect(all, std::get<SparseVector>(contributed));
-      values = entries_of_stream(part);
+      const bool as_sent = ranks_[rank].reduced.sent_approximately;
+      values = entries_of_stream(as_sent ? sent : intersect(all, sent));
     }
     std::size_t at = 0;
     for (const Entry& value : values) {
@@ -249,25 +249,20 @@ Json told_of(const std::vector<Mark>& marks, const algorithms::SelectionReport& 
       {"norms", norms}, {"components", components}, {"host", host}, {"memory", peak_memory()}};
   told["marks"] = Json::array();
   for (const Mark& mark : marks) told["marks"].push_back({mark.sum, mark.contributed, mark.size});
-  const algorithms::SelectionWork& w = selection.work;
-  told["selection"] = {selection.took_part, selection.selected, selection.sent, w.scanned,
-                       w.compared,          w.sorted,           w.hashed,       w.sampled,
-                       w.prefix_summed,     w.retries};
+  told["selection"] = {selection.took_part, selection.selected, selection.sent};
+  for (const auto& [name, kind] : algorithms::kWorkKinds) {
+    told["selection"].push_back(selection.work.*kind);
+  }
   return told;
 }
 
 algorithms::SelectionReport selection_from(const Json& told) {
   const auto count = [&](std::size_t i) { return told.at(i).get<std::int64_t>(); };
-  return {.took_part = told.at(0).get<bool>(),
-          .selected = count(1),
-          .sent = count(2),
-          .work = {.scanned = count(3),
-                   .compared = count(4),
-                   .sorted = count(5),
-                   .hashed = count(6),
-                   .sampled = count(7),
-                   .prefix_summed = count(8),
-                   .retries = count(9)}};
+  algorithms::SelectionReport selection{
+      .took_part = told.at(0).get<bool>(), .selected = count(1), .sent = count(2)};
+  std::size_t at = 3;
+  for (const auto& [name, kind] : algorithms::kWorkKinds) selection.work.*kind = count(at++);
+  return selection;
 }
 
 std::vector<Mark> marks_from(const Json& told) {
@@ -326,8 +321,7 @@ class Measurement {
       if (std::ranges::find(hosts, host) == hosts.end()) hosts.push_back(host);
     }
     outcome.selection = selection_of(selections, of_point_.info().dense);
-    const int settling = of_point_.setup().settled.iterations;
-    if (settling > 0) outcome.settling_iterations = settling;
+    of_point_.say_how_settled(outcome);
     for (std::size_t i = 0; point_.error_feedback && i < reports_.size(); ++i) {
       double sum = 0;
       for (const Json& one : told_) sum += one.at("norms").at(i).get<double>();

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 
 #include "sim/core/base/printable.hpp"
@@ -10,14 +11,17 @@ namespace thinwire::experiment {
 
 namespace {
 
+/// The key of a kind of work, whose maximum over the ranks a row has.
+std::string key_of_work(const char* name) { return std::string(name) + "_max"; }
+
 Json to_json(const SelectionSummary& selection) {
-  return {
-      {"selected_min", selection.least},       {"selected_max", selection.most},
-      {"selected_total", selection.total},     {"ranks", selection.ranks},
-      {"sent_min", selection.sent_least},      {"sent_max", selection.sent_most},
-      {"scanned_max", selection.work.scanned}, {"compared_max", selection.work.compared},
-      {"sorted_max", selection.work.sorted},   {"hashed_max", selection.work.hashed},
-      {"sampled_max", selection.work.sampled}, {"prefix_summed_max", selection.work.prefix_summed}};
+  Json json{{"selected_min", selection.least},   {"selected_max", selection.most},
+            {"selected_total", selection.total}, {"ranks", selection.ranks},
+            {"sent_min", selection.sent_least},  {"sent_max", selection.sent_most}};
+  for (const auto& [name, kind] : algorithms::kWorkKinds) {
+    json[key_of_work(name)] = selection.work.*kind;
+  }
+  return json;
 }
 
 constexpr std::array kReducingLevels{std::pair{"node", ReducingLevel::node},
@@ -26,22 +30,20 @@ constexpr std::array kReducingLevels{std::pair{"node", ReducingLevel::node},
 int int_from(const JsonNode& node) { return static_cast<int>(node.whole()); }
 
 SelectionSummary selection_from(const JsonNode& node) {
-  const auto count = [&](const char* key) { return node.at(key).whole(); };
-  const auto count_or = [&](const char* key, std::int64_t other) {  // absent in older rows
+  const auto count = [&](const std::string& key) { return node.at(key).whole(); };
+  const auto count_or = [&](const std::string& key, std::int64_t other) {  // absent in older rows
     return node.has(key) ? count(key) : other;
   };
+  algorithms::SelectionWork work;
+  for (const auto& [name, kind] : algorithms::kWorkKinds)
+    work.*kind = count_or(key_of_work(name), 0);
   return {.least = count("selected_min"),
           .most = count("selected_max"),
           .total = count("selected_total"),
           .sent_least = count_or("sent_min", count("selected_min")),
           .sent_most = count_or("sent_max", count("selected_max")),
           .ranks = int_from(node.at("ranks")),
-          .work = {.scanned = count("scanned_max"),
-                   .compared = count("compared_max"),
-                   .sorted = count("sorted_max"),
-                   .hashed = count("hashed_max"),
-                   .sampled = count_or("sampled_max", 0),
-                   .prefix_summed = count_or("prefix_summed_max", 0)}};
+          .work = work};
 }
 
 Json to_json(const ReducingSwitches& switches) {
@@ -169,7 +171,7 @@ LinkReport link_from(const JsonNode& node) {
 }
 
 RankPhase rank_phase_from(const JsonNode& node) {
-  const auto count = [&](const char* key) { return node.at(key).whole(); };
+  const auto count = [&](const std::string& key) { return node.at(key).whole(); };
   return {.rank = int_from(node.at("rank")),
           .phase = node.at("phase").text(),
           .traffic = {.messages_sent = count("messages_sent"),

@@ -323,13 +323,9 @@ std::optional<SelectionSummary> selection_of(std::span<const algorithms::Selecti
     most(summary.most, report.selected);
     summary.sent_least = std::min(summary.sent_least, report.sent);
     most(summary.sent_most, report.sent);
-    most(summary.work.scanned, report.work.scanned);
-    most(summary.work.compared, report.work.compared);
-    most(summary.work.sorted, report.work.sorted);
-    most(summary.work.hashed, report.work.hashed);
-    most(summary.work.sampled, report.work.sampled);
-    most(summary.work.prefix_summed, report.work.prefix_summed);
-    most(summary.work.retries, report.work.retries);
+    for (const auto& [name, kind] : algorithms::kWorkKinds) {
+      most(summary.work.*kind, report.work.*kind);
+    }
   }
   if (summary.ranks == 0) return std::nullopt;  // there was nothing to select from
   return summary;

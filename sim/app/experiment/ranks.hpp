@@ -60,6 +60,12 @@ class PointRanks {
                                    algorithms::LocalGradient gradient, int iteration) const;
   /// Forgets the results that ranks have shared in an iteration.
   void end_iteration() { shared_.clear(); }
+  /// Sets the iterations after which a scheme has settled, if it does.
+  void say_how_settled(Outcome& outcome) const {
+    const algorithms::SettledState& settled = setup_.settled;
+    if (settled.iterations > 0) outcome.settling_iterations = settled.iterations;
+    outcome.settling_cut_short = settled.cut_short;
+  }
 
  private:
   [[nodiscard]] algorithms::SchemeSetup make_setup(const Machine& machine);

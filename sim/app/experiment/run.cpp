@@ -216,9 +216,7 @@ Outcome joined(const Point& point, const PointRanks& of_point,
   if (const auto& training = of_point.training()) {
     outcome.training = training_outcome(std::move(trained), training->batch * point.ranks);
   }
-  const algorithms::SettledState& settled = of_point.setup().settled;
-  if (settled.iterations > 0) outcome.settling_iterations = settled.iterations;
-  outcome.settling_cut_short = settled.cut_short;
+  of_point.say_how_settled(outcome);
   return outcome;
 }
 

@@ -13,7 +13,7 @@ using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 
 TEST_CASE("bad flags are refused in one line that says what would be right") {
-  const std::array<std::pair<const char*, const char*>, 89> cases{{
+  const std::array<std::pair<const char*, const char*>, 94> cases{{
       {"run --scheme okto", "unknown scheme 'okto'; did you mean 'oktopk'?"},
       {"run --scheme ''", "unknown scheme ''"},
       {"run --network alphabeth", "did you mean 'alphabeta'?"},
@@ -33,6 +33,13 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
       {"run --set options.tua=3", "unknown option 'tua'; did you mean 'tau'?"},
       {"run --set options.tau=true", "option 'tau' must be a whole number"},
       {"run --set options.tau=0", "option 'tau' must be at least 1"},
+      {"run --scheme dense_ring_segmented -P 2 -n 5e9 --set options.segment_bytes=4",
+       "2500000000 pieces of each of 2 parts of a message are more than can be numbered"},
+      {"run --scheme dense_double_tree -P 4 -n 5e9 --set options.chunk_words=1",
+       "give longer ones, by segment_bytes or chunk_words"},
+      {"run --scheme nccl_ring -P 4 -n 3e9 --set options.chunk_words=1", "pieces of each of"},
+      {"run --scheme nccl_tree -P 4 -n 5e9 --set options.chunk_words=1", "pieces of each of"},
+      {"run --scheme exdyna --set options.step=1.2", "option 'step' must be at most 0.5"},
       {"run --set nonsense", "expected KEY=VALUE"},
       {"run --format yaml", "--format"},
       {"run --frobnicate", "--frobnicate"},

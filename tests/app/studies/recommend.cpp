@@ -254,6 +254,35 @@ TEST_CASE("A dense scheme that takes exactly as long as the one advised is no cr
   }
 }
 
+TEST_CASE("From a small density the search goes up, and not below what is looked at") {
+  const RecommendSettings settings{
+      .point = {{"ranks", 8},
+                {"density", 2e-6},
+                {"workload", {{"model", "vgg16"}, {"device", "h100"}}}},
+      .schemes = {"topka", "dense_ring"},
+      .most_ranks = 16};
+  const Recommendation result = recommend(settings);
+  const Crossover& up = crossover_in(result, "density", true);
+  CHECK(up.winner == "dense_ring");
+  CHECK(up.at > 1e-3);
+  CHECK(crossover_in(result, "density", false).ended == "there is no such value to try");
+}
+
+TEST_CASE("Only schemes that keep something of the gradient need memory for it") {
+  const RecommendSettings settings{
+      .point = {{"ranks", 8}, {"workload", {{"model", "vgg16"}, {"device", "h100"}}}},
+      .schemes = {"qsgd", "quantised_alltoall", "dense_ring", "signsgd", "topka"},
+      .crossovers = false};
+  const Recommendation result = recommend(settings);
+  for (const char* scheme : {"qsgd", "quantised_alltoall", "dense_ring"}) {
+    CAPTURE(std::string(scheme));
+    CHECK(candidate_in(result, scheme).memory_bytes == 0);
+  }
+  const double residual = 4 * 14'728'266.0;
+  CHECK(candidate_in(result, "signsgd").memory_bytes == residual);
+  CHECK(candidate_in(result, "topka").memory_bytes > residual);
+}
+
 TEST_CASE("With the density of the sum, all sums have as many components") {
   const Json point = {{"ranks", 8}, {"workload", {{"model", "vgg16"}, {"device", "h100"}}}};
   RecommendSettings settings{

@@ -286,6 +286,14 @@ TEST_CASE("Each price of a scheme counts the elements or the calls that it names
                      .options = {{"block", std::int64_t{250}}, {"streams", std::int64_t{1}}}};
   CHECK(elements("omnireduce+exact_topk", &WorkPrices::reduce, full) == is(7 * n / 8));
   CHECK(elements("omnireduce+exact_topk", &WorkPrices::to_host, full) == is(28 * (250 + 2)));
+  // Layer by layer, values of few bits are copied as they are, too: 40 of each of two layers, and
+  // what eight ranks sent back.
+  const Trained by_layer{.layers = {4000, 4000}};
+  for (Price WorkPrices::*const copy : {&WorkPrices::to_host, &WorkPrices::to_device}) {
+    const double whole = elements("sparseloco", copy);
+    CHECK(whole > 0);
+    CHECK(elements("sparseloco", copy, by_layer) == test::approx(whole).epsilon(0.25));
+  }
   // A rank adds what seven others push to it, about an eighth of each, and decodes the sum.
   const double scattered = elements("zen+exact_topk", &WorkPrices::scatter);
   const double united = 8 * k * (1 - 3.5 * k / n);  // of 8 ranks, less what two of them select

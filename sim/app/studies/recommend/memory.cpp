@@ -12,9 +12,9 @@ namespace thinwire::studies {
 
 double memory_of(const experiment::Row& row) {
   const algorithms::SchemeInfo scheme = algorithms::find_scheme(row.point.scheme);
-  if (scheme.dense && !scheme.approximate) return 0;
+  if (scheme.dense && !scheme.remembers) return 0;
   const auto n = static_cast<double>(row.point.space.components);
-  const double kept = 4 * n * static_cast<double>(row.point.workload.feedback);
+  const double kept = 4 * n * algorithms::buffers_of(row.point.workload.feedback);
   if (scheme.dense) return std::min(kept, 4 * n);
   const double share = row.outcome->selection ? static_cast<double>(row.outcome->selection->most)
                                               : static_cast<double>(row.point.k);

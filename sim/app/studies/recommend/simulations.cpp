@@ -2,15 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-#include <memory>
+#include <optional>
 #include <utility>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/compare.hpp"
 #include "sim/app/experiment/estimate.hpp"
 #include "sim/app/experiment/simulate.hpp"
-#include "sim/core/base/child_process.hpp"
+#include "sim/core/base/children.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/interrupt.hpp"
 
@@ -31,21 +30,17 @@ void announce(const RecommendSettings& settings, const Attempt& attempt) {
   settings.progress(what);
 }
 
-/// Starts the simulation of an attempt; nothing if it is refused, or takes too long.
-std::unique_ptr<ChildProcess> start_attempt(const RecommendSettings& settings, Attempt& attempt) {
+/// What a process has to do for an attempt; nothing if it is refused, or takes too long.
+std::optional<ChildWork> work_of(const RecommendSettings& settings, Attempt& attempt) {
   const experiment::Point point = experiment::point_from(attempt.point, "recommend");
   const double expected = experiment::estimated_wall_s(point);
   if (expected > settings.most_seconds) {
     attempt.trouble = fmt::format("its simulation would take about {:.0f} s", expected);
-    return nullptr;
+    return std::nullopt;
   }
-  announce(settings, attempt);
   std::optional<ChildWork> work = experiment::work_of(point, {.alphabeta = false});
-  if (!work) {
-    attempt.candidate = candidate_from(experiment::row_of("recommend", point, nullptr));
-    return nullptr;
-  }
-  return std::make_unique<ChildProcess>(std::move(*work));
+  if (!work) attempt.candidate = candidate_from(experiment::row_of("recommend", point, nullptr));
+  return work;
 }
 
 /// Calls `work`, and keeps an InputError in the attempt.
@@ -78,41 +73,26 @@ void keep_options(Json& point, const algorithms::SchemeInfo& scheme) {
 
 void simulate_all(const RecommendSettings& settings, std::vector<Attempt>& attempts) {
   const InterruptGuard guard;
-  struct Underway {
-    Attempt* attempt;
-    std::unique_ptr<ChildProcess> child;
-  };
-  std::vector<Underway> running;
-  std::size_t next = 0;
-  while (next < attempts.size() || !running.empty()) {
-    while (next < attempts.size() && running.size() < static_cast<std::size_t>(settings.jobs)) {
-      Attempt& attempt = attempts[next++];
-      guarded(attempt, [&] {
-        Json& point = attempt.point;
-        point["scheme"] = attempt.scheme;
-        keep_options(point, algorithms::find_scheme(attempt.scheme));
-        if (auto child = start_attempt(settings, attempt))
-          running.push_back({&attempt, std::move(child)});
-      });
-    }
-    std::vector<const ChildProcess*> children;
-    for (const Underway& one : running) children.push_back(one.child.get());
-    constexpr std::chrono::milliseconds kTick{100};
-    if (!children.empty()) ChildProcess::wait_for_news(children, kTick);
-    for (auto one = running.begin(); one != running.end();) {
-      if (!one->child->advance()) {
-        ++one;
-        continue;
-      }
-      Attempt& attempt = *one->attempt;
-      guarded(attempt, [&] {
-        const experiment::Point point = experiment::point_from(attempt.point, "recommend");
-        attempt.candidate =
-            candidate_from(experiment::row_of("recommend", point, one->child.get()));
-      });
-      one = running.erase(one);
-    }
-    if (InterruptGuard::signal() != 0) throw InterruptedError("interrupted");
+  Children children(settings.jobs);
+  std::vector<Attempt*> started;  // by child
+  for (Attempt& attempt : attempts) {
+    guarded(attempt, [&] {
+      attempt.point["scheme"] = attempt.scheme;
+      keep_options(attempt.point, algorithms::find_scheme(attempt.scheme));
+      const std::optional<ChildWork> work = work_of(settings, attempt);
+      if (!work) return;
+      children.start(*work);
+      started.push_back(&attempt);
+      announce(settings, attempt);
+    });
+  }
+  for (std::size_t child = 0; child < started.size(); ++child) {
+    Attempt& attempt = *started[child];
+    guarded(attempt, [&] {
+      const experiment::Point point = experiment::point_from(attempt.point, "recommend");
+      attempt.candidate =
+          candidate_from(experiment::row_of("recommend", point, &children.ended(child)));
+    });
   }
   for (Attempt& attempt : attempts) {
     if (!attempt.candidate) continue;

@@ -44,7 +44,7 @@ def counts(row):
 
 # Rows of the schema of simulated ones; messages and words are those of the network counting.
 for processes in (3,):
-    point = ["--scheme", "oktopk,dense_ring,dragonn,qsgd,exdyna", "-n", "3000", "-d", "0.02"]
+    point = ["--scheme", "oktopk,dense_ring,dragonn,qsgd,quantised_alltoall,sparseloco,exdyna", "-n", "3000", "-d", "0.02"]
     measured = rows(processes, *point)
     counted = subprocess.run(
         [thinwire, "run", *point, "-P", str(processes), "--network", "counting", "--iterations",
