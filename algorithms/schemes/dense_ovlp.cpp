@@ -64,7 +64,7 @@ class DenseOvlp final : public Scheme {
 DenseBuckets::DenseBuckets(std::int64_t components, std::int64_t of_bucket)
     : components_(components),
       of_bucket_(of_bucket),
-      count_(std::max<std::int64_t>(1, (components + of_bucket - 1) / of_bucket)) {}
+      count_(std::max<std::int64_t>(1, (components - 1) / of_bucket + 1)) {}
 
 ComponentRange DenseBuckets::components(std::int64_t bucket) const {
   const std::int64_t last = components_ - bucket * of_bucket_;
@@ -94,7 +94,8 @@ OptionInfo bucket_option() {
 }
 
 DenseBuckets dense_buckets(const GradientSpace& space, const Options& options) {
-  const std::int64_t bits = 32 * options.integer(kBucketWords);
+  const std::int64_t most = 2 * std::max<std::int64_t>(1, space.components);  // words hold them all
+  const std::int64_t bits = 32 * std::min(options.integer(kBucketWords), most);
   return {space.components, std::max<std::int64_t>(1, bits / space.precision.value_bits)};
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <functional>
 #include <utility>
 
 #include "algorithms/collectives/allreduce.hpp"

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
-#include <utility>
 
 #include "sim/core/base/random.hpp"
 #include "sim/core/gradient/measures.hpp"

@@ -88,7 +88,12 @@ SparsifierInfo dragonn_hash_sparsifier() {
           .independent_iterations = true,
           .draws = true,
           .needs = Needs::slots,
-          .options = {sample_option(), {"slots", 1.0, 0, "slots of the hash table, times k"}},
+          .options = {sample_option(),
+                      {.name = "slots",
+                       .fallback = 1.0,
+                       .minimum = 0,
+                       .help = "slots of the hash table, times k",
+                       .maximum = 1e6}},
           .expected_work =
               [](std::int64_t n, std::int64_t k, const Options& options) {
                 SelectionWork work = sampling_work(n, options);

@@ -5,7 +5,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <span>
 #include <utility>
 
 #include "sim/core/base/random.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/math/special_functions/erf.hpp>
-#include <cmath>
 #include <limits>
 #include <numbers>
 

@@ -89,6 +89,18 @@ std::string dragonfly_xml(const Settings& settings, const std::vector<std::strin
   if (const auto hosts = settings.optional_whole("hosts")) {
     p.groups = static_cast<int>((*hosts + group_size(p) - 1) / group_size(p));
   }
+  if (p.groups == 1) {
+    settings.refuse_given({"blue-cables", "blue-bandwidth", "blue-latency"},
+                          "one group has no blue links");
+  }
+  if (p.chassis == 1) {
+    settings.refuse_given({"black-cables", "black-bandwidth", "black-latency"},
+                          "one chassis has no black links");
+  }
+  if (p.routers == 1) {
+    settings.refuse_given({"green-cables", "green-bandwidth", "green-latency"},
+                          "one router has no green links");
+  }
   return dragonfly_xml(p, comment);
 }
 

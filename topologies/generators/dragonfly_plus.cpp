@@ -83,6 +83,10 @@ std::string dragonfly_plus_xml(const Settings& settings, const std::vector<std::
   if (const auto hosts = settings.optional_whole("hosts")) {
     p.cells = static_cast<int>((*hosts + cell_size(p) - 1) / cell_size(p));
   }
+  if (p.cells == 1) {
+    settings.refuse_given({"global-cables", "global-bandwidth", "global-latency"},
+                          "one cell has no links to others");
+  }
   return dragonfly_plus_xml(p, comment);
 }
 

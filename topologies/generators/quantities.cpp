@@ -38,7 +38,9 @@ std::optional<double> parse(std::string_view text, const Units& units) {
   if (error != std::errc() || !std::isfinite(value) || value < 0) return std::nullopt;
   const std::string_view name = text.substr(static_cast<std::size_t>(end - text.data()));
   for (const Unit& unit : units) {
-    if (unit.name == name) return value * unit.times / unit.over;
+    if (unit.name != name) continue;
+    const double in_base = value * unit.times / unit.over;
+    return std::isfinite(in_base) ? std::optional(in_base) : std::nullopt;
   }
   return std::nullopt;
 }

@@ -16,8 +16,6 @@
 
 namespace thinwire::topologies {
 
-namespace {}  // namespace
-
 Settings::Settings(std::string family, const std::vector<ParameterInfo>& known,
                    const std::map<std::string, std::string>& given)
     : family_(std::move(family)) {
@@ -26,6 +24,7 @@ Settings::Settings(std::string family, const std::vector<ParameterInfo>& known,
     names.push_back(parameter.name);
     const auto set = given.find(parameter.name);
     values_.emplace_back(parameter.name, set == given.end() ? parameter.fallback : set->second);
+    if (values_.back().second != parameter.fallback) given_.push_back(parameter.name);
   }
   for (const auto& [name, value] : given) {
     if (std::ranges::find(names, name) == names.end()) {
@@ -41,6 +40,14 @@ const std::string& Settings::text(const std::string& name) const {
 
 std::string Settings::refusal(const std::string& name, const std::string& wanted) const {
   return fmt::format("{}: {}: '{}' is not valid; expected {}", family_, name, text(name), wanted);
+}
+
+void Settings::refuse_given(std::initializer_list<const char*> names,
+                            const std::string& none) const {
+  for (const char* name : names) {
+    if (std::ranges::find(given_, name) == given_.end()) continue;
+    throw InputError(fmt::format("{}: {}: {}; leave it out", family_, name, none));
+  }
 }
 
 int Settings::whole(const std::string& name, int least) const {

@@ -1,6 +1,7 @@
 // The user's settings of a generator: texts by name, read with their defaults.
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -42,12 +43,17 @@ class Settings {
   [[nodiscard]] double bandwidth(const std::string& name) const;
   [[nodiscard]] Seconds time(const std::string& name) const;
 
+  /// Refuses parameters of what the platform has none of, unless they have their defaults. `none` is
+  /// as in "one group has no blue links".
+  void refuse_given(std::initializer_list<const char*> names, const std::string& none) const;
+
   /// The text of an InputError: "FAMILY: NAME: 'TEXT' is not valid; expected WANTED".
   [[nodiscard]] std::string refusal(const std::string& name, const std::string& wanted) const;
 
  private:
   std::string family_;
   std::vector<std::pair<std::string, std::string>> values_;
+  std::vector<std::string> given_;  ///< the names of those that differ from their defaults
 };
 
 }  // namespace thinwire::topologies

@@ -150,7 +150,11 @@ int run(const CompareFlags& flags) {
   int unjudged = 0;
   std::map<std::string, int> incomparable;  // by the reason
   for (const experiment::Row& row : rows) {
-    if (!row.outcome || !row.point.workload.model.empty()) continue;
+    if (!row.outcome) continue;
+    if (!row.point.workload.model.empty()) {
+      ++incomparable["a formula is of an allreduce, and they are trainings"];
+      continue;
+    }
     const experiment::Comparison comparison = compare(row, tolerance);
     if (!comparison.comparable()) {
       ++incomparable[comparison.incomparable];

@@ -296,8 +296,11 @@ void check_flags(const ListFlags& flags) {
   for (const auto& [given, flag] :
        {std::pair{flags.ranks.has_value(), "-P"}, std::pair{flags.components.has_value(), "-n"},
         std::pair{flags.density.has_value(), "-d"}}) {
-    if (!given || (flags.costs && !flags.markdown)) continue;
+    if (!given || (flags.costs && !flags.markdown && !flags.schema)) continue;
     throw InputError(fmt::format("{}: only --costs without --markdown reads it", flag));
+  }
+  if (flags.costs && (flags.schema || flags.what == "settings")) {
+    throw InputError("--costs: is about schemes; leave it out");
   }
   if (flags.schema && flags.markdown) {
     throw InputError("--schema: is JSON, and --markdown another text; leave one of them out");

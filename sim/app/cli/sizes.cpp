@@ -88,6 +88,9 @@ Json components_of(const SizeFlags& flags) {
     if (flags.least.empty()) {
       throw InputError("-b: is missing; give the smallest size, as in -b 8 -e 128M -f 2");
     }
+    if (flags.most.empty() && !flags.factor.empty()) {
+      throw InputError("-f: there is one size; give the largest one too, as in -b 8 -e 128M -f 2");
+    }
     const double least = bytes_of(flags.least, "-b");
     const double most = flags.most.empty() ? least : bytes_of(flags.most, "-e");
     const double factor = flags.factor.empty() ? 2 : factor_of(flags.factor, "-f");

@@ -167,6 +167,10 @@ std::string show_text(const topologies::Platform& platform, const TopoShowFlags&
 }
 
 int show_platform(const TopoShowFlags& flags) {
+  const bool draws = !flags.graph_format.empty() || !flags.dot.empty() || !flags.graphml.empty();
+  if (draws && flags.format != report::Format::table) {
+    throw InputError("--format: a graph has a form of its own; leave one of them out");
+  }
   const std::string path = topologies::platform_file(flags.platform);
   check_output(flags.dot, {path});
   check_output(flags.graphml, {path});

@@ -85,6 +85,9 @@ void check_from(const studies::SelectionSeries& series, int from) {
 std::string percent(const Json& value) { return fmt::format("{:.1f}%", 100 * value.get<double>()); }
 
 int selection(const SelectionFlags& flags) {
+  if (flags.series && flags.from > 0) {
+    throw InputError("--from: a series has all iterations; leave --from or --series out");
+  }
   std::optional<traces::TraceReader> trace;
   std::optional<traces::Profile> profile;
   const std::vector<std::string> names = traces::shipped_profiles();

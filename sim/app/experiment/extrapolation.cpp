@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/experiment/compare.hpp"

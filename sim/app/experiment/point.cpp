@@ -6,7 +6,6 @@
 #include <bit>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -399,6 +398,14 @@ void settle_network(Point& point, const Json& json, const std::string& origin) {
   needs_eager(host.fetch > Seconds(0), "machine/fetch_s");
   if (host.fetched_beyond > Bytes(0) && host.fetch == Seconds(0)) {
     refuse("machine/fetch_beyond_bytes", "fetching takes no time; give 'fetch_s'");
+  }
+  if (host.fetched_beyond > Bytes(0) && host.fetched_beyond >= host.eager) {
+    refuse("machine/fetch_beyond_bytes", "no eager message is longer; leave it and 'fetch_s' out");
+  }
+  if (host.handshake && point.network == "alphabeta" && machine.latency == Seconds(0) &&
+      host.latency == Seconds(0)) {
+    refuse("machine/handshake",
+           "it takes latencies, and there are none; give latency_s or host_latency_s");
   }
   needs_eager(host.destinations > 0, "machine/destinations");
   if (host.destinations_beyond > 0 && host.destinations == 0) {

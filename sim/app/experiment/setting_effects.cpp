@@ -33,6 +33,10 @@ bool pays_for_residuals(const Point& /*point*/, const algorithms::SchemeInfo& sc
   return !scheme.dense || scheme.remembers;
 }
 
+bool sends_whole_values(const Point& /*point*/, const algorithms::SchemeInfo& scheme) {
+  return !(scheme.dense && scheme.approximate);
+}
+
 bool sends_indexes(const Point& /*point*/, const algorithms::SchemeInfo& scheme) {
   return !scheme.dense;
 }
@@ -56,9 +60,17 @@ bool times_buffers(const Point& point, const algorithms::SchemeInfo& scheme) {
   return scheme.allocates && takes_time(point, scheme);
 }
 
+bool times_registration(const Point& point, const algorithms::SchemeInfo& scheme) {
+  return times_buffers(point, scheme) && scheme.collective_kind != algorithms::Collective::alltoall;
+}
+
 bool limits_destinations(const Point& point, const algorithms::SchemeInfo& /*scheme*/) {
   const networks::HostCosts& host = point.machine.host;
   return host.limits_destinations(point.ranks) && host.destinations < point.ranks - 1;
+}
+
+bool slows_ranks(const Point& point, const algorithms::SchemeInfo& /*scheme*/) {
+  return point.stragglers.factor != 1;
 }
 
 bool takes_tensors(const Point& /*point*/, const algorithms::SchemeInfo& scheme) {
@@ -98,6 +110,11 @@ const constinit Effect kOfPaidResiduals{
     pays_for_residuals,
     "dense schemes keep nothing of the gradient; leave it out, or add a sparse scheme"};
 
+const constinit Effect kOfValueBits{
+    sends_whole_values,
+    "the schemes here send values in bits of their own (options.bits); leave it out, or add one "
+    "that sends whole values"};
+
 const constinit Effect kOfIndexes{
     sends_indexes, "dense schemes send no indexes; leave it out, or add a sparse scheme"};
 
@@ -118,6 +135,18 @@ const constinit Effect kOfBuffers{
     "no buffer takes time here: the schemes are none of Open MPI's collectives that allocate long "
     "ones (dense_ring, dense_rabenseifner, dense_recursive_doubling, reduce_scatter_ring, "
     "reduce_scatter_recursive_halving, alltoall_bruck), or the network has no clock; leave it out"};
+
+const constinit Effect kOfRegistration{
+    times_registration,
+    "no buffer is registered here: the schemes are none of Open MPI's collectives that send from "
+    "one that they allocate (dense_ring, dense_rabenseifner, dense_recursive_doubling, "
+    "reduce_scatter_ring, reduce_scatter_recursive_halving), or the network has no clock; leave it "
+    "out"};
+
+const constinit Effect kOfSlowRanks{
+    slows_ranks,
+    "with a factor of 1 they are as fast as the others; leave it out, or give a larger "
+    "stragglers.factor"};
 
 const constinit Effect kOfDestinations{
     limits_destinations,

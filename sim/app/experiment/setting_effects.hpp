@@ -21,6 +21,8 @@ extern const Effect kOfDraws;
 extern const Effect kOfResiduals;
 /// Of paying for what is kept.
 extern const Effect kOfPaidResiduals;
+/// Of the lengths of values.
+extern const Effect kOfValueBits;
 /// Of the lengths of indexes.
 extern const Effect kOfIndexes;
 /// Of the price of sums.
@@ -30,6 +32,10 @@ extern const Effect kOfTime;
 /// Of the prices of copies and of buffers that collectives of MPI make.
 extern const Effect kOfCopies;
 extern const Effect kOfBuffers;
+/// Of registering these buffers.
+extern const Effect kOfRegistration;
+/// Of ranks that are slower than others.
+extern const Effect kOfSlowRanks;
 /// Of few destinations at once.
 extern const Effect kOfDestinations;
 /// Of the sizes of tensors.

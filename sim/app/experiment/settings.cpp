@@ -326,7 +326,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "s",
             .least = 0,
-            .effect = kOfBuffers,
+            .effect = kOfRegistration,
             .help = "time to register a piece of such a buffer with the NIC, once for each piece "
                     "that is sent or received"},
            THINWIRE_MEMBER(machine.fresh.registration),
@@ -335,7 +335,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "s/word",
             .least = 0,
-            .effect = kOfBuffers,
+            .effect = kOfRegistration,
             .help = "the same for each word of the piece"},
            THINWIRE_MEMBER(machine.fresh.registration_per_word),
            costs_fresh_memory<&algorithms::FreshMemory::registration_per_word>),
@@ -437,6 +437,7 @@ Settings declared() {
             .least = 8,
             .most = 64,
             .readers = "alphabeta, links, smpi, counting",
+            .effect = kOfValueBits,
             .standard = "32",
             .help = "bits of a value on the wire: 16 for BF16. Messages are rounded up to words of "
                     "4 bytes. Quantised values have the bits of their scheme"},
@@ -580,6 +581,7 @@ Settings declared() {
             .least = 0,
             .most = 1 << 20,
             .readers = kClocks,
+            .effect = kOfSlowRanks,
             .help = "ranks whose local work takes 'factor' times as long; 'seed' draws them"},
            THINWIRE_MEMBER(stragglers.ranks), has_slow_ranks),
       with({.path = "stragglers.factor",

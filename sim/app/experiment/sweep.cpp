@@ -82,25 +82,27 @@ void check_exceptions(const Json& exceptions, const Json& grid, const std::strin
   }
 }
 
-/// Refuses options of schemes that the sweep does not run.
-void check_options_of(const Json& options_of, const Json& base, const Json& grid,
-                      const std::string& origin) {
-  const Json schemes =
-      grid.contains("scheme") ? grid.at("scheme") : Json{base.value("scheme", Point().scheme)};
+/// Refuses options of schemes that the sweep does not run, and those that it gives elsewhere.
+void check_options_of(const Json& options_of, const std::set<std::string>& schemes,
+                      const Json& base, const Json& grid, const std::string& origin) {
   for (const auto& options : options_of.items()) {
-    if (std::ranges::find(schemes, Json(options.key())) != schemes.end()) continue;
-    refuse(origin, "/options_of/" + escaped_key(options.key()), "is no scheme of the sweep");
+    const std::string at = "/options_of/" + escaped_key(options.key());
+    if (!schemes.contains(options.key())) refuse(origin, at, "is no scheme of the sweep");
+    for (const auto& option : options.value().items()) {
+      const std::string path = "options." + option.key();
+      const bool in_grid = grid.contains(path);
+      if (!in_grid && find_by_path(base, path) == nullptr) continue;
+      refuse(origin, at + "/" + escaped_key(option.key()),
+             fmt::format("the {} gives it too; leave one of them out", in_grid ? "grid" : "base"));
+    }
   }
 }
 
-/// Gives a point the options of its scheme, where it has none of its own.
+/// Gives a point the options of its scheme.
 void take_options_of_scheme(Json& point, const Json& options_of) {
   const auto found = options_of.find(point.value("scheme", Point().scheme));
   if (found == options_of.end()) return;
-  for (const auto& option : found->items()) {
-    if (point["options"].contains(option.key())) continue;
-    point["options"][option.key()] = option.value();
-  }
+  for (const auto& option : found->items()) point["options"][option.key()] = option.value();
 }
 
 /// Refuses what changes no point of the sweep, where it is given.
@@ -205,7 +207,6 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
   check_grid(grid, base, origin);
   check_base(base, grid, origin);
   check_exceptions(exceptions, grid, origin);
-  check_options_of(options_of, base, grid, origin);
 
   std::vector<Combination> combinations;
   combinations.emplace_back().point = base;
@@ -224,13 +225,14 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
               .description = config.value("description", ""),
               .points = {}};
   std::set<std::string> known;
+  std::erase_if(combinations, [&](const Combination& one) { return is_excepted(one, exceptions); });
   std::set<std::string> schemes;
-  if (const auto all = grid.find("scheme"); all != grid.end()) {
-    for (const Json& scheme : *all) schemes.insert(scheme.get<std::string>());
+  for (const Combination& one : combinations) {
+    schemes.insert(one.point.value("scheme", Point().scheme));
   }
+  if (!combinations.empty()) check_options_of(options_of, schemes, base, grid, origin);
   GivenSettings given;
   for (Combination& one : combinations) {
-    if (is_excepted(one, exceptions)) continue;
     leave_options_to_others(one.point, schemes);
     take_options_of_scheme(one.point, options_of);
     const std::string at =

@@ -50,6 +50,9 @@ Json shared_settings_of(const Point& point) {
     machine.erase(of_job);
   }
   shared["machine"] = machine;
+  const bool draws = point.machine.host.noise > Seconds(0) ||
+                     point.links.routing != networks::LinkRouting::minimal;
+  if (draws) shared["seed"] = point.seed;  // of the noise, and of detours
   return shared;
 }
 
@@ -222,7 +225,11 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
     Job job;
     Json own = node.json();
     if (node.has("name")) job.name = node.at("name").text();
-    if (node.has("start_s")) job.start = Seconds(node.at("start_s").number_from(0));
+    if (node.has("start_s")) {
+      constexpr double kLatest = 1e4;  // later ones would have fewer digits than other times
+      job.start = Seconds(node.at("start_s").number_from(0));
+      if (job.start > Seconds(kLatest)) node.at("start_s").wrong("at most 10000 seconds");
+    }
     own.erase("name");
     own.erase("start_s");
     Json point = base;
@@ -277,13 +284,23 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
     }
     if (!jobs.empty() && shared_settings_of(job.point) != shared_settings_of(jobs.front().point)) {
       throw InputError(fmt::format(
-          "{}: differs from '{}' in platform, links or the costs of hosts, which all jobs share; "
-          "give them in 'base'",
+          "{}: differs from '{}' in platform, links, the costs of hosts or the seed of what the "
+          "network draws, which all jobs share; give them in 'base'",
           where, jobs.front().name));
     }
     jobs.push_back(std::move(job));
   }
   if (jobs.empty()) top.at("jobs").wrong("at least one job");
+  const Json flat = base.empty() ? Json::object() : base.flatten();
+  for (const auto& setting : flat.items()) {
+    const Json::json_pointer path(setting.key());
+    const auto gives_it = [&](const Json& job) { return job.contains(path); };
+    if (!std::ranges::all_of(config.at("jobs"), gives_it)) continue;
+    throw InputError(
+        fmt::format("{}: /base{}: every job has one of its own, so this value is not used; leave "
+                    "it out",
+                    origin, setting.key()));
+  }
   given.check(origin);
   return jobs;
 }

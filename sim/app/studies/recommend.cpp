@@ -59,6 +59,9 @@ Recommendation recommend(const RecommendSettings& given) {
   keep_options(first, algorithms::find_scheme(first.value("scheme", "oktopk")));
   check_memory(settings, experiment::point_from(first, "recommend"));
   check_effects(settings);
+  if (settings.point.contains("record")) {
+    throw InputError("recommend: /record: nothing shows what is recorded; leave it out");
+  }
 
   Recommendation result;
   RecommendSettings ranking = settings;

@@ -32,6 +32,15 @@ class Selecting {
       : setup_(std::move(setup)) {
     const algorithms::SparsifierInfo info = algorithms::find_sparsifier(choice.name);
     setup_.options = algorithms::Options(info.options, choice.options);
+    const algorithms::OptionUse use{
+        .options = setup_.options, .ranks = setup_.ranks, .n = setup_.space.components};
+    for (const algorithms::OptionInfo& option : info.options) {
+      if (!option.idle || !choice.options.contains(option.name)) continue;
+      const std::string why = option.idle(use);
+      if (why.empty()) continue;
+      throw InputError(
+          fmt::format("'{}': {} changes nothing here: {}", choice.text(), option.name, why));
+    }
     setup_.shared = &shared_;
     for (int rank = 0; rank < setup_.ranks; ++rank) sparsifiers_.push_back(info.make(setup_));
     together_ = info.needs == algorithms::Needs::values_of_all;

@@ -3,7 +3,6 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <utility>
 
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/shipped_files.hpp"

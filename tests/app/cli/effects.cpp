@@ -225,6 +225,76 @@ TEST_CASE("a seed is refused with a trace where no sparsifier draws") {
   check_accepted(run + "2 --scheme topka,micro");
 }
 
+TEST_CASE(
+    "settings that a scheme, a network or another setting leaves without effect are refused") {
+  const std::string run = "run -P 8 -n 1000 --scheme ";
+  check_refused(run_program(run + "qsgd,signsgd,quantised_alltoall --value-bits 16"),
+                "/gradient/value_bits: it changes nothing here");
+  check_accepted(run + "qsgd,dense_ring --value-bits 16");
+  check_refused(run_program(run + "alltoall_bruck --set machine.registration_s=1"),
+                "/machine/registration_s: it changes nothing here");
+  check_accepted(run + "alltoall_bruck --set machine.page_s=1e-6");
+  check_refused(run_program(run + "topka --set machine.handshake=true"),
+                "it takes latencies, and there are none");
+  check_accepted(run + "topka --set machine.handshake=true --set machine.latency_s=1e-6");
+  const std::string fetching = run + "topka --eager 4096 --set machine.fetch_s=1e-6 ";
+  check_refused(run_program(fetching + "--set machine.fetch_beyond_bytes=4096"),
+                "/machine/fetch_beyond_bytes: no eager message is longer");
+  check_accepted(fetching + "--set machine.fetch_beyond_bytes=4095");
+  const std::string slow = run + "topka --gamma 1e-9 --set stragglers.ranks=2 ";
+  check_refused(run_program(slow + "--set stragglers.factor=1"), "as fast as the others");
+  check_accepted(slow + "--set stragglers.factor=1.5");
+  check_refused(run_program("run -b 1M -f 4 -P 4 --scheme dense_ring"), "-f: there is one size");
+  check_refused(run_program("list --schema --costs"), "--costs: is about schemes");
+  check_refused(run_program("topo show gige_star --export dot --format json"),
+                "--format: a graph has a form of its own");
+  check_refused(run_program("recommend --model vgg16 -P 4 --set record.ranks=true"),
+                "/record: nothing shows what is recorded");
+  const std::string selection = "trace selection vgg16 --iterations 4 --ranks 2 ";
+  check_refused(run_program(selection + "--series --from 2"), "--from: a series has all");
+  check_refused(run_program(selection + "--sparsifier threshold_reuse:nudge_low=0.5"),
+                "nudge_low changes nothing here: nudge is false");
+  check_accepted(selection + "--from 1 --sparsifier threshold_reuse:nudge_low=0.5,nudge=true");
+}
+
+TEST_CASE("a sweep's options of a scheme are given once, and to a scheme that it runs") {
+  const TemporaryFolder folder;
+  const auto sweep = [&](const std::string& more) {
+    const std::string file = folder.write("one.json", R"({"name": "one", )" + more + "}");
+    return run_program("sweep " + file + " --dry-run");
+  };
+  const std::string of_oktopk = R"("options_of": {"oktopk": {"tau": 9}})";
+  const std::string both = R"("grid": {"scheme": ["topka", "oktopk"]})";
+  const std::string without = R"("except": [{"scheme": ["oktopk"]}])";
+  CHECK(sweep(R"("base": {"ranks": 4}, )" + both + ", " + of_oktopk).exit_code == 0);
+  check_refused(sweep(R"("base": {"options": {"tau": 4}}, )" + both + ", " + of_oktopk),
+                "/options_of/oktopk/tau: the base gives it too");
+  check_refused(
+      sweep(R"("base": {"scheme": "oktopk"}, "grid": {"options.tau": [3, 5]}, )" + of_oktopk),
+      "/options_of/oktopk/tau: the grid gives it too");
+  check_refused(sweep(R"("base": {}, )" + both + ", " + of_oktopk + ", " + without),
+                "/options_of/oktopk: is no scheme of the sweep");
+  check_refused(sweep(R"("base": {"options": {"tau": 9}}, )" + both + ", " + without),
+                "scheme topka: unknown option 'tau'");
+}
+
+TEST_CASE("jobs that run together have one seed of what the network draws") {
+  const std::string jobs =
+      "concurrent --platform gige_star -n 1000 --job scheme=topka,ranks=4,seed=1 ";
+  const std::string noise = "--set machine.noise_s=1e-5 ";
+  check_refused(run_program(jobs + noise + "--job scheme=dense_ring,ranks=4,seed=7"),
+                "the seed of what the network draws");
+  check_accepted(jobs + "--job scheme=topka,ranks=4,seed=7");
+  check_refused(run_program(jobs + "--job scheme=topka,ranks=4,seed=1,start_s=1e5"),
+                "expected at most 10000 seconds");
+  const TemporaryFolder folder;
+  const std::string config = folder.write("jobs.json", R"({
+    "base": {"platform": "gige_star", "components": 1000, "ranks": 9, "options": {"tau": 3}},
+    "jobs": [{"ranks": 4, "scheme": "oktopk"}, {"ranks": 5, "scheme": "oktopk"}]})");
+  check_refused(run_program("concurrent --config " + config),
+                "/base/ranks: every job has one of its own");
+}
+
 TEST_CASE("settings of selections are refused where all schemes are dense") {
   const std::string dense = "run --network alphabeta -n 1000 -P 4 --scheme dense_ring,qsgd ";
   const std::string either = "run --network alphabeta -n 1000 -P 4 --scheme dense_ring,topka ";
@@ -235,13 +305,13 @@ TEST_CASE("settings of selections are refused where all schemes are dense") {
            {"--skew 1", "/input/skew"},
            {"--set input.drift=0.5", "/input/drift"},
            {"--set input.tail=0.5", "/input/tail"},
-           {"--set input.scale_drift=0.5", "/input/scale_drift"},
            {"--index-bits 64", "/gradient/index_bits"},
            {"--seed 7", "/seed"},
            {"--seed 7,8", "/seed"}}) {
     check_refused(run_program(dense + flags), "run: " + pointer + ": it changes nothing here: ");
     check_accepted(either + flags);
   }
+  check_refused(run_program(dense + "--set input.scale_drift=0.5"), "run: /input/scale_drift: ");
   check_refused(run_program(dense + "-d 0.1"), "leave it out, or add a sparse scheme");
   check_accepted(dense + "--seed 1 --overlap 0.2");  // the defaults
   // What a seed draws beside gradients.

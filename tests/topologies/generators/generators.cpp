@@ -83,12 +83,12 @@ TEST_CASE("a dragonfly has the hosts and cables that its parameters say") {
     CAPTURE(c);
     const int hosts = g * c * r * n;
     const int cables = hosts + g * c * choose_two(r) + g * choose_two(c) * r + 5 * choose_two(g);
-    CHECK(counts_of("dragonfly", {{"groups", std::to_string(g)},
-                                  {"chassis", std::to_string(c)},
-                                  {"routers", std::to_string(r)},
-                                  {"nodes", std::to_string(n)},
-                                  {"blue-cables", "5"}}) ==
-          fmt::format("{0}/{0}/{1}", hosts, 2 * cables + 1));
+    std::map<std::string, std::string> parameters{{"groups", std::to_string(g)},
+                                                  {"chassis", std::to_string(c)},
+                                                  {"routers", std::to_string(r)},
+                                                  {"nodes", std::to_string(n)}};
+    if (g > 1) parameters["blue-cables"] = "5";
+    CHECK(counts_of("dragonfly", parameters) == fmt::format("{0}/{0}/{1}", hosts, 2 * cables + 1));
   }
 }
 
@@ -177,6 +177,14 @@ TEST_CASE("parameters that make no platform are refused with the reason") {
   CHECK(contains(refusal("dragonfly", {{"blue-latency", "5"}}),
                  "dragonfly: blue-latency: '5' is not valid"));
   CHECK(contains(refusal("dragonfly", {{"group", "3"}}), "did you mean 'groups'?"));
+  CHECK(contains(refusal("dragonfly", {{"groups", "1"}, {"blue-bandwidth", "1GBps"}}),
+                 "dragonfly: blue-bandwidth: one group has no blue links; leave it out"));
+  CHECK(contains(refusal("dragonfly", {{"hosts", "300"}, {"blue-latency", "1us"}}), "one group"));
+  CHECK(contains(refusal("dragonfly", {{"chassis", "1"}, {"black-cables", "7"}}), "one chassis"));
+  CHECK(contains(refusal("dragonfly", {{"routers", "1"}, {"green-latency", "1us"}}), "one router"));
+  CHECK(contains(refusal("dragonfly_plus", {{"cells", "1"}, {"global-latency", "1us"}}),
+                 "dragonfly_plus: global-latency: one cell has no links to others"));
+  CHECK(contains(refusal("star", {{"bandwidth", "1e308GBps"}}), "expected a bandwidth"));
   CHECK(contains(refusal("fat_tree", {{"children", "16,16"}, {"oversubscription", "3"}}),
                  "5.33333 parents"));
   CHECK(contains(refusal("fat_tree", {{"children", "4,4"}, {"oversubscription", "8"}}),

@@ -24,11 +24,13 @@ ShippedFiles shipped_descriptions() {
 experiment::Settings settings_of_machines() {
   experiment::Settings settings = experiment::point_settings();
   std::erase_if(settings, [](const experiment::Setting& setting) {
-    constexpr std::array<std::string_view, 6> kOfRows{"placement",  "components", "tensors",
-                                                      "iterations", "granule",    "error_feedback"};
+    constexpr std::array<std::string_view, 8> kOfRows{
+        "placement", "components",     "tensors",         "iterations",
+        "granule",   "error_feedback", "representatives", "extrapolate_chunks"};
+    const std::string group = setting.group();
     return setting.aspect == experiment::Aspect::scheme ||
-           setting.aspect == experiment::Aspect::size || setting.group() == "input" ||
-           std::ranges::find(kOfRows, setting.path) != kOfRows.end();
+           setting.aspect == experiment::Aspect::size || group == "input" || group == "record" ||
+           group == "workload" || std::ranges::find(kOfRows, setting.path) != kOfRows.end();
   });
   return settings;
 }

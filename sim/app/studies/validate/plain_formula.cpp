@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/studies/validate/least_squares.hpp"

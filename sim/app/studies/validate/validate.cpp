@@ -164,6 +164,11 @@ class Planner {
                         machine.path, key, filter.run));
       }
     };
+    if (own.empty()) {
+      result_.notes.push_back(fmt::format("{}: no row is of the machine {}{}", machine.path,
+                                          machine.name, machine.gpu ? " with GPU buffers" : ""));
+      return;
+    }
     if (machine.calibrated_on.empty()) {
       result_.notes.push_back(
           fmt::format("{}: calibrated_on: is empty, so all rows count as predicted, and no plain "
