@@ -1,6 +1,5 @@
 #include "algorithms/schemes/dense_double_tree.hpp"
 
-
 #include "algorithms/collectives/double_tree.hpp"
 
 namespace thinwire::algorithms {

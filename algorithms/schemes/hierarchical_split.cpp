@@ -48,7 +48,7 @@ class HierarchicalSplit final : public SparseCollective {
     std::vector<std::int64_t> cuts;
     for (int rail = 0; rail < rails; ++rail) {
       const std::int64_t first = part_begin(n, rails, rail);
-      const std::int64_t length = part_begin(n, rails, rail + 1) - first;
+      const std::int64_t length = part_length(n, rails, rail);
       for (int node = 0; node < nodes; ++node) {
         cuts.push_back(setup_.space.coordinate(first + part_begin(length, nodes, node)));
       }

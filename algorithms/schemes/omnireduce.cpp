@@ -53,8 +53,7 @@ class BlockPlan {
     return static_cast<int>(all % ranks + (block - longer) / (all / ranks));
   }
   [[nodiscard]] std::uint32_t blocks_of(int aggregator) const {
-    return static_cast<std::uint32_t>(part_begin(size_.count(), ranks_, aggregator + 1) -
-                                      part_begin(size_.count(), ranks_, aggregator));
+    return static_cast<std::uint32_t>(part_length(size_.count(), ranks_, aggregator));
   }
   [[nodiscard]] std::uint32_t streams_of(int aggregator) const {
     return std::min(streams_, blocks_of(aggregator));

@@ -160,8 +160,7 @@ class QuantisedAlltoall final : public Scheme {
 
  private:
   [[nodiscard]] std::int64_t length_of(int rank) const {
-    const std::int64_t n = setup_.space.components;
-    return part_begin(n, setup_.ranks, rank + 1) - part_begin(n, setup_.ranks, rank);
+    return part_length(setup_.space.components, setup_.ranks, rank);
   }
   [[nodiscard]] Message quantised(const Message& block, std::int64_t components,
                                   std::uint64_t key) const {

@@ -168,9 +168,7 @@ class SplitAllgather final : public SparseCollective {
 
   /// The number of components of a rank's region.
   [[nodiscard]] std::int64_t length_of(Rank rank) const {
-    const std::int64_t components = setup_.space.components;
-    return part_begin(components, setup_.ranks, rank.value() + 1) -
-           part_begin(components, setup_.ranks, rank.value());
+    return part_length(setup_.space.components, setup_.ranks, rank.value());
   }
 
   [[nodiscard]] Message dense_region(const SparseVector& region, Rank rank, int iteration) const {

@@ -128,11 +128,7 @@ class Zen final : public SparseCollective {
   /// The components whose index hashes to a rank. The statistical model does not look at each: the
   /// parts differ by the square root of their size.
   [[nodiscard]] std::int64_t indexes_of(Rank rank, bool statistical) {
-    const std::int64_t n = setup_.space.components;
-    if (statistical) {
-      return part_begin(n, setup_.ranks, rank.value() + 1) -
-             part_begin(n, setup_.ranks, rank.value());
-    }
+    if (statistical) return part_length(setup_.space.components, setup_.ranks, rank.value());
     if (!indexes_) indexes_ = components_by_hash(setup_);
     return (*indexes_)[static_cast<std::size_t>(rank.value())];
   }

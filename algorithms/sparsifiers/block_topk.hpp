@@ -31,8 +31,7 @@ class Blocks {
   }
   /// The most entries of a block.
   [[nodiscard]] std::int64_t share(int block) const {
-    return part_begin(setup_.carried_k(), count_, block + 1) -
-           part_begin(setup_.carried_k(), count_, block);
+    return part_length(setup_.carried_k(), count_, block);
   }
   /// The parts of a vector in the blocks.
   [[nodiscard]] std::vector<SparseVector> cut(const SparseVector& vector) const;

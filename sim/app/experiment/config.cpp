@@ -195,6 +195,11 @@ void set_by_path(Json& target, const std::string& path, const Json& value) {
   below(path.substr(begin)) = value;
 }
 
+std::string pointer_of(std::string path) {
+  std::ranges::replace(path, '.', '/');
+  return "/" + path;
+}
+
 const Json* find_by_path(const Json& json, const std::string& path) {
   const std::size_t dot = path.find('.');
   const auto found = json.find(path.substr(0, dot));

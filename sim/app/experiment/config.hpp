@@ -29,5 +29,7 @@ void assign(Point& point, const Json& given, const Settings& settings = point_se
 void set_by_path(Json& target, const std::string& path, const Json& value);
 /// The value at a dotted path; nullptr if there is none.
 [[nodiscard]] const Json* find_by_path(const Json& json, const std::string& path);
+/// The JSON pointer of a path: "/a/b" of "a.b".
+[[nodiscard]] std::string pointer_of(std::string path);
 
 }  // namespace thinwire::experiment

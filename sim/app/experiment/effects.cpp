@@ -98,9 +98,7 @@ std::optional<GivenSettings::Idle> GivenSettings::idle() const {
 void GivenSettings::check(const std::string& origin) const {
   const std::optional<Idle> found = idle();
   if (!found) return;
-  std::string pointer = "/" + found->path;
-  std::ranges::replace(pointer, '.', '/');
-  throw InputError(fmt::format("{}: {}: {}", origin, pointer, found->why));
+  throw InputError(fmt::format("{}: {}: {}", origin, pointer_of(found->path), found->why));
 }
 
 }  // namespace thinwire::experiment

@@ -307,10 +307,8 @@ void check_readers(const Point& point, const Json& json, const std::string& orig
     const Json* const value = find_by_path(json, setting.path);
     if (value == nullptr || setting.read_on(point.network)) continue;
     if (is_default(setting, *value)) continue;
-    std::string pointer = "/" + setting.path;
-    std::ranges::replace(pointer, '.', '/');
     throw InputError(fmt::format("{}: {}: the network {} does not read it; {} does", origin,
-                                 pointer, point.network, setting.readers));
+                                 pointer_of(setting.path), point.network, setting.readers));
   }
 }
 

@@ -29,8 +29,7 @@ namespace {
 /// that of the point: "/input/skew: why" of the key "input.skew" becomes "/grid/input.skew/0: why".
 std::string in_grid(const std::string& complaint, const std::string& key, std::size_t index,
                     const std::string& origin) {
-  std::string pointer = "/" + key;
-  std::ranges::replace(pointer, '.', '/');
+  const std::string pointer = pointer_of(key);
   const std::string at = fmt::format("{}: /grid/{}/{}", origin, key, index);
   if (complaint.starts_with(pointer)) return at + complaint.substr(pointer.size());
   return fmt::format("{}: {}", at, complaint);
@@ -61,9 +60,8 @@ void check_grid(const Json& grid, const Json& base, const std::string& origin) {
 void check_base(const Json& base, const Json& grid, const std::string& origin) {
   for (const auto& axis : grid.items()) {
     if (find_by_path(base, axis.key()) == nullptr) continue;
-    std::string pointer = "/base/" + axis.key();
-    std::ranges::replace(pointer, '.', '/');
-    refuse(origin, pointer, "the grid gives it too, so this value is not used; leave it out");
+    refuse(origin, "/base" + pointer_of(axis.key()),
+           "the grid gives it too, so this value is not used; leave it out");
   }
 }
 
@@ -112,10 +110,9 @@ void check_effects(const GivenSettings& given, const Json& base, const Json& gri
   if (!idle) return;
   const bool of_grid = grid.contains(idle->path);
   const bool of_base = find_by_path(base, idle->path) != nullptr;
-  std::string pointer = of_grid   ? "/grid/" + idle->path
-                        : of_base ? "/base/" + idle->path
-                                  : "/options_of";
-  if (!of_grid) std::ranges::replace(pointer, '.', '/');
+  const std::string pointer = of_grid   ? "/grid/" + idle->path
+                              : of_base ? "/base" + pointer_of(idle->path)
+                                        : "/options_of";
   refuse(origin, pointer,
          of_grid || of_base ? idle->why : fmt::format("{}: {}", idle->path, idle->why));
 }

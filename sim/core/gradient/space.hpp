@@ -94,5 +94,10 @@ struct ComponentRange {
                                                 std::int64_t index) {
   return (length / parts) * index + std::min(index, length % parts);
 }
+/// The length of that part.
+[[nodiscard]] constexpr std::int64_t part_length(std::int64_t length, std::int64_t parts,
+                                                 std::int64_t index) {
+  return length / parts + (index < length % parts ? 1 : 0);
+}
 
 }  // namespace thinwire::inline gradient

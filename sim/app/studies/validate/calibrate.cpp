@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/app/experiment/config.hpp"
 #include "sim/app/experiment/settings.hpp"
 #include "sim/app/studies/validate/least_squares.hpp"
 #include "sim/core/base/errors.hpp"
@@ -15,9 +16,8 @@ namespace thinwire::studies {
 
 namespace {
 
-Json::json_pointer pointer_of(std::string path) {
-  std::ranges::replace(path, '.', '/');
-  return Json::json_pointer("/" + path);
+Json::json_pointer json_pointer_of(const std::string& path) {
+  return Json::json_pointer(experiment::pointer_of(path));
 }
 
 /// Fits some of the settings; the others keep their values.
@@ -38,7 +38,7 @@ class Fitter {
     LeastSquares found = least_squares(
         [&](const std::vector<Vector>& points) { return residuals(paths, points); }, start);
     for (std::size_t i = 0; i < paths.size(); ++i) {
-      machine_.settings[pointer_of(paths[i])] = std::exp(found.point[i]);
+      machine_.settings[json_pointer_of(paths[i])] = std::exp(found.point[i]);
     }
     return found;
   }
@@ -48,7 +48,7 @@ class Fitter {
     if (setting.kind != experiment::SettingKind::number) {
       throw InputError(fmt::format("--fit {}: only numbers can be fitted", path));
     }
-    const Json::json_pointer at = pointer_of(path);
+    const Json::json_pointer at = json_pointer_of(path);
     const double value =
         machine_.settings.contains(at) ? machine_.settings.at(at).get<double>() : 0;
     if (value > 0) return value;
@@ -71,7 +71,7 @@ class Fitter {
     for (const Vector& values : logs) {
       MachineDescription machine = machine_;
       for (std::size_t i = 0; i < paths.size(); ++i) {
-        machine.settings[pointer_of(paths[i])] = std::exp(values[i]);
+        machine.settings[json_pointer_of(paths[i])] = std::exp(values[i]);
       }
       plans.push_back(plan_validation(rows_, {std::move(machine)}, placements_));
       const std::vector<experiment::Point>& points = plans.back().sweep.points;
@@ -154,9 +154,9 @@ MachineFit calibrate(const std::vector<MeasuredRow>& rows, const MachineDescript
     constexpr double kFallsToNothing = 0.1;
     const bool nothing = std::exp(found.point[at]) < kFallsToNothing * starts[at];
     for (std::size_t i = 0; i < fitted.size(); ++i) {
-      fitter.machine().settings[pointer_of(fitted[i])] = starts[i];
+      fitter.machine().settings[json_pointer_of(fitted[i])] = starts[i];
     }
-    if (nothing) fitter.machine().settings[pointer_of(fitted[at])] = 0;
+    if (nothing) fitter.machine().settings[json_pointer_of(fitted[at])] = 0;
     given_up.push_back({.path = fitted[at],
                         .value = nothing ? 0 : starts[at],
                         .deviation = *worst,
