@@ -325,6 +325,9 @@ def times_that_overflow():
     ended = thinwire(*SMALL, "--gamma", "1e308")
     check(ended.code != 0 and "finite" in ended.err, ended)
     refused(thinwire(*SMALL, "--set", "machine.latency_s=1e308"), "too large")
+    # A time that is a number, of which the mean over iterations would be none.
+    for flag in ("--beta", "--gamma"):
+        refused(thinwire(*SMALL, flag, "1e304"), "too large")
 
 
 @fault
