@@ -64,8 +64,10 @@ constexpr std::array kReports{
          "VGG-16 at 2% close to dense, LSTM at 2% 0.309 WER (dense 0.308), BERT at 1% a loss of "
          "2.43 (dense 2.33), on up to 64 GPUs",
          "Ok-Topk (PPoPP 2022), section 5.4"}},
-    Reported{"hierarchical_oktopk",
-             {Convergence::unknown, "its sums and contributions are those of oktopk; no training with it is published", ""}},
+    Reported{
+        "hierarchical_oktopk",
+        {Convergence::unknown,
+         "its sums and contributions are those of oktopk; no training with it is published", ""}},
     Reported{
         "exdyna",
         {Convergence::close,

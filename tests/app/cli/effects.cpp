@@ -298,16 +298,16 @@ TEST_CASE("jobs that run together have one seed of what the network draws") {
 TEST_CASE("settings of selections are refused where all schemes are dense") {
   const std::string dense = "run --network alphabeta -n 1000 -P 4 --scheme dense_ring,qsgd ";
   const std::string either = "run --network alphabeta -n 1000 -P 4 --scheme dense_ring,topka ";
-  for (const auto& [flags, pointer] : std::vector<std::pair<std::string, std::string>>{
-           {"-d 0.1", "/density"},
-           {"-k 10", "/k"},
-           {"--overlap 0.5", "/input/overlap"},
-           {"--skew 1", "/input/skew"},
-           {"--set input.drift=0.5", "/input/drift"},
-           {"--set input.tail=0.5", "/input/tail"},
-           {"--index-bits 64", "/gradient/index_bits"},
-           {"--seed 7", "/seed"},
-           {"--seed 7,8", "/seed"}}) {
+  for (const auto& [flags, pointer] :
+       std::vector<std::pair<std::string, std::string>>{{"-d 0.1", "/density"},
+                                                        {"-k 10", "/k"},
+                                                        {"--overlap 0.5", "/input/overlap"},
+                                                        {"--skew 1", "/input/skew"},
+                                                        {"--set input.drift=0.5", "/input/drift"},
+                                                        {"--set input.tail=0.5", "/input/tail"},
+                                                        {"--index-bits 64", "/gradient/index_bits"},
+                                                        {"--seed 7", "/seed"},
+                                                        {"--seed 7,8", "/seed"}}) {
     check_refused(run_program(dense + flags), "run: " + pointer + ": it changes nothing here: ");
     check_accepted(either + flags);
   }
