@@ -101,5 +101,6 @@ SchemeInfo ring_topk_scheme() {
           .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
             return std::make_unique<RingTopk>(setup);
           },
-          .selects_result = true};
+          .selects_result = true,
+          .drops_partial_sums = true};
 }

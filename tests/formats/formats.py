@@ -285,6 +285,8 @@ z requires a
     goal.write_text("num_ranks 2\nrank 0 {\nrecv 8b from 1\n}\nrank 1 {\n}\n")
     run(f"run --goal {goal}", 1)  # waits forever
     refused("export --scheme topka -P 4", "--goal FILE or --chakra")
+    run(f"export --scheme dense_ring -P 4 -n 100 --chakra {folder}/four")
+    refused(f"export --scheme dense_ring -P 2 -n 100 --chakra {folder}/four", "dense_ring.2.et")
     refused(f"export --scheme topka -P 4,8 --goal {goal}", "one point")
     (folder / "holes").mkdir()
     refused(f"run --chakra {folder}/holes", "holds no traces")

@@ -217,7 +217,7 @@ std::vector<report::Column> columns_of(
 
 void print_options(const std::vector<algorithms::OptionInfo>& options) {
   for (const algorithms::OptionInfo& option : options) {
-    fmt::print("  {:<22}{}\n", option_text(option), option.help);
+    fmt::print("  {:<21} {}\n", option_text(option), option.help);
   }
 }
 

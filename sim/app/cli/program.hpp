@@ -38,8 +38,9 @@ class Program {
   Program() = default;
   /// A program that builds on Thinwire. Its name and version become part of version(), which every
   /// result carries, so that a sweep runs a point anew when either has changed. The version should
-  /// identify the code, like a commit hash; if it is empty, nothing is ever reused. `share` is the
-  /// folder of the platforms and other files that are shipped with Thinwire.
+  /// identify the code, like a commit hash; if it is empty, results are reused only by the same
+  /// executable. `share` is the folder of the platforms and other files that are shipped with
+  /// Thinwire.
   Program(std::string name, std::string version, const std::string& share = THINWIRE_PACKAGE_SHARE);
 
   /// Adds your own scheme, as register_scheme() (algorithms/registry.hpp) takes it.

@@ -412,7 +412,7 @@ class Measurement {
       return std::ranges::equal(all_marks_.front(), all_marks_.back(), {}, &Mark::sum, &Mark::sum);
     }
     std::int64_t all = 0;
-    for (std::size_t rank = 0; rank < told_.size(); ++rank) all += components_on(rank);
+    for (const std::vector<Mark>& marks : all_marks_) all += marks.back().size;
     const std::int64_t senders = kind == algorithms::Collective::reduce_scatter ? 1 : point_.ranks;
     return all == senders * point_.space.components;
   }
@@ -484,6 +484,10 @@ Json measured_point(Json given, int processes, const MeasureSettings& settings) 
   const auto refuse = [](const std::string& key, const std::string& why) {
     throw InputError(fmt::format("measure: /{}: {}", key, why));
   };
+  check_point(given, "measure");
+  if (given.contains("iterations")) {
+    refuse("iterations", "--iterations and --warm-up say how many; leave it out");
+  }
   if (given.value("network", "mpi") != "mpi") {
     refuse("network", "what is measured runs on the network mpi; leave it out");
   }

@@ -7,6 +7,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <functional>
@@ -160,6 +161,10 @@ Rows run(const std::string& config, const std::string& given,
   });
 }
 
+void check_jobs(int jobs) {
+  if (jobs < 1) throw InputError("jobs: expected a number from 1");
+}
+
 using Progress = std::function<void(std::size_t done, std::size_t total, double left_s)>;
 
 /// `config` is the text of a sweep where `is_text`, else a file or the name of a shipped sweep.
@@ -168,7 +173,7 @@ Rows sweep(const std::string& config, bool is_text, const std::string& output,
            std::optional<std::int64_t> memory_bytes, const std::optional<Progress>& progress) {
   experiment::SweepOptions options;
   options.jobs = jobs.value_or(default_processes());
-  if (options.jobs < 1) throw InputError("jobs: expected a number from 1");
+  check_jobs(options.jobs);
   options.force = force;
   options.limits = {.seconds = seconds, .memory_bytes = memory_bytes};
   return outside([&] {
@@ -200,6 +205,11 @@ struct Advice {
 
 Advice recommend(const std::string& given, const std::vector<std::string>& schemes, bool crossovers,
                  int most_ranks, bool sum_density, double state_bytes, int jobs) {
+  check_jobs(jobs);
+  if (most_ranks < 1) throw InputError("most_ranks: expected a number from 1");
+  if (!(state_bytes >= 0) || !std::isfinite(state_bytes)) {
+    throw InputError("state_bytes: expected a finite number from 0");
+  }
   return outside([&] {
     Json point = Json::object();
     const Json settings = values_from(given);

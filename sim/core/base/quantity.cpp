@@ -28,7 +28,8 @@ constexpr std::array kSuffixes{
     Suffix{"MiB", "bytes", 2, 20}, Suffix{"GiB", "bytes", 2, 30}, Suffix{"TiB", "bytes", 2, 40},
     Suffix{"MiB", "MiB", 2, 0},    Suffix{"GiB", "MiB", 2, 10},   Suffix{"TiB", "MiB", 2, 20},
     Suffix{"s", "s", 10, 0},       Suffix{"ms", "s", 10, -3},     Suffix{"us", "s", 10, -6},
-    Suffix{"µs", "s", 10, -6},     Suffix{"μs", "s", 10, -6},     Suffix{"ns", "s", 10, -9}};
+    Suffix{"µs", "s", 10, -6},     Suffix{"μs", "s", 10, -6},     Suffix{"ns", "s", 10, -9},
+    Suffix{"ps", "s", 10, -12}};
 
 std::string_view without_word(std::string_view unit) { return unit == "s/word" ? "s" : unit; }
 

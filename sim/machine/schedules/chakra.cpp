@@ -315,6 +315,13 @@ void write_chakra(const Schedule& schedule, const std::string& folder, const std
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) throw InputError(fmt::format("{}: {}", folder, failed.message()));
+  const std::string next = fmt::format("{}.{}.et", name, schedule.size());
+  if (std::filesystem::exists(std::filesystem::path(folder) / next, failed)) {
+    throw InputError(fmt::format(
+        "{}: has {}, of a schedule of more ranks; remove it and those after it, or name "
+        "another folder",
+        folder, next));
+  }
   for (std::size_t rank = 0; rank < schedule.size(); ++rank) {
     write_text(fmt::format("{}/{}.{}.et", folder, name, rank), to_chakra(schedule, rank));
   }

@@ -123,6 +123,27 @@ class Package(unittest.TestCase):
             self.assertEqual(f"thinwire: {caught.exception}\n", done.stderr)
         self.assertTrue(issubclass(thinwire.InputError, ValueError))
 
+    def test_what_the_command_line_refuses_is_refused(self):
+        grid = {"name": "small", "base": {"components": 100}, "grid": {"ranks": [2, 3]}}
+        for work, text in (
+                (lambda: thinwire.recommend("url", ranks=2, jobs=0), "jobs: expected a number from 1"),
+                (lambda: thinwire.recommend("url", ranks=2, most_ranks=0), "most_ranks: "),
+                (lambda: thinwire.recommend("url", ranks=2, state_bytes=math.nan), "state_bytes: "),
+                (lambda: thinwire.recommend("url", ranks=2, scheme="topka"), "'schemes'"),
+                (lambda: thinwire.recommend("url", ranks=2, workload={"model": "bert"}), "first argument"),
+                (lambda: thinwire.sweep(grid, "s.jsonl", time_limit_s=-1), "time_limit_s: -1 is not valid"),
+                (lambda: thinwire.sweep(grid, "s.jsonl", memory_limit_mib=math.nan), "memory_limit_mib: "),
+                (lambda: thinwire.run(ranks=2, components=100, output=self.folder), "is a folder"),
+                (lambda: thinwire.load([]), "give at least one file")):
+            with self.assertRaisesRegex(thinwire.InputError, text):
+                work()
+
+    def test_numbers_of_numpy_are_numbers(self):
+        frame = thinwire.run(scheme="topka", ranks=numpy.array(4), components=1000, output="np.jsonl")
+        self.assertEqual(list(frame.ranks), [4])
+        where = {"error_feedback": frame.error_feedback.unique(), "ranks": numpy.int64(4)}
+        self.assertEqual(len(thinwire.load("np.jsonl", where=where)), 1)
+
     def test_other_bad_input(self):
         for settings in ({"ranks": []}, {"density": float("nan")}, {"ranks": float("inf")},
                          {"ranks": object()}, {"table": "colour"}, {"k": 1, "density": 0.1}):

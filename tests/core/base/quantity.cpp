@@ -12,6 +12,7 @@ TEST_CASE("a quantity is the number that is nearest to what is written") {
   CHECK(parse_quantity("7µs", "s") == 7e-6);
   CHECK(parse_quantity("1.1ms", "s") == 1.1e-3);
   CHECK(parse_quantity("2s", "s") == 2.0);
+  CHECK(parse_quantity("1ps", "s") == 1e-12);
   CHECK(parse_quantity("0.7%") == 0.7e-2);
   CHECK(parse_quantity("25.5M") == 25.5e6);
   CHECK(parse_quantity("1e3K") == 1e6);

@@ -44,6 +44,11 @@ Recommendation.__doc__ = """Data frames: the candidates, the fastest first; wher
 rests on, and which candidates were left out."""
 
 
+def _is_one(value):
+    """Whether it is no list of values: a text, a number, or NumPy's array of one without a dimension."""
+    return isinstance(value, (str, bytes)) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0
+
+
 def _given(settings):
     """By dotted path, the list of the values of each setting."""
     flat = {}
@@ -55,7 +60,7 @@ def _given(settings):
                 flat[f"{key}.{name}"] = inner
         elif key == "tensors":  # this one is a list
             flat[key] = [list(value)]
-        elif isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+        elif _is_one(value):
             flat[key] = [value]
         else:
             flat[key] = list(value)
@@ -96,6 +101,8 @@ def _frame(text, columns=None):
 def _paths(files):
     if isinstance(files, (str, _os.PathLike)):
         files = [files]
+    if not files:
+        raise InputError("results: the list is empty; give at least one file")
     return [_os.fspath(file) for file in files]
 
 
@@ -103,8 +110,9 @@ def _conditions(where):
     """KEY=VALUE[,VALUE] of each condition."""
     texts = []
     for key, values in (where or {}).items():
-        if isinstance(values, str) or not hasattr(values, "__iter__"):
+        if _is_one(values):
             values = [values]
+        values = [value.item() if hasattr(value, "item") else value for value in values]
         words = [_json.dumps(value) if isinstance(value, bool) else str(value) for value in values]
         texts.append(f"{key}={','.join(words)}")
     return texts
@@ -112,12 +120,24 @@ def _conditions(where):
 
 def _check_folder(file):
     """Simulations are not begun whose results could not be written."""
+    if _os.path.isdir(file):
+        raise InputError(f"{file}: is a folder; name a file for the results")
     folder = _os.path.dirname(file) or "."
     if not _os.path.isdir(folder) or not _os.access(folder, _os.W_OK):
         raise InputError(f"{file}: cannot be written: {folder} is not a folder that can be written to")
 
 
+def _above_zero(name, value):
+    """A limit, or None."""
+    if value is None:
+        return None
+    if isinstance(value, str) or not 0 < value < float("inf"):
+        raise InputError(f"{name}: {value!r} is not valid; expected a number above 0")
+    return float(value)
+
+
 def _bytes_of(mebibytes):
+    mebibytes = _above_zero("memory_limit_mib", mebibytes)
     return None if mebibytes is None else int(mebibytes * 2**20)
 
 
@@ -194,7 +214,8 @@ def sweep(config, output=None, *, jobs=None, force=False, time_limit_s=None, mem
     """
     is_text = isinstance(config, _Mapping)
     rows = _thinwire.sweep(_json_text(config) if is_text else _os.fspath(config), is_text,
-                           "" if output is None else _os.fspath(output), jobs, force, time_limit_s,
+                           "" if output is None else _os.fspath(output), jobs, force,
+                           _above_zero("time_limit_s", time_limit_s),
                            _bytes_of(memory_limit_mib), progress)
     return _checked(rows, _table(rows, "results"))
 
@@ -242,7 +263,12 @@ def recommend(model, *, schemes=(), crossovers=True, most_ranks=1024, density_of
     """
     if density_of not in ("rank", "sum"):
         raise InputError(f"density_of: {density_of!r} is not valid; expected 'rank' or 'sum'")
-    workload = {**settings.pop("workload", {}), "model": model}
+    if "scheme" in settings:
+        raise InputError("scheme: the candidates are 'schemes'")
+    workload = settings.pop("workload", {})
+    if "model" in workload:
+        raise InputError("workload.model: it is the first argument; leave it out")
+    workload = {**workload, "model": model}
     for key in ("device", "batch", "staging"):
         if key in settings:
             workload[key] = settings.pop(key)

@@ -70,7 +70,9 @@ for processes in (3,):
 # Traces, profiles, other collectives, error feedback, the library beside.
 run(2, "measure", *SHORT, "--scheme", "topka", "--profile", "vgg16", "-n", "20000", "-d", "0.01",
     "--set", "granule=1")
-run(2, "measure", *SHORT, "--scheme", "alltoall_bruck,reduce_scatter_ring", "-n", "1000")
+run(2, "measure", *SHORT, "--scheme", "reduce_scatter_ring", "-n", "1000")
+# Blocks of a number of ranks that does not divide n: rank 0 has more values than there are in n.
+run(3, "measure", *SHORT, "--scheme", "alltoall_bruck,alltoall_pairwise", "-n", "1000,999")
 feedback = rows(2, "--scheme", "oktopk", "-n", "2000", "-k", "20", "--set", "error_feedback=true")
 check(len(feedback[0]["result"]["global_errors"]) == 4, "global errors of all iterations")
 beside = rows(2, "--scheme", "dense_ring", "-n", "1000", "--beside-mpi")
@@ -131,6 +133,8 @@ BAD = {  # starting processes takes time: each is one run
     ("-P", "3"): "/ranks: 3, but there are 2 processes",
     ("--scheme", "oktopkk"): "did you mean 'oktopk'",
     ("--set", "granule=4"): "/granule",
+    ("--set", "input=3"): "/input: 3 is not valid",
+    ("--set", "iterations=3"): "/iterations: --iterations and --warm-up say how many",
     ("--set", "network=smpi"): "/network",
     ("--set", "workload.model=bert"): "/workload",
     ("--set", "machine.overhead_s=1e-6"): "/machine/overhead_s",
