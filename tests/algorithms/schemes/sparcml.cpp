@@ -106,6 +106,20 @@ TEST_CASE("Both sides of the crossover show at any P, with selections that overl
   }
 }
 
+TEST_CASE("topkdsa counts components, not coordinates, when it agrees on a dense result") {
+  // 8 ranks select 250 coordinates of 4 components each, no two of them the same ones: 8000 of
+  // 10,000 components, which are more than half of them.
+  const GradientSpace space{.components = 10'000, .granule = 4};
+  SchemeRanks all(find_scheme("topkdsa"), 8, space, 1000);
+  test::Networks networks;
+  const Iteration outcome =
+      all.run(networks.counting, 1, [](int rank) { return comb(2500, 250, rank); });
+  CHECK(std::holds_alternative<DenseBlock>(outcome.results.front().sum));
+  for (const RankReport& rank : outcome.report.ranks) {
+    CHECK(rank.total().words_received.value() < 2 * 1000 + 10'000);  // sparse regions: 14,000
+  }
+}
+
 TEST_CASE("Recursive doubling stays sparse if static, and becomes dense above delta if dynamic") {
   constexpr int kRanks = 8;
   const std::int64_t n = 8000;
