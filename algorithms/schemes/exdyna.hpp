@@ -7,9 +7,10 @@
 //   topk_allreduce  exact top-k of each rank: the union grows up to P k (gradient build-up)
 //   hard_threshold, sidco  the same with those thresholds
 //
-// Schedule: with deft, a broadcast of which layers are whose (phase `allocation`); sizes (allgather of one number); allgather of the indexes, one word each, padded to the
-// largest selection (`padded`, which NCCL's allgather requires); union of the indexes;
-// Rabenseifner's allreduce of the values there, dense.
+// Schedule: with deft, a broadcast of which layers are whose (phase `allocation`); sizes (allgather
+// of one number); allgather of the indexes, one word each, padded to the largest selection
+// (`padded`, which NCCL's allgather requires); union of the indexes; Rabenseifner's allreduce of the
+// values there, dense.
 // Cost with m the size of the largest selection and K that of the union: (log P) α + m (P-1) β for
 // the indexes, 2 log P α + 2K (P-1)/P β for the values; the paper omits the sizes, ceil(log P) α +
 // (P-1) β. K lies between m and the sum of all selections; with exdyna it equals that sum, so the

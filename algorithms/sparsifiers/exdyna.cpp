@@ -239,11 +239,7 @@ SparsifierInfo exdyna_sparsifier() {
                        .help = "α: from which a partition gives a block",
                        .idle = why_partitions_are_static},
                       {"tolerance", 1.1, 1, "β: up to which the threshold rises slowly"},
-                      {.name = "step",
-                       .fallback = 0.005,
-                       .minimum = 0,
-                       .help = "γ: by which share the threshold moves",
-                       .maximum = 0.5},
+                      step_option(),
                       {"threshold", 0.0, 0,
                        "the first one; 0: the exact one of each rank's first accumulator"},
                       settled_option("a run, unless of a start-up, begins once partitions and "

@@ -130,6 +130,14 @@ class BlockCounts {
 
 }  // namespace
 
+OptionInfo step_option() {
+  return {.name = "step",
+          .fallback = 0.005,
+          .minimum = 0,
+          .help = "γ: by which share the threshold moves",
+          .maximum = 0.5};
+}
+
 OptionInfo settled_option(std::string help) {
   return {.name = "settled",
           .fallback = true,

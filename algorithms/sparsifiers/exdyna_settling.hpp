@@ -39,6 +39,8 @@ struct PartitionControl {
   Rebalancing how;
 };
 
+/// The option `step`: by which share a threshold moves.
+[[nodiscard]] OptionInfo step_option();
 /// The option `settled`.
 [[nodiscard]] OptionInfo settled_option(std::string help);
 /// The partitions and the factor of every rank's first threshold once they have settled, with the

@@ -66,11 +66,7 @@ SparsifierInfo micro_sparsifier() {
           .draws = true,
           .needs = Needs::values_of_all,
           .options = {{"tolerance", 1.1, 1, "up to which the threshold rises slowly"},
-                      {.name = "step",
-                       .fallback = 0.005,
-                       .minimum = 0,
-                       .help = "γ: by which share the threshold moves",
-                       .maximum = 0.5},
+                      step_option(),
                       {"threshold", 0.0, 0,
                        "the first one; 0: the exact one of each rank's first accumulator"},
                       settled_option(

@@ -151,10 +151,6 @@ int run(const CompareFlags& flags) {
   std::map<std::string, int> incomparable;  // by the reason
   for (const experiment::Row& row : rows) {
     if (!row.outcome) continue;
-    if (!row.point.workload.model.empty()) {
-      ++incomparable["a formula is of an allreduce, and they are trainings"];
-      continue;
-    }
     const experiment::Comparison comparison = compare(row, tolerance);
     if (!comparison.comparable()) {
       ++incomparable[comparison.incomparable];

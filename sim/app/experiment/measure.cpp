@@ -311,7 +311,7 @@ class Measurement {
     add_costs(timed.back(), point_.record.ranks, outcome);
     outcome.phases = phases_over(timed, std::move(outcome.phases));
     outcome.machine = point_.machine;
-    outcome.result_components = components_on(0);
+    outcome.result_components = told_.front().at("components").get<std::int64_t>();
     outcome.ranks_agree = agree();
     std::vector<algorithms::SelectionReport> selections;
     std::vector<std::string> hosts;
@@ -393,11 +393,6 @@ class Measurement {
       told_.push_back(Json::parse(text));
       all_marks_.push_back(marks_from(told_.back()));
     }
-  }
-
-  /// The components of the last result of a rank.
-  [[nodiscard]] std::int64_t components_on(std::size_t rank) const {
-    return told_[rank].at("components").get<std::int64_t>();
   }
 
   /// As for simulated runs: all ranks hold the same result, or its blocks.

@@ -8,6 +8,11 @@ bool looks_at_values(const Point& point, const algorithms::SchemeInfo& scheme) {
   return !scheme.dense || point.network == "mpi" || (scheme.approximate && point.error_feedback);
 }
 
+bool network_draws(const Point& point) {
+  return point.machine.host.noise > Seconds(0) || point.links.background_flows > 0 ||
+         point.links.routing != networks::LinkRouting::minimal;
+}
+
 namespace {
 
 bool holds_entries(const Point& point, const algorithms::SchemeInfo& scheme) {
@@ -20,9 +25,7 @@ bool remembers_scale(const Point& point, const algorithms::SchemeInfo& scheme) {
 
 bool draws(const Point& point, const algorithms::SchemeInfo& scheme) {
   const bool draws_values = looks_at_values(point, scheme) && point.input.trace.empty();
-  return draws_values || scheme.draws || point.stragglers.any() ||
-         point.machine.host.noise > Seconds(0) || point.links.background_flows > 0 ||
-         point.links.routing != networks::LinkRouting::minimal;
+  return draws_values || scheme.draws || point.stragglers.any() || network_draws(point);
 }
 
 bool leaves_residuals(const Point& /*point*/, const algorithms::SchemeInfo& scheme) {

@@ -9,6 +9,9 @@ namespace thinwire::experiment {
 /// Whether a result depends on the values of gradients, which are selected, sent, or kept.
 [[nodiscard]] bool looks_at_values(const Point& point, const algorithms::SchemeInfo& scheme);
 
+/// Whether the network draws at random: noise, routes, or what others send.
+[[nodiscard]] bool network_draws(const Point& point);
+
 /// Of settings of the values of gradients.
 extern const Effect kOfValues;
 /// Of the scale of gradients, which changes over iterations.

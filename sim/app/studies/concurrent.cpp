@@ -16,6 +16,7 @@
 #include "sim/app/experiment/effects.hpp"
 #include "sim/app/experiment/networks.hpp"
 #include "sim/app/experiment/ranks.hpp"
+#include "sim/app/experiment/setting_effects.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/kernel/group.hpp"
@@ -50,9 +51,7 @@ Json shared_settings_of(const Point& point) {
     machine.erase(of_job);
   }
   shared["machine"] = machine;
-  const bool draws = point.machine.host.noise > Seconds(0) ||
-                     point.links.routing != networks::LinkRouting::minimal;
-  if (draws) shared["seed"] = point.seed;  // of the noise, and of detours
+  if (experiment::network_draws(point)) shared["seed"] = point.seed;
   return shared;
 }
 

@@ -278,6 +278,17 @@ TEST_CASE("a sweep's options of a scheme are given once, and to a scheme that it
                 "scheme topka: unknown option 'tau'");
 }
 
+TEST_CASE("a tolerance that judges no training says so") {
+  const TemporaryFolder folder;
+  const Ended training = run_program("run --scheme topka -P 4 --model vgg16 --format jsonl");
+  REQUIRE(training.exit_code == 0);
+  const Ended ended =
+      run_program("compare --tolerance 1 " + folder.write("training.jsonl", training.out));
+  CHECK(ended.exit_code == 1);
+  CHECK(thinwire::test::contains(
+      ended.err, "1 of 1 results cannot be compared: an iteration of a training takes longer"));
+}
+
 TEST_CASE("jobs that run together have one seed of what the network draws") {
   const std::string jobs =
       "concurrent --platform gige_star -n 1000 --job scheme=topka,ranks=4,seed=1 ";
