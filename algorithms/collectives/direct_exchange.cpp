@@ -60,14 +60,6 @@ Task<void> in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order,
       }
     }
   };
-  const auto expect = [&](const Peers& next) {
-    if (next.from) comm.expect_receive(*next.from, kExchangeTag);
-    if (next.to) {
-      comm.expect_send(*next.to, kExchangeTag);
-      comm.expect_read(exchange.read_for(*next.to));
-      comm.expect_read(&exchange);
-    }
-  };
   post_until(first);
   for (int done = 0; done < count;) {
     const int together = order.sliding ? 1 : (done == 0 ? first : bucket);
@@ -77,12 +69,6 @@ Task<void> in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order,
       if (peers.from) {
         Message half;
         if (order.halves) half = co_await comm.wait(first_halves[at(done)].receive);
-        if (done + 1 < posted) {
-          const Step& next = under_way[at(done + 1)];
-          comm.expect(next.receive);
-          comm.expect(next.send);
-        }
-        if (posted < count) expect(peers_at(posted));
         Message message = co_await comm.wait(step.receive);
         if (order.halves) message = exchange.joined({std::move(half), std::move(message)});
         arrived.push_back({*peers.from, std::move(message)});
@@ -114,6 +100,11 @@ Message Exchange::joined(Halves /*halves*/) const {
 Task<void> direct_exchange(Communicator& comm, Exchange& exchange, ExchangeOrder order) {
   const int rank = comm.rank().value();
   const int size = comm.size();
+  const bool one_by_one = order.sliding && !order.counts_itself && !order.halves;
+  if (order.rotated && one_by_one && comm.takes_exchanges()) {
+    co_await comm.exchange(exchange, kExchangeTag, std::clamp(order.bucket, 1, size));
+    co_return;
+  }
   if (order.rotated) {
     const auto shifted = [rank, size](int step) {
       return Peers{.to = Rank((rank + 1 + step) % size),

@@ -2,21 +2,14 @@
 #pragma once
 
 #include "sim/core/kernel/communicator.hpp"
+#include "sim/core/kernel/exchange.hpp"
 #include "sim/core/kernel/task.hpp"
 
 namespace thinwire::algorithms {
 
-/// Supplies the messages that a rank sends, and processes those that it receives.
-class Exchange {
+/// A rank's part of a direct exchange.
+class Exchange : public ExchangePart {
  public:
-  Exchange() = default;
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
-  Exchange(Exchange&&) = delete;
-  Exchange& operator=(Exchange&&) = delete;
-  virtual ~Exchange() = default;
-
-  [[nodiscard]] virtual Message outgoing(Rank to) = 0;
   /// For ExchangeOrder::halves: the message as two, and back. By default, each has half its words.
   struct Halves {
     Message first;
@@ -24,10 +17,6 @@ class Exchange {
   };
   [[nodiscard]] virtual Halves halves(Message message) const;
   [[nodiscard]] virtual Message joined(Halves halves) const;
-  /// The memory that outgoing(to) will read, if any.
-  [[nodiscard]] virtual const void* read_for(Rank /*to*/) const { return nullptr; }
-  /// Processes a received message. Returns the time for which this keeps the rank busy.
-  [[nodiscard]] virtual Seconds incoming(Rank from, Message message) = 0;
 };
 
 /// The order of the exchanges, and how many are in flight.

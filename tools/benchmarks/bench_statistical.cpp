@@ -1,12 +1,13 @@
-// Measures statistical gradient values at scale: bench_statistical [scheme ranks]...
+// Measures statistical gradient values at scale:
+// bench_statistical [scheme ranks]... [--platform PLATFORM]
 //
-// Runs schemes with the profile of BERT (n = 133,547,324, density 1%) on the α-β machine, each in
-// its own process, and prints seconds of processor time of the first and of the second, steady
-// iteration, messages per second in the latter, and the peak memory of the process.
+// Runs schemes with the profile of BERT (n = 133,547,324, density 1%), each in its own process, on
+// the α-β machine or on the network links. Prints seconds of processor time of the first iteration,
+// with what is prepared for it, and of the second, which is a steady one, messages per second in the latter, and the peak memory of the process.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <cstdlib>
+#include <CLI/CLI.hpp>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -27,14 +28,15 @@ double seconds_now() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-std::string bench(const std::string& scheme, int ranks) {
+/// `platform`: that of the network links; empty for the α-β machine.
+std::string bench(const std::string& platform, const std::string& scheme, int ranks) {
   std::vector<double> marks{seconds_now()};
-  const experiment::Point point =
-      experiment::point_from({{"scheme", scheme},
-                              {"ranks", ranks},
-                              {"iterations", 2},
-                              {"input", {{"profile", "bert"}, {"statistical", true}}}},
-                             "bench_statistical");
+  nlohmann::json settings{{"scheme", scheme},
+                          {"ranks", ranks},
+                          {"iterations", 2},
+                          {"input", {{"profile", "bert"}, {"statistical", true}}}};
+  if (!platform.empty()) settings.update({{"network", "links"}, {"platform", platform}});
+  const experiment::Point point = experiment::point_from(settings, "bench_statistical");
   const experiment::Outcome outcome =
       experiment::Simulation(point,
                              {.after_iteration = [&](int) { marks.push_back(seconds_now()); }})
@@ -50,8 +52,16 @@ std::string bench(const std::string& scheme, int ranks) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  CLI::App app("Time and memory of statistical gradient values");
+  std::vector<std::string> given;
+  std::string platform;
+  app.add_option("cases", given, "schemes, each followed by a number of ranks");
+  app.add_option("--platform", platform, "a platform, for the network links");
+  CLI11_PARSE(app, argc, argv);
   std::vector<std::pair<std::string, int>> cases;
-  for (int i = 1; i + 1 < argc; i += 2) cases.emplace_back(argv[i], std::atoi(argv[i + 1]));
+  for (std::size_t i = 0; i + 1 < given.size(); i += 2) {
+    cases.emplace_back(given[i], std::stoi(given[i + 1]));
+  }
   if (cases.empty()) {
     cases = {{"oktopk", 4096},
              {"oktopk", 8192},
@@ -64,8 +74,9 @@ int main(int argc, char** argv) {
   fmt::print("{:24} {:>6} {:>10} {:>10} {:>12} {:>10} {:>14}\n", "scheme", "ranks", "first, s",
              "steady, s", "messages/s", "peak, MB", "simulated, s");
   std::fflush(stdout);
-  for (const auto& one : cases) {
-    fmt::print("{}", in_child_process({.run = [&] { return bench(one.first, one.second); }}).text);
+  for (const auto& [scheme, ranks] : cases) {
+    const auto run = [&platform, of = scheme, on = ranks] { return bench(platform, of, on); };
+    fmt::print("{}", in_child_process({.run = run}).text);
     std::fflush(stdout);
   }
 }

@@ -25,6 +25,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/units.hpp"
+#include "sim/core/kernel/exchange.hpp"
 #include "sim/core/kernel/in_switches.hpp"
 #include "sim/core/kernel/message.hpp"
 #include "sim/core/kernel/task.hpp"
@@ -111,23 +112,18 @@ class Communicator {
   }
   /// Seconds since the ranks started together (0 on a network without a clock).
   [[nodiscard]] virtual Seconds now() const = 0;
-  /// Announces that the rank will soon wait for the request. This takes no simulated time. A
-  /// network with thousands of ranks in one thread uses it to prefetch the state of the request.
-  virtual void expect(Request /*request*/) {}
   /// Announces that from now on each wait_watched() is for this request too, until it is complete.
   /// Requests are watched once.
   virtual void watch(Request /*request*/) {}
-  /// Announces like expect() that the rank will soon send to `to`.
-  virtual void expect_send(Rank /*to*/, Tag /*tag*/) {}
-  /// Announces like expect() that the rank will soon post a receive.
-  virtual void expect_receive(Rank /*from*/, Tag /*tag*/) {}
-  /// Announces like expect() that the rank will soon read this memory.
-  virtual void expect_read(const void* /*address*/) {}
+  /// Whether exchange() may be used. If so, it may be on all ranks. A network with thousands of ranks
+  /// in one thread then takes the steps itself, and does not resume the rank for each.
+  [[nodiscard]] virtual bool takes_exchanges() const { return false; }
 
   class WaitAwaiter;
   class WaitAllAwaiter;
   class WaitAnyAwaiter;
   class SendrecvAwaiter;
+  class ExchangeAwaiter;
   class ComputeAwaiter;
   class PhaseScope;
 
@@ -145,6 +141,11 @@ class Communicator {
   [[nodiscard]] WaitAnyAwaiter wait_watched(std::span<const Request> requests);
   /// Sends and receives concurrently; co_await returns the received Message.
   [[nodiscard]] SendrecvAwaiter sendrecv(Rank to, Message message, Rank from, Tag tag);
+  /// A rotated exchange with all other ranks (peers_in_step()), which all ranks call. Up to
+  /// `under_way` steps are under way at once, at least 1. The rank waits for the message of the
+  /// oldest step, and for its send. It then posts the next step, and processes the message
+  /// meanwhile. With one step under way, it processes the message before it posts the next step.
+  [[nodiscard]] ExchangeAwaiter exchange(ExchangePart& part, Tag tag, int under_way);
   /// Simulates local work that takes `work` seconds. Communication in flight continues meanwhile.
   [[nodiscard]] ComputeAwaiter compute(Seconds work);
   /// Marks the rest of the enclosing scope as a phase of the scheme.
@@ -174,6 +175,15 @@ class Communicator {
   /// rank's clock advances to the time of its completion.
   virtual std::size_t first_complete(const AnyOf& /*of*/) {
     refuse("a wait for the first of several requests");
+  }
+  /// Begins an exchange. Returns whether it is over.
+  virtual bool begin_exchange(ExchangePart& /*part*/, Tag /*tag*/, int /*under_way*/) {
+    refuse("an exchange whose steps it takes itself");
+  }
+  /// Called after begin_exchange() has returned false. Must resume `waiting` when the exchange is
+  /// over.
+  virtual void park_exchange(std::coroutine_handle<> /*waiting*/) {
+    refuse("an exchange whose steps it takes itself");
   }
   /// Releases a complete request and returns the Message that it received.
   virtual Message finish(Request request) = 0;
@@ -266,6 +276,22 @@ class Communicator::SendrecvAwaiter {
   std::array<Request, 2> requests_;
 };
 
+/// The awaiter of an exchange.
+class Communicator::ExchangeAwaiter {
+ public:
+  ExchangeAwaiter(Communicator& comm, ExchangePart& part, Tag tag, int under_way)
+      : comm_(comm), part_(part), tag_(tag), under_way_(under_way) {}
+  [[nodiscard]] bool await_ready() const { return comm_.begin_exchange(part_, tag_, under_way_); }
+  void await_suspend(std::coroutine_handle<> waiting) const { comm_.park_exchange(waiting); }
+  void await_resume() const {}
+
+ private:
+  Communicator& comm_;
+  ExchangePart& part_;
+  Tag tag_;
+  int under_way_;
+};
+
 /// The awaiter of local work.
 class Communicator::ComputeAwaiter {
  public:
@@ -334,6 +360,11 @@ inline Communicator::SendrecvAwaiter Communicator::sendrecv(Rank to, Message mes
                                                             Tag tag) {
   const Request receive = irecv(from, tag);
   return {*this, isend(to, tag, std::move(message)), receive};
+}
+
+inline Communicator::ExchangeAwaiter Communicator::exchange(ExchangePart& part, Tag tag,
+                                                            int under_way) {
+  return {*this, part, tag, under_way};
 }
 
 inline Communicator::ComputeAwaiter Communicator::compute(Seconds work) { return {*this, work}; }

@@ -29,10 +29,6 @@ class ForwardingCommunicator : public Communicator {
   [[nodiscard]] Request post_in_switches(const Members& members, InSwitches part) override {
     return parent_.post_in_switches(members, std::move(part));
   }
-  void expect(Request request) override { parent_.expect(request); }
-  void expect_send(Rank to, Tag tag) override { parent_.expect_send(to, tag); }
-  void expect_receive(Rank from, Tag tag) override { parent_.expect_receive(from, tag); }
-  void expect_read(const void* address) override { parent_.expect_read(address); }
   void watch(Request request) override { parent_.watch(request); }
   [[nodiscard]] Seconds now() const override { return parent_.now(); }
 

@@ -29,10 +29,6 @@ class Group final : public ForwardingCommunicator {
   [[nodiscard]] Request isend_between(const Ends& ends, Rank to, Tag tag, Message message) override;
   [[nodiscard]] Request irecv(Rank from, Tag tag) override;
   [[nodiscard]] Request post_in_switches(const Members& members, InSwitches part) override;
-  void expect_send(Rank to, Tag tag) override { parent().expect_send(in_parent(to), tag); }
-  void expect_receive(Rank from, Tag tag) override {
-    parent().expect_receive(in_parent(from), tag);
-  }
 
  protected:
   /// The program runs on the second strand of the parent, with the same group on that strand.

@@ -77,10 +77,6 @@ class RecordingCommunicator final : public Communicator {
         strand_, {.kind = ScheduleOpKind::work, .peer = {}, .tag = {}, .words = {}, .work = work});
     return posted({.parent = parent_.start_work(work), .op = op});
   }
-  void expect(Request request) override { parent_.expect(posted_[request.token].parent); }
-  void expect_send(Rank to, Tag tag) override { parent_.expect_send(to, tag); }
-  void expect_receive(Rank from, Tag tag) override { parent_.expect_receive(from, tag); }
-  void expect_read(const void* address) override { parent_.expect_read(address); }
   void watch(Request request) override { parent_.watch(posted_[request.token].parent); }
   [[nodiscard]] Seconds now() const override { return parent_.now(); }
 

@@ -11,7 +11,6 @@ namespace thinwire::networks {
 
 LoopRank::LoopRank(Rank rank, int size, EventLoop& loop, Strand strand)
     : Communicator(rank, size),
-      expected_receiver_(rank),
       strand_(strand),
       loop_(loop),
       slots_(loop.slots()),

@@ -3,7 +3,6 @@
 // wait for them, and detects a deadlock at the end.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <coroutine>
 #include <exception>
@@ -32,15 +31,6 @@ class alignas(64) LoopRank : public Communicator {
   LoopRank(Rank rank, int size, EventLoop& loop, Strand strand);
 
   [[nodiscard]] Request irecv(Rank from, Tag tag) override;
-  /// Prefetches at once, in case the strand does not wait before, and again in prefetch_resumed().
-  void expect(Request request) override {
-    if (is_timed(request)) return;
-    slots_.prefetch(slot_of(request));
-    expected_ = {expected_[1], expected_[2], slot_of(request)};
-  }
-
-  void expect_receive(Rank from, Tag tag) override { mailbox_.expect(from, tag); }
-  void expect_read(const void* address) override { read_ = {read_[1], address}; }
 
   /// Delivers a message that is complete at `stamp`. Returns whether the strand must be resumed
   /// because this is the last message that it waited for.
@@ -54,6 +44,8 @@ class alignas(64) LoopRank : public Communicator {
   [[nodiscard]] bool wake(SlotIndex index);
   /// Runs the strand until it waits again. Returns false if it has ended instead.
   [[nodiscard]] bool resume() {
+    if (in_exchange_ && !take_steps()) return true;
+    in_exchange_ = false;
     std::exchange(waiting_, {}).resume();
     return static_cast<bool>(waiting_);
   }
@@ -61,29 +53,18 @@ class alignas(64) LoopRank : public Communicator {
   /// and knew that one of them is complete then.
   [[nodiscard]] bool ring(double time);
   /// prefetch() prefetches the strand itself. prefetch_resumed() follows its pointers and
-  /// prefetches what else resume() reads, and prefetch_posting() what it reads at the entry of the
-  /// next receive.
+  /// prefetches what else resume() reads.
   void prefetch() const {
     const auto* lines = reinterpret_cast<const char*>(this);
     for (const int line : {0, 64, 128}) prefetch_line(lines + line);
   }
   void prefetch_resumed() const {
     const auto* frame = static_cast<const char*>(waiting_.address());
-    // An exchange, which announces what it will read, has a long frame.
-    const int bytes = read_[1] == this ? 256 : 640;
-    for (int line = 0; line < bytes; line += 64) prefetch_line(frame + line);
+    for (const int line : {0, 64, 128, 192}) prefetch_line(frame + line);
     ledger_.prefetch();
     mailbox_.prefetch_next();
-    for (const SlotIndex slot : expected_) slots_.prefetch(slot);
-    for (const void* address : read_) prefetch_line(address);
   }
-  void prefetch_posting() const { mailbox_.prefetch_next_slot(slots_); }
-  /// The rank to which the strand will send soon, or its own.
-  [[nodiscard]] Rank expected_receiver() const { return expected_receiver_; }
-  /// Prefetches the mailbox.
-  void prefetch_mailbox() const { prefetch_line(&mailbox_); }
-  /// Prefetches the mailbox's entry of a message that the rank `from` will send to this strand.
-  void prefetch_match(Rank from, Tag tag) const { mailbox_.prefetch(from, tag); }
+  void prefetch_books() const { ledger_.prefetch(); }
   void close_books() { ledger_.close(now()); }
   /// Also reports the strand's activity to `track`; nullptr ends the reports.
   void follow(TimelineTrack* track) { ledger_.follow(track); }
@@ -98,7 +79,7 @@ class alignas(64) LoopRank : public Communicator {
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }
   [[nodiscard]] const Mailbox& mailbox() const { return mailbox_; }
   /// Appends the requests that a parked rank waits for.
-  void add_waits(std::vector<Waiting>& waits) const;
+  virtual void add_waits(std::vector<Waiting>& waits) const;
 
  protected:
   Request start_program(StartedProgram program) override;
@@ -109,6 +90,14 @@ class alignas(64) LoopRank : public Communicator {
   void park_any(const AnyOf& of, std::coroutine_handle<> waiting) override;
   std::size_t first_complete(const AnyOf& of) override;
   Message finish(Request request) override;
+  void park_exchange(std::coroutine_handle<> waiting) override {
+    waiting_ = waiting;
+    awaited_ = {};
+    in_exchange_ = true;
+  }
+  /// Takes the steps of an exchange until one of them must be waited for. Returns whether the
+  /// exchange is over.
+  virtual bool take_steps() { return true; }
   void enter_phase(std::string_view name) override { ledger_.enter(name, now()); }
   void leave_phase() noexcept override { ledger_.leave(now()); }
 
@@ -141,7 +130,6 @@ class alignas(64) LoopRank : public Communicator {
   [[nodiscard]] Strand strand() const { return strand_; }
 
   double clock_ = 0;
-  Rank expected_receiver_;
 
  private:
   // Times are never negative, so the sign bit of a token distinguishes a slot from a time.
@@ -173,18 +161,16 @@ class alignas(64) LoopRank : public Communicator {
 
   Strand strand_;
   bool waits_for_any_ = false;  ///< for the first of its requests, not for all
+  bool in_exchange_ = false;    ///< and waits for a step of it
   std::uint32_t pending_ = 0;
   EventLoop& loop_;
   SlotPool& slots_;
   std::coroutine_handle<> waiting_;
-  // The second cache line begins here.
   double wake_ = 0;
+  // The second cache line begins here. It ends with what a message reads of the ledger.
   Mailbox mailbox_;
-  std::array<SlotIndex, 3> expected_ = {};  ///< slots that the strand will wait for soon
-  // The third one.
-  std::array<const void*, 2> read_{this, this};  ///< what the strand will read soon
-  std::span<const Request> awaited_;
   Ledger ledger_;
+  std::span<const Request> awaited_;
   double before_ = 0;  ///< the clock when a wait for the first of several requests began
   double alarm_ = std::numeric_limits<double>::infinity();  ///< see ring()
   std::vector<Done> done_;                                  ///< watched, complete, and not finished
@@ -221,6 +207,9 @@ class EventLoop {
   /// Completes a send, a started program or a matched receive of a strand at `stamp`.
   void complete(Rank rank, Strand strand, SlotIndex slot, double stamp);
 
+  /// Resumes a rank whose step of an exchange is complete.
+  void go_on(Rank rank) { ready_.push_back(index_of(rank, Strand::main)); }
+
   /// Resumes a strand at `time` if it waits for the first of several requests, one of which is
   /// complete then. `strand` is the index that wake_at() was given.
   void ring(std::size_t strand, double time) {
@@ -230,25 +219,12 @@ class EventLoop {
   /// Prefetches what complete() reads of a strand.
   void prefetch(Rank rank, Strand strand) const { strands_[index_of(rank, strand)]->prefetch(); }
   /// Prefetches what a strand reads when it is resumed. To be called some time after prefetch(),
-  /// whose data it reads. Returns the rank to which the strand will send soon, or its own.
-  Rank prefetch_resumed(Rank rank, Strand strand) const {
-    const LoopRank& resumed = *strands_[index_of(rank, strand)];
-    resumed.prefetch_resumed();
-    const Rank next = resumed.expected_receiver();
-    strands_[index_of(next, Strand::main)]->prefetch_mailbox();
-    return next;
+  /// whose data it reads.
+  void prefetch_resumed(Rank rank, Strand strand) const {
+    strands_[index_of(rank, strand)]->prefetch_resumed();
   }
-
-  /// Prefetches what a strand reads when it posts its next receive. To be called some time after
-  /// prefetch_resumed(), whose data it reads.
-  void prefetch_posting(Rank rank, Strand strand) const {
-    strands_[index_of(rank, strand)]->prefetch_posting();
-  }
-
-  /// Prefetches what match() reads of the receiver's main strand.
-  void prefetch_match(Rank from, Rank to, Tag tag) const {
-    strands_[index_of(to, Strand::main)]->prefetch_match(from, tag);
-  }
+  /// The same of a rank that goes on in an exchange.
+  void prefetch_books(Rank rank) const { strands_[index_of(rank, Strand::main)]->prefetch_books(); }
 
   SlotPool& slots() { return slots_; }
   [[nodiscard]] const SlotPool& slots() const { return slots_; }

@@ -102,14 +102,6 @@ std::size_t Mailbox::home(std::uint64_t key) const {
   return static_cast<std::size_t>(mixed * kBeside + from % kBeside) & (entries_.size() - 1);
 }
 
-void Mailbox::prefetch(Rank from, Tag tag) const {
-  prefetch_line(&entries_[home(key_of(from, tag))]);
-}
-
-void Mailbox::expect(Rank from, Tag tag) {
-  next_ = static_cast<std::uint32_t>(home(key_of(from, tag)));
-}
-
 std::size_t Mailbox::find(std::uint64_t key) const {
   std::size_t at = home(key);
   while (entries_[at].key != key && entries_[at].key != kEmpty)

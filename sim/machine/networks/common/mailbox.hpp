@@ -72,17 +72,8 @@ class Mailbox {
   /// Accepts a message in flight: it is matched now and completed later.
   [[nodiscard]] Match send(SlotPool& slots, Rank from, Tag tag, Message&& message,
                            TransferIndex transfer);
-  /// Prefetches the entry of a message.
-  void prefetch(Rank from, Tag tag) const;
-  /// Announces the next receive. Without it, the next one is taken to be near the last one.
-  void expect(Rank from, Tag tag);
-  /// Prefetches the entry of the next receive.
+  /// Prefetches the entry of the next receive, which is taken to be near the last one.
   void prefetch_next() const { prefetch_line(&entries_[next_]); }
-  /// Prefetches the message that may be there, some time after prefetch_next().
-  void prefetch_next_slot(const SlotPool& slots) const {
-    const SlotIndex slot = entries_[next_].head;
-    if (slot != kNoSlot) slots.prefetch(slot);
-  }
   /// The heads of all queues that are left unmatched.
   [[nodiscard]] std::vector<SlotIndex> unmatched() const;
 

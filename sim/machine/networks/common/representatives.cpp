@@ -180,10 +180,6 @@ class Representative final : public ForwardingCommunicator {
     receives_.emplace(request.token, index);
     return request;
   }
-  void expect_send(Rank to, Tag tag) override { parent().expect_send(meetings_.image(to), tag); }
-  void expect_receive(Rank from, Tag tag) override {
-    parent().expect_receive(meetings_.image(from), tag);
-  }
 
  protected:
   Message finish(Request request) override {

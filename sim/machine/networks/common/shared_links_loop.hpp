@@ -29,6 +29,7 @@
 #include "sim/machine/networks/common/complaints.hpp"
 #include "sim/machine/networks/common/event_loop.hpp"
 #include "sim/machine/networks/common/event_window.hpp"
+#include "sim/machine/networks/common/exchanges.hpp"
 #include "sim/machine/networks/common/fair_links.hpp"
 #include "sim/machine/networks/common/host.hpp"
 #include "sim/machine/networks/common/switch_sums.hpp"
@@ -88,6 +89,7 @@ class SharedLinksLoop final : public EventLoop {
     for (int rank = 0; rank < size; ++rank) {
       ranks_.push_back(make_strand(Rank(rank), Strand::main));
     }
+    fetching_.fill(kNothing);
     if (host.queued > Bytes(0)) queued_until_.resize(2 * static_cast<std::size_t>(size));
   }
 
@@ -138,6 +140,14 @@ class SharedLinksLoop final : public EventLoop {
  private:
   /// The events of strands, in place of those of links and transfers, have this bit.
   static constexpr std::uint32_t kAlarm = std::uint32_t{1} << 31U;
+  /// In place of slots, the steps of an exchange have the first of these bits, and its sends also
+  /// the second.
+  static constexpr SlotIndex kOfExchange = SlotIndex{1} << 31U;
+  static constexpr SlotIndex kSend = SlotIndex{1} << 30U;
+  static constexpr SlotIndex kOdd = SlotIndex{1} << 29U;  ///< see Exchanges::Step
+  [[nodiscard]] static int step_of(SlotIndex slot) {
+    return static_cast<int>(slot & ~(kOfExchange | kSend | kOdd));
+  }
 
   /// A message that departs at `time`, or when its send is posted, whichever is later.
   struct Departing {
@@ -172,14 +182,55 @@ class SharedLinksLoop final : public EventLoop {
       return receive_request(slot);
     }
 
-    void expect_send(Rank to, Tag tag) override {
-      if (strand() != Strand::main) return;
-      loop().prefetch_match(rank(), to, tag);
-      loop().fabric_.prefetch_way(rank(), to, loop().links_);
-      expected_receiver_ = to;
+    [[nodiscard]] bool takes_exchanges() const override { return strand() == Strand::main; }
+    void add_waits(std::vector<Waiting>& waits) const override {
+      TimedRank::add_waits(waits);
+      const Exchanges::OfRank* own = loop().exchanges_.under_way_at(rank());
+      if (strand() != Strand::main || own == nullptr) return;
+      const ExchangePeers peers = peers_in_step(rank(), size(), own->done);
+      using enum Waiting::For;
+      waits.push_back({.rank = rank(),
+                       .peer = own->has_received ? peers.to : peers.from,
+                       .tag = own->tag,
+                       .what = own->has_received ? taking : message});
     }
 
    protected:
+    bool begin_exchange(ExchangePart& part, Tag tag, int under_way) override {
+      Exchanges& exchanges = loop().exchanges_;
+      exchanges.begin(rank(), size(), part, tag, under_way, loop().host_.eager > Bytes(0));
+      Exchanges::OfRank& own = exchanges.of(rank());
+      while (own.posted < std::min(under_way, own.steps)) post_step(own);
+      return take_steps();
+    }
+    bool take_steps() override {
+      Exchanges& exchanges = loop().exchanges_;
+      Exchanges::OfRank& own = exchanges.of(rank());
+      while (own.done < own.steps) {
+        Exchanges::Receiving& receiving = exchanges.receiving(rank(), own.done);
+        if (!own.has_received) {
+          if (receiving.received == Exchanges::kPending) return false;
+          clock_ = std::max(clock_, receiving.received);
+          books().received(receiving.message.words);
+          clock_ += loop().host_.processing(receiving.message.words);
+          own.has_received = true;
+        }
+        Exchanges::Sending& sending = exchanges.sending(rank(), own.done);
+        if (sending.sent == Exchanges::kPending) return false;
+        clock_ = std::max(clock_, sending.sent);
+        Message message = std::move(receiving.message);
+        const Rank from = peers_in_step(rank(), size(), own.done).from;
+        exchanges.end_step(rank());
+        exchanges.prefetch_sending(rank(), own.done + 1);
+        exchanges.prefetch_receiving(rank(), own.done + 1);
+        const bool more = own.posted < own.steps;
+        if (more && own.under_way > 1) post_step(own);
+        spend(own.part->incoming(from, std::move(message)));
+        if (more && own.under_way == 1) post_step(own);
+      }
+      return true;
+    }
+
     Message finish(Request request) override {
       Message message = TimedRank::finish(request);
       if (is_receive(request)) clock_ += loop().host_.processing(message.words);
@@ -190,10 +241,34 @@ class SharedLinksLoop final : public EventLoop {
     /// `ends` is nullptr if the message goes from this rank to `to`.
     [[nodiscard]] Request send(Rank to, Tag tag, Message&& message, const Ends* ends) {
       check_peer(*this, to);
-      clock_ += loop().host_.processing(message.words) + noise();
-      books().sent(message.words);
-      const double ready = clock_ + loop().host_.buffering(message.words);
+      const double ready = prepare_to_send(message.words);
       return slot_request(loop().post(rank(), to, strand(), tag, std::move(message), ready, ends));
+    }
+    /// Posts the receive and the send of the next step of an exchange.
+    void post_step(Exchanges::OfRank& own) {
+      const int step = own.posted;
+      const ExchangePeers peers = peers_in_step(rank(), size(), step);
+      Exchanges& exchanges = loop().exchanges_;
+      Exchanges::Receiving& receiving = exchanges.receiving(rank(), step);
+      receiving.posted = clock_;
+      if (!receiving.sent && exchanges.has_posted({peers.from, step, own.odd})) {
+        Exchanges::Sending& held = exchanges.sending(peers.from, step);
+        receiving.message = std::move(held.message);
+        receiving.sent = true;
+        loop().release(held.transfer, clock_);
+      }
+      Message message = own.part->outgoing(peers.to);
+      const double ready = prepare_to_send(message.words);
+      loop().post_in_exchange(rank(), peers.to, own, std::move(message), ready);
+      if (++own.posted < own.steps) {
+        own.read_next = own.part->read_for(peers_in_step(rank(), size(), own.posted).to);
+      }
+    }
+    /// Pays what a message costs its sender. Returns when it can depart.
+    [[nodiscard]] double prepare_to_send(Words words) {
+      clock_ += loop().host_.processing(words) + noise();
+      books().sent(words);
+      return clock_ + loop().host_.buffering(words);
     }
     /// The loop, by the reference that is in the rank's first cache line.
     [[nodiscard]] SharedLinksLoop& loop() const {
@@ -252,6 +327,48 @@ class SharedLinksLoop final : public EventLoop {
       slots()[match.slot].held = true;
     }
     return send;
+  }
+
+  /// Posts what a rank sends in the step of an exchange that it posts.
+  void post_in_exchange(Rank from, Rank to, const Exchanges::OfRank& own, Message&& message,
+                        double now) {
+    const TransferIndex index = acquire();
+    const bool eager = host_.is_eager(message.words);
+    const Exchanges::Step at{to, own.posted, own.odd};
+    const SlotIndex slot = kOfExchange | (own.odd ? kOdd : 0) | static_cast<SlotIndex>(own.posted);
+    transfers_[index] = {.way = {},
+                         .from = from,
+                         .to = to,
+                         .strand = Strand::main,
+                         .eager = eager,
+                         .course = Course::minimal,
+                         .words = message.words,
+                         .send = slot | kSend,
+                         .receive = slot,
+                         .posted = now,
+                         .departed = 0,
+                         .latency = 0};
+    const bool posted = exchanges_.has_posted(at);
+    if (!posted && !eager) {
+      exchanges_.sending(from, at.step) = {.message = std::move(message), .transfer = index};
+      return;
+    }
+    Exchanges::Receiving& receiving = exchanges_.arriving(at);
+    receiving.message = std::move(message);
+    receiving.sent = true;
+    start(index, eager ? now : receiving.posted);
+  }
+  /// Completes the send or the receive of a step at `time`.
+  void complete_step(Rank rank, SlotIndex slot, double time) {
+    const bool send = (slot & kSend) != 0;
+    const Exchanges::Step at{rank, step_of(slot), (slot & kOdd) != 0};
+    if (send) {
+      exchanges_.sending(rank, at.step).sent = time;
+    } else {
+      exchanges_.arriving(at).received = time;
+    }
+    const Exchanges::OfRank& own = exchanges_.of(rank);
+    if (own.odd == at.odd && own.done == at.step && own.has_received == send) go_on(rank);
   }
 
   /// Takes a rank's part of a collective in switches, which begins with the last one.
@@ -347,7 +464,7 @@ class SharedLinksLoop final : public EventLoop {
   bool open_window() {
     constexpr std::size_t kFew = 64;
     constexpr std::size_t kMany = 1024;
-    constexpr std::size_t kNext = 256;
+    constexpr std::size_t kNext = 128;
     fetched_at_ = kNotFetched;
     if (fabric_.lookahead() == 0) return events_.open_next(kNext);
     if (!events_.open(std::max(window_, fabric_.lookahead()))) return false;
@@ -357,58 +474,106 @@ class SharedLinksLoop final : public EventLoop {
   }
 
   /// Each stage prefetches what the next one, with a smaller number, reads. Nothing is new unless a
-  /// known event was taken.
+  /// known event was taken. Most events come too early, because flows have begun since they were
+  /// scheduled: they read the link alone, and are dropped at the first look.
   void fetch_ahead() {
-    constexpr std::array<std::size_t, 5> kAhead{1, 3, 6, 9, 12};  // events, by stage
     if (std::exchange(fetched_at_, events_.taken()) == events_.taken()) return;
-#pragma GCC unroll 5
-    for (std::size_t stage = 0; stage < kAhead.size(); ++stage) {
-      const Event* event = events_.ahead(kAhead[stage]);
-      if (event == nullptr || (event->who & kAlarm) != 0) continue;
-      if (event->who >= first_transfer_) {
-        prefetch_entering(event->who - first_transfer_, stage);
-      } else if (stage == 4) {
-        links_.prefetch(event->who);
-      } else if (links_.serves_by(event->who, event->time)) {
-        prefetch_served(event->who, stage);
+    const Event* event = events_.ahead(kFetchLinks);
+    if (event != nullptr && event->who < first_transfer_) links_.prefetch(event->who);
+    std::uint32_t who = kNothing;
+    event = events_.ahead(kFetchFlows);
+    if (event != nullptr && (event->who & kAlarm) == 0 &&
+        (event->who >= first_transfer_ || links_.serves_by(event->who, event->time))) {
+      who = event->who;
+    }
+    fetching_[fetched_ % kFetching] = who;
+    constexpr std::array<std::size_t, 3> kSince{6, 3, 0};  // events since the first look
+#pragma GCC unroll 3
+    for (std::size_t stage = 0; stage < kSince.size(); ++stage) {
+      const std::uint32_t of = fetching_[(fetched_ - kSince[stage]) % kFetching];
+      if (of == kNothing) continue;
+      if (of >= first_transfer_) {
+        prefetch_entering(of - first_transfer_, stage);
+      } else {
+        prefetch_served(of, stage);
       }
     }
+    ++fetched_;
   }
   /// For a transfer that will enter its links: prefetches the transfer, its flow, and the links.
   void prefetch_entering(TransferIndex index, std::size_t stage) const {
-    if (stage == 3) {
+    if (stage == 2) {
       prefetch_line(&transfers_[index]);
       links_.prefetch_flow(index);
+    } else if (stage == 1) {
+      links_.prefetch_links(index);
+    } else {
+      links_.prefetch_later_of_links(index);
     }
-    if (stage == 2) links_.prefetch_links(index);
-    if (stage == 1) links_.prefetch_later_of_links(index);
   }
   /// For a link that will have served a flow: prefetches the flow, its requests, and the strands of
-  /// these. Most events come too early, because flows have begun since: they read the link alone.
-  void prefetch_served(topologies::LinkIndex link, std::size_t stage) const {
+  /// these.
+  void prefetch_served(topologies::LinkIndex link, std::size_t stage) {
     const FlowIndex flow = links_.first_of(link);
-    if (stage == 3) {
+    if (stage == 2) {
       links_.prefetch_later(link);
       links_.prefetch_flow(flow);
       prefetch_line(&transfers_[flow]);
-    } else if (stage == 2) {
-      const Transfer& transfer = transfers_[flow];
-      links_.prefetch_tracked(flow);
-      if (transfer.send != kNoSlot) slots().prefetch(transfer.send);
-      slots().prefetch(transfer.receive);
-      prefetch(transfer.from, transfer.strand);
-      prefetch(transfer.to, transfer.strand);
     } else if (stage == 1) {
       const Transfer& transfer = transfers_[flow];
-      links_.prefetch_later_of_tracked(flow);
-      prefetch_line(slots()[transfer.receive].message.payload.body.get());
-      for (const Rank rank : {transfer.from, transfer.to}) {
-        const Rank next = prefetch_resumed(rank, transfer.strand);
-        if (next != rank) fabric_.prefetch_way(rank, next, links_);
+      links_.prefetch_tracked(flow);
+      if (transfer.send != kNoSlot) prefetch_slot(transfer.from, transfer.send);
+      prefetch_slot(transfer.to, transfer.receive);
+      prefetch(transfer.from, transfer.strand);
+      prefetch(transfer.to, transfer.strand);
+      if (is_of_exchange(transfer.receive)) {
+        exchanges_.prefetch(transfer.from);
+        exchanges_.prefetch(transfer.to);
       }
     } else {
       const Transfer& transfer = transfers_[flow];
-      for (const Rank rank : {transfer.from, transfer.to}) prefetch_posting(rank, transfer.strand);
+      links_.prefetch_later_of_tracked(flow);
+      if (is_of_exchange(transfer.receive)) return prefetch_steps(transfer);
+      prefetch_line(slots()[transfer.receive].message.payload.body.get());
+      for (const Rank rank : {transfer.from, transfer.to}) prefetch_resumed(rank, transfer.strand);
+    }
+  }
+  /// For a message of an exchange that will be complete: prefetches what the ranks read at their
+  /// next step.
+  void prefetch_steps(const Transfer& transfer) {
+    prefetch_line(
+        exchanges_.receiving(transfer.to, step_of(transfer.receive)).message.payload.body.get());
+    for (const Rank rank : {transfer.from, transfer.to}) {
+      const Exchanges::OfRank& own = exchanges_.of(rank);
+      prefetch_line(own.part);
+      prefetch_line(reinterpret_cast<const char*>(own.part) + 64);
+      prefetch_line(own.read_next);
+      prefetch_books(rank);
+      exchanges_.prefetch_sending(rank, own.done);
+      exchanges_.prefetch_receiving(rank, own.done);
+      exchanges_.prefetch_receiving(rank, own.done + 1);
+      if (own.posted == own.steps) continue;
+      const ExchangePeers next = peers_in_step(rank, size_, own.posted);
+      exchanges_.prefetch(next.from);
+      exchanges_.prefetch_sending(next.from, own.posted);
+      exchanges_.prefetch(next.to);
+      exchanges_.prefetch_receiving(next.to, own.posted);
+      fabric_.prefetch_way(rank, next.to, links_);
+    }
+  }
+  [[nodiscard]] static bool is_of_exchange(SlotIndex slot) {
+    return slot != kNoSlot && (slot & kOfExchange) != 0;
+  }
+  /// Prefetches the slot, or what a step of an exchange has in its place.
+  void prefetch_slot(Rank rank, SlotIndex slot) const {
+    if (!is_of_exchange(slot)) {
+      slots().prefetch(slot);
+      return;
+    }
+    if ((slot & kSend) != 0) {
+      exchanges_.prefetch_sending(rank, step_of(slot));
+    } else {
+      exchanges_.prefetch_receiving(rank, step_of(slot));
     }
   }
   /// Completes the requests of all messages that have been delivered or sent.
@@ -417,8 +582,12 @@ class SharedLinksLoop final : public EventLoop {
     for (std::size_t i = 0; i < completions_.size(); ++i) {
       if (i + kAhead < completions_.size()) {
         const Completion& later = completions_[i + kAhead];
-        slots().prefetch(later.slot);
+        prefetch_slot(later.rank, later.slot);
         prefetch(later.rank, later.strand);
+      }
+      if (is_of_exchange(completions_[i].slot)) {
+        complete_step(completions_[i].rank, completions_[i].slot, completions_[i].time);
+        continue;
       }
       complete(completions_[i].rank, completions_[i].strand, completions_[i].slot,
                completions_[i].time);
@@ -455,6 +624,14 @@ class SharedLinksLoop final : public EventLoop {
     constexpr std::size_t kStages = 6;
     constexpr std::size_t kAhead = 4;
     const std::size_t all = departing_.size();
+    if (all == 1) {
+      const Departing only = departing_.front();
+      find_way(only.index, only.time);
+      find_path(only.index);
+      depart(only.index);
+      departing_.clear();
+      return;
+    }
     const std::size_t ahead = std::min(kAhead, all);
     for (std::size_t i = 0; i < all + (kStages - 1) * ahead && all > 0; ++i) {
 #pragma GCC unroll 6  // so that the stage is a constant
@@ -590,7 +767,7 @@ class SharedLinksLoop final : public EventLoop {
     events_.push(std::max(time, transfer.departed + transfer.latency), first_transfer_ + index);
   }
   void complete_send(Transfer& transfer, double time) {
-    slots().prefetch(transfer.send);
+    prefetch_slot(transfer.from, transfer.send);
     completions_.push_back({transfer.from, transfer.strand, transfer.send, time});
     transfer.send = kNoSlot;
   }
@@ -652,7 +829,7 @@ class SharedLinksLoop final : public EventLoop {
       const auto next = connections_.leave(transfer.from, transfer.to);
       if (next) follow(*next, delivered);
     }
-    slots().prefetch(transfer.receive);
+    prefetch_slot(transfer.to, transfer.receive);
     completions_.push_back({transfer.to, transfer.strand, transfer.receive, delivered});
     free_.push_back(index);
     if (host_.waits_for_destination(size_, transfer.words)) {
@@ -667,7 +844,8 @@ class SharedLinksLoop final : public EventLoop {
     timeline_->add({.from = transfer.from,
                     .to = transfer.to,
                     .strand = transfer.strand,
-                    .tag = slots()[transfer.receive].tag,
+                    .tag = is_of_exchange(transfer.receive) ? exchanges_.of(transfer.from).tag
+                                                            : slots()[transfer.receive].tag,
                     .words = transfer.words,
                     .posted = Seconds(transfer.posted),
                     .send_begin = Seconds(transfer.departed),
@@ -689,6 +867,13 @@ class SharedLinksLoop final : public EventLoop {
   double window_ = 0;  ///< seconds
   static constexpr std::size_t kNotFetched = std::numeric_limits<std::size_t>::max();
   std::size_t fetched_at_ = kNotFetched;  ///< events_.taken() when fetch_ahead() last did its work
+  /// How many events before theirs links and flows are prefetched.
+  static constexpr std::size_t kFetchLinks = 12;
+  static constexpr std::size_t kFetchFlows = 9;
+  static constexpr std::size_t kFetching = 16;
+  static constexpr std::uint32_t kNothing = std::numeric_limits<std::uint32_t>::max();
+  std::array<std::uint32_t, kFetching> fetching_;  ///< `who` of events to come
+  std::size_t fetched_ = kFetching;                ///< events looked at
   std::vector<Transfer> transfers_;
   std::vector<RareTransfer> rare_;  ///< by transfer, up to the last one that has needed it
   bool have_ends_ = false;          ///< whether these have the ends of all transfers
@@ -699,6 +884,7 @@ class SharedLinksLoop final : public EventLoop {
   Connections connections_;
   Destinations destinations_;
   std::vector<double> queued_until_;  ///< by strand of a rank, if messages are queued
+  Exchanges exchanges_;
   SwitchSums sums_;
   std::map<std::tuple<ReducingLevel, int, int, int>, SwitchTree> trees_;  ///< by level and members
   std::vector<std::unique_ptr<LoopRank>> ranks_;
