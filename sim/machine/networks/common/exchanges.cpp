@@ -1,5 +1,6 @@
 #include "sim/machine/networks/common/exchanges.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <iterator>
 
@@ -7,8 +8,10 @@ namespace thinwire::networks {
 
 void Exchanges::begin(Rank rank, int ranks, ExchangePart& part, Tag tag, int under_way,
                       bool ahead) {
-  const auto needed = std::bit_ceil(static_cast<std::size_t>(under_way) * (ahead ? 4 : 1));
-  if (needed > places_ || ranks_.empty()) make_places(static_cast<std::size_t>(ranks), needed);
+  const auto steps = static_cast<std::size_t>(ranks) - 1;
+  const std::size_t wanted = static_cast<std::size_t>(under_way) * (ahead ? 4 : 1);
+  const std::size_t places = std::bit_ceil(std::min(wanted, std::max<std::size_t>(1, steps)));
+  if (places > places_ || ranks_.empty()) make_places(static_cast<std::size_t>(ranks), places);
   OfRank& own = of(rank);
   own = {.part = &part,
          .read_next = nullptr,

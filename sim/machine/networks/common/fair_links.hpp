@@ -47,6 +47,8 @@ class FairLinks {
   void begin(double now, FlowIndex index, double bytes);
   /// Handles an event of a link.
   void handle_event(double now, topologies::LinkIndex at);
+  /// The flows that completed() will look at.
+  [[nodiscard]] std::span<const FlowIndex> served() const { return served_; }
   /// The flows that have completed at `now`; to be called after each event. Each flow is reported
   /// once. The span is valid until the next call.
   [[nodiscard]] std::span<const FlowIndex> completed(double now) {

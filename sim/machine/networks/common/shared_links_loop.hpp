@@ -221,7 +221,7 @@ class SharedLinksLoop final : public EventLoop {
         Message message = std::move(receiving.message);
         const Rank from = peers_in_step(rank(), size(), own.done).from;
         exchanges.end_step(rank());
-        exchanges.prefetch_sending(rank(), own.done + 1);
+        exchanges.prefetch_sending(rank(), own.done + 1);  // many steps may have been waiting
         exchanges.prefetch_receiving(rank(), own.done + 1);
         const bool more = own.posted < own.steps;
         if (more && own.under_way > 1) post_step(own);
@@ -462,8 +462,8 @@ class SharedLinksLoop final : public EventLoop {
   /// prefetch. A window may be longer than the lookahead, because its events are handled in order,
   /// together with those that are added meanwhile.
   bool open_window() {
-    constexpr std::size_t kFew = 64;
-    constexpr std::size_t kMany = 1024;
+    constexpr std::size_t kFew = 24;
+    constexpr std::size_t kMany = 64;
     constexpr std::size_t kNext = 128;
     fetched_at_ = kNotFetched;
     if (fabric_.lookahead() == 0) return events_.open_next(kNext);
@@ -802,8 +802,8 @@ class SharedLinksLoop final : public EventLoop {
   }
 
   void deliver_completed() {
+    for (const FlowIndex flow : links_.served()) prefetch_line(&transfers_[flow]);
     const auto completed = links_.completed(now_);
-    for (const TransferIndex index : completed) prefetch_line(&transfers_[index]);
     for (const TransferIndex index : completed) deliver(index, now_);
   }
   /// Called when the shared links of a message, if any, have served it. The message is delivered at
