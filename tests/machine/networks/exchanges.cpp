@@ -93,7 +93,8 @@ Task<void> exchange_twice(Communicator& on_network, Repeated of, bool plain, tes
 bool same_reports(const RunReport& a, const RunReport& b) {
   bool same = a.phases == b.phases && a.ranks.size() == b.ranks.size();
   for (std::size_t rank = 0; same && rank < a.ranks.size(); ++rank) {
-    same = a.ranks[rank].finished == b.ranks[rank].finished && same_traffic(a, b, rank);
+    same = a.ranks[rank].finished == b.ranks[rank].finished &&
+           a.ranks[rank].steps == b.ranks[rank].steps && same_traffic(a, b, rank);
     for (std::size_t phase = 0; same && phase < a.phases.size(); ++phase) {
       same = a.ranks[rank].by_phase[phase].time == b.ranks[rank].by_phase[phase].time;
     }
@@ -152,6 +153,11 @@ TEST_CASE("The loop's exchanges are the ranks' own with all that a host costs") 
     AlphaBetaNetwork network(alpha_beta(test::kAlpha, test::kBeta), host);
     check_same(network, {3, 12, 17});
   }
+}
+
+TEST_CASE("The loop's exchanges are the ranks' own on the counting network, steps too") {
+  CountingNetwork network;
+  check_same(network, kAll);
 }
 
 TEST_CASE("The loop's exchanges are the ranks' own on platforms") {

@@ -189,7 +189,77 @@ Message LoopRank::finish(Request request) {
   return message;
 }
 
+bool LoopRank::begin_exchange(ExchangePart& part, Tag tag, int under_way) {
+  Exchanges& exchanges = loop_.exchanges();
+  exchanges.begin(rank(), size(), part, tag, under_way, departs_early());
+  Exchanges::OfRank& own = exchanges.of(rank());
+  while (own.posted < std::min(under_way, own.steps)) post_step(own);
+  return take_steps();
+}
+
+void LoopRank::park_exchange(std::coroutine_handle<> waiting) {
+  waiting_ = waiting;
+  awaited_ = {};
+  in_exchange_ = true;
+}
+
+bool LoopRank::take_steps() {
+  Exchanges& exchanges = loop_.exchanges();
+  Exchanges::OfRank& own = exchanges.of(rank());
+  while (own.done < own.steps) {
+    Exchanges::Receiving& receiving = exchanges.receiving(rank(), own.done);
+    if (!own.has_received) {
+      if (receiving.received == Exchanges::kPending) return false;
+      clock_ = std::max(clock_, receiving.received);
+      ledger_.received(receiving.message.words);
+      take_in(receiving.message.words, receiving.received);
+      own.has_received = true;
+    }
+    const double sent = exchanges.sending(rank(), own.done).sent;
+    if (sent == Exchanges::kPending) return false;
+    clock_ = std::max(clock_, sent);
+    Message message = std::move(receiving.message);
+    const Rank from = peers_in_step(rank(), size(), own.done).from;
+    exchanges.end_step(rank());
+    exchanges.prefetch_sending(rank(), own.done + 1);  // many steps may have been waiting
+    exchanges.prefetch_receiving(rank(), own.done + 1);
+    const bool more = own.posted < own.steps;
+    if (more && own.under_way > 1) post_step(own);
+    spend(own.part->incoming(from, std::move(message)));
+    if (more && own.under_way == 1) post_step(own);
+  }
+  return true;
+}
+
+/// Posts the receive and the send of the next step.
+void LoopRank::post_step(Exchanges::OfRank& own) {
+  const int step = own.posted;
+  const ExchangePeers peers = peers_in_step(rank(), size(), step);
+  Exchanges& exchanges = loop_.exchanges();
+  Exchanges::Receiving& receiving = exchanges.receiving(rank(), step);
+  receiving.posted = clock_;
+  if (!receiving.sent && exchanges.has_posted({peers.from, step, own.odd})) {
+    Exchanges::Sending& held = exchanges.sending(peers.from, step);
+    receiving.message = std::move(held.message);
+    receiving.sent = true;
+    release_held(held.transfer);
+  }
+  send_in_step(peers.to, own, own.part->outgoing(peers.to));
+  if (++own.posted < own.steps) {
+    own.read_next = own.part->read_for(peers_in_step(rank(), size(), own.posted).to);
+  }
+}
+
 void LoopRank::add_waits(std::vector<Waiting>& waits) const {
+  if (in_exchange_) {
+    const Exchanges::OfRank& own = loop_.exchanges().of(rank());
+    const ExchangePeers peers = peers_in_step(rank(), size(), own.done);
+    using enum Waiting::For;
+    waits.push_back({.rank = rank(),
+                     .peer = own.has_received ? peers.to : peers.from,
+                     .tag = own.tag,
+                     .what = own.has_received ? taking : message});
+  }
   for (const Request request : awaited_) {
     if (is_complete(request)) continue;
     const Slot& slot = slots_[slot_of(request)];
@@ -277,6 +347,10 @@ Match EventLoop::match(Rank from, Rank to, Strand strand, Tag tag, Message&& mes
 }
 
 void EventLoop::complete(Rank rank, Strand strand, SlotIndex slot, double stamp) {
+  if (StepSlot::is(slot)) {
+    if (exchanges_.complete(rank, slot, stamp)) go_on(rank);
+    return;
+  }
   slots_[slot].arrived = true;
   slots_[slot].stamp = stamp;
   if (!slots_[slot].awaited && !slots_[slot].watched) return;

@@ -17,6 +17,7 @@
 #include "sim/core/kernel/ledger.hpp"
 #include "sim/core/kernel/network.hpp"
 #include "sim/machine/networks/common/complaints.hpp"
+#include "sim/machine/networks/common/exchanges.hpp"
 #include "sim/machine/networks/common/mailbox.hpp"
 
 namespace thinwire::networks {
@@ -31,6 +32,7 @@ class alignas(64) LoopRank : public Communicator {
   LoopRank(Rank rank, int size, EventLoop& loop, Strand strand);
 
   [[nodiscard]] Request irecv(Rank from, Tag tag) override;
+  [[nodiscard]] bool takes_exchanges() const override { return strand_ == Strand::main; }
 
   /// Delivers a message that is complete at `stamp`. Returns whether the strand must be resumed
   /// because this is the last message that it waited for.
@@ -78,8 +80,8 @@ class alignas(64) LoopRank : public Communicator {
   [[nodiscard]] double clock() const { return clock_; }
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }
   [[nodiscard]] const Mailbox& mailbox() const { return mailbox_; }
-  /// Appends the requests that a parked rank waits for.
-  virtual void add_waits(std::vector<Waiting>& waits) const;
+  /// Appends the requests, or the step of an exchange, that a parked rank waits for.
+  void add_waits(std::vector<Waiting>& waits) const;
 
  protected:
   Request start_program(StartedProgram program) override;
@@ -90,14 +92,17 @@ class alignas(64) LoopRank : public Communicator {
   void park_any(const AnyOf& of, std::coroutine_handle<> waiting) override;
   std::size_t first_complete(const AnyOf& of) override;
   Message finish(Request request) override;
-  void park_exchange(std::coroutine_handle<> waiting) override {
-    waiting_ = waiting;
-    awaited_ = {};
-    in_exchange_ = true;
-  }
-  /// Takes the steps of an exchange until one of them must be waited for. Returns whether the
-  /// exchange is over.
-  virtual bool take_steps() { return true; }
+  bool begin_exchange(ExchangePart& part, Tag tag, int under_way) override;
+  void park_exchange(std::coroutine_handle<> waiting) override;
+
+  /// Whether a message of an exchange may depart before its receiver posts the step.
+  [[nodiscard]] virtual bool departs_early() const = 0;
+  /// Sends a message in the step of an exchange that the rank posts.
+  virtual void send_in_step(Rank to, const Exchanges::OfRank& own, Message&& message) = 0;
+  /// Lets a message depart that the rank's receive was waited for, in a step of an exchange.
+  virtual void release_held(TransferIndex held) = 0;
+  /// Called when a message of `words`, complete at `stamp`, has been received.
+  virtual void take_in(Words words, double stamp) = 0;
   void enter_phase(std::string_view name) override { ledger_.enter(name, now()); }
   void leave_phase() noexcept override { ledger_.leave(now()); }
 
@@ -132,6 +137,11 @@ class alignas(64) LoopRank : public Communicator {
   double clock_ = 0;
 
  private:
+  /// Takes the steps of an exchange until one of them must be waited for. Returns whether the
+  /// exchange is over.
+  bool take_steps();
+  void post_step(Exchanges::OfRank& own);
+
   // Times are never negative, so the sign bit of a token distinguishes a slot from a time.
   static constexpr std::uint64_t kSlotBit = std::uint64_t{1} << 63U;
   static constexpr std::uint64_t kNoReceiveBit = std::uint64_t{1} << 62U;
@@ -207,8 +217,10 @@ class EventLoop {
   /// Completes a send, a started program or a matched receive of a strand at `stamp`.
   void complete(Rank rank, Strand strand, SlotIndex slot, double stamp);
 
-  /// Resumes a rank whose step of an exchange is complete.
+  /// Resumes a rank that waits for a step of an exchange.
   void go_on(Rank rank) { ready_.push_back(index_of(rank, Strand::main)); }
+  Exchanges& exchanges() { return exchanges_; }
+  [[nodiscard]] const Exchanges& exchanges() const { return exchanges_; }
 
   /// Resumes a strand at `time` if it waits for the first of several requests, one of which is
   /// complete then. `strand` is the index that wake_at() was given.
@@ -280,6 +292,7 @@ class EventLoop {
   void report_unmatched() const;
 
   SlotPool slots_;
+  Exchanges exchanges_;
   PhaseNames names_;
   std::vector<LoopRank*> strands_;  ///< by rank; followed by the second strands, once one exists
   std::size_t size_ = 0;

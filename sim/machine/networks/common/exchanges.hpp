@@ -2,11 +2,10 @@
 // known by its step, so it needs no mailbox, and a rank is not resumed for each.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <limits>
 #include <map>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "sim/core/base/prefetch.hpp"
@@ -14,6 +13,29 @@
 #include "sim/machine/networks/common/mailbox.hpp"
 
 namespace thinwire::networks {
+
+/// The sends and receives of an exchange have no slots. In place of a slot's index, they have that of
+/// their step, with bits that no index of a slot has.
+struct StepSlot {
+  static constexpr SlotIndex kOfExchange = SlotIndex{1} << 31U;
+  static constexpr SlotIndex kSend = SlotIndex{1} << 30U;
+  static constexpr SlotIndex kOdd = SlotIndex{1} << 29U;  ///< see Exchanges::Step
+
+  [[nodiscard]] static SlotIndex of_receive(int step, bool odd) {
+    return kOfExchange | (odd ? kOdd : 0) | static_cast<SlotIndex>(step);
+  }
+  [[nodiscard]] static SlotIndex of_send(int step, bool odd) {
+    return kSend | of_receive(step, odd);
+  }
+  [[nodiscard]] static bool is(SlotIndex slot) {
+    return slot != kNoSlot && (slot & kOfExchange) != 0;
+  }
+  [[nodiscard]] static bool is_send(SlotIndex slot) { return (slot & kSend) != 0; }
+  [[nodiscard]] static bool is_odd(SlotIndex slot) { return (slot & kOdd) != 0; }
+  [[nodiscard]] static int step(SlotIndex slot) {
+    return static_cast<int>(slot & ~(kOfExchange | kSend | kOdd));
+  }
+};
 
 /// The exchanges of the ranks' main strands. The n-th of a rank is with the n-th of the others.
 class Exchanges {
@@ -39,7 +61,9 @@ class Exchanges {
     Rank rank;
     int step;
     bool odd;
-    friend auto operator<=>(const Step&, const Step&) = default;
+    friend bool operator<(const Step& a, const Step& b) {
+      return std::tuple(a.rank.value(), a.step, a.odd) < std::tuple(b.rank.value(), b.step, b.odd);
+    }
   };
   /// The exchange in which a rank is, or was last.
   struct alignas(64) OfRank {
@@ -59,11 +83,6 @@ class Exchanges {
   void begin(Rank rank, int ranks, ExchangePart& part, Tag tag, int under_way, bool ahead);
   [[nodiscard]] OfRank& of(Rank rank) { return ranks_[index(rank)]; }
   [[nodiscard]] const OfRank& of(Rank rank) const { return ranks_[index(rank)]; }
-  /// Of a rank that is in an exchange; nullptr if it is in none.
-  [[nodiscard]] const OfRank* under_way_at(Rank rank) const {
-    if (ranks_.empty() || of(rank).done == of(rank).steps) return nullptr;
-    return &of(rank);
-  }
   [[nodiscard]] Sending& sending(Rank rank, int step) { return sending_[place(rank, step)]; }
   [[nodiscard]] Receiving& receiving(Rank rank, int step) { return receiving_[place(rank, step)]; }
   [[nodiscard]] bool has_posted(const Step& at) const {
@@ -85,7 +104,27 @@ class Exchanges {
     if (!early_.empty()) take_early({rank, own.done + static_cast<int>(places_) - 1, own.odd});
   }
 
+  /// Completes what a rank sends or receives in a step. Returns whether the rank waits for it.
+  [[nodiscard]] bool complete(Rank rank, SlotIndex slot, double time) {
+    const bool send = StepSlot::is_send(slot);
+    const Step at{rank, StepSlot::step(slot), StepSlot::is_odd(slot)};
+    (send ? sending(rank, at.step).sent : arriving(at).received) = time;
+    return waits_for(at, send);
+  }
+  [[nodiscard]] bool waits_for(const Step& at, bool send) const {
+    const OfRank& its = of(at.rank);
+    return its.odd == at.odd && its.done == at.step && its.has_received == send;
+  }
+
   void prefetch(Rank rank) const { prefetch_line(&ranks_[index(rank)]); }
+  /// Prefetches what a step has in place of a slot.
+  void prefetch(Rank rank, SlotIndex slot) const {
+    if (StepSlot::is_send(slot)) {
+      prefetch_sending(rank, StepSlot::step(slot));
+    } else {
+      prefetch_receiving(rank, StepSlot::step(slot));
+    }
+  }
   void prefetch_sending(Rank rank, int step) const { prefetch_line(&sending_[place(rank, step)]); }
   void prefetch_receiving(Rank rank, int step) const {
     prefetch_line(&receiving_[place(rank, step)]);

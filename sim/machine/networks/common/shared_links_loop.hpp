@@ -29,7 +29,6 @@
 #include "sim/machine/networks/common/complaints.hpp"
 #include "sim/machine/networks/common/event_loop.hpp"
 #include "sim/machine/networks/common/event_window.hpp"
-#include "sim/machine/networks/common/exchanges.hpp"
 #include "sim/machine/networks/common/fair_links.hpp"
 #include "sim/machine/networks/common/host.hpp"
 #include "sim/machine/networks/common/switch_sums.hpp"
@@ -140,14 +139,6 @@ class SharedLinksLoop final : public EventLoop {
  private:
   /// The events of strands, in place of those of links and transfers, have this bit.
   static constexpr std::uint32_t kAlarm = std::uint32_t{1} << 31U;
-  /// In place of slots, the steps of an exchange have the first of these bits, and its sends also
-  /// the second.
-  static constexpr SlotIndex kOfExchange = SlotIndex{1} << 31U;
-  static constexpr SlotIndex kSend = SlotIndex{1} << 30U;
-  static constexpr SlotIndex kOdd = SlotIndex{1} << 29U;  ///< see Exchanges::Step
-  [[nodiscard]] static int step_of(SlotIndex slot) {
-    return static_cast<int>(slot & ~(kOfExchange | kSend | kOdd));
-  }
 
   /// A message that departs at `time`, or when its send is posted, whichever is later.
   struct Departing {
@@ -182,55 +173,16 @@ class SharedLinksLoop final : public EventLoop {
       return receive_request(slot);
     }
 
-    [[nodiscard]] bool takes_exchanges() const override { return strand() == Strand::main; }
-    void add_waits(std::vector<Waiting>& waits) const override {
-      TimedRank::add_waits(waits);
-      const Exchanges::OfRank* own = loop().exchanges_.under_way_at(rank());
-      if (strand() != Strand::main || own == nullptr) return;
-      const ExchangePeers peers = peers_in_step(rank(), size(), own->done);
-      using enum Waiting::For;
-      waits.push_back({.rank = rank(),
-                       .peer = own->has_received ? peers.to : peers.from,
-                       .tag = own->tag,
-                       .what = own->has_received ? taking : message});
-    }
-
    protected:
-    bool begin_exchange(ExchangePart& part, Tag tag, int under_way) override {
-      Exchanges& exchanges = loop().exchanges_;
-      exchanges.begin(rank(), size(), part, tag, under_way, loop().host_.eager > Bytes(0));
-      Exchanges::OfRank& own = exchanges.of(rank());
-      while (own.posted < std::min(under_way, own.steps)) post_step(own);
-      return take_steps();
+    [[nodiscard]] bool departs_early() const override { return loop().host_.eager > Bytes(0); }
+    void send_in_step(Rank to, const Exchanges::OfRank& own, Message&& message) override {
+      const double ready = prepare_to_send(message.words);
+      loop().post_in_exchange(rank(), to, own, std::move(message), ready);
     }
-    bool take_steps() override {
-      Exchanges& exchanges = loop().exchanges_;
-      Exchanges::OfRank& own = exchanges.of(rank());
-      while (own.done < own.steps) {
-        Exchanges::Receiving& receiving = exchanges.receiving(rank(), own.done);
-        if (!own.has_received) {
-          if (receiving.received == Exchanges::kPending) return false;
-          clock_ = std::max(clock_, receiving.received);
-          books().received(receiving.message.words);
-          clock_ += loop().host_.processing(receiving.message.words);
-          own.has_received = true;
-        }
-        Exchanges::Sending& sending = exchanges.sending(rank(), own.done);
-        if (sending.sent == Exchanges::kPending) return false;
-        clock_ = std::max(clock_, sending.sent);
-        Message message = std::move(receiving.message);
-        const Rank from = peers_in_step(rank(), size(), own.done).from;
-        exchanges.end_step(rank());
-        exchanges.prefetch_sending(rank(), own.done + 1);  // many steps may have been waiting
-        exchanges.prefetch_receiving(rank(), own.done + 1);
-        const bool more = own.posted < own.steps;
-        if (more && own.under_way > 1) post_step(own);
-        spend(own.part->incoming(from, std::move(message)));
-        if (more && own.under_way == 1) post_step(own);
-      }
-      return true;
+    void release_held(TransferIndex held) override { loop().release(held, clock_); }
+    void take_in(Words words, double /*stamp*/) override {
+      clock_ += loop().host_.processing(words);
     }
-
     Message finish(Request request) override {
       Message message = TimedRank::finish(request);
       if (is_receive(request)) clock_ += loop().host_.processing(message.words);
@@ -243,26 +195,6 @@ class SharedLinksLoop final : public EventLoop {
       check_peer(*this, to);
       const double ready = prepare_to_send(message.words);
       return slot_request(loop().post(rank(), to, strand(), tag, std::move(message), ready, ends));
-    }
-    /// Posts the receive and the send of the next step of an exchange.
-    void post_step(Exchanges::OfRank& own) {
-      const int step = own.posted;
-      const ExchangePeers peers = peers_in_step(rank(), size(), step);
-      Exchanges& exchanges = loop().exchanges_;
-      Exchanges::Receiving& receiving = exchanges.receiving(rank(), step);
-      receiving.posted = clock_;
-      if (!receiving.sent && exchanges.has_posted({peers.from, step, own.odd})) {
-        Exchanges::Sending& held = exchanges.sending(peers.from, step);
-        receiving.message = std::move(held.message);
-        receiving.sent = true;
-        loop().release(held.transfer, clock_);
-      }
-      Message message = own.part->outgoing(peers.to);
-      const double ready = prepare_to_send(message.words);
-      loop().post_in_exchange(rank(), peers.to, own, std::move(message), ready);
-      if (++own.posted < own.steps) {
-        own.read_next = own.part->read_for(peers_in_step(rank(), size(), own.posted).to);
-      }
     }
     /// Pays what a message costs its sender. Returns when it can depart.
     [[nodiscard]] double prepare_to_send(Words words) {
@@ -335,7 +267,6 @@ class SharedLinksLoop final : public EventLoop {
     const TransferIndex index = acquire();
     const bool eager = host_.is_eager(message.words);
     const Exchanges::Step at{to, own.posted, own.odd};
-    const SlotIndex slot = kOfExchange | (own.odd ? kOdd : 0) | static_cast<SlotIndex>(own.posted);
     transfers_[index] = {.way = {},
                          .from = from,
                          .to = to,
@@ -343,32 +274,20 @@ class SharedLinksLoop final : public EventLoop {
                          .eager = eager,
                          .course = Course::minimal,
                          .words = message.words,
-                         .send = slot | kSend,
-                         .receive = slot,
+                         .send = StepSlot::of_send(own.posted, own.odd),
+                         .receive = StepSlot::of_receive(own.posted, own.odd),
                          .posted = now,
                          .departed = 0,
                          .latency = 0};
-    const bool posted = exchanges_.has_posted(at);
+    const bool posted = exchanges().has_posted(at);
     if (!posted && !eager) {
-      exchanges_.sending(from, at.step) = {.message = std::move(message), .transfer = index};
+      exchanges().sending(from, at.step) = {.message = std::move(message), .transfer = index};
       return;
     }
-    Exchanges::Receiving& receiving = exchanges_.arriving(at);
+    Exchanges::Receiving& receiving = exchanges().arriving(at);
     receiving.message = std::move(message);
     receiving.sent = true;
     start(index, eager ? now : receiving.posted);
-  }
-  /// Completes the send or the receive of a step at `time`.
-  void complete_step(Rank rank, SlotIndex slot, double time) {
-    const bool send = (slot & kSend) != 0;
-    const Exchanges::Step at{rank, step_of(slot), (slot & kOdd) != 0};
-    if (send) {
-      exchanges_.sending(rank, at.step).sent = time;
-    } else {
-      exchanges_.arriving(at).received = time;
-    }
-    const Exchanges::OfRank& own = exchanges_.of(rank);
-    if (own.odd == at.odd && own.done == at.step && own.has_received == send) go_on(rank);
   }
 
   /// Takes a rank's part of a collective in switches, which begins with the last one.
@@ -526,14 +445,14 @@ class SharedLinksLoop final : public EventLoop {
       prefetch_slot(transfer.to, transfer.receive);
       prefetch(transfer.from, transfer.strand);
       prefetch(transfer.to, transfer.strand);
-      if (is_of_exchange(transfer.receive)) {
-        exchanges_.prefetch(transfer.from);
-        exchanges_.prefetch(transfer.to);
+      if (StepSlot::is(transfer.receive)) {
+        exchanges().prefetch(transfer.from);
+        exchanges().prefetch(transfer.to);
       }
     } else {
       const Transfer& transfer = transfers_[flow];
       links_.prefetch_later_of_tracked(flow);
-      if (is_of_exchange(transfer.receive)) return prefetch_steps(transfer);
+      if (StepSlot::is(transfer.receive)) return prefetch_steps(transfer);
       prefetch_line(slots()[transfer.receive].message.payload.body.get());
       for (const Rank rank : {transfer.from, transfer.to}) prefetch_resumed(rank, transfer.strand);
     }
@@ -541,39 +460,32 @@ class SharedLinksLoop final : public EventLoop {
   /// For a message of an exchange that will be complete: prefetches what the ranks read at their
   /// next step.
   void prefetch_steps(const Transfer& transfer) {
-    prefetch_line(
-        exchanges_.receiving(transfer.to, step_of(transfer.receive)).message.payload.body.get());
+    prefetch_line(exchanges()
+                      .receiving(transfer.to, StepSlot::step(transfer.receive))
+                      .message.payload.body.get());
     for (const Rank rank : {transfer.from, transfer.to}) {
-      const Exchanges::OfRank& own = exchanges_.of(rank);
+      const Exchanges::OfRank& own = exchanges().of(rank);
       prefetch_line(own.part);
       prefetch_line(reinterpret_cast<const char*>(own.part) + 64);
       prefetch_line(own.read_next);
       prefetch_books(rank);
-      exchanges_.prefetch_sending(rank, own.done);
-      exchanges_.prefetch_receiving(rank, own.done);
-      exchanges_.prefetch_receiving(rank, own.done + 1);
+      exchanges().prefetch_sending(rank, own.done);
+      exchanges().prefetch_receiving(rank, own.done);
+      exchanges().prefetch_receiving(rank, own.done + 1);
       if (own.posted == own.steps) continue;
       const ExchangePeers next = peers_in_step(rank, size_, own.posted);
-      exchanges_.prefetch(next.from);
-      exchanges_.prefetch_sending(next.from, own.posted);
-      exchanges_.prefetch(next.to);
-      exchanges_.prefetch_receiving(next.to, own.posted);
+      exchanges().prefetch(next.from);
+      exchanges().prefetch_sending(next.from, own.posted);
+      exchanges().prefetch(next.to);
+      exchanges().prefetch_receiving(next.to, own.posted);
       fabric_.prefetch_way(rank, next.to, links_);
     }
   }
-  [[nodiscard]] static bool is_of_exchange(SlotIndex slot) {
-    return slot != kNoSlot && (slot & kOfExchange) != 0;
-  }
-  /// Prefetches the slot, or what a step of an exchange has in its place.
   void prefetch_slot(Rank rank, SlotIndex slot) const {
-    if (!is_of_exchange(slot)) {
-      slots().prefetch(slot);
-      return;
-    }
-    if ((slot & kSend) != 0) {
-      exchanges_.prefetch_sending(rank, step_of(slot));
+    if (StepSlot::is(slot)) {
+      exchanges().prefetch(rank, slot);
     } else {
-      exchanges_.prefetch_receiving(rank, step_of(slot));
+      slots().prefetch(slot);
     }
   }
   /// Completes the requests of all messages that have been delivered or sent.
@@ -584,10 +496,6 @@ class SharedLinksLoop final : public EventLoop {
         const Completion& later = completions_[i + kAhead];
         prefetch_slot(later.rank, later.slot);
         prefetch(later.rank, later.strand);
-      }
-      if (is_of_exchange(completions_[i].slot)) {
-        complete_step(completions_[i].rank, completions_[i].slot, completions_[i].time);
-        continue;
       }
       complete(completions_[i].rank, completions_[i].strand, completions_[i].slot,
                completions_[i].time);
@@ -844,8 +752,8 @@ class SharedLinksLoop final : public EventLoop {
     timeline_->add({.from = transfer.from,
                     .to = transfer.to,
                     .strand = transfer.strand,
-                    .tag = is_of_exchange(transfer.receive) ? exchanges_.of(transfer.from).tag
-                                                            : slots()[transfer.receive].tag,
+                    .tag = StepSlot::is(transfer.receive) ? exchanges().of(transfer.from).tag
+                                                          : slots()[transfer.receive].tag,
                     .words = transfer.words,
                     .posted = Seconds(transfer.posted),
                     .send_begin = Seconds(transfer.departed),
@@ -884,7 +792,6 @@ class SharedLinksLoop final : public EventLoop {
   Connections connections_;
   Destinations destinations_;
   std::vector<double> queued_until_;  ///< by strand of a rank, if messages are queued
-  Exchanges exchanges_;
   SwitchSums sums_;
   std::map<std::tuple<ReducingLevel, int, int, int>, SwitchTree> trees_;  ///< by level and members
   std::vector<std::unique_ptr<LoopRank>> ranks_;

@@ -28,16 +28,31 @@ class CountingRank final : public LoopRank {
 
  protected:
   Message finish(Request request) override {
-    if (is_receive(request)) {
-      receive_steps_ = std::max(receive_steps_ + 1, stamp_of(request));
-      clock_ = std::max(clock_, receive_steps_);
-    }
+    if (is_receive(request)) count_received(stamp_of(request));
     return LoopRank::finish(request);
   }
+  // A message of an exchange, too, is delivered when it is posted.
+  [[nodiscard]] bool departs_early() const override { return true; }
+  void send_in_step(Rank to, const Exchanges::OfRank& own, Message&& message) override {
+    books().sent(message.words);
+    send_steps_ = std::max(clock_, send_steps_) + 1;
+    Exchanges& exchanges = loop().exchanges();
+    exchanges.sending(rank(), own.posted).sent = send_steps_;
+    const Exchanges::Step at{to, own.posted, own.odd};
+    exchanges.arriving(at) = {.message = std::move(message), .sent = true, .received = send_steps_};
+    if (exchanges.waits_for(at, false)) loop().go_on(to);
+  }
+  void release_held(TransferIndex /*held*/) override {}
+  void take_in(Words /*words*/, double stamp) override { count_received(stamp); }
 
   void spend(Seconds /*work*/) override {}
 
  private:
+  void count_received(double stamp) {
+    receive_steps_ = std::max(receive_steps_ + 1, stamp);
+    clock_ = std::max(clock_, receive_steps_);
+  }
+
   double send_steps_ = 0;
   double receive_steps_ = 0;
 };
