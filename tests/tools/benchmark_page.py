@@ -36,7 +36,7 @@ def main():
     for row in networks:
         check(float(row[3]) > 0, "a message takes time")
         check(row[1] != "smpi" or float(row[4]) == 1, "SMPI beside itself")
-    for title, rows, column in (("Growth with P", 4, 2), ("Statistical values", 2, 2),
+    for title, rows, column in (("Growth with P", 4, 2), ("Statistical values", 3, 3),
                                 ("Few ranks", 4, 4), ("Iterations at once", 2, 3),
                                 ("Platforms", 6, 2)):
         cells = cells_of(page, title)
