@@ -3,11 +3,13 @@
 //
 // Runs schemes with the profile of BERT (n = 133,547,324, density 1%), each in its own process, on
 // the α-β machine or on the network links. Prints seconds of processor time of the first iteration,
-// with what is prepared for it, and of the second, which is a steady one, messages per second in the latter, and the peak memory of the process.
+// with what is prepared for it, and of the second, which is a steady one, messages per second in
+// the latter, and the peak memory of the process.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -59,8 +61,15 @@ int main(int argc, char** argv) {
   app.add_option("--platform", platform, "a platform, for the network links");
   CLI11_PARSE(app, argc, argv);
   std::vector<std::pair<std::string, int>> cases;
-  for (std::size_t i = 0; i + 1 < given.size(); i += 2) {
-    cases.emplace_back(given[i], std::stoi(given[i + 1]));
+  for (std::size_t i = 0; i < given.size(); i += 2) {
+    int ranks = 0;
+    const std::string number = i + 1 < given.size() ? given[i + 1] : "";
+    const char* const end = number.data() + number.size();
+    if (number.empty() || std::from_chars(number.data(), end, ranks).ptr != end) {
+      fmt::print(stderr, "bench_statistical: each scheme needs a number of ranks\n");
+      return 2;
+    }
+    cases.emplace_back(given[i], ranks);
   }
   if (cases.empty()) {
     cases = {{"oktopk", 4096},

@@ -115,8 +115,9 @@ class Communicator {
   /// Announces that from now on each wait_watched() is for this request too, until it is complete.
   /// Requests are watched once.
   virtual void watch(Request /*request*/) {}
-  /// Whether exchange() may be used. If so, it may be on all ranks. A network with thousands of ranks
-  /// in one thread then takes the steps itself, and does not resume the rank for each.
+  /// Whether exchange() may be used. In one exchange all ranks use it, or none. A network with
+  /// thousands of ranks in one thread then takes the steps itself, and does not resume the rank for
+  /// each.
   [[nodiscard]] virtual bool takes_exchanges() const { return false; }
 
   class WaitAwaiter;
@@ -144,7 +145,8 @@ class Communicator {
   /// A rotated exchange with all other ranks (peers_in_step()), which all ranks call. Up to
   /// `under_way` steps are under way at once, at least 1. The rank waits for the message of the
   /// oldest step, and for its send. It then posts the next step, and processes the message
-  /// meanwhile. With one step under way, it processes the message before it posts the next step.
+  /// meanwhile. With one step under way, it processes the message before it posts the next step. What
+  /// `part` throws ends the run.
   [[nodiscard]] ExchangeAwaiter exchange(ExchangePart& part, Tag tag, int under_way);
   /// Simulates local work that takes `work` seconds. Communication in flight continues meanwhile.
   [[nodiscard]] ComputeAwaiter compute(Seconds work);

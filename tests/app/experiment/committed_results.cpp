@@ -55,4 +55,17 @@ TEST_CASE("committed rows of congested networks come out again to the last digit
   CHECK(simulate_again("congestion/congestion.jsonl", 1.2, 8) >= 2);
 }
 
+// The length of a window of events decides which of the messages of one instant chooses first.
+TEST_CASE("a run whose messages take random paths keeps its digits") {
+  const Point point = point_from({{"scheme", "oktopk"},
+                                  {"ranks", 23},
+                                  {"components", 200'000},
+                                  {"network", "links"},
+                                  {"platform", "aries_daint"},
+                                  {"links", {{"routing", "valiant"}}}},
+                                 "a test");
+  const Json result = to_json(simulate_point("digits", point)).at("result");
+  CHECK(result.at("iteration_times_s").at(1) == 4.728738399189463e-05);
+}
+
 }  // namespace thinwire::experiment

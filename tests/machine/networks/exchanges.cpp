@@ -149,6 +149,8 @@ TEST_CASE("The loop's exchanges are the ranks' own with all that a host costs") 
         HostCosts{.one_way = Bytes(4000)},
         HostCosts{.overhead = Seconds(3e-7), .noise = Seconds(1e-6), .seed = 5},
         HostCosts{.overhead = Seconds(3e-7), .eager = Bytes(4000), .queued = Bytes(2000)},
+        HostCosts{.eager = Bytes(4000), .buffered = Bytes(1000)},
+        HostCosts{.eager = Bytes(4000), .inlined = Bytes(1000)},
         HostCosts{.eager = Bytes(4000), .destinations = 2}}) {
     AlphaBetaNetwork network(alpha_beta(test::kAlpha, test::kBeta), host);
     check_same(network, {3, 12, 17});
@@ -170,6 +172,37 @@ TEST_CASE("The loop's exchanges are the ranks' own on platforms") {
           [&](LinksNetwork& network) { return differing_cases(network, ranks); });
       CHECK(differing.empty());
     }
+  }
+}
+
+TEST_CASE("What a rank throws in an exchange ends the run") {
+  class Failing final : public algorithms::Exchange {
+   public:
+    explicit Failing(int after, test::BodyCount& count) : left_(after), count_(count) {}
+    [[nodiscard]] Message outgoing(Rank /*to*/) override {
+      if (left_-- == 0) throw SimulationError("no more");
+      return test::counted_message(count_, Words(100), 0);
+    }
+    [[nodiscard]] Seconds incoming(Rank /*from*/, Message /*message*/) override {
+      if (left_-- == 0) throw SimulationError("no more");
+      return Seconds(0);
+    }
+
+   private:
+    int left_;
+    test::BodyCount& count_;
+  };
+  for (const int after : {0, 1, 5, 9, 10}) {
+    AlphaBetaNetwork network(alpha_beta(test::kAlpha, test::kBeta));
+    test::BodyCount count;
+    const auto program = [&](Communicator& comm) -> Task<void> {
+      return [](Communicator& own, int calls, test::BodyCount& bodies) -> Task<void> {
+        Failing exchange(own.rank() == Rank(2) ? calls : 1000, bodies);
+        co_await direct_exchange(own, exchange, {.bucket = 2});
+      }(comm, after, count);
+    };
+    CHECK(test::error_of<SimulationError>([&] { network.run(7, program); }) == "no more");
+    CHECK(count.living == 0);
   }
 }
 

@@ -80,6 +80,8 @@ class alignas(64) LoopRank : public Communicator {
   [[nodiscard]] double clock() const { return clock_; }
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }
   [[nodiscard]] const Mailbox& mailbox() const { return mailbox_; }
+  /// Whether the strand waits for a step of an exchange.
+  [[nodiscard]] bool is_in_exchange() const { return in_exchange_; }
   /// Appends the requests, or the step of an exchange, that a parked rank waits for.
   void add_waits(std::vector<Waiting>& waits) const;
 
@@ -218,7 +220,10 @@ class EventLoop {
   void complete(Rank rank, Strand strand, SlotIndex slot, double stamp);
 
   /// Resumes a rank that waits for a step of an exchange.
-  void go_on(Rank rank) { ready_.push_back(index_of(rank, Strand::main)); }
+  void go_on(Rank rank) {
+    const std::size_t at = index_of(rank, Strand::main);
+    if (strands_[at]->is_in_exchange()) ready_.push_back(at);
+  }
   Exchanges& exchanges() { return exchanges_; }
   [[nodiscard]] const Exchanges& exchanges() const { return exchanges_; }
 

@@ -10,7 +10,7 @@ namespace thinwire::networks {
 void Exchanges::begin(Rank rank, int ranks, ExchangePart& part, Tag tag, int under_way,
                       bool ahead) {
   const auto steps = static_cast<std::size_t>(ranks) - 1;
-  const std::size_t wanted = static_cast<std::size_t>(under_way) * (ahead ? 4 : 1);
+  const std::size_t wanted = static_cast<std::size_t>(under_way) * (ahead ? 2 : 1);
   const std::size_t places = std::bit_ceil(std::min(wanted, std::max<std::size_t>(1, steps)));
   if (places > places_ || ranks_.empty()) make_places(static_cast<std::size_t>(ranks), places);
   OfRank& own = of(rank);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/core/base/prefetch.hpp"
-
 namespace thinwire::networks {
 
 namespace {

@@ -98,7 +98,8 @@ class SharedLinksLoop final : public EventLoop {
   }
 
  protected:
-  /// Handles the events within one lookahead, or at one instant if the lookahead is 0. A message
+  /// Handles the events within one lookahead, or fewer if the window of events ends before, or at one
+  /// instant if the lookahead is 0. A message
   /// that a rank posts because of one of these events reaches its links no earlier than the end of
   /// this time. The ranks therefore need not run between the events, and many run together after
   /// them.
@@ -381,8 +382,8 @@ class SharedLinksLoop final : public EventLoop {
   /// prefetch. A window may be longer than the lookahead, because its events are handled in order,
   /// together with those that are added meanwhile.
   bool open_window() {
-    constexpr std::size_t kFew = 24;
-    constexpr std::size_t kMany = 64;
+    constexpr std::size_t kFew = 64;
+    constexpr std::size_t kMany = 1024;
     constexpr std::size_t kNext = 128;
     fetched_at_ = kNotFetched;
     if (fabric_.lookahead() == 0) return events_.open_next(kNext);
@@ -465,6 +466,7 @@ class SharedLinksLoop final : public EventLoop {
                       .message.payload.body.get());
     for (const Rank rank : {transfer.from, transfer.to}) {
       const Exchanges::OfRank& own = exchanges().of(rank);
+      if (own.done == own.steps) continue;
       prefetch_line(own.part);
       prefetch_line(reinterpret_cast<const char*>(own.part) + 64);
       prefetch_line(own.read_next);
