@@ -14,8 +14,10 @@
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
 #include "sim/app/cli/program.hpp"
+#include "sim/app/experiment/compare.hpp"
 #include "sim/app/experiment/lines_file.hpp"
 #include "sim/app/experiment/settings.hpp"
+#include "sim/app/report/tables/records.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/machine/networks/mpi/launcher.hpp"
 

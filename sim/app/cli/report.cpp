@@ -19,6 +19,7 @@
 #include "sim/app/report/charts/rendering.hpp"
 #include "sim/app/report/tables/beside_measured.hpp"
 #include "sim/app/report/tables/formats.hpp"
+#include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
 #include "sim/app/report/tables/training_curves.hpp"
 #include "sim/core/base/errors.hpp"
