@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <exception>
-#include <iterator>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include "algorithms/schemes/allgather.hpp"
 #include "algorithms/schemes/alltoall.hpp"
@@ -65,20 +68,50 @@ SchemeInfo with_default(SchemeInfo scheme, std::string_view option, std::int64_t
   return scheme;
 }
 
-/// The additions of a program that builds on Thinwire.
-struct Registered {
-  std::vector<SparsifierInfo> sparsifiers;
-  std::vector<SchemeInfo> schemes;
-};
+Sparsifiers declared_sparsifiers() {
+  return {exact_topk_sparsifier(),     threshold_reuse_sparsifier(),
+          gaussian_sparsifier(),       dgc_sparsifier(),
+          hard_threshold_sparsifier(), sidco_sparsifier(),
+          mstopk_sparsifier(),         random_k_sparsifier(),
+          dragonn_hash_sparsifier(),   exdyna_sparsifier(),
+          bucket_topk_sparsifier(),    block_topk_sparsifier(),
+          micro_sparsifier(),          deft_sparsifier()};
+}
 
-Registered& registered() {
-  static Registered own;
-  return own;
+Sparsifiers& sparsifiers() {
+  static Sparsifiers all = declared_sparsifiers();
+  return all;
+}
+
+/// The entry with this name; nullptr if there is none.
+template <class Infos>
+const typename Infos::value_type* named(const Infos& infos, std::string_view name) {
+  const auto found = std::ranges::find(infos, name, &Infos::value_type::name);
+  return found == infos.end() ? nullptr : &*found;
+}
+
+template <class Infos>
+[[noreturn]] void refuse_unknown(const char* what, const Infos& infos, std::string_view name,
+                                 std::string_view nearest_to) {
+  std::vector<std::string> names;
+  for (const auto& info : infos) names.push_back(info.name);
+  throw InputError(fmt::format("unknown {} '{}'{}", what, name, did_you_mean(nearest_to, names)));
+}
+
+/// The scheme with another sparsifier than its own, called `name`.
+SchemeInfo with_sparsifier(SchemeInfo scheme, const SparsifierInfo& sparsifier,
+                           std::string_view name) {
+  if (sparsifier.name != scheme.sparsifier) {  // its own has the defaults that it has there
+    scheme.options = std::move(scheme.collective_options);
+    scheme = compose(std::move(scheme), sparsifier);
+  }
+  scheme.name = name;
+  return scheme;
 }
 
 /// Checks a name, which appears in file names, in SCHEME+SPARSIFIER and in comma-separated lists.
-template <class Info>
-void check_name(const char* what, const std::string& name, const std::vector<Info>& known) {
+template <class Infos>
+void check_name(const char* what, const std::string& name, const Infos& known) {
   const bool plain = std::ranges::all_of(
       name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
   if (name.empty() || !plain) {
@@ -87,7 +120,7 @@ void check_name(const char* what, const std::string& name, const std::vector<Inf
                     "'_'",
                     what, name));
   }
-  if (std::ranges::find(known, name, &Info::name) != known.end()) {
+  if (named(known, name) != nullptr) {
     throw InputError(
         fmt::format("there is a {} '{}' already: give yours another name", what, name));
   }
@@ -102,23 +135,10 @@ void check_formulas(const SchemeInfo& scheme) {
       scheme.cost({.ranks = kRanks, .n = kComponents, .k = 100, .options = &options}));
 }
 
-}  // namespace
-
-std::vector<SparsifierInfo> all_sparsifiers() {
-  std::vector<SparsifierInfo> sparsifiers{exact_topk_sparsifier(),     threshold_reuse_sparsifier(),
-                                          gaussian_sparsifier(),       dgc_sparsifier(),
-                                          hard_threshold_sparsifier(), sidco_sparsifier(),
-                                          mstopk_sparsifier(),         random_k_sparsifier(),
-                                          dragonn_hash_sparsifier(),   exdyna_sparsifier(),
-                                          bucket_topk_sparsifier(),    block_topk_sparsifier(),
-                                          micro_sparsifier(),          deft_sparsifier()};
-  std::ranges::copy(registered().sparsifiers, std::back_inserter(sparsifiers));
-  return sparsifiers;
-}
-
-std::vector<SchemeInfo> all_schemes() {
-  std::vector<SchemeInfo> schemes = dense_schemes();
+Schemes declared_schemes() {
+  Schemes schemes;
   const auto add = [&](SchemeInfo scheme) { schemes.push_back(std::move(scheme)); };
+  for (SchemeInfo& scheme : dense_schemes()) add(std::move(scheme));
   add(dense_ovlp_scheme());
   add(dense_double_tree_scheme());
   for (SchemeInfo& scheme : hierarchical_schemes()) add(std::move(scheme));
@@ -186,15 +206,26 @@ std::vector<SchemeInfo> all_schemes() {
   for (SchemeInfo& scheme : reduce_scatter_schemes()) add(std::move(scheme));
   for (SchemeInfo& scheme : alltoall_schemes()) add(std::move(scheme));
   add(ping_pong_scheme());
-  std::ranges::copy(registered().schemes, std::back_inserter(schemes));
   return schemes;
 }
 
-std::vector<SchemeInfo> schemes_of(Collective collective) {
-  std::vector<SchemeInfo> schemes = all_schemes();
-  std::erase_if(schemes,
-                [&](const SchemeInfo& scheme) { return scheme.collective_kind != collective; });
-  return schemes;
+Schemes& schemes() {
+  static Schemes all = declared_schemes();
+  return all;
+}
+
+}  // namespace
+
+const Sparsifiers& all_sparsifiers() { return sparsifiers(); }
+
+const Schemes& all_schemes() { return schemes(); }
+
+std::vector<std::reference_wrapper<const SchemeInfo>> schemes_of(Collective collective) {
+  std::vector<std::reference_wrapper<const SchemeInfo>> found;
+  for (const SchemeInfo& scheme : schemes()) {
+    if (scheme.collective_kind == collective) found.emplace_back(scheme);
+  }
+  return found;
 }
 
 void register_sparsifier(SparsifierInfo sparsifier) {
@@ -202,7 +233,7 @@ void register_sparsifier(SparsifierInfo sparsifier) {
   if (!sparsifier.make) {
     throw InputError(fmt::format("sparsifier '{}' has no 'make'", sparsifier.name));
   }
-  registered().sparsifiers.push_back(std::move(sparsifier));
+  sparsifiers().push_back(std::move(sparsifier));
 }
 
 void register_scheme(SchemeInfo scheme) {
@@ -222,16 +253,13 @@ void register_scheme(SchemeInfo scheme) {
   } catch (const std::exception& error) {
     throw InputError(fmt::format("the cost of scheme '{}': {}", scheme.name, error.what()));
   }
-  registered().schemes.push_back(std::move(scheme));
+  schemes().push_back(std::move(scheme));
 }
 
-SparsifierInfo find_sparsifier(std::string_view name) {
-  std::vector<std::string> names;
-  for (SparsifierInfo& sparsifier : all_sparsifiers()) {
-    if (sparsifier.name == name) return std::move(sparsifier);
-    names.push_back(sparsifier.name);
-  }
-  throw InputError(fmt::format("unknown sparsifier '{}'{}", name, did_you_mean(name, names)));
+const SparsifierInfo& find_sparsifier(std::string_view name) {
+  const SparsifierInfo* const found = named(sparsifiers(), name);
+  if (found == nullptr) refuse_unknown("sparsifier", sparsifiers(), name, name);
+  return *found;
 }
 
 std::vector<std::string> composed_names(const SchemeInfo& scheme) {
@@ -255,28 +283,21 @@ std::vector<OptionInfo> all_options() {
   return options;
 }
 
-SchemeInfo find_scheme(std::string_view name) {
+const SchemeInfo& find_scheme(std::string_view name) {
   const std::string_view base = name.substr(0, name.find('+'));
-  std::vector<std::string> names;
-  for (SchemeInfo& scheme : all_schemes()) {
-    names.push_back(scheme.name);
-    if (scheme.name != base) continue;
-    if (base == name) return std::move(scheme);
-    if (scheme.dense) {
-      throw InputError(
-          fmt::format("'{}' sends everything; only sparse schemes take a sparsifier", scheme.name));
-    }
-    const SparsifierInfo sparsifier = find_sparsifier(name.substr(base.size() + 1));
-    if (sparsifier.name == scheme.sparsifier) {  // with the defaults that it has there
-      scheme.name = name;
-      return std::move(scheme);
-    }
-    scheme.options = std::move(scheme.collective_options);
-    SchemeInfo composed = compose(std::move(scheme), sparsifier);
-    composed.name = name;
-    return composed;
+  const SchemeInfo* const scheme = named(schemes(), base);
+  if (scheme == nullptr) refuse_unknown("scheme", schemes(), name, base);
+  if (base == name) return *scheme;
+  static std::mutex one_at_a_time;
+  static std::map<std::string, SchemeInfo, std::less<>> composed;
+  const std::lock_guard lock(one_at_a_time);
+  if (const auto known = composed.find(name); known != composed.end()) return known->second;
+  if (scheme->dense) {
+    throw InputError(
+        fmt::format("'{}' sends everything; only sparse schemes take a sparsifier", scheme->name));
   }
-  throw InputError(fmt::format("unknown scheme '{}'{}", name, did_you_mean(base, names)));
+  const SparsifierInfo& sparsifier = find_sparsifier(name.substr(base.size() + 1));
+  return composed.emplace(name, with_sparsifier(*scheme, sparsifier, name)).first->second;
 }
 
 }  // namespace thinwire::algorithms

@@ -3,6 +3,8 @@
 // your own call register_scheme() and register_sparsifier() (docs/tutorial-own-scheme.md).
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,19 +13,25 @@
 
 namespace thinwire::algorithms {
 
+// The tables are built once. References to their entries stay valid for the rest of the process,
+// also when more entries are registered.
+using Schemes = std::deque<SchemeInfo>;
+using Sparsifiers = std::deque<SparsifierInfo>;
+
 /// All schemes: the allreduces that a paper names, in the order of the papers, the other
 /// collectives, and the registered ones.
-[[nodiscard]] std::vector<SchemeInfo> all_schemes();
+[[nodiscard]] const Schemes& all_schemes();
 /// Those of one collective, which can replace one another.
-[[nodiscard]] std::vector<SchemeInfo> schemes_of(Collective collective);
+[[nodiscard]] std::vector<std::reference_wrapper<const SchemeInfo>> schemes_of(
+    Collective collective);
 /// All sparsifiers, followed by the registered ones.
-[[nodiscard]] std::vector<SparsifierInfo> all_sparsifiers();
+[[nodiscard]] const Sparsifiers& all_sparsifiers();
 /// Throws InputError with the nearest name when there is no such sparsifier.
-[[nodiscard]] SparsifierInfo find_sparsifier(std::string_view name);
+[[nodiscard]] const SparsifierInfo& find_sparsifier(std::string_view name);
 /// Finds a scheme by its name or by SCHEME+SPARSIFIER, a sparse scheme with another sparsifier.
 /// Throws InputError with the nearest name when there is none, or when the scheme cannot carry the
 /// selection of the sparsifier.
-[[nodiscard]] SchemeInfo find_scheme(std::string_view name);
+[[nodiscard]] const SchemeInfo& find_scheme(std::string_view name);
 
 /// Names SCHEME+SPARSIFIER, one for each sparsifier that a sparse scheme can carry.
 [[nodiscard]] std::vector<std::string> composed_names(const SchemeInfo& scheme);

@@ -172,7 +172,7 @@ TEST_CASE("Quantised results are unbiased, and off by no more than the quantiser
     for (const std::string name : {"qsgd", "dsar_split_allgather", "quantised_alltoall"}) {
       CAPTURE(bits);
       CAPTURE(name);
-      const SchemeInfo info = find_scheme(name);
+      const SchemeInfo& info = find_scheme(name);
       std::vector<double> truth(64);
       double largest = 0;  // of a rank's values for qsgd, of the sums for dsar
       for (int rank = 0; rank < kRanks; ++rank) {

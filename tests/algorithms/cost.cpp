@@ -166,7 +166,7 @@ TEST_CASE("Dense schemes cost their formula at any P whether it divides n or not
 }
 
 TEST_CASE("Folding in makes short gradients wait no more than the formula of rabenseifner says") {
-  const SchemeInfo info = find_scheme("dense_rabenseifner");
+  const SchemeInfo& info = find_scheme("dense_rabenseifner");
   for (const int ranks : {3, 5, 7, 9, 17, 33, 48}) {
     for (const std::int64_t n : {1, 3, 64, 1000, 100000}) {
       CAPTURE(ranks);
@@ -206,7 +206,7 @@ TEST_CASE("Short dense gradients cost their formula where it is exact, as the ri
 }
 
 TEST_CASE("topka costs exactly its formula at any P and k") {
-  const SchemeInfo info = find_scheme("topka");
+  const SchemeInfo& info = find_scheme("topka");
   for (const int ranks : test::kRankCounts) {
     for (const GradientSpace space : {GradientSpace{4096, 1}, GradientSpace{4096 * 8 + 3, 8}}) {
       for (const std::int64_t carried : {0, 1, 100, 4096}) {
@@ -642,7 +642,7 @@ TEST_CASE("Every scheme stays within its interval with every sparsifier that it 
         CHECK_THROWS_AS(static_cast<void>(find_scheme(name)), InputError);
         continue;
       }
-      const SchemeInfo info = find_scheme(name);
+      const SchemeInfo& info = find_scheme(name);
       for (const int ranks : {1, 3, 8, 16}) {
         if (test::kSanitized && ranks > 3) continue;
         check_interval(info, ranks, generator, ranks, 3);

@@ -38,7 +38,7 @@ GradientSpace space_at(Precision precision, std::int64_t components, std::int64_
 /// The words that rank `by` receives in one iteration of gradients of the given space.
 std::int64_t words_received(const std::string& name, int by, int ranks, const GradientSpace& space,
                             std::int64_t k, const test::GivenOptions& options = {}) {
-  const SchemeInfo info = find_scheme(name);
+  const SchemeInfo& info = find_scheme(name);
   const traces::SyntheticSource source({.ranks = ranks, .space = space, .k = k});
   test::Networks networks;
   SchemeRanks scheme(info, ranks, space, k, options);

@@ -57,7 +57,7 @@ TEST_CASE("A scheme with its own sparsifier is the scheme") {
   for (const SchemeInfo& scheme : all_schemes()) {
     if (scheme.dense) continue;
     CAPTURE(scheme.name);
-    const SchemeInfo composed = find_scheme(scheme.name + "+" + scheme.sparsifier);
+    const SchemeInfo& composed = find_scheme(scheme.name + "+" + scheme.sparsifier);
     CHECK(composed.name == scheme.name + "+" + scheme.sparsifier);
     REQUIRE(composed.options.size() == scheme.options.size());
     for (std::size_t i = 0; i < scheme.options.size(); ++i) {

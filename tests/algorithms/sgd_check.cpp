@@ -202,7 +202,7 @@ double norm(const Vector& vector) {
 /// The loss after all iterations of SGD with the scheme.
 double train(const Problem& problem, const std::string& scheme,
              const std::map<std::string, algorithms::OptionValue>& options, Xi& xi) {
-  const SchemeInfo info = find_scheme(scheme);
+  const SchemeInfo& info = find_scheme(scheme);
   const GradientSpace space{.components = kParameters, .granule = 1};
   test::SchemeRanks ranks(info, kRanks, space, kSelected, options);
   networks::AlphaBetaNetwork network(networks::alpha_beta(Seconds(1e-6), Seconds(1e-9)));

@@ -246,7 +246,7 @@ TEST_CASE("ExDyna holds the density where hard thresholds build up with P") {
   const std::int64_t k = 200;
   const GradientSpace space{.components = n, .granule = 1};
   const auto selected_over_k = [&](const std::string& name, int ranks) {
-    const SchemeInfo info = find_scheme(name);
+    const SchemeInfo& info = find_scheme(name);
     test::Networks networks;
     SchemeRanks scheme(info, ranks, space, k);
     double sum = 0;

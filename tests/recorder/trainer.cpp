@@ -154,7 +154,7 @@ void check_against_serial(const std::string& scheme, int ranks, float momentum) 
   CAPTURE(ranks);
   CAPTURE(momentum);
   Json more = Json::object();
-  const algorithms::SchemeInfo info = algorithms::find_scheme(scheme);
+  const algorithms::SchemeInfo& info = algorithms::find_scheme(scheme);
   more["options"] = short_options(info);
   const Point point = point_of(scheme, ranks, more);
   Steps model(kParameters);

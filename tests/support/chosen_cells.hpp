@@ -38,8 +38,8 @@ struct ChosenCells {
   if (chosen.ranks.empty()) chosen.ranks = std::move(ranks);
   chosen.named = !chosen.schemes.empty();
   if (chosen.named) return chosen;
-  for (algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
-    if (is_default(scheme)) chosen.schemes.push_back(std::move(scheme));
+  for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
+    if (is_default(scheme)) chosen.schemes.push_back(scheme);
   }
   return chosen;
 }

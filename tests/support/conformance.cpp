@@ -552,7 +552,7 @@ bool dense_conforms(Network& network, const algorithms::SchemeInfo& info, int ra
 
 bool sparse_conforms(Network& network, const std::string& scheme, const Case& c,
                      const GivenOptions& options, int iterations) {
-  const algorithms::SchemeInfo info = algorithms::find_scheme(scheme);
+  const algorithms::SchemeInfo& info = algorithms::find_scheme(scheme);
   SchemeRanks ranks(info, c.ranks, c.space, c.k, options);
   const auto serial = serial_scheme(info, ranks.setup());
   for (int iteration = 1; iteration <= iterations; ++iteration) {

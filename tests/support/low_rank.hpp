@@ -84,7 +84,7 @@ struct Matrix {
 [[nodiscard]] inline bool low_rank_conforms(
     Network& network, int ranks, std::int64_t n, int iterations,
     const std::map<std::string, algorithms::OptionValue>& options = {}) {
-  const algorithms::SchemeInfo info = algorithms::find_scheme("powersgd");
+  const algorithms::SchemeInfo& info = algorithms::find_scheme("powersgd");
   SchemeRanks scheme(info, ranks, {.components = n, .granule = 1}, 0, options);
   const auto& setup = scheme.setup();
   const algorithms::LowRankLayout layout =

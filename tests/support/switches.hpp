@@ -15,8 +15,10 @@ inline constexpr ReducingSwitches kSwitches{
 
 /// All schemes that run where switches only forward.
 [[nodiscard]] inline std::vector<algorithms::SchemeInfo> schemes_without_switches() {
-  std::vector<algorithms::SchemeInfo> schemes = algorithms::all_schemes();
-  std::erase_if(schemes, [](const algorithms::SchemeInfo& info) { return info.in_switches; });
+  std::vector<algorithms::SchemeInfo> schemes;
+  for (const algorithms::SchemeInfo& info : algorithms::all_schemes()) {
+    if (!info.in_switches) schemes.push_back(info);
+  }
   return schemes;
 }
 

@@ -62,7 +62,7 @@ std::int64_t granule_of(std::int64_t held, int ranks) {
 }
 
 Json scheme_of(const Cell& cell) {
-  const algorithms::SchemeInfo scheme = algorithms::find_scheme(cell.pattern);
+  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(cell.pattern);
   const std::int64_t bytes = bytes_of(cell.size);
   Json json = {{"scheme", cell.pattern}, {"iterations", 1}, {"seed", 1}};
   const std::int64_t held = bytes / (scheme.dense ? kWordBytes : kEntryBytes);
@@ -147,7 +147,7 @@ std::vector<Cell> cells_of(const Axes& axes) {
 
 std::optional<std::string> restriction_of(const Cell& cell) {
   if (pattern_named(cell.pattern) != nullptr) return std::nullopt;
-  const algorithms::SchemeInfo scheme = algorithms::find_scheme(cell.pattern);
+  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(cell.pattern);
   if (scheme.dense && cell.size == kUnequal) return "a dense gradient's parts are all equal";
   return scheme.restriction(cell.ranks, scheme_of(cell).at("components").get<std::int64_t>());
 }

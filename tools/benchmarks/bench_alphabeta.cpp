@@ -97,7 +97,7 @@ void oktopk_steady(benchmark::State& state) {
   const std::int64_t k = 1'335'424;
   const traces::SyntheticSource source(
       {.ranks = ranks, .space = space, .k = k, .overlap = 0.2, .drift = 0.01});
-  const algorithms::SchemeInfo info = algorithms::find_scheme("oktopk");
+  const algorithms::SchemeInfo& info = algorithms::find_scheme("oktopk");
   SharedWork shared(4 * static_cast<std::size_t>(ranks));
   const algorithms::SchemeSetup setup{.ranks = ranks,
                                       .space = space,

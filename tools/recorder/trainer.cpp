@@ -15,7 +15,7 @@ namespace thinwire::recorder {
 namespace {
 
 void check_place(const experiment::Point& point) {
-  const algorithms::SchemeInfo info = algorithms::find_scheme(point.scheme);
+  const algorithms::SchemeInfo& info = algorithms::find_scheme(point.scheme);
   if (info.collective_kind != algorithms::Collective::allreduce) {
     throw InputError(
         fmt::format("/scheme: '{}' is of the collective {}; a training needs an "

@@ -40,10 +40,10 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-template <class Info>
-Names names_of(const std::vector<Info>& infos) {
+template <class Infos>
+Names names_of(const Infos& infos) {
   Names names;
-  for (const Info& info : infos) names.push_back(info.name);
+  for (const auto& info : infos) names.push_back(info.name);
   return names;
 }
 
@@ -95,7 +95,7 @@ std::vector<algorithms::OptionInfo> scheme_options(const Names& words) {
   std::vector<algorithms::OptionInfo> options;
   for (const std::string& scheme : schemes) {
     try {
-      std::ranges::move(algorithms::find_scheme(scheme).options, std::back_inserter(options));
+      std::ranges::copy(algorithms::find_scheme(scheme).options, std::back_inserter(options));
     } catch (const InputError&) {  // the run will say so
     }
   }

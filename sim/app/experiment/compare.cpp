@@ -83,8 +83,8 @@ algorithms::CostInput cost_input(const Point& point, const Machine& machine,
 }
 
 Comparison compare(const Row& row, double tolerance) {
-  const algorithms::SchemeInfo scheme = algorithms::find_scheme(row.point.scheme);
-  const NetworkInfo network = find_network(row.point.network);
+  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(row.point.scheme);
+  const NetworkInfo& network = find_network(row.point.network);
   const bool has_clock = network.has_clock;
   const algorithms::Options options(scheme.options, row.point.options);
   const Machine& machine = row.outcome ? row.outcome->machine : row.point.machine;

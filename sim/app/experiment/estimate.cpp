@@ -35,7 +35,7 @@ const Prices& prices_of(const std::string& network) {
 /// The iterations that a run simulates: those of the point, and one of each other kind that the
 /// scheme goes through.
 double simulated_iterations(const Point& point) {
-  const algorithms::SchemeInfo info = algorithms::find_scheme(point.scheme);
+  const algorithms::SchemeInfo& info = algorithms::find_scheme(point.scheme);
   const algorithms::Options options(info.options, point.options);
   const bool training = !point.workload.model.empty();
   if (training && point.iterations == 0) {

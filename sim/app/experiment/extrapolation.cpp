@@ -22,7 +22,7 @@ constexpr double kStraight = 0.03;
 /// or switches.
 std::optional<algorithms::Pipeline> pipeline_of(const Point& point, const Machine& machine) {
   if (point.extrapolate_chunks == 0 || point.ranks == 1) return std::nullopt;
-  const algorithms::SchemeInfo scheme = algorithms::find_scheme(point.scheme);
+  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(point.scheme);
   if (!scheme.pipeline) return std::nullopt;
   const algorithms::Options options(scheme.options, point.options);
   return scheme.pipeline(cost_input(point, machine, options, 1));

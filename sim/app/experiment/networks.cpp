@@ -158,8 +158,8 @@ std::string settings_read_on(const std::string& network) {
   return paths.empty() ? "none" : fmt::format("{}", fmt::join(paths, ", "));
 }
 
-std::vector<NetworkInfo> all_networks() {
-  return {
+const std::vector<NetworkInfo>& all_networks() {
+  static const std::vector<NetworkInfo> all{
       {.name = "alphabeta",
        .summary = "the papers' machine, T(L) = alpha + beta L, ports full duplex; LogGP in general",
        .platform = PlatformUse::possible,
@@ -183,12 +183,13 @@ std::vector<NetworkInfo> all_networks() {
        .summary = "real processes and bytes: mpirun -n P thinwire measure (docs/measure.md)",
        .is_real = true,
        .make = make_mpi}};
+  return all;
 }
 
-NetworkInfo find_network(std::string_view name) {
+const NetworkInfo& find_network(std::string_view name) {
   std::vector<std::string> names;
-  for (NetworkInfo& network : all_networks()) {
-    if (network.name == name) return std::move(network);
+  for (const NetworkInfo& network : all_networks()) {
+    if (network.name == name) return network;
     names.push_back(network.name);
   }
   throw InputError(fmt::format("unknown network '{}'{}", name, did_you_mean(name, names)));

@@ -52,8 +52,9 @@ struct NetworkInfo {
 
 /// The settings that this network reads but not every network does: "platform, placement, ...".
 [[nodiscard]] std::string settings_read_on(const std::string& network);
-[[nodiscard]] std::vector<NetworkInfo> all_networks();
+/// The table, built once.
+[[nodiscard]] const std::vector<NetworkInfo>& all_networks();
 /// Throws InputError with the nearest name if there is no such network.
-[[nodiscard]] NetworkInfo find_network(std::string_view name);
+[[nodiscard]] const NetworkInfo& find_network(std::string_view name);
 
 }  // namespace thinwire::experiment

@@ -338,7 +338,7 @@ void settle_stragglers(const Point& point, const Json& json, const std::string& 
 
 /// Checks that network, platform and machine are compatible.
 void settle_network(Point& point, const Json& json, const std::string& origin) {
-  const NetworkInfo network = find_network(point.network);
+  const NetworkInfo& network = find_network(point.network);
   const auto refuse = [&](const char* key, const std::string& why) {
     throw InputError(fmt::format("{}: /{}: {}", origin, key, why));
   };
@@ -488,12 +488,12 @@ Point point_from(const Json& given, const std::string& origin) {
   };
   Point point;
   point.network = given.value("network", point.network);
-  named("network", [&] { return find_network(point.network); });
+  named("network", [&] { return &find_network(point.network); });
   Json json = given;  // completed by the model
   const DefaultOptions of_model = settle_workload(json, point.network, origin);
   assign(point, json);
-  const algorithms::SchemeInfo scheme =
-      named("scheme", [&] { return algorithms::find_scheme(point.scheme); });
+  const algorithms::SchemeInfo& scheme =
+      *named("scheme", [&] { return &algorithms::find_scheme(point.scheme); });
   named("scheme", [&] {
     check_collective(point, scheme);
     return 0;

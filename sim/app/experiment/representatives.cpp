@@ -117,7 +117,7 @@ void check_whole_nodes(const Point& point, const algorithms::SchemeInfo& scheme,
 bool represents_unequal_parts(const Point& point) {
   using algorithms::UnevenParts;
   if (point.representatives == 0) return false;
-  const algorithms::SchemeInfo scheme = algorithms::find_scheme(point.scheme);
+  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(point.scheme);
   return scheme.adds_in_nodes || scheme.uneven_parts == UnevenParts::sent_and_gathered ||
          (scheme.uneven_parts == UnevenParts::sent && point.representatives < kManyForParts);
 }

@@ -302,7 +302,7 @@ Outcome run_at_once(const Point& point, const ReadyNetwork& ready, bool alphabet
 /// Simulates a point, and the reported iteration on the α-β machine too if its flows share links.
 Outcome run_iterations(const Point& point, const ReadyNetwork& ready, const Wanted& wanted,
                        const SimulationSettings& settings) {
-  const NetworkInfo network = find_network(point.network);
+  const NetworkInfo& network = find_network(point.network);
   const bool alphabeta = settings.alphabeta && network.congests;
   const bool several = settings.processes > 1;
   const bool recording = wanted.timeline != nullptr || wanted.schedule != nullptr;

@@ -30,7 +30,7 @@ class Selecting {
  public:
   Selecting(const SparsifierChoice& choice, algorithms::SchemeSetup setup)
       : setup_(std::move(setup)) {
-    const algorithms::SparsifierInfo info = algorithms::find_sparsifier(choice.name);
+    const algorithms::SparsifierInfo& info = algorithms::find_sparsifier(choice.name);
     setup_.options = algorithms::Options(info.options, choice.options);
     const algorithms::OptionUse use{
         .options = setup_.options, .ranks = setup_.ranks, .n = setup_.space.components};
@@ -108,7 +108,7 @@ std::string SparsifierChoice::text() const {
 SparsifierChoice SparsifierChoice::parse(const std::string& text) {
   const std::size_t colon = text.find(':');
   SparsifierChoice choice{.name = text.substr(0, colon)};
-  const algorithms::SparsifierInfo info = algorithms::find_sparsifier(choice.name);
+  const algorithms::SparsifierInfo& info = algorithms::find_sparsifier(choice.name);
   std::size_t begin = colon;
   while (begin != std::string::npos) {
     const std::size_t end = text.find(',', begin + 1);

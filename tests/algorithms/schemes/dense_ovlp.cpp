@@ -85,7 +85,7 @@ TEST_CASE("Buckets cover the gradient from its end to its beginning") {
 }
 
 TEST_CASE("dense_ovlp gives what a serial program gives, whatever its buckets") {
-  const SchemeInfo info = find_scheme("dense_ovlp");
+  const SchemeInfo& info = find_scheme("dense_ovlp");
   for (const int ranks : test::kRankCounts) {
     if (test::kSanitized && ranks > 8) continue;
     for (const GradientSpace space : {GradientSpace{960, 1}, GradientSpace{997, 4}}) {
@@ -104,7 +104,7 @@ TEST_CASE("dense_ovlp gives what a serial program gives, whatever its buckets") 
 }
 
 TEST_CASE("dense_ovlp costs its formula where P is a power of two that divides every bucket") {
-  const SchemeInfo info = find_scheme("dense_ovlp");
+  const SchemeInfo& info = find_scheme("dense_ovlp");
   for (const int ranks : {1, 2, 4, 8, 16, 32, 64}) {
     for (const std::int64_t granule : {1, 64}) {
       for (const std::int64_t count : {1, 2, 7}) {
@@ -155,7 +155,7 @@ TEST_CASE("One bucket costs what dense_rabenseifner costs") {
 }
 
 TEST_CASE("dense_ovlp around rings costs rings of all buckets, at any P and n") {
-  const SchemeInfo info = find_scheme("dense_ovlp");
+  const SchemeInfo& info = find_scheme("dense_ovlp");
   for (const int ranks : {1, 2, 3, 7, 12, 16, 23}) {
     for (const std::int64_t n : {1, 300, 640, 997}) {
       CAPTURE(ranks);
@@ -185,7 +185,7 @@ TEST_CASE("dense_ovlp around rings costs rings of all buckets, at any P and n") 
 }
 
 TEST_CASE("dense_ovlp costs what its interval allows at any n, bucket, P, α and β") {
-  const SchemeInfo info = find_scheme("dense_ovlp");
+  const SchemeInfo& info = find_scheme("dense_ovlp");
   Generator generator(11);
   constexpr std::array kAlphas{1.3e-6, 1e-7, 1e-9, 1e-12};
   constexpr std::array kMost{50, 3000, 30'000};

@@ -86,7 +86,7 @@ ReducingSwitches switches_of(double seconds, double slow) {
 }  // namespace
 
 TEST_CASE("Sums in switches are right for nodes and chunks of any number") {
-  const SchemeInfo info = find_scheme("dense_in_network");
+  const SchemeInfo& info = find_scheme("dense_in_network");
   for (const int ranks : test::kRankCounts) {
     for (const int node : {1, 2, 3, 4, 8}) {
       for (const int chunks : {1, 2, 5}) {

@@ -45,7 +45,7 @@ struct NcclOutcome {
 
 /// With those of the options that the scheme has.
 NcclOutcome run_nccl(const std::string& name, int ranks, std::int64_t n, NcclOptions options) {
-  const SchemeInfo info = find_scheme(name);
+  const SchemeInfo& info = find_scheme(name);
   std::erase_if(options, [&](const auto& option) {
     return std::ranges::find(info.options, option.first, &OptionInfo::name) == info.options.end();
   });

@@ -197,7 +197,7 @@ TEST_CASE("More bandwidth and less latency are never slower") {
 }
 
 TEST_CASE("The kinds of oktopk's iterations have the shares that its periods give them") {
-  const algorithms::SchemeInfo oktopk = algorithms::find_scheme("oktopk");
+  const algorithms::SchemeInfo& oktopk = algorithms::find_scheme("oktopk");
   const auto kinds = kinds_of_iterations(
       oktopk, algorithms::Options(oktopk.options,
                                   {{"tau", std::int64_t{64}}, {"tau_prime", std::int64_t{32}}}));
@@ -214,7 +214,7 @@ TEST_CASE("The kinds of oktopk's iterations have the shares that its periods giv
   CHECK(std::ranges::count(kinds, false, &WeightedIteration::periodic) == 1);
   CHECK(sum == test::approx(1));
   // Nothing periodic: one iteration stands for all.
-  const algorithms::SchemeInfo topka = algorithms::find_scheme("topka");
+  const algorithms::SchemeInfo& topka = algorithms::find_scheme("topka");
   CHECK(kinds_of_iterations(topka, algorithms::Options(topka.options, {})).size() == 1);
   // Boundaries every 64, thresholds every 128 iterations.
   const auto bert = kinds_of_iterations(
@@ -222,7 +222,7 @@ TEST_CASE("The kinds of oktopk's iterations have the shares that its periods giv
   REQUIRE(bert.size() == 3);
   CHECK(bert[0].weight == test::approx(1.0 / 128));
   // What is controlled by counts is measured over four iterations.
-  const algorithms::SchemeInfo exdyna = algorithms::find_scheme("exdyna");
+  const algorithms::SchemeInfo& exdyna = algorithms::find_scheme("exdyna");
   const auto settled = kinds_of_iterations(exdyna, algorithms::Options(exdyna.options, {}));
   CHECK(settled.size() == 4);
   CHECK(settled.front().weight == 0.25);
@@ -230,7 +230,7 @@ TEST_CASE("The kinds of oktopk's iterations have the shares that its periods giv
 }
 
 TEST_CASE("A run is completed by the kinds of iterations that it has not seen") {
-  const algorithms::SchemeInfo oktopk = algorithms::find_scheme("oktopk");
+  const algorithms::SchemeInfo& oktopk = algorithms::find_scheme("oktopk");
   const auto kinds_of = [&](std::int64_t tau, std::int64_t tau_prime, int last) {
     return kinds_from_run(
         oktopk, algorithms::Options(oktopk.options, {{"tau", tau}, {"tau_prime", tau_prime}}),
@@ -255,7 +255,7 @@ TEST_CASE("A run is completed by the kinds of iterations that it has not seen") 
   CHECK(!always[0].periodic);
   CHECK(always[0].iteration == 2);
   // Neither the schemes without periods nor those with endless ones have kinds.
-  const algorithms::SchemeInfo topka = algorithms::find_scheme("topka");
+  const algorithms::SchemeInfo& topka = algorithms::find_scheme("topka");
   CHECK(kinds_from_run(topka, algorithms::Options(topka.options, {}), 2).empty());
   CHECK(kinds_of(1'000'003, 32, 2).empty());
 }

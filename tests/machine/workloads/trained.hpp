@@ -112,8 +112,8 @@ struct Trained {
 
 /// Those that need no switches that sum.
 inline std::vector<algorithms::SchemeInfo> allreduces() {
-  std::vector<algorithms::SchemeInfo> schemes =
-      algorithms::schemes_of(algorithms::Collective::allreduce);
+  const auto all = algorithms::schemes_of(algorithms::Collective::allreduce);
+  std::vector<algorithms::SchemeInfo> schemes(all.begin(), all.end());
   std::erase_if(schemes, [](const algorithms::SchemeInfo& scheme) { return scheme.in_switches; });
   return schemes;
 }

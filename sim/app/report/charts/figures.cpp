@@ -34,7 +34,7 @@ Identity identity_of(const experiment::Row& row) {
   Identity identity;
   identity.place = {{"platform", point.platform}, {"network", point.network}};
   // The kind of input and of training come first: their settings exist for one kind only.
-  const algorithms::SchemeInfo scheme = algorithms::find_scheme(point.scheme);
+  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(point.scheme);
   identity.setting = {
       {"collective", name_of(scheme.collective_kind)},
       {"model", point.workload.model.empty() ? Json("none") : Json(point.workload.model)},
@@ -386,7 +386,7 @@ std::vector<std::size_t> leading_labels(const Figures& figures, const std::vecto
   });
   // Schemes in reduced precision are dense too, but not what a sparse scheme has to beat.
   const auto dense = std::ranges::find_if(labels, [&](std::size_t label) {
-    const algorithms::SchemeInfo scheme =
+    const algorithms::SchemeInfo& scheme =
         algorithms::find_scheme(objects[label].at("scheme").get<std::string>());
     return scheme.dense && !scheme.approximate;
   });

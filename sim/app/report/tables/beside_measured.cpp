@@ -88,7 +88,7 @@ std::vector<Json> measured_curves(const std::vector<experiment::Row>& rows) {
     const double simulated = record.at("simulated_s").get<double>();
     if (!(measured > 0) || !(simulated > 0)) continue;
     const auto scheme = record.at("scheme").get<std::string>();
-    const algorithms::SchemeInfo info = algorithms::find_scheme(scheme);
+    const algorithms::SchemeInfo& info = algorithms::find_scheme(scheme);
     const auto n = record.at("components").get<double>();
     const Json& platform = record.at("platform");
     const std::string place = platform.is_null()

@@ -43,7 +43,7 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
   using experiment::SettingKind;
   const experiment::Point& point = row.point;
   const bool has_clock = experiment::find_network(point.network).has_clock;
-  const algorithms::SchemeInfo scheme = algorithms::find_scheme(point.scheme);
+  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(point.scheme);
   const bool dense = scheme.dense;
   const auto n = static_cast<double>(point.space.components);
   const auto [low, high] = comparison.cost.run();

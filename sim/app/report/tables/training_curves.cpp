@@ -38,7 +38,7 @@ std::string place_of(const Json& point) {
 /// The options that are not the scheme's defaults.
 std::string options_text(const Json& point) {
   Json defaults = Json::object();
-  const algorithms::SchemeInfo info =
+  const algorithms::SchemeInfo& info =
       algorithms::find_scheme(point.at("scheme").get<std::string>());
   const algorithms::Options options(info.options, {});
   for (const auto& [name, value] : options.all()) {

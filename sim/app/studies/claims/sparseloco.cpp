@@ -14,7 +14,7 @@ namespace {
 constexpr double kBytesPerS = 5e8 / 8;
 
 algorithms::Terms gathering(int ranks, std::int64_t n, std::int64_t k) {
-  const algorithms::SchemeInfo scheme = algorithms::find_scheme("sparseloco");
+  const algorithms::SchemeInfo& scheme = algorithms::find_scheme("sparseloco");
   const algorithms::Options options(scheme.options, {});
   return scheme.cost({.ranks = ranks, .n = n, .k = k, .options = &options}).run().low;
 }

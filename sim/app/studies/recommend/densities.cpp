@@ -26,7 +26,7 @@ void equalise_sums(const RecommendSettings& settings, Recommendation& result) {
   // The least: sums that are carried as dense vectors count all components.
   double most = std::numeric_limits<double>::infinity();
   for (const Candidate& candidate : result.ranked) {
-    const auto info = algorithms::find_scheme(candidate.row.point.scheme);
+    const auto& info = algorithms::find_scheme(candidate.row.point.scheme);
     if (info.dense || info.selects_result || info.selects_together || info.one_selects) continue;
     if (candidate.row.outcome) most = std::min(most, candidate.sum_density);
   }
@@ -40,7 +40,7 @@ void equalise_sums(const RecommendSettings& settings, Recommendation& result) {
   std::vector<double> factors;
   std::vector<Candidate> kept;
   for (Candidate& candidate : result.ranked) {
-    const auto info = algorithms::find_scheme(candidate.row.point.scheme);
+    const auto& info = algorithms::find_scheme(candidate.row.point.scheme);
     const bool fewer = candidate.row.outcome && !info.dense && candidate.sum_density > 0 &&
                        candidate.sum_density * kSame < most;
     if (!fewer || !(info.selects_result || info.selects_together || info.one_selects)) {

@@ -11,7 +11,7 @@
 namespace thinwire::studies {
 
 double memory_of(const experiment::Row& row) {
-  const algorithms::SchemeInfo scheme = algorithms::find_scheme(row.point.scheme);
+  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(row.point.scheme);
   if (scheme.dense && !scheme.remembers) return 0;
   const auto n = static_cast<double>(row.point.space.components);
   const double kept = 4 * n * algorithms::buffers_of(row.point.workload.feedback);

@@ -92,7 +92,7 @@ double PlainMachine::seconds(const algorithms::Terms& terms) const {
 algorithms::Terms terms_of(const std::string& scheme,
                            const std::map<std::string, algorithms::OptionValue>& given, int ranks,
                            std::int64_t elements, int node) {
-  const algorithms::SchemeInfo info = algorithms::find_scheme(scheme);
+  const algorithms::SchemeInfo& info = algorithms::find_scheme(scheme);
   const algorithms::Options options(info.options, given);
   const std::vector<std::int64_t> tensors;
   const algorithms::Interval run = info.cost({.ranks = ranks,
@@ -106,7 +106,7 @@ algorithms::Terms terms_of(const std::string& scheme,
 }
 
 algorithms::Terms terms_of(const experiment::Point& point) {
-  const algorithms::SchemeInfo info = algorithms::find_scheme(point.scheme);
+  const algorithms::SchemeInfo& info = algorithms::find_scheme(point.scheme);
   const algorithms::Options options(info.options, point.options);
   const algorithms::Interval run = info.cost({.ranks = point.ranks,
                                               .n = point.space.components,

@@ -45,7 +45,7 @@ Small fat_tree() { return {test::made_platform("fat_tree", {{"children", "16,16"
 
 /// The makespan of a scheme's second iteration.
 double time_of(Network& network, const std::string& scheme) {
-  const algorithms::SchemeInfo info = algorithms::find_scheme(scheme);
+  const algorithms::SchemeInfo& info = algorithms::find_scheme(scheme);
   const GradientSpace space{.components = 100'000, .granule = 1};
   SchemeRanks ranks(info, kRanks, space, 1000);
   const auto gradient = [&](int rank) -> algorithms::LocalGradient {

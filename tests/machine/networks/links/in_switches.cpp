@@ -187,7 +187,7 @@ TEST_CASE("NVSwitches sum inside nodes, and those of the network along rails") {
 TEST_CASE("dense_in_network sums right on links, on nodes that are full and that are not") {
   const std::map<std::string, std::string> figures{
       {"nodes", "4"}, {"gpus", "4"}, {"nics", "4"}, {"leaf-nodes", "2"}, {"reducing", "both"}};
-  const algorithms::SchemeInfo info = algorithms::find_scheme("dense_in_network");
+  const algorithms::SchemeInfo& info = algorithms::find_scheme("dense_in_network");
   for (const char* const switches : {"both", "node", "network"}) {
     auto made = figures;
     made["reducing"] = switches;

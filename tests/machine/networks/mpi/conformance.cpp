@@ -118,7 +118,7 @@ void run(networks::MpiNetwork& mpi) {
   const int ranks = mpi.size();
   const GradientSpace space{.components = 400, .granule = 1};
   for (const std::string& name : scheme_names()) {
-    const algorithms::SchemeInfo info = algorithms::find_scheme(name);
+    const algorithms::SchemeInfo& info = algorithms::find_scheme(name);
     if (info.restriction(ranks, space.components)) continue;
     const test::GivenOptions options = test::short_periods_of(info);
     for (const std::int64_t k : {0, 1, 40, 400}) {
@@ -152,12 +152,12 @@ void run(networks::MpiNetwork& mpi) {
                            "zen",
                            "spardl",
                            "omnireduce"}) {
-    const algorithms::SchemeInfo info = algorithms::find_scheme(name);
+    const algorithms::SchemeInfo& info = algorithms::find_scheme(name);
     if (info.restriction(ranks, large.components)) continue;
     const test::Case c{.ranks = ranks, .space = large, .k = 20'000, .full = true};
     conformance.check(info, c, test::short_periods_of(info), 2);
   }
-  const algorithms::SchemeInfo oktopk = algorithms::find_scheme("oktopk");
+  const algorithms::SchemeInfo& oktopk = algorithms::find_scheme("oktopk");
   for (const test::GivenOptions& options : test::oktopk_variants()) {
     if (ranks > 4) break;
     const test::Case c{.ranks = ranks, .space = space, .k = 40, .wanted = 200};
