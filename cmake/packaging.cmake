@@ -51,7 +51,8 @@ if(THINWIRE_HAS_PYTHON)
   install(DIRECTORY examples/notebook DESTINATION ${python_doc}/examples COMPONENT python)
 endif()
 
-# -- development --
+# -- development: <thinwire/...> is for users, and includes the headers of the rooms --
+install(DIRECTORY include/thinwire DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 foreach(folder IN ITEMS sim algorithms topologies traces)
   install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/thinwire
           COMPONENT development FILES_MATCHING PATTERN "*.hpp"

@@ -6,6 +6,7 @@
 // The task: which of ten directions a point of 64 dimensions lies nearest to. The network has one
 // hidden layer. Each process draws its own points.
 #include <mpi.h>
+#include <thinwire/mpi/allreduce.hpp>
 
 #include <algorithm>
 #include <array>
@@ -19,8 +20,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
-#include "sim/app/mpi/allreduce.hpp"
 
 namespace {
 

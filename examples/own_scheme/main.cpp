@@ -1,5 +1,6 @@
+#include <thinwire/program.hpp>
+
 #include "ring_topk.hpp"
-#include "sim/app/cli/program.hpp"
 
 int main(int argc, char** argv) {
   thinwire::cli::Program program("own_scheme", OWN_SCHEME_VERSION);

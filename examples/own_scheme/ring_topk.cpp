@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-
-#include "algorithms/collectives/allgather.hpp"
-#include "algorithms/collectives/gathered.hpp"
-#include "algorithms/collectives/split_and_reduce.hpp"
+#include <thinwire/collectives.hpp>
 
 using namespace thinwire;
 using namespace thinwire::algorithms;

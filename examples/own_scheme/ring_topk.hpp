@@ -19,6 +19,6 @@
 // 14 α + 3500 β. Ok-Topk: up to 6k (P-1)/P = 5250 words, and an exact sum.
 #pragma once
 
-#include "algorithms/scheme.hpp"
+#include <thinwire/scheme.hpp>
 
 [[nodiscard]] thinwire::algorithms::SchemeInfo ring_topk_scheme();

@@ -6,7 +6,6 @@
 
 #include <vector>
 
-#include "algorithms/registry.hpp"
 #include "tests/support/gradients.hpp"
 #include "tests/support/networks.hpp"
 #include "tests/support/ranks.hpp"

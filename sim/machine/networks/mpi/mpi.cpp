@@ -97,9 +97,7 @@ MpiSession::MpiSession(int& argc, char**& argv) {
 }
 
 MpiSession::~MpiSession() {
-  int ended = 0;
-  MPI_Finalized(&ended);
-  if (ended == 0) MPI_Finalize();
+  if (mpi_runs()) MPI_Finalize();
 }
 
 MpiNetwork::MpiNetwork(MPI_Comm comm, const WireFormat& format) : transport_(comm, format) {
@@ -108,7 +106,9 @@ MpiNetwork::MpiNetwork(MPI_Comm comm, const WireFormat& format) : transport_(com
   MPI_Comm_size(comm_, &size_);
 }
 
-MpiNetwork::~MpiNetwork() { MPI_Comm_free(&comm_); }
+MpiNetwork::~MpiNetwork() {
+  if (mpi_runs()) MPI_Comm_free(&comm_);
+}
 
 RunReport MpiNetwork::run(int ranks, const RankProgram& program) {
   if (ranks != size_) {

@@ -34,7 +34,8 @@ class MpiSession {
 /// The processes of an MPI communicator as a network.
 class MpiNetwork final : public ProcessNetwork {
  public:
-  /// All processes of `comm` construct it together. Both must outlive it.
+  /// All processes of `comm` construct it together. `format` must outlive it; `comm` is duplicated.
+  /// It may be destroyed after MPI_Finalize.
   MpiNetwork(MPI_Comm comm, const WireFormat& format);
   MpiNetwork(const MpiNetwork&) = delete;
   MpiNetwork& operator=(const MpiNetwork&) = delete;
@@ -54,6 +55,8 @@ class MpiNetwork final : public ProcessNetwork {
   /// progress here and nowhere else. Rethrows its exceptions.
   bool advance(bool wait);
 
+  /// For collectives of all processes that are no messages of a program.
+  [[nodiscard]] MPI_Comm comm() const { return comm_; }
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
   [[nodiscard]] std::vector<std::string> gather(const std::string& text) override;

@@ -51,8 +51,15 @@ MpiTransport::MpiTransport(MPI_Comm comm, const WireFormat& format) : format_(fo
   forget_counts();
 }
 
+bool mpi_runs() {
+  int ended = 0;
+  MPI_Finalized(&ended);
+  return ended == 0;
+}
+
 MpiTransport::~MpiTransport() {
   if (requests_.empty()) {
+    if (!mpi_runs()) return;
     for (MPI_Comm& own : comms_) MPI_Comm_free(&own);
     return;
   }

@@ -25,6 +25,9 @@
 
 namespace thinwire::networks {
 
+/// Whether MPI_Finalize is yet to come: communicators are freed before it, or by it.
+[[nodiscard]] bool mpi_runs();
+
 /// Sends, receives and started programs under way, and their completion.
 class MpiTransport {
  public:
