@@ -228,11 +228,13 @@ void check_compact_routes(const Platform& platform, PlatformCheck& check) {
       for (const LinkIndex link : wanted) {
         slowest = std::min(slowest, platform.links()[link].bandwidth);
       }
-      const Way way = compact.way(from, to);
-      double off = compact.kind(way).latency - latency.value();
-      if (way.up != Way::kNoPort) off += latency_of(compact.up_ports(from)[way.up]);
-      if (way.down != Way::kNoPort) off += latency_of(compact.down_ports(to)[way.down]);
-      if (compact.links(from, to) == wanted && compact.kind(way).bandwidth == slowest &&
+      const CompactRoute route = compact.route(from, to);
+      double off = compact.kind(route).latency - latency.value();
+      if (route.up != CompactRoute::kNoPort) off += latency_of(compact.up_ports(from)[route.up]);
+      if (route.down != CompactRoute::kNoPort) {
+        off += latency_of(compact.down_ports(to)[route.down]);
+      }
+      if (compact.links(from, to) == wanted && compact.kind(route).bandwidth == slowest &&
           std::abs(off) <= kSameLatency * std::max(1.0, latency.value())) {
         continue;
       }

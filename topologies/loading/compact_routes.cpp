@@ -19,7 +19,7 @@ constexpr std::size_t kMostProbes = 32;  ///< of each of the two sets
 constexpr std::size_t kManySites = 32'768;
 constexpr std::size_t kFewProbes = 8;    ///< with a block, or very many sites
 constexpr std::size_t kMostOfNode = 64;  ///< sites; the pairs of a larger node are like any other
-constexpr std::size_t kKeptOfSite = 32;  ///< ways, if each is asked for when it is needed
+constexpr std::size_t kKeptOfSite = 32;  ///< routes, if each is asked for when it is needed
 constexpr std::uint32_t kNoSite = std::numeric_limits<std::uint32_t>::max();
 
 /// Which class each site is in.
@@ -37,7 +37,7 @@ class CompactRoutes::Maker {
       : platform_(platform),
         limits_(limits),
         made_(made),
-        ways_(platform, made.hosts_, made.halves_, made.kinds_) {
+        maker_(platform, made.hosts_, made.halves_, made.kinds_) {
     for (std::size_t rank = 0; rank < block; ++rank) block_.push_back(made.site_of_[rank]);
     std::ranges::sort(block_);
     block_.erase(std::unique(block_.begin(), block_.end()), block_.end());
@@ -78,7 +78,7 @@ class CompactRoutes::Maker {
   }
 
   void forget() {
-    ways_.forget_ports();
+    maker_.forget_ports();
     made_.sites_.assign(sites(), {});
     made_.near_.clear();
     made_.table_.clear();
@@ -88,24 +88,24 @@ class CompactRoutes::Maker {
   // --- each pair when it is needed
 
   /// The ports are those of the routes to and from the probes, and within nodes. Another first link is
-  /// in the middle of its route, so eager messages that take it leave at the speed of the route.
+  /// an inner link of its route, so eager messages that take it leave at the speed of the route.
   void make_on_demand() {
     forget();
     choose_probes();
     for (SiteIndex site = 0; site < sites(); ++site) {
       for (const SiteIndex probe : probes_[0]) {
-        ways_.way(site, probe);
-        ways_.way(probe, site);
+        maker_.compact_route(site, probe);
+        maker_.compact_route(probe, site);
       }
     }
     fill_near();
-    made_.near_ = {};  // its ways were asked for because of their ports
+    made_.near_ = {};  // its routes were asked for because of their ports
     made_.table_ = {};
     store_ports();
-    ways_.keep_ports();
+    maker_.keep_ports();
     made_.complete_ = true;
     made_.on_demand_ =
-        std::make_unique<WaysOnDemand>(std::move(ways_), std::bit_ceil(kKeptOfSite * sites()));
+        std::make_unique<RoutesOnDemand>(std::move(maker_), std::bit_ceil(kKeptOfSite * sites()));
   }
 
   // --- every pair
@@ -122,19 +122,22 @@ class CompactRoutes::Maker {
       made_.table_.assign(sites() * sites(), {});
       for (SiteIndex from = 0; from < sites(); ++from) {
         for (SiteIndex to = 0; to < sites(); ++to) {
-          made_.table_[from * sites() + to] = ways_.way(from, to);
+          made_.table_[from * sites() + to] = maker_.compact_route(from, to);
         }
         made_.near_[from] = made_.table_[from * sites() + from];
       }
     } else {
       number_block();
       for (const SiteIndex from : block_) {
-        for (SiteIndex to = 0; to < sites(); ++to) made_.table_.push_back(ways_.way(from, to));
+        for (SiteIndex to = 0; to < sites(); ++to)
+          made_.table_.push_back(maker_.compact_route(from, to));
       }
       for (const SiteIndex to : block_) {
-        for (SiteIndex from = 0; from < sites(); ++from) made_.back_.push_back(ways_.way(from, to));
+        for (SiteIndex from = 0; from < sites(); ++from)
+          made_.back_.push_back(maker_.compact_route(from, to));
       }
-      for (SiteIndex site = 0; site < sites(); ++site) made_.near_[site] = ways_.way(site, site);
+      for (SiteIndex site = 0; site < sites(); ++site)
+        made_.near_[site] = maker_.compact_route(site, site);
     }
     store_ports();
     find_switches();
@@ -155,21 +158,21 @@ class CompactRoutes::Maker {
     number(made_.block_columns_, made_.columns_, &Site::column);
   }
 
-  /// Whether two sources have the same ways to all sites that are in no node of theirs. Where there
+  /// Whether two sources have the same routes to all sites that are in no node of theirs. Where there
   /// are none of those, whether nothing is between the two.
   [[nodiscard]] bool same_switch(SiteIndex a, SiteIndex b) const {
     bool any = false;
     for (SiteIndex to = 0; to < sites(); ++to) {
       if (node_[to] == node_[a] || node_[to] == node_[b]) continue;
       any = true;
-      const Way x = made_.way(a, to);
-      const Way y = made_.way(b, to);
+      const CompactRoute x = made_.route(a, to);
+      const CompactRoute y = made_.route(b, to);
       if (x.head != y.head || x.tail != y.tail || x.hops != y.hops || x.up != y.up ||
           x.down != y.down) {
         return false;
       }
     }
-    return any || (made_.way(a, b).hops == 0 && made_.way(b, a).hops == 0);
+    return any || (made_.route(a, b).hops == 0 && made_.route(b, a).hops == 0);
   }
 
   /// Sources of one row are behind one switch, those of different rows may be.
@@ -200,7 +203,7 @@ class CompactRoutes::Maker {
     const Classes destinations = classes_of(End::destination);
     if (too_many(sources.count * destinations.count)) return false;
     fill_table(sources, destinations);
-    if (!same_ports(sources, ways_.up_ports()) || !same_ports(destinations, ways_.down_ports())) {
+    if (!same_ports(sources, maker_.up_ports()) || !same_ports(destinations, maker_.down_ports())) {
       return false;
     }
     fill_near();
@@ -234,14 +237,15 @@ class CompactRoutes::Maker {
     std::uint64_t hash = kProbeSeed;
     for (const SiteIndex probe : probes_[set]) {
       const bool source = end == End::source;
-      const Way way = source ? ways_.way(site, probe) : ways_.way(probe, site);
-      const std::uint8_t port = source ? way.up : way.down;
+      const CompactRoute route =
+          source ? maker_.compact_route(site, probe) : maker_.compact_route(probe, site);
+      const std::uint8_t port = source ? route.up : route.down;
       double bandwidth = 0;
-      if (port != Way::kNoPort) {
+      if (port != CompactRoute::kNoPort) {
         bandwidth =
-            ways_.bandwidth(source ? ways_.up_ports(site)[port] : ways_.down_ports(site)[port]);
+            maker_.bandwidth(source ? maker_.up_ports(site)[port] : maker_.down_ports(site)[port]);
       }
-      hash = random_bits(hash, way.head, way.tail, way.hops, port,
+      hash = random_bits(hash, route.head, route.tail, route.hops, port,
                          std::bit_cast<std::uint64_t>(bandwidth));
     }
     return hash;
@@ -309,9 +313,9 @@ class CompactRoutes::Maker {
     const std::vector<Representatives> to = representatives_of(destinations);
     if (block_.empty()) {
       made_.table_.assign(sources.count * destinations.count, {});
-      Way* entry = made_.table_.data();
+      CompactRoute* entry = made_.table_.data();
       for (const Representatives& source : from) {
-        for (const Representatives& destination : to) *entry++ = way_between(source, destination);
+        for (const Representatives& destination : to) *entry++ = route_between(source, destination);
       }
       return;
     }
@@ -319,18 +323,18 @@ class CompactRoutes::Maker {
     made_.table_.clear();
     for (const std::uint32_t row : in_order(made_.block_rows_)) {
       for (const Representatives& destination : to) {
-        made_.table_.push_back(way_between(from[row], destination));
+        made_.table_.push_back(route_between(from[row], destination));
       }
     }
     made_.back_.clear();
     for (const std::uint32_t column : in_order(made_.block_columns_)) {
       for (const Representatives& source : from) {
-        made_.back_.push_back(way_between(source, to[column]));
+        made_.back_.push_back(route_between(source, to[column]));
       }
     }
   }
   /// Between two classes. Where all pairs of the two are within a node, nobody looks it up.
-  Way way_between(const Representatives& source, const Representatives& destination) {
+  CompactRoute route_between(const Representatives& source, const Representatives& destination) {
     SiteIndex a = source.first;
     SiteIndex b = destination.first;
     if (node_[a] == node_[b]) {
@@ -340,7 +344,7 @@ class CompactRoutes::Maker {
         a = source.second;
       }
     }
-    return a == kNoSite ? Way{} : ways_.way(a, b);
+    return a == kNoSite ? CompactRoute{} : maker_.compact_route(a, b);
   }
   /// The classes of the block by their numbers in it.
   [[nodiscard]] static std::vector<std::uint32_t> in_order(
@@ -374,7 +378,8 @@ class CompactRoutes::Maker {
         site.node = node_[node[place]];
         site.place = place;
         site.near = static_cast<std::uint32_t>(made_.near_.size());
-        for (const SiteIndex to : node) made_.near_.push_back(ways_.way(node[place], to));
+        for (const SiteIndex to : node)
+          made_.near_.push_back(maker_.compact_route(node[place], to));
       }
     }
   }
@@ -388,8 +393,8 @@ class CompactRoutes::Maker {
         into.begin.push_back(static_cast<std::uint32_t>(into.links.size()));
       }
     };
-    store(ways_.up_ports(), made_.up_);
-    store(ways_.down_ports(), made_.down_);
+    store(maker_.up_ports(), made_.up_);
+    store(maker_.down_ports(), made_.down_);
   }
 
   /// Whether random pairs have SimGrid's own routes; all pairs, where they are no more. With a
@@ -407,7 +412,7 @@ class CompactRoutes::Maker {
         from = block_[from % firsts];
         if (reversed) std::swap(from, to);
       }
-      if (made_.links(from, to) != ways_.route(from, to)) return false;
+      if (made_.links(from, to) != maker_.route(from, to)) return false;
     }
     return true;
   }
@@ -415,7 +420,7 @@ class CompactRoutes::Maker {
   const Platform& platform_;
   CompactRoutesLimits limits_;
   CompactRoutes& made_;
-  WayMaker ways_;
+  RouteMaker maker_;
   std::vector<SiteIndex> block_;     ///< its sites, in order
   std::vector<std::uint32_t> node_;  ///< by site
   std::array<std::vector<SiteIndex>, 2> probes_;
@@ -447,13 +452,13 @@ std::vector<LinkIndex> CompactRoutes::links(SiteIndex from, SiteIndex to) const 
   const Site& a = site(from);
   const Site& b = site(to);
   const bool in_block = !block_rows_.empty() && block_rows_[a.row] != kNotOfBlock;
-  const Way way = block_rows_.empty() ? this->way(from, to)
-                  : in_block          ? way_from_block(a, b)
-                                      : way_to_block(a, b);
+  const CompactRoute route = block_rows_.empty() ? this->route(from, to)
+                             : in_block          ? route_from_block(a, b)
+                                                 : route_to_block(a, b);
   std::vector<LinkIndex> all;
-  if (way.up != Way::kNoPort) all.push_back(up_ports(from)[way.up]);
-  for (const auto& half : middle(way)) all.insert(all.end(), half.begin(), half.end());
-  if (way.down != Way::kNoPort) all.push_back(down_ports(to)[way.down]);
+  if (route.up != CompactRoute::kNoPort) all.push_back(up_ports(from)[route.up]);
+  for (const auto& half : inner_links(route)) all.insert(all.end(), half.begin(), half.end());
+  if (route.down != CompactRoute::kNoPort) all.push_back(down_ports(to)[route.down]);
   return all;
 }
 

@@ -1,21 +1,21 @@
 // The routes between the hosts of a job, compact enough for thousands of ranks and looked up in
 // tens of nanoseconds: what a network of our own asks for with every message.
 //
-// A route is a port of the sender, links in the middle, and a port of the receiver. Hosts behind
-// one switch have the middles of their routes in common, so middles are held for classes of hosts:
+// A route is a port of the sender, inner links, and a port of the receiver. Hosts behind one switch
+// have the inner links of their routes in common, so these are held for classes of hosts:
 // sources whose routes to some probes are the same but for the first link, and destinations whose
 // routes from some probes are the same but for the last. Every pair of classes is asked of SimGrid
 // once. Pairs within a node are held apart, each asked. Random pairs are then compared with
 // SimGrid's own routes; where one differs, every host becomes a class of its own, which takes long
 // and is right. On few hosts each is its own from the start.
 //
-// A middle is stored as two halves, and equal halves once. The first half says how the sender's
+// The inner links of a route are stored as two halves, and equal halves once. The first half says how the sender's
 // switch reaches a distant part of the machine, and the second how the receiver's switch is reached
-// from there. Both are few, while nearly every pair of switches has a middle of its own.
+// from there. Both are few, while nearly every pair of switches has inner links of its own.
 //
 // On 100,000 hosts even the pairs of classes are too many: 250 million on a fat tree. Where few ranks
 // stand for all (docs/representatives.md), only the routes from and to the hosts of some ranks, the
-// block, are asked for. Else each way can be asked for when it is needed; the schemes that so many
+// block, are asked for. Else each route can be asked for when it is needed; the schemes that so many
 // ranks can run have a few dozen of each rank.
 #pragma once
 
@@ -26,31 +26,31 @@
 #include <vector>
 
 #include "sim/core/base/prefetch.hpp"
+#include "topologies/loading/compact_route.hpp"
 #include "topologies/loading/platform.hpp"
-#include "topologies/loading/way.hpp"
-#include "topologies/loading/way_maker.hpp"
+#include "topologies/loading/route_maker.hpp"
 
 namespace thinwire::topologies {
 
 struct CompactRoutesLimits {
   std::size_t all_pairs_up_to = 512;     ///< sites; on more, classes
   std::size_t pairs_compared = 100'000;  ///< with SimGrid's own routes, where there are classes
-  /// Ways. If there are more, and no block, each is asked for when it is needed.
+  /// Routes. If there are more, and no block, each is asked for when it is needed.
   std::size_t held_up_to = SIZE_MAX;
 };
 
 class CompactRoutes {
  public:
   /// `hosts` is indexed by rank; hosts may repeat. The block is that of the first `block` ranks; with
-  /// 0 there is none, and all ways are known unless they are found on demand. Throws InputError
+  /// 0 there is none, and all routes are known unless they are found on demand. Throws InputError
   /// naming both hosts where there is no route, and for routes of more than 255 links; on demand,
-  /// way() does.
+  /// route() does.
   CompactRoutes(const Platform& platform, std::span<const HostIndex> hosts, std::size_t block = 0,
                 const CompactRoutesLimits& limits = {});
   ~CompactRoutes() = default;
   CompactRoutes(const CompactRoutes&) = delete;
   CompactRoutes& operator=(const CompactRoutes&) = delete;
-  CompactRoutes(CompactRoutes&&) = delete;  // what finds ways on demand refers to the members
+  CompactRoutes(CompactRoutes&&) = delete;  // what finds routes on demand refers to the members
   CompactRoutes& operator=(CompactRoutes&&) = delete;
 
   /// In the order of hosts, whatever the order of ranks.
@@ -58,66 +58,66 @@ class CompactRoutes {
   [[nodiscard]] SiteIndex site_of(std::size_t rank) const { return site_of_[rank]; }
   [[nodiscard]] HostIndex host_of(SiteIndex site) const { return hosts_[site]; }
 
-  /// What a site's ways are looked up by.
+  /// What a site's routes are looked up by.
   struct Site {
-    std::uint32_t node = 0;  ///< sites of the same node find their ways among those within nodes
-    std::uint32_t near = 0;  ///< where this site's ways begin there
+    std::uint32_t node = 0;  ///< sites of the same node find their routes among those within nodes
+    std::uint32_t near = 0;  ///< where this site's routes begin there
     std::uint32_t place = 0;
     std::uint32_t row = 0;
     std::uint32_t column = 0;
   };
   [[nodiscard]] const Site& site(SiteIndex index) const { return sites_[index]; }
 
-  /// A site's way to itself is what SimGrid says: a loopback, ports, or no link at all; the last
+  /// A site's route to itself is what SimGrid says: a loopback, ports, or no link at all; the last
   /// is as fast as infinity. Only without a block.
-  [[nodiscard]] Way way(const Site& from, const Site& to) const {
+  [[nodiscard]] CompactRoute route(const Site& from, const Site& to) const {
     if (from.node == to.node) [[unlikely]]
       return near_[from.near + to.place];
     return table_[std::size_t{from.row} * columns_ + to.column];
   }
-  [[nodiscard]] Way way(SiteIndex from, SiteIndex to) const {
-    return on_demand_ ? on_demand_->way(from, to) : way(site(from), site(to));
+  [[nodiscard]] CompactRoute route(SiteIndex from, SiteIndex to) const {
+    return on_demand_ ? on_demand_->route(from, to) : route(site(from), site(to));
   }
-  /// Whether ways are asked for when they are needed. Then there is no table: way() of two `Site`s
-  /// and prefetch() must not be called, and the links of a middle are valid until the next call of
-  /// way(). Such routes must not be used by two threads at once.
+  /// Whether routes are asked for when they are needed. Then there is no table: route() of two `Site`s
+  /// and prefetch() must not be called, and inner links are valid until the next call of
+  /// route(). Such routes must not be used by two threads at once.
   [[nodiscard]] bool on_demand() const { return on_demand_ != nullptr; }
-  /// The way from a site of the block to any site.
-  [[nodiscard]] Way way_from_block(const Site& from, const Site& to) const {
+  /// The route from a site of the block to any site.
+  [[nodiscard]] CompactRoute route_from_block(const Site& from, const Site& to) const {
     if (from.node == to.node) return near_[from.near + to.place];
     return table_[std::size_t{block_rows_[from.row]} * columns_ + to.column];
   }
-  /// The way from any site to a site of the block.
-  [[nodiscard]] Way way_to_block(const Site& from, const Site& to) const {
+  /// The route from any site to a site of the block.
+  [[nodiscard]] CompactRoute route_to_block(const Site& from, const Site& to) const {
     if (from.node == to.node) return near_[from.near + to.place];
     return back_[std::size_t{block_columns_[to.column]} * rows_ + from.row];
   }
-  /// What way() reads of the table.
+  /// What route() reads of the table.
   void prefetch(const Site& from, const Site& to) const {
     prefetch_line(table_.data() + std::size_t{from.row} * columns_ + to.column);
   }
-  /// The links of a way's middle, in two stretches.
-  [[nodiscard]] std::array<std::span<const LinkIndex>, 2> middle(Way way) const {
-    const std::size_t first = first_half(way.hops);
-    return {std::span(halves_.data() + way.head, first),
-            std::span(halves_.data() + way.tail, way.hops - first)};
+  /// The inner links of a route, in two stretches.
+  [[nodiscard]] std::array<std::span<const LinkIndex>, 2> inner_links(CompactRoute route) const {
+    const std::size_t first = first_half(route.hops);
+    return {std::span(halves_.data() + route.head, first),
+            std::span(halves_.data() + route.tail, route.hops - first)};
   }
-  /// Those of all ways, one after the other.
-  [[nodiscard]] std::span<const LinkIndex> all_middles() const { return halves_; }
-  /// Calls `visit` for every way that is held, of whichever sites.
+  /// Those of all routes, one after the other.
+  [[nodiscard]] std::span<const LinkIndex> all_inner_links() const { return halves_; }
+  /// Calls `visit` for every route that is held, of whichever sites.
   template <class Visit>
-  void for_each_way(const Visit& visit) const {
-    for (const Way way : table_) visit(way);
-    for (const Way way : back_) visit(way);
-    for (const Way way : near_) visit(way);
+  void for_each_route(const Visit& visit) const {
+    for (const CompactRoute route : table_) visit(route);
+    for (const CompactRoute route : back_) visit(route);
+    for (const CompactRoute route : near_) visit(route);
   }
-  void prefetch_middle(Way way) const {
-    prefetch_line(halves_.data() + way.head);
-    prefetch_line(halves_.data() + way.tail);
+  void prefetch_inner_links(CompactRoute route) const {
+    prefetch_line(halves_.data() + route.head);
+    prefetch_line(halves_.data() + route.tail);
   }
 
-  /// First links of a site's routes, at most 15; where there are more, the rest are in the middles
-  /// of their routes.
+  /// First links of a site's routes, at most 15; where there are more, the rest are inner
+  /// links of their routes.
   [[nodiscard]] std::span<const LinkIndex> up_ports(SiteIndex site) const {
     return ports_of(up_, site);
   }
@@ -125,9 +125,9 @@ class CompactRoutes {
   [[nodiscard]] std::span<const LinkIndex> down_ports(SiteIndex site) const {
     return ports_of(down_, site);
   }
-  [[nodiscard]] const WayKind& kind(Way way) const { return kinds_[way.kind]; }
+  [[nodiscard]] const RouteKind& kind(CompactRoute route) const { return kinds_[route.kind]; }
 
-  /// Whether every way is that of a route of SimGrid; else see above.
+  /// Whether every route is that of a route of SimGrid; else see above.
   [[nodiscard]] bool complete() const { return complete_; }
   /// The same for sites whose routes are the same but for their first links: they are behind the
   /// same access switch. Only without a block, and not on demand.
@@ -155,22 +155,23 @@ class CompactRoutes {
   std::vector<SiteIndex> site_of_;  ///< by rank
   std::vector<HostIndex> hosts_;    ///< by site
   std::vector<Site> sites_;
-  std::vector<Way> table_;  ///< by row and column; with a block, by row of the block and column
-  std::vector<Way> back_;   ///< with a block: by column of the block and row
+  std::vector<CompactRoute>
+      table_;  ///< by row and column; with a block, by row of the block and column
+  std::vector<CompactRoute> back_;  ///< with a block: by column of the block and row
   /// Of each row and column, its number among those of the block; kNotOfBlock without a site there.
   std::vector<std::uint32_t> block_rows_;
   std::vector<std::uint32_t> block_columns_;
   static constexpr std::uint32_t kNotOfBlock = UINT32_MAX;
   std::size_t rows_ = 0;
   std::size_t columns_ = 0;
-  std::vector<Way> near_;
+  std::vector<CompactRoute> near_;
   mutable std::vector<LinkIndex> halves_;  ///< grows on demand, as kinds_ does
   Ports up_;
   Ports down_;
-  mutable std::vector<WayKind> kinds_;
+  mutable std::vector<RouteKind> kinds_;
   std::vector<std::uint32_t> switches_;
   bool complete_ = false;
-  std::unique_ptr<WaysOnDemand> on_demand_;
+  std::unique_ptr<RoutesOnDemand> on_demand_;
 };
 
 }  // namespace thinwire::topologies

@@ -1,4 +1,4 @@
-// Where compact routes keep the links of their middles.
+// Where compact routes keep their inner links.
 #pragma once
 
 #include <algorithm>

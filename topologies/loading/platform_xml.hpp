@@ -10,7 +10,7 @@ namespace thinwire::topologies {
 inline constexpr std::string_view kTopologyProperty = "thinwire.topology";
 
 struct PlatformXml {
-  bool bypasses = false;     ///< ways around the routing, which SimGrid does not tell of
+  bool bypasses = false;     ///< routes around the routing, which SimGrid does not tell of
   bool distances = false;    ///< Vivaldi zones: routes take longer than their links
   bool dragonflies = false;  ///< clusters of that topology, or a thinwire.topology (wiring.hpp)
   int fat_trees = 0;         ///< clusters of that topology

@@ -14,15 +14,14 @@ namespace thinwire::topologies {
 struct RouteTable {
   std::span<const PlatformHost> hosts;
   std::span<const PlatformLink> links;
-  /// The links on the way from one host to another, weights left out; nothing where there is no
-  /// way.
+  /// The links from one host to another, weights left out; nothing where there is no route.
   std::function<std::optional<Route>(HostIndex from, HostIndex to)> route;
 };
 
 /// Of a loaded platform, which must outlive it.
 [[nodiscard]] RouteTable routes_of(const Platform& platform);
 
-/// A link that carries everything at once for nothing: it only steers SimGrid's choice of ways
+/// A link that carries everything at once for nothing: it only steers SimGrid's choice of routes
 /// (generators/nvlink_ib.cpp), and is no part of a route.
 [[nodiscard]] bool is_weight(const PlatformLink& link);
 

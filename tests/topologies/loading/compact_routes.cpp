@@ -38,7 +38,7 @@ std::vector<HostIndex> all_hosts(const Platform& platform) {
   return hosts;
 }
 
-/// "" where the routes of all pairs are SimGrid's and all figures of their ways right.
+/// "" where the routes of all pairs are SimGrid's and all their figures right.
 std::string wrong_with(const Platform& platform, const CompactRoutes& routes) {
   const RouteTable table = routes_of(platform);
   for (SiteIndex from = 0; from < routes.sites(); ++from) {
@@ -48,18 +48,18 @@ std::string wrong_with(const Platform& platform, const CompactRoutes& routes) {
     for (SiteIndex to = 0; to < routes.sites(); ++to) {
       const std::vector<LinkIndex> wanted =
           table.route(routes.host_of(from), routes.host_of(to)).value().links;
-      const Way way = routes.way(from, to);
+      const CompactRoute route = routes.route(from, to);
       double slowest = std::numeric_limits<double>::infinity();
       for (const LinkIndex link : wanted) {
         slowest = std::min(slowest, platform.links()[link].bandwidth);
       }
       double latency = 0;
-      for (const auto& half : routes.middle(way)) {
+      for (const auto& half : routes.inner_links(route)) {
         for (const LinkIndex link : half) latency += platform.links()[link].latency.value();
       }
-      const bool ports = way.up != Way::kNoPort || way.down != Way::kNoPort;
-      if (routes.links(from, to) != wanted || routes.kind(way).bandwidth != slowest ||
-          routes.kind(way).latency != latency || (wanted.size() < 2 && ports)) {
+      const bool ports = route.up != CompactRoute::kNoPort || route.down != CompactRoute::kNoPort;
+      if (routes.links(from, to) != wanted || routes.kind(route).bandwidth != slowest ||
+          routes.kind(route).latency != latency || (wanted.size() < 2 && ports)) {
         return fmt::format("from {} to {}", platform.hosts()[routes.host_of(from)].name,
                            platform.hosts()[routes.host_of(to)].name);
       }
@@ -74,17 +74,18 @@ std::string wrong_with_block(const Platform& platform, const CompactRoutesLimits
   const std::size_t block = (hosts.size() + 2) / 3;
   const CompactRoutes routes(platform, hosts, block, limits);
   const RouteTable table = routes_of(platform);
-  const auto links = [&](SiteIndex from, SiteIndex to, Way way) {
+  const auto links = [&](SiteIndex from, SiteIndex to, CompactRoute route) {
     std::vector<LinkIndex> all;
-    if (way.up != Way::kNoPort) all.push_back(routes.up_ports(from)[way.up]);
-    for (const auto& half : routes.middle(way)) all.insert(all.end(), half.begin(), half.end());
-    if (way.down != Way::kNoPort) all.push_back(routes.down_ports(to)[way.down]);
+    if (route.up != CompactRoute::kNoPort) all.push_back(routes.up_ports(from)[route.up]);
+    for (const auto& half : routes.inner_links(route))
+      all.insert(all.end(), half.begin(), half.end());
+    if (route.down != CompactRoute::kNoPort) all.push_back(routes.down_ports(to)[route.down]);
     return all;
   };
   for (SiteIndex in = 0; in < block; ++in) {
     for (SiteIndex other = 0; other < routes.sites(); ++other) {
-      const Way from = routes.way_from_block(routes.site(in), routes.site(other));
-      const Way to = routes.way_to_block(routes.site(other), routes.site(in));
+      const CompactRoute from = routes.route_from_block(routes.site(in), routes.site(other));
+      const CompactRoute to = routes.route_to_block(routes.site(other), routes.site(in));
       if (links(in, other, from) != table.route(in, other).value().links ||
           links(other, in, to) != table.route(other, in).value().links) {
         return fmt::format("between {} and {}", platform.hosts()[in].name,
@@ -112,7 +113,7 @@ std::string judged(const std::string& path) {
     for (const CompactRoutesLimits& limits : {kAllPairsOnDemand, kClassesOnDemand}) {
       const CompactRoutes some(platform, hosts, 0, limits);
       if (!some.on_demand()) return "not on demand";
-      for (int time = 0; time < 2; ++time) {  // the second time, some of the ways have been kept
+      for (int time = 0; time < 2; ++time) {  // the second time, some of the routes have been kept
         if (const std::string wrong = wrong_with(platform, some); !wrong.empty()) {
           return "on demand: " + wrong;
         }
@@ -186,7 +187,7 @@ TEST_CASE("compact routes are SimGrid's on dragonflies, whose routers are classe
 }
 
 TEST_CASE("compact routes are SimGrid's on fat trees, whose leaves are classes of sources") {
-  // Hosts as many as parents apart take the same ways down.
+  // Hosts as many as parents apart take the same routes down.
   CHECK(judged_made("fat_tree", {{"children", "8,12"}, {"oversubscription", "2"}}) ==
         "classes 12x57");
   CHECK(judged_made("fat_tree", {{"children", "4,6,5"}, {"oversubscription", "2,1"}}) ==
@@ -292,23 +293,23 @@ TEST_CASE(
   CHECK(complete > 0);
 }
 
-TEST_CASE("equal halves of middles are held once, on dragonflies and fat trees") {
-  const auto links_of_ways_per_link_held = [](const std::string& name,
-                                              const std::map<std::string, std::string>& given) {
+TEST_CASE("equal halves of inner links are held once, on dragonflies and fat trees") {
+  const auto links_of_routes_per_link_held = [](const std::string& name,
+                                                const std::map<std::string, std::string>& given) {
     const test::TemporaryFolder folder;
     const std::string path = folder.write("p.xml", make_platform(family(name), given));
     return std::stoi(on_platform(path, [](const Platform& platform) {
       const CompactRoutes routes(platform, all_hosts(platform), 0, kClasses);
-      std::size_t of_ways = 0;
-      routes.for_each_way([&](Way way) { of_ways += way.hops; });
-      return std::to_string(of_ways / routes.all_middles().size());
+      std::size_t of_routes = 0;
+      routes.for_each_route([&](CompactRoute route) { of_routes += route.hops; });
+      return std::to_string(of_routes / routes.all_inner_links().size());
     }));
   };
-  CHECK(links_of_ways_per_link_held(
+  CHECK(links_of_routes_per_link_held(
             "dragonfly", {{"groups", "6"}, {"chassis", "4"}, {"routers", "8"}, {"nodes", "2"}}) >=
         2);
-  CHECK(links_of_ways_per_link_held("fat_tree",
-                                    {{"children", "8,8,8"}, {"oversubscription", "2,1"}}) >= 20);
+  CHECK(links_of_routes_per_link_held("fat_tree",
+                                      {{"children", "8,8,8"}, {"oversubscription", "2,1"}}) >= 20);
 }
 
 TEST_CASE("a site a host, however ranks are placed") {

@@ -14,7 +14,7 @@ namespace {
 /// A port serves one second of messages per second.
 class RankPorts {
  public:
-  struct Way {};
+  struct Route {};
   static constexpr bool kHasPlaces = false;
   static constexpr bool kMayAdapt = false;
   struct Path {
@@ -24,7 +24,7 @@ class RankPorts {
   /// Nothing but the ports would be recorded.
   struct Recorder {
     static void departs(TransferIndex /*index*/, const Path& /*path*/) {}
-    static void completes(TransferIndex /*index*/, const Transfer<Way>& /*transfer*/,
+    static void completes(TransferIndex /*index*/, const Transfer<Route>& /*transfer*/,
                           double /*crossed*/) {}
     static void crossed(const SwitchTree::Links& /*links*/, Words /*words*/, double /*begin*/,
                         double /*end*/) {}
@@ -34,25 +34,25 @@ class RankPorts {
       : machine_(machine), switches_(switches) {}
 
   [[nodiscard]] double lookahead() const { return machine_.latency.value(); }
-  [[nodiscard]] static Way way(Rank /*from*/, Rank /*to*/) { return {}; }
-  [[nodiscard]] double latency(Rank /*from*/, Rank /*to*/, Way /*way*/) const {
+  [[nodiscard]] static Route route(Rank /*from*/, Rank /*to*/) { return {}; }
+  [[nodiscard]] double latency(Rank /*from*/, Rank /*to*/, Route /*route*/) const {
     return machine_.latency.value();
   }
   static void prefetch_end(Rank /*rank*/) {}
-  static void prefetch_way(Rank /*from*/, Rank to, const FairLinks& links) {
+  static void prefetch_route(Rank /*from*/, Rank to, const FairLinks& links) {
     links.prefetch(receive_port(to));
   }
-  static void prefetch_path(Way /*way*/) {}
-  [[nodiscard]] static Path minimal_path(Rank from, Rank to, Way /*way*/) {
+  static void prefetch_path(Route /*route*/) {}
+  [[nodiscard]] static Path minimal_path(Rank from, Rank to, Route /*route*/) {
     return {.shared = {send_port(from), receive_port(to)}};
   }
-  [[nodiscard]] double demand(Way way, Words words) const { return uncontended(way, words); }
-  [[nodiscard]] double uncontended(Way /*way*/, Words words) const {
+  [[nodiscard]] double demand(Route route, Words words) const { return uncontended(route, words); }
+  [[nodiscard]] double uncontended(Route /*route*/, Words words) const {
     return machine_.gap.value() +
            machine_.gap_per_word.value() * static_cast<double>(words.value());
   }
-  [[nodiscard]] double send_occupancy(Rank /*from*/, Way way, Words words) const {
-    return uncontended(way, words);
+  [[nodiscard]] double send_occupancy(Rank /*from*/, Route route, Words words) const {
+    return uncontended(route, words);
   }
   [[nodiscard]] const ReducingSwitches& switches() const { return switches_; }
   [[nodiscard]] SwitchTree switch_tree(const Members& members, ReducingLevel /*level*/) const {

@@ -330,20 +330,13 @@ class EventLoop::NextProgram {
 EventLoop::EventLoop() = default;
 EventLoop::~EventLoop() = default;
 
-LoopRank& EventLoop::strand_of(Rank rank, Strand strand) {
-  return strand == Strand::main ? *strands_[index_of(rank, strand)] : *second_of(rank).comm;
-}
+LoopRank& EventLoop::second_strand_of(Rank rank) { return *second_of(rank).comm; }
 
 void EventLoop::deliver(Rank from, Rank to, Strand strand, Tag tag, Message&& message,
                         double stamp) {
   if (strand_of(to, strand).deliver(from, tag, std::move(message), stamp)) {
     ready_.push_back(index_of(to, strand));
   }
-}
-
-Match EventLoop::match(Rank from, Rank to, Strand strand, Tag tag, Message&& message,
-                       TransferIndex transfer) {
-  return strand_of(to, strand).match(from, tag, std::move(message), transfer);
 }
 
 void EventLoop::complete(Rank rank, Strand strand, SlotIndex slot, double stamp) {

@@ -37,10 +37,6 @@ class alignas(64) LoopRank : public Communicator {
   /// Delivers a message that is complete at `stamp`. Returns whether the strand must be resumed
   /// because this is the last message that it waited for.
   [[nodiscard]] bool deliver(Rank from, Tag tag, Message&& message, double stamp);
-  /// Matches a message in flight with its receive; EventLoop::complete() completes it later.
-  [[nodiscard]] Match match(Rank from, Tag tag, Message&& message, TransferIndex transfer) {
-    return mailbox_.send(slots_, from, tag, std::move(message), transfer);
-  }
   /// Called when a slot is complete. Returns whether the strand must be resumed, because this is the
   /// last one that it waited for, or the first one of which any is enough.
   [[nodiscard]] bool wake(SlotIndex index);
@@ -79,6 +75,7 @@ class alignas(64) LoopRank : public Communicator {
 
   [[nodiscard]] double clock() const { return clock_; }
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }
+  [[nodiscard]] Mailbox& mailbox() { return mailbox_; }
   [[nodiscard]] const Mailbox& mailbox() const { return mailbox_; }
   /// Whether the strand waits for a step of an exchange.
   [[nodiscard]] bool is_in_exchange() const { return in_exchange_; }
@@ -212,10 +209,8 @@ class EventLoop {
   /// Delivers a message that is complete at `stamp`. The receiver's strand is of the same kind
   /// (main or second) as the sender's. If it waits for the message, the loop resumes it later.
   void deliver(Rank from, Rank to, Strand strand, Tag tag, Message&& message, double stamp);
-  /// Matches a message with its receive; complete() completes it later. Returns their common slot,
-  /// and whether the receive has been posted.
-  Match match(Rank from, Rank to, Strand strand, Tag tag, Message&& message,
-              TransferIndex transfer);
+  /// Where messages to a strand of a rank, from strands of the same kind, meet their receives.
+  Mailbox& mailbox(Rank to, Strand strand) { return strand_of(to, strand).mailbox(); }
   /// Completes a send, a started program or a matched receive of a strand at `stamp`.
   void complete(Rank rank, Strand strand, SlotIndex slot, double stamp);
 
@@ -287,7 +282,10 @@ class EventLoop {
   }
   /// The same, created if it does not exist.
   Second& second_of(Rank rank);
-  LoopRank& strand_of(Rank rank, Strand strand);
+  LoopRank& strand_of(Rank rank, Strand strand) {
+    return strand == Strand::main ? *strands_[index_of(rank, strand)] : second_strand_of(rank);
+  }
+  LoopRank& second_strand_of(Rank rank);
   SlotIndex start(LoopRank& from, StartedProgram program);
   Task<void> serve(Second& second);
   void rethrow_failure(SlotIndex slot);

@@ -85,6 +85,9 @@ class Exchanges {
   [[nodiscard]] const OfRank& of(Rank rank) const { return ranks_[index(rank)]; }
   [[nodiscard]] Sending& sending(Rank rank, int step) { return sending_[place(rank, step)]; }
   [[nodiscard]] Receiving& receiving(Rank rank, int step) { return receiving_[place(rank, step)]; }
+  [[nodiscard]] const Receiving& receiving(Rank rank, int step) const {
+    return receiving_[place(rank, step)];
+  }
   [[nodiscard]] bool has_posted(const Step& at) const {
     const OfRank& its = of(at.rank);
     return its.odd == at.odd && its.posted > at.step;

@@ -18,10 +18,10 @@ constexpr std::uint64_t kDraws = 8;
 
 /// The backlog of a path, as UGAL estimates it: the time of the message on the slowest link, with
 /// its current sharing, times the number of links.
-double backlog(const Fabric::Middle& middle, double bytes, double now, FairLinks& links) {
+double backlog(const Fabric::InnerLinks& inner, double bytes, double now, FairLinks& links) {
   double longest = 0;
   std::size_t count = 0;
-  for (const auto& stretch : middle) {
+  for (const auto& stretch : inner) {
     count += stretch.size();
     for (const topologies::LinkIndex link : stretch)
       longest = std::max(longest, links.estimate(now, link, bytes));
@@ -80,7 +80,7 @@ void Fabric::find_ports(std::size_t ranks) {
     for (const topologies::LinkIndex link : routes_.down_ports(at)) ++users[link];
   }
   for (std::size_t i = 0; i < links(); ++i) ports_.push_back(users[i] == 1 && !fat_pipes_[i]);
-  for (const topologies::LinkIndex link : routes_.all_middles()) ports_[link] = false;
+  for (const topologies::LinkIndex link : routes_.all_inner_links()) ports_[link] = false;
 }
 
 void Fabric::find_lookahead() {
@@ -95,11 +95,10 @@ void Fabric::find_lookahead() {
     }
   }
   lookahead_ = HUGE_VAL;
-  routes_.for_each_way([&](topologies::Way way) {
+  routes_.for_each_route([&](Route route) {
     // The order of additions is that of latency(), so that rounding cannot make it larger.
-    const double latency =
-        (way.up == topologies::Way::kNoPort ? 0 : up) + routes_.kind(way).latency;
-    lookahead_ = std::min(lookahead_, latency + (way.down == topologies::Way::kNoPort ? 0 : down));
+    const double latency = (route.up == Route::kNoPort ? 0 : up) + routes_.kind(route).latency;
+    lookahead_ = std::min(lookahead_, latency + (route.down == Route::kNoPort ? 0 : down));
   });
 }
 
@@ -137,12 +136,12 @@ SwitchTree Fabric::switch_tree(const Members& members, ReducingLevel level) cons
   std::vector<bool> down_taken(links());
   double up_latency = 0;
   double down_latency = 0;
-  const auto half = [&](std::span<const topologies::LinkIndex> way, std::vector<bool>& taken,
+  const auto half = [&](std::span<const topologies::LinkIndex> of_route, std::vector<bool>& taken,
                         double& latency) {
     SwitchTree::Links own;
     double sum = 0;
     int shared = 0;
-    for (const topologies::LinkIndex link : way) {
+    for (const topologies::LinkIndex link : of_route) {
       sum += latencies_[link];
       if (fat_pipes_[link]) continue;
       ++shared;
@@ -153,7 +152,7 @@ SwitchTree Fabric::switch_tree(const Members& members, ReducingLevel level) cons
     latency = std::max(latency, sum);
     tree.levels = std::max(tree.levels, shared);
     if (own.size() > FairLinks::kMostLinks) {
-      throw InputError(fmt::format("{}: a way of {} links to a switch that sums is too long",
+      throw InputError(fmt::format("{}: a route of {} links to a switch that sums is too long",
                                    platform_.path(), own.size()));
     }
     return own;
@@ -173,50 +172,50 @@ SwitchTree Fabric::switch_tree(const Members& members, ReducingLevel level) cons
   return tree;
 }
 
-Fabric::Path Fabric::path(const Departure<Way>& message, FairLinks& links) const {
-  const topologies::Way way = message.way;
-  Path path{.middle = minimal(way)};
-  if (way.hops > 0) {
-    path.middle = choose_middle(message, links);
-    for (const auto& stretch : path.middle) {
+Fabric::Path Fabric::path(const Departure<Route>& message, FairLinks& links) const {
+  const Route route = message.route;
+  Path path{.inner = minimal(route)};
+  if (route.hops > 0) {
+    path.inner = choose_inner_links(message, links);
+    for (const auto& stretch : path.inner) {
       for (const topologies::LinkIndex link : stretch) path.extra_latency += latencies_[link];
     }
-    path.extra_latency -= routes_.kind(way).latency;
+    path.extra_latency -= routes_.kind(route).latency;
   }
-  add_shared(message.from, message.to, way, path);
+  add_shared(message.from, message.to, route, path);
   return path;
 }
 
-Fabric::Path Fabric::represented_path(Rank from, Rank to, topologies::Way way) const {
+Fabric::Path Fabric::represented_path(Rank from, Rank to, Route route) const {
   const Ends sent = sent_by_first(from, to);
   const Ends received = received_by_first(from, to);
-  const topologies::Way back =
-      routes_.way_to_block(end(received.from).routed_by, end(received.to).routed_by);
-  const Middle near_sender = minimal(way);
-  const Middle near_receiver = minimal(back);
+  const Route back =
+      routes_.route_to_block(end(received.from).routed_by, end(received.to).routed_by);
+  const InnerLinks near_sender = minimal(route);
+  const InnerLinks near_receiver = minimal(back);
   Path path;
   std::size_t left = up_to_cable(near_sender);
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-    path.middle.at(i) = near_sender.at(i).first(std::min(left, near_sender.at(i).size()));
-    left -= path.middle.at(i).size();
+    path.inner.at(i) = near_sender.at(i).first(std::min(left, near_sender.at(i).size()));
+    left -= path.inner.at(i).size();
   }
   std::size_t skipped = up_to_cable(near_receiver);
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-    path.middle.at(i + 2) =
+    path.inner.at(i + 2) =
         near_receiver.at(i).subspan(std::min(skipped, near_receiver.at(i).size()));
-    skipped -= near_receiver.at(i).size() - path.middle.at(i + 2).size();
+    skipped -= near_receiver.at(i).size() - path.inner.at(i + 2).size();
   }
-  way.down = back.down;
-  add_shared(sent.from, received.to, way, path);
+  route.down = back.down;
+  add_shared(sent.from, received.to, route, path);
   return path;
 }
 
-std::size_t Fabric::up_to_cable(const Middle& middle) const {
+std::size_t Fabric::up_to_cable(const InnerLinks& inner) const {
   double longest = -1;
   std::size_t of_longest = 0;
   const auto each = [&](const auto& visit) {
     std::size_t at = 0;
-    for (const auto& stretch : middle) {
+    for (const auto& stretch : inner) {
       for (const topologies::LinkIndex link : stretch) visit(at++, latencies_[link]);
     }
   };
@@ -233,13 +232,13 @@ std::size_t Fabric::up_to_cable(const Middle& middle) const {
   return count;
 }
 
-void Fabric::add_shared(Rank from, Rank to, topologies::Way way, Path& path) const {
+void Fabric::add_shared(Rank from, Rank to, Route route, Path& path) const {
   std::size_t count = 0;
-  for (const auto& stretch : path.middle) count += stretch.size();
+  for (const auto& stretch : path.inner) count += stretch.size();
   if (all_shared_ && count + 2 <= path.shared.capacity()) {
     path.shared.resize(count + 2, boost::container::default_init);
     auto end = path.shared.begin();
-    for_each_link(from, to, way, path.middle, [&](topologies::LinkIndex link) { *end++ = link; });
+    for_each_link(from, to, route, path.inner, [&](topologies::LinkIndex link) { *end++ = link; });
     path.shared.resize(static_cast<std::size_t>(end - path.shared.begin()));
     return;
   }
@@ -247,7 +246,7 @@ void Fabric::add_shared(Rank from, Rank to, topologies::Way way, Path& path) con
   const auto share = [&](topologies::LinkIndex link) {
     if (count++ < path.shared.capacity()) path.shared.push_back(link);
   };
-  for_each_link(from, to, way, path.middle, [&](topologies::LinkIndex link) {
+  for_each_link(from, to, route, path.inner, [&](topologies::LinkIndex link) {
     if (!fat_pipes_[link]) share(link);
   });
   if (limits_processes()) {
@@ -269,26 +268,27 @@ void Fabric::add_shared(Rank from, Rank to, topologies::Way way, Path& path) con
   }
 }
 
-Fabric::Middle Fabric::choose_middle(const Departure<Way>& message, FairLinks& links) const {
-  const topologies::Way way = message.way;
+Fabric::InnerLinks Fabric::choose_inner_links(const Departure<Route>& message,
+                                              FairLinks& links) const {
+  const Route route = message.route;
   const topologies::SiteIndex from = site(message.from);
   const topologies::SiteIndex to = site(message.to);
-  Middle best = minimal(way);
+  InnerLinks best = minimal(route);
   if (settings_.routing == LinkRouting::ecmp) {
     const std::vector<topologies::SiteIndex>& mates = behind_[routes_.switch_of(to)];
     const std::uint64_t draw = random_bits(settings_.seed, from, to);
-    const topologies::Way other = routes_.way(from, mates[draw % mates.size()]);
-    return other.up != way.up || other.hops == 0 ? best : minimal(other);
+    const Route other = routes_.route(from, mates[draw % mates.size()]);
+    return other.up != route.up || other.hops == 0 ? best : minimal(other);
   }
   const bool adaptive = settings_.routing == LinkRouting::ugal;
-  const double bytes = demand(way, message.words);
+  const double bytes = demand(route, message.words);
   double least = adaptive ? backlog(best, bytes, message.now, links) : HUGE_VAL;
   int found = 0;
   for (std::uint64_t draw = 0; draw < kDraws && found < (adaptive ? kDetours : 1); ++draw) {
     const auto over = static_cast<topologies::SiteIndex>(
         random_bits(settings_.seed, message.number, draw) % routes_.sites());
-    Middle candidate;
-    if (!detour(from, over, to, way, candidate)) continue;
+    InnerLinks candidate;
+    if (!detour(from, over, to, route, candidate)) continue;
     ++found;
     const double all = adaptive ? backlog(candidate, bytes, message.now, links) : 0;
     if (all >= least) continue;
@@ -299,15 +299,15 @@ Fabric::Middle Fabric::choose_middle(const Departure<Way>& message, FairLinks& l
 }
 
 bool Fabric::detour(topologies::SiteIndex from, topologies::SiteIndex over,
-                    topologies::SiteIndex to, topologies::Way way, Middle& middle) const {
+                    topologies::SiteIndex to, Route route, InnerLinks& inner) const {
   const std::uint32_t at = routes_.switch_of(over);
   if (at == routes_.switch_of(from) || at == routes_.switch_of(to)) return false;
-  const topologies::Way there = routes_.way(from, over);
-  const topologies::Way on = routes_.way(over, to);
-  if (there.up != way.up || on.down != way.down) return false;
-  const auto first = routes_.middle(there);
-  const auto second = routes_.middle(on);
-  middle = {first[0], first[1], second[0], second[1]};
+  const Route there = routes_.route(from, over);
+  const Route on = routes_.route(over, to);
+  if (there.up != route.up || on.down != route.down) return false;
+  const auto first = routes_.inner_links(there);
+  const auto second = routes_.inner_links(on);
+  inner = {first[0], first[1], second[0], second[1]};
   return std::size_t{there.hops} + on.hops + 2 <= FairLinks::kMostLinks;
 }
 

@@ -20,8 +20,8 @@
 
 #include "sim/core/kernel/communicator.hpp"
 #include "sim/machine/networks/common/fair_links.hpp"
-#include "sim/machine/networks/common/shared_links_loop.hpp"
 #include "sim/machine/networks/common/switch_sums.hpp"
+#include "sim/machine/networks/common/transfer.hpp"
 #include "sim/machine/networks/links/settings.hpp"
 #include "topologies/loading/compact_routes.hpp"
 #include "topologies/loading/platform.hpp"
@@ -33,7 +33,7 @@ class LinkRecorder;
 /// The routes, ports and link capacities of a platform. They are the same for all runs.
 class Fabric {
  public:
-  using Way = topologies::Way;
+  using Route = topologies::CompactRoute;
   using Recorder = LinkRecorder;
   static constexpr bool kHasPlaces = true;
   static constexpr bool kMayAdapt = true;
@@ -43,11 +43,11 @@ class Fabric {
   Fabric(const topologies::Platform& platform, const topologies::CompactRoutes& routes,
          std::size_t ranks, const LinksSettings& settings);
 
-  [[nodiscard]] topologies::Way way(Rank from, Rank to) const {
-    if (has_table_) return routes_.way(end(from).routed_by, end(to).routed_by);
-    if (settings_.representatives == 0) return routes_.way(site(from), site(to));
+  [[nodiscard]] Route route(Rank from, Rank to) const {
+    if (has_table_) return routes_.route(end(from).routed_by, end(to).routed_by);
+    if (settings_.representatives == 0) return routes_.route(site(from), site(to));
     const auto [sender, there] = sent_by_first(from, to);
-    return routes_.way_from_block(end(sender).routed_by, end(there).routed_by);
+    return routes_.route_from_block(end(sender).routed_by, end(there).routed_by);
   }
   /// The links of the platform, without those of the processes.
   [[nodiscard]] std::size_t links() const { return bandwidths_.size(); }
@@ -59,84 +59,82 @@ class Fabric {
     return all;
   }
 
-  /// Prefetches what way() reads of a rank, and then, which reads this, what else it reads.
+  /// Prefetches what route() reads of a rank, and then, which reads this, what else it reads.
   void prefetch_end(Rank rank) const { prefetch_line(&end(rank)); }
-  void prefetch_way(Rank from, Rank to, const FairLinks& /*links*/) const {
+  void prefetch_route(Rank from, Rank to, const FairLinks& /*links*/) const {
     if (has_table_) routes_.prefetch(end(from).routed_by, end(to).routed_by);
   }
   /// Prefetches what path() reads.
-  void prefetch_path(topologies::Way way) const { routes_.prefetch_middle(way); }
+  void prefetch_path(Route route) const { routes_.prefetch_inner_links(route); }
   /// A time, in seconds, that is at most the smallest latency of a route. A message that a rank
   /// posts because of an event reaches its links at least this long after the event.
   [[nodiscard]] double lookahead() const { return lookahead_; }
 
   /// The latency of all links of a minimal route, in seconds.
-  [[nodiscard]] double latency(Rank from, Rank to, topologies::Way way) const {
+  [[nodiscard]] double latency(Rank from, Rank to, Route route) const {
     const Ends sent = settings_.representatives == 0 ? Ends{from, to} : sent_by_first(from, to);
     double sum = 0;
-    if (way.up != topologies::Way::kNoPort) sum += up_port(sent.from, way).latency;
-    sum += routes_.kind(way).latency;
-    if (way.down != topologies::Way::kNoPort) sum += down_port(sent.to, way).latency;
+    if (route.up != Route::kNoPort) sum += up_port(sent.from, route).latency;
+    sum += routes_.kind(route).latency;
+    if (route.down != Route::kNoPort) sum += down_port(sent.to, route).latency;
     return sum;
   }
   /// Seconds for a byte on the slowest link of a minimal route.
-  [[nodiscard]] double time_of_byte(topologies::Way way) const {
-    return 1 / routes_.kind(way).bandwidth;
-  }
-  /// The links of a path between its two ports, in stretches: the two halves of a way, and those of
-  /// a second way if the path is a detour through the switch of another host.
-  using Middle = std::array<std::span<const topologies::LinkIndex>, 4>;
+  [[nodiscard]] double time_of_byte(Route route) const { return 1 / routes_.kind(route).bandwidth; }
+  /// The links of a path between its two ports, in stretches: the two halves of a route, and those of
+  /// a second route if the path is a detour through the switch of another host.
+  using InnerLinks = std::array<std::span<const topologies::LinkIndex>, 4>;
   /// The path of a message.
   struct Path {
-    Middle middle;
+    InnerLinks inner;
     double extra_latency = 0;  ///< seconds in addition to the latency of the minimal route
     /// The links shared with other messages.
     boost::container::static_vector<topologies::LinkIndex, FairLinks::kMostLinks> shared = {};
   };
   /// The path on the minimal route. Throws InputError when it has too many shared links.
-  [[nodiscard]] Path minimal_path(Rank from, Rank to, topologies::Way way) const {
-    if (settings_.representatives > 0) return represented_path(from, to, way);
-    Path path{.middle = minimal(way)};
-    add_shared(from, to, way, path);
+  [[nodiscard]] Path minimal_path(Rank from, Rank to, Route route) const {
+    if (settings_.representatives > 0) return represented_path(from, to, route);
+    Path path{.inner = minimal(route)};
+    add_shared(from, to, route, path);
     return path;
   }
   /// Whether messages take other paths than that.
   [[nodiscard]] bool adapts() const { return settings_.routing != LinkRouting::minimal; }
   /// Chooses the path of a message. Adaptive routing estimates the backlogs of the links from
   /// `links`. Throws as minimal_path() does.
-  [[nodiscard]] Path path(const Departure<Way>& message, FairLinks& links) const;
+  [[nodiscard]] Path path(const Departure<Route>& message, FairLinks& links) const;
   /// Calls `visit` for each link of a path, in order.
   template <class Visit>
-  void for_each_link(Rank from, Rank to, topologies::Way way, const Middle& middle,
+  void for_each_link(Rank from, Rank to, Route route, const InnerLinks& inner,
                      const Visit& visit) const {
-    if (way.up != topologies::Way::kNoPort) visit(up_port(from, way).link);
-    for (const auto& stretch : middle) {
+    if (route.up != Route::kNoPort) visit(up_port(from, route).link);
+    for (const auto& stretch : inner) {
       for (const topologies::LinkIndex link : stretch) visit(link);
     }
-    if (way.down != topologies::Way::kNoPort) visit(down_port(to, way).link);
+    if (route.down != Route::kNoPort) visit(down_port(to, route).link);
   }
-  [[nodiscard]] Middle minimal(topologies::Way way) const {
-    const auto halves = routes_.middle(way);
+  [[nodiscard]] InnerLinks minimal(Route route) const {
+    const auto halves = routes_.inner_links(route);
     return {halves[0], halves[1]};
   }
 
   /// The demand of a message on its links, in bytes, including the message gap.
-  [[nodiscard]] double demand(topologies::Way way, Words words) const {
-    return 4 * static_cast<double>(words.value()) + gap_ * finite(slowest(way));
+  [[nodiscard]] double demand(Route route, Words words) const {
+    return 4 * static_cast<double>(words.value()) + gap_ * finite(slowest(route));
   }
   /// Seconds for which a message occupies its route if it shares no link.
-  [[nodiscard]] double uncontended(topologies::Way way, Words words) const {
-    return gap_ + 4 / slowest(way) * static_cast<double>(words.value());
+  [[nodiscard]] double uncontended(Route route, Words words) const {
+    return gap_ + 4 / slowest(route) * static_cast<double>(words.value());
   }
   /// Seconds for which a message occupies its sender's port if it shares no link.
-  [[nodiscard]] double send_occupancy(Rank from, topologies::Way way, Words words) const {
-    return way.up == topologies::Way::kNoPort ? uncontended(way, words)
-                                              : occupancy(way, up_port(from, way).link, words);
+  [[nodiscard]] double send_occupancy(Rank from, Route route, Words words) const {
+    return route.up == Route::kNoPort ? uncontended(route, words)
+                                      : occupancy(route, up_port(from, route).link, words);
   }
 
   [[nodiscard]] const ReducingSwitches& switches() const { return platform_.switches(); }
   /// The tree of switches of a group of ranks. Its root is in the middle of the longest route of the
-  /// first member, and the way of the others to it is the first half of their route to one of its
+  /// first member, and the path of the others to it is the first half of their route to one of its
   /// ends. Throws SimulationError where ranks that switches of this level do not connect are in the
   /// group.
   [[nodiscard]] SwitchTree switch_tree(const Members& members, ReducingLevel level) const;
@@ -182,37 +180,36 @@ class Fabric {
     const int ranks = static_cast<int>(ranks_);
     return Rank((rank.value() + by + ranks) % ranks);
   }
-  [[nodiscard]] Path represented_path(Rank from, Rank to, topologies::Way way) const;
+  [[nodiscard]] Path represented_path(Rank from, Rank to, Route route) const;
   /// The number of links of a middle up to and with its longest cable: of those of the greatest
   /// latency the one in the middle.
-  [[nodiscard]] std::size_t up_to_cable(const Middle& middle) const;
+  [[nodiscard]] std::size_t up_to_cable(const InnerLinks& inner) const;
 
   [[nodiscard]] const End& end(Rank rank) const {
     return ends_[static_cast<std::size_t>(rank.value())];
   }
   [[nodiscard]] topologies::SiteIndex site(Rank rank) const { return end(rank).site; }
   [[nodiscard]] Port port(topologies::LinkIndex link) const { return {link, latencies_[link]}; }
-  /// The port of its sender that a way takes, which takes one.
-  [[nodiscard]] Port up_port(Rank from, topologies::Way way) const {
-    return way.up == 0 ? end(from).up : port(routes_.up_ports(site(from))[way.up]);
+  /// The port of its sender that a route takes, which takes one.
+  [[nodiscard]] Port up_port(Rank from, Route route) const {
+    return route.up == 0 ? end(from).up : port(routes_.up_ports(site(from))[route.up]);
   }
   /// The same of its receiver.
-  [[nodiscard]] Port down_port(Rank to, topologies::Way way) const {
-    return way.down == 0 ? end(to).down : port(routes_.down_ports(site(to))[way.down]);
+  [[nodiscard]] Port down_port(Rank to, Route route) const {
+    return route.down == 0 ? end(to).down : port(routes_.down_ports(site(to))[route.down]);
   }
   void check_members(const Members& members, ReducingLevel level) const;
   [[nodiscard]] const topologies::PlatformHost& host_of(Rank rank) const {
     return platform_.hosts()[routes_.host_of(site(rank))];
   }
-  [[nodiscard]] double slowest(topologies::Way way) const {
-    return std::min(routes_.kind(way).bandwidth, process_bandwidth_);
+  [[nodiscard]] double slowest(Route route) const {
+    return std::min(routes_.kind(route).bandwidth, process_bandwidth_);
   }
   [[nodiscard]] bool limits_processes() const { return std::isfinite(process_bandwidth_); }
   /// Seconds for which a message occupies a link if it does not share it.
-  [[nodiscard]] double occupancy(topologies::Way way, topologies::LinkIndex link,
-                                 Words words) const {
+  [[nodiscard]] double occupancy(Route route, topologies::LinkIndex link, Words words) const {
     const double bandwidth = bandwidths_[link];
-    return gap_ * (slowest(way) / bandwidth) + 4 / bandwidth * static_cast<double>(words.value());
+    return gap_ * (slowest(route) / bandwidth) + 4 / bandwidth * static_cast<double>(words.value());
   }
   [[nodiscard]] static double finite(double bandwidth) {
     return bandwidth < 1e300 ? bandwidth : 0;  // a route without links is infinitely fast
@@ -220,12 +217,13 @@ class Fabric {
   void find_ends(std::size_t ranks);
   void find_ports(std::size_t ranks);
   void find_lookahead();
-  void add_shared(Rank from, Rank to, topologies::Way way, Path& path) const;
-  [[nodiscard]] Middle choose_middle(const Departure<Way>& message, FairLinks& links) const;
-  /// Stores in `middle` the links from site `from` to site `to` through the switch of site `over`.
-  /// Returns false if a message on `way` cannot take this detour.
+  void add_shared(Rank from, Rank to, Route route, Path& path) const;
+  [[nodiscard]] InnerLinks choose_inner_links(const Departure<Route>& message,
+                                              FairLinks& links) const;
+  /// Stores in `inner` the links from site `from` to site `to` through the switch of site `over`.
+  /// Returns false if a message on `route` cannot take this detour.
   bool detour(topologies::SiteIndex from, topologies::SiteIndex over, topologies::SiteIndex to,
-              topologies::Way way, Middle& middle) const;
+              Route route, InnerLinks& inner) const;
 
   const topologies::Platform& platform_;
   const topologies::CompactRoutes& routes_;

@@ -19,17 +19,18 @@ class LinkRecorder {
 
   /// Stores the path of a transfer until its completion.
   void departs(TransferIndex index, const Fabric::Path& path) {
-    if (index >= middles_.size()) middles_.resize(index + 1);
-    middles_[index] = path.middle;
+    if (index >= inner_links_.size()) inner_links_.resize(index + 1);
+    inner_links_[index] = path.inner;
   }
   /// A message occupies the links of its path from its departure until it has crossed them.
-  void completes(TransferIndex index, const Transfer<topologies::Way>& transfer, double crossed) {
+  void completes(TransferIndex index, const Transfer<topologies::CompactRoute>& transfer,
+                 double crossed) {
     path_.clear();
-    fabric_.for_each_link(transfer.from, transfer.to, transfer.way, middles_[index],
+    fabric_.for_each_link(transfer.from, transfer.to, transfer.route, inner_links_[index],
                           [this](topologies::LinkIndex link) { path_.push_back(link); });
     const double begin = transfer.departed;
     const auto bytes = static_cast<double>(to_bytes(transfer.words).value());
-    const double alone = fabric_.uncontended(transfer.way, transfer.words);
+    const double alone = fabric_.uncontended(transfer.route, transfer.words);
     use_.add(path_, bytes, begin, std::max(crossed, begin + alone));
   }
   /// A flow of a collective in switches occupied its links.
@@ -44,8 +45,8 @@ class LinkRecorder {
  private:
   const Fabric& fabric_;
   LinkUse use_;
-  std::vector<Fabric::Middle> middles_;      ///< by transfer
-  std::vector<topologies::LinkIndex> path_;  ///< of the completed transfer
+  std::vector<Fabric::InnerLinks> inner_links_;  ///< by transfer
+  std::vector<topologies::LinkIndex> path_;      ///< of the completed transfer
 };
 
 }  // namespace thinwire::networks

@@ -17,9 +17,9 @@ namespace thinwire::networks {
 
 namespace {
 
-/// Whether the ways of a run need not be known before it begins. Messages that choose a path compare
-/// several ways, recorded paths are kept, and background traffic is on all links but ports.
-bool ways_may_be_asked_for(const LinksSettings& settings) {
+/// Whether the routes of a run need not be known before it begins. Messages that choose a path compare
+/// several routes, recorded paths are kept, and background traffic is on all links but ports.
+bool routes_may_be_asked_for(const LinksSettings& settings) {
   return settings.routing == LinkRouting::minimal && !settings.record_links &&
          settings.background_share == 0 && settings.background_flows == 0;
 }
@@ -41,7 +41,7 @@ void LinksNetwork::place(std::vector<topologies::HostIndex> hosts) {
               topologies::HostIndex{0});
   }
   topologies::CompactRoutesLimits limits;
-  if (ways_may_be_asked_for(settings_)) limits.held_up_to = settings_.ways_held;
+  if (routes_may_be_asked_for(settings_)) limits.held_up_to = settings_.routes_held;
   routes_ = std::make_unique<topologies::CompactRoutes>(
       platform_, sites, static_cast<std::size_t>(settings_.representatives), limits);
   fabric_ = std::make_unique<Fabric>(platform_, *routes_, hosts_.size(), settings_);

@@ -38,12 +38,12 @@ struct LinksSettings {
   bool record_links = false;  ///< whether to fill RunReport::links
   int representatives = 0;    ///< ranks that run, the first of those placed, or 0: all
   topologies::PlatformFactors factors = {};
-  /// The number of ways between hosts that are found before the run. If there are more, each is found
+  /// The number of routes between hosts that are found before the run. If there are more, each is found
   /// when it is needed, unless routing, background or record_links need all of them; representatives
-  /// have ways of their own. The default takes about half a minute and 240 MB. Times do not depend on
+  /// have routes of their own. The default takes about half a minute and 240 MB. Times do not depend on
   /// it beyond rounding, but for schemes that wait for the first of several requests and eager
-  /// messages or noise (docs/decisions/0032-ways-on-demand.md).
-  std::size_t ways_held = 20'000'000;
+  /// messages or noise (docs/decisions/0032-routes-on-demand.md).
+  std::size_t routes_held = 20'000'000;
   bool verbose = false;  ///< whether SimGrid's log of loading the platform goes to stderr
 
   friend bool operator==(const LinksSettings&, const LinksSettings&) = default;

@@ -92,12 +92,12 @@ Needs of_few(const Fabric& fabric, std::size_t few, std::size_t ranks, Pattern p
   for (std::size_t i = 0; i < few; ++i) {
     const Rank from(static_cast<int>(i));
     const Rank to(static_cast<int>(pattern.receiver(i, ranks)));
-    const topologies::Way way = fabric.way(from, to);
-    for (const topologies::LinkIndex link : fabric.minimal_path(from, to, way).shared) {
+    const topologies::CompactRoute route = fabric.route(from, to);
+    for (const topologies::LinkIndex link : fabric.minimal_path(from, to, route).shared) {
       if (link < fabric.links()) loads.add(link);
     }
-    slowest = std::max(slowest, fabric.time_of_byte(way));
-    const double latency = fabric.latency(from, to, way);
+    slowest = std::max(slowest, fabric.time_of_byte(route));
+    const double latency = fabric.latency(from, to, route);
     needs.latency += latency;
     needs.longest = std::max(needs.longest, latency);
   }

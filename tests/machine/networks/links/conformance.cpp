@@ -84,7 +84,7 @@ Verdict verdict_on(const std::string& platform, const LinksSettings& settings,
   return {numbers[0], numbers[1], numbers[2]};
 }
 
-/// The times of every scheme on every third host, and 2 if ways were found on demand, else 1.
+/// The times of every scheme on every third host, and 2 if routes were found on demand, else 1.
 Doubles times_on(const std::string& platform, int ranks, const LinksSettings& settings) {
   return test::on_links({.platform = platform, .ranks = 2, .settings = settings},
                         [&](LinksNetwork& network) {
@@ -127,7 +127,7 @@ void check_family(const std::string& name, const std::map<std::string, std::stri
 
 }  // namespace
 
-// Of the shipped platforms SimGrid's routes; of small ones of the same families all ways.
+// Of the shipped platforms SimGrid's routes; of small ones of the same families all routes.
 
 TEST_CASE("Every scheme on links gives what a serial program gives, on the shipped platforms") {
   for (const char* platform : {"aries_daint", "fat_tree", "nvlink_ib", "gige_star"}) {
@@ -182,7 +182,7 @@ TEST_CASE("Every scheme on links gives what a serial program gives, whatever a h
   }
 }
 
-TEST_CASE("Ways that are found when they are needed give the times of those that are held") {
+TEST_CASE("Routes that are found when they are needed give the times of those that are held") {
   const test::PlatformFile gpus = test::made_platform(
       "nvlink_ib", {{"nodes", "10"}, {"gpus", "4"}, {"nics", "2"}, {"leaf-nodes", "5"}});
   for (const std::string& platform : {gpus.path(), topologies::platform_file("aries_daint"),
@@ -191,7 +191,7 @@ TEST_CASE("Ways that are found when they are needed give the times of those that
     const int ranks = test::kSanitized ? 3 : 12;
     const Doubles times = times_on(platform, ranks, {});
     CHECK(times.size() > 50);
-    const Doubles found = times_on(platform, ranks, {.ways_held = 0});
+    const Doubles found = times_on(platform, ranks, {.routes_held = 0});
     REQUIRE(found.size() == times.size());
     CHECK(times.back() == 1);
     CHECK(found.back() == 2);

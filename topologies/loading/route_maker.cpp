@@ -1,4 +1,4 @@
-#include "topologies/loading/way_maker.hpp"
+#include "topologies/loading/route_maker.hpp"
 
 #include <fmt/format.h>
 
@@ -17,8 +17,8 @@ constexpr std::size_t kMostKinds = std::size_t{std::numeric_limits<std::uint16_t
 
 }  // namespace
 
-WayMaker::WayMaker(const Platform& platform, std::span<const HostIndex> hosts,
-                   std::vector<LinkIndex>& halves, std::vector<WayKind>& kinds)
+RouteMaker::RouteMaker(const Platform& platform, std::span<const HostIndex> hosts,
+                       std::vector<LinkIndex>& halves, std::vector<RouteKind>& kinds)
     : platform_(platform), hosts_(hosts), pool_(halves), kinds_(kinds) {
   for (const PlatformLink& link : platform.links()) {
     weight_.push_back(is_weight(link));
@@ -28,12 +28,12 @@ WayMaker::WayMaker(const Platform& platform, std::span<const HostIndex> hosts,
   forget_ports();
 }
 
-void WayMaker::forget_ports() {
+void RouteMaker::forget_ports() {
   up_.assign(hosts_.size(), {});
   down_.assign(hosts_.size(), {});
 }
 
-const std::vector<LinkIndex>& WayMaker::route(SiteIndex from, SiteIndex to) {
+const std::vector<LinkIndex>& RouteMaker::route(SiteIndex from, SiteIndex to) {
   const bool distances = platform_.xml().distances;
   Seconds latency;
   platform_.route_into(hosts_[from], hosts_[to], links_, distances ? &latency : nullptr);
@@ -45,44 +45,44 @@ const std::vector<LinkIndex>& WayMaker::route(SiteIndex from, SiteIndex to) {
   return links_;
 }
 
-Way WayMaker::way(SiteIndex from, SiteIndex to) {
+CompactRoute RouteMaker::compact_route(SiteIndex from, SiteIndex to) {
   std::span<const LinkIndex> rest = route(from, to);
-  Way way;
+  CompactRoute route;
   double slowest = std::numeric_limits<double>::infinity();
   for (const LinkIndex link : rest) {
     slowest = std::min(slowest, bandwidth_[link]);
   }
   if (rest.size() >= 2) {
-    way.up = port_of(up_[from], rest.front()) & Way::kNoPort;  // as 4 bits
-    way.down = port_of(down_[to], rest.back()) & Way::kNoPort;
-    if (way.up != Way::kNoPort) rest = rest.subspan(1);
-    if (way.down != Way::kNoPort) rest = rest.first(rest.size() - 1);
+    route.up = port_of(up_[from], rest.front()) & CompactRoute::kNoPort;  // as 4 bits
+    route.down = port_of(down_[to], rest.back()) & CompactRoute::kNoPort;
+    if (route.up != CompactRoute::kNoPort) rest = rest.subspan(1);
+    if (route.down != CompactRoute::kNoPort) rest = rest.first(rest.size() - 1);
   }
   if (rest.size() > kMostHops) {
     throw InputError(fmt::format("{}: the route from {} to {} has more than {} links",
                                  platform_.path(), name_of(from), name_of(to), kMostHops));
   }
-  way.head = pool_.place_of(rest.first(first_half(rest.size())));
-  way.tail = pool_.place_of(rest.subspan(first_half(rest.size())));
-  way.hops = static_cast<std::uint8_t>(rest.size());
+  route.head = pool_.place_of(rest.first(first_half(rest.size())));
+  route.tail = pool_.place_of(rest.subspan(first_half(rest.size())));
+  route.hops = static_cast<std::uint8_t>(rest.size());
   double latency = distance_;
   for (const LinkIndex link : rest) latency += latency_[link];
-  way.kind = kind_index({.bandwidth = slowest, .latency = latency});
-  return way;
+  route.kind = kind_index({.bandwidth = slowest, .latency = latency});
+  return route;
 }
 
 /// The number of a port of a site; kNoPort if it is one too many.
-std::uint8_t WayMaker::port_of(std::vector<LinkIndex>& ports, LinkIndex link) const {
+std::uint8_t RouteMaker::port_of(std::vector<LinkIndex>& ports, LinkIndex link) const {
   const auto found = std::ranges::find(ports, link);
   if (found == ports.end()) {
-    if (ports_kept_ || ports.size() == Way::kNoPort) return Way::kNoPort;
+    if (ports_kept_ || ports.size() == CompactRoute::kNoPort) return CompactRoute::kNoPort;
     ports.push_back(link);
     return static_cast<std::uint8_t>(ports.size() - 1);
   }
   return static_cast<std::uint8_t>(found - ports.begin());
 }
 
-std::uint16_t WayMaker::kind_index(const WayKind& kind) {
+std::uint16_t RouteMaker::kind_index(const RouteKind& kind) {
   const auto [at, is_new] = kind_indexes_.try_emplace({kind.bandwidth, kind.latency},
                                                       static_cast<std::uint16_t>(kinds_.size()));
   if (is_new) {

@@ -1,4 +1,4 @@
-// Makes the ways of CompactRoutes of the routes that SimGrid gives.
+// Makes compact routes of the routes that SimGrid gives.
 #pragma once
 
 #include <cstddef>
@@ -10,24 +10,24 @@
 #include <vector>
 
 #include "sim/core/base/random.hpp"
+#include "topologies/loading/compact_route.hpp"
 #include "topologies/loading/link_pool.hpp"
 #include "topologies/loading/platform.hpp"
-#include "topologies/loading/way.hpp"
 
 namespace thinwire::topologies {
 
-class WayMaker {
+class RouteMaker {
  public:
-  /// `hosts` is indexed by site. The links of middles are stored in `halves`, and the kinds of ways
-  /// in `kinds`. All arguments must outlive the WayMaker.
-  WayMaker(const Platform& platform, std::span<const HostIndex> hosts,
-           std::vector<LinkIndex>& halves, std::vector<WayKind>& kinds);
+  /// `hosts` is indexed by site. Inner links are stored in `halves`, and the kinds of routes
+  /// in `kinds`. All arguments must outlive the RouteMaker.
+  RouteMaker(const Platform& platform, std::span<const HostIndex> hosts,
+             std::vector<LinkIndex>& halves, std::vector<RouteKind>& kinds);
 
   /// SimGrid's route between two sites without weights; valid until the next call.
   const std::vector<LinkIndex>& route(SiteIndex from, SiteIndex to);
-  /// The way that it is. Throws InputError for a route of more than 255 links, and if ways are of
+  /// The same in few bytes. Throws InputError for a route of more than 255 links, and if routes are of
   /// more than 65,536 kinds.
-  Way way(SiteIndex from, SiteIndex to);
+  CompactRoute compact_route(SiteIndex from, SiteIndex to);
 
   [[nodiscard]] double bandwidth(LinkIndex link) const { return bandwidth_[link]; }
   /// The first links of the routes from a site so far, in the order in which they were found.
@@ -37,7 +37,7 @@ class WayMaker {
   [[nodiscard]] std::vector<LinkIndex>& down_ports(SiteIndex site) { return down_[site]; }
   [[nodiscard]] const std::vector<std::vector<LinkIndex>>& down_ports() const { return down_; }
   void forget_ports();
-  /// From now on, a first or last link that is not yet a port is in the middle of its route.
+  /// From now on, a first or last link that is not yet a port is an inner link of its route.
   void keep_ports() { ports_kept_ = true; }
 
  private:
@@ -45,12 +45,12 @@ class WayMaker {
     return platform_.hosts()[hosts_[site]].name;
   }
   [[nodiscard]] std::uint8_t port_of(std::vector<LinkIndex>& ports, LinkIndex link) const;
-  std::uint16_t kind_index(const WayKind& kind);
+  std::uint16_t kind_index(const RouteKind& kind);
 
   const Platform& platform_;
   std::span<const HostIndex> hosts_;
   LinkPool pool_;
-  std::vector<WayKind>& kinds_;
+  std::vector<RouteKind>& kinds_;
   std::vector<bool> weight_;       ///< the members from here to latency_ are indexed by link
   std::vector<double> bandwidth_;  ///< bytes a second
   std::vector<double> latency_;    ///< seconds
@@ -62,17 +62,17 @@ class WayMaker {
   bool ports_kept_ = false;
 };
 
-/// The ways between many sites, each of which is asked of SimGrid when it is needed. Those that were
+/// The routes between many sites, each of which is asked of SimGrid when it is needed. Those that were
 /// needed last are kept.
-class WaysOnDemand {
+class RoutesOnDemand {
  public:
-  /// Keeps up to `kept` ways, a power of two.
-  WaysOnDemand(WayMaker maker, std::size_t kept) : maker_(std::move(maker)), kept_(kept) {}
+  /// Keeps up to `kept` routes, a power of two.
+  RoutesOnDemand(RouteMaker maker, std::size_t kept) : maker_(std::move(maker)), kept_(kept) {}
 
-  Way way(SiteIndex from, SiteIndex to) {
+  CompactRoute route(SiteIndex from, SiteIndex to) {
     Kept& kept = kept_[random_bits(from, to) & (kept_.size() - 1)];
-    if (kept.from != from || kept.to != to) kept = {from, to, maker_.way(from, to)};
-    return kept.way;
+    if (kept.from != from || kept.to != to) kept = {from, to, maker_.compact_route(from, to)};
+    return kept.route;
   }
   /// Of memory held.
   [[nodiscard]] std::size_t bytes() const { return kept_.capacity() * sizeof(Kept); }
@@ -82,10 +82,10 @@ class WaysOnDemand {
   struct Kept {
     SiteIndex from = kNoSite;
     SiteIndex to = kNoSite;
-    Way way = {};
+    CompactRoute route = {};
   };
 
-  WayMaker maker_;
+  RouteMaker maker_;
   std::vector<Kept> kept_;
 };
 

@@ -1,0 +1,118 @@
+// What is under way on the links of a fabric: what the parts of the loop (shared_links_loop.hpp)
+// have in common.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/core/kernel/timeline.hpp"
+#include "sim/machine/networks/common/event_window.hpp"
+#include "sim/machine/networks/common/fair_links.hpp"
+#include "sim/machine/networks/common/host.hpp"
+#include "sim/machine/networks/common/transfer.hpp"
+
+namespace thinwire::networks {
+
+/// The completion, at `time` in seconds, of a request that a strand may wait for.
+struct Completion {
+  Rank rank;
+  Strand strand;
+  SlotIndex slot;
+  double time;
+};
+
+/// The transfers, their flows, the events to come, and the requests that are complete, on the links
+/// of a `Fabric`, which has these members (times are in seconds):
+///   Route, Path                      the route between two ranks; the links that one message takes
+///   Recorder                         is told when messages depart and are complete
+///   lookahead()                      at most the smallest latency of a route
+///   route(from, to), latency(from, to, route)
+///   prefetch_end(rank), prefetch_route(from, to, FairLinks&), prefetch_path(route)   in this order
+///   minimal_path(from, to, route)    a Path; `shared` lists the links shared with other messages
+///   kHasPlaces                       whether the ranks have places on a platform
+///   kMayAdapt, adapts()              whether messages may take other paths; whether they do
+///   path(Departure, FairLinks&)      the Path of a message that enters its links, if they may
+///   demand(route, words)             service that the message needs from each of these links, in
+///                                    the unit of their bandwidths times seconds
+///   uncontended(route, words)        time of the message beyond the latency, if it shares no link
+///   send_occupancy(from, route, words)  time until the message has left, if it shares no link
+///   switches()                       what its switches sum
+///   switch_tree(members, level)      the links between the members and their switches
+///   switch_demand(tree, of, words)   as demand(), for a flow through switches
+///   alone_in_switches(tree, of, words)  as uncontended(), likewise
+template <class Fabric>
+struct UnderWay {
+  using Transfer = networks::Transfer<typename Fabric::Route>;
+
+  /// `bandwidths`, by link, are those available to the ranks. `on` must outlive this.
+  UnderWay(int ranks, const Fabric& on, std::span<const double> bandwidths, const HostCosts& costs)
+      : size(ranks),
+        fabric(on),
+        host(costs),
+        links(bandwidths, events),
+        first_transfer(static_cast<std::uint32_t>(bandwidths.size())) {}
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+  UnderWay(UnderWay&&) = delete;
+  UnderWay& operator=(UnderWay&&) = delete;
+  ~UnderWay() = default;
+
+  /// Fills the transfer of a message that is posted. Returns whether it is eager.
+  bool fill(TransferIndex index, const Posting& posting, Words words, SlotIndex send,
+            SlotIndex receive) {
+    const bool eager = host.is_eager(words);
+    transfers[index] = {.route = {},
+                        .from = posting.from,
+                        .to = posting.to,
+                        .strand = posting.strand,
+                        .eager = eager,
+                        .kind = TransferKind::message,
+                        .words = words,
+                        .send = send,
+                        .receive = receive,
+                        .posted = posting.ready,
+                        .departed = 0,
+                        .latency = 0};
+    return eager;
+  }
+  /// Has a transfer enter its links at `time`.
+  void enter_at(double time, TransferIndex index) { events.push(time, first_transfer + index); }
+  /// Completes the send of a message at `time`.
+  void complete_send(Transfer& transfer, double time) {
+    completions.push_back(
+        {transfer.from, transfer.strand, std::exchange(transfer.send, kNoSlot), time});
+  }
+
+  /// A message that has been delivered, as the timeline has it.
+  [[nodiscard]] MessageTimes shown(const Transfer& transfer, Tag tag, double delivered) const {
+    const double left =
+        transfer.departed + fabric.send_occupancy(transfer.from, transfer.route, transfer.words);
+    return {.from = transfer.from,
+            .to = transfer.to,
+            .strand = transfer.strand,
+            .tag = tag,
+            .words = transfer.words,
+            .posted = Seconds(transfer.posted),
+            .send_begin = Seconds(transfer.departed),
+            .send_end = Seconds(transfer.eager ? left : delivered),
+            .receive_begin = Seconds(transfer.departed + transfer.latency),
+            .receive_end = Seconds(delivered)};
+  }
+
+  const int size;
+  const Fabric& fabric;
+  const HostCosts host;
+  EventWindow events;
+  FairLinks links;
+  /// An event is of a link, of this plus a transfer that enters its links, or of kAlarm and a
+  /// strand.
+  const std::uint32_t first_transfer;
+  static constexpr std::uint32_t kAlarm = std::uint32_t{1} << 31U;
+  Transfers<typename Fabric::Route> transfers;
+  std::vector<Completion> completions;
+  double now = 0;  ///< the time of the last event
+};
+
+}  // namespace thinwire::networks
