@@ -11,7 +11,7 @@ install(TARGETS thinwire COMPONENT program)
 if(THINWIRE_HAS_MPI)
   install(TARGETS thinwire-mpi COMPONENT mpi)
 endif()
-install(DIRECTORY platforms traces/profiles sim/machine/workloads/models sim/app/experiment/schemas
+install(DIRECTORY platforms traces/profiles sim/machine/workloads/models sim/app/plan/schemas
         DESTINATION ${share} COMPONENT program)
 install(DIRECTORY traces/recorded/ DESTINATION ${share}/traces COMPONENT program
         FILES_MATCHING PATTERN "*.h5")
@@ -23,7 +23,7 @@ install(FILES sim/app/studies/claims/claims.json DESTINATION ${share}/claims COM
 file(GLOB sweeps CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/sweeps sweeps/*.json)
 foreach(sweep IN LISTS sweeps)
   file(READ sweeps/${sweep} text)
-  string(REPLACE "../sim/app/experiment/schemas/" "../schemas/" text "${text}")
+  string(REPLACE "../sim/app/plan/schemas/" "../schemas/" text "${text}")
   file(WRITE ${PROJECT_BINARY_DIR}/sweeps/${sweep} "${text}")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS sweeps/${sweep})
 endforeach()

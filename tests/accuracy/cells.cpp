@@ -81,20 +81,19 @@ TEST_CASE("What cannot be compared is left out with its reason") {
 }
 
 TEST_CASE("A scheme's size is that of a dense gradient, or of what a rank selects") {
-  const experiment::Point dense =
-      point_of(cell("dense_ring", 16, "64kB"), alphabeta(), "gige_star");
+  const plan::Point dense = point_of(cell("dense_ring", 16, "64kB"), alphabeta(), "gige_star");
   CHECK(dense.space.components == 16'000);
-  const experiment::Point sparse = point_of(cell("topka", 16, "64kB"), alphabeta(), "gige_star");
+  const plan::Point sparse = point_of(cell("topka", 16, "64kB"), alphabeta(), "gige_star");
   CHECK(sparse.k == 8'000);
   CHECK(sparse.space.components == 800'000);
   CHECK(sparse.iterations == 1);
   CHECK(sparse.input.skew == 0);
-  const experiment::Point skewed = point_of(cell("topka", 16, "unequal"), alphabeta(), "gige_star");
+  const plan::Point skewed = point_of(cell("topka", 16, "unequal"), alphabeta(), "gige_star");
   CHECK(skewed.k == 8'000);
   CHECK(skewed.input.skew > 0);
   // What is carried stands for more where it would be too much, and regions keep some entries.
   for (const int ranks : {16, 64, 256, 512}) {
-    const experiment::Point large = point_of(cell("topka", ranks, "4MB"), alphabeta(), "gige_star");
+    const plan::Point large = point_of(cell("topka", ranks, "4MB"), alphabeta(), "gige_star");
     CHECK(large.k <= 500'000);
     CHECK(large.k > 499'000);
     CHECK(large.k / large.space.granule * ranks <= 10'000'000);

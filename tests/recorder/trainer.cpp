@@ -23,7 +23,7 @@ namespace thinwire::recorder {
 
 namespace {
 
-using experiment::Point;
+using plan::Point;
 using Numbers = std::vector<float>;
 
 constexpr std::int64_t kParameters = 200;
@@ -62,7 +62,7 @@ Point point_of(const std::string& scheme, int ranks, Json more = Json::object(),
   more["granule"] = 1;
   more["k"] = k;
   if (!more.contains("error_feedback")) more["error_feedback"] = true;
-  return experiment::point_from(more, "test");
+  return plan::point_from(more, "test");
 }
 
 /// Options under which all parts of a scheme run within a few iterations.

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/experiment/estimate.hpp"
-#include "sim/app/experiment/run.hpp"
+#include "sim/app/run/estimate.hpp"
+#include "sim/app/run/simulation.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "topologies/generators/family.hpp"
@@ -169,16 +169,16 @@ std::map<std::string, std::string> write_platforms(const std::string& folder) {
           {"gige_star", star}};
 }
 
-experiment::Point point_of(const Cell& cell, const Side& side, const std::string& platform_file) {
+plan::Point point_of(const Cell& cell, const Side& side, const std::string& platform_file) {
   Json json = pattern_named(cell.pattern) != nullptr ? Json::object() : scheme_of(cell);
   json["network"] = side.network;
   json["platform"] = platform_file;
   json["placement"] = cell.placement;
   json["ranks"] = cell.ranks;
   for (const auto& setting : side.settings.items()) {
-    experiment::set_by_path(json, setting.key(), setting.value());
+    plan::set_by_path(json, setting.key(), setting.value());
   }
-  return experiment::point_from(json, name_of(cell));
+  return plan::point_from(json, name_of(cell));
 }
 
 PatternMessages messages_of(const Cell& cell) {
@@ -190,11 +190,11 @@ PatternMessages messages_of(const Cell& cell) {
   return messages;
 }
 
-double expected_s(const Cell& cell, const experiment::Point& point) {
+double expected_s(const Cell& cell, const plan::Point& point) {
   // Unequal messages end one by one, and SimGrid recomputes the sharing of links for each.
   const double unevenness = cell.size == kUnequal ? 4 : 1;
   const Pattern* const pattern = pattern_named(cell.pattern);
-  if (pattern == nullptr) return experiment::estimated_wall_s(point) * unevenness;
+  if (pattern == nullptr) return run::estimated_wall_s(point) * unevenness;
   constexpr double kLoading = 0.2;
   constexpr double kMessage = 1e-5;
   constexpr double kMessageAFlow = 2e-8;  // per flow that is in flight with the message

@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/config.hpp"
-#include "sim/app/experiment/point.hpp"
+#include "sim/app/plan/config.hpp"
+#include "sim/app/plan/point.hpp"
 #include "tools/accuracy/patterns.hpp"
 
 namespace thinwire::accuracy {
@@ -79,11 +79,11 @@ void check_axes(const Axes& axes);
 
 /// The point of a cell on a network; for a pattern only network, platform, placement and ranks
 /// matter. Throws as point_from does.
-[[nodiscard]] experiment::Point point_of(const Cell& cell, const Side& side,
-                                         const std::string& platform_file);
+[[nodiscard]] plan::Point point_of(const Cell& cell, const Side& side,
+                                   const std::string& platform_file);
 /// The messages of a pattern's cell.
 [[nodiscard]] PatternMessages messages_of(const Cell& cell);
 /// A rough estimate of the cell's wall-clock seconds on that network; it orders cells.
-[[nodiscard]] double expected_s(const Cell& cell, const experiment::Point& point);
+[[nodiscard]] double expected_s(const Cell& cell, const plan::Point& point);
 
 }  // namespace thinwire::accuracy

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "sim/app/cli/command.hpp"
-#include "sim/app/experiment/networks.hpp"
+#include "sim/app/plan/network_info.hpp"
 #include "sim/core/base/errors.hpp"
 #include "tools/accuracy/report.hpp"
 #include "tools/accuracy/table.hpp"
@@ -72,13 +72,13 @@ int run(Flags& flags) {
   }
   table.run_reference = flags.only == "both" || flags.only == "smpi";
   table.run_judged = flags.only != "smpi";
-  if (table.run_judged) static_cast<void>(experiment::find_network(table.judged.network));
+  if (table.run_judged) static_cast<void>(plan::find_network(table.judged.network));
   if (table.reference == table.judged) {
     throw InputError("--network: smpi would be judged by itself; change it with --set");
   }
 
   if (flags.packets) {
-    experiment::Point packets;
+    plan::Point packets;
     packets.packets = true;
     cli::prepare_for_packets({packets}, {});
   }

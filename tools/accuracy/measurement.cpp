@@ -11,9 +11,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "sim/app/experiment/lines_file.hpp"
-#include "sim/app/experiment/networks.hpp"
-#include "sim/app/experiment/simulate.hpp"
+#include "sim/app/plan/network_info.hpp"
+#include "sim/app/results/lines_file.hpp"
+#include "sim/app/run/networks.hpp"
+#include "sim/app/run/simulate.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/hash.hpp"
 #include "sim/core/base/version.hpp"
@@ -39,18 +40,14 @@ std::optional<double> number_or_null(const Json& value) {
 }
 
 /// Whether the α-β machine runs beside it; once per cell suffices.
-bool has_alphabeta(const experiment::Point& point) {
-  return point.network == "smpi" && !point.packets;
-}
+bool has_alphabeta(const plan::Point& point) { return point.network == "smpi" && !point.packets; }
 
-Json result_of_pattern(const Cell& cell, const experiment::Point& point,
-                       experiment::ReadyNetwork& ready) {
+Json result_of_pattern(const Cell& cell, const plan::Point& point, run::ReadyNetwork& ready) {
   const RankProgram program = pattern_named(cell.pattern)->program(cell.ranks, messages_of(cell));
   const RunReport report = ready.network->run(cell.ranks, program);
   Json alphabeta;
   if (has_alphabeta(point)) {
-    alphabeta =
-        experiment::alphabeta_of(ready.machine)->run(cell.ranks, program).makespan().value();
+    alphabeta = run::alphabeta_of(ready.machine)->run(cell.ranks, program).makespan().value();
   }
   Traffic total;
   for (const RankReport& rank : report.ranks) {
@@ -72,9 +69,9 @@ void take_result(Measurement& m, const Json& json) {
   m.words = json.at("words").get<std::int64_t>();
 }
 
-void take_scheme(Measurement& m, const experiment::Row& row) {
+void take_scheme(Measurement& m, const results::Row& row) {
   if (!row.outcome) throw SimulationError(row.reason);
-  const auto total = [&](const experiment::Spread& spread) {
+  const auto total = [&](const results::Spread& spread) {
     return std::llround(spread.mean * row.point.ranks);
   };
   m.time_s = row.outcome->time().value();
@@ -134,7 +131,7 @@ Json to_json(const Measurement& m) {
 
 std::vector<Measurement> measurements_from(const std::string& text, const std::string& path) {
   std::vector<Measurement> all;
-  experiment::for_each_json_line(text, path, [&](const Json& line, const std::string& at) {
+  results::for_each_json_line(text, path, [&](const Json& line, const std::string& at) {
     try {
       all.push_back(measurement_from(line));
     } catch (const std::exception& error) {
@@ -151,20 +148,18 @@ std::string program_of(const std::string& network) {
   return program;
 }
 
-ChildWork work_of(const Cell& cell, const experiment::Point& point) {
+ChildWork work_of(const Cell& cell, const plan::Point& point) {
   if (pattern_named(cell.pattern) == nullptr) {
-    return experiment::work_of(point, {.alphabeta = has_alphabeta(point)}).value();
+    return run::work_of(point, {.alphabeta = has_alphabeta(point)}).value();
   }
-  const auto ready = std::make_shared<experiment::ReadyNetwork>();
+  const auto ready = std::make_shared<run::ReadyNetwork>();
   return {
       .subject = point.platform,
-      .prepare = [ready,
-                  point] { *ready = experiment::find_network(point.network).make(point, false); },
+      .prepare = [ready, point] { *ready = run::make_network(point, false); },
       .run = [ready, point, cell] { return result_of_pattern(cell, point, *ready).dump(); }};
 }
 
-Measurement measured(Measurement wanted, const experiment::Point& point,
-                     const ChildProcess& child) {
+Measurement measured(Measurement wanted, const plan::Point& point, const ChildProcess& child) {
   Measurement m = std::move(wanted);
   m.wall_s = child.wall_s();
   try {
@@ -173,7 +168,7 @@ Measurement measured(Measurement wanted, const experiment::Point& point,
       take_result(m, Json::parse(ended.text));
       m.peak_rss_bytes = ended.peak_rss_bytes;
     } else {
-      take_scheme(m, experiment::row_of("accuracy", point, &child));
+      take_scheme(m, run::row_of("accuracy", point, &child));
     }
   } catch (const std::bad_alloc&) {
     m.reason = "out of memory";

@@ -47,10 +47,10 @@ struct Measurement {
 [[nodiscard]] std::string program_of(const std::string& network);
 
 /// The work of a child process that simulates a cell; `point` is that of the cell.
-[[nodiscard]] ChildWork work_of(const Cell& cell, const experiment::Point& point);
+[[nodiscard]] ChildWork work_of(const Cell& cell, const plan::Point& point);
 /// The measurement by a child that has ended. `wanted` gives cell, side, platform_hash, program and
 /// limit_s; the rest comes from the child.
-[[nodiscard]] Measurement measured(Measurement wanted, const experiment::Point& point,
+[[nodiscard]] Measurement measured(Measurement wanted, const plan::Point& point,
                                    const ChildProcess& child);
 
 }  // namespace thinwire::accuracy

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/app/experiment/jobs.hpp"
+#include "sim/app/run/jobs.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/hash.hpp"
 
@@ -60,7 +60,7 @@ class Results {
     return holds ? found : nullptr;
   }
 
-  [[nodiscard]] experiment::LinesFile& file() { return file_; }
+  [[nodiscard]] results::LinesFile& file() { return file_; }
   /// Adds a measurement and returns its line of the file.
   [[nodiscard]] std::string add(const Measurement& measurement) {
     ours_.push_back(measurement);
@@ -83,7 +83,7 @@ class Results {
   void know(const Measurement& m) { known_.insert_or_assign(place_of(m.cell, m.side), m); }
 
   std::vector<Measurement> ours_;  // filled by the constructor of file_
-  experiment::LinesFile file_;
+  results::LinesFile file_;
   std::map<Place, Measurement> known_;
   std::map<std::string, std::string> platforms_;  // hash by label
   std::map<std::string, std::string> programs_;   // by network
@@ -91,7 +91,7 @@ class Results {
 
 struct PlannedCell {
   Measurement measurement;  ///< the part that is known in advance
-  experiment::Point point;
+  plan::Point point;
   double expected_s = 0;
 };
 
@@ -129,7 +129,7 @@ std::vector<PlannedCell> plan(const TableSettings& settings, const Results& resu
 }
 
 void run(std::vector<PlannedCell> planned, const TableSettings& settings, Results& results) {
-  std::vector<experiment::Job> jobs;
+  std::vector<run::Job> jobs;
   for (PlannedCell& one : planned) {
     jobs.push_back({one.expected_s, work_of(one.measurement.cell, one.point),
                     [&one, &results](const ChildProcess* child) {
@@ -140,7 +140,7 @@ void run(std::vector<PlannedCell> planned, const TableSettings& settings, Result
   run_jobs(
       std::move(jobs), results.file(),
       {.at_once = settings.jobs, .limits = {.seconds = settings.limit_s}, .what = "measurements"},
-      [&](const experiment::JobProgress& now) {
+      [&](const run::JobProgress& now) {
         if (!now.ended) return;
         const Measurement& m = planned[*now.ended].measurement;
         fmt::print(stderr, "{}/{} {}: {} ({:.1f} s){}\n", now.done, planned.size(), m.side.network,

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/app/experiment/point.hpp"
-#include "sim/app/experiment/run.hpp"
+#include "sim/app/plan/point.hpp"
+#include "sim/app/run/simulation.hpp"
 #include "sim/core/base/child_process.hpp"
 
 namespace {
@@ -38,10 +38,9 @@ std::string bench(const std::string& platform, const std::string& scheme, int ra
                           {"iterations", 2},
                           {"input", {{"profile", "bert"}, {"statistical", true}}}};
   if (!platform.empty()) settings.update({{"network", "links"}, {"platform", platform}});
-  const experiment::Point point = experiment::point_from(settings, "bench_statistical");
-  const experiment::Outcome outcome =
-      experiment::Simulation(point,
-                             {.after_iteration = [&](int) { marks.push_back(seconds_now()); }})
+  const plan::Point point = plan::point_from(settings, "bench_statistical");
+  const results::Outcome outcome =
+      run::Simulation(point, {.after_iteration = [&](int) { marks.push_back(seconds_now()); }})
           .run();
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

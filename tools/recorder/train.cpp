@@ -13,7 +13,7 @@ namespace thinwire::recorder {
 
 namespace {
 
-using experiment::Point;
+using plan::Point;
 
 Json settings_json(const TrainSettings& settings) {
   const TrainerSettings& trainer = settings.trainer;

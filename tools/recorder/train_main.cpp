@@ -30,7 +30,7 @@ namespace thinwire::recorder {
 
 namespace {
 
-using experiment::Point;
+using plan::Point;
 using report::number_text;
 
 constexpr const char* kDescription =
@@ -84,10 +84,10 @@ struct TrainFlags {
 };
 
 /// The settings that have flags here: those of 'thinwire run' without the gradient's and a workload's.
-const experiment::Settings& settings_of_trainings() {
-  static const experiment::Settings all = [] {
-    experiment::Settings kept;
-    for (const experiment::Setting& setting : experiment::point_settings()) {
+const plan::Settings& settings_of_trainings() {
+  static const plan::Settings all = [] {
+    plan::Settings kept;
+    for (const plan::Setting& setting : plan::point_settings()) {
       const std::string first = setting.path.substr(0, setting.path.find('.'));
       if (std::ranges::find(kNotOfTrainings, first) == kNotOfTrainings.end()) {
         kept.push_back(setting);
@@ -177,7 +177,7 @@ TrainingWork work_of(const Scale& scale, const Point& point, const TrainFlags& f
   compute.device = scale.device->name;
   compute.time = scale.compute;
   return {.compute = Seconds(0),
-          .on_device = experiment::TrainingSetup{
+          .on_device = run::TrainingSetup{
               .training = {.compute = workloads::compute_times(model, scale.device->name),
                            .prices = scale.device->prices(flags.staging),
                            .space = point.space,
@@ -211,8 +211,8 @@ Json completed(Json json, const Shape& shape, const Scale& scale, int iterations
 /// The point at another place, which `words`, KEY=VALUE after commas, describes from scratch.
 Point elsewhere(const Point& point, const std::string& words) {
   Json json = to_json(point);
-  for (const experiment::Setting& setting : experiment::point_settings()) {
-    if (setting.aspect != experiment::Aspect::place) continue;
+  for (const plan::Setting& setting : plan::point_settings()) {
+    if (setting.aspect != plan::Aspect::place) continue;
     const std::string group = setting.group();
     if (group.empty()) {
       json.erase(setting.path);
@@ -226,15 +226,15 @@ Point elsewhere(const Point& point, const std::string& words) {
     if (equals == std::string::npos || equals == 0) {
       throw InputError(fmt::format("--also-on {}: expected KEY=VALUE, several after commas", word));
     }
-    if (experiment::setting_at(key).aspect != experiment::Aspect::place) {
+    if (plan::setting_at(key).aspect != plan::Aspect::place) {
       throw InputError(
           fmt::format("--also-on {}: it changes what is computed; a place has a "
                       "network, a platform, a placement and a machine",
                       key));
     }
-    experiment::set_by_path(json, key, cli::value_from(key, word.substr(equals + 1)));
+    plan::set_by_path(json, key, cli::value_from(key, word.substr(equals + 1)));
   }
-  return experiment::point_from(json, "--also-on");
+  return plan::point_from(json, "--also-on");
 }
 
 /// SimGrid loads one platform in a process.
@@ -249,7 +249,7 @@ void check_platforms(const std::vector<Point>& points) {
 void check_machines(const Scale& scale, const std::vector<Point>& points) {
   if (!scale.device) return;
   for (const Point& point : points) {
-    const experiment::Machine& machine = point.machine;
+    const plan::Machine& machine = point.machine;
     if (machine.gamma_per_word > Seconds(0) || machine.gamma_beyond_cache > Seconds(0) ||
         machine.copy_per_word > Seconds(0) || machine.copy_beyond_cache > Seconds(0) ||
         machine.call > Seconds(0)) {

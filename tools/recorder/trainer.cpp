@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
+#include "sim/app/plan/network_info.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/machine/networks/common/complaints.hpp"
 
@@ -14,7 +15,7 @@ namespace thinwire::recorder {
 
 namespace {
 
-void check_place(const experiment::Point& point) {
+void check_place(const plan::Point& point) {
   const algorithms::SchemeInfo& info = algorithms::find_scheme(point.scheme);
   if (info.collective_kind != algorithms::Collective::allreduce) {
     throw InputError(
@@ -22,7 +23,7 @@ void check_place(const experiment::Point& point) {
                     "allreduce",
                     info.name, name_of(info.collective_kind)));
   }
-  if (!experiment::find_network(point.network).has_clock) {
+  if (!plan::find_network(point.network).has_clock) {
     throw InputError(
         fmt::format("/network: {} has no clock, and a training takes time; take "
                     "alphabeta, links or smpi",
@@ -73,7 +74,7 @@ void for_each(const Stream& stream, Visit visit) {
 /// The ranks of a scheme on one network, with their state.
 class Trainer::Place {
  public:
-  Place(const experiment::Point& point, experiment::ReadyNetwork& ready, const TrainingWork& work)
+  Place(const plan::Point& point, run::ReadyNetwork& ready, const TrainingWork& work)
       : network_(*ready.network),
         point_(point),
         work_(work),
@@ -99,38 +100,37 @@ class Trainer::Place {
 
   /// Whether the allreduce had the same result there: the sum, and what contributed.
   [[nodiscard]] bool agrees_with(const Place& other) const {
-    if (!experiment::same_result(sum(), other.sum())) return false;
+    if (!run::same_result(sum(), other.sum())) return false;
     if (!point_.error_feedback) return true;
     for (std::size_t at = 0; at < ranks_.size(); ++at) {
-      if (!experiment::same_result(ranks_[at].reduced.contributed,
-                                   other.ranks_[at].reduced.contributed)) {
+      if (!run::same_result(ranks_[at].reduced.contributed, other.ranks_[at].reduced.contributed)) {
         return false;
       }
     }
     return true;
   }
 
-  [[nodiscard]] const experiment::Point& point() const { return point_; }
+  [[nodiscard]] const plan::Point& point() const { return point_; }
   [[nodiscard]] bool dense() const { return of_point_.info().dense; }
-  [[nodiscard]] const std::vector<experiment::RankState>& ranks() const { return ranks_; }
+  [[nodiscard]] const std::vector<run::RankState>& ranks() const { return ranks_; }
   [[nodiscard]] const Stream& sum() const { return ranks_.front().reduced.sum; }
-  [[nodiscard]] std::optional<experiment::SelectionSummary> selection() const {
+  [[nodiscard]] std::optional<results::SelectionSummary> selection() const {
     std::vector<algorithms::SelectionReport> all;
-    for (const experiment::RankState& rank : ranks_) all.push_back(rank.reduced.selection);
-    return experiment::selection_of(all, dense());
+    for (const run::RankState& rank : ranks_) all.push_back(rank.reduced.selection);
+    return run::selection_of(all, dense());
   }
 
  private:
   Network& network_;
-  experiment::Point point_;
+  plan::Point point_;
   const TrainingWork& work_;
-  experiment::PointRanks of_point_;
-  std::vector<experiment::RankState> ranks_;
+  run::PointRanks of_point_;
+  std::vector<run::RankState> ranks_;
 };
 
 Trainer::Trainer(Model& model, TrainerSettings settings)
     : model_(model), settings_(std::move(settings)) {
-  const experiment::Point& first = settings_.points.at(0);
+  const plan::Point& first = settings_.points.at(0);
   const std::size_t size = model.parameters().size();
   if (std::cmp_not_equal(first.space.coordinates(), size)) {
     throw InputError(fmt::format("/components: {}, but the model has {} parameters of {}",
@@ -141,10 +141,10 @@ Trainer::Trainer(Model& model, TrainerSettings settings)
   residuals_.assign(ranks, std::vector<float>(size));
   if (settings_.momentum > 0) velocities_.assign(ranks, std::vector<float>(size));
   networks_.reserve(settings_.points.size());
-  for (experiment::Point point : settings_.points) {
+  for (plan::Point point : settings_.points) {
     check_place(point);
     point.input.start_up = true;  // a training begins here: nothing has settled before
-    networks_.push_back(experiment::find_network(point.network).make(point, false));
+    networks_.push_back(plan::find_network(point.network).make(point, false));
     const auto add = [&](std::vector<std::unique_ptr<Place>>& places) {
       places.push_back(std::make_unique<Place>(point, networks_.back(), settings_.work));
     };
@@ -205,7 +205,7 @@ TrainerStep Trainer::step(int iteration, bool measured) {
     }
   }
   step.selection = first.selection();
-  step.result_components = experiment::components_of(first.sum(), first.point().space);
+  step.result_components = run::components_of(first.sum(), first.point().space);
   if (measured) step.xi = xi_of(first);
   for (std::size_t rank = 0; rank < residuals_.size(); ++rank) {
     if (first.point().error_feedback) {
@@ -270,7 +270,7 @@ void Trainer::forget_momentum() {
 
 std::optional<double> Trainer::xi_of(const Place& place) const {
   if (place.dense()) return std::nullopt;
-  const experiment::Point& point = place.point();
+  const plan::Point& point = place.point();
   const auto size = static_cast<std::size_t>(point.space.coordinates());
   std::vector<double> gradient(size);
   std::vector<double> accumulated(size);
@@ -302,7 +302,7 @@ std::optional<double> Trainer::xi_of(const Place& place) const {
 
 std::span<const float> Trainer::gradient(Rank rank) const { return gradients_[index_of(rank)]; }
 
-const std::vector<experiment::RankState>& Trainer::ranks() const {
+const std::vector<run::RankState>& Trainer::ranks() const {
   return (warm_ ? warm_up_ : places_).front()->ranks();
 }
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/app/experiment/ranks.hpp"
+#include "sim/app/run/ranks.hpp"
 #include "sim/machine/workloads/iteration.hpp"
 #include "tools/recorder/models.hpp"
 
@@ -18,13 +18,13 @@ struct TrainingWork {
   /// Of an iteration without a device: it comes before the allreduce, and nothing overlaps with it.
   Seconds compute;
   /// A device's: computing, selection and sums at its prices, and what overlaps.
-  std::optional<experiment::TrainingSetup> on_device = {};
+  std::optional<run::TrainingSetup> on_device = {};
 };
 
 struct TrainerSettings {
   /// One training timed at several places: points that differ in nothing but where they run. The
   /// sums of the first one are applied. Components and tensors are the model's, times the granule.
-  std::vector<experiment::Point> points;
+  std::vector<plan::Point> points;
   float learning_rate = 0.1F;
   float decay = 1;      ///< the learning rate is multiplied by it
   int decay_every = 0;  ///< after each so many iterations; 0: never
@@ -41,7 +41,7 @@ struct TrainerStep {
   double loss = 0;  ///< mean over the workers, before the update
   float learning_rate = 0;
   std::vector<workloads::IterationParts> parts;  ///< by place
-  std::optional<experiment::SelectionSummary> selection = {};
+  std::optional<results::SelectionSummary> selection = {};
   std::int64_t result_components = 0;
   /// ξ of this iteration (Ok-Topk, Assumption 1): the distance of the update from the top-k of the
   /// mean accumulator, in lengths of the mean gradient. Nothing for dense schemes, where it was not
@@ -72,7 +72,7 @@ class Trainer {
   /// The gradient of the last step, times the learning rate, with momentum if there is any.
   [[nodiscard]] std::span<const float> gradient(Rank rank) const;
   /// The ranks of the first place, after the last step.
-  [[nodiscard]] const std::vector<experiment::RankState>& ranks() const;
+  [[nodiscard]] const std::vector<run::RankState>& ranks() const;
 
  private:
   class Place;
@@ -89,7 +89,7 @@ class Trainer {
   std::vector<std::vector<float>> gradients_;   // of the last iteration, by rank
   std::vector<std::vector<float>> residuals_;   // between iterations; in one, the accumulators
   std::vector<std::vector<float>> velocities_;  // empty without momentum
-  std::vector<experiment::ReadyNetwork> networks_;
+  std::vector<run::ReadyNetwork> networks_;
   std::vector<std::unique_ptr<Place>> warm_up_;
   std::vector<std::unique_ptr<Place>> places_;
   bool warm_ = false;  // the last step was one of the warm-up

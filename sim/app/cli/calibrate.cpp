@@ -12,9 +12,9 @@
 
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/progress.hpp"
-#include "sim/app/experiment/results_file.hpp"
-#include "sim/app/experiment/settings.hpp"
-#include "sim/app/experiment/sweep.hpp"
+#include "sim/app/plan/settings.hpp"
+#include "sim/app/results/results_file.hpp"
+#include "sim/app/run/sweep.hpp"
 #include "sim/app/studies/validate/calibrate.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
@@ -29,7 +29,7 @@ struct CalibrateFlags {
   std::string machine;
   std::vector<std::string> settings;
   std::string output;
-  experiment::SweepOptions options;
+  run::SweepOptions options;
 };
 
 /// The file with the points of a machine that were simulated before, in this run or an earlier one.
@@ -45,7 +45,7 @@ void put_stale_trials_aside(const std::string& trials) {
   std::error_code ignored;
   if (!std::filesystem::exists(trials, ignored)) return;
   try {
-    static_cast<void>(experiment::read_rows(trials));
+    static_cast<void>(results::read_rows(trials));
   } catch (const InputError& error) {
     const std::string aside = trials + ".old";
     std::filesystem::rename(trials, aside, ignored);
@@ -66,11 +66,10 @@ int run(CalibrateFlags& flags) {
   const std::string trials = trials_of(machine.name);
   put_stale_trials_aside(trials);
   const studies::MachineFit found = studies::calibrate(
-      measured, machine, flags.placements, flags.settings, [&](const experiment::Sweep& sweep) {
+      measured, machine, flags.placements, flags.settings, [&](const run::Sweep& sweep) {
         ProgressDisplay display;
-        return experiment::run_sweep(
-            sweep, trials, flags.options,
-            [&](const experiment::SweepProgress& progress) { display.show(progress); });
+        return run::run_sweep(sweep, trials, flags.options,
+                              [&](const run::SweepProgress& progress) { display.show(progress); });
       });
   const std::string text = to_json(found).dump(2) + "\n";
   if (flags.output.empty()) {
@@ -81,7 +80,7 @@ int run(CalibrateFlags& flags) {
   for (const studies::FittedSetting& setting : found.settings) {
     if (setting.identified) {
       say("{} = {:.3g} {} +- {:.0f}%", setting.path, setting.value,
-          experiment::setting_at(setting.path).unit, 100 * setting.deviation);
+          plan::setting_at(setting.path).unit, 100 * setting.deviation);
     } else if (setting.value == 0) {
       say("{}: the rows want none of it, so it is 0: the platform and the other settings have all "
           "of "

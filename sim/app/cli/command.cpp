@@ -15,7 +15,7 @@
 #include <set>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/experiment/representatives.hpp"
+#include "sim/app/plan/representatives.hpp"
 #include "sim/app/report/tables/benchmark_text.hpp"
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
@@ -111,15 +111,14 @@ std::vector<report::Column> comparison_columns(Detail detail, const std::vector<
       "components",       "k",       "input.trace", "input.profile", "input.family",
       "input.statistical"};
   const std::vector<std::string> varying = report::varying_settings(settings_of(records));
-  for (const experiment::Setting& setting : experiment::point_settings()) {
+  for (const plan::Setting& setting : plan::point_settings()) {
     const std::string& key = setting.path;
     if (kOwnColumns.contains(key) || key == "density") continue;
     const bool of_some = setting.readers == "smpi" || setting.readers == "links";
-    const bool unusual =
-        of_some && any([&](const Json& r) {
-          const Json& own = r.at("settings");
-          return own.contains(key) && !experiment::is_default(setting, own.at(key));
-        });
+    const bool unusual = of_some && any([&](const Json& r) {
+                           const Json& own = r.at("settings");
+                           return own.contains(key) && !plan::is_default(setting, own.at(key));
+                         });
     if (unusual || contains(varying, key)) columns.push_back(report::setting_column(key));
   }
   const auto input = [](const Json& r) -> std::string {
@@ -195,10 +194,9 @@ void show_on_terminal(const std::string& text) {
   std::fflush(stderr);
 }
 
-void prepare_for_packets(const std::vector<experiment::Point>& points, const std::string& config) {
+void prepare_for_packets(const std::vector<plan::Point>& points, const std::string& config) {
   constexpr const char* kVariable = "NS_ATTRIBUTE_DEFAULT";
-  if (std::ranges::none_of(points, &experiment::Point::packets) ||
-      std::getenv(kVariable) != nullptr)
+  if (std::ranges::none_of(points, &plan::Point::packets) || std::getenv(kVariable) != nullptr)
     return;
   if (!config.empty() && !std::filesystem::is_regular_file(config)) {
     throw InputError(fmt::format(
@@ -215,8 +213,8 @@ void prepare_for_packets(const std::vector<experiment::Point>& points, const std
   execv("/proc/self/exe", arguments.data());  // comes back only where it fails: then without
 }
 
-std::string name_of(const experiment::Point& point) {
-  const experiment::Input& input = point.input;
+std::string name_of(const plan::Point& point) {
+  const plan::Input& input = point.input;
   const std::string& source = input.trace.empty() ? input.profile : input.trace;
   return fmt::format(
       "{} on {} ranks{}{}{}", point.scheme, point.ranks, source.empty() ? "" : ", " + source,
@@ -227,8 +225,7 @@ std::string name_of(const experiment::Point& point) {
 namespace {
 
 /// "25,5M" and "0,01" are two values each, but maybe not to the one who typed them.
-void say_if_decimal_comma(const experiment::Setting& setting,
-                          const std::vector<std::string>& parts) {
+void say_if_decimal_comma(const plan::Setting& setting, const std::vector<std::string>& parts) {
   if (parts.size() != 2 || !parse_number<double>(parts[0])) return;
   const bool leading_zero = parts[1].size() > 1 && parts[1].starts_with('0') && parts[1][1] != '.';
   if (parse_number<double>(parts[1]) && !leading_zero) return;
@@ -238,9 +235,9 @@ void say_if_decimal_comma(const experiment::Setting& setting,
 
 }  // namespace
 
-void add_setting_flag(Command& command, Json& given, const experiment::Setting& setting,
-                      Values values, const std::string& help) {
-  using experiment::SettingKind;
+void add_setting_flag(Command& command, Json& given, const plan::Setting& setting, Values values,
+                      const std::string& help) {
+  using plan::SettingKind;
   std::string text = help.empty() ? setting.help : help;
   if (help.empty() && !setting.readers.empty()) text += fmt::format(" ({})", setting.readers);
   if (setting.kind == SettingKind::boolean) {
@@ -262,7 +259,7 @@ void add_setting_flag(Command& command, Json& given, const experiment::Setting& 
         }
         Json all = Json::array();
         for (const std::string& part : parts) {
-          all.push_back(experiment::value_of(part, setting));
+          all.push_back(plan::value_of(part, setting));
           // An empty word would mean what holds without the flag: a variable that is not set.
           const bool nothing = part.empty() && !setting.standard.empty();
           if (!nothing && (is_text || !all.back().is_string())) continue;
@@ -283,8 +280,8 @@ void add_setting_flag(Command& command, Json& given, const experiment::Setting& 
                                 standard.empty() ? "" : fmt::format(" [{}]", standard)));
 }
 
-void add_setting_flags(Command& command, Json& given, const experiment::Settings& settings) {
-  for (const experiment::Setting& setting : settings) {
+void add_setting_flags(Command& command, Json& given, const plan::Settings& settings) {
+  for (const plan::Setting& setting : settings) {
     if (!setting.flag.empty()) add_setting_flag(command, given, setting, Values::several);
   }
 }
@@ -328,19 +325,19 @@ void add_result_format(Command& command, report::Format& format) {
       .value_text("FORMAT [table]");
 }
 
-void check_result_format(report::Format format, const std::vector<experiment::Point>& points) {
+void check_result_format(report::Format format, const std::vector<plan::Point>& points) {
   if (format != report::Format::nccl && format != report::Format::osu) return;
-  for (const experiment::Point& point : points) report::check_benchmark_point(point);
+  for (const plan::Point& point : points) report::check_benchmark_point(point);
 }
 
-std::string comparison_text(const std::vector<experiment::Row>& rows, double tolerance,
+std::string comparison_text(const std::vector<results::Row>& rows, double tolerance,
                             report::Format format, Detail detail) {
   if (format == report::Format::nccl) return report::nccl_tests_text(rows);
   if (format == report::Format::osu) return report::osu_text(rows);
   // A training's time has more in it than the formulas': in a table it has one of its own.
   const bool table = format == report::Format::table;
   std::vector<Json> records;
-  for (const experiment::Row& row : rows) {
+  for (const results::Row& row : rows) {
     if (table && !row.point.workload.model.empty()) continue;
     records.push_back(report::record_of(row, compare(row, tolerance)));
     if (table) records.back()["settings"] = report::flat_settings(row.point);
@@ -366,20 +363,20 @@ void check_output(const std::string& output, const std::vector<std::string>& inp
   }
 }
 
-std::vector<std::string> inputs_of(const experiment::Point& point) {
+std::vector<std::string> inputs_of(const plan::Point& point) {
   return {point.platform,      point.placement,      point.input.trace,
           point.input.profile, point.workload.model, point.workload.device};
 }
 
-std::vector<experiment::Row> read_results(const std::vector<std::string>& files) {
-  std::vector<experiment::Row> rows;
+std::vector<results::Row> read_results(const std::vector<std::string>& files) {
+  std::vector<results::Row> rows;
   for (const std::string& path : files) {
-    experiment::RowsFile file = experiment::read_rows(path);
+    results::RowsFile file = results::read_rows(path);
     if (file.truncated) say("{}: the last line is not complete and is left out", path);
     if (file.rows.empty()) throw InputError(fmt::format("{}: holds no results", path));
     std::ranges::move(file.rows, std::back_inserter(rows));
   }
-  experiment::UniqueRows unique = experiment::unique_rows(std::move(rows));
+  results::UniqueRows unique = results::unique_rows(std::move(rows));
   if (unique.repeated > 0) {
     say("{} results occur more than once; the last of each is used", unique.repeated);
   }
@@ -413,15 +410,15 @@ bool Condition::holds(const Json& record) const {
   });
 }
 
-std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
-                                        const std::vector<std::string>& where) {
+std::vector<results::Row> rows_where(std::vector<results::Row> rows,
+                                     const std::vector<std::string>& where) {
   for (const std::string& text : where) {
     const Condition condition(text);
     std::vector<Json> records;
-    for (const experiment::Row& row : rows)
+    for (const results::Row& row : rows)
       records.push_back(report::record_of(row, compare(row, kExactTolerance)));
     report::check_column("--where", condition.key, report::columns_of(records));
-    std::vector<experiment::Row> chosen;
+    std::vector<results::Row> chosen;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (condition.holds(records[i])) chosen.push_back(std::move(rows[i]));
     }
@@ -431,16 +428,15 @@ std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
   return rows;
 }
 
-void say_repeated(std::size_t left_out, const std::vector<experiment::Point>& others) {
+void say_repeated(std::size_t left_out, const std::vector<plan::Point>& others) {
   if (left_out == 0) return;
-  const bool dense = std::ranges::any_of(others, [](const experiment::Point& point) {
-    return algorithms::find_scheme(point.scheme).dense;
-  });
+  const bool dense = std::ranges::any_of(
+      others, [](const plan::Point& point) { return algorithms::find_scheme(point.scheme).dense; });
   say("points that are given more than once run once: {} left out{}", left_out,
       dense ? " (dense schemes read no density)" : "");
 }
 
-void say_contradictions(const experiment::UniqueRows& rows) {
+void say_contradictions(const results::UniqueRows& rows) {
   if (rows.contradictions == 0) return;
   say("{} points have different results under one key, and the last one of each counts",
       rows.contradictions);
@@ -449,11 +445,11 @@ void say_contradictions(const experiment::UniqueRows& rows) {
 namespace {
 
 /// Says how many rows have a property, and which schemes they are of; nothing if none has it.
-void note(const std::vector<experiment::Row>& rows, bool (*has)(const experiment::Row&),
+void note(const std::vector<results::Row>& rows, bool (*has)(const results::Row&),
           const std::string& what) {
   std::set<std::string> schemes;
   std::size_t count = 0;
-  for (const experiment::Row& row : rows) {
+  for (const results::Row& row : rows) {
     if (!has(row)) continue;
     schemes.insert(row.point.scheme);
     ++count;
@@ -464,31 +460,29 @@ void note(const std::vector<experiment::Row>& rows, bool (*has)(const experiment
 
 }  // namespace
 
-bool report_troubles(const std::vector<experiment::Row>& rows) {
+bool report_troubles(const std::vector<results::Row>& rows) {
   std::fflush(stdout);  // the table first, where both go to one place
-  note(rows, experiment::selects_far_from_k,
+  note(rows, results::selects_far_from_k,
        "select less than half of k or more than twice as much: their times win nothing");
   note(
-      rows,
-      [](const experiment::Row& row) { return row.outcome && row.outcome->settling_cut_short; },
+      rows, [](const results::Row& row) { return row.outcome && row.outcome->settling_cut_short; },
       "begin with partitions that were not seen to settle: f(t), and so the time, might still "
       "fall");
   note(
       rows,
-      [](const experiment::Row& row) {
-        return row.outcome && experiment::represents_unequal_parts(row.point);
+      [](const results::Row& row) {
+        return row.outcome && plan::represents_unequal_parts(row.point);
       },
       "are of few ranks that stand for all although their parts differ: errors of up to 25% were "
       "seen (docs/representatives.md)");
   note(
-      rows,
-      [](const experiment::Row& row) { return row.outcome && row.outcome->extrapolated_chunks; },
+      rows, [](const results::Row& row) { return row.outcome && row.outcome->extrapolated_chunks; },
       "have times that are extrapolated from fewer chunks (docs/representatives.md)");
   bool failed = false;
-  for (const experiment::Row& row : rows) {
-    if (row.status == experiment::Status::ok) continue;
-    failed = failed || row.status == experiment::Status::failed;
-    say("{}: {}: {}", row.status == experiment::Status::failed ? "failed" : "skipped",
+  for (const results::Row& row : rows) {
+    if (row.status == results::Status::ok) continue;
+    failed = failed || row.status == results::Status::failed;
+    say("{}: {}: {}", row.status == results::Status::failed ? "failed" : "skipped",
         name_of(row.point), row.reason);
   }
   return failed;

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "sim/app/cli/flags.hpp"
-#include "sim/app/experiment/config.hpp"
-#include "sim/app/experiment/results_file.hpp"
+#include "sim/app/plan/config.hpp"
 #include "sim/app/report/tables/formats.hpp"
+#include "sim/app/results/results_file.hpp"
 
 namespace thinwire::cli {
 
@@ -58,12 +58,12 @@ void add_manual(Command& app);
 /// Adds the flags of a point's settings. Their values go into `given`, by dotted path; `given` must
 /// outlive the command.
 void add_setting_flags(Command& command, Json& given,
-                       const experiment::Settings& settings = experiment::point_settings());
+                       const plan::Settings& settings = plan::point_settings());
 /// Whether a flag takes a list of values, separated by commas.
 enum class Values : std::uint8_t { one, several };
 /// Adds one such flag, with another help text if its meaning differs from that in 'run'.
-void add_setting_flag(Command& command, Json& given, const experiment::Setting& setting,
-                      Values values, const std::string& help = {});
+void add_setting_flag(Command& command, Json& given, const plan::Setting& setting, Values values,
+                      const std::string& help = {});
 /// --jobs N, as many as there are processors by default: the `what` that run at once.
 void add_jobs(Command& command, int& jobs, const std::string& what);
 /// --memory-limit MiB.
@@ -73,27 +73,27 @@ void add_format(Command& command, report::Format& format);
 /// The same, also nccl and osu, for results.
 void add_result_format(Command& command, report::Format& format);
 /// Throws InputError if the format is that of a benchmark and a point has no place in it.
-void check_result_format(report::Format format, const std::vector<experiment::Point>& points);
+void check_result_format(report::Format format, const std::vector<plan::Point>& points);
 /// The detail of a table; the other formats contain everything.
 enum class Detail : std::uint8_t { brief, full };
 /// The rows with their formulas, as the commands print them. The network is named unless it is
 /// always alphabeta.
-[[nodiscard]] std::string comparison_text(const std::vector<experiment::Row>& rows,
-                                          double tolerance, report::Format format, Detail detail);
+[[nodiscard]] std::string comparison_text(const std::vector<results::Row>& rows, double tolerance,
+                                          report::Format format, Detail detail);
 /// Restarts this program if a point needs packets and the environment lacks what ns-3 reads from it
 /// before main (kPacketBuffers). Must be called before anything is printed. Throws InputError if
 /// the config is a pipe, which cannot be read a second time.
-void prepare_for_packets(const std::vector<experiment::Point>& points, const std::string& config);
+void prepare_for_packets(const std::vector<plan::Point>& points, const std::string& config);
 /// A short description of a point, for progress and error messages.
-[[nodiscard]] std::string name_of(const experiment::Point& point);
+[[nodiscard]] std::string name_of(const plan::Point& point);
 /// Throws InputError if the file `output` is one of those that are read, which would be lost. Names
 /// that are no files are ignored.
 void check_output(const std::string& output, const std::vector<std::string>& inputs);
 /// The files that a point may name.
-[[nodiscard]] std::vector<std::string> inputs_of(const experiment::Point& point);
+[[nodiscard]] std::vector<std::string> inputs_of(const plan::Point& point);
 /// The rows of all files, each key once; what was left out is said on stderr. Throws InputError if a
 /// file holds none.
-[[nodiscard]] std::vector<experiment::Row> read_results(const std::vector<std::string>& files);
+[[nodiscard]] std::vector<results::Row> read_results(const std::vector<std::string>& files);
 /// A condition KEY=VALUE[,VALUE] of --where.
 struct Condition {
   std::string text;
@@ -108,16 +108,16 @@ struct Condition {
 
 /// The rows whose column KEY is one of the values, for each KEY=VALUE[,VALUE] of `where`; columns
 /// are those of record_of. Throws InputError if a column is unknown or no row remains.
-[[nodiscard]] std::vector<experiment::Row> rows_where(std::vector<experiment::Row> rows,
-                                                      const std::vector<std::string>& where);
+[[nodiscard]] std::vector<results::Row> rows_where(std::vector<results::Row> rows,
+                                                   const std::vector<std::string>& where);
 /// Says on stderr how many points were given before and left out, if there are any; `others` are
 /// those that are left.
-void say_repeated(std::size_t left_out, const std::vector<experiment::Point>& others);
+void say_repeated(std::size_t left_out, const std::vector<plan::Point>& others);
 /// Says on stderr how many rows contradict one another.
-void say_contradictions(const experiment::UniqueRows& rows);
+void say_contradictions(const results::UniqueRows& rows);
 /// Lists on stderr what was skipped or failed, and what to know of the results. Returns whether
 /// anything failed.
-[[nodiscard]] bool report_troubles(const std::vector<experiment::Row>& rows);
+[[nodiscard]] bool report_troubles(const std::vector<results::Row>& rows);
 
 /// The relative tolerance of the verdict "exact".
 inline constexpr double kExactTolerance = 1e-9;

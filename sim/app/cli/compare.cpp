@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "sim/app/cli/command.hpp"
-#include "sim/app/experiment/compare.hpp"
 #include "sim/app/report/tables/baseline.hpp"
 #include "sim/app/report/tables/beside_measured.hpp"
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
+#include "sim/app/results/compare.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/split.hpp"
 
@@ -34,7 +34,7 @@ struct CompareFlags {
 
 /// A result row and its record.
 struct Result {
-  experiment::Row row;
+  results::Row row;
   Json record;
 };
 
@@ -76,7 +76,7 @@ std::string groups_text(const std::vector<Result>& results, const CompareFlags& 
 
 /// Prints measured times beside simulated ones.
 int print_beside_measured(const CompareFlags& flags) {
-  const std::vector<experiment::Row> rows = rows_where(read_results(flags.results), flags.where);
+  const std::vector<results::Row> rows = rows_where(read_results(flags.results), flags.where);
   std::vector<Json> records = report::beside_measured(rows);
   if (records.empty()) {
     throw InputError(
@@ -93,9 +93,9 @@ int print_beside_measured(const CompareFlags& flags) {
 
 /// Prints the ratios of results to those of a baseline.
 int print_against_baseline(const CompareFlags& flags, double tolerance) {
-  const std::vector<experiment::Row> rows = rows_where(read_results(flags.results), flags.where);
+  const std::vector<results::Row> rows = rows_where(read_results(flags.results), flags.where);
   // A point that the conditions exclude is not missing.
-  const std::vector<experiment::Row> before = rows_where(read_results(flags.baseline), flags.where);
+  const std::vector<results::Row> before = rows_where(read_results(flags.baseline), flags.where);
   std::vector<Json> records = report::baseline_records(rows, before, tolerance);
   const auto without = std::ranges::count_if(records, [](const Json& record) {
     return record.at("change") == "new" || record.at("change") == "missing";
@@ -131,7 +131,7 @@ int run(const CompareFlags& flags) {
   }
   if (!flags.baseline.empty()) return print_against_baseline(flags, tolerance);
   std::vector<Result> results;
-  for (experiment::Row& row : rows_where(read_results(flags.results), flags.where)) {
+  for (results::Row& row : rows_where(read_results(flags.results), flags.where)) {
     Json record = report::record_of(row, compare(row, tolerance));
     results.push_back({.row = std::move(row), .record = std::move(record)});
   }
@@ -140,7 +140,7 @@ int run(const CompareFlags& flags) {
     report::check_column("--sort-by", flags.sort_by, report::columns_of(records_of(results)));
     sort_by(results, flags.sort_by, [](const Result& r) -> const Json& { return r.record; });
   }
-  std::vector<experiment::Row> rows;
+  std::vector<results::Row> rows;
   for (const Result& result : results) rows.push_back(result.row);
   fmt::print("{}", grouped ? groups_text(results, flags)
                            : comparison_text(rows, tolerance, flags.format, Detail::full));
@@ -149,9 +149,9 @@ int run(const CompareFlags& flags) {
   int off = 0;
   int unjudged = 0;
   std::map<std::string, int> incomparable;  // by the reason
-  for (const experiment::Row& row : rows) {
+  for (const results::Row& row : rows) {
     if (!row.outcome) continue;
-    const experiment::Comparison comparison = compare(row, tolerance);
+    const results::Comparison comparison = compare(row, tolerance);
     if (!comparison.comparable()) {
       ++incomparable[comparison.incomparable];
     } else if (comparison.changed_by_network) {

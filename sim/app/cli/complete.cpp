@@ -18,13 +18,13 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
-#include "sim/app/experiment/compare.hpp"
-#include "sim/app/experiment/networks.hpp"
-#include "sim/app/experiment/settings.hpp"
-#include "sim/app/experiment/sweep.hpp"
+#include "sim/app/plan/network_info.hpp"
+#include "sim/app/plan/settings.hpp"
 #include "sim/app/report/charts/figure_svg.hpp"
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
+#include "sim/app/results/compare.hpp"
+#include "sim/app/run/sweep.hpp"
 #include "sim/app/studies/claims/claims.hpp"
 #include "sim/app/studies/validate/machine_description.hpp"
 #include "sim/core/base/errors.hpp"
@@ -91,7 +91,7 @@ Names given_to(const std::string& option, const Names& words) {
 std::vector<algorithms::OptionInfo> scheme_options(const Names& words) {
   Names schemes = given_to("--scheme", words);
   if (schemes.empty() && !given_to("--config", words).empty()) return algorithms::all_options();
-  if (schemes.empty()) schemes.push_back(experiment::Point().scheme);
+  if (schemes.empty()) schemes.push_back(plan::Point().scheme);
   std::vector<algorithms::OptionInfo> options;
   for (const std::string& scheme : schemes) {
     try {
@@ -105,8 +105,8 @@ std::vector<algorithms::OptionInfo> scheme_options(const Names& words) {
 /// "KEY=" of every setting of a point, and of the options of its schemes.
 Names setting_keys(const Names& words) {
   Names keys;
-  for (const experiment::Setting& setting : experiment::point_settings()) {
-    if (setting.kind != experiment::SettingKind::options) keys.push_back(setting.path + "=");
+  for (const plan::Setting& setting : plan::point_settings()) {
+    if (setting.kind != plan::SettingKind::options) keys.push_back(setting.path + "=");
   }
   for (const std::string& option : names_of(scheme_options(words))) {
     const std::string key = "options." + option + "=";
@@ -117,15 +117,15 @@ Names setting_keys(const Names& words) {
 
 /// The columns of the first results file among the words, else those of a default point.
 Names columns(const Names& words) {
-  experiment::Row row;
-  row.point = experiment::point_from(Json::object(), "complete");
+  results::Row row;
+  row.point = plan::point_from(Json::object(), "complete");
   for (const std::string& word : words) {
     if (!word.ends_with(".jsonl")) continue;
     std::ifstream file(word);
     std::string line;
     if (!std::getline(file, line)) continue;
     try {
-      const experiment::RowsFile first = experiment::rows_from(line + "\n", word);
+      const results::RowsFile first = results::rows_from(line + "\n", word);
       if (!first.rows.empty()) row = first.rows.front();
       break;
     } catch (const InputError&) {  // no results
@@ -150,7 +150,7 @@ Names values_of(const OptionInfo& option, const std::string& begun, const Names&
       {"scheme", schemes},
       {"schemes", schemes},
       {"sparsifier", any([] { return names_of(algorithms::all_sparsifiers()); })},
-      {"network", any([] { return names_of(experiment::all_networks()); })},
+      {"network", any([] { return names_of(plan::all_networks()); })},
       {"figure", any([] { return report::figure_names(); })},
       {"placement", any([] {
          return Names{"block", "round_robin", "per_node:4", "random:1"};
@@ -176,7 +176,7 @@ Names values_of(const OptionInfo& option, const std::string& begun, const Names&
       {"device", any([] { return workloads::shipped_devices(); })},
       {"machine", any([] { return studies::shipped_machines(); })},
       {"id", any([] { return studies::claim_ids(); })},
-      {"sweep", any([] { return experiment::shipped_sweeps(); })},
+      {"sweep", any([] { return run::shipped_sweeps(); })},
   };
   if (!option.choices.empty()) return option.choices;
   if (option.value.starts_with("FOLDER")) return {};  // --placement of validate
@@ -189,9 +189,9 @@ Names values_of(const OptionInfo& option, const std::string& begun, const Names&
 
 /// The values of KEY after "--set KEY=", if they are a fixed set.
 Names values_of_setting(const std::string& key) {
-  for (const experiment::Setting& setting : experiment::point_settings()) {
+  for (const plan::Setting& setting : plan::point_settings()) {
     if (setting.path != key) continue;
-    if (setting.kind == experiment::SettingKind::boolean) return {"true", "false"};
+    if (setting.kind == plan::SettingKind::boolean) return {"true", "false"};
     if (!setting.choices.empty()) return setting.choices;
     OptionInfo option;
     option.names.push_back("--" + setting.name());

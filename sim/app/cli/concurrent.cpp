@@ -12,7 +12,7 @@
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
-#include "sim/app/experiment/config.hpp"
+#include "sim/app/plan/config.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/quantity.hpp"
@@ -43,7 +43,7 @@ Json value_of_job(const std::string& key, const std::string& text) {
 void check_heeded(const Json& jobs, const std::string& flag, const std::string& key) {
   const bool heeded =
       !jobs.is_array() || jobs.empty() || std::ranges::any_of(jobs, [&key](const Json& job) {
-        return !job.is_object() || experiment::find_by_path(job, key) == nullptr;
+        return !job.is_object() || plan::find_by_path(job, key) == nullptr;
       });
   if (heeded) return;
   throw InputError(fmt::format("{}: every job has a {} of its own; leave it out", flag, key));
@@ -58,19 +58,19 @@ Json config_from(const ConcurrentFlags& flags) {
   for (const auto& item : flags.given.items()) {
     if (item.value().is_array()) {
       throw InputError(fmt::format("{}: give one value here, and jobs of their own for others",
-                                   experiment::setting_at(item.key()).flag));
+                                   plan::setting_at(item.key()).flag));
     }
-    experiment::set_by_path(config, "base." + item.key(), item.value());
+    plan::set_by_path(config, "base." + item.key(), item.value());
   }
   const auto set = settings_from("--set", flags.settings, flags.given, "options.tau=32");
   for (const auto& [key, text] : set) {
-    experiment::set_by_path(config, "base." + key, value_from(key, text));
+    plan::set_by_path(config, "base." + key, value_from(key, text));
   }
   for (const std::string& text : flags.jobs) {
     Json job = Json::object();
     for (const auto& [key, value] :
          settings_from("--job", split(text), Json::object(), "scheme=oktopk")) {
-      experiment::set_by_path(job, key, value_of_job(key, value));
+      plan::set_by_path(job, key, value_of_job(key, value));
     }
     config["jobs"].push_back(std::move(job));
   }
@@ -79,7 +79,7 @@ Json config_from(const ConcurrentFlags& flags) {
   }
   const Json jobs = config.value("jobs", Json());
   for (const auto& item : flags.given.items()) {
-    check_heeded(jobs, experiment::setting_at(item.key()).flag, item.key());
+    check_heeded(jobs, plan::setting_at(item.key()).flag, item.key());
   }
   for (const auto& [key, text] : set) {
     check_heeded(jobs, fmt::format("--set {}={}", key, text), key);
@@ -88,7 +88,7 @@ Json config_from(const ConcurrentFlags& flags) {
 }
 
 Json record_of(const studies::JobTimes& times) {
-  const experiment::Point& point = times.job.point;
+  const plan::Point& point = times.job.point;
   return {{"schema", "concurrent/1"},
           {"kind", "job"},
           {"job", times.job.name},
@@ -110,7 +110,7 @@ Json record_of(const studies::JobTimes& times) {
 int run(const ConcurrentFlags& flags) {
   const std::vector<studies::Job> jobs =
       studies::jobs_from(config_from(flags), flags.config.empty() ? "concurrent" : flags.config);
-  std::vector<experiment::Point> points;
+  std::vector<plan::Point> points;
   for (const studies::Job& job : jobs) {
     if (job.point.record.links || job.point.record.ranks) {
       throw InputError("/record: jobs record nothing; leave --links and --by-rank out");

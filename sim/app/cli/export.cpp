@@ -9,7 +9,8 @@
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
 #include "sim/app/cli/replay.hpp"
-#include "sim/app/experiment/run.hpp"
+#include "sim/app/plan/network_info.hpp"
+#include "sim/app/run/simulation.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/machine/schedules/chakra.hpp"
@@ -33,23 +34,22 @@ int run(const ExportFlags& flags) {
   if (!wanted.any()) {
     throw InputError("--goal: say where the schedule goes, with --goal FILE or --chakra FOLDER");
   }
-  const std::vector<experiment::Point> points =
-      points_of(flags.config, flags.given, flags.settings);
+  const std::vector<plan::Point> points = points_of(flags.config, flags.given, flags.settings);
   if (points.size() > 1) {
     throw InputError(fmt::format(
         "{} points: one schedule is that of one point; give each flag one value", points.size()));
   }
   prepare_for_packets(points, flags.config);
-  const experiment::Point& point = points.front();
+  const plan::Point& point = points.front();
   check_output(wanted.goal, inputs_of(point));
   check_output(wanted.goal, {flags.config});
   if (point.record.links || point.record.ranks) {
     throw InputError("/record: a schedule has no place for it; leave --links and --by-rank out");
   }
-  if (const auto reason = experiment::restriction_of(point)) throw InputError(*reason);
-  experiment::Simulation simulation(point, {.verbose = flags.verbose, .alphabeta = false});
+  if (const auto reason = plan::restriction_of(point)) throw InputError(*reason);
+  run::Simulation simulation(point, {.verbose = flags.verbose, .alphabeta = false});
   Schedule schedule;
-  const experiment::Outcome outcome = simulation.run(schedule);
+  const results::Outcome outcome = simulation.run(schedule);
   if (!wanted.goal.empty()) {
     write_text(wanted.goal, schedules::to_goal(schedule, Seconds(wanted.unit)));
   }
@@ -59,7 +59,7 @@ int run(const ExportFlags& flags) {
     schedules::write_chakra(schedule, wanted.chakra, name);
   }
   const schedules::ScheduleTotals totals = schedules::totals_of(schedule);
-  const std::string time = experiment::find_network(point.network).has_clock
+  const std::string time = plan::find_network(point.network).has_clock
                                ? fmt::format("simulated time {:.9g} s", outcome.time().value())
                                : fmt::format("{} steps", outcome.steps);
   say("{}: iteration {}, {} messages of {} bytes in all, {:.6g} s of local work, {}",

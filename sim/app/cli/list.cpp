@@ -8,10 +8,10 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
-#include "sim/app/experiment/networks.hpp"
-#include "sim/app/experiment/schema.hpp"
-#include "sim/app/experiment/sweep.hpp"
+#include "sim/app/plan/network_info.hpp"
+#include "sim/app/plan/schema.hpp"
 #include "sim/app/report/tables/costs.hpp"
+#include "sim/app/run/sweep.hpp"
 #include "sim/app/studies/validate/machine_description.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/machine/workloads/device.hpp"
@@ -115,11 +115,11 @@ int run_costs(const ListFlags& flags) {
 
 std::vector<Json> network_records() {
   std::vector<Json> records;
-  for (const experiment::NetworkInfo& network : experiment::all_networks()) {
+  for (const plan::NetworkInfo& network : plan::all_networks()) {
     records.push_back({{"kind", "network"},
                        {"name", network.name},
                        {"summary", network.summary},
-                       {"parameters", experiment::settings_read_on(network.name)}});
+                       {"parameters", plan::settings_read_on(network.name)}});
   }
   return records;
 }
@@ -146,7 +146,7 @@ std::vector<Json> profile_records() {
 }
 
 std::vector<Json> sweep_records() {
-  return file_records("sweep", experiment::shipped_sweeps(), experiment::sweep_file);
+  return file_records("sweep", run::shipped_sweeps(), run::sweep_file);
 }
 
 std::vector<Json> machine_records() {
@@ -163,7 +163,7 @@ std::vector<Json> machine_records() {
 
 std::vector<Json> setting_records() {
   std::vector<Json> records;
-  for (const experiment::Setting& setting : experiment::point_settings()) {
+  for (const plan::Setting& setting : plan::point_settings()) {
     records.push_back({{"kind", "setting"},
                        {"name", setting.path},
                        {"flag", setting.flag},
@@ -317,11 +317,11 @@ void check_flags(const ListFlags& flags) {
 int run(const ListFlags& flags) {
   check_flags(flags);
   if (flags.schema) {
-    fmt::print("{}\n", experiment::sweep_schema().dump(2));
+    fmt::print("{}\n", plan::sweep_schema().dump(2));
     return 0;
   }
   if (flags.markdown && flags.what == "settings") {
-    fmt::print("{}", experiment::settings_page());
+    fmt::print("{}", plan::settings_page());
     return 0;
   }
   if (flags.costs || flags.markdown) return run_costs(flags);

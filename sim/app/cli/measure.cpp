@@ -1,4 +1,4 @@
-#include "sim/app/experiment/measure.hpp"
+#include "sim/app/run/measure.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -14,10 +14,10 @@
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
 #include "sim/app/cli/program.hpp"
-#include "sim/app/experiment/compare.hpp"
-#include "sim/app/experiment/lines_file.hpp"
-#include "sim/app/experiment/settings.hpp"
+#include "sim/app/plan/settings.hpp"
 #include "sim/app/report/tables/records.hpp"
+#include "sim/app/results/compare.hpp"
+#include "sim/app/results/lines_file.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/machine/networks/mpi/launcher.hpp"
 
@@ -31,16 +31,16 @@ struct MeasureFlags {
   std::vector<std::string> settings;
   std::string output;
   report::Format format = report::Format::table;
-  experiment::MeasureSettings measure;
+  run::MeasureSettings measure;
   bool no_check = false;
   bool phases = false;
   networks::WaitingSettings waiting;
 };
 
 /// The settings of a point that mean something on real processes, beside those of --set.
-experiment::Settings measured_settings() {
-  experiment::Settings settings;
-  for (const experiment::Setting& setting : experiment::point_settings()) {
+plan::Settings measured_settings() {
+  plan::Settings settings;
+  for (const plan::Setting& setting : plan::point_settings()) {
     const bool simulated = setting.path == "network" || setting.path == "iterations" ||
                            setting.path == "input.statistical" ||
                            setting.path == "machine.gamma_s_per_word" ||
@@ -50,9 +50,9 @@ experiment::Settings measured_settings() {
   return settings;
 }
 
-std::string table_of(const std::vector<experiment::Row>& rows) {
+std::string table_of(const std::vector<results::Row>& rows) {
   std::vector<Json> records;
-  for (const experiment::Row& row : rows) {
+  for (const results::Row& row : rows) {
     records.push_back(report::record_of(row, compare(row, kExactTolerance)));
     const auto& outcome = row.outcome;
     records.back()["checked"] = !outcome ? "" : outcome->measured->checked ? "ok" : "no";
@@ -92,9 +92,9 @@ std::string table_of(const std::vector<experiment::Row>& rows) {
   return report::to_table(records, columns);
 }
 
-std::string phases_of(const experiment::Row& row) {
+std::string phases_of(const results::Row& row) {
   std::string text = fmt::format("\n{}:\n", name_of(row.point));
-  for (const experiment::PhaseCost& phase : row.outcome->phases) {
+  for (const results::PhaseCost& phase : row.outcome->phases) {
     text += fmt::format("  {:<20} {:>12.4g} s {:>10} messages {:>12} words\n", phase.name,
                         phase.time.value(), phase.messages_received, phase.words_received.value());
   }
@@ -102,14 +102,14 @@ std::string phases_of(const experiment::Row& row) {
 }
 
 /// Opens the file of results, on rank 0. If that fails, all processes throw.
-std::unique_ptr<experiment::LinesFile> open_output(const std::string& path,
-                                                   networks::ProcessNetwork& network) {
-  std::unique_ptr<experiment::LinesFile> file;
+std::unique_ptr<results::LinesFile> open_output(const std::string& path,
+                                                networks::ProcessNetwork& network) {
+  std::unique_ptr<results::LinesFile> file;
   std::string problem;
   if (network.rank() == 0 && !path.empty()) {
     try {
-      file = std::make_unique<experiment::LinesFile>(path, [&path](const std::string& text) {
-        static_cast<void>(experiment::rows_from(text, path));
+      file = std::make_unique<results::LinesFile>(path, [&path](const std::string& text) {
+        static_cast<void>(results::rows_from(text, path));
       });
     } catch (const InputError& error) {
       problem = error.what();
@@ -121,14 +121,14 @@ std::unique_ptr<experiment::LinesFile> open_output(const std::string& path,
 }
 
 int measure_on(networks::ProcessNetwork& network, const MeasureFlags& flags) {
-  const std::vector<experiment::Point> points =
+  const std::vector<plan::Point> points =
       points_of(flags.config, flags.given, flags.settings, [&](Json point) {
-        return experiment::measured_point(std::move(point), network.size(), flags.measure);
+        return run::measured_point(std::move(point), network.size(), flags.measure);
       });
-  const std::unique_ptr<experiment::LinesFile> file = open_output(flags.output, network);
-  std::vector<experiment::Row> rows;
-  for (const experiment::Point& point : points) {
-    rows.push_back(experiment::measure_point(point, network, flags.measure));
+  const std::unique_ptr<results::LinesFile> file = open_output(flags.output, network);
+  std::vector<results::Row> rows;
+  for (const plan::Point& point : points) {
+    rows.push_back(run::measure_point(point, network, flags.measure));
     const std::string line = to_json(rows.back()).dump() + '\n';
     if (file) file->append(line);
     if (flags.format == report::Format::jsonl) {
@@ -141,7 +141,7 @@ int measure_on(networks::ProcessNetwork& network, const MeasureFlags& flags) {
   } else if (flags.format != report::Format::jsonl) {
     fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format, Detail::full));
   }
-  for (const experiment::Row& row : rows) {
+  for (const results::Row& row : rows) {
     if (!flags.phases || !row.outcome) continue;
     const bool table = flags.format == report::Format::table;
     static_cast<void>(std::fputs(phases_of(row).c_str(), table ? stdout : stderr));
@@ -182,7 +182,7 @@ void become_measuring_program(char** argv) {
 
 void add_measure(Command& app, const RealProcesses& processes) {
   auto flags = std::make_shared<MeasureFlags>();
-  static const experiment::Settings settings = measured_settings();
+  static const plan::Settings settings = measured_settings();
   Command command =
       app.add_subcommand("measure", "Run points on real MPI processes, check and time them");
   command.add_option("--config", flags->config, "JSON file with the point; flags go over it")

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "sim/app/cli/command.hpp"
-#include "sim/app/experiment/sweep.hpp"
+#include "sim/app/run/sweep.hpp"
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::cli {
@@ -17,17 +17,17 @@ struct MergeFlags {
 };
 
 int run(const MergeFlags& flags) {
-  const experiment::UniqueRows unique = experiment::merge_rows(flags.results);
-  const std::vector<experiment::Row>& rows = unique.rows;
+  const results::UniqueRows unique = run::merge_rows(flags.results);
+  const std::vector<results::Row>& rows = unique.rows;
   if (rows.empty()) throw InputError(fmt::format("{}: holds no results", flags.results.front()));
   if (flags.output.empty()) {
-    fmt::print("{}", experiment::lines_of(rows));
+    fmt::print("{}", results::lines_of(rows));
   } else {
     write_rows(flags.output, rows);
   }
   say_contradictions(unique);
   std::set<std::string> versions;
-  for (const experiment::Row& row : rows) versions.insert(row.version);
+  for (const results::Row& row : rows) versions.insert(row.version);
   if (versions.size() > 1) {
     say("the results are of {} versions of thinwire: {}", versions.size(),
         fmt::join(versions, ", "));

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "sim/app/cli/command.hpp"
-#include "sim/app/experiment/config.hpp"
-#include "sim/app/experiment/effects.hpp"
-#include "sim/app/experiment/settings.hpp"
+#include "sim/app/plan/config.hpp"
+#include "sim/app/plan/effects.hpp"
+#include "sim/app/plan/settings.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/quantity.hpp"
@@ -33,9 +33,9 @@ Json value_from(const std::string& key, const std::string& text) {
     if (!value.is_number_float()) return value;  // 1e6 may be meant as a whole number
   } catch (const Json::parse_error&) {           // no JSON: 2us, fat_tree
   }
-  const experiment::Settings& settings = experiment::point_settings();
-  const auto setting = std::ranges::find(settings, key, &experiment::Setting::path);
-  if (setting != settings.end()) return experiment::value_of(text, *setting);
+  const plan::Settings& settings = plan::point_settings();
+  const auto setting = std::ranges::find(settings, key, &plan::Setting::path);
+  if (setting != settings.end()) return plan::value_of(text, *setting);
   if (const auto whole = parse_whole(text)) return *whole;  // options of schemes have no unit
   if (const auto number = parse_quantity(text)) return *number;
   return text;
@@ -65,9 +65,9 @@ std::vector<std::pair<std::string, std::string>> settings_from(
   return found;
 }
 
-std::vector<experiment::Point> points_of(const std::string& config, const Json& given,
-                                         const std::vector<std::string>& settings,
-                                         const std::function<Json(Json)>& complete, Idle idle) {
+std::vector<plan::Point> points_of(const std::string& config, const Json& given,
+                                   const std::vector<std::string>& settings,
+                                   const std::function<Json(Json)>& complete, Idle idle) {
   if (given.contains("k") && given.contains("density")) {
     throw InputError("-k: give -k or --density, not both");
   }
@@ -84,21 +84,21 @@ std::vector<experiment::Point> points_of(const std::string& config, const Json& 
       for (Json point : points) {
         if (item.key() == "k" && point.is_object()) point.erase("density");
         if (item.key() == "density" && point.is_object()) point.erase("k");
-        experiment::set_by_path(point, item.key(), value);
+        plan::set_by_path(point, item.key(), value);
         more.push_back(std::move(point));
       }
     }
     points = std::move(more);
   }
-  std::vector<experiment::Point> settled;
+  std::vector<plan::Point> settled;
   std::set<std::string> known;
   const std::string origin = config.empty() ? "run" : config;
-  experiment::GivenSettings all;
+  plan::GivenSettings all;
   Json of_flags = Json::object();
   for (const auto& item : given.items()) {
-    experiment::set_by_path(of_flags, item.key(), item.value());
+    plan::set_by_path(of_flags, item.key(), item.value());
   }
-  for (const auto& [key, value] : set) experiment::set_by_path(of_flags, key, value);
+  for (const auto& [key, value] : set) plan::set_by_path(of_flags, key, value);
   std::set<std::string> schemes;
   for (const Json& point : points) {
     if (point.is_object() && point.contains("scheme") && point.at("scheme").is_string()) {
@@ -106,10 +106,10 @@ std::vector<experiment::Point> points_of(const std::string& config, const Json& 
     }
   }
   for (Json& point : points) {
-    for (const auto& [key, value] : set) experiment::set_by_path(point, key, value);
-    experiment::leave_options_to_others(point, schemes);
+    for (const auto& [key, value] : set) plan::set_by_path(point, key, value);
+    plan::leave_options_to_others(point, schemes);
     if (complete) point = complete(std::move(point));
-    experiment::Point one = experiment::point_from(point, origin);
+    plan::Point one = plan::point_from(point, origin);
     all.add(of_config, one);
     all.add(of_flags, one);
     if (known.insert(what_is_read(one)).second) settled.push_back(std::move(one));
@@ -120,10 +120,10 @@ std::vector<experiment::Point> points_of(const std::string& config, const Json& 
   return settled;
 }
 
-void say_if_eager(const std::vector<experiment::Point>& points) {
+void say_if_eager(const std::vector<plan::Point>& points) {
   static constexpr Bytes kUsual{1 << 20};
   const bool large = std::ranges::any_of(
-      points, [](const experiment::Point& point) { return point.machine.host.eager > kUsual; });
+      points, [](const plan::Point& point) { return point.machine.host.eager > kUsual; });
   if (!large) return;
   say("--eager (machine.eager_bytes) is above 1 MiB, far beyond the limits of MPI libraries: ports "
       "may be busy with messages that nobody waits for yet, and times may exceed a paper's upper "

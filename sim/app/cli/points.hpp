@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/app/experiment/point.hpp"
+#include "sim/app/plan/point.hpp"
 #include "sim/core/base/json.hpp"
 
 namespace thinwire::cli {
@@ -30,10 +30,11 @@ enum class Idle : std::uint8_t { refused, accepted };
 /// file with a point, or empty; `given`, by dotted path, goes over it, and `settings`, KEY=VALUE,
 /// over both. `complete`, if any, has the last word about the JSON of a point. Warns on stderr as
 /// say_if_eager does.
-[[nodiscard]] std::vector<experiment::Point> points_of(
-    const std::string& config, const Json& given, const std::vector<std::string>& settings,
-    const std::function<Json(Json)>& complete = {}, Idle idle = Idle::refused);
+[[nodiscard]] std::vector<plan::Point> points_of(const std::string& config, const Json& given,
+                                                 const std::vector<std::string>& settings,
+                                                 const std::function<Json(Json)>& complete = {},
+                                                 Idle idle = Idle::refused);
 /// Warns, once, if the eager limit of one of the points is above 1 MiB.
-void say_if_eager(const std::vector<experiment::Point>& points);
+void say_if_eager(const std::vector<plan::Point>& points);
 
 }  // namespace thinwire::cli

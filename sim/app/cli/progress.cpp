@@ -33,7 +33,7 @@ std::string duration_text(double seconds) {
   return fmt::format("{}:{:02}", whole / kMinute, whole % kMinute);
 }
 
-std::string bar_text(const experiment::SweepProgress& progress, int columns) {
+std::string bar_text(const run::SweepProgress& progress, int columns) {
   const std::string words =
       fmt::format(" {}/{} done, {} running, {} failed, {} left", progress.done, progress.total,
                   progress.running, progress.failed, duration_text(progress.left_s));
@@ -52,12 +52,12 @@ ProgressDisplay::~ProgressDisplay() {
   if (terminal_) show_on_terminal("");
 }
 
-void ProgressDisplay::show(const experiment::SweepProgress& progress) {
+void ProgressDisplay::show(const run::SweepProgress& progress) {
   if (!terminal_) {
     if (progress.ended == nullptr) return;
-    const experiment::Row& row = *progress.ended;
+    const results::Row& row = *progress.ended;
     say("{}/{} {} ({:.1f} s){}", progress.done, progress.total, name_of(row.point), row.wall_s,
-        row.status == experiment::Status::failed ? " FAILED" : "");
+        row.status == results::Status::failed ? " FAILED" : "");
     return;
   }
   if (progress.ended != nullptr) last_ = name_of(progress.ended->point);

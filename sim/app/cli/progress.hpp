@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "sim/app/experiment/sweep.hpp"
+#include "sim/app/run/sweep.hpp"
 
 namespace thinwire::cli {
 
@@ -18,7 +18,7 @@ class ProgressDisplay {
   ProgressDisplay& operator=(ProgressDisplay&&) = delete;
   ~ProgressDisplay();  // erases the bar
 
-  void show(const experiment::SweepProgress& progress);
+  void show(const run::SweepProgress& progress);
 
  private:
   bool terminal_;
@@ -29,6 +29,6 @@ class ProgressDisplay {
 /// "0:07", "12:30", "3:05:00".
 [[nodiscard]] std::string duration_text(double seconds);
 /// The line of the bar, without the last point, cut to fit into `columns`.
-[[nodiscard]] std::string bar_text(const experiment::SweepProgress& progress, int columns);
+[[nodiscard]] std::string bar_text(const run::SweepProgress& progress, int columns);
 
 }  // namespace thinwire::cli

@@ -16,10 +16,10 @@
 #include "sim/app/cli/points.hpp"
 #include "sim/app/cli/progress.hpp"
 #include "sim/app/cli/sizes.hpp"
-#include "sim/app/experiment/compare.hpp"
-#include "sim/app/experiment/settings.hpp"
-#include "sim/app/experiment/sweep.hpp"
+#include "sim/app/plan/settings.hpp"
 #include "sim/app/report/tables/recommendation.hpp"
+#include "sim/app/results/compare.hpp"
+#include "sim/app/run/sweep.hpp"
 #include "sim/app/studies/library_rules.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
@@ -118,7 +118,7 @@ std::string advice_text(const studies::Recommendation& result) {
   std::string text;
   for (const studies::Candidate& candidate : result.ranked) {
     if (!candidate.row.outcome || candidate.is_advisable()) continue;
-    if (experiment::selects_far_from_k(candidate.row)) continue;
+    if (results::selects_far_from_k(candidate.row)) continue;
     if (advice != nullptr && time_of(candidate) > time_of(*advice)) continue;
     text += fmt::format("not advised: {}, {:.4g} s: {}\n", candidate.row.point.scheme,
                         time_of(candidate), objection_to(candidate));
@@ -180,12 +180,12 @@ Json point_of_library(const RecommendFlags& flags, std::vector<int>& ranks) {
       for (const Json& one : all) ranks.push_back(one.get<int>());
       continue;
     }
-    const experiment::Setting& setting = experiment::setting_at(item.key());
-    if (setting.aspect != experiment::Aspect::place) {
+    const plan::Setting& setting = plan::setting_at(item.key());
+    if (setting.aspect != plan::Aspect::place) {
       throw InputError(fmt::format("{}: the rules of a library do not read it; leave it out",
                                    setting.flag.substr(setting.flag.find("--"))));
     }
-    experiment::set_by_path(point, item.key(), item.value());
+    plan::set_by_path(point, item.key(), item.value());
   }
   if (ranks.empty()) {
     throw InputError("--ranks is missing: the sizes of the communicators, as in -P 4,8,16");
@@ -203,15 +203,14 @@ bool add_rules(studies::RulesOf library, const RecommendFlags& flags, const std:
   SizeFlags sizes = flags.library.sizes;
   if (!sizes.any()) sizes.sizes = "1K:64M:4";
   const auto components = components_of(sizes).get<std::vector<std::int64_t>>();
-  const experiment::Sweep sweep = studies::sweep_of_rules(library, point, ranks, components);
-  const experiment::Point& any = sweep.points.front();
+  const run::Sweep sweep = studies::sweep_of_rules(library, point, ranks, components);
+  const plan::Point& any = sweep.points.front();
   check_output(file, inputs_of(any));
-  std::vector<experiment::Row> rows;
+  std::vector<results::Row> rows;
   {
     ProgressDisplay display;
-    rows = experiment::run_sweep(
-        sweep, "results/local/recommend.jsonl", {.jobs = flags.library.jobs},
-        [&](const experiment::SweepProgress& progress) { display.show(progress); });
+    rows = run::run_sweep(sweep, "results/local/recommend.jsonl", {.jobs = flags.library.jobs},
+                          [&](const run::SweepProgress& progress) { display.show(progress); });
   }
   const std::vector<studies::LibraryRule> rules = studies::rules_of(library, rows);
   const std::string origin =
@@ -299,14 +298,14 @@ int run(RecommendFlags flags) {
   check_training(flags);
   Json point = {{"workload", {{"model", flags.model}}}};
   for (const auto& item : flags.given.items()) {
-    experiment::set_by_path(point, item.key(), item.value());
+    plan::set_by_path(point, item.key(), item.value());
   }
   Json of_flags = flags.given;
   of_flags["workload.model"] = flags.model;
   for (const auto& [key, text] :
        settings_from("--set", flags.settings, of_flags, "options.bucket_words=32M")) {
     if (key == "scheme") throw InputError("--set scheme: --schemes names the schemes to compare");
-    experiment::set_by_path(point, key, value_from(key, text));
+    plan::set_by_path(point, key, value_from(key, text));
   }
   studies::RecommendSettings settings{.point = point,
                                       .crossovers = !flags.fast,
@@ -340,8 +339,8 @@ int run(RecommendFlags flags) {
   }
   const studies::Recommendation result = studies::recommend(settings);
   if (terminal) show_on_terminal("");
-  std::vector<experiment::Row> rows;
-  std::vector<experiment::Point> points;
+  std::vector<results::Row> rows;
+  std::vector<plan::Point> points;
   for (const studies::Candidate& candidate : result.ranked) {
     rows.push_back(candidate.row);
     points.push_back(candidate.row.point);
@@ -400,7 +399,7 @@ void add_recommend(Command& app) {
       "recommend",
       "Rank schemes by the simulated training iteration, and find where the ranking changes");
   const auto add = [&](const char* path, const char* help = "", Values values = Values::one) {
-    add_setting_flag(command, flags->given, experiment::setting_at(path), values, help);
+    add_setting_flag(command, flags->given, plan::setting_at(path), values, help);
   };
   command.add_option("--model", flags->model, "model to train, see 'thinwire list models'")
       .value_text("MODEL");

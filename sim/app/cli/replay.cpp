@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "sim/app/cli/points.hpp"
-#include "sim/app/experiment/networks.hpp"
-#include "sim/app/experiment/settings.hpp"
+#include "sim/app/plan/network_info.hpp"
+#include "sim/app/plan/settings.hpp"
+#include "sim/app/run/networks.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
@@ -25,10 +26,10 @@ namespace {
 /// Of the settings of a point, a schedule reads those of the network.
 void check_setting(const std::string& path, const std::string& flag) {
   if (path == "seed") return;
-  const experiment::Setting& setting = experiment::setting_at(path);
+  const plan::Setting& setting = plan::setting_at(path);
   const bool for_schemes =  // sums, copies, calls
       setting.effect.on != nullptr && !setting.effect.of_network;
-  if (setting.aspect == experiment::Aspect::place && !for_schemes) return;
+  if (setting.aspect == plan::Aspect::place && !for_schemes) return;
   throw InputError(fmt::format(
       "{}: a schedule does not read it: the file says what the ranks do; leave it out", flag));
 }
@@ -39,20 +40,19 @@ Schedule schedule_of(const ScheduleFlags& flags) {
 }
 
 /// One run, in a process of its own: SimGrid loads one platform a process.
-Json replay(const experiment::Point& point, const Schedule& schedule, bool verbose) {
-  const auto network = std::make_shared<experiment::ReadyNetwork>();
-  ChildProcess child(
-      {.subject = point.platform.empty() ? point.network : point.platform,
-       .prepare = [&] { *network = experiment::find_network(point.network).make(point, verbose); },
-       .run =
-           [&] {
-             const RunReport report =
-                 network->network->run(point.ranks, schedules::replay_of(schedule));
-             const double time = report.makespan().value();
-             if (!std::isfinite(time)) networks::throw_time_overflow();
-             return Json{{"time_s", time}, {"steps", report.steps()}}.dump();
-           }},
-      {}, verbose);
+Json replay(const plan::Point& point, const Schedule& schedule, bool verbose) {
+  const auto network = std::make_shared<run::ReadyNetwork>();
+  ChildProcess child({.subject = point.platform.empty() ? point.network : point.platform,
+                      .prepare = [&] { *network = run::make_network(point, verbose); },
+                      .run =
+                          [&] {
+                            const RunReport report =
+                                network->network->run(point.ranks, schedules::replay_of(schedule));
+                            const double time = report.makespan().value();
+                            if (!std::isfinite(time)) networks::throw_time_overflow();
+                            return Json{{"time_s", time}, {"steps", report.steps()}}.dump();
+                          }},
+                     {}, verbose);
   child.wait();
   return Json::parse(child.outcome().text);
 }
@@ -84,7 +84,7 @@ int run_schedule(const ScheduleFlags& flags, const Json& given,
     throw InputError("--chakra: give --goal or --chakra, not both");
   }
   for (const auto& item : given.items()) {
-    check_setting(item.key(), experiment::setting_at(item.key()).flag_name());
+    check_setting(item.key(), plan::setting_at(item.key()).flag_name());
   }
   for (const std::string& setting : settings) {
     check_setting(setting.substr(0, setting.find('=')), "--set " + setting);
@@ -95,11 +95,11 @@ int run_schedule(const ScheduleFlags& flags, const Json& given,
   all["scheme"] = "dense_ring";  // one that runs for any number of ranks, of which nothing is read
   const schedules::ScheduleTotals totals = schedules::totals_of(schedule);
   std::vector<Json> records;
-  const std::vector<experiment::Point> points = points_of("", all, settings);
+  const std::vector<plan::Point> points = points_of("", all, settings);
   prepare_for_packets(points, "");
-  for (const experiment::Point& point : points) {
+  for (const plan::Point& point : points) {
     const Json result = replay(point, schedule, verbose);
-    const bool clock = experiment::find_network(point.network).has_clock;
+    const bool clock = plan::find_network(point.network).has_clock;
     records.push_back({{"schema", "replay/1"},
                        {"schedule", flags.goal.empty() ? flags.chakra : flags.goal},
                        {"network", point.network},

@@ -12,8 +12,6 @@
 #include <vector>
 
 #include "sim/app/cli/command.hpp"
-#include "sim/app/experiment/compare.hpp"
-#include "sim/app/experiment/results_file.hpp"
 #include "sim/app/report/charts/figure_svg.hpp"
 #include "sim/app/report/charts/page.hpp"
 #include "sim/app/report/charts/rendering.hpp"
@@ -22,6 +20,8 @@
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
 #include "sim/app/report/tables/training_curves.hpp"
+#include "sim/app/results/compare.hpp"
+#include "sim/app/results/results_file.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/json_node.hpp"
@@ -46,7 +46,7 @@ struct ReportFlags {
 
 /// The rows of all results files, and the claims.
 struct Read {
-  std::vector<experiment::Row> rows;
+  std::vector<results::Row> rows;
   std::vector<Json> claims;
   std::vector<Json> validation;         ///< records of `validate`, and curves of trainings
   std::vector<std::string> empty = {};  ///< files of results without any
@@ -143,7 +143,7 @@ Read read_all(const std::vector<std::string>& paths) {
     if (content == Content::claims) read_claims(path, read.claims);
     if (content == Content::validation) read_validation(path, read.validation);
     if (content != Content::rows) continue;
-    experiment::RowsFile file = experiment::read_rows(path);
+    results::RowsFile file = results::read_rows(path);
     if (file.truncated) note_truncated(path);
     if (file.rows.empty()) read.empty.push_back(path);
     std::ranges::move(file.rows, std::back_inserter(read.rows));
@@ -167,7 +167,7 @@ void select(Read& read, const std::vector<std::string>& where) {
       std::erase_if(*records, [&](const Json& record) { return !condition.holds(record); });
       if (records->empty()) throw InputError(fmt::format("--where: no result has {}", text));
     }
-    const bool of_rows = std::ranges::any_of(read.rows, [&](const experiment::Row& row) {
+    const bool of_rows = std::ranges::any_of(read.rows, [&](const results::Row& row) {
       return has_column(report::record_of(row, compare(row, kExactTolerance)));
     });
     if (of_rows || (!known && !read.rows.empty())) {

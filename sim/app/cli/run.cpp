@@ -13,7 +13,7 @@
 #include "sim/app/cli/replay.hpp"
 #include "sim/app/cli/sizes.hpp"
 #include "sim/app/cli/timeline_flags.hpp"
-#include "sim/app/experiment/simulate.hpp"
+#include "sim/app/run/simulate.hpp"
 #include "sim/core/base/children.hpp"
 #include "sim/core/base/errors.hpp"
 
@@ -76,8 +76,8 @@ std::string links_text(const Json& result, std::size_t most) {
 }
 
 /// What the ranks selected, how far that is from k, and what work it was.
-std::string selection_text(const experiment::Row& row) {
-  const experiment::SelectionSummary& selection = *row.outcome->selection;
+std::string selection_text(const results::Row& row) {
+  const results::SelectionSummary& selection = *row.outcome->selection;
   const algorithms::SelectionWork& work = selection.work;
   const bool together = algorithms::find_scheme(row.point.scheme).selects_together;
   return fmt::format(
@@ -92,7 +92,7 @@ std::string selection_text(const experiment::Row& row) {
 
 /// What the flags ask for beyond the table. Beside a table it belongs to the output; beside data it
 /// would spoil it. Rows as jsonl hold ranks and links already.
-void print_details(const RunFlags& flags, const experiment::Row& row) {
+void print_details(const RunFlags& flags, const results::Row& row) {
   constexpr std::size_t kHottest = 10;
   const bool rows = flags.format == report::Format::jsonl;
   const Json result = to_json(row).at("result");
@@ -130,7 +130,7 @@ int run(const RunFlags& flags) {
     }
     given["components"] = components_of(flags.sizes);
   }
-  const std::vector<experiment::Point> points = points_of(flags.config, given, flags.settings);
+  const std::vector<plan::Point> points = points_of(flags.config, given, flags.settings);
   check_result_format(flags.format, points);
   prepare_for_packets(points, flags.config);
   check_output(flags.timeline.file, {flags.config});
@@ -140,16 +140,16 @@ int run(const RunFlags& flags) {
   if (flags.jobs && !flags.timeline.file.empty()) {
     throw InputError("-j: one process records a timeline; leave one of the two out");
   }
-  experiment::ProcessSettings settings{.at_once = flags.jobs.value_or(default_processes()),
-                                       .verbose = flags.verbose};
+  run::ProcessSettings settings{.at_once = flags.jobs.value_or(default_processes()),
+                                .verbose = flags.verbose};
   if (flags.memory_mebibytes) settings.limits.memory_bytes = *flags.memory_mebibytes << 20;
-  std::vector<experiment::Row> rows;
-  const auto take = [&](experiment::Row row) {
+  std::vector<results::Row> rows;
+  const auto take = [&](results::Row row) {
     rows.push_back(std::move(row));
     if (flags.format == report::Format::jsonl) fmt::print("{}\n", to_json(rows.back()).dump());
   };
   if (flags.timeline.file.empty()) {
-    experiment::simulate_points("run", points, settings, take);
+    run::simulate_points("run", points, settings, take);
   } else {
     take(row_with_timeline(flags.timeline, points.front(), settings));
   }
@@ -157,7 +157,7 @@ int run(const RunFlags& flags) {
     fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format, Detail::brief));
   }
   const bool details = flags.phases || points.front().record.ranks || points.front().record.links;
-  for (const experiment::Row& row : rows) {
+  for (const results::Row& row : rows) {
     if (!row.outcome || !details) continue;
     if (rows.size() > 1 && flags.format == report::Format::table) {
       fmt::print("\n{}:\n", name_of(row.point));

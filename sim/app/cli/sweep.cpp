@@ -11,8 +11,8 @@
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
 #include "sim/app/cli/progress.hpp"
-#include "sim/app/experiment/results_file.hpp"
-#include "sim/app/experiment/sweep.hpp"
+#include "sim/app/results/results_file.hpp"
+#include "sim/app/run/sweep.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
 
@@ -27,12 +27,12 @@ struct SweepFlags {
   bool dry_run = false;
   std::optional<std::int64_t> memory_mebibytes;
   std::optional<int> most_ranks;
-  experiment::SweepOptions options;
+  run::SweepOptions options;
   report::Format format = report::Format::table;
 };
 
-experiment::Shard shard_from(const std::string& text) {
-  experiment::Shard shard;
+run::Shard shard_from(const std::string& text) {
+  run::Shard shard;
   const char* const end = text.data() + text.size();
   const auto index = std::from_chars(text.data(), end, shard.index);
   const bool slash = index.ec == std::errc() && index.ptr != end && *index.ptr == '/';
@@ -45,15 +45,15 @@ experiment::Shard shard_from(const std::string& text) {
   return shard;
 }
 
-std::string default_output(const std::string& sweep, const experiment::Shard& shard) {
+std::string default_output(const std::string& sweep, const run::Shard& shard) {
   const std::string part =
       shard.of == 1 ? "" : fmt::format(".shard-{}-of-{}", shard.index, shard.of);
   return fmt::format("results/local/{}{}.jsonl", sweep, part);
 }
 
 /// Removes the points of more ranks than that. Throws InputError if none is left.
-void keep_small(experiment::Sweep& sweep, int most_ranks, const std::string& config) {
-  const auto ranks_of = [](const experiment::Point& point) { return point.ranks; };
+void keep_small(run::Sweep& sweep, int most_ranks, const std::string& config) {
+  const auto ranks_of = [](const plan::Point& point) { return point.ranks; };
   const int least = std::ranges::min(sweep.points, {}, ranks_of).ranks;
   if (least > most_ranks) {
     throw InputError(fmt::format("--most-ranks {}: the smallest point of {} has {} ranks",
@@ -63,18 +63,17 @@ void keep_small(experiment::Sweep& sweep, int most_ranks, const std::string& con
 }
 
 /// Prints the points and their estimated time.
-int print_plan(const experiment::Sweep& sweep, const std::string& output, const SweepFlags& flags) {
-  std::vector<experiment::Row> before;
+int print_plan(const run::Sweep& sweep, const std::string& output, const SweepFlags& flags) {
+  std::vector<results::Row> before;
   std::error_code ignored;
-  if (std::filesystem::exists(output, ignored)) before = experiment::read_rows(output).rows;
-  const std::vector<experiment::PlannedPoint> plan =
-      experiment::plan_sweep(sweep, before, flags.options);
+  if (std::filesystem::exists(output, ignored)) before = results::read_rows(output).rows;
+  const std::vector<run::PlannedPoint> plan = run::plan_sweep(sweep, before, flags.options);
   std::vector<Json> records;
   double expected = 0;
   double longest = 0;
   std::size_t missing = 0;
-  for (const experiment::PlannedPoint& planned : plan) {
-    const experiment::Point& point = sweep.points[planned.index];
+  for (const run::PlannedPoint& planned : plan) {
+    const plan::Point& point = sweep.points[planned.index];
     const bool runs = !planned.known;
     if (runs) {
       ++missing;
@@ -82,7 +81,7 @@ int print_plan(const experiment::Sweep& sweep, const std::string& output, const 
       longest = std::max(longest, planned.expected_s);
     }
     records.push_back({{"point", name_of(point)},
-                       {"key", experiment::key_of(point)},
+                       {"key", plan::key_of(point)},
                        {"action", runs ? "run" : "reuse"},
                        {"expected_s", planned.expected_s},
                        {"basis", planned.took_before ? "measured" : "estimated"}});
@@ -101,8 +100,8 @@ int print_plan(const experiment::Sweep& sweep, const std::string& output, const 
 }
 
 int run(SweepFlags& flags) {
-  flags.config = experiment::sweep_file(flags.config);
-  experiment::Sweep sweep = experiment::sweep_from(read_json(flags.config), flags.config);
+  flags.config = run::sweep_file(flags.config);
+  run::Sweep sweep = run::sweep_from(read_json(flags.config), flags.config);
   say_repeated(sweep.repeated, sweep.points);
   say_if_eager(sweep.points);
   if (flags.most_ranks) keep_small(sweep, *flags.most_ranks, flags.config);
@@ -121,14 +120,13 @@ int run(SweepFlags& flags) {
   check_result_format(flags.format, sweep.points);
   prepare_for_packets(sweep.points, flags.config);
   std::size_t reused = 0;
-  std::vector<experiment::Row> rows;
+  std::vector<results::Row> rows;
   {
     ProgressDisplay display;
-    rows = experiment::run_sweep(sweep, output, flags.options,
-                                 [&](const experiment::SweepProgress& progress) {
-                                   reused = progress.reused;
-                                   display.show(progress);
-                                 });
+    rows = run::run_sweep(sweep, output, flags.options, [&](const run::SweepProgress& progress) {
+      reused = progress.reused;
+      display.show(progress);
+    });
   }
   fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format, Detail::brief));
   const bool failed = report_troubles(rows);

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "sim/app/experiment/simulate.hpp"
 #include "sim/app/report/tables/timeline.hpp"
+#include "sim/app/run/simulate.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/numbers.hpp"
@@ -29,8 +29,8 @@ std::optional<int> whole_number(std::string_view text) {
 }
 
 /// Parses "0-7,100,last". Only the default ranks may exceed those that exist.
-experiment::TimelineSettings settings_of(const TimelineFlags& flags, int ranks) {
-  experiment::TimelineSettings settings{.last = false, .most_events = flags.most_events};
+run::TimelineSettings settings_of(const TimelineFlags& flags, int ranks) {
+  run::TimelineSettings settings{.last = false, .most_events = flags.most_events};
   for (const std::string& part : split(flags.ranks)) {
     if (part == "last") {
       settings.last = true;
@@ -54,7 +54,7 @@ experiment::TimelineSettings settings_of(const TimelineFlags& flags, int ranks) 
   return settings;
 }
 
-Json about(const experiment::Point& point) {
+Json about(const plan::Point& point) {
   return {{"made_by", "thinwire"},
           {"version", version()},
           {"schema", "timeline/1"},
@@ -73,8 +73,8 @@ void check_writable(const std::string& path) {
 }
 
 /// Makes the request that simulate_point takes.
-experiment::TimelineWish timeline_wish(const TimelineFlags& flags, const experiment::Point& point) {
-  experiment::TimelineWish wish{.settings = settings_of(flags, point.ranks)};
+run::TimelineWish timeline_wish(const TimelineFlags& flags, const plan::Point& point) {
+  run::TimelineWish wish{.settings = settings_of(flags, point.ranks)};
   check_timeline(point, wish.settings);
   check_output(flags.file, inputs_of(point));
   check_writable(flags.file);
@@ -121,14 +121,14 @@ void add_timeline_flags(Command& command, TimelineFlags& flags) {
       .add_option("--timeline-events", flags.most_events,
                   "leave out what comes after so many events")
       .needs(file)
-      .value_text(fmt::format("N [{}]", experiment::TimelineSettings{}.most_events));
+      .value_text(fmt::format("N [{}]", run::TimelineSettings{}.most_events));
 }
 
-experiment::Row row_with_timeline(const TimelineFlags& flags, const experiment::Point& point,
-                                  const experiment::ProcessSettings& settings) {
-  experiment::TimelineWish wish = timeline_wish(flags, point);
-  experiment::Row row = experiment::simulate_point("run", point, settings, &wish);
-  if (row.status == experiment::Status::ok) {
+results::Row row_with_timeline(const TimelineFlags& flags, const plan::Point& point,
+                               const run::ProcessSettings& settings) {
+  run::TimelineWish wish = timeline_wish(flags, point);
+  results::Row row = run::simulate_point("run", point, settings, &wish);
+  if (row.status == results::Status::ok) {
     say("{}: {}; https://ui.perfetto.dev opens it", flags.file, wish.told);
   } else if (!wish.told.empty()) {
     say("{}: what happened before the run failed", flags.file);

@@ -12,8 +12,8 @@
 
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/progress.hpp"
-#include "sim/app/experiment/sweep.hpp"
 #include "sim/app/report/tables/validation_report.hpp"
+#include "sim/app/run/sweep.hpp"
 #include "sim/app/studies/validate/validate.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
@@ -28,7 +28,7 @@ struct ValidateFlags {
   std::vector<std::string> machines;
   std::string output;
   std::optional<std::int64_t> memory_mebibytes;
-  experiment::SweepOptions options;
+  run::SweepOptions options;
   report::Format format = report::Format::table;
 };
 
@@ -66,12 +66,11 @@ int run(ValidateFlags& flags) {
   }
   const std::string simulated =
       flags.output.empty() ? "results/local/validate.jsonl" : (folder / "simulated.jsonl").string();
-  std::vector<experiment::Row> results;
+  std::vector<results::Row> results;
   if (!validation.sweep.points.empty()) {
     ProgressDisplay display;
-    results = experiment::run_sweep(
-        validation.sweep, simulated, flags.options,
-        [&](const experiment::SweepProgress& progress) { display.show(progress); });
+    results = run::run_sweep(validation.sweep, simulated, flags.options,
+                             [&](const run::SweepProgress& progress) { display.show(progress); });
   }
   studies::take_results(validation, results);
   const std::vector<Json> records = report::validation_records(validation);

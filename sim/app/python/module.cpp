@@ -21,13 +21,13 @@
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
-#include "sim/app/experiment/compare.hpp"
-#include "sim/app/experiment/simulate.hpp"
-#include "sim/app/experiment/sweep.hpp"
 #include "sim/app/report/tables/baseline.hpp"
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/recommendation.hpp"
 #include "sim/app/report/tables/records.hpp"
+#include "sim/app/results/compare.hpp"
+#include "sim/app/run/simulate.hpp"
+#include "sim/app/run/sweep.hpp"
 #include "sim/core/base/children.hpp"
 #include "sim/core/base/code_file.hpp"
 #include "sim/core/base/errors.hpp"
@@ -77,8 +77,8 @@ Json values_from(const std::string& given) {
 }
 
 /// SimGrid's ns-3 reads its settings when its library is loaded, which is before this code runs.
-void check_packets(const std::vector<experiment::Point>& points) {
-  const bool packets = std::ranges::any_of(points, &experiment::Point::packets);
+void check_packets(const std::vector<plan::Point>& points) {
+  const bool packets = std::ranges::any_of(points, &plan::Point::packets);
   if (packets && std::getenv("NS_ATTRIBUTE_DEFAULT") == nullptr) {
     throw InputError(
         "packets: ns-3 reads the environment variable NS_ATTRIBUTE_DEFAULT when Python starts; set "
@@ -89,12 +89,12 @@ void check_packets(const std::vector<experiment::Point>& points) {
 /// Results, and what Python asks about them.
 class Rows {
  public:
-  explicit Rows(std::vector<experiment::Row> rows) : rows_(std::move(rows)) {}
+  explicit Rows(std::vector<results::Row> rows) : rows_(std::move(rows)) {}
 
-  [[nodiscard]] const std::vector<experiment::Row>& rows() const { return rows_; }
+  [[nodiscard]] const std::vector<results::Row>& rows() const { return rows_; }
   [[nodiscard]] std::vector<Json> records(double tolerance) const {
     std::vector<Json> records;
-    for (const experiment::Row& row : rows_) {
+    for (const results::Row& row : rows_) {
       records.push_back(report::record_of(row, compare(row, tolerance)));
     }
     return records;
@@ -106,7 +106,7 @@ class Rows {
   /// and number of ranks.
   [[nodiscard]] std::string details(const std::string& name) const {
     std::vector<Json> all;
-    for (const experiment::Row& row : rows_) {
+    for (const results::Row& row : rows_) {
       const Json json = to_json(row);
       const Json& result = json.at("result");
       if (!result.is_object() || !result.contains(name) || !result.at(name).is_array()) continue;
@@ -133,30 +133,30 @@ class Rows {
   /// What the command line says about points without a result: (whether it failed, the text).
   [[nodiscard]] std::vector<std::pair<bool, std::string>> troubles() const {
     std::vector<std::pair<bool, std::string>> all;
-    for (const experiment::Row& row : rows_) {
-      if (row.status == experiment::Status::ok) continue;
-      const bool failed = row.status == experiment::Status::failed;
+    for (const results::Row& row : rows_) {
+      if (row.status == results::Status::ok) continue;
+      const bool failed = row.status == results::Status::failed;
       all.emplace_back(failed, fmt::format("{}: {}: {}", failed ? "failed" : "skipped",
                                            cli::name_of(row.point), row.reason));
     }
     return all;
   }
-  void write(const std::string& path) const { experiment::write_rows(path, rows_); }
+  void write(const std::string& path) const { results::write_rows(path, rows_); }
 
  private:
-  std::vector<experiment::Row> rows_;
+  std::vector<results::Row> rows_;
 };
 
 Rows run(const std::string& config, const std::string& given,
          std::optional<std::int64_t> memory_bytes, bool verbose) {
   return outside([&] {
-    const std::vector<experiment::Point> points = cli::points_of(config, values_from(given), {});
+    const std::vector<plan::Point> points = cli::points_of(config, values_from(given), {});
     check_packets(points);
-    experiment::ProcessSettings settings{.at_once = default_processes(), .verbose = verbose};
+    run::ProcessSettings settings{.at_once = default_processes(), .verbose = verbose};
     settings.limits.memory_bytes = memory_bytes;
-    std::vector<experiment::Row> rows;
-    experiment::simulate_points("run", points, settings,
-                                [&](experiment::Row row) { rows.push_back(std::move(row)); });
+    std::vector<results::Row> rows;
+    run::simulate_points("run", points, settings,
+                         [&](results::Row row) { rows.push_back(std::move(row)); });
     return Rows(std::move(rows));
   });
 }
@@ -171,23 +171,22 @@ using Progress = std::function<void(std::size_t done, std::size_t total, double 
 Rows sweep(const std::string& config, bool is_text, const std::string& output,
            std::optional<int> jobs, bool force, std::optional<double> seconds,
            std::optional<std::int64_t> memory_bytes, const std::optional<Progress>& progress) {
-  experiment::SweepOptions options;
+  run::SweepOptions options;
   options.jobs = jobs.value_or(default_processes());
   check_jobs(options.jobs);
   options.force = force;
   options.limits = {.seconds = seconds, .memory_bytes = memory_bytes};
   return outside([&] {
-    const std::string origin = is_text ? "sweep" : experiment::sweep_file(config);
-    const experiment::Sweep all =
-        experiment::sweep_from(is_text ? parse_json(config, origin) : read_json(origin), origin);
+    const std::string origin = is_text ? "sweep" : run::sweep_file(config);
+    const run::Sweep all =
+        run::sweep_from(is_text ? parse_json(config, origin) : read_json(origin), origin);
     check_packets(all.points);
     const std::string path = output.empty() ? "results/local/" + all.name + ".jsonl" : output;
-    return Rows(
-        experiment::run_sweep(all, path, options, [&](const experiment::SweepProgress& now) {
-          if (!progress || now.ended == nullptr) return;
-          const py::gil_scoped_acquire acquire;
-          (*progress)(now.done, now.total, now.left_s);
-        }));
+    return Rows(run::run_sweep(all, path, options, [&](const run::SweepProgress& now) {
+      if (!progress || now.ended == nullptr) return;
+      const py::gil_scoped_acquire acquire;
+      (*progress)(now.done, now.total, now.left_s);
+    }));
   });
 }
 
@@ -217,7 +216,7 @@ Advice recommend(const std::string& given, const std::vector<std::string>& schem
       if (item.value().size() != 1) {
         throw InputError(fmt::format("{}: expected one value here", item.key()));
       }
-      experiment::set_by_path(point, item.key(), item.value().front());
+      plan::set_by_path(point, item.key(), item.value().front());
     }
     const studies::Recommendation found = studies::recommend(
         {.point = point,
@@ -227,7 +226,7 @@ Advice recommend(const std::string& given, const std::vector<std::string>& schem
          .density_of = sum_density ? studies::DensityOf::sum : studies::DensityOf::rank,
          .state_bytes = state_bytes,
          .jobs = jobs});
-    std::vector<experiment::Row> rows;
+    std::vector<results::Row> rows;
     for (const studies::Candidate& candidate : found.ranked) rows.push_back(candidate.row);
     if (!rows.front().outcome) throw SimulationError("no candidate could be simulated");
     return Advice{text_of(report::candidate_records(found)),
@@ -238,7 +237,7 @@ Advice recommend(const std::string& given, const std::vector<std::string>& schem
 
 std::string settings() {
   std::vector<Json> records;
-  for (const experiment::Setting& setting : experiment::point_settings()) {
+  for (const plan::Setting& setting : plan::point_settings()) {
     records.push_back({{"setting", setting.path},
                        {"unit", setting.unit},
                        {"value", setting.wanted()},

@@ -13,10 +13,10 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/experiment/effects.hpp"
-#include "sim/app/experiment/networks.hpp"
-#include "sim/app/experiment/ranks.hpp"
-#include "sim/app/experiment/setting_effects.hpp"
+#include "sim/app/plan/effects.hpp"
+#include "sim/app/plan/setting_effects.hpp"
+#include "sim/app/run/networks.hpp"
+#include "sim/app/run/ranks.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/kernel/group.hpp"
@@ -26,9 +26,9 @@ namespace thinwire::studies {
 
 namespace {
 
-using experiment::Point;
-using experiment::PointRanks;
-using experiment::RankState;
+using plan::Point;
+using run::PointRanks;
+using run::RankState;
 using Hosts = std::vector<topologies::HostIndex>;
 
 constexpr int kWarmUp = 1;
@@ -51,7 +51,7 @@ Json shared_settings_of(const Point& point) {
     machine.erase(of_job);
   }
   shared["machine"] = machine;
-  if (experiment::network_draws(point)) shared["seed"] = point.seed;
+  if (plan::network_draws(point)) shared["seed"] = point.seed;
   return shared;
 }
 
@@ -96,7 +96,7 @@ std::vector<Hosts> hosts_of(const std::vector<Job>& jobs, const topologies::Plat
 /// A job in one run of the network.
 class RunningJob {
  public:
-  RunningJob(const Job& job, const experiment::Machine& machine, int first_rank, int iterations)
+  RunningJob(const Job& job, const plan::Machine& machine, int first_rank, int iterations)
       : job_(job),
         members_{.first = first_rank, .count = job.point.ranks, .stride = 1},
         ranks_(job.point, machine),
@@ -142,8 +142,7 @@ std::vector<std::vector<Seconds>> ends_of(networks::LinksNetwork& network,
   std::vector<RunningJob*> of_rank;
   Hosts places;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const experiment::Machine machine =
-        experiment::machine_on(jobs[i]->point, network.platform(), *hosts[i]);
+    const plan::Machine machine = run::machine_on(jobs[i]->point, network.platform(), *hosts[i]);
     running.push_back(std::make_unique<RunningJob>(*jobs[i], machine,
                                                    static_cast<int>(places.size()), iterations[i]));
     of_rank.insert(of_rank.end(), hosts[i]->size(), running.back().get());
@@ -218,7 +217,7 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
   const Json base = top.has("base") ? top.at("base").json() : Json::object();
   if (!base.is_object()) top.at("base").wrong("an object of settings");
   std::vector<Job> jobs;
-  experiment::GivenSettings given;
+  plan::GivenSettings given;
   for (const JsonNode& node : top.at("jobs").elements()) {
     if (!node.json().is_object()) node.wrong("an object with the settings of a job");
     Job job;
@@ -235,7 +234,7 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
     point.merge_patch(own);
     if (!point.contains("network")) point["network"] = "links";
     const std::string where = origin + ": " + node.pointer();
-    job.point = experiment::point_from(point, where);
+    job.point = plan::point_from(point, where);
     given.add(point, job.point);
     if (job.name.empty()) job.name = fmt::format("{}_{}", job.point.scheme, jobs.size() + 1);
     if (job.point.network != "links") {
@@ -306,7 +305,7 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
 
 std::vector<JobTimes> run_together(const std::vector<Job>& jobs, bool verbose,
                                    const std::function<void(const std::string&)>& progress) {
-  const auto network = experiment::links_of(jobs.front().point, verbose);
+  const auto network = run::links_of(jobs.front().point, verbose);
   std::signal(SIGINT, SIG_DFL);  // SimGrid's engine, which loads the platform, takes Ctrl-C
   const topologies::Platform& platform = network->platform();
   const std::vector<Hosts> hosts = hosts_of(jobs, platform);

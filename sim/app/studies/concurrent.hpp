@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/config.hpp"
-#include "sim/app/experiment/point.hpp"
+#include "sim/app/plan/config.hpp"
+#include "sim/app/plan/point.hpp"
 #include "sim/core/base/units.hpp"
 
 namespace thinwire::studies {
@@ -15,7 +15,7 @@ namespace thinwire::studies {
 /// A job. `point.iterations` iterations count, after one to warm up; 0 means two.
 struct Job {
   std::string name;
-  experiment::Point point;
+  plan::Point point;
   Seconds start{0};  ///< before its first iteration
 };
 

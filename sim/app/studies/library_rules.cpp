@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/experiment/point.hpp"
+#include "sim/app/plan/point.hpp"
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::studies {
@@ -60,7 +60,7 @@ const std::map<std::string, int>& open_mpi_collectives() {
 
 constexpr const char* kProtocol = "protocol";
 
-const LibraryAlgorithm& algorithm_of(RulesOf library, const experiment::Point& point) {
+const LibraryAlgorithm& algorithm_of(RulesOf library, const plan::Point& point) {
   const auto option = point.options.find(kProtocol);
   return *std::ranges::find_if(kAlgorithms, [&](const LibraryAlgorithm& known) {
     return known.library == library && known.scheme == point.scheme &&
@@ -70,12 +70,12 @@ const LibraryAlgorithm& algorithm_of(RulesOf library, const experiment::Point& p
   });
 }
 
-std::int64_t size_of(const experiment::Row& row) {
+std::int64_t size_of(const results::Row& row) {
   return to_bytes(Words(row.point.space.components)).value();
 }
 
 /// The bytes of a segment of the ring in segments, 0 for other schemes.
-std::int64_t segment_of(const experiment::Point& point) {
+std::int64_t segment_of(const plan::Point& point) {
   const auto option = point.options.find("segment_bytes");
   if (option == point.options.end()) return 0;
   const auto* const bytes = std::get_if<std::int64_t>(&option->second);
@@ -88,10 +88,10 @@ constexpr double kTie = 1e-6;
 
 /// The rows of one collective, number of ranks and size.
 struct Contest {
-  const experiment::Row* best = nullptr;
+  const results::Row* best = nullptr;
   double second = 0;  ///< the least time of the others, in seconds; 0: there are none
 
-  void add(const experiment::Row& row) {
+  void add(const results::Row& row) {
     const double time = row.outcome->time().value();
     if (best == nullptr) {
       best = &row;
@@ -107,9 +107,9 @@ struct Contest {
 
 }  // namespace
 
-experiment::Sweep sweep_of_rules(RulesOf library, const Json& point, const std::vector<int>& ranks,
-                                 const std::vector<std::int64_t>& components) {
-  experiment::Sweep sweep;
+run::Sweep sweep_of_rules(RulesOf library, const Json& point, const std::vector<int>& ranks,
+                          const std::vector<std::int64_t>& components) {
+  run::Sweep sweep;
   sweep.name = "recommend";
   for (const LibraryAlgorithm& known : kAlgorithms) {
     if (known.library != library) continue;
@@ -121,17 +121,17 @@ experiment::Sweep sweep_of_rules(RulesOf library, const Json& point, const std::
         one["components"] = length;
         one["iterations"] = 1;
         if (!known.protocol.empty()) one["options"] = {{kProtocol, known.protocol_option}};
-        sweep.points.push_back(experiment::point_from(one, "recommend"));
+        sweep.points.push_back(plan::point_from(one, "recommend"));
       }
     }
   }
   return sweep;
 }
 
-std::vector<LibraryRule> rules_of(RulesOf library, const std::vector<experiment::Row>& rows) {
+std::vector<LibraryRule> rules_of(RulesOf library, const std::vector<results::Row>& rows) {
   // By collective and ranks, then by size.
   std::map<std::pair<std::string, int>, std::map<std::int64_t, Contest>> contests;
-  for (const experiment::Row& row : rows) {
+  for (const results::Row& row : rows) {
     if (!row.outcome) continue;
     const auto collective = algorithms::find_scheme(row.point.scheme).collective_kind;
     contests[{name_of(collective), row.point.ranks}][size_of(row)].add(row);

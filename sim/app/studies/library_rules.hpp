@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/row.hpp"
-#include "sim/app/experiment/sweep.hpp"
+#include "sim/app/results/row.hpp"
+#include "sim/app/run/sweep.hpp"
 
 namespace thinwire::studies {
 
@@ -32,15 +32,15 @@ inline constexpr std::int64_t kAnySize = INT64_MAX;
 
 /// The points that decide: the library's algorithms that are schemes here, for all ranks and sizes,
 /// given in components of 4 bytes. `point` holds the other settings.
-[[nodiscard]] experiment::Sweep sweep_of_rules(RulesOf library, const Json& point,
-                                               const std::vector<int>& ranks,
-                                               const std::vector<std::int64_t>& components);
+[[nodiscard]] run::Sweep sweep_of_rules(RulesOf library, const Json& point,
+                                        const std::vector<int>& ranks,
+                                        const std::vector<std::int64_t>& components);
 
 /// The rules, by collective and ranks, sizes ascending and without gaps from 0 to kAnySize. From one
 /// size to the next the winner changes at their geometric mean. Rows without a result take no part;
 /// throws SimulationError if no row has one.
 [[nodiscard]] std::vector<LibraryRule> rules_of(RulesOf library,
-                                                const std::vector<experiment::Row>& rows);
+                                                const std::vector<results::Row>& rows);
 
 /// collective,min,max,algorithm,protocol,channels,nodes,ranks,pipeOps,regBuff (NVIDIA/nccl
 /// plugins/tuner/example). Channels are left to NCCL.

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/experiment/effects.hpp"
-#include "sim/app/experiment/networks.hpp"
+#include "sim/app/plan/effects.hpp"
+#include "sim/app/plan/network_info.hpp"
 #include "sim/app/studies/recommend/assumptions.hpp"
 #include "sim/app/studies/recommend/crossovers.hpp"
 #include "sim/app/studies/recommend/densities.hpp"
@@ -36,13 +36,13 @@ void check_effects(const RecommendSettings& settings) {
     std::ranges::copy(default_candidates(/*nodes=*/true), std::back_inserter(schemes));
     schemes.emplace_back("dense_in_network");
   }
-  experiment::GivenSettings given;
+  plan::GivenSettings given;
   for (const std::string& scheme : schemes) {
     Json point = settings.point;
     point["scheme"] = scheme;
     try {
       keep_options(point, algorithms::find_scheme(scheme));
-      given.add(settings.point, experiment::point_from(point, "recommend"));
+      given.add(settings.point, plan::point_from(point, "recommend"));
     } catch (const InputError&) {  // it is said where the candidate is simulated
     }
   }
@@ -57,7 +57,7 @@ Recommendation recommend(const RecommendSettings& given) {
   Json first = settings.point;
   if (!settings.schemes.empty()) first["scheme"] = settings.schemes.front();
   keep_options(first, algorithms::find_scheme(first.value("scheme", "oktopk")));
-  check_memory(settings, experiment::point_from(first, "recommend"));
+  check_memory(settings, plan::point_from(first, "recommend"));
   check_effects(settings);
   if (settings.point.contains("record")) {
     throw InputError("recommend: /record: nothing shows what is recorded; leave it out");
@@ -76,7 +76,7 @@ Recommendation recommend(const RecommendSettings& given) {
       result.ranked, [](const Candidate& candidate) { return candidate.row.outcome.has_value(); });
   if (simulated == result.ranked.end()) return result;
   const bool nodes = simulated->row.outcome->machine.node > 1 &&
-                     experiment::find_network(simulated->row.point.network).congests;
+                     plan::find_network(simulated->row.point.network).congests;
   const bool switches = simulated->row.outcome->machine.switches.any();
   if (settings.schemes.empty() && nodes) {
     attempts = attempts_of(default_candidates(/*nodes=*/true), settings.point);

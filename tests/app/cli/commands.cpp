@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "sim/app/cli/command.hpp"
-#include "sim/app/experiment/results_file.hpp"
+#include "sim/app/results/results_file.hpp"
 #include "tests/app/cli/program.hpp"
 #include "tests/support/approx.hpp"
 
@@ -255,7 +255,7 @@ TEST_CASE("the counting network reports steps and no seconds") {
 
 TEST_CASE("README's table is what the main job prints of the committed results") {
   const std::string source = THINWIRE_SOURCE_DIR;
-  const auto rows = thinwire::experiment::read_rows(source + "/results/table1/table1.jsonl").rows;
+  const auto rows = thinwire::results::read_rows(source + "/results/table1/table1.jsonl").rows;
   const std::string printed =
       thinwire::cli::comparison_text(rows, thinwire::cli::kExactTolerance,
                                      thinwire::report::Format::table, thinwire::cli::Detail::brief);

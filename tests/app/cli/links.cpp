@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "sim/app/experiment/row.hpp"
+#include "sim/app/results/row.hpp"
 #include "tests/app/cli/program.hpp"
 #include "tests/support/approx.hpp"
 

@@ -21,9 +21,9 @@
 
 namespace {
 
-using thinwire::experiment::Outcome;
-using thinwire::experiment::Point;
-using thinwire::experiment::Row;
+using thinwire::plan::Point;
+using thinwire::results::Outcome;
+using thinwire::results::Row;
 using thinwire::studies::Basis;
 using thinwire::studies::ClaimVerdict;
 using thinwire::studies::Finding;
@@ -42,12 +42,12 @@ Row invented_row(const Point& point) {
   outcome.phases = {{.name = "split_and_reduce", .time = Seconds(1), .words_received = {}}};
   outcome.result_components = 1;
   outcome.ranks_agree = true;
-  outcome.selection = thinwire::experiment::SelectionSummary{
+  outcome.selection = thinwire::results::SelectionSummary{
       .least = 1, .most = 1, .total = 1, .sent_least = 2, .sent_most = 2, .ranks = 1};
   outcome.by_rank = {{.rank = 0, .phase = "split_and_reduce", .traffic = {}}};
   const thinwire::workloads::IterationParts parts{
       .computation = Seconds(1), .sparsification = Seconds(1), .communication = Seconds(1)};
-  outcome.training = thinwire::experiment::TrainingOutcome{
+  outcome.training = thinwire::results::TrainingOutcome{
       .mean = parts, .samples_per_s = 1, .kinds = {{.which = {1, 1}, .parts = parts}}};
   row.outcome = outcome;
   return row;
@@ -165,7 +165,7 @@ TEST_CASE("SparCML's Table 2: exchanges by the batch, a pass over the components
   // That of dense passes has the wire of doubles and a core's 0.93 ns a word of 4 bytes besides.
   const Finding dense = of("comm", "Piz Daint, Webspam, SVM, P = 32, dense, s");
   const double words = 16609143 * 31.0 / 32;
-  const thinwire::experiment::Machine machine;  // of an invented row
+  const thinwire::plan::Machine machine;  // of an invented row
   const double formula = 350000 / (32 * each) *
                          (2 * 5 * machine.alpha.value() +
                           words * (2 * 2 * machine.beta_per_word.value() + 2 * 0.93e-9));

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/simulate.hpp"
+#include "sim/app/run/simulate.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/json_node.hpp"
@@ -26,8 +26,8 @@ namespace {
 using test::contains;
 using test::error_of;
 
-experiment::Row simulated(const Json& point) {
-  experiment::Row row = simulate_point("test", experiment::point_from(point, "test"));
+results::Row simulated(const Json& point) {
+  results::Row row = simulate_point("test", plan::point_from(point, "test"));
   CAPTURE(row.reason);
   REQUIRE(row.outcome);
   return row;
@@ -371,15 +371,15 @@ TEST_CASE("With all latencies times two and half the bandwidths, everything take
       point["latency_factor"] = 2;
       const double slow = simulated(point).outcome->time().value();
       point["bandwidth_factor"] = 0.5;
-      const experiment::Row twice = simulated(point);
+      const results::Row twice = simulated(point);
       CHECK(slow > 1.3 * once);
       CHECK(slow < 2 * once);
       CHECK(twice.outcome->time().value() == test::approx(2 * once).epsilon(1e-6));
-      CHECK(experiment::to_json(twice.point).at("latency_factor") == 2);
+      CHECK(plan::to_json(twice.point).at("latency_factor") == 2);
     }
   }
   const auto complaint = [](const Json& point) {
-    return error_of<InputError>([&] { static_cast<void>(experiment::point_from(point, "test")); });
+    return error_of<InputError>([&] { static_cast<void>(plan::point_from(point, "test")); });
   };
   CHECK(contains(complaint({{"latency_factor", 2}}), "/latency_factor: there is no platform"));
   CHECK(contains(complaint({{"platform", "gige_star"},

@@ -11,11 +11,11 @@
 #include <set>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/experiment/compare.hpp"
-#include "sim/app/experiment/networks.hpp"
-#include "sim/app/experiment/settings.hpp"
+#include "sim/app/plan/network_info.hpp"
+#include "sim/app/plan/settings.hpp"
 #include "sim/app/report/tables/formats.hpp"
 #include "sim/app/report/tables/records.hpp"
+#include "sim/app/results/compare.hpp"
 
 namespace thinwire::report {
 
@@ -29,8 +29,8 @@ struct Identity {
   std::optional<double> density;
 };
 
-Identity identity_of(const experiment::Row& row) {
-  const experiment::Point& point = row.point;
+Identity identity_of(const results::Row& row) {
+  const plan::Point& point = row.point;
   Identity identity;
   identity.place = {{"platform", point.platform}, {"network", point.network}};
   // The kind of input and of training come first: their settings exist for one kind only.
@@ -42,16 +42,16 @@ Identity identity_of(const experiment::Row& row) {
       {"input", !point.input.trace.empty()     ? "trace"
                 : !point.input.profile.empty() ? "profile"
                                                : "synthetic"}};
-  for (const experiment::Setting& setting : experiment::point_settings()) {
+  for (const plan::Setting& setting : plan::point_settings()) {
     const std::optional<Json> value = setting.get ? setting.get(point) : std::nullopt;
     if (!value) continue;
-    if (setting.aspect == experiment::Aspect::place) {
+    if (setting.aspect == plan::Aspect::place) {
       identity.place[setting.name()] = *value;
-    } else if (setting.aspect == experiment::Aspect::input) {
+    } else if (setting.aspect == plan::Aspect::input) {
       identity.setting[setting.name()] = *value;
-    } else if (setting.kind == experiment::SettingKind::options) {
+    } else if (setting.kind == plan::SettingKind::options) {
       identity.label.update(*value);
-    } else if (setting.aspect == experiment::Aspect::scheme) {
+    } else if (setting.aspect == plan::Aspect::scheme) {
       identity.label[setting.name()] = *value;
     }
   }
@@ -71,16 +71,16 @@ std::string curve_key(const Identity& identity) {
 /// The granule and the version do not normally separate curves: automatic granules grow with the
 /// ranks, and later versions complete sweeps. They do if a curve would otherwise have two results
 /// for one number of ranks; versions then stand side by side in one panel.
-void tell_apart(const std::vector<experiment::Row>& rows, std::vector<Identity>& identities) {
+void tell_apart(const std::vector<results::Row>& rows, std::vector<Identity>& identities) {
   struct Named {
     const char* key;
     Json Identity::*part;
-    Json (*value)(const experiment::Row&);
+    Json (*value)(const results::Row&);
   };
   const std::vector<Named> reserves{
       {"granule", &Identity::setting,
-       [](const experiment::Row& row) { return Json(row.point.space.granule); }},
-      {"version", &Identity::label, [](const experiment::Row& row) { return Json(row.version); }}};
+       [](const results::Row& row) { return Json(row.point.space.granule); }},
+      {"version", &Identity::label, [](const results::Row& row) { return Json(row.version); }}};
   for (const Named& reserve : reserves) {
     std::map<std::string, std::set<std::string>> values;  // by curve and ranks
     std::set<std::string> ambiguous;                      // ambiguous curves
@@ -234,8 +234,7 @@ std::vector<std::string> setting_texts(const Names& names) {
 
 /// "n = 133.5M, α 2 µs": the essential settings that all results share.
 std::string common_text(const std::vector<Json>& settings, const std::vector<Json>& places,
-                        const std::vector<Curve>& curves,
-                        const std::vector<experiment::Row>& rows) {
+                        const std::vector<Curve>& curves, const std::vector<results::Row>& rows) {
   std::vector<std::string> texts;
   const auto add = [&](const std::vector<Json>& objects, const char* key) {
     const bool common = std::ranges::all_of(objects, [&](const Json& object) {
@@ -260,9 +259,9 @@ std::string common_text(const std::vector<Json>& settings, const std::vector<Jso
     return fmt::format("{}", fmt::join(texts, ", "));
   }
   // A platform has them end to end, between those of its hosts that have ranks.
-  const auto add_range = [&](const char* key, Seconds experiment::Machine::*parameter) {
+  const auto add_range = [&](const char* key, Seconds plan::Machine::*parameter) {
     std::set<double> values;
-    for (const experiment::Row& row : rows) {
+    for (const results::Row& row : rows) {
       if (row.outcome) values.insert((row.outcome->machine.*parameter).value());
     }
     if (values.empty()) return;
@@ -271,8 +270,8 @@ std::string common_text(const std::vector<Json>& settings, const std::vector<Jso
     if (most != seconds_words(*values.begin())) text += " .. " + most + per_word(key);
     texts.push_back(text);
   };
-  add_range("alpha_s", &experiment::Machine::alpha);
-  add_range("beta_s_per_word", &experiment::Machine::beta_per_word);
+  add_range("alpha_s", &plan::Machine::alpha);
+  add_range("beta_s_per_word", &plan::Machine::beta_per_word);
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
@@ -289,9 +288,9 @@ std::optional<ValueRange> interval_at(const Json& record, const char* low, const
   return ValueRange{*from, *to};
 }
 
-CurvePoint point_of(const experiment::Row& row) {
-  const experiment::Outcome& outcome = *row.outcome;
-  const bool has_clock = experiment::find_network(row.point.network).has_clock;
+CurvePoint point_of(const results::Row& row) {
+  const results::Outcome& outcome = *row.outcome;
+  const bool has_clock = plan::find_network(row.point.network).has_clock;
   const Json record = record_of(row, compare(row, 1e-9));
   CurvePoint point;
   point.ranks = row.point.ranks;
@@ -316,7 +315,7 @@ CurvePoint point_of(const experiment::Row& row) {
     point.parts.push_back({"sparsification", mean.sparsification.value()});
     point.parts.push_back({"communication", mean.communication.value()});
   } else if (has_clock) {
-    for (const experiment::PhaseCost& phase : outcome.phases) {
+    for (const results::PhaseCost& phase : outcome.phases) {
       if (std::isfinite(phase.time.value())) {
         point.parts.push_back({phase.name, phase.time.value()});
       }
@@ -454,10 +453,10 @@ double given_density(std::int64_t k, const GradientSpace& space) {
   return share;
 }
 
-Figures figures_of(const std::vector<experiment::Row>& rows) {
+Figures figures_of(const std::vector<results::Row>& rows) {
   std::vector<Identity> identities;
   identities.reserve(rows.size());
-  for (const experiment::Row& row : rows) identities.push_back(identity_of(row));
+  for (const results::Row& row : rows) identities.push_back(identity_of(row));
   tell_apart(rows, identities);
 
   Figures figures;
@@ -466,14 +465,14 @@ Figures figures_of(const std::vector<experiment::Row>& rows) {
   Names settings;
   std::map<std::string, std::size_t> curves;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const experiment::Row& row = rows[i];
+    const results::Row& row = rows[i];
     const Identity& identity = identities[i];
     const std::size_t label = labels.index_of(identity.label);
     const std::size_t place = places.index_of(identity.place);
     const std::size_t setting = settings.index_of(identity.setting);
     if (!row.outcome) {
       Trouble& trouble = figures.troubles.emplace_back();
-      trouble.status = row.status == experiment::Status::failed ? "failed" : "skipped";
+      trouble.status = row.status == results::Status::failed ? "failed" : "skipped";
       trouble.label = label;
       trouble.place = place;
       trouble.setting = setting;

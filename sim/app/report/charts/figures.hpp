@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/app/experiment/row.hpp"
+#include "sim/app/results/row.hpp"
 
 namespace thinwire::report {
 
@@ -90,7 +90,7 @@ struct Figures {
   std::vector<Trouble> troubles;
 };
 
-[[nodiscard]] Figures figures_of(const std::vector<experiment::Row>& rows);
+[[nodiscard]] Figures figures_of(const std::vector<results::Row>& rows);
 
 /// Recovers the density that the user gave from k: the shortest decimal that yields this k when
 /// rounded to components and down to granules.

@@ -23,7 +23,7 @@ constexpr std::size_t kAllPairsUpTo = 300;  // hosts
 
 /// The part of a platform that a point's ranks use: {"vertices": [[name, host, x, y] ..],
 /// "arcs": [[link, from, to] ..]}.
-Json drawing_of(const topologies::Platform& platform, const experiment::Point& point) {
+Json drawing_of(const topologies::Platform& platform, const plan::Point& point) {
   const topologies::RouteTable all = topologies::routes_of(platform);
   const std::vector<topologies::HostIndex> placed =
       place(platform.hosts(), point.ranks, point.placement);
@@ -55,7 +55,7 @@ Json drawing_of(const topologies::Platform& platform, const experiment::Point& p
   return {{"vertices", vertices}, {"arcs", arcs}};
 }
 
-Json drawing_of(const experiment::Point& point) {
+Json drawing_of(const plan::Point& point) {
   const std::string path = topologies::platform_file(point.platform);
   std::string text;
   return Json::parse(in_child_process({.subject = path,
@@ -125,7 +125,7 @@ void drop_unused(LinkMap& map) {
   map.vertices = std::move(kept);
 }
 
-std::string title_of(const experiment::Point& point) {
+std::string title_of(const plan::Point& point) {
   std::string title = fmt::format("{} on {}, {} ranks, n = {}", point.scheme, point.platform,
                                   point.ranks, point.space.components);
   if (!algorithms::find_scheme(point.scheme).dense) {
@@ -139,15 +139,15 @@ double rounded(double value, double steps) { return std::round(value * steps) / 
 
 }  // namespace
 
-std::vector<LinkMap> link_maps(const std::vector<experiment::Row>& rows, std::size_t most) {
-  std::vector<const experiment::Row*> recorded;
-  for (const experiment::Row& row : rows) {
+std::vector<LinkMap> link_maps(const std::vector<results::Row>& rows, std::size_t most) {
+  std::vector<const results::Row*> recorded;
+  for (const results::Row& row : rows) {
     if (row.outcome && !row.outcome->links.empty()) recorded.push_back(&row);
   }
   std::vector<LinkMap> maps;
   std::map<std::string, Json> drawings;  // by platform, ranks and placement
-  for (const experiment::Row* row : recorded) {
-    const experiment::Point& point = row->point;
+  for (const results::Row* row : recorded) {
+    const plan::Point& point = row->point;
     const std::vector<LinkReport>& links = row->outcome->links;
     LinkMap& map = maps.emplace_back();
     map.title = title_of(point);

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/row.hpp"
 #include "sim/app/report/charts/figures.hpp"
+#include "sim/app/results/row.hpp"
 
 namespace thinwire::report {
 
@@ -39,7 +39,7 @@ struct LinkMap {
 /// The maps of all rows that recorded their links. Platforms are loaded in child processes; if one
 /// cannot be loaded, the map's note says why. If all maps together have more than `most` bundles,
 /// the least busy ones are omitted, and the notes say so.
-[[nodiscard]] std::vector<LinkMap> link_maps(const std::vector<experiment::Row>& rows,
+[[nodiscard]] std::vector<LinkMap> link_maps(const std::vector<results::Row>& rows,
                                              std::size_t most = 40'000);
 
 [[nodiscard]] Json to_json(const LinkMap& map);

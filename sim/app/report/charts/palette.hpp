@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "sim/app/experiment/config.hpp"
+#include "sim/app/plan/config.hpp"
 #include "sim/app/report/charts/svg.hpp"
 
 namespace thinwire::report {

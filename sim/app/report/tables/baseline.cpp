@@ -8,14 +8,14 @@
 #include <set>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/experiment/networks.hpp"
+#include "sim/app/plan/network_info.hpp"
 #include "sim/app/report/tables/varying.hpp"
 
 namespace thinwire::report {
 
 namespace {
 
-using experiment::Row;
+using results::Row;
 
 /// The new value over the old one: 1 if both are 0, nothing if only the old one is.
 std::optional<double> ratio(double value, double before) {
@@ -32,11 +32,11 @@ struct Measures {
 };
 
 Measures measures_of(const Row& row) {
-  const experiment::Outcome& outcome = *row.outcome;
-  const auto larger = [](const experiment::Spread& a, const experiment::Spread& b) {
+  const results::Outcome& outcome = *row.outcome;
+  const auto larger = [](const results::Spread& a, const results::Spread& b) {
     return static_cast<double>(std::max(a.max, b.max));
   };
-  const bool clock = experiment::find_network(row.point.network).has_clock;
+  const bool clock = plan::find_network(row.point.network).has_clock;
   const auto steps = static_cast<double>(outcome.steps);
   return {.cost = clock ? outcome.time().value() : steps,
           .mean = clock ? outcome.mean_time().value() : steps,
@@ -73,7 +73,7 @@ void add_side(Json& record, const Row* row, const std::string& prefix) {
   if (row == nullptr) return;
   record[prefix + "version"] = row->version;
   if (!row->outcome) return;
-  if (experiment::find_network(row->point.network).has_clock) {
+  if (plan::find_network(row->point.network).has_clock) {
     record[prefix + "time_s"] = row->outcome->time().value();
     record[prefix + "time_mean_s"] = row->outcome->mean_time().value();
   } else {
@@ -83,7 +83,7 @@ void add_side(Json& record, const Row* row, const std::string& prefix) {
 
 /// At least one of both sides is there.
 Json record_for(const Row* row, const Row* before, double tolerance) {
-  const experiment::Point& point = (row == nullptr ? before : row)->point;
+  const plan::Point& point = (row == nullptr ? before : row)->point;
   const bool dense = algorithms::find_scheme(point.scheme).dense;
   Json record{{"schema", "baseline/1"},
               {"scheme", point.scheme},

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/row.hpp"
 #include "sim/app/report/tables/formats.hpp"
+#include "sim/app/results/row.hpp"
 
 namespace thinwire::report {
 
@@ -18,8 +18,8 @@ namespace thinwire::report {
 ///   new, missing     the baseline does not have the point, or only the baseline has it
 ///   no result        neither side has a result, or the baseline does not have the point
 /// Of several rows of a point on one side, the last one counts. `settings` are flat_settings.
-[[nodiscard]] std::vector<Json> baseline_records(const std::vector<experiment::Row>& rows,
-                                                 const std::vector<experiment::Row>& baseline,
+[[nodiscard]] std::vector<Json> baseline_records(const std::vector<results::Row>& rows,
+                                                 const std::vector<results::Row>& baseline,
                                                  double tolerance);
 [[nodiscard]] std::vector<Column> baseline_columns(const std::vector<Json>& records);
 /// Whether a gate lets a record pass: its change is 'same', 'new', 'mended' or 'no result'.

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/experiment/networks.hpp"
+#include "sim/app/plan/network_info.hpp"
 #include "sim/app/report/tables/records.hpp"
 #include "sim/app/report/tables/varying.hpp"
 #include "sim/core/base/errors.hpp"
@@ -29,7 +29,7 @@ std::string setting_text(const Json& settings, const std::string& key) {
 }
 
 /// A point as the heading of a table names it: everything but its size, as far as the rows differ.
-std::string heading_of(const experiment::Row& row, const std::vector<std::string>& varying) {
+std::string heading_of(const results::Row& row, const std::vector<std::string>& varying) {
   const Json settings = flat_settings(row.point);
   std::string text = fmt::format("{} on {} ranks, network {}", row.point.scheme, row.point.ranks,
                                  row.point.network);
@@ -44,12 +44,12 @@ std::string heading_of(const experiment::Row& row, const std::vector<std::string
   return text;
 }
 
-std::int64_t bytes_of(const experiment::Row& row) {
+std::int64_t bytes_of(const results::Row& row) {
   return to_bytes(Words(row.point.space.components)).value();
 }
 
 /// The rows of a table.
-using Members = std::vector<const experiment::Row*>;
+using Members = std::vector<const results::Row*>;
 
 struct Table {
   std::string name;
@@ -59,12 +59,12 @@ struct Table {
 
 /// Each row joins the first table of its name that does not have its size yet, so that the rows of
 /// several densities make a table each.
-std::vector<Table> tables_in(const std::vector<experiment::Row>& rows,
+std::vector<Table> tables_in(const std::vector<results::Row>& rows,
                              const std::vector<std::string>& varying) {
   std::vector<Table> tables;
-  for (const experiment::Row& row : rows) {
+  for (const results::Row& row : rows) {
     const std::string name = heading_of(row, varying);
-    const auto has_size = [&](const experiment::Row* other) {
+    const auto has_size = [&](const results::Row* other) {
       return other->point.space.components == row.point.space.components;
     };
     Table* first = nullptr;
@@ -89,10 +89,10 @@ std::vector<Table> tables_in(const std::vector<experiment::Row>& rows,
 
 /// The tables: rows that have everything but their size in common.
 template <class Heading, class Line, class End>
-std::string tables_of(const std::vector<experiment::Row>& rows, const Heading& heading,
+std::string tables_of(const std::vector<results::Row>& rows, const Heading& heading,
                       const Line& line, const End& end) {
   std::vector<Json> settings;
-  for (const experiment::Row& row : rows) {
+  for (const results::Row& row : rows) {
     check_benchmark_point(row.point);
     settings.push_back(flat_settings(row.point));
   }
@@ -110,7 +110,7 @@ std::string tables_of(const std::vector<experiment::Row>& rows, const Heading& h
     text += heading(members, full_name);
     double bus = 0;
     int lines = 0;
-    for (const experiment::Row* row : members) {
+    for (const results::Row* row : members) {
       if (row->outcome) {
         bus += line(text, *row);
         ++lines;
@@ -123,7 +123,7 @@ std::string tables_of(const std::vector<experiment::Row>& rows, const Heading& h
   return text;
 }
 
-Collective collective_of(const experiment::Row& row) {
+Collective collective_of(const results::Row& row) {
   return algorithms::find_scheme(row.point.scheme).collective_kind;
 }
 
@@ -188,7 +188,7 @@ std::string sizes_text(const Members& members) {
 /// A line for each rank, as of a GPU. Without a platform each rank is on a node of its own.
 std::string devices_text(const Members& members) {
   int node = 1;
-  for (const experiment::Row* row : members) {
+  for (const results::Row* row : members) {
     if (row->outcome) node = std::max(node, row->outcome->machine.node);
   }
   std::string text;
@@ -211,21 +211,21 @@ std::string seven_places(double microseconds) {
 
 }  // namespace
 
-void check_benchmark_point(const experiment::Point& point) {
+void check_benchmark_point(const plan::Point& point) {
   if (!point.workload.model.empty()) {
     throw InputError(
         "--format: nccl and osu have the time of a collective alone; leave --model out, or take "
         "csv or jsonl");
   }
-  if (!experiment::find_network(point.network).has_clock) {
+  if (!plan::find_network(point.network).has_clock) {
     throw InputError(fmt::format("--format: nccl and osu have times, and the network {} has none",
                                  point.network));
   }
 }
 
-std::string nccl_tests_text(const std::vector<experiment::Row>& rows) {
+std::string nccl_tests_text(const std::vector<results::Row>& rows) {
   const auto heading = [](const Members& members, const std::string& name) {
-    const experiment::Row& row = *members.front();
+    const results::Row& row = *members.front();
     return fmt::format(
         "# Collective test starting: {}\n"
         "# nThread 1 nGpus 1 {} warmup iters: 0 iters: {} agg iters: 1 validation: 1 graph: 0\n"
@@ -244,7 +244,7 @@ std::string nccl_tests_text(const std::vector<experiment::Row>& rows) {
         "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)",
         "(GB/s)");
   };
-  const auto line = [](std::string& text, const experiment::Row& row) {
+  const auto line = [](std::string& text, const results::Row& row) {
     const Collective collective = collective_of(row);
     const bool reduces =
         collective == Collective::allreduce || collective == Collective::reduce_scatter;
@@ -261,7 +261,7 @@ std::string nccl_tests_text(const std::vector<experiment::Row>& rows) {
                    bytes_of(row), count, "float", reduces ? "sum" : "none", -1, figures, figures);
     return bus;
   };
-  const auto end = [](const experiment::Row& row, double bus) {
+  const auto end = [](const results::Row& row, double bus) {
     return fmt::format(
         "# Out of bounds values : 0 OK\n"
         "# Avg bus bandwidth    : {:g} \n"
@@ -272,7 +272,7 @@ std::string nccl_tests_text(const std::vector<experiment::Row>& rows) {
   return tables_of(rows, heading, line, end);
 }
 
-std::string osu_text(const std::vector<experiment::Row>& rows) {
+std::string osu_text(const std::vector<results::Row>& rows) {
   // Scripts take the version from the title, and may count the lines of the heading.
   const auto heading = [](const Members& members, const std::string& name) {
     return fmt::format(
@@ -281,7 +281,7 @@ std::string osu_text(const std::vector<experiment::Row>& rows) {
         "# Size       Avg Latency(us)\n",
         osu_name(collective_of(*members.front())), version(), name);
   };
-  const auto line = [](std::string& text, const experiment::Row& row) {
+  const auto line = [](std::string& text, const results::Row& row) {
     const Collective collective = collective_of(row);
     const bool blocks = collective == Collective::allgather || collective == Collective::alltoall;
     const std::int64_t bytes = bytes_of(row);
@@ -290,7 +290,7 @@ std::string osu_text(const std::vector<experiment::Row>& rows) {
                    row.outcome->mean_time().value() / kMicrosecond);
     return 0.0;
   };
-  const auto end = [](const experiment::Row&, double) { return std::string(); };
+  const auto end = [](const results::Row&, double) { return std::string(); };
   return tables_of(rows, heading, line, end);
 }
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/experiment/compare.hpp"
-#include "sim/app/experiment/networks.hpp"
+#include "sim/app/plan/network_info.hpp"
+#include "sim/app/results/compare.hpp"
 #include "sim/app/studies/validate/accuracy.hpp"
 
 namespace thinwire::report {
@@ -17,33 +17,33 @@ namespace thinwire::report {
 namespace {
 
 /// What a point computes, in however many iterations.
-std::string computed_by(const experiment::Point& point) {
-  Json json = experiment::computation_of(point);
+std::string computed_by(const plan::Point& point) {
+  Json json = plan::computation_of(point);
   json.erase("iterations");
   return json.dump();
 }
 
-bool has_time(const experiment::Row& row) {
-  return row.outcome && experiment::find_network(row.point.network).has_clock;
+bool has_time(const results::Row& row) {
+  return row.outcome && plan::find_network(row.point.network).has_clock;
 }
 
 }  // namespace
 
-std::vector<Json> beside_measured(const std::vector<experiment::Row>& rows) {
+std::vector<Json> beside_measured(const std::vector<results::Row>& rows) {
   std::vector<Json> records;
-  const auto is_measured = [](const experiment::Row& row) {
+  const auto is_measured = [](const results::Row& row) {
     return has_time(row) && row.outcome->measured;
   };
   if (std::ranges::none_of(rows, is_measured)) return records;
-  std::multimap<std::string, const experiment::Row*> simulated_rows;  // by what they compute
-  for (const experiment::Row& row : rows) {
+  std::multimap<std::string, const results::Row*> simulated_rows;  // by what they compute
+  for (const results::Row& row : rows) {
     if (has_time(row) && !row.outcome->measured)
       simulated_rows.emplace(computed_by(row.point), &row);
   }
-  for (const experiment::Row& real : rows) {
+  for (const results::Row& real : rows) {
     if (!has_time(real) || !real.outcome->measured) continue;
-    const experiment::Point& point = real.point;
-    const experiment::Quartiles& measured = real.outcome->measured->time;
+    const plan::Point& point = real.point;
+    const results::Quartiles& measured = real.outcome->measured->time;
     const bool dense = algorithms::find_scheme(point.scheme).dense;
     const double median = measured.median.value();
     Json record{{"schema", "beside_measured/1"},
@@ -61,8 +61,8 @@ std::vector<Json> beside_measured(const std::vector<experiment::Row>& rows) {
     }
     const auto [begin, end] = simulated_rows.equal_range(computed_by(point));
     for (auto at = begin; at != end; ++at) {
-      const experiment::Row& other = *at->second;
-      const experiment::Comparison comparison = compare(other, 0);
+      const results::Row& other = *at->second;
+      const results::Comparison comparison = compare(other, 0);
       Json one = record;
       const double simulated = other.outcome->time().value();
       one["network"] = other.point.network;
@@ -80,7 +80,7 @@ std::vector<Json> beside_measured(const std::vector<experiment::Row>& rows) {
   return records;
 }
 
-std::vector<Json> measured_curves(const std::vector<experiment::Row>& rows) {
+std::vector<Json> measured_curves(const std::vector<results::Row>& rows) {
   std::vector<Json> curves;
   for (const Json& record : beside_measured(rows)) {
     if (record.at("simulated_s").is_null()) continue;

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "sim/app/experiment/row.hpp"
 #include "sim/app/report/tables/formats.hpp"
+#include "sim/app/results/row.hpp"
 
 namespace thinwire::report {
 
@@ -13,10 +13,10 @@ namespace thinwire::report {
 /// gradients and the seed. Network, machine and platform may differ, and the number of iterations. A
 /// measured row without any has a record whose simulated columns are null. The formula is that of
 /// the simulated row, with the α and β of its machine or platform. Rows without a time are left out.
-[[nodiscard]] std::vector<Json> beside_measured(const std::vector<experiment::Row>& rows);
+[[nodiscard]] std::vector<Json> beside_measured(const std::vector<results::Row>& rows);
 [[nodiscard]] std::vector<Column> beside_measured_columns();
 /// The same pairs as the figure of measured times draws them: rows as those of 'validate', which say
 /// their panel (network and platform, collective, ranks) and name sparse schemes with their density.
-[[nodiscard]] std::vector<Json> measured_curves(const std::vector<experiment::Row>& rows);
+[[nodiscard]] std::vector<Json> measured_curves(const std::vector<results::Row>& rows);
 
 }  // namespace thinwire::report

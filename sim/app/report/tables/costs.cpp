@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/experiment/point.hpp"
+#include "sim/app/plan/point.hpp"
 #include "sim/app/report/tables/formats.hpp"
 
 namespace thinwire::report {
@@ -38,7 +38,7 @@ std::string bandwidth_text(const algorithms::PaperCost& paper) {
 
 std::vector<Json> cost_records(const CostPoint& point) {
   std::vector<Json> records;
-  const experiment::Machine machine;  // DRAGONN's decisions depend on it
+  const plan::Machine machine;  // DRAGONN's decisions depend on it
   for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
     const algorithms::Options options(scheme.options, {});
     const algorithms::Cost cost = scheme.cost({.ranks = point.ranks,

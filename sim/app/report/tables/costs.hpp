@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "algorithms/scheme.hpp"
-#include "sim/app/experiment/config.hpp"
+#include "sim/app/plan/config.hpp"
 
 namespace thinwire::report {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/app/experiment/config.hpp"
+#include "sim/app/plan/config.hpp"
 
 namespace thinwire::report {
 

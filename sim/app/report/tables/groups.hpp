@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/config.hpp"
+#include "sim/app/plan/config.hpp"
 #include "sim/app/report/tables/formats.hpp"
 
 namespace thinwire::report {

@@ -8,8 +8,8 @@ namespace thinwire::report {
 namespace {
 
 Json candidate_record(const studies::Candidate& candidate, double best_s) {
-  const experiment::Row& row = candidate.row;
-  const experiment::TrainingOutcome& training = *row.outcome->training;
+  const results::Row& row = candidate.row;
+  const results::TrainingOutcome& training = *row.outcome->training;
   const double time = training.mean.total().value();
   const auto& measured = candidate.measured;
   return {{"schema", "recommendation/1"},

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sim/app/experiment/config.hpp"
+#include "sim/app/plan/config.hpp"
 #include "sim/app/studies/recommend.hpp"
 
 namespace thinwire::report {

@@ -4,20 +4,20 @@
 #include <optional>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/experiment/networks.hpp"
-#include "sim/app/experiment/settings.hpp"
+#include "sim/app/plan/network_info.hpp"
+#include "sim/app/plan/settings.hpp"
 
 namespace thinwire::report {
 
 namespace {
 
 /// The size of the gradient before selection.
-std::int64_t dense_bytes(const experiment::Point& point) {
+std::int64_t dense_bytes(const plan::Point& point) {
   return to_bytes(Words(point.space.components)).value();
 }
 
 /// Dense bytes per second; none without a time or if the time includes other work.
-std::optional<double> algorithm_bandwidth(const experiment::Row& row) {
+std::optional<double> algorithm_bandwidth(const results::Row& row) {
   if (!row.outcome || !row.point.workload.model.empty()) return std::nullopt;
   const double time = row.outcome->time().value();
   if (!(time > 0)) return std::nullopt;
@@ -30,7 +30,7 @@ bool selects_far_from_k(const Json& record) {
   if (record.contains("far_from_k")) {
     return record.at("ok") > 0 && record.at("far_from_k") == record.at("ok");
   }
-  return record.value("verdict", "") == name_of(experiment::Verdict::selection);
+  return record.value("verdict", "") == name_of(results::Verdict::selection);
 }
 
 double bus_factor(algorithms::Collective collective, int ranks) {
@@ -39,19 +39,19 @@ double bus_factor(algorithms::Collective collective, int ranks) {
   return passes * (ranks - 1) / ranks;
 }
 
-Json record_of(const experiment::Row& row, const experiment::Comparison& comparison) {
-  using experiment::SettingKind;
-  const experiment::Point& point = row.point;
-  const bool has_clock = experiment::find_network(point.network).has_clock;
+Json record_of(const results::Row& row, const results::Comparison& comparison) {
+  using plan::SettingKind;
+  const plan::Point& point = row.point;
+  const bool has_clock = plan::find_network(point.network).has_clock;
   const algorithms::SchemeInfo& scheme = algorithms::find_scheme(point.scheme);
   const bool dense = scheme.dense;
   const auto n = static_cast<double>(point.space.components);
   const auto [low, high] = comparison.cost.run();
 
   // Rows without a result or without a selection take no value from these.
-  const experiment::Outcome none;
-  const experiment::Outcome& o = row.outcome ? *row.outcome : none;
-  const experiment::SelectionSummary s = o.selection.value_or(experiment::SelectionSummary{});
+  const results::Outcome none;
+  const results::Outcome& o = row.outcome ? *row.outcome : none;
+  const results::SelectionSummary s = o.selection.value_or(results::SelectionSummary{});
   const auto if_run = [&](auto value) { return row.outcome ? Json(value) : Json(); };
   const auto if_selected = [&](auto value) { return o.selection ? Json(value) : Json(); };
   const auto if_padded = [&](const auto& of) {
@@ -67,12 +67,11 @@ Json record_of(const experiment::Row& row, const experiment::Comparison& compari
     return has_clock && time ? Json(time->value()) : Json();
   };
   const std::optional<double> bandwidth = algorithm_bandwidth(row);
-  const bool judged =
-      comparison.comparable() || comparison.verdict == experiment::Verdict::selection;
+  const bool judged = comparison.comparable() || comparison.verdict == results::Verdict::selection;
   Json record = {{"schema", "comparison/2"}};
   // Settings at the top level of a config come first, then those in groups: options.tau, ...
   for (const bool in_groups : {false, true}) {
-    for (const experiment::Setting& setting : experiment::point_settings()) {
+    for (const plan::Setting& setting : plan::point_settings()) {
       const bool options = setting.kind == SettingKind::options;
       const bool listed = setting.group() != "record" && setting.kind != SettingKind::integers;
       if (!setting.get || !listed || in_groups != (options || !setting.group().empty())) continue;

@@ -3,14 +3,14 @@
 
 #include <vector>
 
-#include "sim/app/experiment/compare.hpp"
-#include "sim/app/experiment/row.hpp"
+#include "sim/app/results/compare.hpp"
+#include "sim/app/results/row.hpp"
 
 namespace thinwire::report {
 
 /// All data of a result and its formula; missing values are null. docs/output-format.md lists the
 /// names.
-[[nodiscard]] Json record_of(const experiment::Row& row, const experiment::Comparison& comparison);
+[[nodiscard]] Json record_of(const results::Row& row, const results::Comparison& comparison);
 /// Whether the verdict of a record is that the ranks select far from k: its time wins nothing. Of a
 /// group of records (groups.hpp): whether that is so for all that have a result.
 [[nodiscard]] bool selects_far_from_k(const Json& record);

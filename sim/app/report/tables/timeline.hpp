@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/app/experiment/config.hpp"
+#include "sim/app/plan/config.hpp"
 #include "sim/core/kernel/timeline.hpp"
 
 namespace thinwire::report {

@@ -13,14 +13,14 @@ namespace thinwire::report {
 namespace {
 
 /// The description of a point except for its ranks.
-std::string group_of(const experiment::Point& point) {
+std::string group_of(const plan::Point& point) {
   Json json = to_json(point);
   json.erase("ranks");
   return json.dump();
 }
 
-Json record_of(const experiment::Row& row, const experiment::Row& smallest) {
-  const experiment::Point& point = row.point;
+Json record_of(const results::Row& row, const results::Row& smallest) {
+  const plan::Point& point = row.point;
   Json record = {{"model", point.workload.model},
                  {"device", point.workload.device},
                  {"scheme", point.scheme},
@@ -33,7 +33,7 @@ Json record_of(const experiment::Row& row, const experiment::Row& smallest) {
     record[key] = nullptr;
   }
   if (!row.outcome) return record;
-  const experiment::TrainingOutcome& training = *row.outcome->training;
+  const results::TrainingOutcome& training = *row.outcome->training;
   const double time = training.mean.total().value();
   record["iteration_s"] = time;
   record["computation_s"] = training.mean.computation.value();
@@ -70,15 +70,15 @@ std::vector<std::string> varying_in(const std::vector<Json>& records) {
 
 }  // namespace
 
-std::vector<Json> training_records(const std::vector<experiment::Row>& rows) {
-  std::map<std::string, const experiment::Row*> smallest;
-  for (const experiment::Row& row : rows) {
+std::vector<Json> training_records(const std::vector<results::Row>& rows) {
+  std::map<std::string, const results::Row*> smallest;
+  for (const results::Row& row : rows) {
     if (row.point.workload.model.empty() || !row.outcome) continue;
-    const experiment::Row*& best = smallest[group_of(row.point)];
+    const results::Row*& best = smallest[group_of(row.point)];
     if (best == nullptr || row.point.ranks < best->point.ranks) best = &row;
   }
   std::vector<Json> records;
-  for (const experiment::Row& row : rows) {
+  for (const results::Row& row : rows) {
     if (row.point.workload.model.empty()) continue;
     const auto found = smallest.find(group_of(row.point));
     records.push_back(record_of(row, found == smallest.end() ? row : *found->second));

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "sim/app/experiment/row.hpp"
 #include "sim/app/report/tables/formats.hpp"
+#include "sim/app/results/row.hpp"
 
 namespace thinwire::report {
 
@@ -13,7 +13,7 @@ inline constexpr double kReportedIterations = 100'000;
 
 /// One record per row with a workload; `efficiency` is that of weak scaling, relative to the row
 /// with the fewest ranks among those that differ in nothing else.
-[[nodiscard]] std::vector<Json> training_records(const std::vector<experiment::Row>& rows);
+[[nodiscard]] std::vector<Json> training_records(const std::vector<results::Row>& rows);
 /// The columns of these records, with one for each setting in which they differ.
 [[nodiscard]] std::vector<Column> training_columns(const std::vector<Json>& records);
 

@@ -11,13 +11,12 @@
 
 namespace thinwire::report {
 
-Json flat_settings(const experiment::Point& point) {
-  using experiment::SettingKind;
+Json flat_settings(const plan::Point& point) {
+  using plan::SettingKind;
   const bool dense = algorithms::find_scheme(point.scheme).dense;
   Json flat = Json::object();
-  for (const experiment::Setting& setting : experiment::point_settings()) {
-    if (setting.aspect == experiment::Aspect::record || setting.kind == SettingKind::integers)
-      continue;
+  for (const plan::Setting& setting : plan::point_settings()) {
+    if (setting.aspect == plan::Aspect::record || setting.kind == SettingKind::integers) continue;
     if (dense && (setting.path == "k" || setting.path == "density")) continue;
     if (setting.path == "density") flat[setting.path] = given_density(point.k, point.space);
     const std::optional<Json> value = setting.get ? setting.get(point) : std::nullopt;

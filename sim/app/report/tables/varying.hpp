@@ -11,7 +11,7 @@ namespace thinwire::report {
 /// The settings that apply to a point, as one flat object by path ("machine.alpha_s",
 /// "options.tau"). It has the density of a sparse scheme, as the user gave it, and neither k nor
 /// density for a dense one. What a run records, and lists of sizes, are not in it.
-[[nodiscard]] Json flat_settings(const experiment::Point& point);
+[[nodiscard]] Json flat_settings(const plan::Point& point);
 
 /// The paths of flat_settings that have several values in `settings`, in order; options count where
 /// rows of one scheme differ in them.

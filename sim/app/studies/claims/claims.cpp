@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/app/experiment/simulate.hpp"
+#include "sim/app/run/simulate.hpp"
 #include "sim/app/studies/claims/trials.hpp"
 #include "sim/core/base/children.hpp"
 #include "sim/core/base/errors.hpp"
@@ -182,8 +182,8 @@ ClaimScore score(const std::vector<Finding>& findings) {
   return score;
 }
 
-experiment::Row run_claims_point(const experiment::Point& point) {
-  return experiment::simulate_point("claims", point, {.at_once = default_processes()});
+results::Row run_claims_point(const plan::Point& point) {
+  return run::simulate_point("claims", point, {.at_once = default_processes()});
 }
 
 std::string claims_file() {
@@ -368,13 +368,13 @@ std::string Trials::retimed_model(const std::string& model, const std::string& d
   return file->path();
 }
 
-const experiment::Row& Trials::run(const Json& given) {
+const results::Row& Trials::run(const Json& given) {
   const Json point = repriced(given);
   const std::string key = point.dump();
   const auto known = rows_.find(key);
   if (known != rows_.end()) return known->second;
-  experiment::Row row = runner_(experiment::point_from(point, "claims"));
-  if (row.status != experiment::Status::ok) {
+  results::Row row = runner_(plan::point_from(point, "claims"));
+  if (row.status != results::Status::ok) {
     throw SimulationError(fmt::format("{}: {}", key, row.reason));
   }
   return rows_.emplace(key, std::move(row)).first->second;
@@ -456,10 +456,10 @@ void ClaimPage::not_simulated(const std::string& what, const std::string& why) {
   add(what, FindingKind::number, Basis::predicted).note = why;
 }
 
-double time_in(const experiment::Outcome& outcome, const std::vector<std::string>& phases) {
+double time_in(const results::Outcome& outcome, const std::vector<std::string>& phases) {
   std::map<int, double> by_rank;
   double most = 0;
-  for (const experiment::RankPhase& phase : outcome.by_rank) {
+  for (const results::RankPhase& phase : outcome.by_rank) {
     if (std::ranges::find(phases, phase.phase) == phases.end()) continue;
     double& sum = by_rank[phase.rank];
     sum += phase.traffic.time.value();

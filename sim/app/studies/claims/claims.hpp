@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/row.hpp"
+#include "sim/app/results/row.hpp"
 
 namespace thinwire::studies {
 
@@ -109,9 +109,9 @@ struct ClaimScore {
 [[nodiscard]] std::vector<std::string> claim_ids(const std::vector<std::string>& wanted);
 
 /// Runs a point. Tests replace it.
-using PointRunner = std::function<experiment::Row(const experiment::Point& point)>;
+using PointRunner = std::function<results::Row(const plan::Point& point)>;
 /// Runs the point in a child process.
-[[nodiscard]] experiment::Row run_claims_point(const experiment::Point& point);
+[[nodiscard]] results::Row run_claims_point(const plan::Point& point);
 
 /// Simulates the claims whose id begins with one of `wanted` (all if it is empty). Calls `progress`
 /// with each id before it begins. Throws InputError if no id matches, and SimulationError if a run

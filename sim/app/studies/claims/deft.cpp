@@ -21,7 +21,7 @@ Json deft_point(const std::string& scheme, int ranks) {
 
 /// The components of the sum over k.
 double sum_over_k(Trials& trials, const std::string& scheme, int ranks) {
-  const experiment::Row& row = trials.run(deft_point(scheme, ranks));
+  const results::Row& row = trials.run(deft_point(scheme, ranks));
   return static_cast<double>(row.outcome->result_components) / static_cast<double>(row.point.k);
 }
 

@@ -69,8 +69,8 @@ struct DragonnRun {
   const char* feedback = "momentum";
 };
 
-const experiment::Outcome& dragonn_trained(Trials& trials, const std::string& model,
-                                           const std::string& name, DragonnRun run = {}) {
+const results::Outcome& dragonn_trained(Trials& trials, const std::string& model,
+                                        const std::string& name, DragonnRun run = {}) {
   Json point = system(trials, name);
   point["ranks"] = run.ranks;
   point["density"] = run.density;
@@ -101,7 +101,7 @@ double null_speed(Trials& trials, const std::string& model) {
   if (model != "xml") {
     return trials.claim("dragonn.speedup.full").at("/values/vit/dgc"_json_pointer).get<double>();
   }
-  const experiment::Outcome& full = dragonn_trained(trials, model, kFull);
+  const results::Outcome& full = dragonn_trained(trials, model, kFull);
   const double computing = full.training->mean.computation.value();
   const auto n = static_cast<double>(full.result_components);
   const double p = kDragonnRanks;
@@ -117,7 +117,7 @@ std::string null_speed_name(const std::string& model) {
 /// The time of compression and communication, whether the backward pass hides it or not.
 double synchronization(Trials& trials, const std::string& model, const std::string& name) {
   double sum = horovod_wait(trials);
-  for (const experiment::PhaseCost& phase : dragonn_trained(trials, model, name).phases) {
+  for (const results::PhaseCost& phase : dragonn_trained(trials, model, name).phases) {
     const bool waiting = phase.name == "wait" || phase.name == "other";
     if (waiting || phase.name == "forward" || phase.name == "backward") continue;
     sum += phase.time.value();
@@ -296,7 +296,7 @@ constexpr const char* kEvenly = "coordinates that follow one another are hashed 
 
 void bins(Trials& trials, ClaimPage& page) {
   const auto empty = [&](double slots) {
-    const experiment::Row& row =
+    const results::Row& row =
         trials.run({{"scheme", "dragonn"},
                     {"ranks", 2},
                     {"components", 102'400},
@@ -304,7 +304,7 @@ void bins(Trials& trials, ClaimPage& page) {
                     {"iterations", 1},
                     {"input", {{"profile", "vgg16"}}},
                     {"options", {{"slots", slots}, {"sample", 1}, {"tensor_selection", false}}}});
-    const experiment::SelectionSummary& selection = *row.outcome->selection;
+    const results::SelectionSummary& selection = *row.outcome->selection;
     const auto most = static_cast<double>(selection.sent_most);
     return 1 - static_cast<double>(selection.most) / most;
   };
@@ -356,7 +356,7 @@ double first_size(Trials& trials, Condition condition) {
 void crossover(Trials& trials, ClaimPage& page) {
   // Without launches: α and the bytes of section 4.2's formulas, DGC's 35.4 ms for 512 MiB, and the
   // V100's prices of decoding a byte.
-  const experiment::Outcome& full = dragonn_trained(trials, "xml", kFull);
+  const results::Outcome& full = dragonn_trained(trials, "xml", kFull);
   const double large = 1024 * kMiB;
   const double compressing =
       trials.claim("dragonn.encode.512MB").at("/values/dgc"_json_pointer).get<double>() * 1e-3 /

@@ -35,9 +35,9 @@ Json exdyna_point(const std::string& model, const std::string& scheme, int ranks
           {"workload", {{"model", model}, {"device", "v100"}}}};
 }
 
-const experiment::Row& exdyna_trained(Trials& trials, const std::string& model,
-                                      const std::string& scheme, int ranks = kExdynaRanks,
-                                      const Json& options = Json::object()) {
+const results::Row& exdyna_trained(Trials& trials, const std::string& model,
+                                   const std::string& scheme, int ranks = kExdynaRanks,
+                                   const Json& options = Json::object()) {
   Json point = exdyna_point(model, scheme, ranks);
   point["options"] = options;
   return trials.run(point);
@@ -94,7 +94,7 @@ void topk(Trials& trials, ClaimPage& page) {
 }
 
 /// The density of the update that all ranks apply, relative to k.
-double actual_density(const experiment::Row& row) {
+double actual_density(const results::Row& row) {
   return static_cast<double>(row.outcome->result_components) / static_cast<double>(row.point.k);
 }
 
@@ -126,7 +126,7 @@ void figure2(Trials& trials, ClaimPage& page) {
   double each = over * kSet / kRanks;
   Json guess = exdyna_point("inception_v4", "hard_threshold", kRanks);
   guess["density"] = each;
-  const experiment::Row& row = trials.run(guess);
+  const results::Row& row = trials.run(guess);
   each = std::min(1.0, each * over * kSet * static_cast<double>(row.point.space.components) /
                            static_cast<double>(row.outcome->result_components));
   const double sparse = communication("hard_threshold", each);
@@ -140,7 +140,7 @@ void figure2(Trials& trials, ClaimPage& page) {
 
 /// Figure 10: if the threshold did not follow the global error, the density would not stay.
 void figure10(Trials& trials, ClaimPage& page) {
-  const auto run = [&](int iterations) -> const experiment::Outcome& {
+  const auto run = [&](int iterations) -> const results::Outcome& {
     return trials.outcome({{"scheme", "exdyna"},
                            {"ranks", kExdynaRanks},
                            {"components", 200'000},
@@ -152,7 +152,7 @@ void figure10(Trials& trials, ClaimPage& page) {
   bool stays = true;
   std::string note;
   for (const int iterations : {40, 100, 200}) {
-    const experiment::Outcome& outcome = run(iterations);
+    const results::Outcome& outcome = run(iterations);
     const double share = static_cast<double>(outcome.selection->total) / 200;
     stays = stays && std::abs(share - 1) < kClaimTolerance;
     note += fmt::format("{}{:.3g}", note.empty() ? "" : ", ", share);
@@ -171,14 +171,14 @@ void figure8(Trials& /*trials*/, ClaimPage& page) {
 }
 
 /// f(t) in the reported iteration.
-double traffic_ratio(const experiment::Row& row) {
+double traffic_ratio(const results::Row& row) {
   return algorithms::padding_factor(row.point.ranks, row.outcome->selection->most,
                                     row.outcome->selection->total);
 }
 
 void figure9(Trials& trials, ClaimPage& page) {
   for (const auto& [reported, model] : kExdynaModels) {
-    const experiment::Row& dynamic = exdyna_trained(trials, model, "exdyna");
+    const results::Row& dynamic = exdyna_trained(trials, model, "exdyna");
     const double moving = traffic_ratio(dynamic);
     const int settled = dynamic.outcome->settling_iterations.value_or(0);
     const double fixed =

@@ -25,7 +25,7 @@ double selecting(Trials& trials, const std::string& model, const std::string& sc
 
 void micro_density(Trials& trials, ClaimPage& page) {
   for (const char* model : {"resnet152", "inception_v4", "lstm_wikitext2"}) {
-    const experiment::Row& row = trials.run(micro_point(model, "micro", 16));
+    const results::Row& row = trials.run(micro_point(model, "micro", 16));
     const double found =
         static_cast<double>(row.outcome->result_components) / static_cast<double>(row.point.k);
     page.stated(fmt::format("{}, over what was set", model), 1, found)

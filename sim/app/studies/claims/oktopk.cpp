@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "sim/app/experiment/compare.hpp"
+#include "sim/app/results/compare.hpp"
 #include "sim/app/studies/claims/trials.hpp"
 #include "sim/app/studies/selection.hpp"
 #include "sim/machine/workloads/model.hpp"
@@ -47,8 +47,8 @@ Json published_options(const std::string& model) {
 }
 
 /// A training on Piz Daint.
-const experiment::Row& trained(Trials& trials, const std::string& model, const std::string& scheme,
-                               int ranks) {
+const results::Row& trained(Trials& trials, const std::string& model, const std::string& scheme,
+                            int ranks) {
   Json point = {{"scheme", scheme},
                 {"ranks", ranks},
                 {"machine", daint(trials)},
@@ -66,8 +66,8 @@ const experiment::Row& trained(Trials& trials, const std::string& model, const s
   return trials.run(point);
 }
 
-const experiment::TrainingOutcome& training(Trials& trials, const std::string& model,
-                                            const std::string& scheme, int ranks) {
+const results::TrainingOutcome& training(Trials& trials, const std::string& model,
+                                         const std::string& scheme, int ranks) {
   return *trained(trials, model, scheme, ranks).outcome->training;
 }
 
@@ -82,7 +82,7 @@ constexpr const char* kTable1 = "computing time and Table 1 of the paper";
 /// calibrated, and the paper's cost in Table 1 (the middle of an interval), with the calibrated α
 /// and β. Nothing selects, copies or waits; DenseOvlp hides what fits behind the backward pass.
 double by_table1(Trials& trials, const std::string& model, const std::string& scheme, int ranks) {
-  const experiment::Point& point = trained(trials, model, scheme, ranks).point;
+  const plan::Point& point = trained(trials, model, scheme, ranks).point;
   const double computing = training(trials, model, "oktopk", ranks).mean.computation.value();
   const double p = ranks;
   const double steps = std::log2(p);
@@ -233,16 +233,16 @@ Json bert_gradients(const Trials& trials, int ranks, const Json& options) {
 void table1(Trials& trials, ClaimPage& page) {
   for (const char* scheme :
        {"dense_rabenseifner", "topka", "topkdsa", "gtopk", "gaussiank", "oktopk"}) {
-    const experiment::Row& row = trials.run({{"scheme", scheme}, {"ranks", 64}});
-    const experiment::Verdict verdict = compare(row, 1e-9).verdict;
+    const results::Row& row = trials.run({{"scheme", scheme}, {"ranks", 64}});
+    const results::Verdict verdict = compare(row, 1e-9).verdict;
     page.order(fmt::format("{} costs what its row says", scheme),
-               verdict == experiment::Verdict::exact || verdict == experiment::Verdict::inside,
+               verdict == results::Verdict::exact || verdict == results::Verdict::inside,
                name_of(verdict), Basis::formula);
   }
 }
 
 void lower_bound(Trials& trials, ClaimPage& page) {
-  const experiment::Row& row = trials.run({{"scheme", "oktopk"}, {"ranks", 64}});
+  const results::Row& row = trials.run({{"scheme", "oktopk"}, {"ranks", 64}});
   const double bound = 2 * static_cast<double>(row.point.k) * 63 / 64;
   const auto words = static_cast<double>(row.outcome->words_received.max);
   page.order("no fewer words than the bound, and at most three times as many",
@@ -266,7 +266,7 @@ void fillin(Trials& trials, ClaimPage& page, const std::string& profile, double 
                       {"ranks", ranks},
                       {"density", density},
                       {"input", {{"profile", profile}, {"statistical", true}}}};
-  const experiment::Row& row = trials.run(point);
+  const results::Row& row = trials.run(point);
   page.number("density of the result", "/value",
               static_cast<double>(row.outcome->result_components) /
                   static_cast<double>(row.point.space.components),
@@ -313,7 +313,7 @@ double global_deviation(Trials& trials, const std::string& profile) {
   options["tau_prime"] = period;
   double sum = 0;
   for (int quarter = 1; quarter <= 4; ++quarter) {
-    const experiment::Row& row =
+    const results::Row& row =
         trials.run({{"scheme", "oktopk"},
                     {"ranks", profile == "vgg16" ? 16 : 32},
                     {"density", profile == "lstm" ? 0.02 : 0.01},

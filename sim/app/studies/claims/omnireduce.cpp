@@ -23,7 +23,7 @@ constexpr double kOmniBytesPerSecond = 25e9 / 8;
 /// Exact gradients of a tenth of BERT's components: blocks are not known of statistical ones.
 constexpr std::int64_t kOmniComponents = 13'354'732;
 
-const experiment::Outcome& omni_outcome(Trials& trials, const std::string& scheme) {
+const results::Outcome& omni_outcome(Trials& trials, const std::string& scheme) {
   return trials.outcome(
       {{"scheme", scheme},
        {"ranks", kOmniMachines},
@@ -38,9 +38,9 @@ const experiment::Outcome& omni_outcome(Trials& trials, const std::string& schem
 }
 
 void omni_blocks(Trials& trials, ClaimPage& page) {
-  const experiment::Outcome& outcome = omni_outcome(trials, "omnireduce");
+  const results::Outcome& outcome = omni_outcome(trials, "omnireduce");
   double words = 0;
-  for (const experiment::RankPhase& of : outcome.by_rank) {
+  for (const results::RankPhase& of : outcome.by_rank) {
     if (of.phase == "push") words += static_cast<double>(of.traffic.words_received.value());
   }
   constexpr auto kAll = static_cast<double>(kOmniComponents);

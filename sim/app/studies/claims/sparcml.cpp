@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/compare.hpp"
+#include "sim/app/results/compare.hpp"
 #include "sim/app/studies/claims/trials.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "sim/machine/workloads/iteration.hpp"
@@ -29,7 +29,7 @@ Json place(const Trials& trials, const std::string& system) {
 }
 
 /// α and β of a system.
-experiment::Machine machine_of(Trials& trials, const std::string& system) {
+plan::Machine machine_of(Trials& trials, const std::string& system) {
   Json point = place(trials, system);
   point.update({{"scheme", "dense_ring"}, {"ranks", 2}, {"components", 2}});
   return trials.outcome(point).machine;
@@ -43,10 +43,10 @@ bool is_dense(const std::string& scheme) { return scheme.starts_with("dense"); }
 void bounds(Trials& trials, ClaimPage& page) {
   for (const char* scheme :
        {"ssar_recursive_double", "ssar_split_allgather", "dsar_split_allgather", "ring_sparse"}) {
-    const experiment::Verdict verdict =
+    const results::Verdict verdict =
         compare(trials.run({{"scheme", scheme}, {"ranks", 64}}), 1e-9).verdict;
     page.order(fmt::format("{} stays within its bounds", scheme),
-               verdict == experiment::Verdict::exact || verdict == experiment::Verdict::inside,
+               verdict == results::Verdict::exact || verdict == results::Verdict::inside,
                name_of(verdict), Basis::formula);
   }
 }
@@ -55,7 +55,7 @@ void bounds(Trials& trials, ClaimPage& page) {
 /// or merges sparse entries.
 double random_allreduce(Trials& trials, const std::string& system, const std::string& scheme,
                         int ranks, double density) {
-  const experiment::Machine machine = machine_of(trials, system);
+  const plan::Machine machine = machine_of(trials, system);
   const WorkPrices prices = trials.prices(kCore);
   const Price& work = is_dense(scheme) ? prices.reduce : prices.scatter;
   return trials
@@ -213,7 +213,7 @@ double passing(const Trials& trials, const Pass& pass) {
 
 /// The seconds of communication in a pass over the data.
 double communication(Trials& trials, const Pass& pass) {
-  const experiment::Machine machine = machine_of(trials, pass.system);
+  const plan::Machine machine = machine_of(trials, pass.system);
   const WorkPrices prices = trials.prices(kCore);
   const double components = trials.assumed(pass.data, "features");
   const double sum =
@@ -242,7 +242,7 @@ double communication(Trials& trials, const Pass& pass) {
 
 /// What the α-β formula of the dense allreduce alone says, with the core's price of a sum.
 double dense_formula(Trials& trials, const Pass& pass) {
-  const experiment::Machine machine = machine_of(trials, pass.system);
+  const plan::Machine machine = machine_of(trials, pass.system);
   const double words =
       trials.assumed(pass.data, "features") * (pass.ranks - 1.0) / pass.ranks * widening(pass);
   const double steps = 2 * std::log2(pass.ranks);
@@ -395,7 +395,7 @@ void coordinate_descent(Trials& trials, ClaimPage& page) {
   constexpr double kEach = 100;
   const double components = trials.assumed("url", "features");
   const double iterations = components / (kEach * kNodes);
-  const experiment::Machine machine = machine_of(trials, "Piz Daint");
+  const plan::Machine machine = machine_of(trials, "Piz Daint");
   const auto epoch = [&](double entries, double words_of_entry) {
     // topka gathers k pairs of two words of each rank.
     const auto& outcome =
@@ -456,7 +456,7 @@ double dense_formula(Trials& trials, const std::string& model) {
   const auto n =
       static_cast<double>(workloads::read_model(workloads::model_file(model)).components);
   const WorkPrices prices = trials.prices("p100", true);
-  const experiment::Machine machine = machine_of(trials, "Piz Daint");
+  const plan::Machine machine = machine_of(trials, "Piz Daint");
   return 2 * std::log2(kRanks) * machine.alpha.value() +
          n * (kRanks - 1) / kRanks *
              (2 * machine.beta_per_word.value() + prices.reduce.element.value()) +
@@ -519,7 +519,7 @@ void cntk(Trials& trials, ClaimPage& page) {
     const auto speedup = task.at("speedup").get<double>();
     const auto components = task.at("components").get<std::int64_t>();
     const WorkPrices prices = trials.prices("p100", true);
-    const experiment::Machine machine = machine_of(trials, "Piz Daint");
+    const plan::Machine machine = machine_of(trials, "Piz Daint");
     const auto seconds = [&](Json point, const Price& sum, double sent, double received) {
       point.update({{"machine",
                      {{"alpha_s", machine.alpha.value()},

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/compare.hpp"
+#include "sim/app/results/compare.hpp"
 #include "sim/app/studies/claims/trials.hpp"
 
 namespace thinwire::studies {
@@ -69,7 +69,7 @@ void spardl_best(Trials& trials, ClaimPage& page) {
 
 void spardl_no_fill_in(Trials& trials, ClaimPage& page) {
   for (const int ranks : {8, 14}) {
-    const experiment::Row& row = trials.run(spardl_point("spardl", ranks));
+    const results::Row& row = trials.run(spardl_point("spardl", ranks));
     const auto words = static_cast<double>(row.outcome->words_received.max);
     const double formula = 4.0 * static_cast<double>(row.point.k) * (ranks - 1) / ranks;
     page.order(fmt::format("P = {}: no entry more than k in the result, at any P", ranks),

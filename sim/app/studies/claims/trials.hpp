@@ -72,9 +72,9 @@ class Trials {
                                           double factor);
 
   /// Runs a point, or returns its earlier row. Throws SimulationError if it fails.
-  const experiment::Row& run(const Json& given);
-  const experiment::Outcome& outcome(const Json& point) { return *run(point).outcome; }
-  const experiment::TrainingOutcome& train(const Json& point) { return *outcome(point).training; }
+  const results::Row& run(const Json& given);
+  const results::Outcome& outcome(const Json& point) { return *run(point).outcome; }
+  const results::TrainingOutcome& train(const Json& point) { return *outcome(point).training; }
 
   [[nodiscard]] const Json& claim(const std::string& id) const;
   /// The ids of all claims.
@@ -95,7 +95,7 @@ class Trials {
   std::map<std::string, std::shared_ptr<TemporaryFile>> platforms_;  // by calibrated parameter
   std::map<std::string, std::shared_ptr<TemporaryFile>> models_;     // by their text
   mutable std::set<std::string> used_;
-  std::map<std::string, experiment::Row> rows_;
+  std::map<std::string, results::Row> rows_;
 };
 
 /// The findings of one claim.
@@ -148,7 +148,7 @@ using ClaimChecks = std::map<std::string, ClaimCheck>;
 
 /// The longest time that a rank spent in these phases together, in the reported iteration. The
 /// point must record its ranks.
-[[nodiscard]] double time_in(const experiment::Outcome& outcome,
+[[nodiscard]] double time_in(const results::Outcome& outcome,
                              const std::vector<std::string>& phases);
 
 }  // namespace thinwire::studies

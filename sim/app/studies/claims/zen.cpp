@@ -46,7 +46,7 @@ double drawn_evenly(double density, int ranks) { return 1 - std::pow(1 - density
 
 /// The communication speedup over a ring allreduce.
 double zen_speedup(Trials& trials, const std::string& scheme) {
-  const experiment::Row& row = trials.run(zen_point(trials, scheme, kTopShare, kZenMachines));
+  const results::Row& row = trials.run(zen_point(trials, scheme, kTopShare, kZenMachines));
   const double hashed = kTopShare * static_cast<double>(row.point.space.components);
   const double dense =
       trials.outcome(zen_point(trials, "dense_ring", kTopShare, kZenMachines)).time().value();
@@ -106,7 +106,7 @@ void imbalance(Trials& trials, ClaimPage& page) {
     point["record"] = {{"ranks", true}};
     double most = 0;
     double sum = 0;
-    for (const experiment::RankPhase& of : trials.outcome(point).by_rank) {
+    for (const results::RankPhase& of : trials.outcome(point).by_rank) {
       if (of.phase != phase) continue;
       const auto words = static_cast<double>(of.traffic.words_received.value());
       most = std::max(most, words);

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sim/app/experiment/networks.hpp"
+#include "sim/app/plan/network_info.hpp"
 #include "sim/app/studies/recommend/densities.hpp"
 #include "sim/app/studies/recommend/memory.hpp"
 #include "sim/machine/workloads/device.hpp"
@@ -17,7 +17,7 @@ namespace thinwire::studies {
 
 namespace {
 
-std::string density_text(const RecommendSettings& settings, const experiment::Point& point) {
+std::string density_text(const RecommendSettings& settings, const plan::Point& point) {
   const std::string share = fmt::format("{:.4g}", density_of_point(point));
   if (settings.density_of == DensityOf::sum) {
     return share + " of each rank; schemes with shorter sums than top-k SGD select as many more";
@@ -32,8 +32,8 @@ std::string density_text(const RecommendSettings& settings, const experiment::Po
 }  // namespace
 
 std::vector<Remark> assumptions_of(const RecommendSettings& settings, const Candidate& any) {
-  const experiment::Point& point = any.row.point;
-  const experiment::Machine& machine = any.row.outcome->machine;
+  const plan::Point& point = any.row.point;
+  const plan::Machine& machine = any.row.outcome->machine;
   const workloads::Model model = workloads::read_model(workloads::model_file(point.workload.model));
   const workloads::Device device =
       workloads::read_device(workloads::device_file(point.workload.device));
@@ -54,9 +54,8 @@ std::vector<Remark> assumptions_of(const RecommendSettings& settings, const Cand
   all.push_back({"ranks", ranks});
   std::string network = point.network;
   if (!point.platform.empty()) network += ", platform " + point.platform;
-  network += experiment::find_network(point.network).congests
-                 ? ": messages share links, no other jobs"
-                 : ": end to end, no congestion";
+  network += plan::find_network(point.network).congests ? ": messages share links, no other jobs"
+                                                        : ": end to end, no congestion";
   network +=
       fmt::format("; alpha {:.3g} s, beta {:.3g} s/word ({:.3g} GB/s)", machine.alpha.value(),
                   machine.beta_per_word.value(),

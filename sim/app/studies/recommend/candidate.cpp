@@ -7,15 +7,15 @@
 
 #include "algorithms/collectives/hierarchical.hpp"
 #include "algorithms/registry.hpp"
-#include "sim/app/experiment/compare.hpp"
+#include "sim/app/results/compare.hpp"
 #include "sim/app/studies/recommend/memory.hpp"
 
 namespace thinwire::studies {
 
 namespace {
 
-Dominant dominant_in(const experiment::Row& row) {
-  const experiment::Outcome& outcome = *row.outcome;
+Dominant dominant_in(const results::Row& row) {
+  const results::Outcome& outcome = *row.outcome;
   const workloads::IterationParts& mean = outcome.training->mean;
   const double communication = mean.communication.value();
   // The parts follow the formulas, for the rank that it cost most; the rest is waiting for others,
@@ -36,7 +36,7 @@ Dominant dominant_in(const experiment::Row& row) {
 }
 
 /// The components of the sum, relative to all.
-double sum_density_of(const experiment::Row& row) {
+double sum_density_of(const results::Row& row) {
   return static_cast<double>(row.outcome->result_components) /
          static_cast<double>(row.point.space.components);
 }
@@ -90,9 +90,9 @@ std::vector<std::string> default_candidates(bool nodes) {
   return names;
 }
 
-Candidate candidate_from(experiment::Row row) {
+Candidate candidate_from(results::Row row) {
   Candidate candidate{.row = std::move(row)};
-  const experiment::Point& point = candidate.row.point;
+  const plan::Point& point = candidate.row.point;
   candidate.convergence = algorithms::convergence_of(point.scheme);
   candidate.measured = algorithms::measured_convergence(
       point.scheme, static_cast<double>(point.k) / static_cast<double>(point.space.components),
@@ -104,7 +104,7 @@ Candidate candidate_from(experiment::Row row) {
   return candidate;
 }
 
-double time_of(const experiment::Row& row) {
+double time_of(const results::Row& row) {
   return row.outcome && !selects_far_from_k(row) ? row.outcome->training->mean.total().value()
                                                  : std::numeric_limits<double>::infinity();
 }

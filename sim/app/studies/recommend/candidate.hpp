@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "algorithms/convergence.hpp"
-#include "sim/app/experiment/row.hpp"
+#include "sim/app/results/row.hpp"
 
 namespace thinwire::studies {
 
@@ -16,7 +16,7 @@ enum class Dominant : std::uint8_t { computation, sparsification, latency, bandw
 [[nodiscard]] std::string name_of(Dominant dominant);
 
 struct Candidate {
-  experiment::Row row;
+  results::Row row;
   std::optional<Dominant> dominant = {};  ///< if it was simulated
   algorithms::ConvergenceReport convergence = {};
   std::optional<algorithms::MeasuredConvergence> measured = {};  ///< on a small model
@@ -34,10 +34,10 @@ struct Candidate {
 /// have several GPUs, and links between them are shared, so those that use this are among them.
 [[nodiscard]] std::vector<std::string> default_candidates(bool nodes);
 
-[[nodiscard]] Candidate candidate_from(experiment::Row row);
+[[nodiscard]] Candidate candidate_from(results::Row row);
 /// The time of an iteration in seconds. Infinity for what cannot be simulated, and for a scheme that
 /// does not select k: its time is that of another density.
-[[nodiscard]] double time_of(const experiment::Row& row);
+[[nodiscard]] double time_of(const results::Row& row);
 /// Whether it gives the dense sum.
 [[nodiscard]] bool is_lossless(const Candidate& candidate);
 

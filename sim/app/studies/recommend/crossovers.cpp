@@ -28,8 +28,7 @@ struct Ladder {
 };
 
 /// The point at which the parameter of the axis has a value; that of alpha and beta is a factor.
-Json point_at(const Json& given, const experiment::Point& base, const std::string& along,
-              double value) {
+Json point_at(const Json& given, const plan::Point& base, const std::string& along, double value) {
   Json point = given;
   if (along == "ranks") {
     point["ranks"] = std::llround(value);

@@ -12,7 +12,7 @@
 
 namespace thinwire::studies {
 
-double density_of_point(const experiment::Point& point) {
+double density_of_point(const plan::Point& point) {
   return static_cast<double>(point.k) / static_cast<double>(point.space.components);
 }
 

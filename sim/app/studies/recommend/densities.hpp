@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/app/experiment/point.hpp"
+#include "sim/app/plan/point.hpp"
 #include "sim/app/studies/recommend/recommendation.hpp"
 #include "sim/app/studies/recommend/settings.hpp"
 #include "sim/core/base/json.hpp"
@@ -11,7 +11,7 @@
 namespace thinwire::studies {
 
 /// The density of the user, of the model or of the profile.
-[[nodiscard]] double density_of_point(const experiment::Point& point);
+[[nodiscard]] double density_of_point(const plan::Point& point);
 [[nodiscard]] Json at_density(Json point, double density);
 /// Simulates the schemes whose sums have fewer components than those of top-k SGD again, at the
 /// density at which they have as many.

@@ -10,7 +10,7 @@
 
 namespace thinwire::studies {
 
-double memory_of(const experiment::Row& row) {
+double memory_of(const results::Row& row) {
   const algorithms::SchemeInfo& scheme = algorithms::find_scheme(row.point.scheme);
   if (scheme.dense && !scheme.remembers) return 0;
   const auto n = static_cast<double>(row.point.space.components);
@@ -22,13 +22,13 @@ double memory_of(const experiment::Row& row) {
          4 * static_cast<double>(row.outcome->words_received.max);
 }
 
-std::optional<double> memory_of_device(const experiment::Point& point) {
+std::optional<double> memory_of_device(const plan::Point& point) {
   const auto device = workloads::read_device(workloads::device_file(point.workload.device));
   if (!device.memory) return std::nullopt;
   return static_cast<double>(device.memory->bytes.value());
 }
 
-void check_memory(const RecommendSettings& settings, const experiment::Point& point) {
+void check_memory(const RecommendSettings& settings, const plan::Point& point) {
   const std::optional<double> memory = memory_of_device(point);
   const auto n = static_cast<double>(point.space.components);
   const double state = settings.state_bytes * n;

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/experiment/compare.hpp"
-#include "sim/app/experiment/estimate.hpp"
-#include "sim/app/experiment/simulate.hpp"
+#include "sim/app/results/compare.hpp"
+#include "sim/app/run/estimate.hpp"
+#include "sim/app/run/simulate.hpp"
 #include "sim/core/base/children.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/interrupt.hpp"
@@ -32,14 +32,14 @@ void announce(const RecommendSettings& settings, const Attempt& attempt) {
 
 /// What a process has to do for an attempt; nothing if it is refused, or takes too long.
 std::optional<ChildWork> work_of(const RecommendSettings& settings, Attempt& attempt) {
-  const experiment::Point point = experiment::point_from(attempt.point, "recommend");
-  const double expected = experiment::estimated_wall_s(point);
+  const plan::Point point = plan::point_from(attempt.point, "recommend");
+  const double expected = run::estimated_wall_s(point);
   if (expected > settings.most_seconds) {
     attempt.trouble = fmt::format("its simulation would take about {:.0f} s", expected);
     return std::nullopt;
   }
-  std::optional<ChildWork> work = experiment::work_of(point, {.alphabeta = false});
-  if (!work) attempt.candidate = candidate_from(experiment::row_of("recommend", point, nullptr));
+  std::optional<ChildWork> work = run::work_of(point, {.alphabeta = false});
+  if (!work) attempt.candidate = candidate_from(run::row_of("recommend", point, nullptr));
   return work;
 }
 
@@ -89,14 +89,13 @@ void simulate_all(const RecommendSettings& settings, std::vector<Attempt>& attem
   for (std::size_t child = 0; child < started.size(); ++child) {
     Attempt& attempt = *started[child];
     guarded(attempt, [&] {
-      const experiment::Point point = experiment::point_from(attempt.point, "recommend");
-      attempt.candidate =
-          candidate_from(experiment::row_of("recommend", point, &children.ended(child)));
+      const plan::Point point = plan::point_from(attempt.point, "recommend");
+      attempt.candidate = candidate_from(run::row_of("recommend", point, &children.ended(child)));
     });
   }
   for (Attempt& attempt : attempts) {
     if (!attempt.candidate) continue;
-    const experiment::Row& row = attempt.candidate->row;
+    const results::Row& row = attempt.candidate->row;
     if (!row.outcome) attempt.trouble = row.reason;
     if (row.outcome && selects_far_from_k(row)) attempt.trouble = "it selects far from k";
   }

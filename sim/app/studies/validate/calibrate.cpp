@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "sim/app/experiment/config.hpp"
-#include "sim/app/experiment/settings.hpp"
+#include "sim/app/plan/config.hpp"
+#include "sim/app/plan/settings.hpp"
 #include "sim/app/studies/validate/least_squares.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
@@ -17,7 +17,7 @@ namespace thinwire::studies {
 namespace {
 
 Json::json_pointer json_pointer_of(const std::string& path) {
-  return Json::json_pointer(experiment::pointer_of(path));
+  return Json::json_pointer(plan::pointer_of(path));
 }
 
 /// Fits some of the settings; the others keep their values.
@@ -44,8 +44,8 @@ class Fitter {
   }
 
   [[nodiscard]] double start_of(const std::string& path) const {
-    const experiment::Setting& setting = experiment::setting_at(path);
-    if (setting.kind != experiment::SettingKind::number) {
+    const plan::Setting& setting = plan::setting_at(path);
+    if (setting.kind != plan::SettingKind::number) {
       throw InputError(fmt::format("--fit {}: only numbers can be fitted", path));
     }
     const Json::json_pointer at = json_pointer_of(path);
@@ -67,14 +67,14 @@ class Fitter {
   std::vector<Vector> residuals(const std::vector<std::string>& paths,
                                 const std::vector<Vector>& logs) {
     std::vector<Validation> plans;
-    experiment::Sweep all{.name = "calibrate", .description = {}, .points = {}};
+    run::Sweep all{.name = "calibrate", .description = {}, .points = {}};
     for (const Vector& values : logs) {
       MachineDescription machine = machine_;
       for (std::size_t i = 0; i < paths.size(); ++i) {
         machine.settings[json_pointer_of(paths[i])] = std::exp(values[i]);
       }
       plans.push_back(plan_validation(rows_, {std::move(machine)}, placements_));
-      const std::vector<experiment::Point>& points = plans.back().sweep.points;
+      const std::vector<plan::Point>& points = plans.back().sweep.points;
       all.points.insert(all.points.end(), points.begin(), points.end());
     }
     if (machine_.calibrated_on.empty()) {
@@ -88,7 +88,7 @@ class Fitter {
       throw InputError(fmt::format("{}: /calibrated_on: no row of a known algorithm agrees with it",
                                    machine_.path));
     }
-    const std::vector<experiment::Row> results = run_(all);
+    const std::vector<results::Row> results = run_(all);
     auto next = results.begin();
     std::vector<Vector> residuals;
     for (Validation& plan : plans) {

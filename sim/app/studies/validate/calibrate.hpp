@@ -32,7 +32,7 @@ struct MachineFit {
 };
 
 /// Simulates points; the rows come in their order.
-using RunPoints = std::function<std::vector<experiment::Row>(const experiment::Sweep&)>;
+using RunPoints = std::function<std::vector<results::Row>(const run::Sweep&)>;
 
 /// Fits the settings `paths` of the machine to those of the rows that it is calibrated on: the sum
 /// of squares of log(simulated / measured) is least. The description's values are where the fit

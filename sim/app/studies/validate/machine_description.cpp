@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/app/experiment/config.hpp"
+#include "sim/app/plan/config.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/shipped_files.hpp"
@@ -21,16 +21,16 @@ ShippedFiles shipped_descriptions() {
 }
 
 /// The settings that a description may have: not those that follow from a measured row.
-experiment::Settings settings_of_machines() {
-  experiment::Settings settings = experiment::point_settings();
-  std::erase_if(settings, [](const experiment::Setting& setting) {
+plan::Settings settings_of_machines() {
+  plan::Settings settings = plan::point_settings();
+  std::erase_if(settings, [](const plan::Setting& setting) {
     constexpr std::array<std::string_view, 8> kOfRows{
         "placement", "components",     "tensors",         "iterations",
         "granule",   "error_feedback", "representatives", "extrapolate_chunks"};
     const std::string group = setting.group();
-    return setting.aspect == experiment::Aspect::scheme ||
-           setting.aspect == experiment::Aspect::size || group == "input" || group == "record" ||
-           group == "workload" || std::ranges::find(kOfRows, setting.path) != kOfRows.end();
+    return setting.aspect == plan::Aspect::scheme || setting.aspect == plan::Aspect::size ||
+           group == "input" || group == "record" || group == "workload" ||
+           std::ranges::find(kOfRows, setting.path) != kOfRows.end();
   });
   return settings;
 }
@@ -90,7 +90,7 @@ MachineDescription read_machine(const std::string& path) {
   machine.gpu = root.has("gpu") && root.at("gpu").flag();
   if (root.has("summary")) machine.summary = root.at("summary").text();
   machine.settings = root.at("settings").json();
-  experiment::check_point(machine.settings, path + ": /settings", settings_of_machines());
+  plan::check_point(machine.settings, path + ": /settings", settings_of_machines());
   if (root.has("calibrated_on")) {
     for (const JsonNode& rows : root.at("calibrated_on").elements()) {
       machine.calibrated_on.push_back(row_filter(rows));

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/point.hpp"
+#include "sim/app/plan/point.hpp"
 
 namespace thinwire::studies {
 
@@ -34,7 +34,7 @@ struct MeasuredRow {
   bool of_first_ranks = false;  ///< other ranks of the run may have waited meanwhile
   /// What was measured, of a row of 'thinwire measure'; null for others, which are dense collectives
   /// that their names and sizes describe.
-  std::shared_ptr<const experiment::Point> point = nullptr;
+  std::shared_ptr<const plan::Point> point = nullptr;
 
   /// How many components each rank selects; 0 of a dense collective.
   [[nodiscard]] std::int64_t selected() const;

@@ -105,7 +105,7 @@ algorithms::Terms terms_of(const std::string& scheme,
   return 0.5 * (run.low + run.high);
 }
 
-algorithms::Terms terms_of(const experiment::Point& point) {
+algorithms::Terms terms_of(const plan::Point& point) {
   const algorithms::SchemeInfo& info = algorithms::find_scheme(point.scheme);
   const algorithms::Options options(info.options, point.options);
   const algorithms::Interval run = info.cost({.ranks = point.ranks,

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "algorithms/scheme.hpp"
-#include "sim/app/experiment/point.hpp"
+#include "sim/app/plan/point.hpp"
 #include "sim/core/base/units.hpp"
 
 namespace thinwire::studies {
@@ -33,7 +33,7 @@ struct PlainMachine {
     const std::string& scheme, const std::map<std::string, algorithms::OptionValue>& given,
     int ranks, std::int64_t elements, int node = 0);
 /// The same for any point, sparse ones included, in its last iteration.
-[[nodiscard]] algorithms::Terms terms_of(const experiment::Point& point);
+[[nodiscard]] algorithms::Terms terms_of(const plan::Point& point);
 
 /// The machine with the least sum of squares of log(formula / measured): over and under count
 /// alike, and a short time as much as a long one. Throws InputError without rows, or if no row has

@@ -9,8 +9,8 @@
 #include <system_error>
 #include <utility>
 
-#include "sim/app/experiment/config.hpp"
-#include "sim/app/experiment/networks.hpp"
+#include "sim/app/plan/config.hpp"
+#include "sim/app/plan/network_info.hpp"
 #include "sim/app/studies/validate/known_algorithms.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/csv_table.hpp"
@@ -196,7 +196,7 @@ class Planner {
           "give the row another run",
           placement->end, placement->nodes, row.place, row.nodes));
     }
-    if (ranks > experiment::setting_at("ranks").most) {
+    if (ranks > plan::setting_at("ranks").most) {
       throw InputError(fmt::format("{}: {} nodes x {} tasks are too many ranks", row.place,
                                    row.nodes, row.tasks_per_node));
     }
@@ -209,7 +209,7 @@ class Planner {
                        const std::optional<RunPlacement>& placement) {
     Json given;
     if (row.point) {
-      given = experiment::computation_of(*row.point);
+      given = plan::computation_of(*row.point);
       given["granule"] = 1;
       given.update(machine.settings);
     } else {
@@ -223,9 +223,8 @@ class Planner {
     }
     // A dense collective does the same in every iteration.
     if (!given.contains("iterations")) given["iterations"] = 1;
-    experiment::Point point =
-        experiment::point_from(given, fmt::format("{}, for {}", machine.path, row.place));
-    if (!experiment::find_network(point.network).has_clock) {
+    plan::Point point = plan::point_from(given, fmt::format("{}, for {}", machine.path, row.place));
+    if (!plan::find_network(point.network).has_clock) {
       throw InputError(
           fmt::format("{}: /settings/network: {} has no clock", machine.path, point.network));
     }
@@ -237,7 +236,7 @@ class Planner {
       }
     }
     const auto [known, added] =
-        points_.try_emplace(experiment::to_json(point).dump(), result_.sweep.points.size());
+        points_.try_emplace(plan::to_json(point).dump(), result_.sweep.points.size());
     if (added) result_.sweep.points.push_back(std::move(point));
     return known->second;
   }
@@ -302,7 +301,7 @@ Validation plan_validation(const std::vector<MeasuredRow>& rows,
 
 void check_places(const Validation& validation) {
   std::map<std::string, std::map<std::string, int>> placements;  // by platform; their most ranks
-  for (const experiment::Point& point : validation.sweep.points) {
+  for (const plan::Point& point : validation.sweep.points) {
     if (point.platform.empty()) continue;
     int& ranks = placements[topologies::platform_file(point.platform)][point.placement];
     ranks = std::max(ranks, point.ranks);
@@ -323,10 +322,10 @@ void check_places(const Validation& validation) {
   }
 }
 
-void take_results(Validation& validation, const std::vector<experiment::Row>& results) {
+void take_results(Validation& validation, const std::vector<results::Row>& results) {
   std::vector<ValidatedRow> kept;
   for (ValidatedRow& row : validation.rows) {
-    const experiment::Row& result = results.at(row.point);
+    const results::Row& result = results.at(row.point);
     if (!result.outcome) {
       validation.skipped.push_back({std::move(row.measured), result.reason});
       continue;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/sweep.hpp"
+#include "sim/app/run/sweep.hpp"
 #include "sim/app/studies/validate/accuracy.hpp"
 #include "sim/app/studies/validate/machine_description.hpp"
 #include "sim/app/studies/validate/measured.hpp"
@@ -46,7 +46,7 @@ struct Validation {
   std::vector<ValidatedRow> rows;
   std::vector<SkippedRow> skipped;
   std::vector<std::string> notes;  ///< what a description says and no row shows
-  experiment::Sweep sweep;         ///< each distinct point of the rows once
+  run::Sweep sweep;                ///< each distinct point of the rows once
 };
 
 /// The rows with their points. `placements` is a folder of files MACHINE_RUN.csv with the columns
@@ -64,7 +64,7 @@ void check_places(const Validation& validation);
 
 /// Takes the results of the points, in their order. Rows whose point has none are skipped. Then
 /// fits the formulas to the calibrated rows that are left.
-void take_results(Validation& validation, const std::vector<experiment::Row>& results);
+void take_results(Validation& validation, const std::vector<results::Row>& results);
 
 /// Who predicted the times.
 enum class Predictor : std::uint8_t { simulation, formula };

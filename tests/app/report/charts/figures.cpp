@@ -1,6 +1,6 @@
 #include "sim/app/report/charts/figures.hpp"
 
-#include "sim/app/experiment/config.hpp"
+#include "sim/app/plan/config.hpp"
 
 #include <doctest/doctest.h>
 
@@ -20,12 +20,12 @@ using namespace thinwire::report;
 
 namespace {
 
-experiment::Row row_of(const Json& point, double seconds) {
-  experiment::Row row;
+results::Row row_of(const Json& point, double seconds) {
+  results::Row row;
   row.sweep = "made up";
   row.version = "1";
-  row.point = experiment::point_from(point, "test");
-  experiment::Outcome outcome;
+  row.point = plan::point_from(point, "test");
+  results::Outcome outcome;
   outcome.iteration = 1;
   outcome.iteration_times = {Seconds(seconds)};
   outcome.machine = row.point.machine;
@@ -41,7 +41,7 @@ Json small(const char* scheme, int ranks) {
 }
 
 Json with(Json point, const std::string& key, const Json& value) {
-  experiment::set_by_path(point, key, value);
+  plan::set_by_path(point, key, value);
   return point;
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("a density is the shortest decimal that comes to its k") {
 }
 
 TEST_CASE("one curve runs over the ranks alone") {
-  std::vector<experiment::Row> rows;
+  std::vector<results::Row> rows;
   for (const int p : {7, 1, 3}) rows.push_back(row_of(small("topka", p), p));
   report::Figures figures = report::figures_of(rows);
   REQUIRE(figures.curves.size() == 1);
@@ -89,10 +89,10 @@ TEST_CASE("one curve runs over the ranks alone") {
       {"workload", {{"model", "vgg16"}, {"device", "p100"}}}};
   for (const auto& [key, value] : others) {
     CAPTURE(key);
-    std::vector<experiment::Row> both(rows);
+    std::vector<results::Row> both(rows);
     Json other = with(small("topka", 3), key, value);
     if (key == "workload") other.erase("components");
-    experiment::Row added = row_of(other, 3);
+    results::Row added = row_of(other, 3);
     if (!added.point.workload.model.empty()) added.outcome->training.emplace();
     both.push_back(added);
     figures = report::figures_of(both);
@@ -105,7 +105,7 @@ TEST_CASE("one curve runs over the ranks alone") {
 }
 
 TEST_CASE("ten schemes are shown by default, with the fastest dense one in full precision") {
-  std::vector<experiment::Row> rows;
+  std::vector<results::Row> rows;
   const std::vector<const char*> fast{"topka",   "topkdsa",   "gtopk",   "oktopk",
                                       "exdyna",  "cltk",      "dragonn", "sidco",
                                       "signsgd", "gaussiank", "dgc"};
@@ -137,16 +137,16 @@ TEST_CASE("ten schemes are shown by default, with the fastest dense one in full 
 }
 
 TEST_CASE("options that differ within a scheme are in its labels, others are not") {
-  const std::vector<experiment::Row> rows{row_of(with(small("oktopk", 4), "options.bucket", 1), 1),
-                                          row_of(with(small("oktopk", 4), "options.bucket", 4), 1),
-                                          row_of(small("topka", 4), 1)};
+  const std::vector<results::Row> rows{row_of(with(small("oktopk", 4), "options.bucket", 1), 1),
+                                       row_of(with(small("oktopk", 4), "options.bucket", 4), 1),
+                                       row_of(small("topka", 4), 1)};
   CHECK(report::figures_of(rows).labels ==
         std::vector<std::string>{"oktopk bucket=1", "oktopk bucket=4", "topka"});
 }
 
 TEST_CASE("granules and versions tell curves apart only where they must") {
-  std::vector<experiment::Row> rows{row_of(with(small("topka", 4), "granule", 1), 1),
-                                    row_of(with(small("topka", 8), "granule", 2), 2)};
+  std::vector<results::Row> rows{row_of(with(small("topka", 4), "granule", 1), 1),
+                                 row_of(with(small("topka", 8), "granule", 2), 2)};
   rows[1].version = "2";
   CHECK(report::figures_of(rows).curves.size() == 1);
   rows.push_back(row_of(with(small("topka", 8), "granule", 1), 3));
@@ -167,8 +167,8 @@ TEST_CASE("granules and versions tell curves apart only where they must") {
 }
 
 TEST_CASE("the crossover map knows the fastest, and dense schemes at every density") {
-  std::vector<experiment::Row> rows{row_of(small("dense_ring", 4), 2), row_of(small("topka", 4), 1),
-                                    row_of(with(small("topka", 4), "density", 0.1), 3)};
+  std::vector<results::Row> rows{row_of(small("dense_ring", 4), 2), row_of(small("topka", 4), 1),
+                                 row_of(with(small("topka", 4), "density", 0.1), 3)};
   const Figures figures = figures_of(rows);
   REQUIRE(figures.cells.size() == 2);
   CHECK(figures.cells[0].density == 0.01);
@@ -183,7 +183,7 @@ TEST_CASE("the crossover map knows the fastest, and dense schemes at every densi
 }
 
 TEST_CASE("only schemes of one collective compete for a cell") {
-  const std::vector<experiment::Row> rows{
+  const std::vector<results::Row> rows{
       row_of(small("dense_ring", 4), 2), row_of(small("topka", 4), 3),
       row_of(small("allgather_ring", 4), 1), row_of(small("allgather_bruck", 4), 0.5)};
   const Figures figures = figures_of(rows);
@@ -197,9 +197,9 @@ TEST_CASE("only schemes of one collective compete for a cell") {
 }
 
 TEST_CASE("what failed or was skipped is no curve, and keeps its reason") {
-  std::vector<experiment::Row> rows{row_of(small("topka", 4), 1)};
+  std::vector<results::Row> rows{row_of(small("topka", 4), 1)};
   rows[0].outcome.reset();
-  rows[0].status = experiment::Status::failed;
+  rows[0].status = results::Status::failed;
   rows[0].reason = "out of memory";
   const Figures figures = figures_of(rows);
   CHECK(figures.curves.empty());
@@ -214,8 +214,7 @@ TEST_CASE("what failed or was skipped is no curve, and keeps its reason") {
 }
 
 TEST_CASE("what all results agree in is said of all of them") {
-  std::vector<experiment::Row> rows{row_of(small("topka", 4), 1),
-                                    row_of(small("dense_ring", 8), 1)};
+  std::vector<results::Row> rows{row_of(small("topka", 4), 1), row_of(small("dense_ring", 8), 1)};
   CHECK(report::figures_of(rows).common == "n = 10k, density 0.01, α 2 µs, β 0.4 ns/word");
   rows.push_back(row_of(with(small("topka", 4), "components", 20'000), 1));
   rows.push_back(row_of(with(small("topka", 4), "density", 0.02), 1));
@@ -224,7 +223,7 @@ TEST_CASE("what all results agree in is said of all of them") {
 }
 
 TEST_CASE("times that are 0 or not finite spoil no figure") {
-  std::vector<experiment::Row> rows;
+  std::vector<results::Row> rows;
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   for (const double time : {0.0, kNone, kInfinite}) {
@@ -244,8 +243,8 @@ TEST_CASE("times that are 0 or not finite spoil no figure") {
 }
 
 TEST_CASE("a scheme that selects far from k wins no cell") {
-  std::vector<experiment::Row> rows{row_of(small("topka", 8), 2), row_of(small("gaussiank", 8), 1)};
-  rows[1].outcome->selection = experiment::SelectionSummary{.most = 1, .total = 8, .ranks = 8};
+  std::vector<results::Row> rows{row_of(small("topka", 8), 2), row_of(small("gaussiank", 8), 1)};
+  rows[1].outcome->selection = results::SelectionSummary{.most = 1, .total = 8, .ranks = 8};
   const Figures figures = figures_of(rows);
   REQUIRE(figures.cells.size() == 1);
   REQUIRE(figures.cells[0].candidates.size() == 1);
@@ -253,7 +252,7 @@ TEST_CASE("a scheme that selects far from k wins no cell") {
 }
 
 TEST_CASE("names in a drawing are text, and a PNG of it is a PNG") {
-  std::vector<experiment::Row> rows{row_of(small("topka", 4), 1)};
+  std::vector<results::Row> rows{row_of(small("topka", 4), 1)};
   report::Figures figures = report::figures_of(rows);
   figures.labels[0] = "<b>&\"α";
   const std::string svg = report::figure_svg("time", figures, {});

@@ -7,15 +7,15 @@ namespace thinwire::report {
 
 namespace {
 
-experiment::Row row_at(int ranks, double seconds, std::int64_t words = 10,
-                       const char* network = "alphabeta") {
-  experiment::Row row = experiment::failed_row(
+results::Row row_at(int ranks, double seconds, std::int64_t words = 10,
+                    const char* network = "alphabeta") {
+  results::Row row = results::failed_row(
       "test",
-      experiment::point_from(
+      plan::point_from(
           {{"scheme", "dense_ring"}, {"ranks", ranks}, {"components", 100}, {"network", network}},
           "test"),
       "");
-  row.status = experiment::Status::ok;
+  row.status = results::Status::ok;
   row.outcome.emplace();
   row.outcome->machine = row.point.machine;
   row.outcome->iteration_times = {Seconds(seconds)};
@@ -23,9 +23,9 @@ experiment::Row row_at(int ranks, double seconds, std::int64_t words = 10,
   return row;
 }
 
-experiment::Row without_result(int ranks) {
-  experiment::Row row = row_at(ranks, 0);
-  row.status = experiment::Status::failed;
+results::Row without_result(int ranks) {
+  results::Row row = row_at(ranks, 0);
+  row.status = results::Status::failed;
   row.outcome.reset();
   return row;
 }
@@ -39,12 +39,11 @@ std::vector<std::string> changes_of(const std::vector<Json>& records) {
 }  // namespace
 
 TEST_CASE("each point is held against the same point of the baseline") {
-  const std::vector<experiment::Row> old{row_at(2, 1), row_at(3, 1), row_at(4, 1),
-                                         row_at(5, 1), row_at(6, 1), without_result(7),
-                                         row_at(8, 1)};
-  const std::vector<experiment::Row> now{row_at(2, 1),     row_at(3, 1.5),    row_at(4, 0.5),
-                                         row_at(5, 1, 11), without_result(6), row_at(7, 1),
-                                         row_at(9, 1)};
+  const std::vector<results::Row> old{row_at(2, 1), row_at(3, 1),      row_at(4, 1), row_at(5, 1),
+                                      row_at(6, 1), without_result(7), row_at(8, 1)};
+  const std::vector<results::Row> now{row_at(2, 1),     row_at(3, 1.5),    row_at(4, 0.5),
+                                      row_at(5, 1, 11), without_result(6), row_at(7, 1),
+                                      row_at(9, 1)};
   const std::vector<Json> records = baseline_records(now, old, 1e-9);
   CHECK(changes_of(records) == std::vector<std::string>{"same", "slower", "faster", "traffic",
                                                         "failed", "mended", "new", "missing"});
@@ -57,7 +56,7 @@ TEST_CASE("each point is held against the same point of the baseline") {
   CHECK(passing == 3);
   CHECK(changes_of(baseline_records(now, old, 0.5))[1] == "same");
   // A point that failed passes no gate, whether or not the baseline has it.
-  for (const std::vector<experiment::Row>& before : {std::vector{without_result(6)}, {}}) {
+  for (const std::vector<results::Row>& before : {std::vector{without_result(6)}, {}}) {
     const std::vector<Json> failed = baseline_records({without_result(6)}, before, 1e-9);
     CHECK(changes_of(failed) == std::vector<std::string>{"no result"});
     CHECK_FALSE(passes_gate(failed.front()));
@@ -66,7 +65,7 @@ TEST_CASE("each point is held against the same point of the baseline") {
 }
 
 TEST_CASE("a time of 0 equals one of 0, and is as far from every other one as can be") {
-  const std::vector<experiment::Row> zero{row_at(1, 0, 0)};
+  const std::vector<results::Row> zero{row_at(1, 0, 0)};
   CHECK(changes_of(baseline_records(zero, zero, 0)) == std::vector<std::string>{"same"});
   const std::vector<Json> records = baseline_records({row_at(1, 1, 0)}, zero, 1e9);
   CHECK(changes_of(records) == std::vector<std::string>{"slower"});
@@ -74,9 +73,9 @@ TEST_CASE("a time of 0 equals one of 0, and is as far from every other one as ca
 }
 
 TEST_CASE("without a clock the steps are compared, and the last row of a point counts") {
-  experiment::Row three = row_at(4, 0, 10, "counting");
+  results::Row three = row_at(4, 0, 10, "counting");
   three.outcome->steps = 3;
-  experiment::Row four = three;
+  results::Row four = three;
   four.outcome->steps = 4;
   const std::vector<Json> records = baseline_records({three, four}, {three}, 0.1);
   REQUIRE(records.size() == 1);

@@ -8,20 +8,20 @@ namespace thinwire::report {
 
 namespace {
 
-experiment::Row row_on(const char* network, Json given, double seconds) {
+results::Row row_on(const char* network, Json given, double seconds) {
   given["network"] = network;
-  const experiment::Point point = experiment::point_from(given, "test");
-  experiment::Row row = experiment::failed_row("test", point, "");
-  row.status = experiment::Status::ok;
+  const plan::Point point = plan::point_from(given, "test");
+  results::Row row = results::failed_row("test", point, "");
+  row.status = results::Status::ok;
   row.outcome.emplace();
   row.outcome->machine = point.machine;
   row.outcome->iteration_times = {Seconds(seconds)};
   return row;
 }
 
-experiment::Row measured_row(const Json& given, double seconds) {
-  experiment::Row row = row_on("mpi", given, 9);
-  row.outcome->measured = experiment::Measured{
+results::Row measured_row(const Json& given, double seconds) {
+  results::Row row = row_on("mpi", given, 9);
+  row.outcome->measured = results::Measured{
       .time = {.median = Seconds(seconds), .least = Seconds(1), .p10 = {}, .p90 = Seconds(3)},
       .library = "a library",
       .hosts = {}};

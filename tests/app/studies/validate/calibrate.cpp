@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/results_file.hpp"
-#include "sim/app/experiment/simulate.hpp"
+#include "sim/app/results/results_file.hpp"
+#include "sim/app/run/simulate.hpp"
 #include "sim/app/studies/validate/least_squares.hpp"
 #include "sim/core/base/errors.hpp"
 #include "tests/support/approx.hpp"
@@ -18,8 +18,8 @@
 namespace {
 
 using thinwire::Json;
-using thinwire::experiment::Row;
-using thinwire::experiment::Sweep;
+using thinwire::results::Row;
+using thinwire::run::Sweep;
 using thinwire::studies::MachineFit;
 using thinwire::studies::Vector;
 
@@ -42,7 +42,7 @@ Json described(double overhead, double gamma, double copy) {
 std::vector<Row> simulated(const Sweep& sweep) {
   std::vector<Row> rows;
   for (const auto& point : sweep.points) {
-    rows.push_back(thinwire::experiment::simulate_point(sweep.name, point));
+    rows.push_back(thinwire::run::simulate_point(sweep.name, point));
   }
   return rows;
 }
@@ -238,20 +238,19 @@ TEST_CASE("Rows of measure, among them a ping-pong and a sparse scheme, determin
                        {"granule", 1},
                        {"network", "alphabeta"},
                        {"machine", {{"alpha_s", 7e-6}, {"beta_s_per_word", 3e-9}}}};
-      Row row = thinwire::experiment::simulate_point(
-          "measure", thinwire::experiment::point_from(given, "test"));
+      Row row = thinwire::run::simulate_point("measure", thinwire::plan::point_from(given, "test"));
       REQUIRE(row.outcome);
       rows.push_back(row);  // a simulated one, which is left out
       row.point.network = "mpi";
       const thinwire::Seconds time = row.outcome->time();
-      row.outcome->measured = thinwire::experiment::Measured{
+      row.outcome->measured = thinwire::results::Measured{
           .time = {.median = time, .least = time, .p10 = time, .p90 = time},
           .library = "a library",
           .hosts = {"a", "b"}};
       rows.push_back(row);
     }
   }
-  const std::string path = folder.write("rows.jsonl", thinwire::experiment::lines_of(rows));
+  const std::string path = folder.write("rows.jsonl", thinwire::results::lines_of(rows));
   const std::vector<thinwire::studies::MeasuredRow> measured = thinwire::studies::read_measured(
       thinwire::studies::measured_file(path + ",machine=here,run=1"));
   REQUIRE(measured.size() == 9);

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/experiment/simulate.hpp"
 #include "sim/app/report/tables/validation_report.hpp"
+#include "sim/app/run/simulate.hpp"
 #include "sim/core/base/errors.hpp"
 #include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
@@ -19,7 +19,7 @@
 namespace {
 
 using thinwire::InputError;
-using thinwire::experiment::Row;
+using thinwire::results::Row;
 using thinwire::studies::MachineDescription;
 using thinwire::studies::MeasuredRow;
 using thinwire::studies::plan_validation;
@@ -305,7 +305,7 @@ TEST_CASE("The same ranks on fewer nodes take another time") {
   REQUIRE(validation.sweep.points.size() == 3);
   std::set<double> times;
   for (const auto& point : validation.sweep.points) {
-    times.insert(thinwire::experiment::simulate_point("test", point).outcome->time().value());
+    times.insert(thinwire::run::simulate_point("test", point).outcome->time().value());
   }
   CHECK(times.size() == 3);
 }

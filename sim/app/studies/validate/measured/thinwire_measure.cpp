@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/experiment/results_file.hpp"
+#include "sim/app/results/results_file.hpp"
 #include "sim/app/studies/validate/measured/formats.hpp"
 #include "sim/core/base/errors.hpp"
 
@@ -24,11 +24,11 @@ std::vector<MeasuredRow> rows_of_results(const std::string& text, const Measured
   }
   std::vector<MeasuredRow> rows;
   int line = 0;
-  for (const experiment::Row& result : experiment::rows_from(text, file.path).rows) {
+  for (const results::Row& result : results::rows_from(text, file.path).rows) {
     ++line;
     if (!result.outcome || !result.outcome->measured) continue;
-    const experiment::Point& point = result.point;
-    const experiment::Measured& measured = *result.outcome->measured;
+    const plan::Point& point = result.point;
+    const results::Measured& measured = *result.outcome->measured;
     const auto nodes = std::max<int>(1, static_cast<int>(measured.hosts.size()));
     if (measured.time.median <= Seconds(0)) continue;  // a single rank that does nothing
     rows.push_back({.machine = file.fact("machine"),
@@ -43,7 +43,7 @@ std::vector<MeasuredRow> rows_of_results(const std::string& text, const Measured
                     .seconds = measured.time.median.value(),
                     .seconds_min = measured.time.least.value(),
                     .place = fmt::format("{}:{}", file.path, line),
-                    .point = std::make_shared<const experiment::Point>(point)});
+                    .point = std::make_shared<const plan::Point>(point)});
   }
   if (rows.empty()) {
     throw InputError(fmt::format(

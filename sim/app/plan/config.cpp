@@ -1,0 +1,210 @@
+#include "sim/app/plan/config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <regex>
+#include <string_view>
+
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/json_node.hpp"
+#include "sim/core/base/numbers.hpp"
+#include "sim/core/base/printable.hpp"
+#include "sim/core/base/quantity.hpp"
+
+namespace thinwire::plan {
+
+namespace {
+
+/// The keys of each object of a config, by the object's name; the config itself has the empty name.
+std::map<std::string, std::vector<std::string>> keys_by_group(const Settings& settings) {
+  std::map<std::string, std::vector<std::string>> keys;
+  for (const Setting& setting : settings) {
+    std::vector<std::string>& outermost = keys[""];
+    const std::string group = setting.group();
+    if (!group.empty()) keys[group].push_back(setting.name());
+    const std::string& first = group.empty() ? setting.name() : group;
+    if (std::ranges::find(outermost, first) == outermost.end()) outermost.push_back(first);
+  }
+  return keys;
+}
+
+[[noreturn]] void wrong(const JsonNode& node, const Setting& setting) {
+  node.wrong(setting.wanted() + (setting.help.empty() ? "" : ": " + setting.help));
+}
+
+void check_number(const JsonNode& node, const Setting& setting, bool whole) {
+  const Json& value = node.json();
+  if (whole ? !value.is_number_integer() : !value.is_number()) wrong(node, setting);
+  const auto number = value.get<double>();
+  if (!std::isfinite(number)) {
+    refuse(node.path(), node.pointer(), fmt::format("{} is not a finite number", number));
+  }
+  if (setting.least && number < *setting.least) wrong(node, setting);
+  if (setting.most && number > *setting.most) wrong(node, setting);
+}
+
+void check_value(const JsonNode& node, const Setting& setting) {
+  const Json& value = node.json();
+  const auto is_choice = [&] {
+    return value.is_string() &&
+           std::ranges::find(setting.choices, value.get<std::string>()) != setting.choices.end();
+  };
+  switch (setting.kind) {
+    case SettingKind::boolean:
+      if (!value.is_boolean()) wrong(node, setting);
+      return;
+    case SettingKind::integer:
+      if (!is_choice()) check_number(node, setting, true);
+      return;
+    case SettingKind::number:
+      check_number(node, setting, false);
+      return;
+    case SettingKind::text:
+      if (!value.is_string() || (!setting.choices.empty() && !is_choice())) wrong(node, setting);
+      if (!is_utf8(node.text())) {
+        refuse(node.path(), node.pointer(), fmt::format("'{}' is no UTF-8", node.text()));
+      }
+      return;
+    case SettingKind::integers:
+      if (!value.is_array()) wrong(node, setting);
+      for (const JsonNode& element : node.elements()) check_number(element, setting, true);
+      return;
+    case SettingKind::options:
+      if (!value.is_object()) wrong(node, setting);
+      for (const auto& item : value.items()) {
+        const JsonNode option = node.at(item.key());
+        if (item.value().is_number_float()) check_number(option, setting, false);
+        if (!item.value().is_boolean() && !item.value().is_number()) {
+          option.wrong("boolean or number");
+        }
+      }
+      return;
+  }
+}
+
+void be_object(const JsonNode& node, std::vector<std::string> keys, bool names_schema) {
+  if (!node.json().is_object()) node.wrong("object");
+  if (names_schema && node.has("$schema")) keys.emplace_back("$schema");
+  node.be_object(std::vector<std::string_view>(keys.begin(), keys.end()));
+}
+
+void check_node(const JsonNode& root, const Settings& settings) {
+  const auto keys = keys_by_group(settings);
+  be_object(root, keys.at(""), true);
+  for (const auto& [group, names] : keys) {
+    if (!group.empty() && root.has(group)) be_object(root.at(group), names, false);
+  }
+  for (const Setting& setting : settings) {
+    const std::string group = setting.group();
+    if (!group.empty() && !root.has(group)) continue;
+    const JsonNode object = group.empty() ? root : root.at(group);
+    if (object.has(setting.name())) check_value(object.at(setting.name()), setting);
+  }
+}
+
+/// Checks that every key has a non-empty list of values.
+void check_lists(const JsonNode& node) {
+  if (!node.json().is_object()) node.wrong("object");
+  for (const auto& item : node.json().items()) {
+    if (item.value().is_array() && !item.value().empty()) continue;
+    node.at(item.key()).wrong("array, not empty: the values to go through");
+  }
+}
+
+}  // namespace
+
+void check_point(const Json& point, const std::string& origin, const Settings& settings) {
+  check_node(JsonNode(origin, point), settings);
+}
+
+void check_sweep(const Json& sweep, const std::string& origin) {
+  const JsonNode root(origin, sweep);
+  be_object(root, {"name", "description", "base", "grid", "options_of", "except"}, true);
+  static const std::regex name_pattern("[A-Za-z0-9][A-Za-z0-9_.-]*");
+  constexpr std::size_t kLongest = 200;  // the name of the results file contains it
+  const std::string name = root.at("name").text();
+  if (name.size() > kLongest || !std::regex_match(name, name_pattern)) {
+    root.at("name").wrong("a text of letters, digits, '_', '.' and '-': names the results");
+  }
+  if (root.has("description")) static_cast<void>(root.at("description").text());
+  if (root.has("base")) check_node(root.at("base"), point_settings());
+  if (root.has("grid")) check_lists(root.at("grid"));
+  if (root.has("options_of")) {
+    const JsonNode schemes = root.at("options_of");
+    if (!schemes.json().is_object()) schemes.wrong("object: the options of each scheme");
+    for (const auto& scheme : schemes.json().items()) {
+      if (!scheme.value().is_object()) schemes.at(scheme.key()).wrong("object: the options");
+    }
+  }
+  if (!root.has("except")) return;
+  for (const JsonNode& entry : root.at("except").elements()) {
+    check_lists(entry);
+    if (entry.json().empty()) entry.wrong("object, not empty");
+  }
+}
+
+void assign(Point& point, const Json& given, const Settings& settings) {
+  for (const Setting& setting : settings) {
+    const Json* const value = find_by_path(given, setting.path);
+    const bool word = value != nullptr && value->is_string() && setting.kind != SettingKind::text;
+    if (value != nullptr && !word && setting.set) setting.set(point, *value);
+  }
+}
+
+Json config_of(const Point& point, const Settings& settings) {
+  Json config = Json::object();
+  for (const Setting& setting : settings) {
+    if (!setting.get) continue;
+    if (const std::optional<Json> value = setting.get(point)) {
+      set_by_path(config, setting.path, *value);
+    }
+  }
+  return config;
+}
+
+Json value_of(const std::string& word, const Setting& setting) {
+  if (setting.kind == SettingKind::number) {
+    const std::optional<double> value = parse_quantity(word, setting.unit);
+    return value ? Json(*value) : Json(word);
+  }
+  if (setting.kind != SettingKind::integer) return word;
+  if (const auto large = parse_number<std::uint64_t>(word)) return *large;
+  const std::optional<std::int64_t> value = parse_whole(word, setting.unit);
+  return value ? Json(*value) : Json(word);
+}
+
+void set_by_path(Json& target, const std::string& path, const Json& value) {
+  Json* node = &target;
+  std::size_t begin = 0;
+  const auto below = [&](const std::string& key) -> Json& {
+    if (!node->is_object() && !node->is_null()) {
+      throw InputError(fmt::format("{}: '{}' is no object, so it has no '{}'", path,
+                                   path.substr(0, begin == 0 ? 0 : begin - 1), key));
+    }
+    return (*node)[key];
+  };
+  for (std::size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', begin)) {
+    node = &below(path.substr(begin, dot - begin));
+    begin = dot + 1;
+  }
+  below(path.substr(begin)) = value;
+}
+
+std::string pointer_of(std::string path) {
+  std::ranges::replace(path, '.', '/');
+  return "/" + path;
+}
+
+const Json* find_by_path(const Json& json, const std::string& path) {
+  const std::size_t dot = path.find('.');
+  const auto found = json.find(path.substr(0, dot));
+  if (found == json.end()) return nullptr;
+  return dot == std::string::npos ? &*found : find_by_path(*found, path.substr(dot + 1));
+}
+
+}  // namespace thinwire::plan

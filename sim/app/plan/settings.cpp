@@ -1,0 +1,742 @@
+#include "sim/app/plan/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/app/plan/network_info.hpp"
+#include "sim/app/plan/setting_effects.hpp"
+#include "sim/app/plan/setting_members.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/nearest.hpp"
+#include "sim/machine/workloads/device.hpp"
+
+namespace thinwire::plan {
+
+namespace {
+
+/// The networks that simulate how long local work takes.
+constexpr const char* kClocks = "alphabeta, links, smpi";
+
+Settings declared() {
+  using A = Aspect;
+  return {
+      with({.path = "scheme",
+            .aspect = A::scheme,
+            .flag = "--scheme",
+            .help = "a scheme, or SCHEME+SPARSIFIER, see 'thinwire list schemes'"},
+           THINWIRE_MEMBER(scheme)),
+      {.path = "options",
+       .kind = SettingKind::options,
+       .aspect = A::scheme,
+       .help = "options of the scheme, see 'thinwire list schemes'",
+       .get = options_of,
+       .set = take_options},
+      with({.path = "network",
+            .aspect = A::place,
+            .flag = "--network",
+            .help = "alphabeta, links, smpi, counting or mpi, see 'thinwire list networks'"},
+           THINWIRE_MEMBER(network)),
+      with({.path = "platform",
+            .aspect = A::place,
+            .flag = "--platform",
+            .readers = "links, smpi, alphabeta",
+            .standard = std::string(kDefaultPlatform) + " for links and smpi, none for alphabeta",
+            .help = "a shipped platform, see 'thinwire list platforms', or the path of a platform "
+                    "XML; alphabeta takes its end-to-end α and β from it"},
+           THINWIRE_MEMBER(platform)),
+      with({.path = "placement",
+            .aspect = A::place,
+            .flag = "--placement",
+            .readers = "links, smpi, alphabeta",
+            .help = "placement of ranks on hosts: block, round_robin, per_node:RANKS, random:SEED, "
+                    "or a file with one host per line, or a CSV with columns rank and node"},
+           THINWIRE_MEMBER(placement)),
+      with({.path = "latency_factor",
+            .aspect = A::place,
+            .least = 1e-6,
+            .most = 1e6,
+            .readers = "links, smpi, alphabeta",
+            .standard = "1",
+            .help = "all latencies of the platform, and its message gap, times this"},
+           THINWIRE_MEMBER(latency_factor), scales_latency),
+      with({.path = "bandwidth_factor",
+            .aspect = A::place,
+            .least = 1e-6,
+            .most = 1e6,
+            .readers = "links, smpi, alphabeta",
+            .standard = "1",
+            .help = "all bandwidths of the platform times this"},
+           THINWIRE_MEMBER(bandwidth_factor), scales_bandwidth),
+      with({.path = "packets",
+            .aspect = A::place,
+            .flag = "--packet",
+            .readers = "smpi",
+            .help = "ns-3's packets instead of flows; for small P on flat platforms"},
+           THINWIRE_MEMBER(packets)),
+      with({.path = "time_resolution_s",
+            .aspect = A::place,
+            .flag = "--time-resolution",
+            .unit = "s",
+            .least = 0,
+            .most = 0.001,
+            .readers = "smpi",
+            .help = "events that are no further apart than this happen together; 0 is exact, 1e-6 "
+                    "is several times faster on congested platforms"},
+           THINWIRE_MEMBER(time_resolution)),
+      with({.path = "flows_per_port",
+            .aspect = A::place,
+            .flag = "--flows-per-port",
+            .least = 0,
+            .most = 1'000'000,
+            .readers = "smpi",
+            .help = "messages that the port of a host serves at once while others wait; 0: all "
+                    "share it. 1 is faster with many messages in flight, and moves times"},
+           THINWIRE_MEMBER(flows_per_port)),
+      with({.path = "machine.gamma_s_per_word",
+            .aspect = A::place,
+            .flag = "--gamma",
+            .unit = "s/word",
+            .least = 0,
+            .effect = kOfSums,
+            .help = "γ: time per word that is reduced"},
+           THINWIRE_MEMBER(machine.gamma_per_word)),
+      with({.path = "machine.gamma_beyond_cache_s_per_word",
+            .aspect = A::place,
+            .unit = "s/word",
+            .least = 0,
+            .effect = kOfSums,
+            .help = "γ of what does not fit into 'cache_bytes'; 0: the same γ"},
+           THINWIRE_MEMBER(machine.gamma_beyond_cache),
+           costs_machine<&Machine::gamma_beyond_cache>),
+      with({.path = "machine.cache_bytes",
+            .aspect = A::place,
+            .unit = "bytes",
+            .least = 0,
+            .help = "a rank's share of the last-level cache, which its gradient and the sum fill; "
+                    "0: as large as any vector"},
+           THINWIRE_MEMBER(machine.cache), has_cache),
+      with({.path = "machine.alpha_s",
+            .aspect = A::place,
+            .flag = "--alpha",
+            .unit = "s",
+            .least = 0,
+            .readers = "alphabeta without a platform, mpi",
+            .help = "α (LogGP's g): time that a message keeps a port busy"},
+           THINWIRE_MEMBER(machine.alpha), without_platform),
+      with({.path = "machine.beta_s_per_word",
+            .aspect = A::place,
+            .flag = "--beta",
+            .unit = "s/word",
+            .least = 0,
+            .readers = "alphabeta without a platform, mpi",
+            .help = "β (LogGP's G): time per word of 4 bytes"},
+           THINWIRE_MEMBER(machine.beta_per_word), without_platform),
+      with({.path = "machine.latency_s",
+            .aspect = A::place,
+            .unit = "s",
+            .least = 0,
+            .readers = "alphabeta without a platform",
+            .help = "LogGP's L: time from port to port"},
+           THINWIRE_MEMBER(machine.latency), without_platform),
+      with({.path = "machine.overhead_s",
+            .aspect = A::place,
+            .unit = "s",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "LogGP's o: processor time per message, on each side"},
+           THINWIRE_MEMBER(machine.host.overhead), with_overhead),
+      with({.path = "machine.host_latency_s",
+            .aspect = A::place,
+            .unit = "s",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "time of a message between processor and NIC, on both sides together, in "
+                    "addition to the latency of its route; messages take it side by side"},
+           THINWIRE_MEMBER(machine.host.latency), costs_host<&networks::HostCosts::latency>),
+      with(
+          {.path = "machine.call_s",
+           .aspect = A::place,
+           .unit = "s",
+           .least = 0,
+           .effect = kOfTime,
+           .help = "time before the first message of an iteration: the call of the collective, and "
+                   "ranks that do not begin at the same moment"},
+          THINWIRE_MEMBER(machine.call), costs_machine<&Machine::call>),
+      with({.path = "machine.eager_bytes",
+            .aspect = A::place,
+            .flag = "--eager",
+            .unit = "bytes",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "messages up to this size begin before their receive is posted, as short ones "
+                    "do in MPI libraries; with 0 none do, as on smpi. With a large limit a port "
+                    "may be busy with messages that nobody waits for yet: beyond 1 MiB there is a "
+                    "warning"},
+           THINWIRE_MEMBER(machine.host.eager), on_fair_links),
+      with({.path = "machine.eager_copy_s_per_word",
+            .aspect = A::place,
+            .unit = "s/word",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "processor time to copy a word of a message up to 'eager_bytes', on each side"},
+           THINWIRE_MEMBER(machine.host.eager_copy_per_word),
+           costs_host<&networks::HostCosts::eager_copy_per_word>),
+      with({.path = "machine.eager_copy_beyond_cache_s_per_word",
+            .aspect = A::place,
+            .unit = "s/word",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "the same for gradients that do not fit into 'cache_bytes'; 0: no difference"},
+           THINWIRE_MEMBER(machine.eager_copy_beyond_cache), copies_eager_beyond_cache),
+      with(
+          {.path = "machine.eager_s_per_word",
+           .aspect = A::place,
+           .unit = "s/word",
+           .least = 0,
+           .readers = "links, alphabeta",
+           .help = "time that a word of a message up to 'eager_bytes' stays in buffers on its way; "
+                   "unlike with 'eager_copy_s_per_word', messages of a rank stay there together"},
+          THINWIRE_MEMBER(machine.host.eager_per_word),
+          costs_host<&networks::HostCosts::eager_per_word>),
+      with({.path = "machine.fetch_s",
+            .aspect = A::place,
+            .unit = "s",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "time in which the NIC fetches an eager message from the host's memory, if it "
+                    "is longer than 'fetch_beyond_bytes'"},
+           THINWIRE_MEMBER(machine.host.fetch), costs_host<&networks::HostCosts::fetch>),
+      with({.path = "machine.fetch_beyond_bytes",
+            .aspect = A::place,
+            .unit = "bytes",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "messages up to this size reach the NIC with the request to send them, so that "
+                    "they cost no 'fetch_s'"},
+           THINWIRE_MEMBER(machine.host.fetched_beyond),
+           costs_host<&networks::HostCosts::fetched_beyond>),
+      with({.path = "machine.buffered_bytes",
+            .aspect = A::place,
+            .unit = "bytes",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "eager messages up to this size are complete at their sender as soon as they "
+                    "are copied, as those of MPI libraries over TCP are; what the rank sends next "
+                    "shares its port with them"},
+           THINWIRE_MEMBER(machine.host.buffered), costs_host<&networks::HostCosts::buffered>),
+      with({.path = "machine.queued_bytes",
+            .aspect = A::place,
+            .unit = "bytes",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "eager messages up to this size leave their rank one after the other, as the "
+                    "packets in the queue of a device do; longer ones share the port. It matters "
+                    "where a link behind the port is slower than the ports that use it"},
+           THINWIRE_MEMBER(machine.host.queued), costs_host<&networks::HostCosts::queued>),
+      with({.path = "machine.inline_bytes",
+            .aspect = A::place,
+            .unit = "bytes",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "eager messages beyond this size are complete at their sender when they are "
+                    "acknowledged, a latency after their arrival; with 0, when they have left. "
+                    "Those up to 'buffered_bytes' are no such messages"},
+           THINWIRE_MEMBER(machine.host.inlined), costs_host<&networks::HostCosts::inlined>),
+      with({.path = "machine.handshake",
+            .aspect = A::place,
+            .readers = "links, alphabeta",
+            .help = "messages beyond 'eager_bytes' are announced first, which takes two latencies "
+                    "of their route; without it, as on smpi, that is free"},
+           THINWIRE_MEMBER(machine.host.handshake), shakes_hands),
+      with({.path = "machine.handshake_s",
+            .aspect = A::place,
+            .unit = "s",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "time to prepare the memory of both ends of a message beyond 'eager_bytes', in "
+                    "addition to the latencies of 'handshake'"},
+           THINWIRE_MEMBER(machine.host.handshake_time),
+           costs_host<&networks::HostCosts::handshake_time>),
+      with({.path = "machine.one_way_bytes",
+            .aspect = A::place,
+            .unit = "bytes",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "messages beyond this size, and beyond 'eager_bytes', that two ranks send to "
+                    "each other do not pass each other: one waits for the other; 0: all pass"},
+           THINWIRE_MEMBER(machine.host.one_way), costs_host<&networks::HostCosts::one_way>),
+      with({.path = "machine.destinations",
+            .aspect = A::place,
+            .least = 0,
+            .most = 1 << 20,
+            .readers = "links, alphabeta",
+            .effect = kOfDestinations,
+            .help = "the most ranks to which eager messages of one rank are under way at once; one "
+                    "to another waits until those to one of them are acknowledged, a latency after "
+                    "their arrival, as with InfiniBand's Dynamically Connected transport; 0: any"},
+           THINWIRE_MEMBER(machine.host.destinations),
+           costs_host<&networks::HostCosts::destinations>),
+      with(
+          {.path = "machine.destinations_beyond",
+           .aspect = A::place,
+           .least = 0,
+           .most = 1 << 20,
+           .readers = "links, alphabeta",
+           .effect = kOfDestinations,
+           .help = "the most ranks whose 'destinations' are not limited, as they have a connection "
+                   "for each"},
+          THINWIRE_MEMBER(machine.host.destinations_beyond),
+          costs_host<&networks::HostCosts::destinations_beyond>),
+      with({.path = "machine.gap_s_per_word",
+            .aspect = A::place,
+            .unit = "s/word",
+            .least = 0,
+            .readers = "links",
+            .help = "time per word that a rank needs to send, and to receive, where that is more "
+                    "than its NIC needs; 0: its NIC alone limits it"},
+           THINWIRE_MEMBER(machine.host.gap_per_word), limits_processes),
+      with({.path = "machine.copy_s_per_word",
+            .aspect = A::place,
+            .unit = "s/word",
+            .least = 0,
+            .effect = kOfCopies,
+            .help = "time to copy a word from one buffer of a rank to another, where a collective "
+                    "of MPI does: dense_ring, dense_ring_segmented, dense_rabenseifner, "
+                    "dense_recursive_doubling, dense_nonoverlapping, reduce-scatters, and Bruck's "
+                    "all-to-all"},
+           THINWIRE_MEMBER(machine.copy_per_word), costs_machine<&Machine::copy_per_word>),
+      with({.path = "machine.copy_beyond_cache_s_per_word",
+            .aspect = A::place,
+            .unit = "s/word",
+            .least = 0,
+            .effect = kOfCopies,
+            .help = "the same for gradients that do not fit into 'cache_bytes'; 0: no difference"},
+           THINWIRE_MEMBER(machine.copy_beyond_cache), costs_machine<&Machine::copy_beyond_cache>),
+      with({.path = "machine.page_s",
+            .aspect = A::place,
+            .unit = "s",
+            .least = 0,
+            .effect = kOfBuffers,
+            .help = "time of the first access to a page of 4 KiB, in each buffer beyond "
+                    "'fresh_beyond_bytes' that a collective of Open MPI allocates in each call: "
+                    "dense_ring, dense_rabenseifner, dense_recursive_doubling, reduce-scatters by "
+                    "ring and halving, and Bruck's all-to-all"},
+           THINWIRE_MEMBER(machine.fresh.page), costs_fresh_memory<&algorithms::FreshMemory::page>),
+      with({.path = "machine.registration_s",
+            .aspect = A::place,
+            .unit = "s",
+            .least = 0,
+            .effect = kOfRegistration,
+            .help = "time to register a piece of such a buffer with the NIC, once for each piece "
+                    "that is sent or received"},
+           THINWIRE_MEMBER(machine.fresh.registration),
+           costs_fresh_memory<&algorithms::FreshMemory::registration>),
+      with({.path = "machine.registration_s_per_word",
+            .aspect = A::place,
+            .unit = "s/word",
+            .least = 0,
+            .effect = kOfRegistration,
+            .help = "the same for each word of the piece"},
+           THINWIRE_MEMBER(machine.fresh.registration_per_word),
+           costs_fresh_memory<&algorithms::FreshMemory::registration_per_word>),
+      with({.path = "machine.fresh_beyond_bytes",
+            .aspect = A::place,
+            .unit = "bytes",
+            .least = 0,
+            .effect = kOfBuffers,
+            .help =
+                "the longest buffer that the C library keeps for the next call: 32 MiB of glibc"},
+           THINWIRE_MEMBER(machine.fresh.beyond),
+           costs_fresh_memory<&algorithms::FreshMemory::beyond>),
+      with({.path = "machine.noise_s",
+            .aspect = A::place,
+            .unit = "s",
+            .least = 0,
+            .readers = "links, alphabeta",
+            .help = "mean of a random delay of each message at its sender, distributed "
+                    "exponentially; 'seed' draws it, so several seeds give an interval"},
+           THINWIRE_MEMBER(machine.host.noise), costs_host<&networks::HostCosts::noise>),
+      with({.path = "record.links",
+            .aspect = A::record,
+            .flag = "--links",
+            .readers = "links, smpi",
+            .help = "record what crosses each link of the platform; 'run' prints the ten hottest"},
+           THINWIRE_MEMBER(record.links)),
+      with({.path = "record.ranks",
+            .aspect = A::record,
+            .flag = "--by-rank",
+            .help = "record what each phase cost every rank; 'run' prints it"},
+           THINWIRE_MEMBER(record.ranks)),
+      with({.path = "ranks",
+            .aspect = A::size,
+            .flag = "-P,--ranks",
+            .least = 1,
+            .most = 1 << 20,
+            .help = "ranks P, any number from 1"},
+           THINWIRE_MEMBER(ranks)),
+      with({.path = "representatives",
+            .flag = "--representatives",
+            .least = 0,
+            .most = 1 << 20,
+            .readers = "alphabeta, links, counting",
+            .standard = "all ranks run",
+            .help = "a shortcut for statistical values and schedules in which all ranks do the "
+                    "same: as many ranks run, and stand for all; they divide the ranks"},
+           THINWIRE_MEMBER(representatives), has_representatives),
+      with({.path = "extrapolate_chunks",
+            .flag = "--extrapolate-chunks",
+            .least = 0,
+            .most = 1 << 20,
+            .readers = "alphabeta, links, smpi",
+            .standard = "all chunks are sent",
+            .help = "a shortcut for dense schemes that send chunk after chunk through trees: "
+                    "shorter gradients of up to so many are sent, and the time of all is "
+                    "extrapolated"},
+           THINWIRE_MEMBER(extrapolate_chunks), extrapolates_chunks),
+      with({.path = "components",
+            .flag = "-n,--components",
+            .least = 1,
+            .most = 1e12,
+            .help = "components n of the gradient"},
+           THINWIRE_MEMBER(space.components)),
+      with({.path = "tensors",
+            .least = 1,
+            .effect = kOfTensors,
+            .standard = "one tensor",
+            .help = "components of each of the model's tensors, which make up the gradient; deft, "
+                    "dragonn and powersgd look at them"},
+           THINWIRE_MEMBER(tensors)),
+      {.path = "density",
+       .kind = SettingKind::number,
+       .aspect = A::size,
+       .flag = "-d,--density",
+       .least = 0,
+       .most = 1,
+       .readers = kSparseRuns,
+       .effect = kOfValues,
+       .standard = "0.01, or the profile's",
+       .help = "k/n, the share of the components that each rank selects"},
+      with({.path = "k",
+            .aspect = A::size,
+            .flag = "-k",
+            .least = 0,
+            .readers = kSparseRuns,
+            .effect = kOfValues,
+            .standard = "by density",
+            .help = "components that each rank selects, instead of density"},
+           THINWIRE_MEMBER(k)),
+      with({.path = "granule",
+            .aspect = A::record,
+            .least = 1,
+            .choices = {"auto"},
+            .standard = "auto",
+            .help = "components that a carried coordinate stands for, or \"auto\""},
+           THINWIRE_MEMBER(space.granule)),
+      with({.path = "gradient.value_bits",
+            .flag = "--value-bits",
+            .least = 8,
+            .most = 64,
+            .readers = "alphabeta, links, smpi, counting",
+            .effect = kOfValueBits,
+            .standard = "32",
+            .help = "bits of a value on the wire: 16 for BF16. Messages are rounded up to words of "
+                    "4 bytes. Quantised values have the bits of their scheme"},
+           THINWIRE_MEMBER(space.precision.value_bits), has_own_value_bits),
+      with({.path = "gradient.index_bits",
+            .flag = "--index-bits",
+            .least = 32,
+            .most = 64,
+            .readers = "alphabeta, links, smpi, counting",
+            .effect = kOfIndexes,
+            .standard = "32",
+            .help = "bits of an index on the wire: 64 for gradients of more than 4 billion "
+                    "components that are one tensor. Sizes and counts are words of 4 bytes"},
+           THINWIRE_MEMBER(space.precision.index_bits), has_own_index_bits),
+      with({.path = "iterations",
+            .flag = "--iterations",
+            .least = 0,
+            .most = 1'000'000,
+            .standard = "2; with a model 0",
+            .help = "iterations to run; the last one is reported. With a model all count alike, "
+                    "and 0 runs each kind of iteration that the scheme goes through and weights "
+                    "them"},
+           THINWIRE_MEMBER(iterations)),
+      with({.path = "error_feedback",
+            .effect = kOfResiduals,
+            .help = "carry what did not contribute to the next iteration"},
+           THINWIRE_MEMBER(error_feedback)),
+      with({.path = "seed",
+            .flag = "--seed",
+            .least = 0,
+            .readers = "runs that draw at random",
+            .effect = kOfDraws,
+            .help = "seed of all random draws"},
+           THINWIRE_MEMBER(seed)),
+      with({.path = "input.trace",
+            .flag = "--trace",
+            .standard = "synthetic gradients",
+            .help = "a shipped trace of a real training or the path of one (.h5); ranks, "
+                    "components and k are its own. Iteration i takes its i-th recorded iteration, "
+                    "and starts over at its end"},
+           THINWIRE_MEMBER(input.trace), of_trace),
+      with({.path = "input.profile",
+            .flag = "--profile",
+            .standard = "synthetic gradients",
+            .help = "gradients as a profile describes them: vgg16, lstm, bert or the path of one; "
+                    "components and density are its own by default"},
+           THINWIRE_MEMBER(input.profile), of_profile),
+      with({.path = "input.family",
+            .choices = {"copula", "beta"},
+            .readers = kProfileRuns,
+            .effect = kOfValues,
+            .help = "how the profile's popularity is spread"},
+           THINWIRE_MEMBER(input.family), of_profile),
+      with({.path = "input.statistical",
+            .flag = "--statistical",
+            .readers = kProfileRuns,
+            .help = "counts instead of entries, for thousands of ranks"},
+           THINWIRE_MEMBER(input.statistical), of_profile),
+      with({.path = "input.start_up",
+            .readers = kProfileRuns,
+            .effect = kOfScale,
+            .help = "iterations are the first ones of a training"},
+           THINWIRE_MEMBER(input.start_up), of_profile),
+      with({.path = "input.reach",
+            .least = 0,
+            .readers = kProfileRuns,
+            .effect = kOfEntries,
+            .help = "an accumulator holds as many entries as this times k; 0: all coordinates"},
+           THINWIRE_MEMBER(input.reach), of_profile),
+      with({.path = "input.overlap",
+            .flag = "--overlap",
+            .least = 0,
+            .most = 1,
+            .readers = kSyntheticRuns,
+            .effect = kOfValues,
+            .help = "share of the selection that all ranks have in common"},
+           THINWIRE_MEMBER(input.overlap), made_up),
+      with({.path = "input.skew",
+            .flag = "--skew",
+            .least = 0,
+            .most = 64,
+            .readers = kSyntheticRuns,
+            .effect = kOfValues,
+            .help = "0: selected entries are spread evenly; s: stratum j of k ends at (j/k)^(1+s) "
+                    "of the space"},
+           THINWIRE_MEMBER(input.skew), made_up),
+      with({.path = "input.drift",
+            .least = 0,
+            .most = 1,
+            .readers = kSyntheticRuns,
+            .effect = kOfValues,
+            .help = "share of the selection that moves from one iteration to the next"},
+           THINWIRE_MEMBER(input.drift), made_up),
+      with({.path = "input.tail",
+            .least = 0,
+            .most = 4,
+            .readers = kSyntheticRuns,
+            .effect = kOfValues,
+            .help = "magnitudes above the threshold are exp(tail * Exponential)"},
+           THINWIRE_MEMBER(input.tail), made_up),
+      with({.path = "input.scale_drift",
+            .least = 0,
+            .most = 2,
+            .readers = kSyntheticRuns,
+            .effect = kOfScale,
+            .help = "standard deviation of ln(scale of the magnitudes) over iterations"},
+           THINWIRE_MEMBER(input.scale_drift), made_up),
+      with({.path = "links.routing",
+            .aspect = A::place,
+            .flag = "--routing",
+            .choices = {networks::kLinkRoutings.begin(), networks::kLinkRoutings.end()},
+            .readers = "links",
+            .help = "minimal: SimGrid's routes; valiant and ugal are for dragonflies, ecmp is for "
+                    "fat trees"},
+           THINWIRE_MEMBER(links.routing), on_links),
+      with({.path = "links.background_share",
+            .aspect = A::place,
+            .flag = "--background-share",
+            .least = 0,
+            .most = 0.99,
+            .readers = "links",
+            .help = "share of every link between the ports that others use"},
+           THINWIRE_MEMBER(links.background_share), on_links),
+      with({.path = "links.background_flows",
+            .aspect = A::place,
+            .flag = "--background-flows",
+            .least = 0,
+            .most = 1,
+            .readers = "links",
+            .help = "every host without a rank sends to another one, at random, with this share of "
+                    "its port"},
+           THINWIRE_MEMBER(links.background_flows), on_links),
+      with({.path = "links.slow_links",
+            .aspect = A::place,
+            .readers = "links",
+            .standard = "none",
+            .help = "links that have lost capacity, and the share that is left: NAME=0.5,...; the "
+                    "name of a cable stands for both directions"},
+           THINWIRE_MEMBER(links.slow_links), has_slow_links),
+      with({.path = "stragglers.ranks",
+            .least = 0,
+            .most = 1 << 20,
+            .readers = kClocks,
+            .effect = kOfSlowRanks,
+            .help = "ranks whose local work takes 'factor' times as long; 'seed' draws them"},
+           THINWIRE_MEMBER(stragglers.ranks), has_slow_ranks),
+      with({.path = "stragglers.factor",
+            .least = 1,
+            .most = 1e6,
+            .readers = kClocks,
+            .help = "how many times as long local work takes on the ranks of 'ranks'"},
+           THINWIRE_MEMBER(stragglers.factor), has_slow_ranks),
+      with({.path = "stragglers.spread",
+            .least = 0,
+            .most = 4,
+            .readers = kClocks,
+            .help = "local work of each rank takes exp(spread * N) times as long, with one normal "
+                    "draw N for each rank"},
+           THINWIRE_MEMBER(stragglers.spread), has_spread_ranks),
+      with({.path = "stragglers.jitter",
+            .least = 0,
+            .most = 4,
+            .readers = kClocks,
+            .help = "the same with one draw for each rank and iteration"},
+           THINWIRE_MEMBER(stragglers.jitter), has_jitter),
+      with({.path = "workload.model",
+            .flag = "--model",
+            .standard = "the allreduce alone",
+            .help = "simulate a whole iteration of the training of a shipped model, see 'thinwire "
+                    "list models', or of the path of one; brings components, density and profile"},
+           THINWIRE_MEMBER(workload.model), of_training),
+      with({.path = "workload.device",
+            .flag = "--device",
+            .readers = kModelRuns,
+            .standard = "the model's first",
+            .help = fmt::format("a shipped device ({}) or the path of one",
+                                fmt::join(workloads::shipped_devices(), ", "))},
+           THINWIRE_MEMBER(workload.device), of_training),
+      with({.path = "workload.batch",
+            .flag = "--batch",
+            .least = 0,
+            .most = 1e9,
+            .readers = kModelRuns,
+            .standard = "the model's own on the device",
+            .help = "samples per rank; computing takes time in proportion"},
+           THINWIRE_MEMBER(workload.batch), of_training),
+      with({.path = "workload.staging",
+            .flag = "--staging",
+            .readers = kModelRuns,
+            .help = "messages are sent from the host's memory, so that gradients are copied and "
+                    "sums made there"},
+           THINWIRE_MEMBER(workload.staging), of_training),
+      with({.path = "workload.by_layer",
+            .flag = "--by-layer",
+            .readers = kModelRuns,
+            .help = "the sparse scheme starts on a layer as soon as the backward pass has made its "
+                    "gradient, and runs concurrently with the rest of it"},
+           THINWIRE_MEMBER(workload.by_layer), of_training),
+      with({.path = "workload.feedback",
+            .choices = {kFeedbacks.begin(), kFeedbacks.end()},
+            .readers = kModelRuns,
+            .effect = kOfPaidResiduals,
+            .help = "what sparse schemes keep of the gradients that they do not send, and pay for "
+                    "at the device's prices: the residual (error feedback), or velocity and "
+                    "accumulator of DGC's momentum correction"},
+           THINWIRE_MEMBER(workload.feedback), of_training),
+      with(
+          {.path = "workload.local_steps",
+           .flag = "--local-steps",
+           .least = 1,
+           .most = 1e6,
+           .readers = kModelRuns,
+           .help = "iterations that a rank trains by itself between two exchanges; times are those "
+                   "of one iteration in the mean, words and messages those of an exchange"},
+          THINWIRE_MEMBER(workload.local_steps), has_local_steps),
+  };
+}
+
+/// A point to which the setting applies, with the defaults of everything else.
+Point fresh_point_for(const Setting& setting) {
+  Point point;
+  if (setting.path.starts_with("links.")) point.network = "links";
+  if (setting.readers == kProfileRuns) point.input.profile = "-";
+  if (setting.path.starts_with("workload.")) point.workload.model = "-";
+  return point;
+}
+
+}  // namespace
+
+std::string Setting::name() const { return path.substr(path.rfind('.') + 1); }
+
+std::string Setting::group() const {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string::npos ? "" : path.substr(0, dot);
+}
+
+bool Setting::read_on(const std::string& network) const {
+  if (readers.empty() || readers.starts_with("runs ")) return true;
+  // "links, smpi", "alphabeta without a platform"
+  const std::string words = ", " + readers + " ";
+  return words.find(", " + network + " ") != std::string::npos ||
+         words.find(", " + network + ",") != std::string::npos;
+}
+
+std::string Setting::wanted() const {
+  std::string text;
+  switch (kind) {
+    case SettingKind::boolean:
+      return "true or false";
+    case SettingKind::integer:
+      text = "integer";
+      break;
+    case SettingKind::number:
+      text = "number";
+      break;
+    case SettingKind::text:
+      return choices.empty() ? "text" : fmt::format("one of {}", fmt::join(choices, ", "));
+    case SettingKind::integers:
+      text = "list of integers";
+      break;
+    case SettingKind::options:
+      return "object of numbers and booleans";
+  }
+  if (least) text += fmt::format(", at least {}", *least);
+  if (most) text += fmt::format(", at most {}", *most);
+  for (const std::string& word : choices) text += fmt::format(", or {}", word);
+  return text;
+}
+
+std::string Setting::flag_name() const {
+  const std::size_t name = flag.find("--");
+  return flag.substr(name == std::string::npos ? 0 : name);
+}
+
+std::string Setting::default_text() const {
+  if (!standard.empty() || !get) return standard;
+  const std::optional<Json> value = get(fresh_point_for(*this));
+  if (!value || value->is_object() || value->is_array()) return "";
+  if (value->is_boolean()) return *value == true ? "on" : "off";
+  return value->is_string() ? value->get<std::string>() : fmt::format("{}", value->get<double>());
+}
+
+const Settings& point_settings() {
+  static const Settings all = declared();
+  return all;
+}
+
+bool is_default(const Setting& setting, const Json& value) {
+  return setting.get && setting.get(fresh_point_for(setting)) == value;
+}
+
+const Setting& setting_at(const std::string& path, const Settings& settings) {
+  std::vector<std::string> paths;
+  for (const Setting& setting : settings) {
+    if (setting.path == path) return setting;
+    paths.push_back(setting.path);
+  }
+  throw InputError(fmt::format("unknown setting '{}'{}", path, did_you_mean(path, paths)));
+}
+
+}  // namespace thinwire::plan

@@ -1,0 +1,66 @@
+// Compares a simulated cost with the cost model of its scheme.
+#pragma once
+
+#include <string>
+
+#include "algorithms/scheme.hpp"
+#include "sim/app/results/row.hpp"
+
+namespace thinwire::results {
+
+/// The result of comparing a row with the formula.
+enum class Verdict : std::uint8_t {
+  exact,      ///< equals a formula that is exact
+  inside,     ///< lies in the formula's interval, and not above the paper's upper bound
+  above,      ///< lies in the formula's interval, but above the paper's upper bound
+  off,        ///< neither
+  selection,  ///< the ranks select less than half of k, or more than twice as much: the time is not
+              ///< that of the scheme at k, and wins no comparison
+  congested,  ///< slower than in the α-β machine, because messages share links: not judged
+  faster,     ///< faster than in the α-β machine with the platform's mean α and β: not judged
+  no_result   ///< skipped or failed
+};
+
+[[nodiscard]] std::string name_of(Verdict verdict);
+
+/// Whether the ranks of a run select less than half of k or more than twice as much. False for dense
+/// schemes, and if k is 0.
+[[nodiscard]] bool selects_far_from_k(const Row& row);
+
+/// Costs are α·messages + β·words + γ·reduced on a network with a clock (they are meaningful only
+/// if LogGP's L and o are 0), and the number of messages, in steps, on the counting network.
+struct Comparison {
+  algorithms::Cost cost;
+  double simulated = 0;
+  double paper_low = 0;  ///< the paper's formula, as printed; its lower end if it is an interval
+  double paper_high = 0;
+  double formula_low =
+      0;  ///< cost.run(): messages counted, and the terms that the paper leaves out
+  double formula_high = 0;
+  double added_low = 0;  ///< those terms alone
+  double added_high = 0;
+  /// Why the formula does not describe the run; empty if it does.
+  std::string incomparable;
+  bool machine_known = true;  ///< false if α and β come from a platform that was not loaded
+  Verdict verdict = Verdict::no_result;
+  /// Whether the network changed the time: faster or slower than on the α-β machine. The formula
+  /// cannot judge it then.
+  bool changed_by_network = false;
+  bool misses = false;  ///< the formula can judge the time, which lies outside its interval
+
+  [[nodiscard]] bool comparable() const { return incomparable.empty(); }
+  /// The ratios of the simulated cost to the paper's upper and lower end, in this order.
+  [[nodiscard]] double ratio_low() const;
+  [[nodiscard]] double ratio_high() const;
+};
+
+/// What the cost model of the point's scheme takes. `options` are those of the scheme and outlive it.
+[[nodiscard]] algorithms::CostInput cost_input(const plan::Point& point,
+                                               const plan::Machine& machine,
+                                               const algorithms::Options& options, int iteration);
+
+/// Verdicts are about the formula with the added terms. `tolerance`: how far the simulated cost may
+/// leave its interval, relative to the ends.
+[[nodiscard]] Comparison compare(const Row& row, double tolerance);
+
+}  // namespace thinwire::results

@@ -1,0 +1,163 @@
+#include "sim/app/run/networks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "sim/app/plan/point.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/machine/networks/alphabeta/alphabeta.hpp"
+#include "sim/machine/networks/counting/counting.hpp"
+#include "sim/machine/networks/smpi/smpi.hpp"
+#include "topologies/loading/end_to_end.hpp"
+#include "topologies/loading/placement.hpp"
+#include "topologies/loading/shipped.hpp"
+
+namespace thinwire::run {
+
+namespace {
+
+/// The number of ranks on a node, if those of each node follow one another and all nodes but the
+/// last have as many; otherwise, and where hosts are nodes of their own, 0.
+int ranks_of_node(const topologies::Platform& platform,
+                  const std::vector<topologies::HostIndex>& hosts) {
+  std::vector<std::string_view> nodes;
+  std::vector<std::size_t> first;  // the first rank of each node
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    const std::string_view node = platform.hosts()[hosts[rank]].node;
+    if (nodes.empty() || nodes.back() != node) {
+      nodes.push_back(node);
+      first.push_back(rank);
+    }
+  }
+  const std::size_t size = first.size() > 1 ? first[1] : hosts.size();
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const std::size_t end = i + 1 < first.size() ? first[i + 1] : hosts.size();
+    const bool last = i + 1 == first.size();
+    if (end - first[i] > size || (!last && end - first[i] != size)) return 0;
+  }
+  std::ranges::sort(nodes);
+  const bool apart = std::ranges::adjacent_find(nodes) == nodes.end();
+  return apart && size > 1 ? static_cast<int>(size) : 0;
+}
+
+topologies::PlatformFactors factors_of(const plan::Point& point) {
+  return {.latency = point.latency_factor, .bandwidth = point.bandwidth_factor};
+}
+
+ReadyNetwork make_alphabeta(const plan::Point& point, bool verbose) {
+  plan::Machine machine = point.machine;
+  if (!point.platform.empty()) {
+    const topologies::Platform platform(topologies::platform_file(point.platform),
+                                        {.verbose = verbose, .factors = factors_of(point)});
+    machine = machine_on(point, platform, place(platform.hosts(), point.ranks, point.placement));
+  }
+  return {.network = alphabeta_of(machine, machine.host_for(point.space.components, point.seed)),
+          .machine = machine};
+}
+
+ReadyNetwork make_smpi(const plan::Point& point, bool verbose) {
+  auto network = std::make_unique<networks::SmpiNetwork>(
+      topologies::platform_file(point.platform),
+      networks::SmpiSettings{.time_resolution = point.time_resolution,
+                             .flows_per_port = point.flows_per_port,
+                             .packets = point.packets,
+                             .factors = factors_of(point),
+                             .record_links = point.record.links,
+                             .verbose = verbose});
+  std::vector<topologies::HostIndex> hosts =
+      topologies::place(network->platform().hosts(), point.ranks, point.placement);
+  plan::Machine machine = machine_on(point, network->platform(), hosts);
+  machine.switches = {};  // SimGrid's only forward
+  network->place(std::move(hosts));
+  return {.network = std::move(network), .machine = machine};
+}
+
+/// Refuses a routing that has no effect on the platform or is not meant for it.
+void check_routing(const networks::LinksSettings& settings, const topologies::Platform& platform) {
+  const topologies::PlatformXml& xml = platform.xml();
+  std::vector<networks::LinkRouting> known{networks::LinkRouting::minimal};
+  if (xml.dragonflies && !xml.distances) {
+    known.insert(known.end(), {networks::LinkRouting::valiant, networks::LinkRouting::ugal});
+  }
+  if (xml.fat_trees > 0 && !xml.distances) known.push_back(networks::LinkRouting::ecmp);
+  if (std::ranges::find(known, settings.routing) != known.end()) return;
+  const auto name = [](networks::LinkRouting routing) {
+    return networks::kLinkRoutings.at(static_cast<std::size_t>(routing));
+  };
+  std::vector<std::string_view> names;
+  for (const networks::LinkRouting routing : known) names.push_back(name(routing));
+  throw InputError(fmt::format(
+      "/links/routing: '{}' means nothing on {}, which knows {}; valiant and ugal are for "
+      "dragonflies, ecmp is for fat trees",
+      name(settings.routing), platform.path(), fmt::join(names, ", ")));
+}
+
+ReadyNetwork make_links(const plan::Point& point, bool verbose) {
+  auto network = links_of(point, verbose);
+  const std::vector<topologies::HostIndex> hosts =
+      topologies::place(network->platform().hosts(), point.ranks, point.placement);
+  const plan::Machine machine = machine_on(point, network->platform(), hosts);
+  network->place(hosts);
+  return {.network = std::move(network), .machine = machine};
+}
+
+ReadyNetwork make_mpi(const plan::Point& /*point*/, bool /*verbose*/) {
+  throw InputError(
+      "/network: mpi is real processes; 'mpirun -n P thinwire measure' runs points on it");
+}
+
+ReadyNetwork make_counting(const plan::Point& point, bool /*verbose*/) {
+  return {.network = std::make_unique<networks::CountingNetwork>(), .machine = point.machine};
+}
+
+}  // namespace
+
+std::unique_ptr<Network> alphabeta_of(const plan::Machine& machine,
+                                      const networks::HostCosts& host) {
+  return std::make_unique<networks::AlphaBetaNetwork>(
+      networks::LogGP{.latency = machine.latency,
+                      .overhead = Seconds(0),
+                      .gap = machine.alpha,
+                      .gap_per_word = machine.beta_per_word},
+      host, machine.switches);
+}
+
+plan::Machine machine_on(const plan::Point& point, const topologies::Platform& platform,
+                         const std::vector<topologies::HostIndex>& hosts) {
+  const topologies::EndToEnd ends = topologies::end_to_end(platform, hosts);
+  plan::Machine machine = point.machine;
+  machine.alpha = ends.alpha;
+  machine.beta_per_word = ends.beta_per_word;
+  machine.node = ranks_of_node(platform, hosts);
+  machine.switches = platform.switches();
+  return machine;
+}
+
+std::unique_ptr<networks::LinksNetwork> links_of(const plan::Point& point, bool verbose) {
+  networks::LinksSettings settings = point.links;
+  settings.host = point.machine.host_for(point.space.components, point.seed);
+  settings.seed = point.seed;
+  settings.record_links = point.record.links;
+  settings.representatives = point.representatives;
+  settings.factors = factors_of(point);
+  settings.verbose = verbose;
+  auto network =
+      std::make_unique<networks::LinksNetwork>(topologies::platform_file(point.platform), settings);
+  check_routing(settings, network->platform());
+  return network;
+}
+
+ReadyNetwork make_network(const plan::Point& point, bool verbose) {
+  using Make = ReadyNetwork (*)(const plan::Point& point, bool verbose);
+  static const std::map<std::string, Make> makes{{"alphabeta", make_alphabeta},
+                                                 {"smpi", make_smpi},
+                                                 {"links", make_links},
+                                                 {"counting", make_counting},
+                                                 {"mpi", make_mpi}};
+  return makes.at(point.network)(point, verbose);
+}
+
+}  // namespace thinwire::run

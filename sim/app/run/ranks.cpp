@@ -1,0 +1,348 @@
+#include "sim/app/run/ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "algorithms/by_layer.hpp"
+#include "algorithms/registry.hpp"
+#include "sim/app/plan/representatives.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/random.hpp"
+#include "sim/core/gradient/measures.hpp"
+#include "sim/core/kernel/slow_rank.hpp"
+#include "sim/machine/workloads/device.hpp"
+#include "traces/profile_source.hpp"
+#include "traces/shipped.hpp"
+#include "traces/synthetic.hpp"
+#include "traces/trace_source.hpp"
+
+namespace thinwire::run {
+
+namespace {
+
+std::optional<TrainingSetup> training_of(const plan::Point& point) {
+  const plan::Workload& workload = point.workload;
+  if (workload.model.empty()) return std::nullopt;
+  const workloads::Model model = workloads::read_model(workloads::model_file(workload.model));
+  const workloads::Device device = workloads::read_device(workloads::device_file(workload.device));
+  TrainingSetup setup{
+      .training = {.compute = workloads::compute_times(model, device.name, workload.batch),
+                   .prices = device.prices(workload.staging),
+                   .space = point.space,
+                   .feedback = workload.feedback,
+                   .local_steps = workload.local_steps},
+      .batch = workload.batch,
+      .tensors = model.tensors(),
+      .rows = model.rows(),
+      .layers = {}};
+  for (const workloads::ModelLayer& layer : model.layers) {
+    setup.layers.push_back(layer.components());
+  }
+  if (setup.batch == 0) setup.batch = workloads::compute_on(model, device.name).batch;
+  if (model.components != point.space.components) {
+    throw InputError(fmt::format("/components: {}, but the model {} has {}", point.space.components,
+                                 model.name, model.components));
+  }
+  return setup;
+}
+
+std::shared_ptr<const traces::GradientSource> source_of(const plan::Point& point) {
+  const plan::Input& input = point.input;
+  if (!input.trace.empty()) {
+    traces::TraceReader reader(traces::trace_file(input.trace));
+    plan::check_trace(point, reader.header());
+    return std::make_shared<traces::TraceSource>(std::move(reader));
+  }
+  if (input.profile.empty()) {
+    return std::make_shared<traces::SyntheticSource>(
+        traces::SyntheticSettings{.ranks = point.ranks,
+                                  .space = point.space,
+                                  .k = point.k,
+                                  .seed = point.seed,
+                                  .overlap = input.overlap,
+                                  .skew = input.skew,
+                                  .drift = input.drift,
+                                  .tail = input.tail,
+                                  .scale_drift = input.scale_drift});
+  }
+  const traces::Profile profile = traces::read_profile(traces::profile_file(input.profile));
+  const traces::ProfileSettings settings{.family = input.family,
+                                         .space = point.space,
+                                         .k = point.k,
+                                         .seed = point.seed,
+                                         .start_up = input.start_up,
+                                         .reach = input.reach};
+  if (input.statistical)
+    return std::make_shared<traces::StatisticalProfileSource>(profile, settings);
+  return std::make_shared<traces::ExactProfileSource>(profile, settings);
+}
+
+template <class Get>
+results::Spread spread_of(const std::vector<Traffic>& totals, Get get) {
+  results::Spread spread;
+  double sum = 0;
+  for (const Traffic& total : totals) {
+    spread.max = std::max(spread.max, get(total));
+    sum += static_cast<double>(get(total));
+  }
+  spread.mean = sum / static_cast<double>(totals.size());
+  return spread;
+}
+
+std::vector<results::PhaseCost> phases_of(const RunReport& report) {
+  std::vector<results::PhaseCost> phases;
+  for (std::size_t i = 0; i < report.phases.size(); ++i) {
+    results::PhaseCost cost{.name = report.phases[i], .time = {}, .words_received = {}};
+    bool used = false;
+    for (const RankReport& rank : report.ranks) {
+      if (i >= rank.by_phase.size()) continue;
+      const Traffic& traffic = rank.by_phase[i];
+      cost.time = std::max(cost.time, traffic.time);
+      cost.words_received = std::max(cost.words_received, traffic.words_received);
+      cost.messages_received = std::max(cost.messages_received, traffic.messages_received);
+      used = used || traffic.messages_sent + traffic.messages_received > 0 ||
+             traffic.time > Seconds(0);
+    }
+    if (used) phases.push_back(std::move(cost));
+  }
+  return phases;
+}
+
+std::vector<results::RankPhase> by_rank(const RunReport& report) {
+  std::vector<results::RankPhase> all;
+  for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
+    const std::vector<Traffic>& phases = report.ranks[rank].by_phase;
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+      const Traffic& traffic = phases[i];
+      if (traffic.messages_sent + traffic.messages_received == 0 && traffic.time == Seconds(0)) {
+        continue;
+      }
+      all.push_back(
+          {.rank = static_cast<int>(rank), .phase = report.phases[i], .traffic = traffic});
+    }
+  }
+  return all;
+}
+
+Rank last_rank(const RunReport& report) {
+  const auto last = std::ranges::max_element(report.ranks, {}, &RankReport::finished);
+  return Rank(static_cast<std::int32_t>(last - report.ranks.begin()));
+}
+
+/// Separates these draws from those of gradients.
+constexpr std::uint64_t kSlownessDraws = 0x510;
+
+std::vector<bool> slow_ranks_of(const plan::Point& point) {
+  std::vector<std::pair<std::uint64_t, int>> order;
+  for (int rank = 0; rank < point.ranks; ++rank) {
+    order.emplace_back(random_bits(point.seed, kSlownessDraws, rank), rank);
+  }
+  std::ranges::sort(order);
+  std::vector<bool> slow(order.size());
+  for (int i = 0; i < point.stragglers.ranks; ++i) {
+    slow[static_cast<std::size_t>(order[static_cast<std::size_t>(i)].second)] = true;
+  }
+  return slow;
+}
+
+}  // namespace
+
+PointRanks::PointRanks(const plan::Point& point, const plan::Machine& machine)
+    : PointRanks(point, machine, source_of(point), training_of(point)) {
+  if (point_.input.trace.empty() && info_.sparsifier == "hard_threshold" &&
+      setup_.options.flag("published")) {
+    throw InputError(
+        "/options/published: 1/(2 sqrt(k)) is in the units of real gradients, and synthetic ones "
+        "and profiles have a scale of their own; give a trace, or options.threshold");
+  }
+  if (info_.name == "powersgd" && point_.error_feedback && point_.space.granule > 1) {
+    throw InputError(
+        "/granule: powersgd has values only with granule 1, and error_feedback needs them; set "
+        "granule to 1, or leave out error_feedback");
+  }
+}
+
+PointRanks::PointRanks(const plan::Point& point, const plan::Machine& machine,
+                       std::shared_ptr<const traces::GradientSource> source,
+                       std::optional<TrainingSetup> training)
+    : point_(point),
+      info_(algorithms::find_scheme(point.scheme)),
+      source_(std::move(source)),
+      shared_(4 * static_cast<std::size_t>(point.ranks)),
+      training_(std::move(training)) {
+  if (training_ && point.workload.by_layer) {
+    info_ = algorithms::layer_by_layer(info_, training_->layers);
+  }
+  setup_ = make_setup(machine);
+  plan::check_whole_nodes(point, info_, setup_.options, setup_.node);
+  if (point.stragglers.ranks > 0) slow_ = slow_ranks_of(point);
+}
+
+algorithms::SchemeSetup PointRanks::make_setup(const plan::Machine& machine) {
+  const algorithms::Options options(info_.options, point_.options);
+  const bool of_model = training_ && point_.tensors.empty();
+  if (of_model && options.all().contains("tensor_selection")) {
+    for (const std::int64_t size : training_->tensors) {
+      if (size % point_.space.granule == 0) continue;
+      throw InputError(fmt::format("/granule: {} does not divide the model's tensor of {}",
+                                   point_.space.granule, size));
+    }
+  }
+  const WorkPrices prices = training_ ? training_->training.prices : WorkPrices{};
+  const Gamma gamma =
+      training_ ? Gamma(prices.reduce.element, prices.scatter.element, prices.scan.element)
+                : Gamma(point_.machine.gamma(point_.space.components));
+  algorithms::SchemeSetup setup{
+      .ranks = point_.ranks,
+      .space = point_.space,
+      .k = point_.k,
+      .gamma = gamma,
+      .copy_per_word = point_.machine.copy(point_.space.components),
+      .fresh = point_.ranks > 1 ? point_.machine.fresh : algorithms::FreshMemory{},
+      .prices = prices,
+      .on_device = training_.has_value(),
+      .options = options,
+      .shared = &shared_,
+      .alpha = machine.alpha,
+      .beta_per_word = machine.beta_per_word,
+      .node = machine.node,
+      .switches = machine.switches,
+      .seed = point_.seed,
+      .tensors = of_model ? training_->tensors : point_.tensors,
+      .rows = of_model ? training_->rows : std::vector<std::int64_t>{}};
+
+  if (info_.settle && !point_.input.start_up) {
+    setup.settled = info_.settle(
+        setup, [&](Rank rank, int iteration) { return source_->sparse(rank, iteration); });
+  }
+  return setup;
+}
+
+RankState PointRanks::make_rank() const { return {.scheme = info_.make(setup_)}; }
+
+algorithms::LocalGradient PointRanks::gradient(const RankState& state, Rank rank,
+                                               int iteration) const {
+  if (info_.dense) return state.feedback.accumulate(source_->dense(rank, iteration));
+  return state.feedback.accumulate(source_->sparse(rank, iteration));
+}
+
+double PointRanks::slowness(Rank rank, int iteration) const {
+  const plan::Stragglers& stragglers = point_.stragglers;
+  const auto factor = [&](double deviation, int drawn_for) {
+    if (deviation == 0) return 1.0;
+    return std::exp(deviation *
+                    normal_draw(random_bits(point_.seed, kSlownessDraws, rank.value(), drawn_for)));
+  };
+  double all = factor(stragglers.spread, 0) * factor(stragglers.jitter, iteration);
+  if (!slow_.empty() && slow_[static_cast<std::size_t>(rank.value())]) all *= stragglers.factor;
+  return all;
+}
+
+Task<void> PointRanks::iterate(Communicator& on_network, RankState& rank,
+                               algorithms::LocalGradient gradient, int iteration) const {
+  std::optional<SlowRank> slow;
+  if (point_.stragglers.any()) {
+    slow.emplace(on_network, slowness(on_network.rank(), iteration));
+  }
+  Communicator& comm = slow ? *slow : on_network;
+  Task<algorithms::Reduced> task =
+      training_
+          ? train_iteration(comm, *rank.scheme, training_->training, std::move(gradient), iteration)
+          : rank.scheme->allreduce(comm, std::move(gradient), iteration);
+  gradient = {};
+  co_await comm.compute(point_.machine.call);
+  rank.reduced = co_await std::move(task);
+}
+
+bool same_result(const Stream& a, const Stream& b) {
+  if (a.index() != b.index()) return false;
+  if (const auto* sparse = std::get_if<SparseVector>(&a)) {
+    return equal(*sparse, std::get<SparseVector>(b));
+  }
+  return equal(std::get<DenseBlock>(a), std::get<DenseBlock>(b));
+}
+
+bool results_agree(algorithms::Collective collective, const std::vector<RankState>& ranks,
+                   const GradientSpace& space) {
+  const auto same = [&](const RankState& rank) {
+    return same_result(rank.reduced.sum, ranks.front().reduced.sum);
+  };
+  if (same_on_all_ranks(collective)) return std::ranges::all_of(ranks, same);
+  if (collective == algorithms::Collective::ping_pong) return same(ranks.back());
+  const bool joined = collective == algorithms::Collective::reduce_scatter;
+  std::int64_t received = 0;
+  for (const RankState& rank : ranks) {
+    const auto& block = std::get<DenseBlock>(rank.reduced.sum);
+    if (joined && block.first() != received) return false;
+    received += static_cast<std::int64_t>(block.size());
+  }
+  const auto senders = static_cast<std::int64_t>(joined ? 1 : ranks.size());
+  return received == senders * space.coordinates();
+}
+
+std::int64_t components_of(const Stream& stream, const GradientSpace& space) {
+  if (const auto* sparse = std::get_if<SparseVector>(&stream)) {
+    return static_cast<std::int64_t>(sparse->size()) * space.granule;
+  }
+  const auto& block = std::get<DenseBlock>(stream);
+  return space.component(block.last()) - space.component(block.first());
+}
+
+double norm_of(const Stream& residual, const GradientSpace& space) {
+  if (const auto* sparse = std::get_if<SparseVector>(&residual)) {
+    const Moments moments = moments_of(*sparse, space);
+    return std::hypot(moments.mean, moments.deviation) *
+           std::sqrt(static_cast<double>(space.components));
+  }
+  const auto& block = std::get<DenseBlock>(residual);
+  double squares = 0;
+  std::int64_t coordinate = block.first();
+  for (const double value : block.values()) {
+    squares += static_cast<double>(space.width(coordinate++)) * value * value;
+  }
+  return std::sqrt(squares);
+}
+
+std::optional<results::SelectionSummary> selection_of(
+    std::span<const algorithms::SelectionReport> ranks, bool dense) {
+  if (dense) return std::nullopt;
+  results::SelectionSummary summary{.least = INT64_MAX, .sent_least = INT64_MAX};
+  const auto most = [](std::int64_t& target, std::int64_t value) {
+    target = std::max(target, value);
+  };
+  for (const algorithms::SelectionReport& report : ranks) {
+    if (!report.took_part) continue;
+    ++summary.ranks;
+    summary.least = std::min(summary.least, report.selected);
+    summary.total += report.selected;
+    most(summary.most, report.selected);
+    summary.sent_least = std::min(summary.sent_least, report.sent);
+    most(summary.sent_most, report.sent);
+    for (const auto& [name, kind] : algorithms::kWorkKinds) {
+      most(summary.work.*kind, report.work.*kind);
+    }
+  }
+  if (summary.ranks == 0) return std::nullopt;  // there was nothing to select from
+  return summary;
+}
+
+void add_costs(const RunReport& report, bool ranks, results::Outcome& outcome) {
+  std::vector<Traffic> totals;
+  for (const RankReport& rank : report.ranks) totals.push_back(rank.total());
+  outcome.steps = report.steps();
+  outcome.last_rank = last_rank(report);
+  outcome.messages_sent = spread_of(totals, [](const Traffic& t) { return t.messages_sent; });
+  outcome.messages_received =
+      spread_of(totals, [](const Traffic& t) { return t.messages_received; });
+  outcome.words_sent = spread_of(totals, [](const Traffic& t) { return t.words_sent.value(); });
+  outcome.words_received =
+      spread_of(totals, [](const Traffic& t) { return t.words_received.value(); });
+  outcome.phases = phases_of(report);
+  if (ranks) outcome.by_rank = by_rank(report);
+}
+
+}  // namespace thinwire::run

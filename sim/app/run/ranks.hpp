@@ -1,0 +1,101 @@
+// The ranks of a point: what runs and measurements have in common.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "algorithms/error_feedback.hpp"
+#include "algorithms/scheme.hpp"
+#include "sim/app/run/simulation.hpp"
+#include "sim/core/gradient/shared_work.hpp"
+#include "traces/source.hpp"
+
+namespace thinwire::run {
+
+/// The state of one rank, kept across iterations.
+struct RankState {
+  std::unique_ptr<algorithms::Scheme> scheme = {};
+  algorithms::ErrorFeedback feedback = {};
+  algorithms::Reduced reduced = {};
+};
+
+/// The training around the scheme, and the number of samples per rank.
+struct TrainingSetup {
+  workloads::Training training;
+  std::int64_t batch = 0;
+  std::vector<std::int64_t> tensors;
+  std::vector<std::int64_t> rows;  ///< of each tensor; empty if not known
+  std::vector<std::int64_t> layers;
+};
+
+/// Makes the ranks of a point and their gradients.
+class PointRanks {
+ public:
+  /// Throws InputError if the point cannot run.
+  PointRanks(const plan::Point& point, const plan::Machine& machine);
+  /// The same with gradients of another source than the point's input, real ones, and with another
+  /// training, or none, than the point's workload.
+  PointRanks(const plan::Point& point, const plan::Machine& machine,
+             std::shared_ptr<const traces::GradientSource> source,
+             std::optional<TrainingSetup> training);
+  PointRanks(const PointRanks&) = delete;
+  PointRanks& operator=(const PointRanks&) = delete;
+  PointRanks(PointRanks&&) = delete;
+  PointRanks& operator=(PointRanks&&) = delete;
+  ~PointRanks() = default;
+
+  [[nodiscard]] const algorithms::SchemeInfo& info() const { return info_; }
+  [[nodiscard]] const algorithms::SchemeSetup& setup() const { return setup_; }
+  [[nodiscard]] const std::optional<TrainingSetup>& training() const { return training_; }
+
+  [[nodiscard]] RankState make_rank() const;
+  /// The accumulator of a rank.
+  [[nodiscard]] algorithms::LocalGradient gradient(const RankState& state, Rank rank,
+                                                   int iteration) const;
+  /// Runs the allreduce alone, after the time of its call, or a training iteration around it.
+  [[nodiscard]] Task<void> iterate(Communicator& on_network, RankState& rank,
+                                   algorithms::LocalGradient gradient, int iteration) const;
+  /// Forgets the results that ranks have shared in an iteration.
+  void end_iteration() { shared_.clear(); }
+  /// Sets the iterations after which a scheme has settled, if it does.
+  void say_how_settled(results::Outcome& outcome) const {
+    const algorithms::SettledState& settled = setup_.settled;
+    if (settled.iterations > 0) outcome.settling_iterations = settled.iterations;
+    outcome.settling_cut_short = settled.cut_short;
+  }
+
+ private:
+  [[nodiscard]] algorithms::SchemeSetup make_setup(const plan::Machine& machine);
+  /// How many times as long the local work of a rank takes.
+  [[nodiscard]] double slowness(Rank rank, int iteration) const;
+
+  plan::Point point_;
+  algorithms::SchemeInfo info_;
+  std::shared_ptr<const traces::GradientSource> source_;
+  SharedWork shared_;
+  std::optional<TrainingSetup> training_;
+  algorithms::SchemeSetup setup_;
+  std::vector<bool> slow_;  ///< the ranks of Stragglers::ranks; empty if there are none
+};
+
+/// Whether two results are the same, to the last bit.
+[[nodiscard]] bool same_result(const Stream& a, const Stream& b);
+/// Whether all ranks hold the same result. Of a reduce-scatter: whether their blocks, by rank, are
+/// the whole; of an all-to-all: whether they received as much as they sent; of a ping-pong: whether
+/// the two ranks hold the same.
+[[nodiscard]] bool results_agree(algorithms::Collective collective,
+                                 const std::vector<RankState>& ranks, const GradientSpace& space);
+/// The components of a result.
+[[nodiscard]] std::int64_t components_of(const Stream& stream, const GradientSpace& space);
+/// The L2 norm of a residual, whose values are exact: only such gradients take error feedback.
+[[nodiscard]] double norm_of(const Stream& residual, const GradientSpace& space);
+/// The summary of the ranks' selections; nothing for a dense scheme, or if there were none.
+[[nodiscard]] std::optional<results::SelectionSummary> selection_of(
+    std::span<const algorithms::SelectionReport> ranks, bool dense);
+/// Adds what the ranks sent, received and spent in the phases of an iteration, by rank if asked.
+void add_costs(const RunReport& report, bool ranks, results::Outcome& outcome);
+
+}  // namespace thinwire::run

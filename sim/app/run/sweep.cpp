@@ -1,0 +1,346 @@
+#include "sim/app/run/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "algorithms/registry.hpp"
+#include "sim/app/plan/config.hpp"
+#include "sim/app/plan/effects.hpp"
+#include "sim/app/plan/network_info.hpp"
+#include "sim/app/run/estimate.hpp"
+#include "sim/app/run/jobs.hpp"
+#include "sim/app/run/simulate.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/json_node.hpp"
+#include "sim/core/base/shipped_files.hpp"
+
+namespace thinwire::run {
+
+namespace {
+
+/// A complaint about a point that has one value of the grid, with the pointer of the grid in place of
+/// that of the point: "/input/skew: why" of the key "input.skew" becomes "/grid/input.skew/0: why".
+std::string in_grid(const std::string& complaint, const std::string& key, std::size_t index,
+                    const std::string& origin) {
+  const std::string pointer = plan::pointer_of(key);
+  const std::string at = fmt::format("{}: /grid/{}/{}", origin, key, index);
+  if (complaint.starts_with(pointer)) return at + complaint.substr(pointer.size());
+  return fmt::format("{}: {}", at, complaint);
+}
+
+/// Checks each value of the grid separately, so that the error message can point at it.
+void check_grid(const Json& grid, const Json& base, const std::string& origin) {
+  for (const auto& axis : grid.items()) {
+    for (std::size_t i = 0; i < axis.value().size(); ++i) {
+      const Json& value = axis.value()[i];
+      const std::string begin = origin + ": ";
+      try {
+        Json point = base;
+        plan::set_by_path(point, axis.key(), value);
+        plan::check_point(point, origin);
+        if (axis.key() == "scheme") (void)algorithms::find_scheme(value.get<std::string>());
+        if (axis.key() == "network") (void)plan::find_network(value.get<std::string>());
+      } catch (const InputError& error) {
+        const std::string text = error.what();
+        throw InputError(in_grid(text.starts_with(begin) ? text.substr(begin.size()) : text,
+                                 axis.key(), i, origin));
+      }
+    }
+  }
+}
+
+/// Refuses values of the base that every value of the grid replaces.
+void check_base(const Json& base, const Json& grid, const std::string& origin) {
+  for (const auto& axis : grid.items()) {
+    if (plan::find_by_path(base, axis.key()) == nullptr) continue;
+    refuse(origin, "/base" + plan::pointer_of(axis.key()),
+           "the grid gives it too, so this value is not used; leave it out");
+  }
+}
+
+/// Refuses exceptions with keys or values that the grid lacks: they would exclude nothing.
+void check_exceptions(const Json& exceptions, const Json& grid, const std::string& origin) {
+  for (std::size_t i = 0; i < exceptions.size(); ++i) {
+    for (const auto& axis : exceptions[i].items()) {
+      const std::string at = fmt::format("{}: /except/{}/{}", origin, i, axis.key());
+      if (!grid.contains(axis.key())) throw InputError(at + ": is no key of the grid");
+      const Json& values = grid.at(axis.key());
+      for (const Json& value : axis.value()) {
+        if (std::ranges::find(values, value) != values.end()) continue;
+        throw InputError(fmt::format("{}: the grid has no {}", at, value.dump()));
+      }
+    }
+  }
+}
+
+/// Refuses options of schemes that the sweep does not run, and those that it gives elsewhere.
+void check_options_of(const Json& options_of, const std::set<std::string>& schemes,
+                      const Json& base, const Json& grid, const std::string& origin) {
+  for (const auto& options : options_of.items()) {
+    const std::string at = "/options_of/" + escaped_key(options.key());
+    if (!schemes.contains(options.key())) refuse(origin, at, "is no scheme of the sweep");
+    for (const auto& option : options.value().items()) {
+      const std::string path = "options." + option.key();
+      const bool in_grid = grid.contains(path);
+      if (!in_grid && plan::find_by_path(base, path) == nullptr) continue;
+      refuse(origin, at + "/" + escaped_key(option.key()),
+             fmt::format("the {} gives it too; leave one of them out", in_grid ? "grid" : "base"));
+    }
+  }
+}
+
+/// Gives a point the options of its scheme.
+void take_options_of_scheme(Json& point, const Json& options_of) {
+  const auto found = options_of.find(point.value("scheme", plan::Point().scheme));
+  if (found == options_of.end()) return;
+  for (const auto& option : found->items()) point["options"][option.key()] = option.value();
+}
+
+/// Refuses what changes no point of the sweep, where it is given.
+void check_effects(const plan::GivenSettings& given, const Json& base, const Json& grid,
+                   const std::string& origin) {
+  const auto idle = given.idle();
+  if (!idle) return;
+  const bool of_grid = grid.contains(idle->path);
+  const bool of_base = plan::find_by_path(base, idle->path) != nullptr;
+  const std::string pointer = of_grid   ? "/grid/" + idle->path
+                              : of_base ? "/base" + plan::pointer_of(idle->path)
+                                        : "/options_of";
+  refuse(origin, pointer,
+         of_grid || of_base ? idle->why : fmt::format("{}: {}", idle->path, idle->why));
+}
+
+/// A point of the grid, and the grid values that it consists of.
+struct Combination {
+  Json point;
+  Json chosen = Json::object();  ///< by key of the grid
+
+  /// The chosen values, for error messages: "ranks=4, k=50".
+  [[nodiscard]] std::string choice() const {
+    std::string text;
+    for (const auto& axis : chosen.items()) {
+      text += fmt::format("{}{}={}", text.empty() ? "" : ", ", axis.key(), axis.value().dump());
+    }
+    return text;
+  }
+};
+
+/// Whether an exception matches the combination.
+bool is_excepted(const Combination& one, const Json& exceptions) {
+  return std::ranges::any_of(exceptions, [&](const Json& exception) {
+    return std::ranges::all_of(exception.items(), [&](const auto& axis) {
+      return std::ranges::find(axis.value(), one.chosen.at(axis.key())) != axis.value().end();
+    });
+  });
+}
+
+/// The point without the version: a new row replaces the old rows with the same text.
+std::string text_of(const plan::Point& point) { return to_json(point).dump(); }
+
+void check_is_of(const Sweep& sweep, const std::vector<results::Row>& rows,
+                 const std::string& path) {
+  for (const results::Row& row : rows) {
+    if (row.sweep == sweep.name) continue;
+    throw InputError(
+        fmt::format("{}: holds results of the sweep '{}', not of '{}'; give another -o", path,
+                    row.sweep, sweep.name));
+  }
+}
+
+/// The row of a point. Within a sweep, a point whose platform cannot be used is one failed point.
+results::Row row_in_sweep(const std::string& sweep, const plan::Point& point,
+                          const ChildProcess* child) {
+  try {
+    return row_of_several(sweep, point, child);
+  } catch (const InputError& error) {
+    return results::failed_row(sweep, point, error.what());
+  }
+}
+
+/// The indices of the points of the shard.
+std::set<std::size_t> dealt_to(const Shard& shard, const Sweep& sweep) {
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    order.emplace_back(-estimated_wall_s(sweep.points[i]), i);
+  }
+  std::ranges::sort(order);
+  std::set<std::size_t> dealt;
+  for (auto i = static_cast<std::size_t>(shard.index - 1); i < order.size();
+       i += static_cast<std::size_t>(shard.of)) {
+    dealt.insert(order[i].second);
+  }
+  return dealt;
+}
+
+ShippedFiles shipped() {
+  return {.what = "sweep", .extension = ".json", .folders = shipped_folders("sweeps", "sweeps")};
+}
+
+}  // namespace
+
+std::vector<std::string> shipped_sweeps() { return shipped().names(); }
+
+std::string sweep_file(const std::string& name_or_path) { return shipped().file(name_or_path); }
+
+Sweep sweep_from(const Json& config, const std::string& origin) {
+  plan::check_sweep(config, origin);
+  const Json base = config.value("base", Json::object());
+  const Json grid = config.value("grid", Json::object());
+  const Json exceptions = config.value("except", Json::array());
+  const Json options_of = config.value("options_of", Json::object());
+  double size = 1;
+  for (const auto& axis : grid.items()) size *= static_cast<double>(axis.value().size());
+  constexpr double kMostPoints = 100'000;
+  if (size > kMostPoints) {
+    refuse(origin, "/grid",
+           fmt::format("has {:.0f} points; a sweep takes {:.0f} at most, so make several sweeps",
+                       size, kMostPoints));
+  }
+  check_grid(grid, base, origin);
+  check_base(base, grid, origin);
+  check_exceptions(exceptions, grid, origin);
+
+  std::vector<Combination> combinations;
+  combinations.emplace_back().point = base;
+  for (const auto& axis : grid.items()) {
+    std::vector<Combination> longer;
+    for (const Combination& shorter : combinations) {
+      for (const Json& value : axis.value()) {
+        longer.push_back(shorter);
+        plan::set_by_path(longer.back().point, axis.key(), value);
+        longer.back().chosen[axis.key()] = value;
+      }
+    }
+    combinations = std::move(longer);
+  }
+  Sweep sweep{.name = config.at("name").get<std::string>(),
+              .description = config.value("description", ""),
+              .points = {}};
+  std::set<std::string> known;
+  std::erase_if(combinations, [&](const Combination& one) { return is_excepted(one, exceptions); });
+  std::set<std::string> schemes;
+  for (const Combination& one : combinations) {
+    schemes.insert(one.point.value("scheme", plan::Point().scheme));
+  }
+  if (!combinations.empty()) check_options_of(options_of, schemes, base, grid, origin);
+  plan::GivenSettings given;
+  for (Combination& one : combinations) {
+    plan::leave_options_to_others(one.point, schemes);
+    take_options_of_scheme(one.point, options_of);
+    const std::string at =
+        one.chosen.empty() ? origin : fmt::format("{}: at {}", origin, one.choice());
+    plan::Point point = plan::point_from(one.point, at);
+    given.add(one.point, point);
+    if (known.insert(plan::what_is_read(point)).second) {
+      sweep.points.push_back(std::move(point));
+    } else {
+      ++sweep.repeated;
+    }
+  }
+  if (sweep.points.empty()) throw InputError(origin + ": /except: leaves no point of the grid");
+  check_effects(given, base, grid, origin);
+  return sweep;
+}
+
+std::vector<PlannedPoint> plan_sweep(const Sweep& sweep, const std::vector<results::Row>& before,
+                                     const SweepOptions& options) {
+  std::map<std::string, const results::Row*> usable;
+  std::map<std::string, double> took;
+  for (const results::Row& row : before) {
+    took[text_of(row.point)] = row.wall_s;
+    if (row.status != results::Status::failed && !options.force) usable[row.key] = &row;
+  }
+  const std::set<std::size_t> dealt = dealt_to(options.shard, sweep);
+  std::vector<PlannedPoint> plan;
+  for (const std::size_t index : dealt) {
+    const plan::Point& point = sweep.points[index];
+    const auto found = usable.find(plan::key_of(point));
+    const auto measured = took.find(text_of(point));
+    PlannedPoint& planned = plan.emplace_back();
+    planned.index = index;
+    if (found != usable.end()) planned.known = *found->second;
+    planned.took_before = measured != took.end();
+    planned.expected_s = planned.took_before ? measured->second : estimated_wall_s(point);
+  }
+  return plan;
+}
+
+std::vector<results::Row> run_sweep(const Sweep& sweep, const std::string& path,
+                                    const SweepOptions& options,
+                                    const std::function<void(const SweepProgress&)>& progress) {
+  std::vector<results::Row> before;
+  results::LinesFile file(
+      path, [&](const std::string& text) { before = results::rows_from(text, path).rows; });
+  check_is_of(sweep, before, path);
+  const std::vector<PlannedPoint> plan = plan_sweep(sweep, before, options);
+
+  std::map<std::size_t, results::Row> rows;  // by point index
+  std::vector<const PlannedPoint*> missing;
+  for (const PlannedPoint& planned : plan) {
+    if (planned.known) {
+      rows.emplace(planned.index, *planned.known);
+    } else {
+      missing.push_back(&planned);
+    }
+  }
+  std::ranges::stable_sort(missing, std::greater<>(), &PlannedPoint::expected_s);
+  std::vector<Job> jobs;
+  for (const PlannedPoint* planned : missing) {
+    const std::size_t index = planned->index;
+    const plan::Point& point = sweep.points[index];
+    jobs.push_back(
+        {planned->expected_s, work_of(point), [&rows, &sweep, &point, index](const auto* child) {
+           const results::Row& row = rows[index] = row_in_sweep(sweep.name, point, child);
+           return to_json(row).dump();
+         }});
+  }
+  const std::size_t reused = rows.size();
+  std::size_t failed = 0;
+  run_jobs(std::move(jobs), file,
+           {.at_once = options.jobs, .limits = options.limits, .done_before = reused},
+           [&](const JobProgress& now) {
+             const results::Row* const ended =
+                 now.ended ? &rows.at(missing[*now.ended]->index) : nullptr;
+             failed += ended != nullptr && ended->status == results::Status::failed ? 1 : 0;
+             progress({now.done, now.running, failed, reused, plan.size(), now.left_s, ended});
+           });
+
+  // The sweep is complete: the rows of other grids come first, then these in order; replaced rows
+  // are dropped.
+  std::set<std::string> points;
+  std::vector<results::Row> ours;
+  for (const auto& [index, row] : rows) {
+    points.insert(text_of(row.point));
+    ours.push_back(row);
+  }
+  std::vector<results::Row> all;
+  std::ranges::copy_if(before, std::back_inserter(all), [&](const results::Row& row) {
+    return !points.contains(text_of(row.point));
+  });
+  all.insert(all.end(), ours.begin(), ours.end());
+  file.replace(results::lines_of(all));
+  return ours;
+}
+
+results::UniqueRows merge_rows(const std::vector<std::string>& paths) {
+  std::vector<results::Row> all;
+  for (const std::string& path : paths) {
+    for (results::Row& row : results::read_rows(path).rows) {
+      if (!all.empty() && row.sweep != all.front().sweep) {
+        throw InputError(fmt::format("{}: holds results of the sweep '{}', and {} of '{}'", path,
+                                     row.sweep, paths.front(), all.front().sweep));
+      }
+      all.push_back(std::move(row));
+    }
+  }
+  return results::unique_rows(std::move(all));
+}
+
+}  // namespace thinwire::run

@@ -1,0 +1,83 @@
+// A sweep runs every combination of the values of a grid, except those that it excludes.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/app/results/results_file.hpp"
+#include "sim/core/base/child_process.hpp"
+
+namespace thinwire::run {
+
+struct Sweep {
+  std::string name;
+  std::string description;
+  /// In the order of the grid, its last key fastest; none that runs as one before it does.
+  std::vector<plan::Point> points;
+  std::size_t repeated = 0;  ///< points of the grid that were left out for that
+};
+
+/// The names of the sweeps that are shipped with Thinwire, sorted.
+[[nodiscard]] std::vector<std::string> shipped_sweeps();
+/// The file of a shipped sweep, by its name; a path is returned unchanged. Throws InputError with
+/// the nearest name.
+[[nodiscard]] std::string sweep_file(const std::string& name_or_path);
+
+/// Throws InputError with the JSON pointer of the error; every point is checked.
+[[nodiscard]] Sweep sweep_from(const Json& config, const std::string& origin);
+
+/// Part `index` of `of` parts of a sweep, for N machines.
+struct Shard {
+  int index = 1;  ///< from 1
+  int of = 1;
+};
+
+struct SweepOptions {
+  int jobs = 1;             ///< points that run at once, each in its own process
+  bool force = false;       ///< also run points that the results already hold
+  ChildLimits limits = {};  ///< per point; a point that exceeds them fails
+  Shard shard = {};
+};
+
+/// A point of a sweep, before it runs.
+struct PlannedPoint {
+  std::size_t index;                  ///< index in Sweep::points
+  std::optional<results::Row> known;  ///< the row that the results already hold
+  double expected_s;                  ///< measured time of an earlier run, else estimated_wall_s
+  bool took_before = false;           ///< expected_s was measured
+};
+
+/// The points of the shard, in grid order. Points are dealt to shards by their estimates, so that
+/// all shards take about equally long; each point is in exactly one.
+[[nodiscard]] std::vector<PlannedPoint> plan_sweep(const Sweep& sweep,
+                                                   const std::vector<results::Row>& before,
+                                                   const SweepOptions& options);
+
+struct SweepProgress {
+  std::size_t done;  ///< including failed ones
+  std::size_t running;
+  std::size_t failed;
+  std::size_t reused;  ///< points that the results already held
+  std::size_t total;
+  double left_s;              ///< estimated wall-clock time
+  const results::Row* ended;  ///< the point that just ended; null in between
+};
+
+/// Runs the points that `path` does not hold yet, the longest first, adds each to the file as it
+/// ends, and returns all rows in grid order. Nothing is removed from the file before the sweep is
+/// complete; then rows whose points were run anew are removed. Calls `progress` when a point ends
+/// and about ten times per second. Before the first point runs, throws InputError if `path` cannot
+/// be written or holds the rows of another sweep; later, InterruptedError after Ctrl-C or SIGTERM
+/// and SimulationError if the file can no longer be written.
+[[nodiscard]] std::vector<results::Row> run_sweep(
+    const Sweep& sweep, const std::string& path, const SweepOptions& options,
+    const std::function<void(const SweepProgress&)>& progress);
+
+/// The rows of several results files of one sweep. Throws InputError where they are of different
+/// sweeps.
+[[nodiscard]] results::UniqueRows merge_rows(const std::vector<std::string>& paths);
+
+}  // namespace thinwire::run
