@@ -160,7 +160,8 @@ TEST_CASE("what a trace contradicts is refused") {
   refused("-k 1001", "/k: 1001 is more than the 1000 components");
   refused("--set granule=2", "/granule: a trace's coordinates are components");
   refused("--set error_feedback=true", "/error_feedback: the trace's values are of accumulators");
-  refused("--overlap 0.5", "/input/overlap: is of synthetic gradients; leave it or 'trace' out");
+  refused("--strict --overlap 0.5", "/input/overlap: is of synthetic gradients");
+  refused("--profile vgg16", "/input/profile: a trace has gradients of its own");
   check_refused(run_program("run --trace nonesuch"), "/input/trace: unknown trace 'nonesuch'");
 }
 

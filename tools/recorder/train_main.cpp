@@ -374,7 +374,7 @@ std::vector<TrainSettings> trainings_of(const TrainFlags& flags) {
   const std::vector<Point> points = cli::points_of(
       "", flags.given, flags.settings,
       [&](Json json) { return completed(std::move(json), shape, scale, flags.iterations); },
-      cli::Idle::accepted);
+      cli::Unread::accepted);
   std::vector<TrainSettings> all;
   for (const Point& point : points) {
     std::vector<Point> places{point};

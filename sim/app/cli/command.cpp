@@ -114,7 +114,7 @@ std::vector<report::Column> comparison_columns(Detail detail, const std::vector<
   for (const plan::Setting& setting : plan::point_settings()) {
     const std::string& key = setting.path;
     if (kOwnColumns.contains(key) || key == "density") continue;
-    const bool of_some = setting.readers == "smpi" || setting.readers == "links";
+    const bool of_some = setting.networks.size() == 1;
     const bool unusual = of_some && any([&](const Json& r) {
                            const Json& own = r.at("settings");
                            return own.contains(key) && !plan::is_default(setting, own.at(key));
@@ -239,7 +239,8 @@ void add_setting_flag(Command& command, Json& given, const plan::Setting& settin
                       const std::string& help) {
   using plan::SettingKind;
   std::string text = help.empty() ? setting.help : help;
-  if (help.empty() && !setting.readers.empty()) text += fmt::format(" ({})", setting.readers);
+  const std::string readers = setting.readers();
+  if (help.empty() && !readers.empty()) text += fmt::format(" ({})", readers);
   if (setting.kind == SettingKind::boolean) {
     command.add_flag(
         setting.flag, [&given, path = setting.path] { given[path] = true; }, text);

@@ -119,7 +119,7 @@ std::vector<Json> network_records() {
     records.push_back({{"kind", "network"},
                        {"name", network.name},
                        {"summary", network.summary},
-                       {"parameters", plan::settings_read_on(network.name)}});
+                       {"parameters", plan::settings_read_on(network)}});
   }
   return records;
 }
@@ -170,7 +170,7 @@ std::vector<Json> setting_records() {
                        {"value", setting.wanted()},
                        {"unit", setting.unit},
                        {"default", setting.default_text()},
-                       {"readers", setting.readers.empty() ? "every run" : setting.readers},
+                       {"readers", setting.readers().empty() ? "every run" : setting.readers()},
                        {"summary", setting.help}});
   }
   return records;

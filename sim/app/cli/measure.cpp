@@ -45,7 +45,7 @@ plan::Settings measured_settings() {
                            setting.path == "input.statistical" ||
                            setting.path == "machine.gamma_s_per_word" ||
                            setting.group() == "workload";
-    if (setting.read_on("mpi") && !simulated) settings.push_back(setting);
+    if (setting.networks.has(plan::NetworkId::mpi) && !simulated) settings.push_back(setting);
   }
   return settings;
 }

@@ -9,8 +9,9 @@
 #include <utility>
 
 #include "sim/app/cli/command.hpp"
+#include "sim/app/plan/complaints.hpp"
 #include "sim/app/plan/config.hpp"
-#include "sim/app/plan/effects.hpp"
+#include "sim/app/plan/plan.hpp"
 #include "sim/app/plan/settings.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
@@ -65,59 +66,57 @@ std::vector<std::pair<std::string, std::string>> settings_from(
   return found;
 }
 
-std::vector<plan::Point> points_of(const std::string& config, const Json& given,
-                                   const std::vector<std::string>& settings,
-                                   const std::function<Json(Json)>& complete, Idle idle) {
-  if (given.contains("k") && given.contains("density")) {
-    throw InputError("-k: give -k or --density, not both");
-  }
+Asked asked_of(const std::string& config, const Json& given,
+               const std::vector<std::string>& settings, const std::function<Json(Json)>& complete,
+               Unread unread) {
   std::vector<std::pair<std::string, Json>> set;
   for (const auto& [key, text] : settings_from("--set", settings, given, "input.overlap=0.5")) {
     set.emplace_back(key, value_from(key, text));
   }
-  const Json of_config = config.empty() ? Json::object() : read_json(config);
-  std::vector<Json> points{of_config};
+  const std::string where = config.empty() ? "run" : config;
+  std::vector<plan::Request> requests;
+  requests.emplace_back(config.empty() ? Json::object() : read_json(config), plan::Origin::config,
+                        where);
   for (const auto& item : given.items()) {
     const Json values = item.value().is_array() ? item.value() : Json::array({item.value()});
-    std::vector<Json> more;
+    std::vector<plan::Request> more;
     for (const Json& value : values) {
-      for (Json point : points) {
-        if (item.key() == "k" && point.is_object()) point.erase("density");
-        if (item.key() == "density" && point.is_object()) point.erase("k");
-        plan::set_by_path(point, item.key(), value);
-        more.push_back(std::move(point));
+      for (plan::Request request : requests) {
+        request.give(item.key(), value, plan::Origin::flag);
+        more.push_back(std::move(request));
       }
     }
-    points = std::move(more);
+    requests = std::move(more);
   }
-  std::vector<plan::Point> settled;
+  Asked asked;
   std::set<std::string> known;
-  const std::string origin = config.empty() ? "run" : config;
-  plan::GivenSettings all;
-  Json of_flags = Json::object();
-  for (const auto& item : given.items()) {
-    plan::set_by_path(of_flags, item.key(), item.value());
+  plan::Usage usage;
+  for (plan::Request& request : requests) {
+    for (const auto& [key, value] : set) request.give(key, value, plan::Origin::flag);
+    if (complete) request.complete(complete(request.values()));
+    const plan::Plan one = plan::resolve(std::move(request));
+    usage.add(one);
+    if (known.insert(what_is_read(one.point())).second) asked.points.push_back(one.point());
   }
-  for (const auto& [key, value] : set) plan::set_by_path(of_flags, key, value);
-  std::set<std::string> schemes;
-  for (const Json& point : points) {
-    if (point.is_object() && point.contains("scheme") && point.at("scheme").is_string()) {
-      schemes.insert(point.at("scheme").get<std::string>());
+  plan::Complaints complaints;
+  for (const plan::Given& one : usage.unread()) {
+    if (unread == Unread::noted && one.origin == plan::Origin::flag) {
+      say("note: {}", one.complaint());
+      asked.unused.push_back(one.path);
+    } else if (unread != Unread::accepted) {
+      complaints.add(fmt::format("{}: {}", where, one.complaint()));
     }
   }
-  for (Json& point : points) {
-    for (const auto& [key, value] : set) plan::set_by_path(point, key, value);
-    plan::leave_options_to_others(point, schemes);
-    if (complete) point = complete(std::move(point));
-    plan::Point one = plan::point_from(point, origin);
-    all.add(of_config, one);
-    all.add(of_flags, one);
-    if (known.insert(what_is_read(one)).second) settled.push_back(std::move(one));
-  }
-  if (idle == Idle::refused) all.check(origin);
-  say_repeated(points.size() - settled.size(), settled);
-  say_if_eager(settled);
-  return settled;
+  complaints.check();
+  say_repeated(requests.size() - asked.points.size(), asked.points);
+  say_if_eager(asked.points);
+  return asked;
+}
+
+std::vector<plan::Point> points_of(const std::string& config, const Json& given,
+                                   const std::vector<std::string>& settings,
+                                   const std::function<Json(Json)>& complete, Unread unread) {
+  return asked_of(config, given, settings, complete, unread).points;
 }
 
 void say_if_eager(const std::vector<plan::Point>& points) {

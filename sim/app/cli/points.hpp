@@ -23,17 +23,29 @@ namespace thinwire::cli {
     const std::string& flag, const std::vector<std::string>& settings, const Json& given,
     const std::string& example);
 
-/// What happens to settings that are given and change none of the points.
-enum class Idle : std::uint8_t { refused, accepted };
+/// What happens to settings that are given and that none of the points reads. Those of a config are
+/// refused where those of flags are noted.
+enum class Unread : std::uint8_t { refused, noted, accepted };
+
+/// What a command is asked to run.
+struct Asked {
+  std::vector<plan::Point> points;
+  std::vector<std::string> unused;  ///< paths of settings that were noted
+};
 
 /// One point for each combination of the values of the lists in `given`, each once. `config` is a
 /// file with a point, or empty; `given`, by dotted path, goes over it, and `settings`, KEY=VALUE,
-/// over both. `complete`, if any, has the last word about the JSON of a point. Warns on stderr as
-/// say_if_eager does.
+/// over both. `complete`, if any, has the last word about the JSON of a point. Writes notes to
+/// stderr, and warns there as say_if_eager does.
+[[nodiscard]] Asked asked_of(const std::string& config, const Json& given,
+                             const std::vector<std::string>& settings,
+                             const std::function<Json(Json)>& complete = {},
+                             Unread unread = Unread::refused);
+/// Its points.
 [[nodiscard]] std::vector<plan::Point> points_of(const std::string& config, const Json& given,
                                                  const std::vector<std::string>& settings,
                                                  const std::function<Json(Json)>& complete = {},
-                                                 Idle idle = Idle::refused);
+                                                 Unread unread = Unread::refused);
 /// Warns, once, if the eager limit of one of the points is above 1 MiB.
 void say_if_eager(const std::vector<plan::Point>& points);
 

@@ -11,6 +11,7 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
+#include "sim/app/plan/complaints.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/shipped_files.hpp"
 #include "sim/core/base/version.hpp"
@@ -98,6 +99,9 @@ int Program::run(int argc, char** argv) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
     say("{}: what was printed could not be written", name_);
     return kFailed;
+  } catch (const plan::InputErrors& errors) {
+    for (const std::string& line : errors.lines()) say("{}: {}", name_, line);
+    return kBadInput;
   } catch (const InputError& error) {
     say("{}: {}", name_, error.what());
     return kBadInput;

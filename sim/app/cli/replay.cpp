@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -28,7 +29,7 @@ void check_setting(const std::string& path, const std::string& flag) {
   if (path == "seed") return;
   const plan::Setting& setting = plan::setting_at(path);
   const bool for_schemes =  // sums, copies, calls
-      setting.effect.on != nullptr && !setting.effect.of_network;
+      std::ranges::any_of(setting.when, [](const auto* one) { return one->of_scheme != nullptr; });
   if (setting.aspect == plan::Aspect::place && !for_schemes) return;
   throw InputError(fmt::format(
       "{}: a schedule does not read it: the file says what the ranks do; leave it out", flag));

@@ -33,6 +33,7 @@ struct RunFlags {
   SizeFlags sizes;
   std::optional<int> jobs;
   bool verbose = false;
+  bool strict = false;
 };
 
 /// A table of the records' own keys; `names` are texts, the rest are numbers.
@@ -130,7 +131,9 @@ int run(const RunFlags& flags) {
     }
     given["components"] = components_of(flags.sizes);
   }
-  const std::vector<plan::Point> points = points_of(flags.config, given, flags.settings);
+  const Asked asked = asked_of(flags.config, given, flags.settings, {},
+                               flags.strict ? Unread::refused : Unread::noted);
+  const std::vector<plan::Point>& points = asked.points;
   check_result_format(flags.format, points);
   prepare_for_packets(points, flags.config);
   check_output(flags.timeline.file, {flags.config});
@@ -145,6 +148,7 @@ int run(const RunFlags& flags) {
   if (flags.memory_mebibytes) settings.limits.memory_bytes = *flags.memory_mebibytes << 20;
   std::vector<results::Row> rows;
   const auto take = [&](results::Row row) {
+    row.unused = asked.unused;
     rows.push_back(std::move(row));
     if (flags.format == report::Format::jsonl) fmt::print("{}\n", to_json(rows.back()).dump());
   };
@@ -191,6 +195,8 @@ void add_run(Command& app) {
                   "result depends on it")
       .positive()
       .value_text(fmt::format("N [{}]", default_processes()));
+  command.add_flag("--strict", flags->strict,
+                   "refuse flags that nothing reads, which are noted otherwise");
   command.add_flag("--verbose", flags->verbose, "let SimGrid's log through to stderr");
   add_result_format(command, flags->format);
   command.footer(

@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <regex>
+#include <set>
 #include <string_view>
 
+#include "sim/app/plan/complaints.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/numbers.hpp"
@@ -21,8 +23,10 @@ namespace thinwire::plan {
 namespace {
 
 /// The keys of each object of a config, by the object's name; the config itself has the empty name.
-std::map<std::string, std::vector<std::string>> keys_by_group(const Settings& settings) {
-  std::map<std::string, std::vector<std::string>> keys;
+using KeysByGroup = std::map<std::string, std::vector<std::string>>;
+
+KeysByGroup keys_by_group(const Settings& settings) {
+  KeysByGroup keys;
   for (const Setting& setting : settings) {
     std::vector<std::string>& outermost = keys[""];
     const std::string group = setting.group();
@@ -94,17 +98,29 @@ void be_object(const JsonNode& node, std::vector<std::string> keys, bool names_s
 }
 
 void check_node(const JsonNode& root, const Settings& settings) {
-  const auto keys = keys_by_group(settings);
-  be_object(root, keys.at(""), true);
+  static const KeysByGroup of_points = keys_by_group(point_settings());
+  const bool whole = &settings == &point_settings();
+  const KeysByGroup own = whole ? KeysByGroup() : keys_by_group(settings);
+  const KeysByGroup& keys = whole ? of_points : own;
+  Complaints complaints;
+  std::set<std::string> objects;
+  const auto check_object = [&](const std::string& group, const JsonNode& node) {
+    if (node.json().is_object()) objects.insert(group);
+    complaints.attempt([&] { be_object(node, keys.at(group), group.empty()); });
+  };
+  check_object("", root);
+  if (objects.empty()) complaints.check();
   for (const auto& [group, names] : keys) {
-    if (!group.empty() && root.has(group)) be_object(root.at(group), names, false);
+    if (!group.empty() && root.has(group)) check_object(group, root.at(group));
   }
   for (const Setting& setting : settings) {
     const std::string group = setting.group();
-    if (!group.empty() && !root.has(group)) continue;
+    if (!objects.contains(group)) continue;
     const JsonNode object = group.empty() ? root : root.at(group);
-    if (object.has(setting.name())) check_value(object.at(setting.name()), setting);
+    if (!object.has(setting.name())) continue;
+    complaints.attempt([&] { check_value(object.at(setting.name()), setting); });
   }
+  complaints.check();
 }
 
 /// Checks that every key has a non-empty list of values.

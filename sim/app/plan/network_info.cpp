@@ -2,39 +2,56 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/app/plan/settings.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
 
 namespace thinwire::plan {
 
-std::string settings_read_on(const std::string& network) {
+std::vector<std::string> names_of(NetworkSet networks) {
+  std::vector<const NetworkInfo*> found;
+  for (const NetworkInfo& network : all_networks()) {
+    if (networks.has(network.id)) found.push_back(&network);
+  }
+  std::ranges::sort(found, {}, &NetworkInfo::id);
+  std::vector<std::string> names;
+  for (const NetworkInfo* const network : found) names.push_back(network->name);
+  return names;
+}
+
+std::string settings_read_on(const NetworkInfo& network) {
   std::vector<std::string> paths;
   for (const Setting& setting : point_settings()) {
-    const bool of_networks = !setting.readers.empty() && !setting.readers.starts_with("runs ");
-    if (of_networks && setting.read_on(network)) paths.push_back(setting.path);
+    if (!setting.networks.all() && setting.networks.has(network.id)) paths.push_back(setting.path);
   }
   return paths.empty() ? "none" : fmt::format("{}", fmt::join(paths, ", "));
 }
 
 const std::vector<NetworkInfo>& all_networks() {
   static const std::vector<NetworkInfo> all{
-      {.name = "alphabeta",
+      {.id = NetworkId::alphabeta,
+       .name = "alphabeta",
        .summary = "the papers' machine, T(L) = alpha + beta L, ports full duplex; LogGP in general",
        .platform = PlatformUse::possible},
-      {.name = "smpi",
+      {.id = NetworkId::smpi,
+       .name = "smpi",
        .summary = "SimGrid's MPI emulation: flows share the links of a platform XML",
        .clock_goes_on = true,
        .congests = true,
        .platform = PlatformUse::needed},
-      {.name = "links",
+      {.id = NetworkId::links,
+       .name = "links",
        .summary = "links of a platform XML that messages share: smpi's congestion, far faster",
        .congests = true,
        .platform = PlatformUse::needed},
-      {.name = "counting",
+      {.id = NetworkId::counting,
+       .name = "counting",
        .summary = "no clock: steps, messages and words of a schedule",
        .has_clock = false},
-      {.name = "mpi",
+      {.id = NetworkId::mpi,
+       .name = "mpi",
        .summary = "real processes and bytes: mpirun -n P thinwire measure (docs/measure.md)",
        .is_real = true}};
   return all;

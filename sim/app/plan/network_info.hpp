@@ -1,7 +1,9 @@
 // The table of the networks that a point can name.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,9 +13,30 @@ namespace thinwire::plan {
 /// The default platform of a network that needs one: that of the Ok-Topk paper.
 inline constexpr const char* kDefaultPlatform = "aries_daint";
 
+enum class NetworkId : std::uint8_t { links, smpi, alphabeta, counting, mpi };
+
+/// Some of the networks; by default all.
+class NetworkSet {
+ public:
+  constexpr NetworkSet() = default;
+  constexpr NetworkSet(std::initializer_list<NetworkId> networks) : bits_(0) {
+    for (const NetworkId id : networks) bits_ |= bit(id);
+  }
+  [[nodiscard]] constexpr bool has(NetworkId id) const { return (bits_ & bit(id)) != 0; }
+  [[nodiscard]] constexpr int size() const { return std::popcount(bits_); }
+  [[nodiscard]] constexpr bool all() const { return bits_ == kAll; }
+
+ private:
+  static constexpr unsigned kAll = 0x1F;
+  static constexpr unsigned bit(NetworkId id) { return 1U << static_cast<unsigned>(id); }
+
+  unsigned bits_ = kAll;
+};
+
 enum class PlatformUse : std::uint8_t { none, possible, needed };
 
 struct NetworkInfo {
+  NetworkId id = NetworkId::alphabeta;
   std::string name;
   std::string summary;
   bool has_clock = true;
@@ -26,8 +49,10 @@ struct NetworkInfo {
   PlatformUse platform = PlatformUse::none;
 };
 
+/// Their names.
+[[nodiscard]] std::vector<std::string> names_of(NetworkSet networks);
 /// The settings that this network reads but not every network does: "platform, placement, ...".
-[[nodiscard]] std::string settings_read_on(const std::string& network);
+[[nodiscard]] std::string settings_read_on(const NetworkInfo& network);
 /// The table, built once.
 [[nodiscard]] const std::vector<NetworkInfo>& all_networks();
 /// Throws InputError with the nearest name if there is no such network.

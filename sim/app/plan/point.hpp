@@ -40,8 +40,6 @@ struct Machine {
   [[nodiscard]] Seconds copy(std::int64_t components) const;
   /// The hosts of a run with a gradient of `components`.
   [[nodiscard]] networks::HostCosts host_for(std::int64_t components, std::uint64_t seed) const;
-  /// Whether messages cost α and β and nothing else, as in the papers' formulas.
-  [[nodiscard]] bool is_papers() const;
 
  private:
   /// The time per word of a gradient of `components`, given that of words in the cache and beyond
@@ -137,9 +135,11 @@ struct Point {
   }
 };
 
-/// The defaults overridden by `given`, with `granule` and `k` determined. Throws InputError as
-/// check_point does, and for values that contradict each other.
+/// The point of a config. Throws InputError as resolve() does (plan.hpp), and for what is given and
+/// left out.
 [[nodiscard]] Point point_from(const Json& given, const std::string& origin);
+/// Whether messages cost α and β and work γ, and nothing costs more, as in the papers' formulas.
+[[nodiscard]] bool has_papers_machine(const Point& point);
 /// Throws InputError if the trace that the point names cannot be its input.
 void check_trace(const Point& point, const traces::TraceHeader& trace);
 /// Writes the whole point; point_from reads the same point back.

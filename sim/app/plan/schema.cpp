@@ -39,7 +39,9 @@ Json bound(double value) {
 std::string description_of(const Setting& setting) {
   std::string text = setting.help;
   if (!setting.unit.empty()) text += fmt::format("; in {}", setting.unit);
-  if (!setting.readers.empty()) text += fmt::format(". Read by: {}", setting.readers);
+  if (const std::string readers = setting.readers(); !readers.empty()) {
+    text += fmt::format(". Read by: {}", readers);
+  }
   if (const std::string standard = setting.default_text(); !standard.empty()) {
     text += fmt::format(". Default: {}", standard);
   }
@@ -241,8 +243,9 @@ std::string settings_page(const Settings& settings) {
       "table in `sim/app/plan/settings.cpp`. A setting is a key of a config, a key of a\n"
       "sweep's `base` and `grid`, a `--set KEY=VALUE` of `thinwire run`, and where the column\n"
       "says so a flag of its own.\n\n"
-      "A setting, or an option of a scheme, that is given and would change nothing is refused,\n"
-      "with the reason. With several schemes it is enough that it changes the runs of one.\n\n"
+      "A setting, or an option of a scheme, that is given and that nothing reads is refused, with\n"
+      "the reason; a flag of `thinwire run` is noted instead, unless there is `--strict`. With\n"
+      "several schemes it is enough that the runs of one read it.\n\n"
       "| key | flag | value | default | read by | what it is |\n"
       "|---|---|---|---|---|---|\n";
   for (const Setting& setting : settings) {
@@ -251,7 +254,7 @@ std::string settings_page(const Settings& settings) {
     page += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", setting.path,
                         setting.flag.empty() ? "" : fmt::format("`{}`", setting.flag), value,
                         setting.default_text(),
-                        setting.readers.empty() ? "every run" : setting.readers, setting.help);
+                        setting.readers().empty() ? "every run" : setting.readers(), setting.help);
   }
   return page;
 }

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "sim/app/plan/network_info.hpp"
-#include "sim/app/plan/setting_effects.hpp"
 #include "sim/app/plan/setting_members.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
@@ -15,8 +15,13 @@ namespace thinwire::plan {
 
 namespace {
 
-/// The networks that simulate how long local work takes.
-constexpr const char* kClocks = "alphabeta, links, smpi";
+using enum NetworkId;
+
+/// The networks that take a platform, those on which hosts cost time, and those with a clock.
+constexpr NetworkSet kOnPlatforms{links, smpi, alphabeta};
+constexpr NetworkSet kWithHosts{links, alphabeta};
+constexpr NetworkSet kClocks{links, smpi, alphabeta};
+constexpr NetworkSet kSimulated{links, smpi, alphabeta, counting};
 
 Settings declared() {
   using A = Aspect;
@@ -40,7 +45,7 @@ Settings declared() {
       with({.path = "platform",
             .aspect = A::place,
             .flag = "--platform",
-            .readers = "links, smpi, alphabeta",
+            .networks = kOnPlatforms,
             .standard = std::string(kDefaultPlatform) + " for links and smpi, none for alphabeta",
             .help = "a shipped platform, see 'thinwire list platforms', or the path of a platform "
                     "XML; alphabeta takes its end-to-end α and β from it"},
@@ -48,7 +53,7 @@ Settings declared() {
       with({.path = "placement",
             .aspect = A::place,
             .flag = "--placement",
-            .readers = "links, smpi, alphabeta",
+            .networks = kOnPlatforms,
             .help = "placement of ranks on hosts: block, round_robin, per_node:RANKS, random:SEED, "
                     "or a file with one host per line, or a CSV with columns rank and node"},
            THINWIRE_MEMBER(placement)),
@@ -56,7 +61,7 @@ Settings declared() {
             .aspect = A::place,
             .least = 1e-6,
             .most = 1e6,
-            .readers = "links, smpi, alphabeta",
+            .networks = kOnPlatforms,
             .standard = "1",
             .help = "all latencies of the platform, and its message gap, times this"},
            THINWIRE_MEMBER(latency_factor), scales_latency),
@@ -64,14 +69,14 @@ Settings declared() {
             .aspect = A::place,
             .least = 1e-6,
             .most = 1e6,
-            .readers = "links, smpi, alphabeta",
+            .networks = kOnPlatforms,
             .standard = "1",
             .help = "all bandwidths of the platform times this"},
            THINWIRE_MEMBER(bandwidth_factor), scales_bandwidth),
       with({.path = "packets",
             .aspect = A::place,
             .flag = "--packet",
-            .readers = "smpi",
+            .networks = {smpi},
             .help = "ns-3's packets instead of flows; for small P on flat platforms"},
            THINWIRE_MEMBER(packets)),
       with({.path = "time_resolution_s",
@@ -80,7 +85,7 @@ Settings declared() {
             .unit = "s",
             .least = 0,
             .most = 0.001,
-            .readers = "smpi",
+            .networks = {smpi},
             .help = "events that are no further apart than this happen together; 0 is exact, 1e-6 "
                     "is several times faster on congested platforms"},
            THINWIRE_MEMBER(time_resolution)),
@@ -89,7 +94,7 @@ Settings declared() {
             .flag = "--flows-per-port",
             .least = 0,
             .most = 1'000'000,
-            .readers = "smpi",
+            .networks = {smpi},
             .help = "messages that the port of a host serves at once while others wait; 0: all "
                     "share it. 1 is faster with many messages in flight, and moves times"},
            THINWIRE_MEMBER(flows_per_port)),
@@ -98,14 +103,16 @@ Settings declared() {
             .flag = "--gamma",
             .unit = "s/word",
             .least = 0,
-            .effect = kOfSums,
+            .when = {&kWithoutModel, &kOfTime, &kOfSums},
+            .in_formulas = true,
             .help = "γ: time per word that is reduced"},
            THINWIRE_MEMBER(machine.gamma_per_word)),
       with({.path = "machine.gamma_beyond_cache_s_per_word",
             .aspect = A::place,
             .unit = "s/word",
             .least = 0,
-            .effect = kOfSums,
+            .when = {&kWithoutModel, &kOfTime, &kOfSums},
+            .in_formulas = true,
             .help = "γ of what does not fit into 'cache_bytes'; 0: the same γ"},
            THINWIRE_MEMBER(machine.gamma_beyond_cache),
            costs_machine<&Machine::gamma_beyond_cache>),
@@ -113,6 +120,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "bytes",
             .least = 0,
+            .in_formulas = true,
             .help = "a rank's share of the last-level cache, which its gradient and the sum fill; "
                     "0: as large as any vector"},
            THINWIRE_MEMBER(machine.cache), has_cache),
@@ -121,7 +129,9 @@ Settings declared() {
             .flag = "--alpha",
             .unit = "s",
             .least = 0,
-            .readers = "alphabeta without a platform, mpi",
+            .networks = {alphabeta, mpi},
+            .when = {&kWithoutPlatform},
+            .in_formulas = true,
             .help = "α (LogGP's g): time that a message keeps a port busy"},
            THINWIRE_MEMBER(machine.alpha), without_platform),
       with({.path = "machine.beta_s_per_word",
@@ -129,28 +139,31 @@ Settings declared() {
             .flag = "--beta",
             .unit = "s/word",
             .least = 0,
-            .readers = "alphabeta without a platform, mpi",
+            .networks = {alphabeta, mpi},
+            .when = {&kWithoutPlatform},
+            .in_formulas = true,
             .help = "β (LogGP's G): time per word of 4 bytes"},
            THINWIRE_MEMBER(machine.beta_per_word), without_platform),
       with({.path = "machine.latency_s",
             .aspect = A::place,
             .unit = "s",
             .least = 0,
-            .readers = "alphabeta without a platform",
+            .networks = {alphabeta},
+            .when = {&kWithoutPlatform},
             .help = "LogGP's L: time from port to port"},
            THINWIRE_MEMBER(machine.latency), without_platform),
       with({.path = "machine.overhead_s",
             .aspect = A::place,
             .unit = "s",
             .least = 0,
-            .readers = "links, alphabeta",
+            .networks = kWithHosts,
             .help = "LogGP's o: processor time per message, on each side"},
            THINWIRE_MEMBER(machine.host.overhead), with_overhead),
       with({.path = "machine.host_latency_s",
             .aspect = A::place,
             .unit = "s",
             .least = 0,
-            .readers = "links, alphabeta",
+            .networks = kWithHosts,
             .help = "time of a message between processor and NIC, on both sides together, in "
                     "addition to the latency of its route; messages take it side by side"},
            THINWIRE_MEMBER(machine.host.latency), costs_host<&networks::HostCosts::latency>),
@@ -159,7 +172,7 @@ Settings declared() {
            .aspect = A::place,
            .unit = "s",
            .least = 0,
-           .effect = kOfTime,
+           .when = {&kWithoutModel, &kOfTime, &kOfCalls},
            .help = "time before the first message of an iteration: the call of the collective, and "
                    "ranks that do not begin at the same moment"},
           THINWIRE_MEMBER(machine.call), costs_machine<&Machine::call>),
@@ -168,7 +181,7 @@ Settings declared() {
             .flag = "--eager",
             .unit = "bytes",
             .least = 0,
-            .readers = "links, alphabeta",
+            .networks = kWithHosts,
             .help = "messages up to this size begin before their receive is posted, as short ones "
                     "do in MPI libraries; with 0 none do, as on smpi. With a large limit a port "
                     "may be busy with messages that nobody waits for yet: beyond 1 MiB there is a "
@@ -178,7 +191,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "s/word",
             .least = 0,
-            .readers = "links, alphabeta",
+            .networks = kWithHosts,
             .help = "processor time to copy a word of a message up to 'eager_bytes', on each side"},
            THINWIRE_MEMBER(machine.host.eager_copy_per_word),
            costs_host<&networks::HostCosts::eager_copy_per_word>),
@@ -186,7 +199,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "s/word",
             .least = 0,
-            .readers = "links, alphabeta",
+            .networks = kWithHosts,
             .help = "the same for gradients that do not fit into 'cache_bytes'; 0: no difference"},
            THINWIRE_MEMBER(machine.eager_copy_beyond_cache), copies_eager_beyond_cache),
       with(
@@ -194,7 +207,7 @@ Settings declared() {
            .aspect = A::place,
            .unit = "s/word",
            .least = 0,
-           .readers = "links, alphabeta",
+           .networks = kWithHosts,
            .help = "time that a word of a message up to 'eager_bytes' stays in buffers on its way; "
                    "unlike with 'eager_copy_s_per_word', messages of a rank stay there together"},
           THINWIRE_MEMBER(machine.host.eager_per_word),
@@ -203,7 +216,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "s",
             .least = 0,
-            .readers = "links, alphabeta",
+            .networks = kWithHosts,
             .help = "time in which the NIC fetches an eager message from the host's memory, if it "
                     "is longer than 'fetch_beyond_bytes'"},
            THINWIRE_MEMBER(machine.host.fetch), costs_host<&networks::HostCosts::fetch>),
@@ -211,7 +224,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "bytes",
             .least = 0,
-            .readers = "links, alphabeta",
+            .networks = kWithHosts,
             .help = "messages up to this size reach the NIC with the request to send them, so that "
                     "they cost no 'fetch_s'"},
            THINWIRE_MEMBER(machine.host.fetched_beyond),
@@ -220,7 +233,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "bytes",
             .least = 0,
-            .readers = "links, alphabeta",
+            .networks = kWithHosts,
             .help = "eager messages up to this size are complete at their sender as soon as they "
                     "are copied, as those of MPI libraries over TCP are; what the rank sends next "
                     "shares its port with them"},
@@ -229,7 +242,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "bytes",
             .least = 0,
-            .readers = "links, alphabeta",
+            .networks = kWithHosts,
             .help = "eager messages up to this size leave their rank one after the other, as the "
                     "packets in the queue of a device do; longer ones share the port. It matters "
                     "where a link behind the port is slower than the ports that use it"},
@@ -238,14 +251,14 @@ Settings declared() {
             .aspect = A::place,
             .unit = "bytes",
             .least = 0,
-            .readers = "links, alphabeta",
+            .networks = kWithHosts,
             .help = "eager messages beyond this size are complete at their sender when they are "
                     "acknowledged, a latency after their arrival; with 0, when they have left. "
                     "Those up to 'buffered_bytes' are no such messages"},
            THINWIRE_MEMBER(machine.host.inlined), costs_host<&networks::HostCosts::inlined>),
       with({.path = "machine.handshake",
             .aspect = A::place,
-            .readers = "links, alphabeta",
+            .networks = kWithHosts,
             .help = "messages beyond 'eager_bytes' are announced first, which takes two latencies "
                     "of their route; without it, as on smpi, that is free"},
            THINWIRE_MEMBER(machine.host.handshake), shakes_hands),
@@ -253,7 +266,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "s",
             .least = 0,
-            .readers = "links, alphabeta",
+            .networks = kWithHosts,
             .help = "time to prepare the memory of both ends of a message beyond 'eager_bytes', in "
                     "addition to the latencies of 'handshake'"},
            THINWIRE_MEMBER(machine.host.handshake_time),
@@ -262,7 +275,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "bytes",
             .least = 0,
-            .readers = "links, alphabeta",
+            .networks = kWithHosts,
             .help = "messages beyond this size, and beyond 'eager_bytes', that two ranks send to "
                     "each other do not pass each other: one waits for the other; 0: all pass"},
            THINWIRE_MEMBER(machine.host.one_way), costs_host<&networks::HostCosts::one_way>),
@@ -270,8 +283,8 @@ Settings declared() {
             .aspect = A::place,
             .least = 0,
             .most = 1 << 20,
-            .readers = "links, alphabeta",
-            .effect = kOfDestinations,
+            .networks = kWithHosts,
+            .when = {&kOfDestinations},
             .help = "the most ranks to which eager messages of one rank are under way at once; one "
                     "to another waits until those to one of them are acknowledged, a latency after "
                     "their arrival, as with InfiniBand's Dynamically Connected transport; 0: any"},
@@ -282,8 +295,8 @@ Settings declared() {
            .aspect = A::place,
            .least = 0,
            .most = 1 << 20,
-           .readers = "links, alphabeta",
-           .effect = kOfDestinations,
+           .networks = kWithHosts,
+           .when = {&kOfDestinations},
            .help = "the most ranks whose 'destinations' are not limited, as they have a connection "
                    "for each"},
           THINWIRE_MEMBER(machine.host.destinations_beyond),
@@ -292,7 +305,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "s/word",
             .least = 0,
-            .readers = "links",
+            .networks = {links},
             .help = "time per word that a rank needs to send, and to receive, where that is more "
                     "than its NIC needs; 0: its NIC alone limits it"},
            THINWIRE_MEMBER(machine.host.gap_per_word), limits_processes),
@@ -300,34 +313,32 @@ Settings declared() {
             .aspect = A::place,
             .unit = "s/word",
             .least = 0,
-            .effect = kOfCopies,
+            .when = {&kWithoutModel, &kOfTime, &kOfCopies},
             .help = "time to copy a word from one buffer of a rank to another, where a collective "
-                    "of MPI does: dense_ring, dense_ring_segmented, dense_rabenseifner, "
-                    "dense_recursive_doubling, dense_nonoverlapping, reduce-scatters, and Bruck's "
-                    "all-to-all"},
+                    "of MPI does: " +
+                    schemes_with(kOfCopies)},
            THINWIRE_MEMBER(machine.copy_per_word), costs_machine<&Machine::copy_per_word>),
       with({.path = "machine.copy_beyond_cache_s_per_word",
             .aspect = A::place,
             .unit = "s/word",
             .least = 0,
-            .effect = kOfCopies,
+            .when = {&kWithoutModel, &kOfTime, &kOfCopies},
             .help = "the same for gradients that do not fit into 'cache_bytes'; 0: no difference"},
            THINWIRE_MEMBER(machine.copy_beyond_cache), costs_machine<&Machine::copy_beyond_cache>),
       with({.path = "machine.page_s",
             .aspect = A::place,
             .unit = "s",
             .least = 0,
-            .effect = kOfBuffers,
+            .when = {&kWithoutModel, &kOfTime, &kOfBuffers},
             .help = "time of the first access to a page of 4 KiB, in each buffer beyond "
-                    "'fresh_beyond_bytes' that a collective of Open MPI allocates in each call: "
-                    "dense_ring, dense_rabenseifner, dense_recursive_doubling, reduce-scatters by "
-                    "ring and halving, and Bruck's all-to-all"},
+                    "'fresh_beyond_bytes' that a collective of Open MPI allocates in each call: " +
+                    schemes_with(kOfBuffers)},
            THINWIRE_MEMBER(machine.fresh.page), costs_fresh_memory<&algorithms::FreshMemory::page>),
       with({.path = "machine.registration_s",
             .aspect = A::place,
             .unit = "s",
             .least = 0,
-            .effect = kOfRegistration,
+            .when = {&kWithoutModel, &kOfTime, &kOfRegistration},
             .help = "time to register a piece of such a buffer with the NIC, once for each piece "
                     "that is sent or received"},
            THINWIRE_MEMBER(machine.fresh.registration),
@@ -336,7 +347,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "s/word",
             .least = 0,
-            .effect = kOfRegistration,
+            .when = {&kWithoutModel, &kOfTime, &kOfRegistration},
             .help = "the same for each word of the piece"},
            THINWIRE_MEMBER(machine.fresh.registration_per_word),
            costs_fresh_memory<&algorithms::FreshMemory::registration_per_word>),
@@ -344,7 +355,7 @@ Settings declared() {
             .aspect = A::place,
             .unit = "bytes",
             .least = 0,
-            .effect = kOfBuffers,
+            .when = {&kWithoutModel, &kOfTime, &kOfBuffers},
             .help =
                 "the longest buffer that the C library keeps for the next call: 32 MiB of glibc"},
            THINWIRE_MEMBER(machine.fresh.beyond),
@@ -353,14 +364,14 @@ Settings declared() {
             .aspect = A::place,
             .unit = "s",
             .least = 0,
-            .readers = "links, alphabeta",
+            .networks = kWithHosts,
             .help = "mean of a random delay of each message at its sender, distributed "
                     "exponentially; 'seed' draws it, so several seeds give an interval"},
            THINWIRE_MEMBER(machine.host.noise), costs_host<&networks::HostCosts::noise>),
       with({.path = "record.links",
             .aspect = A::record,
             .flag = "--links",
-            .readers = "links, smpi",
+            .networks = {links, smpi},
             .help = "record what crosses each link of the platform; 'run' prints the ten hottest"},
            THINWIRE_MEMBER(record.links)),
       with({.path = "record.ranks",
@@ -379,7 +390,7 @@ Settings declared() {
             .flag = "--representatives",
             .least = 0,
             .most = 1 << 20,
-            .readers = "alphabeta, links, counting",
+            .networks = {links, alphabeta, counting},
             .standard = "all ranks run",
             .help = "a shortcut for statistical values and schedules in which all ranks do the "
                     "same: as many ranks run, and stand for all; they divide the ranks"},
@@ -388,7 +399,7 @@ Settings declared() {
             .flag = "--extrapolate-chunks",
             .least = 0,
             .most = 1 << 20,
-            .readers = "alphabeta, links, smpi",
+            .networks = kClocks,
             .standard = "all chunks are sent",
             .help = "a shortcut for dense schemes that send chunk after chunk through trees: "
                     "shorter gradients of up to so many are sent, and the time of all is "
@@ -402,10 +413,11 @@ Settings declared() {
            THINWIRE_MEMBER(space.components)),
       with({.path = "tensors",
             .least = 1,
-            .effect = kOfTensors,
+            .when = {&kOfTensors},
             .standard = "one tensor",
-            .help = "components of each of the model's tensors, which make up the gradient; deft, "
-                    "dragonn and powersgd look at them"},
+            .help = "components of each of the model's tensors, which make up the gradient; looked "
+                    "at by " +
+                    schemes_with(kOfTensors)},
            THINWIRE_MEMBER(tensors)),
       {.path = "density",
        .kind = SettingKind::number,
@@ -413,16 +425,14 @@ Settings declared() {
        .flag = "-d,--density",
        .least = 0,
        .most = 1,
-       .readers = kSparseRuns,
-       .effect = kOfValues,
+       .when = {&kOfValues},
        .standard = "0.01, or the profile's",
        .help = "k/n, the share of the components that each rank selects"},
       with({.path = "k",
             .aspect = A::size,
             .flag = "-k",
             .least = 0,
-            .readers = kSparseRuns,
-            .effect = kOfValues,
+            .when = {&kOfValues},
             .standard = "by density",
             .help = "components that each rank selects, instead of density"},
            THINWIRE_MEMBER(k)),
@@ -437,8 +447,8 @@ Settings declared() {
             .flag = "--value-bits",
             .least = 8,
             .most = 64,
-            .readers = "alphabeta, links, smpi, counting",
-            .effect = kOfValueBits,
+            .networks = kSimulated,
+            .when = {&kOfValueBits},
             .standard = "32",
             .help = "bits of a value on the wire: 16 for BF16. Messages are rounded up to words of "
                     "4 bytes. Quantised values have the bits of their scheme"},
@@ -447,8 +457,8 @@ Settings declared() {
             .flag = "--index-bits",
             .least = 32,
             .most = 64,
-            .readers = "alphabeta, links, smpi, counting",
-            .effect = kOfIndexes,
+            .networks = kSimulated,
+            .when = {&kOfIndexes},
             .standard = "32",
             .help = "bits of an index on the wire: 64 for gradients of more than 4 billion "
                     "components that are one tensor. Sizes and counts are words of 4 bytes"},
@@ -463,14 +473,13 @@ Settings declared() {
                     "them"},
            THINWIRE_MEMBER(iterations)),
       with({.path = "error_feedback",
-            .effect = kOfResiduals,
+            .when = {&kOfResiduals},
             .help = "carry what did not contribute to the next iteration"},
            THINWIRE_MEMBER(error_feedback)),
       with({.path = "seed",
             .flag = "--seed",
             .least = 0,
-            .readers = "runs that draw at random",
-            .effect = kOfDraws,
+            .when = {&kOfDraws},
             .help = "seed of all random draws"},
            THINWIRE_MEMBER(seed)),
       with({.path = "input.trace",
@@ -488,69 +497,61 @@ Settings declared() {
            THINWIRE_MEMBER(input.profile), of_profile),
       with({.path = "input.family",
             .choices = {"copula", "beta"},
-            .readers = kProfileRuns,
-            .effect = kOfValues,
+            .when = {&kWithProfile, &kOfValues},
             .help = "how the profile's popularity is spread"},
            THINWIRE_MEMBER(input.family), of_profile),
       with({.path = "input.statistical",
             .flag = "--statistical",
-            .readers = kProfileRuns,
+            .when = {&kWithProfile},
             .help = "counts instead of entries, for thousands of ranks"},
            THINWIRE_MEMBER(input.statistical), of_profile),
       with({.path = "input.start_up",
-            .readers = kProfileRuns,
-            .effect = kOfScale,
+            .when = {&kWithProfile, &kOfValues, &kOfScale},
             .help = "iterations are the first ones of a training"},
            THINWIRE_MEMBER(input.start_up), of_profile),
       with({.path = "input.reach",
             .least = 0,
-            .readers = kProfileRuns,
-            .effect = kOfEntries,
+            .when = {&kWithProfile, &kOfValues, &kOfEntries},
             .help = "an accumulator holds as many entries as this times k; 0: all coordinates"},
            THINWIRE_MEMBER(input.reach), of_profile),
       with({.path = "input.overlap",
             .flag = "--overlap",
             .least = 0,
             .most = 1,
-            .readers = kSyntheticRuns,
-            .effect = kOfValues,
+            .when = {&kSynthetic, &kOfValues},
             .help = "share of the selection that all ranks have in common"},
            THINWIRE_MEMBER(input.overlap), made_up),
       with({.path = "input.skew",
             .flag = "--skew",
             .least = 0,
             .most = 64,
-            .readers = kSyntheticRuns,
-            .effect = kOfValues,
+            .when = {&kSynthetic, &kOfValues},
             .help = "0: selected entries are spread evenly; s: stratum j of k ends at (j/k)^(1+s) "
                     "of the space"},
            THINWIRE_MEMBER(input.skew), made_up),
       with({.path = "input.drift",
             .least = 0,
             .most = 1,
-            .readers = kSyntheticRuns,
-            .effect = kOfValues,
+            .when = {&kSynthetic, &kOfValues},
             .help = "share of the selection that moves from one iteration to the next"},
            THINWIRE_MEMBER(input.drift), made_up),
       with({.path = "input.tail",
             .least = 0,
             .most = 4,
-            .readers = kSyntheticRuns,
-            .effect = kOfValues,
+            .when = {&kSynthetic, &kOfValues},
             .help = "magnitudes above the threshold are exp(tail * Exponential)"},
            THINWIRE_MEMBER(input.tail), made_up),
       with({.path = "input.scale_drift",
             .least = 0,
             .most = 2,
-            .readers = kSyntheticRuns,
-            .effect = kOfScale,
+            .when = {&kSynthetic, &kOfValues, &kOfScale},
             .help = "standard deviation of ln(scale of the magnitudes) over iterations"},
            THINWIRE_MEMBER(input.scale_drift), made_up),
       with({.path = "links.routing",
             .aspect = A::place,
             .flag = "--routing",
             .choices = {networks::kLinkRoutings.begin(), networks::kLinkRoutings.end()},
-            .readers = "links",
+            .networks = {links},
             .help = "minimal: SimGrid's routes; valiant and ugal are for dragonflies, ecmp is for "
                     "fat trees"},
            THINWIRE_MEMBER(links.routing), on_links),
@@ -559,7 +560,7 @@ Settings declared() {
             .flag = "--background-share",
             .least = 0,
             .most = 0.99,
-            .readers = "links",
+            .networks = {links},
             .help = "share of every link between the ports that others use"},
            THINWIRE_MEMBER(links.background_share), on_links),
       with({.path = "links.background_flows",
@@ -567,13 +568,13 @@ Settings declared() {
             .flag = "--background-flows",
             .least = 0,
             .most = 1,
-            .readers = "links",
+            .networks = {links},
             .help = "every host without a rank sends to another one, at random, with this share of "
                     "its port"},
            THINWIRE_MEMBER(links.background_flows), on_links),
       with({.path = "links.slow_links",
             .aspect = A::place,
-            .readers = "links",
+            .networks = {links},
             .standard = "none",
             .help = "links that have lost capacity, and the share that is left: NAME=0.5,...; the "
                     "name of a cable stands for both directions"},
@@ -581,27 +582,28 @@ Settings declared() {
       with({.path = "stragglers.ranks",
             .least = 0,
             .most = 1 << 20,
-            .readers = kClocks,
-            .effect = kOfSlowRanks,
+            .networks = kClocks,
+            .when = {&kSlowsRanks},
             .help = "ranks whose local work takes 'factor' times as long; 'seed' draws them"},
            THINWIRE_MEMBER(stragglers.ranks), has_slow_ranks),
       with({.path = "stragglers.factor",
             .least = 1,
             .most = 1e6,
-            .readers = kClocks,
+            .networks = kClocks,
+            .when = {&kWithSlowRanks},
             .help = "how many times as long local work takes on the ranks of 'ranks'"},
            THINWIRE_MEMBER(stragglers.factor), has_slow_ranks),
       with({.path = "stragglers.spread",
             .least = 0,
             .most = 4,
-            .readers = kClocks,
+            .networks = kClocks,
             .help = "local work of each rank takes exp(spread * N) times as long, with one normal "
                     "draw N for each rank"},
            THINWIRE_MEMBER(stragglers.spread), has_spread_ranks),
       with({.path = "stragglers.jitter",
             .least = 0,
             .most = 4,
-            .readers = kClocks,
+            .networks = kClocks,
             .help = "the same with one draw for each rank and iteration"},
            THINWIRE_MEMBER(stragglers.jitter), has_jitter),
       with({.path = "workload.model",
@@ -612,7 +614,7 @@ Settings declared() {
            THINWIRE_MEMBER(workload.model), of_training),
       with({.path = "workload.device",
             .flag = "--device",
-            .readers = kModelRuns,
+            .when = {&kWithModel},
             .standard = "the model's first",
             .help = fmt::format("a shipped device ({}) or the path of one",
                                 fmt::join(workloads::shipped_devices(), ", "))},
@@ -621,26 +623,25 @@ Settings declared() {
             .flag = "--batch",
             .least = 0,
             .most = 1e9,
-            .readers = kModelRuns,
+            .when = {&kWithModel},
             .standard = "the model's own on the device",
             .help = "samples per rank; computing takes time in proportion"},
            THINWIRE_MEMBER(workload.batch), of_training),
       with({.path = "workload.staging",
             .flag = "--staging",
-            .readers = kModelRuns,
+            .when = {&kWithModel},
             .help = "messages are sent from the host's memory, so that gradients are copied and "
                     "sums made there"},
            THINWIRE_MEMBER(workload.staging), of_training),
       with({.path = "workload.by_layer",
             .flag = "--by-layer",
-            .readers = kModelRuns,
+            .when = {&kWithModel},
             .help = "the sparse scheme starts on a layer as soon as the backward pass has made its "
                     "gradient, and runs concurrently with the rest of it"},
            THINWIRE_MEMBER(workload.by_layer), of_training),
       with({.path = "workload.feedback",
             .choices = {kFeedbacks.begin(), kFeedbacks.end()},
-            .readers = kModelRuns,
-            .effect = kOfPaidResiduals,
+            .when = {&kWithModel, &kOfPaidResiduals},
             .help = "what sparse schemes keep of the gradients that they do not send, and pay for "
                     "at the device's prices: the residual (error feedback), or velocity and "
                     "accumulator of DGC's momentum correction"},
@@ -650,7 +651,7 @@ Settings declared() {
            .flag = "--local-steps",
            .least = 1,
            .most = 1e6,
-           .readers = kModelRuns,
+           .when = {&kWithModel},
            .help = "iterations that a rank trains by itself between two exchanges; times are those "
                    "of one iteration in the mean, words and messages those of an exchange"},
           THINWIRE_MEMBER(workload.local_steps), has_local_steps),
@@ -661,7 +662,10 @@ Settings declared() {
 Point fresh_point_for(const Setting& setting) {
   Point point;
   if (setting.path.starts_with("links.")) point.network = "links";
-  if (setting.readers == kProfileRuns) point.input.profile = "-";
+  const auto needs = [&](const Circumstance& circumstance) {
+    return std::ranges::find(setting.when, &circumstance) != setting.when.end();
+  };
+  if (needs(kWithProfile)) point.input.profile = "-";
   if (setting.path.starts_with("workload.")) point.workload.model = "-";
   return point;
 }
@@ -675,12 +679,15 @@ std::string Setting::group() const {
   return dot == std::string::npos ? "" : path.substr(0, dot);
 }
 
-bool Setting::read_on(const std::string& network) const {
-  if (readers.empty() || readers.starts_with("runs ")) return true;
-  // "links, smpi", "alphabeta without a platform"
-  const std::string words = ", " + readers + " ";
-  return words.find(", " + network + " ") != std::string::npos ||
-         words.find(", " + network + ",") != std::string::npos;
+std::string Setting::readers() const {
+  std::string text;
+  if (!networks.all()) text = fmt::format("{}", fmt::join(names_of(networks), ", "));
+  for (const Circumstance* const circumstance : when) {
+    const std::string_view of_runs = circumstance->readers;
+    if (of_runs.empty()) continue;
+    return text.empty() ? std::string(of_runs) : fmt::format("{} {}", text, of_runs);
+  }
+  return text;
 }
 
 std::string Setting::wanted() const {

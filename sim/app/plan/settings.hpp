@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/point.hpp"
+#include "sim/app/plan/readers.hpp"
 #include "sim/core/base/json.hpp"
 
 namespace thinwire::plan {
@@ -24,14 +26,6 @@ enum class Aspect : std::uint8_t {
   record   ///< what a run records; it does not affect a result
 };
 
-/// The runs that a setting can change, among those that read it, and what to tell users of others.
-struct Effect {
-  /// Null: every run.
-  bool (*on)(const Point& point, const algorithms::SchemeInfo& scheme) = nullptr;
-  const char* otherwise = "";  ///< why it changes nothing, and what to do
-  bool of_network = false;     ///< whether it is on for schedules, too, which have no scheme
-};
-
 /// One setting. `path` is its position in a config: "machine.alpha_s" is the key alpha_s of the
 /// object machine.
 struct Setting {
@@ -43,11 +37,10 @@ struct Setting {
   std::optional<double> least = {};  ///< lowest value
   std::optional<double> most = {};   ///< highest value
   std::vector<std::string> choices =
-      {};  ///< the only texts, or words that are valid besides integers
-  /// The runs that read the setting: names of networks, or other circumstances, separated by
-  /// commas; empty: every run.
-  std::string readers = {};
-  Effect effect = {};
+      {};                    ///< the only texts, or words that are valid besides integers
+  NetworkSet networks = {};  ///< that read it
+  std::vector<const Circumstance*> when = {};  ///< all of which must hold for a run to read it
+  bool in_formulas = false;                    ///< of a machine: the papers' formulas have it, too
   std::string standard = {};  ///< the default in words, if a default point does not have it
   std::string help = {};
   /// The value in a point; nothing if the setting does not apply to the point. The function is
@@ -59,8 +52,8 @@ struct Setting {
   [[nodiscard]] std::string name() const;
   /// The object that contains it, "machine"; empty at the top level.
   [[nodiscard]] std::string group() const;
-  /// Whether a run on the given network reads the setting.
-  [[nodiscard]] bool read_on(const std::string& network) const;
+  /// The runs that read it, in words; empty: every run.
+  [[nodiscard]] std::string readers() const;
   /// The description of a valid value: "integer, at least 1".
   [[nodiscard]] std::string wanted() const;
   /// The long flag, as messages name it.
@@ -68,12 +61,6 @@ struct Setting {
   /// The default in words; empty if there is none.
   [[nodiscard]] std::string default_text() const;
 };
-
-// Values of `readers` other than networks.
-inline constexpr const char* kModelRuns = "runs with a model";
-inline constexpr const char* kProfileRuns = "runs with a profile";
-inline constexpr const char* kSyntheticRuns = "runs on synthetic gradients";
-inline constexpr const char* kSparseRuns = "runs of sparse schemes";
 
 using Settings = std::vector<Setting>;
 

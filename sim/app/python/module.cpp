@@ -242,7 +242,7 @@ std::string settings() {
                        {"unit", setting.unit},
                        {"value", setting.wanted()},
                        {"default", setting.default_text()},
-                       {"readers", setting.readers},
+                       {"readers", setting.readers()},
                        {"help", setting.help}});
   }
   return text_of(records);

@@ -33,8 +33,7 @@ algorithms::SelectedCounts selected_in(const Outcome& outcome,
 }
 
 /// Why no formula describes the run of a row; empty if one does.
-std::string why_incomparable(const Row& row, const plan::NetworkInfo& network,
-                             const plan::Machine& machine) {
+std::string why_incomparable(const Row& row, const plan::NetworkInfo& network) {
   if (!row.point.workload.model.empty()) {
     return "an iteration of a training takes longer than its allreduce";
   }
@@ -45,7 +44,7 @@ std::string why_incomparable(const Row& row, const plan::NetworkInfo& network,
   }
   if (!network.has_clock) return "";
   if (row.point.stragglers.any()) return "the formulas have no stragglers";
-  if (!machine.is_papers()) return "the machine has settings beside α, β and γ";
+  if (!has_papers_machine(row.point)) return "the machine has settings beside α, β and γ";
   return "";
 }
 
@@ -114,7 +113,7 @@ Comparison compare(const Row& row, double tolerance) {
       std::minmax({value(cost.paper.low), value(cost.paper.high)});
   result.added_low = value(cost.added.low);
   result.added_high = value(cost.added.high);
-  result.incomparable = why_incomparable(row, network, machine);
+  result.incomparable = why_incomparable(row, network);
   result.machine_known = row.outcome || row.point.platform.empty();
   if (!row.outcome) return result;
 

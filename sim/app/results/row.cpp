@@ -54,16 +54,18 @@ Row failed_row(const std::string& sweep, const plan::Point& point, const std::st
 
 Json to_json(const Row& row) {
   const bool has_clock = plan::find_network(row.point.network).has_clock;
-  return {{"schema", kRowSchema},
-          {"sweep", row.sweep},
-          {"key", row.key},
-          {"version", row.version},
-          {"status", kStatusNames.at(static_cast<std::size_t>(row.status))},
-          {"reason", row.reason.empty() ? Json() : Json(row.reason)},
-          {"point", to_json(row.point)},
-          {"result", row.outcome ? to_json(*row.outcome, has_clock) : Json()},
-          {"wall_s", row.wall_s},
-          {"peak_rss_bytes", row.peak_rss_bytes}};
+  Json json{{"schema", kRowSchema},
+            {"sweep", row.sweep},
+            {"key", row.key},
+            {"version", row.version},
+            {"status", kStatusNames.at(static_cast<std::size_t>(row.status))},
+            {"reason", row.reason.empty() ? Json() : Json(row.reason)},
+            {"point", to_json(row.point)},
+            {"result", row.outcome ? to_json(*row.outcome, has_clock) : Json()},
+            {"wall_s", row.wall_s},
+            {"peak_rss_bytes", row.peak_rss_bytes}};
+  if (!row.unused.empty()) json["unused"] = row.unused;
+  return json;
 }
 
 Row row_from(const Json& json, const std::string& origin) {
@@ -97,6 +99,9 @@ Row row_from(const Json& json, const std::string& origin) {
           .outcome = {},
           .wall_s = node.at("wall_s").number(),
           .peak_rss_bytes = node.at("peak_rss_bytes").whole()};
+  if (node.has("unused")) {
+    for (const JsonNode& path : node.at("unused").elements()) row.unused.push_back(path.text());
+  }
   if (row.status == Status::ok) row.outcome = outcome_from(node.at("result"), row.point.machine);
   return row;
 }

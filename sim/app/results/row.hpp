@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/app/plan/point.hpp"
 #include "sim/app/results/outcome.hpp"
@@ -21,6 +22,7 @@ struct Row {
   std::string key;    ///< key_of(point)
   std::string version;
   plan::Point point;
+  std::vector<std::string> unused = {};  ///< settings that were given and that nothing read
   Status status = Status::ok;
   std::string reason;               ///< why it was skipped or failed
   std::optional<Outcome> outcome;   ///< if status is ok

@@ -11,9 +11,10 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
+#include "sim/app/plan/complaints.hpp"
 #include "sim/app/plan/config.hpp"
-#include "sim/app/plan/effects.hpp"
 #include "sim/app/plan/network_info.hpp"
+#include "sim/app/plan/plan.hpp"
 #include "sim/app/run/estimate.hpp"
 #include "sim/app/run/jobs.hpp"
 #include "sim/app/run/simulate.hpp"
@@ -96,25 +97,18 @@ void check_options_of(const Json& options_of, const std::set<std::string>& schem
   }
 }
 
-/// Gives a point the options of its scheme.
-void take_options_of_scheme(Json& point, const Json& options_of) {
-  const auto found = options_of.find(point.value("scheme", plan::Point().scheme));
-  if (found == options_of.end()) return;
-  for (const auto& option : found->items()) point["options"][option.key()] = option.value();
-}
-
-/// Refuses what changes no point of the sweep, where it is given.
-void check_effects(const plan::GivenSettings& given, const Json& base, const Json& grid,
-                   const std::string& origin) {
-  const auto idle = given.idle();
-  if (!idle) return;
-  const bool of_grid = grid.contains(idle->path);
-  const bool of_base = plan::find_by_path(base, idle->path) != nullptr;
-  const std::string pointer = of_grid   ? "/grid/" + idle->path
-                              : of_base ? "/base" + plan::pointer_of(idle->path)
-                                        : "/options_of";
-  refuse(origin, pointer,
-         of_grid || of_base ? idle->why : fmt::format("{}: {}", idle->path, idle->why));
+/// Refuses what no point of the sweep reads, where it is given.
+void check_usage(const plan::Usage& usage, const std::string& origin) {
+  plan::Complaints complaints;
+  for (const plan::Given& given : usage.unread()) {
+    const bool of_grid = given.origin == plan::Origin::grid;
+    const bool of_options = given.origin == plan::Origin::options_of;
+    const std::string pointer = of_grid      ? "/grid/" + given.path
+                                : of_options ? "/options_of: " + given.path
+                                             : "/base" + plan::pointer_of(given.path);
+    complaints.add(fmt::format("{}: {}: {}", origin, pointer, given.reason()));
+  }
+  complaints.check();
 }
 
 /// A point of the grid, and the grid values that it consists of.
@@ -129,6 +123,21 @@ struct Combination {
       text += fmt::format("{}{}={}", text.empty() ? "" : ", ", axis.key(), axis.value().dump());
     }
     return text;
+  }
+  /// What is asked for, with the options of the point's scheme.
+  [[nodiscard]] plan::Request request(const Json& base, const Json& options_of,
+                                      const std::string& origin) const {
+    plan::Request request(base, plan::Origin::config,
+                          chosen.empty() ? origin : fmt::format("{}: at {}", origin, choice()));
+    for (const auto& axis : chosen.items()) {
+      request.give(axis.key(), axis.value(), plan::Origin::grid);
+    }
+    const auto options = options_of.find(point.value("scheme", plan::Point().scheme));
+    if (options == options_of.end()) return request;
+    for (const auto& option : options->items()) {
+      request.give("options." + option.key(), option.value(), plan::Origin::options_of);
+    }
+    return request;
   }
 };
 
@@ -230,22 +239,18 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
     schemes.insert(one.point.value("scheme", plan::Point().scheme));
   }
   if (!combinations.empty()) check_options_of(options_of, schemes, base, grid, origin);
-  plan::GivenSettings given;
-  for (Combination& one : combinations) {
-    plan::leave_options_to_others(one.point, schemes);
-    take_options_of_scheme(one.point, options_of);
-    const std::string at =
-        one.chosen.empty() ? origin : fmt::format("{}: at {}", origin, one.choice());
-    plan::Point point = plan::point_from(one.point, at);
-    given.add(one.point, point);
-    if (known.insert(plan::what_is_read(point)).second) {
-      sweep.points.push_back(std::move(point));
+  plan::Usage usage;
+  for (const Combination& one : combinations) {
+    const plan::Plan planned = plan::resolve(one.request(base, options_of, origin));
+    usage.add(planned);
+    if (known.insert(plan::what_is_read(planned.point())).second) {
+      sweep.points.push_back(planned.point());
     } else {
       ++sweep.repeated;
     }
   }
   if (sweep.points.empty()) throw InputError(origin + ": /except: leaves no point of the grid");
-  check_effects(given, base, grid, origin);
+  check_usage(usage, origin);
   return sweep;
 }
 

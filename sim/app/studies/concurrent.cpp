@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/plan/effects.hpp"
-#include "sim/app/plan/setting_effects.hpp"
+#include "sim/app/plan/config.hpp"
+#include "sim/app/plan/plan.hpp"
 #include "sim/app/run/networks.hpp"
 #include "sim/app/run/ranks.hpp"
 #include "sim/core/base/errors.hpp"
@@ -37,22 +37,18 @@ constexpr double kMostIterations = 1e6;
 
 int wanted_of(const Job& job) { return job.point.iterations > 0 ? job.point.iterations : 2; }
 
-/// The settings that describe the network rather than a job.
+/// The settings that describe the network rather than a job: those of the place that links reads and
+/// not every network does. Each job has a placement of its own.
 Json shared_settings_of(const Point& point) {
-  Json all = to_json(point);
-  Json shared = Json::object();
-  for (const char* key : {"platform", "latency_factor", "bandwidth_factor", "links"}) {
-    if (all.contains(key)) shared[key] = all.at(key);
-  }
-  Json machine = all.value("machine", Json::object());
-  for (const char* of_job :
-       {"alpha_s", "beta_s_per_word", "gamma_s_per_word", "gamma_beyond_cache_s_per_word", "call_s",
-        "copy_s_per_word", "copy_beyond_cache_s_per_word", "cache_bytes"}) {
-    machine.erase(of_job);
-  }
-  shared["machine"] = machine;
-  if (plan::network_draws(point)) shared["seed"] = point.seed;
-  return shared;
+  plan::Settings shared = plan::point_settings();
+  std::erase_if(shared, [](const plan::Setting& setting) {
+    const bool of_network = setting.aspect == plan::Aspect::place && !setting.networks.all() &&
+                            setting.networks.has(plan::NetworkId::links);
+    return !of_network || setting.path == "placement";
+  });
+  Json values = plan::config_of(point, shared);
+  if (plan::network_draws(point)) values["seed"] = point.seed;
+  return values;
 }
 
 /// The hosts of each job, which have no host in common.
@@ -217,7 +213,7 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
   const Json base = top.has("base") ? top.at("base").json() : Json::object();
   if (!base.is_object()) top.at("base").wrong("an object of settings");
   std::vector<Job> jobs;
-  plan::GivenSettings given;
+  plan::Usage usage;
   for (const JsonNode& node : top.at("jobs").elements()) {
     if (!node.json().is_object()) node.wrong("an object with the settings of a job");
     Job job;
@@ -234,8 +230,9 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
     point.merge_patch(own);
     if (!point.contains("network")) point["network"] = "links";
     const std::string where = origin + ": " + node.pointer();
-    job.point = plan::point_from(point, where);
-    given.add(point, job.point);
+    const plan::Plan planned = plan::resolve({point, plan::Origin::config, where});
+    usage.add(planned);
+    job.point = planned.point();
     if (job.name.empty()) job.name = fmt::format("{}_{}", job.point.scheme, jobs.size() + 1);
     if (job.point.network != "links") {
       throw InputError(fmt::format("{}: /network: '{}', but only links has jobs share links", where,
@@ -299,7 +296,7 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
                     "it out",
                     origin, setting.key()));
   }
-  given.check(origin);
+  usage.check(origin);
   return jobs;
 }
 

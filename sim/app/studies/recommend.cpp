@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/plan/effects.hpp"
 #include "sim/app/plan/network_info.hpp"
+#include "sim/app/plan/plan.hpp"
 #include "sim/app/studies/recommend/assumptions.hpp"
 #include "sim/app/studies/recommend/crossovers.hpp"
 #include "sim/app/studies/recommend/densities.hpp"
@@ -28,25 +28,24 @@ Json with_network(Json point) {
 
 namespace {
 
-/// Refuses what changes no candidate.
-void check_effects(const RecommendSettings& settings) {
+/// Refuses what no candidate reads.
+void check_usage(const RecommendSettings& settings) {
   std::vector<std::string> schemes = settings.schemes;
   if (schemes.empty()) {
     schemes = default_candidates(/*nodes=*/false);
     std::ranges::copy(default_candidates(/*nodes=*/true), std::back_inserter(schemes));
     schemes.emplace_back("dense_in_network");
   }
-  plan::GivenSettings given;
+  plan::Usage usage;
   for (const std::string& scheme : schemes) {
     Json point = settings.point;
     point["scheme"] = scheme;
     try {
-      keep_options(point, algorithms::find_scheme(scheme));
-      given.add(settings.point, plan::point_from(point, "recommend"));
+      usage.add(plan::resolve({point, plan::Origin::config, "recommend"}));
     } catch (const InputError&) {  // it is said where the candidate is simulated
     }
   }
-  given.check("recommend");
+  usage.check("recommend");
 }
 
 }  // namespace
@@ -58,7 +57,7 @@ Recommendation recommend(const RecommendSettings& given) {
   if (!settings.schemes.empty()) first["scheme"] = settings.schemes.front();
   keep_options(first, algorithms::find_scheme(first.value("scheme", "oktopk")));
   check_memory(settings, plan::point_from(first, "recommend"));
-  check_effects(settings);
+  check_usage(settings);
   if (settings.point.contains("record")) {
     throw InputError("recommend: /record: nothing shows what is recorded; leave it out");
   }

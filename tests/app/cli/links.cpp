@@ -36,7 +36,8 @@ TEST_CASE("settings that network links cannot take are refused in one line") {
   }};
   for (const auto& [arguments, what] : cases) {
     CAPTURE(std::string(arguments));
-    check_refused(run_program(std::string("run -n 1000 -P 4 --network links ") + arguments), what);
+    check_refused(
+        run_program(std::string("run --strict -n 1000 -P 4 --network links ") + arguments), what);
   }
 }
 
@@ -175,11 +176,11 @@ TEST_CASE("Hierarchical schemes take the ranks of a node from the platform") {
   CHECK_FALSE(json("--platform gige_star -P 4").contains("node"));
 }
 
-TEST_CASE("settings of network links are refused on any other network") {
+TEST_CASE("settings of network links are not read on any other network") {
   for (const std::string network : {"alphabeta", "smpi", "counting"}) {
     CAPTURE(network);
     check_refused(
-        run_program("run -n 1000 -P 4 --network " + network + " --set links.routing=ugal"),
+        run_program("run --strict -n 1000 -P 4 --network " + network + " --set links.routing=ugal"),
         "/links/routing: the network " + network + " does not read it; links does");
   }
 }

@@ -39,7 +39,7 @@ plan::Settings with_one_more() {
                       .unit = "bytes",
                       .least = 0,
                       .most = 5'000'000,
-                      .readers = "alphabeta",
+                      .networks = {plan::NetworkId::alphabeta},
                       .help = "spoons on the table",
                       .get = [](const plan::Point&) { return Json(spoons()); },
                       .set = [](plan::Point&, const Json& value) { spoons() = value; }});

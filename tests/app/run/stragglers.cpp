@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/app/plan/plan.hpp"
 #include "sim/app/results/compare.hpp"
 #include "sim/app/run/simulate.hpp"
 #include "sim/core/base/errors.hpp"
@@ -100,7 +101,11 @@ TEST_CASE("The paper's formula does not judge a run with stragglers") {
 TEST_CASE("Stragglers that would change nothing are refused") {
   const auto refused = [](Json point, const Json& stragglers) {
     point["stragglers"] = stragglers;
-    return test::error_of<InputError>([&] { static_cast<void>(point_from(point, "test")); });
+    return test::error_of<InputError>([&] {
+      plan::Usage usage;
+      usage.add(plan::resolve({point, plan::Origin::config, "test"}));
+      usage.check("test");
+    });
   };
   CHECK(test::contains(refused(ring_of(8), {{"factor", 3}}), "no rank is slow"));
   CHECK(test::contains(refused(ring_of(8), {{"ranks", 9}}), "9 are more than the 8"));

@@ -1,0 +1,389 @@
+#include "sim/app/plan/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "algorithms/registry.hpp"
+#include "sim/app/plan/complaints.hpp"
+#include "sim/app/plan/config.hpp"
+#include "sim/app/plan/representatives.hpp"
+#include "sim/app/plan/rules.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/kept_files.hpp"
+#include "sim/machine/workloads/device.hpp"
+#include "sim/machine/workloads/model.hpp"
+#include "traces/shipped.hpp"
+
+namespace thinwire::plan {
+
+namespace {
+
+constexpr const char* kNoSuchOption = "no scheme here has this option; see 'thinwire list schemes'";
+
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+/// Whether a scheme or a sparsifier of the registry has the option.
+bool is_option_of_any(const std::string& name) {
+  static const std::vector<algorithms::OptionInfo> all = algorithms::all_options();
+  return algorithms::has_option(all, name);
+}
+
+/// Settles a request, step by step; each step reads what those before it have settled.
+class Resolving {
+ public:
+  explicit Resolving(Request request) : request_(std::move(request)) {}
+
+  Plan plan() {
+    check_point(request_.values(), request_.where());
+    take_names();
+    complaints_.check();
+    if (!point_.workload.model.empty()) take_model();
+    take_settings();
+    if (!point_.input.trace.empty()) {
+      take_trace();
+    } else if (!point_.input.profile.empty()) {
+      take_profile();
+    }
+    if (readable_) take_options();
+    const Facts facts{request_, point_, *scheme_, *network_};
+    for (const Rule& rule : rules()) {
+      if (rule.applies(facts)) complaints_.add(rule.complaint(facts));
+    }
+    if (!readable_) complaints_.check();
+    Selection selection;
+    complaints_.attempt(
+        [&] { selection = settle_selection(point_, request_, *scheme_, density_); });
+    complaints_.attempt([&] { check_representatives(point_, *scheme_, request_.where()); });
+    complaints_.attempt([&] { check_extrapolation(point_, *scheme_, request_.where()); });
+    complaints_.check();
+    note_what_is_idle();
+    return {std::move(point_), *scheme_, *network_, selection, std::move(given_)};
+  }
+
+ private:
+  void refuse(const std::string& path, const std::string& why) {
+    complaints_.add(fmt::format("{}: {}: {}", request_.where(), pointer_of(path), why));
+  }
+  /// Calls `work`, whose errors are of the setting at `path`.
+  template <class Work>
+  bool attempt(const std::string& path, Work work) {
+    try {
+      work();
+      return true;
+    } catch (const InputError& error) {
+      refuse(path, error.what());
+      return false;
+    }
+  }
+  template <class Value>
+  void take(const char* path, Value& value) {
+    if (const Json* const given = request_.find(path)) value = given->get<Value>();
+  }
+  /// Gives what a model or a profile brings, unless the request gives it.
+  void bring(const char* path, const Json& value, Origin origin) {
+    if (!request_.has(path)) request_.give(path, value, origin);
+  }
+  [[nodiscard]] bool has_selection() const { return request_.has("k") || request_.has("density"); }
+
+  /// What decides which settings are read.
+  void take_names() {
+    take("network", point_.network);
+    take("scheme", point_.scheme);
+    attempt("network", [&] { network_ = &find_network(point_.network); });
+    attempt("scheme", [&] { scheme_ = &algorithms::find_scheme(point_.scheme); });
+    take("workload.model", point_.workload.model);
+    take("input.trace", point_.input.trace);
+    take("input.profile", point_.input.profile);
+    if (network_ != nullptr && network_->platform != PlatformUse::none) {
+      take("platform", point_.platform);
+      take_default_platform();
+    }
+  }
+  void take_default_platform() {
+    if (network_->platform == PlatformUse::needed && point_.platform.empty()) {
+      point_.platform = kDefaultPlatform;
+    }
+  }
+
+  /// Takes the gradient's size, density and profile from the model where the request gives none.
+  void take_model() {
+    bring("iterations", 0, Origin::model);
+    // A complete point can be read without the file of the model.
+    if (request_.has("components") && request_.has("k") && request_.has("input") &&
+        request_.has("options") && request_.has("workload.device")) {
+      return;
+    }
+    static KeptFiles<workloads::Model> models(workloads::read_model);
+    static KeptFiles<workloads::Device> devices(workloads::read_device);
+    std::shared_ptr<const workloads::Model> kept;
+    readable_ = attempt("workload.model", [&] {
+      kept = models.at(workloads::model_file(point_.workload.model));
+      if (kept->compute.empty()) throw InputError("it has no computing time on any device");
+    });
+    if (!readable_) return;
+    const workloads::Model& model = *kept;
+    bring("workload.device", model.compute.front().device, Origin::model);
+    attempt("workload.device", [&] {
+      const std::string device = request_.find("workload.device")->get<std::string>();
+      const auto known = devices.at(workloads::device_file(device));
+      static_cast<void>(workloads::compute_on(model, known->name));
+    });
+    const bool recorded = !point_.input.trace.empty();
+    if (!request_.has("input")) request_.give("input.statistical", true, Origin::model);
+    if (!recorded && point_.input.profile.empty() && !asks_for_synthetic()) {
+      point_.input.profile = model.profile;
+      request_.give("input.profile", model.profile, Origin::model);
+    }
+    if (!recorded && !has_selection()) request_.give("density", model.density, Origin::model);
+    bring("components", model.components, Origin::model);
+    if (*request_.find("components") != model.components) {
+      refuse("components", fmt::format("the model {} has {}", model.name, model.components));
+    }
+    options_of_model_ = model.options;
+  }
+
+  /// Whether a setting of synthetic gradients is given.
+  [[nodiscard]] bool asks_for_synthetic() const {
+    return std::ranges::any_of(point_settings(), [&](const Setting& setting) {
+      return std::ranges::find(setting.when, &kSynthetic) != setting.when.end() &&
+             request_.has(setting.path);
+    });
+  }
+
+  /// Takes the settings that the run reads, and notes those that are given.
+  void take_settings() {
+    for (const Setting& setting : point_settings()) {
+      const Json* const value = request_.find(setting.path);
+      if (value == nullptr) continue;
+      const std::optional<Given> left_out = why_left_out(setting, *value);
+      if (left_out) {
+        if (!left_out->why.empty()) given_.push_back(*left_out);
+        continue;
+      }
+      note(setting.path, Use::read, "");
+      const bool word = value->is_string() && setting.kind != SettingKind::text;
+      if (setting.set && !word) setting.set(point_, *value);
+    }
+    take_default_platform();  // an empty one may be given
+  }
+
+  /// Nothing if the run reads the setting. Without a reason, nobody need be told.
+  std::optional<Given> why_left_out(const Setting& setting, const Json& value) {
+    Given given{
+        .path = setting.path, .origin = request_.origin_of(setting.path), .use = Use::left_out};
+    if (!setting.networks.has(network_->id)) {
+      if (!is_default(setting, value)) {
+        given.why = fmt::format("the network {} does not read it; {} {}", network_->name,
+                                setting.readers(), setting.networks.size() == 1 ? "does" : "do");
+      }
+      return given;
+    }
+    for (const Circumstance* const circumstance : setting.when) {
+      if (!circumstance->chosen || holds(*circumstance, point_, *scheme_)) continue;
+      given.why = circumstance->otherwise;
+      if (circumstance->refused && is_default(setting, value)) continue;
+      if (circumstance->refused) refuse(setting.path, given.why);
+      return given;
+    }
+    return std::nullopt;
+  }
+
+  void note(const std::string& path, Use use, const std::string& why) {
+    const Origin origin = request_.origin_of(path);
+    if (origin >= Origin::config) given_.push_back({path, origin, use, why});
+  }
+
+  /// Takes n from the trace, and k unless it is given.
+  void take_trace() {
+    readable_ = attempt("input.trace",
+                        [&] {
+                          const std::string path = traces::trace_file(point_.input.trace);
+                          // A complete point can be read without the file of the trace.
+                          if (request_.has("ranks") && request_.has("components") &&
+                              request_.has("k") && !exists(path)) {
+                            return;
+                          }
+                          const traces::TraceReader trace(path);
+                          if (!request_.has("ranks")) point_.ranks = trace.header().ranks;
+                          if (!request_.has("components")) {
+                            point_.space.components = trace.header().components;
+                          }
+                          point_.k = trace.header().k();
+                          header_ = trace.header();
+                        }) &&
+                readable_;
+    if (!header_) return;
+    try {
+      check_trace(point_, *header_);
+    } catch (const InputError& error) {
+      complaints_.add(fmt::format("{}: {}", request_.where(), error.what()));
+    }
+  }
+
+  /// Takes n, the density and options from the profile.
+  void take_profile() {
+    readable_ = attempt("input.profile",
+                        [&] {
+                          const std::string path = traces::profile_file(point_.input.profile);
+                          // A complete point can be read without the file of the profile.
+                          const auto is_given = [&](const algorithms::OptionInfo& option) {
+                            return point_.options.contains(option.name);
+                          };
+                          if (request_.has("components") && has_selection() &&
+                              std::ranges::all_of(scheme_->options, is_given)) {
+                            return;
+                          }
+                          static KeptFiles<traces::Profile> profiles(traces::read_profile);
+                          const auto profile = profiles.at(path);
+                          options_of_profile_ = profile->options;
+                          if (!request_.has("components"))
+                            point_.space.components = profile->components;
+                          density_ = profile->density;
+                        }) &&
+                readable_;
+  }
+
+  /// Completes the options of the scheme: by the model's, the profile's, their defaults.
+  void take_options() {
+    std::erase_if(point_.options, [&](const auto& option) {
+      const std::string path = "options." + option.first;
+      if (algorithms::has_option(scheme_->options, option.first)) {
+        note(path, Use::read, "");
+        return false;
+      }
+      const Origin origin = request_.origin_of(path);
+      const bool for_this = origin < Origin::config || origin == Origin::options_of;
+      if (for_this || !is_option_of_any(option.first)) return false;
+      given_.push_back({path, origin, Use::left_out, kNoSuchOption});
+      return true;
+    });
+    for (const DefaultOptions* const options : {&options_of_model_, &options_of_profile_}) {
+      for (const auto& [name, value] : options->values) {
+        if (algorithms::has_option(scheme_->options, name)) point_.options.try_emplace(name, value);
+      }
+    }
+    try {
+      point_.options = algorithms::Options(scheme_->options, point_.options).all();
+    } catch (const InputError& error) {
+      complaints_.add(fmt::format("{}: /options: scheme {}: {}", request_.where(), point_.scheme,
+                                  error.what()));
+    }
+  }
+
+  /// Notes what is read and changes nothing all the same; defaults ask for nothing.
+  void note_what_is_idle() {
+    const algorithms::Options options(scheme_->options, point_.options);
+    const algorithms::OptionUse use{.options = options,
+                                    .ranks = point_.ranks,
+                                    .n = point_.space.components,
+                                    .values = looks_at_values(point_, *scheme_),
+                                    .start_up = point_.input.start_up};
+    for (Given& given : given_) {
+      if (given.use == Use::left_out) continue;
+      if (given.path.starts_with("options.")) {
+        judge_option(given, use);
+      } else {
+        judge_setting(given);
+      }
+      if (!given.why.empty()) given.use = Use::idle;
+    }
+  }
+
+  void judge_option(Given& given, const algorithms::OptionUse& use) const {
+    const std::string name = given.path.substr(given.path.find('.') + 1);
+    const auto info = std::ranges::find(scheme_->options, name, &algorithms::OptionInfo::name);
+    if (use.options.all().at(name) == info->fallback) {
+      given.use = Use::standard;
+    } else if (info->idle) {
+      given.why = info->idle(use);
+    }
+  }
+
+  void judge_setting(Given& given) const {
+    const Setting& setting = setting_at(given.path);
+    // A default that depends on the run is given for a reason.
+    if (setting.standard.empty() && is_default(setting, *request_.find(given.path))) {
+      given.use = Use::standard;
+      return;
+    }
+    const auto failing = std::ranges::find_if(setting.when, [&](const Circumstance* circumstance) {
+      return !circumstance->chosen && !holds(*circumstance, point_, *scheme_);
+    });
+    if (failing != setting.when.end()) given.why = text_of(**failing);
+  }
+
+  Request request_;
+  Complaints complaints_;
+  bool readable_ = true;  ///< all files that settle values could be read
+  Point point_;
+  const algorithms::SchemeInfo* scheme_ = nullptr;
+  const NetworkInfo* network_ = nullptr;
+  double density_ = kDensity;
+  std::optional<traces::TraceHeader> header_;
+  DefaultOptions options_of_model_;
+  DefaultOptions options_of_profile_;
+  std::vector<Given> given_;
+};
+
+}  // namespace
+
+std::string Given::reason() const {
+  const bool changes_nothing = use == Use::idle || why == kNoSuchOption;
+  return (changes_nothing ? "it changes nothing here: " : "") + why;
+}
+
+std::string Given::complaint() const { return pointer_of(path) + ": " + reason(); }
+
+Plan::Plan(Point point, const algorithms::SchemeInfo& scheme, const NetworkInfo& network,
+           Selection selection, std::vector<Given> given)
+    : point_(std::move(point)),
+      scheme_(&scheme),
+      network_(&network),
+      selection_(selection),
+      given_(std::move(given)) {}
+
+Plan resolve(Request request) { return Resolving(std::move(request)).plan(); }
+
+void Usage::add(const Plan& plan) {
+  for (const Given& given : plan.given()) {
+    const auto [known, fresh] = given_.emplace(given.path, given);
+    if (!fresh && known->second.use < given.use) known->second = given;
+  }
+}
+
+std::vector<Given> Usage::unread() const {
+  std::vector<Given> found;
+  for (const auto& [path, given] : given_) {
+    if (given.use == Use::left_out || given.use == Use::idle) found.push_back(given);
+  }
+  return found;
+}
+
+void Usage::check(const std::string& where) const {
+  Complaints complaints;
+  for (const Given& given : unread()) complaints.add(where + ": " + given.complaint());
+  complaints.check();
+}
+
+Point point_from(const Json& given, const std::string& origin) {
+  const Plan plan = resolve(Request(given, Origin::config, origin));
+  Complaints complaints;
+  for (const Given& one : plan.given()) {
+    if (one.use == Use::left_out) complaints.add(origin + ": " + one.complaint());
+  }
+  complaints.check();
+  return plan.point();
+}
+
+}  // namespace thinwire::plan

@@ -1,0 +1,25 @@
+// How many components each rank selects, and how many a carried coordinate stands for.
+#pragma once
+
+#include "algorithms/scheme.hpp"
+#include "sim/app/plan/point.hpp"
+#include "sim/app/plan/request.hpp"
+
+namespace thinwire::plan {
+
+/// The density if neither the request nor a model or a profile gives one.
+inline constexpr double kDensity = 0.01;
+
+/// What each rank selects of the gradient.
+struct Selection {
+  std::int64_t k = 0;  ///< components, a multiple of the granule
+  double density = 0;  ///< k/n, as it was asked for
+};
+
+/// Settles k by the request, or by the trace, of which `point` has it, or by `density`, which holds
+/// where the request gives none; and the granule. Both are set in the point. Throws InputError for
+/// values that do not fit the gradient.
+Selection settle_selection(Point& point, const Request& request,
+                           const algorithms::SchemeInfo& scheme, double density);
+
+}  // namespace thinwire::plan
