@@ -135,77 +135,92 @@ void check_formulas(const SchemeInfo& scheme) {
       scheme.cost({.ranks = kRanks, .n = kComponents, .k = 100, .options = &options}));
 }
 
-Schemes declared_schemes() {
-  Schemes schemes;
-  const auto add = [&](SchemeInfo scheme) { schemes.push_back(std::move(scheme)); };
-  for (SchemeInfo& scheme : dense_schemes()) add(std::move(scheme));
-  add(dense_ovlp_scheme());
-  add(dense_double_tree_scheme());
-  for (SchemeInfo& scheme : hierarchical_schemes()) add(std::move(scheme));
-  for (SchemeInfo& scheme : nccl_schemes()) add(std::move(scheme));
-  add(in_network_scheme());
+/// The sparse allreduces, in the order of the papers.
+std::vector<SchemeInfo> sparse_schemes() {
   const auto topk = [](SchemeInfo collective) {
     return compose(std::move(collective), exact_topk_sparsifier());
   };
-  add(system(gather_scheme("topka", {}), "exact_topk",
-             "allgather of each rank's exact top-k, summed locally",
-             "Ok-Topk (PPoPP 2022), Table 1, TopkA"));
-  add(system(gather_scheme("gaussiank", {.sizes = true}), "gaussian",
-             "sizes, then an allgather of what a Gaussian fit selects",
-             "Ok-Topk (PPoPP 2022), Table 1, Gaussiank"));
-  add(topk(topkdsa_scheme()));
-  add(topk(gtopk_scheme()));
-  add(compose(oktopk_scheme(), threshold_reuse_sparsifier()));
-  add(compose(hierarchical_oktopk_scheme(), threshold_reuse_sparsifier()));
-  add(topk(ssar_recursive_double_scheme()));
-  add(topk(dsar_recursive_double_scheme()));
-  add(topk(ssar_split_allgather_scheme()));
-  add(topk(dsar_split_allgather_scheme()));
-  add(topk(ring_sparse_scheme()));
-  add(topk(hierarchical_split_scheme()));
-  add(system(shared_indexes_scheme("exdyna"), "exdyna",
-             "indexes of disjoint partitions, then all values there summed",
-             "ExDyna (2024), Algorithms 1-5"));
-  add(system(shared_indexes_scheme("micro"), "micro", "the same with partitions that never change",
-             "MiCRO (HiPC 2023)"));
-  add(system(shared_indexes_scheme("deft"), "deft",
-             "indexes of layers dealt out to the ranks, then all values there summed",
-             "DEFT (ICPP 2023)"));
-  add(system(shared_indexes_scheme("topk_allreduce"), "exact_topk",
-             "union of all ranks' indexes, then all values there summed",
-             "ExDyna (2024), section III, Top-k"));
-  add(topk(cltk_scheme()));
-  add(system(shared_indexes_scheme("hard_threshold"), "hard_threshold",
-             "the same with a threshold that never changes",
-             "ExDyna (2024), section III, hard-threshold"));
-  add(system(shared_indexes_scheme("sidco"), "sidco",
-             "the same with a threshold by fits of exponentials",
-             "ExDyna (2024), section III, SIDCo"));
-  add(system(dragonn_scheme(), "dragonn_hash", "hashed slots around a ring, where that pays",
-             "DRAGONN (ICML 2022), Algorithms 1-2"));
   const GatherStyle ring{.ring = true, .sparse_decoding = false};
-  add(system(gather_scheme("dgc", ring), "dgc",
-             "a sampled threshold, around a ring, decoded densely",
-             "DRAGONN (ICML 2022), Algorithm 3, DGC"));
-  add(system(gather_scheme("topk_exact", ring), "exact_topk",
-             "exact top-k around a ring, decoded densely", "DRAGONN (ICML 2022), section 5, TopK"));
-  add(system(gather_scheme("random_k", ring), "random_k",
-             "coordinates at random, around a ring, decoded densely",
-             "DRAGONN (ICML 2022), Figure 7, Random-k"));
-  add(topk(zen_scheme()));
-  add(compose(spardl_scheme(), block_topk_sparsifier()));
-  add(topk(omnireduce_scheme()));
-  for (SchemeInfo& scheme : quantised_schemes()) add(std::move(scheme));
-  add(powersgd_scheme());
-  constexpr std::int64_t kSparseLocoChunk = 4096;
-  add(with_default(system(sparseloco_scheme(), "bucket_topk",
-                          "top-k of every chunk, indexes and values in few bits, gathered",
-                          "SparseLoCo (arXiv:2508.15706)"),
-                   "bucket_components", kSparseLocoChunk));
-  for (SchemeInfo& scheme : allgather_schemes()) add(std::move(scheme));
-  for (SchemeInfo& scheme : reduce_scatter_schemes()) add(std::move(scheme));
-  for (SchemeInfo& scheme : alltoall_schemes()) add(std::move(scheme));
-  add(ping_pong_scheme());
+  return {
+      system(gather_scheme("topka", {}), "exact_topk",
+             "allgather of each rank's exact top-k by recursive doubling; each rank sums",
+             "Ok-Topk (PPoPP 2022), Table 1, TopkA"),
+      system(gather_scheme("gaussiank", {.sizes = true}), "gaussian",
+             "sizes; allgather of what a Gaussian fit selects; each rank sums",
+             "Ok-Topk (PPoPP 2022), Table 1, Gaussiank"),
+      topk(topkdsa_scheme()),
+      topk(gtopk_scheme()),
+      compose(oktopk_scheme(), threshold_reuse_sparsifier()),
+      compose(hierarchical_oktopk_scheme(), threshold_reuse_sparsifier()),
+      topk(ssar_recursive_double_scheme()),
+      topk(dsar_recursive_double_scheme()),
+      topk(ssar_split_allgather_scheme()),
+      topk(dsar_split_allgather_scheme()),
+      topk(ring_sparse_scheme()),
+      topk(hierarchical_split_scheme()),
+      system(
+          shared_indexes_scheme("exdyna"), "exdyna",
+          "sizes; allgather of the indexes of disjoint partitions; allreduce of all values there",
+          "ExDyna (2024), Algorithms 1-5"),
+      system(shared_indexes_scheme("micro"), "micro", "exdyna with partitions that never change",
+             "MiCRO (HiPC 2023)"),
+      system(shared_indexes_scheme("deft"), "deft",
+             "exdyna with layers, which one rank deals out and broadcasts, as partitions",
+             "DEFT (ICPP 2023)"),
+      system(shared_indexes_scheme("topk_allreduce"), "exact_topk",
+             "sizes; allgather of all ranks' top-k indexes; allreduce of all values in their union",
+             "ExDyna (2024), section III, Top-k"),
+      topk(cltk_scheme()),
+      system(shared_indexes_scheme("hard_threshold"), "hard_threshold",
+             "topk_allreduce with a threshold that never changes",
+             "ExDyna (2024), section III, hard-threshold"),
+      system(shared_indexes_scheme("sidco"), "sidco",
+             "topk_allreduce with a threshold from fitted exponentials",
+             "ExDyna (2024), section III, SIDCo"),
+      system(dragonn_scheme(), "dragonn_hash",
+             "tensor by tensor: hashed slots gathered around a ring where that pays, else a dense "
+             "ring",
+             "DRAGONN (ICML 2022), Algorithms 1-2"),
+      system(gather_scheme("dgc", ring), "dgc",
+             "what a sampled threshold selects, gathered around a ring and decoded densely",
+             "DRAGONN (ICML 2022), Algorithm 3, DGC"),
+      system(gather_scheme("topk_exact", ring), "exact_topk",
+             "exact top-k, gathered around a ring and decoded densely",
+             "DRAGONN (ICML 2022), section 5, TopK"),
+      system(gather_scheme("random_k", ring), "random_k",
+             "coordinates at random, gathered around a ring and decoded densely",
+             "DRAGONN (ICML 2022), Figure 7, Random-k"),
+      topk(zen_scheme()),
+      compose(spardl_scheme(), block_topk_sparsifier()),
+      topk(omnireduce_scheme())};
+}
+
+SchemeInfo sparseloco() {
+  constexpr std::int64_t kChunk = 4096;
+  return with_default(
+      system(sparseloco_scheme(), "bucket_topk",
+             "allgather of every chunk's top-k, indexes and values in few bits; each rank sums",
+             "SparseLoCo (arXiv:2508.15706)"),
+      "bucket_components", kChunk);
+}
+
+Schemes declared_schemes() {
+  Schemes schemes;
+  const auto add = [&](std::vector<SchemeInfo> more) {
+    std::ranges::move(more, std::back_inserter(schemes));
+  };
+  add(dense_schemes());
+  add({dense_ovlp_scheme(), dense_double_tree_scheme()});
+  add(hierarchical_schemes());
+  add(nccl_schemes());
+  add({in_network_scheme()});
+  add(sparse_schemes());
+  add(quantised_schemes());
+  add({powersgd_scheme(), sparseloco()});
+  add(allgather_schemes());
+  add(reduce_scatter_schemes());
+  add(alltoall_schemes());
+  add({ping_pong_scheme()});
   return schemes;
 }
 
@@ -260,6 +275,14 @@ const SparsifierInfo& find_sparsifier(std::string_view name) {
   const SparsifierInfo* const found = named(sparsifiers(), name);
   if (found == nullptr) refuse_unknown("sparsifier", sparsifiers(), name, name);
   return *found;
+}
+
+std::vector<std::string> names_of_schemes(bool SchemeInfo::*are) {
+  std::vector<std::string> names;
+  for (const SchemeInfo& scheme : all_schemes()) {
+    if (scheme.*are) names.push_back(scheme.name);
+  }
+  return names;
 }
 
 std::vector<std::string> composed_names(const SchemeInfo& scheme) {

@@ -33,6 +33,8 @@ using Sparsifiers = std::deque<SparsifierInfo>;
 /// selection of the sparsifier.
 [[nodiscard]] const SchemeInfo& find_scheme(std::string_view name);
 
+/// The names of all schemes that are so, in the order of the registry.
+[[nodiscard]] std::vector<std::string> names_of_schemes(bool SchemeInfo::*are);
 /// Names SCHEME+SPARSIFIER, one for each sparsifier that a sparse scheme can carry.
 [[nodiscard]] std::vector<std::string> composed_names(const SchemeInfo& scheme);
 /// The options of all schemes and sparsifiers, one for each name.

@@ -319,8 +319,8 @@ SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
   collective.settle = sparsifier.settle;
   collective.decided = sparsifier.decided;
   collective.expected_work = sparsifier.expected_work;
-  collective.make = [make_collective = collective.collective, make_sparsifier = sparsifier.make](
-                        const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+  collective.make = [make_collective = collective.collective,
+                     make_sparsifier = sparsifier.make](const SchemeSetup& setup) {
     return std::make_unique<Composed>(make_collective(setup), make_sparsifier(setup), setup);
   };
   if (const auto decorate = collective.decorate) return decorate(std::move(collective));

@@ -243,8 +243,9 @@ enum class UnevenParts : std::uint8_t {
 struct SchemeInfo {
   std::string name = {};
   Collective collective_kind = Collective::allreduce;
-  std::string summary = {};
-  std::string source = {};  ///< paper, table or equation
+  std::string summary = {};  ///< the schedule, in a line
+  std::string source = {};   ///< paper, table or equation
+  std::string needs = {};    ///< of a run, in words; empty: it takes any P and n
   PaperCost paper = {};
   std::string exact_when = {};  ///< when a run equals the formula; empty: an interval
   std::string added = {};       ///< the terms that the paper omits, in words

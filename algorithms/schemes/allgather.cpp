@@ -78,22 +78,23 @@ std::vector<SchemeInfo> allgather_schemes() {
                       .dense = true,
                       .alike_after = alike_after,
                       .run_cost = cost,
-                      .make = [schedule](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+                      .make = [schedule](const SchemeSetup& setup) {
                         return std::make_unique<AllgatherScheme>(setup, schedule);
                       }};
   };
   return {
-      entry("allgather_ring", "each rank forwards the block that it received last",
+      entry("allgather_ring", "each rank forwards the block that it received last, P-1 times",
             "Thakur, Rabenseifner, Gropp (IJHPCA 2005), section 4.1", "P-1", ring_gather_cost,
             allgather_ring),
-      entry("allgather_recursive_doubling",
-            "exchange of all blocks with rank ^ 1, 2, 4 ...; Bruck's where P is no power of two",
-            "Thakur, Rabenseifner, Gropp (IJHPCA 2005), section 4.1", "ceil(log P)",
-            doubling_gather_cost, allgather),
+      entry(
+          "allgather_recursive_doubling",
+          "all blocks so far exchanged with rank ^ 1, 2, 4 ...; Bruck's where P is no power of two",
+          "Thakur, Rabenseifner, Gropp (IJHPCA 2005), section 4.1", "ceil(log P)",
+          doubling_gather_cost, allgather),
       entry("allgather_bruck", "the first 1, 2, 4 ... blocks to rank - 1, 2, 4 ...",
             "Bruck et al. (IEEE TPDS 1997)", "ceil(log P)", doubling_gather_cost, allgather_bruck),
       entry("allgather_neighbor_exchange",
-            "pairs of blocks with both neighbours by turns; the ring where P is odd",
+            "pairs of blocks exchanged with both neighbours by turns; the ring where P is odd",
             "Chen et al. (HPC Asia 2005)", "P/2 + (P/2 - 1) (P - 2 floor(P/2))",
             neighbor_exchange_cost, allgather_neighbor_exchange, 2)};
 }

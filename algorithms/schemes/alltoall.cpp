@@ -112,7 +112,7 @@ std::vector<SchemeInfo> alltoall_schemes() {
                       .dense = true,
                       .options = std::move(options),
                       .run_cost = cost,
-                      .make = [bind](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+                      .make = [bind](const SchemeSetup& setup) {
                         return std::make_unique<AlltoallScheme>(setup, bind(setup));
                       }};
   };
@@ -134,16 +134,17 @@ std::vector<SchemeInfo> alltoall_schemes() {
     };
   };
   SchemeInfo by_bits = entry(
-      "alltoall_bruck", "blocks by the bits of their distance, joined in log P messages",
+      "alltoall_bruck", "blocks joined by the bits of their distance, in log P messages",
       "Bruck et al. (IEEE TPDS 1997)", {.latency = "ceil(log P)", .words = "n/2 log P"},
       "P divides n", "remainders of the blocks; P that is no power of two", bruck_cost, bruck);
   by_bits.copies = true;
   by_bits.allocates = true;
-  return {entry("alltoall_pairwise", "a block to rank + s and one from rank - s, step by step",
+  return {entry("alltoall_pairwise", "step s: a block to rank + s and one from rank - s",
                 "Open MPI 4.1, coll_base_alltoall.c, pairwise", direct, "always",
                 "remainders of the blocks", pairwise_cost,
                 [](const SchemeSetup&) { return alltoall_pairwise; }),
-          entry("alltoall_linear", "all blocks at once, or some requests at a time (linear_sync)",
+          entry("alltoall_linear",
+                "all blocks at once, or some exchanges in flight at a time (linear_sync)",
                 "Open MPI 4.1, coll_base_alltoall.c, linear", direct,
                 "all or one in flight, or P divides n", "remainders of the blocks", linear_cost,
                 linear, {requests}),

@@ -73,18 +73,19 @@ Cost cltk_cost(const CostInput& in) {
 }  // namespace
 
 SchemeInfo cltk_scheme() {
-  return {.name = "cltk",
-          .summary = "a leader's indexes are broadcast, then all ranks' values there summed",
-          .source = "ExDyna (2024), section III; ScaleCom (NeurIPS 2020)",
-          .paper = {.latency = "3 log P", .words = "k log P + 2k (P-1)/P", .reduced = "k (P-1)/P"},
-          .exact_when = "P is a power of two",
-          .added = "remainders; folding in",
-          .independent_iterations = true,
-          .run_cost = cltk_cost,
-          .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
-            return std::make_unique<CyclicLeader>(setup);
-          },
-          .one_selects = true};
+  return {
+      .name = "cltk",
+      .summary =
+          "broadcast of one rank's top-k indexes, each rank in its turn; allreduce of all "
+          "values there",
+      .source = "ExDyna (2024), section III; ScaleCom (NeurIPS 2020)",
+      .paper = {.latency = "3 log P", .words = "k log P + 2k (P-1)/P", .reduced = "k (P-1)/P"},
+      .exact_when = "P is a power of two",
+      .added = "remainders; folding in",
+      .independent_iterations = true,
+      .run_cost = cltk_cost,
+      .collective = [](const SchemeSetup& setup) { return std::make_unique<CyclicLeader>(setup); },
+      .one_selects = true};
 }
 
 }  // namespace thinwire::algorithms

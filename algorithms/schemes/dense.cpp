@@ -180,7 +180,7 @@ std::vector<SchemeInfo> dense_schemes() {
                       .allocates = buffers != no_buffers,
                       .options = std::move(options),
                       .run_cost = cost,
-                      .make = [buffers, bind](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+                      .make = [buffers, bind](const SchemeSetup& setup) {
                         return std::make_unique<DenseScheme>(setup, buffers, bind(setup.options));
                       }};
   };
@@ -195,27 +195,30 @@ std::vector<SchemeInfo> dense_schemes() {
   };
   const OptionInfo segment{kSegmentBytes, std::int64_t{1} << 20, 4,
                            "bytes of a segment of the reduce-scatter; the last may be shorter"};
-  return {entry("dense_rabenseifner", "reduce-scatter by halving, allgather by doubling",
+  return {entry("dense_rabenseifner",
+                "reduce-scatter by recursive halving; allgather by recursive doubling",
                 "Ok-Topk (PPoPP 2022), Table 1, Dense",
                 {.latency = "2 log P", .words = "2n (P-1)/P", .reduced = "n (P-1)/P"},
                 "P is a power of two, or the largest one below P divides n", rabenseifner_cost,
                 buffers_of_rabenseifner, plain(allreduce_rabenseifner)),
-          entry("dense_ring", "reduce-scatter and allgather around a ring",
+          entry("dense_ring", "reduce-scatter and allgather around a ring, P-1 steps each",
                 "SparCML (SC 2019), section 5.3",
                 {.latency = "2 (P-1)", .words = "2n (P-1)/P", .reduced = "n (P-1)/P"}, "always",
                 ring_cost, buffers_of_ring, plain(allreduce_ring)),
-          entry("dense_recursive_doubling", "exchange of whole gradients with rank ^ 1, 2, 4 ...",
+          entry("dense_recursive_doubling",
+                "whole gradients exchanged and summed with rank ^ 1, 2, 4 ...",
                 "Thakur, Rabenseifner, Gropp (IJHPCA 2005)",
                 {.latency = "log P", .words = "n log P", .reduced = "n log P"}, "always",
                 recursive_doubling_cost, buffers_of_doubling, plain(allreduce_recursive_doubling)),
-          entry("dense_ring_segmented", "the ring, its reduce-scatter in segments one by one",
+          entry("dense_ring_segmented",
+                "dense_ring whose reduce-scatter goes around segment after segment",
                 "Open MPI 4.1, coll_base_allreduce.c, ring_segmented",
                 {.latency = "(P-1) (1 + max(1, floor(4n/(P segment_bytes) + 1/2)))",
                  .words = "2n (P-1)/P",
                  .reduced = "n (P-1)/P"},
                 "there is one segment, or P times the segments divide n", ring_segmented_cost,
                 no_buffers, segmented, {segment}),
-          entry("dense_nonoverlapping", "reduction to rank 0 and broadcast, by binomial trees",
+          entry("dense_nonoverlapping", "sum to rank 0 by a binomial tree; broadcast by another",
                 "Open MPI 4.1, coll_base_allreduce.c, nonoverlapping",
                 {.latency = "2 log P", .words = "2n log P", .reduced = "n log P"},
                 "P is a power of two", nonoverlapping_cost, no_buffers,

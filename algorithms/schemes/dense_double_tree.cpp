@@ -62,7 +62,7 @@ Cost double_tree_cost(const CostInput& in) {
 
 SchemeInfo dense_double_tree_scheme() {
   return {.name = "dense_double_tree",
-          .summary = "halves summed and sent back over two binary trees, in chunks (NCCL)",
+          .summary = "halves summed up two binary trees and sent back down, in chunks (NCCL 2.4)",
           .source = "Sanders, Speck, Traff (Parallel Computing 2009); NCCL 2.4",
           .paper = {.latency = "2 log P", .words = "2n", .reduced = "0", .reduced_high = "n"},
           .added = "filling and draining the trees",
@@ -74,9 +74,7 @@ SchemeInfo dense_double_tree_scheme() {
                        .minimum = 0,
                        .help = "most words of a chunk; 0: 131072, or less to fill the trees"}},
           .run_cost = double_tree_cost,
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-            return std::make_unique<DenseDoubleTree>(setup);
-          },
+          .make = [](const SchemeSetup& setup) { return std::make_unique<DenseDoubleTree>(setup); },
           .pipeline = double_tree_pipeline};
 }
 

@@ -146,28 +146,30 @@ Cost dense_ovlp_cost(const CostInput& in) {
 }  // namespace
 
 SchemeInfo dense_ovlp_scheme() {
-  return {.name = "dense_ovlp",
-          .summary = "dense allreduce in buckets, started from the gradient's end",
-          .source = "Ok-Topk (PPoPP 2022), section 5, DenseOvlp",
-          .paper = {.latency = "2 ceil(n/bucket_words) (ring (P-1) + (1 - ring) log P)",
-                    .words = "2n (P-1)/P",
-                    .reduced = "n (P-1)/P"},
-          .exact_when =
-              "every bucket meets the condition of dense_rabenseifner; with ring, P "
-              "divides every bucket",
-          .added = "remainders of the pieces; folding in",
-          .dense = true,
-          .independent_iterations = true,
-          .options = {bucket_option(),
-                      {.name = kRing,
-                       .fallback = false,
-                       .minimum = 0,
-                       .help = "around a ring, as NCCL and Horovod reduce; false: by halving and "
-                               "doubling"}},
-          .run_cost = dense_ovlp_cost,
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-            return dense_in_buckets(setup, dense_ovlp_allreduce(setup.options));
-          }};
+  return {
+      .name = "dense_ovlp",
+      .summary =
+          "bucket after bucket from the gradient's end, each by Rabenseifner's allreduce or a ring",
+      .source = "Ok-Topk (PPoPP 2022), section 5, DenseOvlp",
+      .paper = {.latency = "2 ceil(n/bucket_words) (ring (P-1) + (1 - ring) log P)",
+                .words = "2n (P-1)/P",
+                .reduced = "n (P-1)/P"},
+      .exact_when =
+          "every bucket meets the condition of dense_rabenseifner; with ring, P "
+          "divides every bucket",
+      .added = "remainders of the pieces; folding in",
+      .dense = true,
+      .independent_iterations = true,
+      .options = {bucket_option(),
+                  {.name = kRing,
+                   .fallback = false,
+                   .minimum = 0,
+                   .help = "around a ring, as NCCL and Horovod reduce; false: by halving and "
+                           "doubling"}},
+      .run_cost = dense_ovlp_cost,
+      .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+        return dense_in_buckets(setup, dense_ovlp_allreduce(setup.options));
+      }};
 }
 
 }  // namespace thinwire::algorithms

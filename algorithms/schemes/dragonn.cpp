@@ -326,7 +326,7 @@ SchemeInfo with_tensor_selection(SchemeInfo gathering) {
   info.added = "tensors that are not compressed: 2 (P-1) messages and 2 (P-1) ceil(d/P) words each";
   info.takes_tensors = true;
   info.run_cost = tensor_wise_cost;
-  info.make = [gathering](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+  info.make = [gathering](const SchemeSetup& setup) {
     return std::make_unique<TensorWise>(setup, gathering);
   };
   return info;

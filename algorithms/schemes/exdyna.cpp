@@ -132,17 +132,16 @@ SchemeInfo with_costs(SchemeInfo info) {
 SchemeInfo shared_indexes_scheme(std::string name) {
   const OptionInfo padded{"padded", true, 0,
                           "indexes are padded to the most that a rank selected, as NCCL needs it"};
-  return {.name = std::move(name),
-          .added = "sizes: ceil(log P) messages and P-1 words; remainders; folding in",
-          .independent_iterations = true,
-          .options = {padded},
-          .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
-            return std::make_unique<SharedIndexes>(setup);
-          },
-          .decorate = with_costs,
-          .carries_values_of_all = true,
-          .padding_factor = padding_factor,
-          .padded_elements = padded_elements};
+  return {
+      .name = std::move(name),
+      .added = "sizes: ceil(log P) messages and P-1 words; remainders; folding in",
+      .independent_iterations = true,
+      .options = {padded},
+      .collective = [](const SchemeSetup& setup) { return std::make_unique<SharedIndexes>(setup); },
+      .decorate = with_costs,
+      .carries_values_of_all = true,
+      .padding_factor = padding_factor,
+      .padded_elements = padded_elements};
 }
 
 double padding_factor(int ranks, std::int64_t most, std::int64_t total) {

@@ -91,18 +91,17 @@ Cost gtopk_cost(const CostInput& in) {
 }  // namespace
 
 SchemeInfo gtopk_scheme() {
-  return {.name = "gtopk",
-          .summary = "reduction tree that selects the k largest at each level, then broadcast",
-          .source = "Ok-Topk (PPoPP 2022), Table 1, gTopk; Shi et al. (ICDCS 2019)",
-          .paper = {.latency = "2 log P", .words = "4k log P", .reduced = "k log P"},
-          .exact_when = "P is a power of two, all ranks select k, and so do all sums",
-          .independent_iterations = true,
-          .run_cost = gtopk_cost,
-          .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
-            return std::make_unique<GTopk>(setup);
-          },
-          .selects_result = true,
-          .drops_partial_sums = true};
+  return {
+      .name = "gtopk",
+      .summary = "binomial tree to rank 0 that keeps the k largest of each sum; binomial broadcast",
+      .source = "Ok-Topk (PPoPP 2022), Table 1, gTopk; Shi et al. (ICDCS 2019)",
+      .paper = {.latency = "2 log P", .words = "4k log P", .reduced = "k log P"},
+      .exact_when = "P is a power of two, all ranks select k, and so do all sums",
+      .independent_iterations = true,
+      .run_cost = gtopk_cost,
+      .collective = [](const SchemeSetup& setup) { return std::make_unique<GTopk>(setup); },
+      .selects_result = true,
+      .drops_partial_sums = true};
 }
 
 }  // namespace thinwire::algorithms

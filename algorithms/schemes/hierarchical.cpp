@@ -157,9 +157,10 @@ SchemeInfo entry(std::string name, std::string summary, const std::string& flat_
                    "one rank of each node sends the whole gradient for all; false: each rank "
                    "sends its part"}},
       .run_cost = [flat](const CostInput& in) { return hierarchical_cost(in, flat); },
-      .make = [schedule = flat.schedule](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-        return std::make_unique<Hierarchical>(setup, schedule);
-      }};
+      .make =
+          [schedule = flat.schedule](const SchemeSetup& setup) {
+            return std::make_unique<Hierarchical>(setup, schedule);
+          }};
 }
 
 }  // namespace
@@ -171,15 +172,18 @@ std::vector<SchemeInfo> hierarchical_schemes() {
   };
   const Flat ring{named("dense_ring"), allreduce_ring};
   const Flat rabenseifner{named("dense_rabenseifner"), allreduce_rabenseifner};
-  return {entry("hierarchical_ring",
-                "reduce-scatter inside nodes, rings between nodes, allgather inside nodes",
-                "2 (ceil(P/node) - 1)", "node divides P and P divides n", ring),
-          entry("hierarchical_rabenseifner",
-                "reduce-scatter inside nodes, rabenseifner between nodes, allgather inside nodes",
-                "2 log ceil(P/node)",
-                "node divides P and n, and P/node meets the condition of dense_rabenseifner for "
-                "n/node",
-                rabenseifner)};
+  return {
+      entry(
+          "hierarchical_ring",
+          "reduce-scatter inside nodes; a ring between nodes for each part; allgather inside nodes",
+          "2 (ceil(P/node) - 1)", "node divides P and P divides n", ring),
+      entry("hierarchical_rabenseifner",
+            "reduce-scatter inside nodes; Rabenseifner's allreduce between nodes for each part; "
+            "allgather inside nodes",
+            "2 log ceil(P/node)",
+            "node divides P and n, and P/node meets the condition of dense_rabenseifner for "
+            "n/node",
+            rabenseifner)};
 }
 
 }  // namespace thinwire::algorithms

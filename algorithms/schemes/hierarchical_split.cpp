@@ -96,7 +96,9 @@ SchemeInfo hierarchical_split_scheme() {
   const std::string g = "min(node, P)";
   const std::string m = "ceil(P/node)";
   return {.name = "hierarchical_split_allgather",
-          .summary = "selections added inside nodes, a part of the sum per rank between nodes",
+          .summary =
+              "regions summed inside nodes, then their parts along rails; allgather along rails, "
+              "then inside nodes",
           .source = "ours: SparCML (SC 2019), section 5.3.2, with the levels of BlueConnect (2019)",
           .paper = {.latency = "(" + g + " - 1) + (" + m + " - 1) + log " + g + " + log " + m,
                     .words = "4k (P-1)/P",
@@ -110,7 +112,7 @@ SchemeInfo hierarchical_split_scheme() {
           .adds_in_nodes = true,
           .options = {node_option()},
           .run_cost = hierarchical_split_cost,
-          .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
+          .collective = [](const SchemeSetup& setup) {
             return std::make_unique<HierarchicalSplit>(setup);
           }};
 }

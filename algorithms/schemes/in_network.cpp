@@ -293,8 +293,11 @@ Seconds in_network_tuner_time(const ReducingSwitches& switches, Nodes nodes, std
 
 SchemeInfo in_network_scheme() {
   return {.name = "dense_in_network",
-          .summary = "sums made by the switches of nodes and between nodes (NVLS, CollNet)",
+          .summary =
+              "pieces summed by the switches of nodes, then by those between nodes, and copied "
+              "back (NVLS, CollNet)",
           .source = "Graham et al., SHARP (COM-HPC 2016); NVIDIA NCCL, nvls.cc and coll_net.cc",
+          .needs = "switches that sum, where P > 1",
           .paper = {.latency = "min(1, P-1)", .words = "n min(1, P-1)"},
           .exact_when =
               "all sums are in switches of one latency, node divides P, and the pieces divide n",

@@ -421,21 +421,23 @@ SchemeInfo auto_ovlp_entry(PaperCost paper) {
   const std::string buckets = "ceil(n/bucket_words) ";
   paper.latency = buckets + paper.latency;
   paper.latency_high = buckets + paper.latency_high;
-  return {.name = "dense_auto_ovlp",
-          .summary = "dense_auto in buckets, started from the gradient's end (PyTorch DDP on NCCL)",
-          .source = "Li et al., PyTorch Distributed (VLDB 2020); NVIDIA NCCL, tuning.cc",
-          .paper = std::move(paper),
-          .exact_when = "P = 1",
-          .added = "one message per channel, loop or chunk; flags; filling; the protocol's latency",
-          .dense = true,
-          .independent_iterations = true,
-          .alike_after = 0,
-          .options = {bucket_option(), node_option(), channels_option(), chunk_option()},
-          .run_cost = auto_ovlp_cost,
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-            return dense_in_buckets(setup, auto_allreduce(setup));
-          },
-          .pipeline = auto_ovlp_pipeline};
+  return {
+      .name = "dense_auto_ovlp",
+      .summary =
+          "bucket after bucket from the gradient's end, each by dense_auto (PyTorch DDP on NCCL)",
+      .source = "Li et al., PyTorch Distributed (VLDB 2020); NVIDIA NCCL, tuning.cc",
+      .paper = std::move(paper),
+      .exact_when = "P = 1",
+      .added = "one message per channel, loop or chunk; flags; filling; the protocol's latency",
+      .dense = true,
+      .independent_iterations = true,
+      .alike_after = 0,
+      .options = {bucket_option(), node_option(), channels_option(), chunk_option()},
+      .run_cost = auto_ovlp_cost,
+      .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+        return dense_in_buckets(setup, auto_allreduce(setup));
+      },
+      .pipeline = auto_ovlp_pipeline};
 }
 
 std::function<std::optional<Pipeline>(const CostInput&)> pipeline_of(NcclKind kind) {
@@ -466,9 +468,7 @@ SchemeInfo nccl_entry(std::string name, std::string summary, std::string source,
           .alike_after = kind == NcclKind::ring ? 1 : 0,
           .options = std::move(options),
           .run_cost = [kind](const CostInput& in) { return nccl_cost(in, kind); },
-          .make = [kind](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-            return std::make_unique<Nccl>(setup, kind);
-          },
+          .make = [kind](const SchemeSetup& setup) { return std::make_unique<Nccl>(setup, kind); },
           .pipeline = pipeline_of(kind)};
 }
 
@@ -497,14 +497,17 @@ std::vector<SchemeInfo> nccl_schemes() {
   both.latency = "min(2 (P-1), " + tree.latency + ")";
   both.latency_high = ring.latency;
   both.words_high = tree.words;
-  return {nccl_entry("nccl_ring", "rings in several channels, which use all NICs of a node (NCCL)",
-                     "NVIDIA NCCL, connect.cc and tuning.cc", ring, NcclKind::ring),
-          nccl_entry("nccl_tree",
-                     "double binary trees between nodes, chains inside, in several channels (NCCL)",
-                     "NVIDIA NCCL, trees.cc and tuning.cc; NCCL 2.4 (2019)", tree, NcclKind::tree),
-          nccl_entry("dense_auto", "nccl_ring or nccl_tree and its protocol, as NCCL's tuner takes",
-                     "NVIDIA NCCL, tuning.cc", both, NcclKind::automatic),
-          auto_ovlp_entry(both)};
+  return {
+      nccl_entry("nccl_ring",
+                 "a ring in each of several channels, which enter nodes at different ranks (NCCL)",
+                 "NVIDIA NCCL, connect.cc and tuning.cc", ring, NcclKind::ring),
+      nccl_entry(
+          "nccl_tree",
+          "in each channel two binary trees over the nodes and a chain inside each node (NCCL)",
+          "NVIDIA NCCL, trees.cc and tuning.cc; NCCL 2.4 (2019)", tree, NcclKind::tree),
+      nccl_entry("dense_auto", "nccl_ring or nccl_tree, and its protocol, as NCCL's tuner chooses",
+                 "NVIDIA NCCL, tuning.cc", both, NcclKind::automatic),
+      auto_ovlp_entry(both)};
 }
 
 }  // namespace thinwire::algorithms

@@ -439,7 +439,9 @@ SchemeInfo hierarchical_oktopk_scheme() {
   const std::string naive = "(1 - min(balanced_split, rotation))";
   SchemeInfo info = oktopk_scheme();
   info.name = "hierarchical_oktopk";
-  info.summary = "oktopk whose regions are summed and gathered inside nodes, and along all rails";
+  info.summary =
+      "oktopk in two levels: summed inside nodes, then along rails; gathered along rails, then "
+      "inside nodes";
   info.source = "ours: Ok-Topk (PPoPP 2022), Algorithm 1, with the levels of BlueConnect (2019)";
   info.paper = {
       .latency = g + " + " + m + " + 2 log P",
@@ -453,7 +455,7 @@ SchemeInfo hierarchical_oktopk_scheme() {
   info.run_cost = [](const CostInput& in) {
     return oktopk_cost(in, nodes_of(*in.options, in.ranks, in.node));
   };
-  info.collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
+  info.collective = [](const SchemeSetup& setup) {
     return std::make_unique<OkTopk>(setup, nodes_of(setup.options, setup.ranks, setup.node));
   };
   return info;
@@ -462,7 +464,7 @@ SchemeInfo hierarchical_oktopk_scheme() {
 SchemeInfo oktopk_scheme() {
   SchemeInfo info{
       .name = "oktopk",
-      .summary = "split and reduce over balanced regions, global top-k, balanced allgatherv",
+      .summary = "balanced regions summed by direct exchange; global top-k; balanced allgatherv",
       .source = "Ok-Topk (PPoPP 2022), Algorithm 1, Equations 1-3, Table 1",
       .paper = {.latency = "2P + 2 log P",
                 .words = "2k (P-1)/P",
@@ -500,9 +502,10 @@ SchemeInfo oktopk_scheme() {
                                       "nudge: divisor of the global threshold (LSTM 1.01)"})},
       .periods = {"tau", "tau_prime"},
       .run_cost = [](const CostInput& in) { return oktopk_cost(in, nodes_of_one_rank(in.ranks)); },
-      .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
-        return std::make_unique<OkTopk>(setup, nodes_of_one_rank(setup.ranks));
-      },
+      .collective =
+          [](const SchemeSetup& setup) {
+            return std::make_unique<OkTopk>(setup, nodes_of_one_rank(setup.ranks));
+          },
       .selects_result = true};
   for (OptionInfo& option : threshold_reuse_options()) {
     if (option.name == kNudgeFactor) continue;

@@ -431,32 +431,33 @@ Cost omnireduce_cost(const CostInput& in) {
 
 SchemeInfo omnireduce_scheme() {
   const std::string rounds = "ceil(ceil(n/block)/P/streams)";
-  return {.name = "omnireduce",
-          .summary = "non-zero blocks to aggregators on the ranks, which ask for the next ones",
-          .source = "OmniReduce (SIGCOMM 2021), published code",
-          .paper = {.latency = "2 (P-1)",
-                    .words = "2k (P-1)/P",
-                    .words_high = "(min(n, block k) + min(n, block k P)) (P-1)/P",
-                    .latency_high = "2 (P-1) max(1, " + rounds + ")",
-                    .reduced_high = "min(n, block k) (P-1)/P"},
-          .added = "headers of blocks; first blocks that are zero; uneven aggregators",
-          .independent_iterations = true,
-          .unlike_with = kContiguousOption,
-          .own_format = true,
-          .options = {{.name = kBlockOption,
-                       .fallback = std::int64_t{256},
-                       .minimum = 1,
-                       .help = "components of a block, rounded up to whole granules"},
-                      {.name = kStreamsOption,
-                       .fallback = std::int64_t{256},
-                       .minimum = 1,
-                       .help = "blocks that an aggregator has in flight, one of each stream"},
-                      {kContiguousOption, false, 0,
-                       "an aggregator has consecutive blocks; false: every P-th, as published"}},
-          .run_cost = omnireduce_cost,
-          .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
-            return std::make_unique<OmniReduce>(setup);
-          }};
+  return {
+      .name = "omnireduce",
+      .summary =
+          "non-zero blocks to aggregators on the ranks, which send the sums and ask for the "
+          "next blocks",
+      .source = "OmniReduce (SIGCOMM 2021), published code",
+      .paper = {.latency = "2 (P-1)",
+                .words = "2k (P-1)/P",
+                .words_high = "(min(n, block k) + min(n, block k P)) (P-1)/P",
+                .latency_high = "2 (P-1) max(1, " + rounds + ")",
+                .reduced_high = "min(n, block k) (P-1)/P"},
+      .added = "headers of blocks; first blocks that are zero; uneven aggregators",
+      .independent_iterations = true,
+      .unlike_with = kContiguousOption,
+      .own_format = true,
+      .options = {{.name = kBlockOption,
+                   .fallback = std::int64_t{256},
+                   .minimum = 1,
+                   .help = "components of a block, rounded up to whole granules"},
+                  {.name = kStreamsOption,
+                   .fallback = std::int64_t{256},
+                   .minimum = 1,
+                   .help = "blocks that an aggregator has in flight, one of each stream"},
+                  {kContiguousOption, false, 0,
+                   "an aggregator has consecutive blocks; false: every P-th, as published"}},
+      .run_cost = omnireduce_cost,
+      .collective = [](const SchemeSetup& setup) { return std::make_unique<OmniReduce>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

@@ -29,7 +29,7 @@
 // Local work on a device: one pass over the gradient to find the non-zero blocks.
 // Not modelled: aggregators on machines of their own (then a rank sends D and receives U at once), the
 // switch, and sparse blocks of keys and values.
-// Restrictions: a statistical gradient does not say which blocks hold its entries, and is refused.
+// Restrictions: none.
 // Memory: what each rank knows of its non-zero blocks; a result for all ranks.
 //
 // Worked example: P = 2, n = 1024, block = 256, 4 blocks, all of them not zero on both ranks: rank 0

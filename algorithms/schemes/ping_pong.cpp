@@ -58,9 +58,7 @@ SchemeInfo ping_pong_scheme() {
           .exact_when = "always",
           .dense = true,
           .run_cost = ping_pong_cost,
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-            return std::make_unique<PingPong>(setup);
-          }};
+          .make = [](const SchemeSetup& setup) { return std::make_unique<PingPong>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

@@ -181,8 +181,10 @@ std::uint64_t powersgd_query_seed(std::uint64_t seed, int iteration) {
 
 SchemeInfo powersgd_scheme() {
   return {.name = "powersgd",
-          .summary = "the gradient's matrices as two factors of low rank, summed one after another",
+          .summary =
+              "allreduce of the left factors of low rank of all matrices, then of the right ones",
           .source = "PowerSGD (NeurIPS 2019), Algorithm 1",
+          .needs = "granule 1 for exact values",
           .paper = {.latency = "4 log P",
                     .words = "4 min(rank, ceil(sqrt n)) ceil(sqrt n) (P-1)/P",
                     .reduced = "2 min(rank, ceil(sqrt n)) ceil(sqrt n) (P-1)/P"},
@@ -200,9 +202,7 @@ SchemeInfo powersgd_scheme() {
                        .help = "the right factors are the next query; false: it is drawn each time",
                        .idle = why_no_query_matters}},
           .run_cost = powersgd_cost,
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-            return std::make_unique<PowerSgd>(setup);
-          }};
+          .make = [](const SchemeSetup& setup) { return std::make_unique<PowerSgd>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

@@ -210,20 +210,20 @@ Cost quantised_alltoall_cost(const CostInput& in) {
 }
 
 SchemeInfo quantised_alltoall_scheme(std::vector<OptionInfo> options) {
-  return {.name = "quantised_alltoall",
-          .summary = "quantised blocks all to all, summed once, quantised again and gathered",
-          .source = "ZeRO++ (arXiv:2306.10209), qgZ; 1-bit Adam (ICML 2021), compressed allreduce",
-          .paper = {.latency = "2 (P-1)", .words = "2n bits/32 (P-1)/P", .reduced = "n (P-1)/P"},
-          .exact_when = "P divides n",
-          .added = "rounding up to words; scales",
-          .dense = true,
-          .approximate = true,
-          .rounds_sums = true,
-          .options = std::move(options),
-          .run_cost = quantised_alltoall_cost,
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
-            return std::make_unique<QuantisedAlltoall>(setup);
-          }};
+  return {
+      .name = "quantised_alltoall",
+      .summary =
+          "blocks in few bits to their ranks, which sum them; the sums in few bits around a ring",
+      .source = "ZeRO++ (arXiv:2306.10209), qgZ; 1-bit Adam (ICML 2021), compressed allreduce",
+      .paper = {.latency = "2 (P-1)", .words = "2n bits/32 (P-1)/P", .reduced = "n (P-1)/P"},
+      .exact_when = "P divides n",
+      .added = "rounding up to words; scales",
+      .dense = true,
+      .approximate = true,
+      .rounds_sums = true,
+      .options = std::move(options),
+      .run_cost = quantised_alltoall_cost,
+      .make = [](const SchemeSetup& setup) { return std::make_unique<QuantisedAlltoall>(setup); }};
 }
 
 SchemeInfo quantised_scheme(std::string name, std::string summary, std::string source,
@@ -251,7 +251,7 @@ SchemeInfo quantised_scheme(std::string name, std::string summary, std::string s
           .remembers = compressing.remembers,
           .options = std::move(options),
           .run_cost = cost,
-          .make = [compressing](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+          .make = [compressing](const SchemeSetup& setup) {
             return std::make_unique<Quantised>(setup, compressing);
           }};
 }
@@ -260,10 +260,11 @@ SchemeInfo quantised_scheme(std::string name, std::string summary, std::string s
 
 std::vector<SchemeInfo> quantised_schemes() {
   const OptionInfo bits{"bits", std::int64_t{8}, 2, "of a value: 2, 4 or 8", {2, 4, 8}};
-  return {quantised_scheme("signsgd", "signs and the mean magnitude, gathered around a ring",
+  return {quantised_scheme("signsgd",
+                           "signs and the mean magnitude, gathered around a ring; each rank sums",
                            "DRAGONN (ICML 2022), Figure 7; signSGD (ICML 2018)", "n/32 (P-1)", {},
                            {signs, sign_words, price_of_signs, true}),
-          quantised_scheme("qsgd", "values in few bits, gathered around a ring",
+          quantised_scheme("qsgd", "values in few bits, gathered around a ring; each rank sums",
                            "DRAGONN (ICML 2022), Figure 7; QSGD (NIPS 2017)", "n bits/32 (P-1)",
                            {bits}, {qsgd, qsgd_words, price_of_qsgd, false}),
           quantised_alltoall_scheme({bits})};

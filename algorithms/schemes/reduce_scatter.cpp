@@ -79,21 +79,22 @@ std::vector<SchemeInfo> reduce_scatter_schemes() {
         .copies = true,
         .allocates = buffers != no_buffers,
         .run_cost = cost,
-        .make = [buffers, schedule](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
+        .make = [buffers, schedule](const SchemeSetup& setup) {
           return std::make_unique<ReduceScatterScheme>(setup, buffers, schedule);
         }};
   };
-  return {entry("reduce_scatter_ring", "each block around the ring to its rank, summed on the way",
-                "Open MPI 4.1, coll_base_reduce_scatter.c, ring", "P-1", "remainders of the blocks",
-                one_by_one_cost, buffers_of_ring_scatter, reduce_scatter_ring),
-          entry("reduce_scatter_recursive_halving",
-                "exchange of halves with rank ^ P/2, P/4 ... 1; others fold in",
-                "Thakur, Rabenseifner, Gropp (IJHPCA 2005), section 4.2", "log P",
-                "remainders of the blocks; folding in", halving_cost, buffers_of_halving,
-                reduce_scatter_recursive_halving),
-          entry("reduce_scatter_pairwise", "each block straight to its rank, one rank at a time",
-                "Thakur, Rabenseifner, Gropp (IJHPCA 2005), section 4.2", "P-1",
-                "remainders of the blocks", one_by_one_cost, no_buffers, reduce_scatter_pairwise)};
+  return {
+      entry("reduce_scatter_ring", "each block around the ring to its rank, summed on the way",
+            "Open MPI 4.1, coll_base_reduce_scatter.c, ring", "P-1", "remainders of the blocks",
+            one_by_one_cost, buffers_of_ring_scatter, reduce_scatter_ring),
+      entry("reduce_scatter_recursive_halving",
+            "halves exchanged and summed with rank ^ P/2, P/4 ... 1; other ranks fold in",
+            "Thakur, Rabenseifner, Gropp (IJHPCA 2005), section 4.2", "log P",
+            "remainders of the blocks; folding in", halving_cost, buffers_of_halving,
+            reduce_scatter_recursive_halving),
+      entry("reduce_scatter_pairwise", "step s: a block to rank + s; one from rank - s is summed",
+            "Thakur, Rabenseifner, Gropp (IJHPCA 2005), section 4.2", "P-1",
+            "remainders of the blocks", one_by_one_cost, no_buffers, reduce_scatter_pairwise)};
 }
 
 }  // namespace thinwire::algorithms

@@ -319,7 +319,7 @@ SchemeInfo stream_scheme(std::string name, std::string summary, PaperCost paper,
           .independent_iterations = true,
           .options = std::move(options),
           .run_cost = cost,
-          .collective = [schedule](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
+          .collective = [schedule](const SchemeSetup& setup) {
             return std::make_unique<StreamAllreduce>(setup, schedule);
           }};
 }
@@ -340,7 +340,7 @@ SchemeInfo split_scheme(std::string name, std::string summary, std::string sourc
   info.options.push_back(
       {"rotation", true, 0, "rotate destinations; false: from rank 0 to P-1, as published"});
   info.run_cost = [second](const CostInput& in) { return split_allgather_cost(in, second); };
-  info.collective = [second](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
+  info.collective = [second](const SchemeSetup& setup) {
     return std::make_unique<SplitAllgather>(setup, second);
   };
   return info;
@@ -350,7 +350,7 @@ SchemeInfo split_scheme(std::string name, std::string summary, std::string sourc
 
 SchemeInfo ssar_recursive_double_scheme() {
   return stream_scheme("ssar_recursive_double",
-                       "streams that stay sparse, exchanged with rank ^ 1, 2, 4 ...",
+                       "sparse streams exchanged and summed with rank ^ 1, 2, 4 ...",
                        {.latency = "log P",
                         .words = "2k log P",
                         .words_high = "2k (P-1)",
@@ -361,7 +361,7 @@ SchemeInfo ssar_recursive_double_scheme() {
 
 SchemeInfo dsar_recursive_double_scheme() {
   return stream_scheme("dsar_recursive_double",
-                       "the same with streams that become dense above delta",
+                       "ssar_recursive_double whose streams become dense above delta",
                        {.latency = "log P",
                         .words = "2k log P",
                         .words_high = "min(2k (P-1), n log P)",
@@ -371,20 +371,22 @@ SchemeInfo dsar_recursive_double_scheme() {
 }
 
 SchemeInfo ring_sparse_scheme() {
-  SchemeInfo info = stream_scheme("ring_sparse", "sparse streams around a ring",
-                                  {.latency = "2 (P-1)",
-                                   .words = "4k (P-1)/P",
-                                   .words_high = "2n (P-1)/P",
-                                   .reduced = "0",
-                                   .reduced_high = "(P-1) ceil(n/P)"},
-                                  {delta_option()}, ring_sparse_cost, allreduce_ring);
+  SchemeInfo info = stream_scheme(
+      "ring_sparse",
+      "reduce-scatter and allgather of streams around a ring, which become dense above delta",
+      {.latency = "2 (P-1)",
+       .words = "4k (P-1)/P",
+       .words_high = "2n (P-1)/P",
+       .reduced = "0",
+       .reduced_high = "(P-1) ceil(n/P)"},
+      {delta_option()}, ring_sparse_cost, allreduce_ring);
   info.uneven_parts = UnevenParts::sent;
   return info;
 }
 
 SchemeInfo ssar_split_allgather_scheme() {
   return split_scheme("ssar_split_allgather",
-                      "regions reduced by direct exchange, then gathered sparse",
+                      "regions summed by direct exchange; allgather of the sparse sums",
                       "SparCML (SC 2019), section 5.3.2",
                       {.latency = "P-1 + log P",
                        .words = "4k (P-1)/P",
@@ -399,25 +401,29 @@ SchemeInfo dsar_split_allgather_scheme() {
                         2,
                         "of a value in the second stage: 32, or 8, 4, 2 by QSGD",
                         {2, 4, 8, 32}};
-  return split_scheme("dsar_split_allgather", "regions reduced by direct exchange, gathered dense",
-                      "SparCML (SC 2019), sections 5.3.3 and 6",
-                      {.latency = "P-1 + log P",
-                       .words = "n bits/32 (P-1)/P",
-                       .words_high = "2k + n bits/32 (P-1)/P",
-                       .reduced_high = "k (P-1)"},
-                      Second::dense, {bits});
+  return split_scheme(
+      "dsar_split_allgather",
+      "regions summed by direct exchange; allgather of the dense sums, also in few bits",
+      "SparCML (SC 2019), sections 5.3.3 and 6",
+      {.latency = "P-1 + log P",
+       .words = "n bits/32 (P-1)/P",
+       .words_high = "2k + n bits/32 (P-1)/P",
+       .reduced_high = "k (P-1)"},
+      Second::dense, {bits});
 }
 
 SchemeInfo topkdsa_scheme() {
   const OptionInfo above{"dense_above", 0.5, 0,
                          "share of n above which the result is sent dense (published: 1/3)"};
-  return split_scheme("topkdsa", "regions reduced, then gathered sparse or dense as agreed",
-                      "Ok-Topk (PPoPP 2022), Table 1, TopkDSA",
-                      {.latency = "P + 2 log P",
-                       .words = "4k (P-1)/P",
-                       .words_high = "(2k + n) (P-1)/P",
-                       .reduced_high = "k (P-1)"},
-                      Second::agreed, {above});
+  return split_scheme(
+      "topkdsa",
+      "sizes; regions summed by direct exchange; allgather, sparse or dense as all agree",
+      "Ok-Topk (PPoPP 2022), Table 1, TopkDSA",
+      {.latency = "P + 2 log P",
+       .words = "4k (P-1)/P",
+       .words_high = "(2k + n) (P-1)/P",
+       .reduced_high = "k (P-1)"},
+      Second::agreed, {above});
 }
 
 }  // namespace thinwire::algorithms

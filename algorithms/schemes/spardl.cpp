@@ -226,8 +226,11 @@ SchemeInfo spardl_scheme() {
   const std::string rounds = "2 ceil log(P/teams) + ceil log teams";
   return {
       .name = "spardl",
-      .summary = "reduce-scatter and allgather that select again in each of P blocks",
+      .summary =
+          "reduce-scatter of P blocks, each cut to its share of k before it is sent; Bruck's "
+          "allgather",
       .source = "SparDL (ICDE 2024), abstract and published code",
+      .needs = "P divisible by teams",
       .paper = {.latency = rounds,
                 .words = "4k (P-teams)/P + 2k (teams-1)/P",
                 .words_high = "4k (P-teams)/P + 2k teams (teams-1)/P",
@@ -239,9 +242,7 @@ SchemeInfo spardl_scheme() {
                    .fallback = std::int64_t{1},
                    .minimum = 1,
                    .help = "d, the number of teams, which divides P: fewer messages, more words"}},
-      .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
-        return std::make_unique<SparDl>(setup);
-      },
+      .collective = [](const SchemeSetup& setup) { return std::make_unique<SparDl>(setup); },
       .decorate =
           [](SchemeInfo info) {
             const bool by_block = info.sparsifier == "block_topk";

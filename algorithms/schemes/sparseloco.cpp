@@ -124,18 +124,18 @@ SchemeInfo with_indexes(SchemeInfo info) {
 }  // namespace
 
 SchemeInfo sparseloco_scheme() {
-  return {.name = "sparseloco",
-          .paper = {.latency = "log P", .words = "", .reduced = "k (P-1)"},
-          .exact_when = "always",
-          .added = "nothing: the counted words include levels and rounding up",
-          .approximate = true,
-          .own_format = true,
-          .options = {{"bits", std::int64_t{2}, 1, "of a value: 1, 2, 4 or 8", {1, 2, 4, 8}}},
-          .run_cost = sparseloco_cost,
-          .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
-            return std::make_unique<GatherPacked>(setup);
-          },
-          .decorate = with_indexes};
+  return {
+      .name = "sparseloco",
+      .needs = "bucket_components divisible by the granule",
+      .paper = {.latency = "log P", .words = "", .reduced = "k (P-1)"},
+      .exact_when = "always",
+      .added = "nothing: the counted words include levels and rounding up",
+      .approximate = true,
+      .own_format = true,
+      .options = {{"bits", std::int64_t{2}, 1, "of a value: 1, 2, 4 or 8", {1, 2, 4, 8}}},
+      .run_cost = sparseloco_cost,
+      .collective = [](const SchemeSetup& setup) { return std::make_unique<GatherPacked>(setup); },
+      .decorate = with_indexes};
 }
 
 }  // namespace thinwire::algorithms

@@ -16,8 +16,7 @@
 // Cost with L = 2^bits + ceil(k (index bits + bits)/32): ceil(log P) α + (P-1) L β; exact at any P.
 // Work: at a device's prices, reading all components (bucket_topk), reducing k values to few bits,
 // restoring those of all ranks, and adding them.
-// Values: statistical gradients have none, and the same messages and times; but bucket_topk refuses
-// them.
+// Values: statistical gradients have none, and the same messages and times.
 // Restrictions: none. Memory: the selections, and one sum for all ranks.
 //
 // Worked example: P = 8, n = 409,600, k = 6,400 (64 of 4096): 14 bits an entry, 2,800 words and 4 of

@@ -94,9 +94,8 @@ SchemeInfo gather_scheme(std::string name, GatherStyle style) {
           .independent_iterations = true,
           .options = {decoding},
           .run_cost = [style](const CostInput& in) { return gather_cost(in, style); },
-          .collective = [style](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
-            return std::make_unique<Gather>(setup, style);
-          },
+          .collective =
+              [style](const SchemeSetup& setup) { return std::make_unique<Gather>(setup, style); },
           .carries_slots = true};
 }
 

@@ -195,7 +195,9 @@ Cost zen_cost(const CostInput& in) {
 
 SchemeInfo zen_scheme() {
   return {.name = "zen",
-          .summary = "parts by a hash of the index to all ranks, sums back with a hash bitmap",
+          .summary =
+              "entries to the rank that a hash of the index names, which sums them; bitmap and "
+              "sums to all",
           .source = "ZEN (OSDI 2025), Balanced Parallelism: Equation 1, Algorithms 1-2",
           .paper = {.latency = "2 (P-1)",
                     .words = "(3k + n/32) (P-1)/P",
@@ -204,9 +206,7 @@ SchemeInfo zen_scheme() {
           .added = "parts by hash are not quite even; whole words of bitmaps",
           .independent_iterations = true,
           .run_cost = zen_cost,
-          .collective = [](const SchemeSetup& setup) -> std::unique_ptr<SparseCollective> {
-            return std::make_unique<Zen>(setup);
-          }};
+          .collective = [](const SchemeSetup& setup) { return std::make_unique<Zen>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

@@ -49,9 +49,7 @@ SparsifierInfo bucket_topk_sparsifier() {
                        .help = "consecutive components of a bucket, a multiple of the granule"}},
           .expected_work = [](std::int64_t n, std::int64_t /*k*/,
                               const Options& /*options*/) { return SelectionWork{.scanned = n}; },
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
-            return std::make_unique<BucketTopk>(setup);
-          }};
+          .make = [](const SchemeSetup& setup) { return std::make_unique<BucketTopk>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

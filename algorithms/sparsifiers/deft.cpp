@@ -320,9 +320,7 @@ SparsifierInfo deft_sparsifier() {
           .takes_tensors = true,
           .options = {},
           .decided = decided_by_deft,
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
-            return std::make_unique<Deft>(setup);
-          }};
+          .make = [](const SchemeSetup& setup) { return std::make_unique<Deft>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

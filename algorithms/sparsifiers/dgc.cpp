@@ -89,9 +89,7 @@ SparsifierInfo dgc_sparsifier() {
                 work.prefix_summed = n;
                 return work;
               },
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
-            return std::make_unique<Dgc>(setup);
-          }};
+          .make = [](const SchemeSetup& setup) { return std::make_unique<Dgc>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

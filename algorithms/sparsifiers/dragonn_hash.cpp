@@ -101,9 +101,7 @@ SparsifierInfo dragonn_hash_sparsifier() {
                 work.hashed = k;
                 return work;
               },
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
-            return std::make_unique<DragonnHash>(setup);
-          }};
+          .make = [](const SchemeSetup& setup) { return std::make_unique<DragonnHash>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

@@ -27,9 +27,7 @@ SparsifierInfo exact_topk_sparsifier() {
           .options = {},
           .expected_work = [](std::int64_t n, std::int64_t /*k*/,
                               const Options& /*options*/) { return SelectionWork{.sorted = n}; },
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
-            return std::make_unique<ExactTopk>(setup);
-          }};
+          .make = [](const SchemeSetup& setup) { return std::make_unique<ExactTopk>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

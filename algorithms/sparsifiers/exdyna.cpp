@@ -245,9 +245,7 @@ SparsifierInfo exdyna_sparsifier() {
                       settled_option("a run, unless of a start-up, begins once partitions and "
                                      "threshold have settled")},
           .settle = settle_exdyna,
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
-            return std::make_unique<ExDyna>(setup);
-          }};
+          .make = [](const SchemeSetup& setup) { return std::make_unique<ExDyna>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

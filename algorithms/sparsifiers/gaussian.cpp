@@ -84,9 +84,7 @@ SparsifierInfo gaussian_sparsifier() {
               [](std::int64_t n, std::int64_t /*k*/, const Options& /*options*/) {
                 return SelectionWork{.scanned = 2 * n, .compared = n, .prefix_summed = n};
               },
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
-            return std::make_unique<Gaussian>(setup);
-          }};
+          .make = [](const SchemeSetup& setup) { return std::make_unique<Gaussian>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

@@ -46,9 +46,7 @@ SparsifierInfo hard_threshold_sparsifier() {
                       {"published", false, 0,
                        "the threshold 1/(2 sqrt(k)) of ExDyna's published code, in the units of "
                        "the gradients"}},
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
-            return std::make_unique<HardThreshold>(setup);
-          }};
+          .make = [](const SchemeSetup& setup) { return std::make_unique<HardThreshold>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

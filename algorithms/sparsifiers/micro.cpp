@@ -72,9 +72,7 @@ SparsifierInfo micro_sparsifier() {
                       settled_option(
                           "a run, unless of a start-up, begins once the threshold has settled")},
           .settle = settle_micro,
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
-            return std::make_unique<Micro>(setup);
-          }};
+          .make = [](const SchemeSetup& setup) { return std::make_unique<Micro>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

@@ -112,9 +112,7 @@ SparsifierInfo mstopk_sparsifier() {
                                      .prefix_summed = 2 * n,
                                      .retries = samplings - 1};
               },
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
-            return std::make_unique<MsTopk>(setup);
-          }};
+          .make = [](const SchemeSetup& setup) { return std::make_unique<MsTopk>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

@@ -107,9 +107,7 @@ SparsifierInfo random_k_sparsifier() {
           .options = {{OptionInfo{"shared", false, 0, "all ranks draw the same coordinates"}}},
           .expected_work = [](std::int64_t /*n*/, std::int64_t k,
                               const Options& /*options*/) { return SelectionWork{.sampled = k}; },
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
-            return std::make_unique<RandomK>(setup);
-          }};
+          .make = [](const SchemeSetup& setup) { return std::make_unique<RandomK>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

@@ -99,9 +99,7 @@ SparsifierInfo sidco_sparsifier() {
               [](std::int64_t n, std::int64_t /*k*/, const Options& /*options*/) {
                 return SelectionWork{.scanned = n, .compared = n, .prefix_summed = n};
               },
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
-            return std::make_unique<Sidco>(setup);
-          }};
+          .make = [](const SchemeSetup& setup) { return std::make_unique<Sidco>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

@@ -70,9 +70,7 @@ SparsifierInfo threshold_reuse_sparsifier() {
                 return SelectionWork{
                     .compared = n, .sorted = n / options.integer("tau_prime"), .prefix_summed = n};
               },
-          .make = [](const SchemeSetup& setup) -> std::unique_ptr<Sparsifier> {
-            return std::make_unique<ThresholdReuse>(setup);
-          }};
+          .make = [](const SchemeSetup& setup) { return std::make_unique<ThresholdReuse>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

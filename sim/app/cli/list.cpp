@@ -11,6 +11,7 @@
 #include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/schema.hpp"
 #include "sim/app/report/tables/costs.hpp"
+#include "sim/app/report/tables/scheme_pages.hpp"
 #include "sim/app/run/sweep.hpp"
 #include "sim/app/studies/validate/machine_description.hpp"
 #include "sim/core/base/errors.hpp"
@@ -82,7 +83,7 @@ int run_costs(const ListFlags& flags) {
                                  flags.costs ? "--costs" : "--markdown", flags.what));
   }
   if (flags.markdown) {
-    fmt::print("{}", report::cost_models_markdown());
+    fmt::print("{}", flags.costs ? report::cost_models_markdown() : report::catalogue_markdown());
     return 0;
   }
   report::CostPoint point;
@@ -367,7 +368,8 @@ void add_list(Command& app) {
       .range(0.0, 1.0)
       .value_text("D");
   command.add_flag("--markdown", flags->markdown,
-                   "docs/cost-models.md; of settings: docs/settings.md");
+                   "of schemes: algorithms/catalogue.md, with --costs docs/cost-models.md; of "
+                   "settings: docs/settings.md");
   command.add_flag("--schema", flags->schema, "of settings: the JSON Schema of sweep configs");
   add_format(command, flags->format);
   command.callback([flags] { return run(*flags); });

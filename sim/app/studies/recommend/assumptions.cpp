@@ -1,12 +1,14 @@
 #include "sim/app/studies/recommend/assumptions.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <string>
 
+#include "algorithms/registry.hpp"
 #include "sim/app/plan/network_info.hpp"
 #include "sim/app/studies/recommend/densities.hpp"
 #include "sim/app/studies/recommend/memory.hpp"
@@ -23,10 +25,34 @@ std::string density_text(const RecommendSettings& settings, const plan::Point& p
     return share + " of each rank; schemes with shorter sums than top-k SGD select as many more";
   }
   return fmt::format(
-      "{}, k = {}: of each rank, or of all ranks together in exdyna and of the rank that selects "
-      "in "
-      "cltk, as their papers define it",
-      share, point.k);
+      "{}, k = {}: of each rank, or of all ranks together in {} and of the rank that selects in "
+      "{}, "
+      "as their papers define it",
+      share, point.k,
+      fmt::join(algorithms::names_of_schemes(&algorithms::SchemeInfo::selects_together), ", "),
+      fmt::join(algorithms::names_of_schemes(&algorithms::SchemeInfo::one_selects), ", "));
+}
+
+std::string network_text(const plan::Point& point, const plan::Machine& machine) {
+  std::string text = point.network;
+  if (!point.platform.empty()) text += ", platform " + point.platform;
+  text += plan::find_network(point.network).congests ? ": messages share links, no other jobs"
+                                                     : ": end to end, no congestion";
+  return text +
+         fmt::format("; alpha {:.3g} s, beta {:.3g} s/word ({:.3g} GB/s)", machine.alpha.value(),
+                     machine.beta_per_word.value(),
+                     machine.beta_per_word > Seconds(0) ? 4e-9 / machine.beta_per_word.value() : 0);
+}
+
+std::string precision_text(const GradientSpace& space) {
+  const Precision& bits = space.precision;
+  std::string text =
+      fmt::format("values of {} bits, indexes of {} bits", bits.value_bits, bits.index_bits);
+  if (bits.value_bits != 32) text += "; what is kept has 32";
+  if (static_cast<double>(space.components) > std::ldexp(1.0, bits.index_bits)) {
+    text += "; n exceeds the indexes: they need offsets per tensor, or --index-bits 64";
+  }
+  return text;
 }
 
 }  // namespace
@@ -52,28 +78,13 @@ std::vector<Remark> assumptions_of(const RecommendSettings& settings, const Cand
   if (machine.node > 1) ranks += fmt::format(", {} on each node", machine.node);
   if (!point.platform.empty()) ranks += fmt::format(", placement {}", point.placement);
   all.push_back({"ranks", ranks});
-  std::string network = point.network;
-  if (!point.platform.empty()) network += ", platform " + point.platform;
-  network += plan::find_network(point.network).congests ? ": messages share links, no other jobs"
-                                                        : ": end to end, no congestion";
-  network +=
-      fmt::format("; alpha {:.3g} s, beta {:.3g} s/word ({:.3g} GB/s)", machine.alpha.value(),
-                  machine.beta_per_word.value(),
-                  machine.beta_per_word > Seconds(0) ? 4e-9 / machine.beta_per_word.value() : 0);
-  all.push_back({"network", network});
+  all.push_back({"network", network_text(point, machine)});
   if (point.latency_factor != 1 || point.bandwidth_factor != 1) {
     all.push_back({"factors", fmt::format("latencies times {:.4g}, bandwidths times {:.4g}",
                                           point.latency_factor, point.bandwidth_factor)});
   }
   all.push_back({"density", density_text(settings, point)});
-  const Precision& bits = point.space.precision;
-  std::string precision =
-      fmt::format("values of {} bits, indexes of {} bits", bits.value_bits, bits.index_bits);
-  if (bits.value_bits != 32) precision += "; what is kept has 32";
-  if (n > std::ldexp(1.0, bits.index_bits)) {
-    precision += "; n exceeds the indexes: they need offsets per tensor, or --index-bits 64";
-  }
-  all.push_back({"precision", precision});
+  all.push_back({"precision", precision_text(point.space)});
   const std::array<const char*, 3> feedback{"none", "residual", "velocity and accumulator"};
   all.push_back(
       {"kept", fmt::format("{} of what sparse schemes do not send; {}",
