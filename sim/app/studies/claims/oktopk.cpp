@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "algorithms/registry.hpp"
 #include "sim/app/results/compare.hpp"
 #include "sim/app/studies/claims/trials.hpp"
 #include "sim/app/studies/selection.hpp"
@@ -84,28 +85,20 @@ constexpr const char* kTable1 = "computing time and Table 1 of the paper";
 double by_table1(Trials& trials, const std::string& model, const std::string& scheme, int ranks) {
   const plan::Point& point = trained(trials, model, scheme, ranks).point;
   const double computing = training(trials, model, "oktopk", ranks).mean.computation.value();
-  const double p = ranks;
-  const double steps = std::log2(p);
-  const double share = (p - 1) / p;
-  const auto n = static_cast<double>(point.space.components);
-  // Every model's k, also where Gaussiank is simulated with fewer.
-  const auto k = static_cast<double>(trained(trials, model, "oktopk", ranks).point.k);
-  double messages = 2 * steps;
-  double words = 2 * n * share;
-  if (scheme == "topka" || scheme == "gaussiank") {
-    messages = scheme == "topka" ? steps : 2 * steps;
-    words = 2 * k * (p - 1);
-  } else if (scheme == "topkdsa") {
-    messages = p + 2 * steps;
-    words = (4 * k + (2 * k + n)) / 2 * share;
-  } else if (scheme == "gtopk") {
-    words = 4 * k * steps;
-  } else if (scheme == "oktopk") {
-    messages = 2 * p + 2 * steps;
-    words = (2 * k + 6 * k) / 2 * share;
-  }
-  const double allreduce = messages * trials.assumed("daint_mpi4py.alpha_s") +
-                           words * trials.calibrated("daint_mpi4py.beta_s_per_word");
+  // The row of Dense is that of DenseOvlp, too.
+  const algorithms::SchemeInfo& info =
+      algorithms::find_scheme(scheme == "dense_ovlp" ? "dense_rabenseifner" : scheme);
+  const algorithms::Options options(info.options, {});
+  const algorithms::Interval paper =
+      info.cost({.ranks = ranks,
+                 .n = point.space.components,
+                 // Every model's k, also where Gaussiank is simulated with fewer.
+                 .k = trained(trials, model, "oktopk", ranks).point.k,
+                 .options = &options})
+          .paper;
+  const algorithms::Terms middle = 0.5 * (paper.low + paper.high);
+  const double allreduce = middle.messages * trials.assumed("daint_mpi4py.alpha_s") +
+                           middle.words * trials.calibrated("daint_mpi4py.beta_s_per_word");
   if (scheme != "dense_ovlp") return computing + allreduce;
   constexpr double kBackwardShare = 2.0 / 3;
   return computing + std::max(0.0, allreduce - kBackwardShare * computing);

@@ -11,6 +11,20 @@ namespace thinwire::studies {
 
 namespace {
 
+/// Solves a x = b by elimination. `a` must be symmetric and positive definite.
+Vector solve(std::vector<Vector> a, Vector b) {
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    for (std::size_t row = 0; row < b.size(); ++row) {
+      if (row == i) continue;
+      const double factor = a[row][i] / a[i][i];
+      for (std::size_t j = 0; j < b.size(); ++j) a[row][j] -= factor * a[i][j];
+      b[row] -= factor * b[i];
+    }
+  }
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] /= a[i][i];
+  return b;
+}
+
 double sum_of_squares(const Vector& residuals) {
   double sum = 0;
   for (const double residual : residuals) sum += residual * residual;
@@ -164,19 +178,6 @@ Move best_move(const Residuals& residuals, const Vector& from, const Linearised&
 }
 
 }  // namespace
-
-Vector solve(std::vector<Vector> a, Vector b) {
-  for (std::size_t i = 0; i < b.size(); ++i) {
-    for (std::size_t row = 0; row < b.size(); ++row) {
-      if (row == i) continue;
-      const double factor = a[row][i] / a[i][i];
-      for (std::size_t j = 0; j < b.size(); ++j) a[row][j] -= factor * a[i][j];
-      b[row] -= factor * b[i];
-    }
-  }
-  for (std::size_t i = 0; i < b.size(); ++i) b[i] /= a[i][i];
-  return b;
-}
 
 LeastSquares least_squares(const Residuals& residuals, Vector start,
                            const DescentSettings& settings) {

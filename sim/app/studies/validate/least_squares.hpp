@@ -29,9 +29,6 @@ struct LeastSquares {
   int steps = 0;
 };
 
-/// Solves a x = b by elimination. `a` must be symmetric and positive definite.
-[[nodiscard]] Vector solve(std::vector<Vector> a, Vector b);
-
 /// Levenberg-Marquardt from `start`, with derivatives by differences. The deviations are those of
 /// the linearised problem, with the variance of the residuals at the end.
 [[nodiscard]] LeastSquares least_squares(const Residuals& residuals, Vector start,

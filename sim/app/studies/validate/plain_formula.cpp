@@ -1,9 +1,11 @@
 #include "sim/app/studies/validate/plain_formula.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
+#include <numeric>
+#include <utility>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/studies/validate/least_squares.hpp"
@@ -13,74 +15,44 @@ namespace thinwire::studies {
 
 namespace {
 
-constexpr std::size_t kParameters = 3;  // α, β, γ
-using Matrix = std::vector<Vector>;
+using Parameters = std::array<double, 3>;  // α, β, γ
 
-Vector as_vector(const algorithms::Terms& terms) {
+Parameters parts_of(const algorithms::Terms& terms) {
   return {terms.messages, terms.words, terms.reduced};
 }
 
-double dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
-double predicted(const algorithms::Terms& terms, const Vector& parameters) {
-  return dot(as_vector(terms), parameters) + terms.seconds;
+double predicted(const algorithms::Terms& terms, const Parameters& parameters) {
+  const Parameters parts = parts_of(terms);
+  return std::inner_product(parts.begin(), parts.end(), parameters.begin(), terms.seconds);
 }
 
-double misfit(const std::vector<TimedTerms>& rows, const Vector& parameters) {
-  double sum = 0;
+/// Some of the parameters, by their logarithms; the others are 0.
+struct Subset {
+  std::vector<std::size_t> members;
+
+  [[nodiscard]] Parameters parameters(const Vector& logs) const {
+    Parameters all{};
+    for (std::size_t i = 0; i < members.size(); ++i) all[members[i]] = std::exp(logs[i]);
+    return all;
+  }
+};
+
+Vector misfits(const std::vector<TimedTerms>& rows, const Parameters& parameters) {
+  Vector logs;
   for (const TimedTerms& row : rows) {
-    const double log = std::log(predicted(row.terms, parameters) / row.seconds);
-    sum += log * log;
+    logs.push_back(std::log(predicted(row.terms, parameters) / row.seconds));
   }
-  return sum;
+  return logs;
 }
 
-/// Levenberg-Marquardt in the logarithms of the parameters that are not 0.
-Vector descend(const std::vector<TimedTerms>& rows, Vector parameters) {
-  constexpr int kMostSteps = 500;
-  constexpr double kEnough = 1e-14;  // relative gain of a step
-  double damping = 1e-3;
-  double before = misfit(rows, parameters);
-  for (int step = 0; step < kMostSteps; ++step) {
-    Matrix curvature(kParameters, Vector(kParameters));
-    Vector slope(kParameters);
-    for (const TimedTerms& row : rows) {
-      const Vector terms = as_vector(row.terms);
-      const double value = predicted(row.terms, parameters);
-      const double log = std::log(value / row.seconds);
-      Vector share(kParameters);
-      for (std::size_t i = 0; i < kParameters; ++i) share[i] = terms[i] * parameters[i] / value;
-      for (std::size_t i = 0; i < kParameters; ++i) {
-        slope[i] += share[i] * log;
-        for (std::size_t j = 0; j < kParameters; ++j) curvature[i][j] += share[i] * share[j];
-      }
-    }
-    std::optional<Vector> better;
-    double after = before;
-    constexpr double kMostDamping = 1e12;
-    for (; damping < kMostDamping; damping *= 4) {
-      Matrix damped = curvature;
-      constexpr double kLeast = 1e-12;  // keeps a row of zeros, of a parameter of 0, solvable
-      for (std::size_t i = 0; i < kParameters; ++i) {
-        damped[i][i] += damping * (curvature[i][i] + kLeast);
-        if (curvature[i][i] == 0) damped[i][i] = 1;
-      }
-      const Vector move = solve(damped, slope);
-      Vector next = parameters;
-      for (std::size_t i = 0; i < kParameters; ++i) next[i] *= std::exp(-move[i]);
-      after = misfit(rows, next);
-      if (std::isfinite(after) && after <= before) {
-        better = next;
-        break;
-      }
-    }
-    if (!better) return parameters;
-    parameters = *better;
-    damping /= 8;
-    if (before - after <= kEnough * before) return parameters;
-    before = after;
-  }
-  return parameters;
+LeastSquares descend(const std::vector<TimedTerms>& rows, const Subset& subset, Vector start) {
+  const auto residuals = [&](const std::vector<Vector>& points) {
+    std::vector<Vector> all;
+    for (const Vector& logs : points) all.push_back(misfits(rows, subset.parameters(logs)));
+    return all;
+  };
+  return least_squares(residuals, std::move(start),
+                       {.difference = 1e-5, .most_move = 10, .enough = 1e-14, .most_steps = 500});
 }
 
 }  // namespace
@@ -124,29 +96,33 @@ algorithms::Terms terms_of(const plan::Point& point) {
 PlainMachine fit_plain(const std::vector<TimedTerms>& rows) {
   // Each parameter starts at half of what it may be at most where it alone explains a row. A
   // parameter that is better at 0 would get there in endless steps, so all subsets are tried.
-  Vector start(kParameters);
-  for (std::size_t i = 0; i < kParameters; ++i) {
-    double most = std::numeric_limits<double>::infinity();
-    for (const TimedTerms& row : rows) {
-      const double term = as_vector(row.terms)[i];
-      if (term > 0) most = std::min(most, row.seconds / term);
+  Parameters start{};
+  start.fill(std::numeric_limits<double>::infinity());
+  for (const TimedTerms& row : rows) {
+    const Parameters parts = parts_of(row.terms);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i] > 0) start[i] = std::min(start[i], 0.5 * row.seconds / parts[i]);
     }
-    start[i] = std::isfinite(most) ? 0.5 * most : 0;
   }
-  Vector best(kParameters);
+  Parameters best{};
   double least = std::numeric_limits<double>::infinity();
-  for (unsigned subset = 1; subset < 1U << kParameters; ++subset) {
-    Vector from(kParameters);
-    for (std::size_t i = 0; i < kParameters; ++i) {
-      if ((subset >> i & 1U) != 0) from[i] = start[i];
+  for (unsigned chosen = 1; chosen < 1U << start.size(); ++chosen) {
+    Subset subset;
+    Vector logs;
+    for (std::size_t i = 0; i < start.size(); ++i) {
+      if ((chosen >> i & 1U) == 0 || !std::isfinite(start[i])) continue;
+      subset.members.push_back(i);
+      logs.push_back(std::log(start[i]));
     }
-    if (!std::isfinite(misfit(rows, from))) continue;  // a row of which no term is left
-    const Vector found = descend(rows, from);
-    const double now = misfit(rows, found);
+    const Vector first = misfits(rows, subset.parameters(logs));
+    if (!std::ranges::all_of(first, [](double log) { return std::isfinite(log); })) {
+      continue;  // a row of which no term is left
+    }
+    const LeastSquares found = descend(rows, subset, std::move(logs));
     constexpr double kBetter = 1 - 1e-9;  // than fewer parameters
-    if (now >= kBetter * least) continue;
-    least = now;
-    best = found;
+    if (found.rms >= kBetter * least) continue;
+    least = found.rms;
+    best = subset.parameters(found.point);
   }
   if (rows.empty() || !std::isfinite(least)) {
     throw InputError("the plain formula has no measured row to be fitted to");
