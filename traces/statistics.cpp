@@ -194,66 +194,92 @@ ThresholdSteps threshold_drift(const std::vector<int>& iterations,
   return drift;
 }
 
-TraceStatistics statistics_of(const TraceReader& reader) {
-  const TraceHeader& header = reader.header();
-  const auto k = static_cast<double>(header.k());
-  const std::size_t windows = reader.iterations().size();
-  TraceStatistics statistics;
-  std::vector<std::int64_t> layer_counts(header.layers.size());
-  std::vector<std::vector<float>> thresholds;
-  std::vector<std::int64_t> first_regions;
-  std::vector<std::int64_t> last_regions;
-  std::vector<SparseVector> before;
-  Spread selected_by_k;
-  Spread local;
-  Spread global;
-  Spread kept;
-  for (std::size_t at = 0; at < windows; ++at) {
-    TraceWindow window = reader.window(at);
+namespace {
+
+/// Gathers the statistics of a trace, window by window.
+class Statistics {
+ public:
+  explicit Statistics(const TraceReader& reader)
+      : reader_(reader), header_(reader.header()), layer_counts_(header_.layers.size()) {}
+
+  TraceStatistics all() {
+    for (std::size_t at = 0; at < reader_.iterations().size(); ++at) add(at);
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  void add(std::size_t at) {
+    TraceWindow window = reader_.window(at);
     for (std::size_t rank = 0; rank < window.selected.size(); ++rank) {
-      const SparseVector& selected = window.selected[rank];
-      selected_by_k.add(static_cast<double>(selected.size()) / k);
-      add_layers(selected, header.layers, layer_counts);
-      if (selected.size() > 0) {
-        local.add(imbalance(region_counts(selected, header.components, kRegions)));
-      }
-      if (!before.empty() && before[rank].size() > 0) {
-        kept.add(static_cast<double>(intersect(before[rank], selected).size()) /
-                 static_cast<double>(before[rank].size()));
-      }
+      add_selection(window.selected[rank], rank);
     }
-    const std::vector<UnionDensity> unions = union_densities(window, header.components);
-    statistics.unions.resize(unions.size());
+    const std::vector<UnionDensity> unions = union_densities(window, header_.components);
+    result_.unions.resize(unions.size());
     for (std::size_t i = 0; i < unions.size(); ++i) {
-      statistics.unions[i].ranks = unions[i].ranks;
-      statistics.unions[i].density += unions[i].density / static_cast<double>(windows);
+      result_.unions[i].ranks = unions[i].ranks;
+      result_.unions[i].density += unions[i].density / windows();
     }
-    global.add(imbalance(
-        region_counts(global_top_k(window, header.k()), header.components, header.ranks)));
-    if (at == 0) first_regions = window_regions(window, header.components);
-    if (at + 1 == windows) last_regions = window_regions(window, header.components);
-    statistics.thresholds.push_back(thresholds_of(window));
-    thresholds.push_back(std::move(window.thresholds));
-    before = std::move(window.selected);
+    global_.add(imbalance(
+        region_counts(global_top_k(window, header_.k()), header_.components, header_.ranks)));
+    if (at == 0) first_regions_ = window_regions(window, header_.components);
+    if (at + 1 == reader_.iterations().size()) {
+      last_regions_ = window_regions(window, header_.components);
+    }
+    result_.thresholds.push_back(thresholds_of(window));
+    thresholds_.push_back(std::move(window.thresholds));
+    before_ = std::move(window.selected);
   }
-  for (std::size_t i = 0; i < layer_counts.size(); ++i) {
-    const double places =
-        static_cast<double>(header.layers[i].size) * header.ranks * static_cast<double>(windows);
-    statistics.layer_density.push_back(static_cast<double>(layer_counts[i]) / places);
+
+  void add_selection(const SparseVector& selected, std::size_t rank) {
+    selected_by_k_.add(static_cast<double>(selected.size()) / static_cast<double>(header_.k()));
+    add_layers(selected, header_.layers, layer_counts_);
+    if (selected.size() > 0) {
+      local_.add(imbalance(region_counts(selected, header_.components, kRegions)));
+    }
+    if (!before_.empty() && before_[rank].size() > 0) {
+      kept_.add(static_cast<double>(intersect(before_[rank], selected).size()) /
+                static_cast<double>(before_[rank].size()));
+    }
   }
-  for (UnionDensity& density : statistics.unions) {
-    density.independent = independent_union(statistics.unions.front().density, density.ranks);
+
+  void finish() {
+    for (std::size_t i = 0; i < layer_counts_.size(); ++i) {
+      const double places = static_cast<double>(header_.layers[i].size) * header_.ranks * windows();
+      result_.layer_density.push_back(static_cast<double>(layer_counts_[i]) / places);
+    }
+    for (UnionDensity& density : result_.unions) {
+      density.independent = independent_union(result_.unions.front().density, density.ranks);
+    }
+    for (const int lag : kShownLags) {
+      result_.drifts.push_back(threshold_drift(reader_.iterations(), thresholds_, lag));
+    }
+    result_.selected = selected_by_k_.range();
+    result_.local_imbalance = local_.mean();
+    result_.global_imbalance = global_.mean();
+    result_.kept = kept_.mean();
+    result_.total_variation = total_variation(first_regions_, last_regions_);
+    result_.total_variation_by_chance = total_variation_by_chance(first_regions_, last_regions_);
   }
-  for (const int lag : kShownLags) {
-    statistics.drifts.push_back(threshold_drift(reader.iterations(), thresholds, lag));
-  }
-  statistics.selected = selected_by_k.range();
-  statistics.local_imbalance = local.mean();
-  statistics.global_imbalance = global.mean();
-  statistics.kept = kept.mean();
-  statistics.total_variation = total_variation(first_regions, last_regions);
-  statistics.total_variation_by_chance = total_variation_by_chance(first_regions, last_regions);
-  return statistics;
-}
+
+  [[nodiscard]] double windows() const { return static_cast<double>(reader_.iterations().size()); }
+
+  const TraceReader& reader_;
+  const TraceHeader& header_;
+  TraceStatistics result_;
+  std::vector<std::int64_t> layer_counts_;
+  std::vector<std::vector<float>> thresholds_;
+  std::vector<std::int64_t> first_regions_;
+  std::vector<std::int64_t> last_regions_;
+  std::vector<SparseVector> before_;
+  Spread selected_by_k_;
+  Spread local_;
+  Spread global_;
+  Spread kept_;
+};
+
+}  // namespace
+
+TraceStatistics statistics_of(const TraceReader& reader) { return Statistics(reader).all(); }
 
 }  // namespace thinwire::traces

@@ -108,14 +108,7 @@ int run(Flags& flags) {
   return failed || (flags.gate && !accurate) ? cli::kFailed : 0;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  CLI::App app(
-      "How accurate a fast network is, judged by SimGrid's flow model: patterns and schemes on "
-      "five "
-      "platforms, simulated on both, as a table of simulated times and their ratios.");
-  Flags flags;
+void add_flags(CLI::App& app, Flags& flags) {
   TableSettings& table = flags.table;
   table.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   table.output = "results/local/accuracy.jsonl";
@@ -165,6 +158,17 @@ int main(int argc, char** argv) {
       "goes on later. SimGrid's times stay when Thinwire changes; the judged network is measured\n"
       "anew by every version of it.\n"
       "Example: links_accuracy -o results/links/accuracy.jsonl --only links --summary");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "How accurate a fast network is, judged by SimGrid's flow model: patterns and schemes on "
+      "five "
+      "platforms, simulated on both, as a table of simulated times and their ratios.");
+  Flags flags;
+  add_flags(app, flags);
   const auto complain = [](const std::exception& error, int exit_code) {
     fmt::print(stderr, "links_accuracy: {}\n", error.what());
     return exit_code;

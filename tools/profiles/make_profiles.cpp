@@ -292,11 +292,8 @@ traces::Profile vgg16() {
   return profile;
 }
 
-traces::Profile lstm() {
-  traces::Profile profile;
-  profile.name = "lstm";
-  profile.source = "LSTM (DeepSpeech, five layers of 800) on AN4, as in Ok-Topk (PPoPP 2022)";
-  profile.density = 0.02;
+/// The layers of DeepSpeech.
+void add_lstm_layers(traces::Profile& profile) {
   add(profile, "conv1.weight", 32L * 41 * 11);
   add(profile, "conv1.bias", 32);
   add(profile, "bn1.weight", 32);
@@ -325,14 +322,16 @@ traces::Profile lstm() {
       "DeepSpeech: two convolutions, five unidirectional LSTM layers of 800, a lookahead of 20 and "
       "29 labels; the paper names no sizes, but these add up to the 27,569,568 of Ok-Topk, Table "
       "2"};
+}
 
+/// Regions by the first draw that is as uneven as the study's LSTM.
+void draw_lstm_regions(traces::Profile& profile) {
   std::vector<bool> is_gate;
   for (std::size_t i = 0; i < profile.layers.size(); ++i) {
     const bool gates = profile.layers[i].name.find("weight_") != std::string::npos;
     cut(profile, i, gates ? 4 : 1);
     is_gate.insert(is_gate.end(), gates ? 4 : 1, gates);
   }
-  // Searches for the first draw that is as uneven as the study's LSTM.
   std::uint64_t seed = 0;
   do {
     ++seed;
@@ -347,6 +346,15 @@ traces::Profile lstm() {
     for (std::size_t i = 0; i < logs.size(); ++i) logs[i] += of_gate[i];
     set_densities(profile, logs, 15);
   } while (imbalance(profile, 64) < 4.7 || imbalance(profile, 64) > 6.6);
+}
+
+traces::Profile lstm() {
+  traces::Profile profile;
+  profile.name = "lstm";
+  profile.source = "LSTM (DeepSpeech, five layers of 800) on AN4, as in Ok-Topk (PPoPP 2022)";
+  profile.density = 0.02;
+  add_lstm_layers(profile);
+  draw_lstm_regions(profile);
   profile.provenance["regions"] = {
       "assumed",
       fmt::format("log-normal over layers and over the four gates of each matrix, drawn once; {} "
@@ -364,12 +372,8 @@ traces::Profile lstm() {
   return profile;
 }
 
-traces::Profile bert() {
-  traces::Profile profile;
-  profile.name = "bert";
-  profile.source = "BERT-base, pre-trained on Wikipedia, as in Ok-Topk (PPoPP 2022)";
-  profile.options = {.values = {{"tau_prime", 128}}, .source = "Ok-Topk (PPoPP 2022), section 5.2"};
-  profile.density = 0.01;
+/// The layers of BERT-base.
+void add_bert_layers(traces::Profile& profile) {
   constexpr std::int64_t kWidth = 768;
   constexpr std::int64_t kWords = 30522;
   const auto linear = [&](const std::string& name, std::int64_t in, std::int64_t out) {
@@ -404,6 +408,15 @@ traces::Profile bert() {
       "calibrated",
       "BERT-base with the heads of pre-training, whose decoder is a matrix of its own beside the "
       "word embeddings; the sizes add up to the 133,547,324 of Ok-Topk, Table 2"};
+}
+
+traces::Profile bert() {
+  traces::Profile profile;
+  profile.name = "bert";
+  profile.source = "BERT-base, pre-trained on Wikipedia, as in Ok-Topk (PPoPP 2022)";
+  profile.options = {.values = {{"tau_prime", 128}}, .source = "Ok-Topk (PPoPP 2022), section 5.2"};
+  profile.density = 0.01;
+  add_bert_layers(profile);
 
   constexpr double kLayers = 0.6;
   constexpr std::uint64_t kSeed = 1;

@@ -101,82 +101,114 @@ std::string shared_nic_body(const Parameters& p) {
   return text;
 }
 
+/// What a single flat zone is made of; see flat_body().
+class FlatZone {
+ public:
+  explicit FlatZone(const Parameters& p) : p_(p), private_nic_(p.nics == p.gpus) {}
+
+  std::string text() {
+    add_points();
+    add_links();
+    add_routes_of_gpus();
+    add_routes_of_switches();
+    return std::move(text_);
+  }
+
+ private:
+  /// The NICs that are points of their own, because several GPUs share each.
+  [[nodiscard]] int shared_nics() const { return private_nic_ ? 0 : p_.nodes * p_.nics; }
+  /// The leaves that a core joins.
+  [[nodiscard]] int joined_leaves() const { return leaves(p_) > 1 ? leaves(p_) : 0; }
+  [[nodiscard]] std::string shared_nic(int nic) const {
+    return fmt::format("nics{}_{}", nic / p_.nics, nic % p_.nics);
+  }
+  [[nodiscard]] std::string leaf(int node, int nic) const {
+    return fmt::format("leaf{}", leaf_of(p_, node, nic));
+  }
+
+  void add_router(const std::string& name) {
+    text_ += fmt::format("    <router id=\"{}\"/>\n", name);
+  }
+
+  void add_points() {
+    for (int gpu = 0; gpu < p_.nodes * p_.gpus; ++gpu) {
+      text_ += fmt::format(
+          "    <host id=\"gpu-{}\" speed=\"{}\"><prop id=\"thinwire.node\" "
+          "value=\"node{}\"/></host>\n",
+          gpu, kHostSpeed, gpu / p_.gpus);
+    }
+    for (int node = 0; node < p_.nodes; ++node) {
+      add_router(fmt::format("switch{}", node));
+      for (int nic = 0; nic < p_.nics && !private_nic_; ++nic) {
+        add_router(shared_nic(node * p_.nics + nic));
+      }
+    }
+    for (int leaf = 0; leaf < leaves(p_); ++leaf) add_router(fmt::format("leaf{}", leaf));
+    if (joined_leaves() > 0) add_router("core");
+  }
+
+  void add_links() {
+    for (int gpu = 0; gpu < p_.nodes * p_.gpus; ++gpu) {
+      // One per GPU: a shared one would couple all flows in SimGrid's solver.
+      text_ += fmt::format(
+          "    <link id=\"weight{}\" bandwidth=\"1000TBps\" latency=\"0s\" "
+          "sharing_policy=\"FATPIPE\"/>\n",
+          gpu);
+      text_ += duplex(fmt::format("nvlink{}", gpu), p_.gpu);
+      text_ += private_nic_ ? duplex(fmt::format("nic{}", gpu), p_.nic)
+                            : duplex(fmt::format("pcie{}", gpu), {p_.gpu.bandwidth, Seconds(0)});
+    }
+    for (int nic = 0; nic < shared_nics(); ++nic)
+      text_ += duplex(fmt::format("nic{}", nic), p_.nic);
+    const LinkFigures uplink{uplink_bandwidth(p_), p_.uplink_latency};
+    for (int leaf = 0; leaf < joined_leaves(); ++leaf) {
+      text_ += duplex(fmt::format("uplink{}", leaf), uplink);
+    }
+  }
+
+  void join(const std::string& from, const std::string& to, const std::string& link,
+            const std::string& weights = {}) {
+    text_ += fmt::format(
+        "    <route src=\"{}\" dst=\"{}\">{}<link_ctn id=\"{}\" "
+        "direction=\"UP\"/></route>\n",
+        from, to, weights, link);
+  }
+
+  void add_routes_of_gpus() {
+    for (int gpu = 0; gpu < p_.nodes * p_.gpus; ++gpu) {
+      const int node = gpu / p_.gpus;
+      const int nic = gpu % p_.gpus / (p_.gpus / p_.nics);
+      const std::string host = fmt::format("gpu-{}", gpu);
+      const std::string weight = fmt::format("<link_ctn id=\"weight{}\"/>", gpu);
+      join(host, fmt::format("switch{}", node), fmt::format("nvlink{}", gpu), weight);
+      if (private_nic_) {
+        join(host, leaf(node, nic), fmt::format("nic{}", gpu), weight + weight);
+      } else {
+        join(host, shared_nic(node * p_.nics + nic), fmt::format("pcie{}", gpu), weight + weight);
+      }
+    }
+  }
+
+  void add_routes_of_switches() {
+    for (int nic = 0; nic < shared_nics(); ++nic) {
+      join(shared_nic(nic), leaf(nic / p_.nics, nic % p_.nics), fmt::format("nic{}", nic));
+    }
+    for (int leaf = 0; leaf < joined_leaves(); ++leaf) {
+      join(fmt::format("leaf{}", leaf), "core", fmt::format("uplink{}", leaf));
+    }
+  }
+
+  const Parameters& p_;
+  bool private_nic_;
+  std::string text_;
+};
+
 /// A single flat zone. SimGrid takes the path with the fewest links, so each GPU has an unlimited
 /// link without latency ("weight"), which occurs once on the path to its switch and twice on the
 /// path to its NIC. Costs: GPU - switch 2; GPU - leaf 3, or 4 if GPUs share NICs; leaf - core 1. So
 /// a route within a node costs 4 over the switch against 6 over a NIC, and one to the leaf of
 /// another rail 5 over the core against 7 over a GPU of that rail.
-std::string flat_body(const Parameters& p) {
-  const bool private_nic = p.nics == p.gpus;
-  const int share = p.gpus / p.nics;
-  const int hosts = p.nodes * p.gpus;
-  std::string text;
-  auto out = std::back_inserter(text);
-  for (int gpu = 0; gpu < hosts; ++gpu) {
-    fmt::format_to(out,
-                   "    <host id=\"gpu-{}\" speed=\"{}\"><prop id=\"thinwire.node\" "
-                   "value=\"node{}\"/></host>\n",
-                   gpu, kHostSpeed, gpu / p.gpus);
-  }
-  for (int node = 0; node < p.nodes; ++node) {
-    fmt::format_to(out, "    <router id=\"switch{}\"/>\n", node);
-    for (int nic = 0; nic < p.nics && !private_nic; ++nic) {
-      fmt::format_to(out, "    <router id=\"nics{}_{}\"/>\n", node, nic);
-    }
-  }
-  for (int leaf = 0; leaf < leaves(p); ++leaf) {
-    fmt::format_to(out, "    <router id=\"leaf{}\"/>\n", leaf);
-  }
-  if (leaves(p) > 1) text += "    <router id=\"core\"/>\n";
-
-  for (int gpu = 0; gpu < hosts; ++gpu) {
-    // One per GPU: a shared one would couple all flows in SimGrid's solver.
-    fmt::format_to(out,
-                   "    <link id=\"weight{}\" bandwidth=\"1000TBps\" latency=\"0s\" "
-                   "sharing_policy=\"FATPIPE\"/>\n",
-                   gpu);
-    text += duplex(fmt::format("nvlink{}", gpu), p.gpu);
-    text += private_nic ? duplex(fmt::format("nic{}", gpu), p.nic)
-                        : duplex(fmt::format("pcie{}", gpu), {p.gpu.bandwidth, Seconds(0)});
-  }
-  for (int nic = 0; nic < p.nodes * p.nics && !private_nic; ++nic) {
-    text += duplex(fmt::format("nic{}", nic), p.nic);
-  }
-  const LinkFigures uplink{uplink_bandwidth(p), p.uplink_latency};
-  for (int leaf = 0; leaf < leaves(p) && leaves(p) > 1; ++leaf) {
-    text += duplex(fmt::format("uplink{}", leaf), uplink);
-  }
-
-  const auto join = [&](const std::string& from, const std::string& to, const std::string& link,
-                        const std::string& weights = {}) {
-    fmt::format_to(out,
-                   "    <route src=\"{}\" dst=\"{}\">{}<link_ctn id=\"{}\" "
-                   "direction=\"UP\"/></route>\n",
-                   from, to, weights, link);
-  };
-  for (int gpu = 0; gpu < hosts; ++gpu) {
-    const int node = gpu / p.gpus;
-    const int nic = gpu % p.gpus / share;
-    const std::string host = fmt::format("gpu-{}", gpu);
-    const std::string weight = fmt::format("<link_ctn id=\"weight{}\"/>", gpu);
-    join(host, fmt::format("switch{}", node), fmt::format("nvlink{}", gpu), weight);
-    if (private_nic) {
-      join(host, fmt::format("leaf{}", leaf_of(p, node, nic)), fmt::format("nic{}", gpu),
-           weight + weight);
-    } else {
-      join(host, fmt::format("nics{}_{}", node, nic), fmt::format("pcie{}", gpu), weight + weight);
-    }
-  }
-  for (int nic = 0; nic < p.nodes * p.nics && !private_nic; ++nic) {
-    const int node = nic / p.nics;
-    join(fmt::format("nics{}_{}", node, nic % p.nics),
-         fmt::format("leaf{}", leaf_of(p, node, nic % p.nics)), fmt::format("nic{}", nic));
-  }
-  for (int leaf = 0; leaf < leaves(p) && leaves(p) > 1; ++leaf) {
-    join(fmt::format("leaf{}", leaf), "core", fmt::format("uplink{}", leaf));
-  }
-  return text;
-}
+std::string flat_body(const Parameters& p) { return FlatZone(p).text(); }
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -33,153 +34,183 @@ namespace thinwire::cli {
 
 namespace {
 
-std::vector<Json> settings_of(const std::vector<Json>& records) {
-  std::vector<Json> settings;
-  for (const Json& record : records) settings.push_back(record.at("settings"));
-  return settings;
-}
-
 bool contains(const std::vector<std::string>& all, const std::string& one) {
   return std::ranges::find(all, one) != all.end();
 }
 
-/// Columns of records with their "settings".
-std::vector<report::Column> comparison_columns(Detail detail, const std::vector<Json>& records) {
-  // Columns that would say the same in every row stay out.
-  const auto any = [&](auto says_something) {
-    return std::ranges::any_of(records, says_something);
-  };
-  const auto any_value = [&](const char* key) {
-    return any([key](const Json& r) { return !r.at(key).is_null(); });
-  };
-  const auto field = [](const char* key) {
-    return [key](const Json& r) { return report::number_text(r.at(key)); };
-  };
-  const auto text = [](const char* key) {
-    return [key](const Json& r) {
-      return r.at(key).is_null() ? std::string("-") : r.at(key).get<std::string>();
-    };
-  };
-  const auto interval = [](const char* low, const char* high, int digits) {
-    return [low, high, digits](const Json& r) {
-      return report::interval_text(r.at(low), r.at(high), digits);
-    };
-  };
-  const auto whole = [](const char* low, const char* high) {
-    return [low, high](const Json& r) {
-      return report::interval_text(std::llround(r.at(low).get<double>()),
-                                   std::llround(r.at(high).get<double>()));
-    };
-  };
-  const auto larger = [](const char* sent, const char* received) {
-    return [sent, received](const Json& r) {
-      return report::number_text(std::max(r.at(sent), r.at(received)));
-    };
-  };
-  const auto time = [](const Json& r) {
-    return r.at("steps").is_null() ? report::number_text(r.at("time_s"))
-                                   : r.at("steps").dump() + " steps";
-  };
-  const auto gigabytes = [](const char* key) {
-    return [key](const Json& r) {
-      return r.at(key).is_null() ? std::string("-")
-                                 : report::number_text(r.at(key).get<double>() / 1e9, 5);
-    };
-  };
-  const auto agree = [](const Json& r) {
-    if (r.at("ranks_agree").is_null()) return "-";
-    return r.at("ranks_agree") == true ? "yes" : "no";
-  };
-  const auto verdict = [](const Json& r) {
-    return (r.at("status") == "ok" ? r.at("verdict") : r.at("status")).get<std::string>();
-  };
-
-  std::vector<report::Column> columns{{"scheme", text("scheme"), true}};
-  if (any([](const Json& r) { return r.at("network") != "alphabeta"; })) {
-    columns.push_back({"network", text("network"), true});
-  }
-  if (any_value("platform")) columns.push_back({"platform", text("platform"), true});
-  if (any([](const Json& r) {
-        return !r.at("platform").is_null() && r.at("placement") != "block";
-      })) {
-    columns.push_back({"placement", text("placement"), true});
-  }
-  // Settings in which the rows differ, and those that not every network reads where one of them is
-  // not the default. Those that have a column of their own below or above are not repeated.
-  static const std::set<std::string> kOwnColumns{
-      "scheme",           "network", "platform",    "placement",     "ranks",
-      "components",       "k",       "input.trace", "input.profile", "input.family",
-      "input.statistical"};
-  const std::vector<std::string> varying = report::varying_settings(settings_of(records));
-  for (const plan::Setting& setting : plan::point_settings()) {
-    const std::string& key = setting.path;
-    if (kOwnColumns.contains(key) || key == "density") continue;
-    const bool of_some = setting.networks.size() == 1;
-    const bool unusual = of_some && any([&](const Json& r) {
-                           const Json& own = r.at("settings");
-                           return own.contains(key) && !plan::is_default(setting, own.at(key));
-                         });
-    if (unusual || contains(varying, key)) columns.push_back(report::setting_column(key));
-  }
-  const auto input = [](const Json& r) -> std::string {
-    if (r.contains("input.trace")) return r.at("input.trace").get<std::string>();
-    if (!r.contains("input.profile")) return "synthetic";
-    return r.at("input.profile").get<std::string>() + "/" +
-           r.at("input.family").get<std::string>() +
-           (r.at("input.statistical") == true ? "" : "/exact");
-  };
-  if (any([](const Json& r) { return r.contains("input.trace") || r.contains("input.profile"); })) {
-    columns.push_back({"input", input, true});
-  }
-  if (any([&](const Json& r) { return r.at("sweep") != records.front().at("sweep"); })) {
-    columns.push_back({"sweep", text("sweep"), true});
-  }
-  columns.push_back({"ranks", field("ranks")});
-  columns.push_back({"size_bytes", field("size_bytes")});
-  columns.push_back({"k", field("k")});
-  if (contains(varying, "density")) columns.push_back(report::setting_column("density"));
-  for (const std::string& key : varying) {
-    if (key.starts_with("options.")) columns.push_back(report::setting_column(key));
-  }
-  if (any_value("time_periodic_s")) {
-    const auto four_digits = [](const char* key) {
-      return [key](const Json& r) { return report::number_text(r.at(key), 4); };
-    };
-    columns.push_back({"mean_s", four_digits("time_mean_s")});
-    columns.push_back({"periodic_s", four_digits("time_periodic_s")});
-    const bool reported = std::ranges::all_of(records, [](const Json& r) {
-      return r.at("time_steady_s").is_null() || r.at("time_steady_s") == r.at("time_s");
-    });
-    if (!reported) columns.push_back({"steady_s", field("time_steady_s")});
-  }
-  if (any_value("settling_iterations")) {
-    const auto settling = [](const Json& r) {
-      const std::string iterations = report::number_text(r.at("settling_iterations"));
-      return r.at("settling_cut_short") == true ? ">" + iterations : iterations;
-    };
-    columns.push_back({"settled_after", settling});
-  }
-  columns.push_back({"time_s", time});
-  columns.push_back({"algbw_GB/s", gigabytes("algbw_bytes_per_s")});
-  columns.push_back({"busbw_GB/s", gigabytes("busbw_bytes_per_s")});
-  columns.push_back({"paper_s", interval("paper_low_s", "paper_high_s", 6)});
-  columns.push_back({"time/paper", interval("ratio_low", "ratio_high", 5)});
-  if (any_value("congestion_factor")) columns.push_back({"congestion", field("congestion_factor")});
-  if (detail == Detail::full) {
-    columns.push_back({"added_s", interval("added_low_s", "added_high_s", 3)});
-    columns.push_back({"formula_s", interval("formula_low_s", "formula_high_s", 6)});
-  }
-  if (detail == Detail::full) {
-    columns.push_back({"words_max", larger("words_sent_max", "words_received_max")});
-    columns.push_back({"formula_words", whole("formula_words_low", "formula_words_high")});
-    columns.push_back({"messages", larger("messages_sent_max", "messages_received_max")});
-    columns.push_back(
-        {"formula_messages", interval("formula_messages_low", "formula_messages_high", 6)});
-  }
-  columns.push_back({"ranks_agree", agree});
-  columns.push_back({"verdict", verdict, true});
-  return columns;
+/// A column of numbers.
+report::Column numbers(const char* heading, const char* key, int digits = 6) {
+  return {heading, [key, digits](const Json& r) { return report::number_text(r.at(key), digits); }};
 }
+
+/// A column of texts, with a dash for none.
+report::Column texts(const char* key) {
+  return {key,
+          [key](const Json& r) {
+            return r.at(key).is_null() ? std::string("-") : r.at(key).get<std::string>();
+          },
+          true};
+}
+
+report::Column intervals(const char* heading, const char* low, const char* high, int digits) {
+  return {heading, [low, high, digits](const Json& r) {
+            return report::interval_text(r.at(low), r.at(high), digits);
+          }};
+}
+
+report::Column gigabytes(const char* heading, const char* key) {
+  return {heading, [key](const Json& r) {
+            return r.at(key).is_null() ? std::string("-")
+                                       : report::number_text(r.at(key).get<double>() / 1e9, 5);
+          }};
+}
+
+std::string input_text(const Json& r) {
+  if (r.contains("input.trace")) return r.at("input.trace").get<std::string>();
+  if (!r.contains("input.profile")) return "synthetic";
+  return r.at("input.profile").get<std::string>() + "/" + r.at("input.family").get<std::string>() +
+         (r.at("input.statistical") == true ? "" : "/exact");
+}
+
+/// The columns of records with their "settings". What would say the same in every row stays out.
+class ComparisonColumns {
+ public:
+  ComparisonColumns(Detail detail, const std::vector<Json>& records)
+      : detail_(detail), records_(records) {
+    std::vector<Json> settings;
+    for (const Json& record : records) settings.push_back(record.at("settings"));
+    varying_ = report::varying_settings(settings);
+  }
+
+  std::vector<report::Column> all() {
+    add_network();
+    add_settings();
+    add_gradient();
+    add_iterations();
+    add_times();
+    if (detail_ == Detail::full) add_formulas();
+    add_verdict();
+    return std::move(columns_);
+  }
+
+ private:
+  void add(report::Column column) { columns_.push_back(std::move(column)); }
+  [[nodiscard]] bool any(const std::function<bool(const Json&)>& says_something) const {
+    return std::ranges::any_of(records_, says_something);
+  }
+  [[nodiscard]] bool any_value(const char* key) const {
+    return any([key](const Json& r) { return !r.at(key).is_null(); });
+  }
+
+  void add_network() {
+    add(texts("scheme"));
+    if (any([](const Json& r) { return r.at("network") != "alphabeta"; })) add(texts("network"));
+    if (any_value("platform")) add(texts("platform"));
+    if (any([](const Json& r) {
+          return !r.at("platform").is_null() && r.at("placement") != "block";
+        })) {
+      add(texts("placement"));
+    }
+  }
+
+  /// Settings in which the rows differ, and those that not every network reads where one of them is
+  /// not the default. Those that have a column of their own are not repeated.
+  void add_settings() {
+    static const std::set<std::string> kOwnColumns{
+        "scheme",           "network", "platform",    "placement",     "ranks",
+        "components",       "k",       "input.trace", "input.profile", "input.family",
+        "input.statistical"};
+    for (const plan::Setting& setting : plan::point_settings()) {
+      const std::string& key = setting.path;
+      if (kOwnColumns.contains(key) || key == "density") continue;
+      const bool of_some = setting.networks.size() == 1;
+      const bool unusual = of_some && any([&](const Json& r) {
+                             const Json& own = r.at("settings");
+                             return own.contains(key) && !plan::is_default(setting, own.at(key));
+                           });
+      if (unusual || contains(varying_, key)) add(report::setting_column(key));
+    }
+  }
+
+  void add_gradient() {
+    if (any([](const Json& r) {
+          return r.contains("input.trace") || r.contains("input.profile");
+        })) {
+      add({"input", input_text, true});
+    }
+    if (any([&](const Json& r) { return r.at("sweep") != records_.front().at("sweep"); })) {
+      add(texts("sweep"));
+    }
+    for (const char* key : {"ranks", "size_bytes", "k"}) add(numbers(key, key));
+    if (contains(varying_, "density")) add(report::setting_column("density"));
+    for (const std::string& key : varying_) {
+      if (key.starts_with("options.")) add(report::setting_column(key));
+    }
+  }
+
+  void add_iterations() {
+    if (any_value("time_periodic_s")) {
+      add(numbers("mean_s", "time_mean_s", 4));
+      add(numbers("periodic_s", "time_periodic_s", 4));
+      const bool differs = any([](const Json& r) {
+        return !r.at("time_steady_s").is_null() && r.at("time_steady_s") != r.at("time_s");
+      });
+      if (differs) add(numbers("steady_s", "time_steady_s"));
+    }
+    if (any_value("settling_iterations")) {
+      add({"settled_after", [](const Json& r) {
+             const std::string iterations = report::number_text(r.at("settling_iterations"));
+             return r.at("settling_cut_short") == true ? ">" + iterations : iterations;
+           }});
+    }
+  }
+
+  void add_times() {
+    add({"time_s", [](const Json& r) {
+           return r.at("steps").is_null() ? report::number_text(r.at("time_s"))
+                                          : r.at("steps").dump() + " steps";
+         }});
+    add(gigabytes("algbw_GB/s", "algbw_bytes_per_s"));
+    add(gigabytes("busbw_GB/s", "busbw_bytes_per_s"));
+    add(intervals("paper_s", "paper_low_s", "paper_high_s", 6));
+    add(intervals("time/paper", "ratio_low", "ratio_high", 5));
+    if (any_value("congestion_factor")) add(numbers("congestion", "congestion_factor"));
+  }
+
+  void add_formulas() {
+    const auto larger = [](const char* heading, const char* sent, const char* received) {
+      return report::Column{heading, [sent, received](const Json& r) {
+                              return report::number_text(std::max(r.at(sent), r.at(received)));
+                            }};
+    };
+    add(intervals("added_s", "added_low_s", "added_high_s", 3));
+    add(intervals("formula_s", "formula_low_s", "formula_high_s", 6));
+    add(larger("words_max", "words_sent_max", "words_received_max"));
+    add({"formula_words", [](const Json& r) {
+           return report::interval_text(std::llround(r.at("formula_words_low").get<double>()),
+                                        std::llround(r.at("formula_words_high").get<double>()));
+         }});
+    add(larger("messages", "messages_sent_max", "messages_received_max"));
+    add(intervals("formula_messages", "formula_messages_low", "formula_messages_high", 6));
+  }
+
+  void add_verdict() {
+    add({"ranks_agree", [](const Json& r) {
+           if (r.at("ranks_agree").is_null()) return "-";
+           return r.at("ranks_agree") == true ? "yes" : "no";
+         }});
+    add({"verdict",
+         [](const Json& r) {
+           return (r.at("status") == "ok" ? r.at("verdict") : r.at("status")).get<std::string>();
+         },
+         true});
+  }
+
+  Detail detail_;
+  const std::vector<Json>& records_;
+  std::vector<std::string> varying_;
+  std::vector<report::Column> columns_;
+};
 
 }  // namespace
 
@@ -346,7 +377,7 @@ std::string comparison_text(const std::vector<results::Row>& rows, double tolera
   if (!table) return report::render(format, records, {});
   std::string text;
   if (!records.empty() || rows.empty()) {
-    text = report::to_table(records, comparison_columns(detail, records));
+    text = report::to_table(records, ComparisonColumns(detail, records).all());
   }
   const std::vector<Json> trainings = report::training_records(rows);
   if (!trainings.empty()) {

@@ -293,9 +293,8 @@ std::vector<std::string> once_each(const std::vector<std::string>& names) {
   return each;
 }
 
-int run(RecommendFlags flags) {
-  if (flags.library.any()) return write_rules(flags);
-  check_training(flags);
+/// The point that the flags and --set give.
+Json recommended_point(const RecommendFlags& flags) {
   Json point = {{"workload", {{"model", flags.model}}}};
   for (const auto& item : flags.given.items()) {
     plan::set_by_path(point, item.key(), item.value());
@@ -307,11 +306,11 @@ int run(RecommendFlags flags) {
     if (key == "scheme") throw InputError("--set scheme: --schemes names the schemes to compare");
     plan::set_by_path(point, key, value_from(key, text));
   }
-  studies::RecommendSettings settings{.point = point,
-                                      .crossovers = !flags.fast,
-                                      .most_ranks = flags.most_ranks.value_or(kMostRanks),
-                                      .density_of = flags.density_of,
-                                      .jobs = flags.library.jobs};
+  return point;
+}
+
+/// Refuses flags that --fast would not read, and crossovers that could not be looked for.
+void check_crossovers(const RecommendFlags& flags, const Json& point) {
   if (flags.fast && flags.most_ranks) {
     throw InputError("--most-ranks: it is about crossovers, which --fast leaves out");
   }
@@ -320,10 +319,24 @@ int run(RecommendFlags flags) {
         "--most-seconds: schemes that are named are simulated however long it takes, and --fast "
         "leaves out the crossovers");
   }
+  if (const Json ranks = point.value("ranks", Json());
+      flags.most_ranks && ranks.is_number() && *flags.most_ranks < 2 * ranks.get<int>()) {
+    throw InputError(
+        fmt::format("--most-ranks: {} is less than twice the {} ranks; give {} at least",
+                    *flags.most_ranks, ranks.get<int>(), 2 * ranks.get<int>()));
+  }
+}
+
+studies::RecommendSettings recommend_settings(const RecommendFlags& flags, bool terminal) {
+  studies::RecommendSettings settings{.point = recommended_point(flags),
+                                      .crossovers = !flags.fast,
+                                      .most_ranks = flags.most_ranks.value_or(kMostRanks),
+                                      .density_of = flags.density_of,
+                                      .jobs = flags.library.jobs};
+  check_crossovers(flags, settings.point);
   if (!flags.schemes.empty()) settings.schemes = once_each(split(flags.schemes));
   if (flags.state_bytes) settings.state_bytes = *flags.state_bytes;
   if (flags.most_seconds) settings.most_seconds = *flags.most_seconds;
-  const bool terminal = isatty(STDERR_FILENO) == 1;
   settings.progress = [terminal](const std::string& what) {
     if (terminal) {
       show_on_terminal(what);
@@ -331,13 +344,60 @@ int run(RecommendFlags flags) {
       say("simulating {}", what);
     }
   };
-  if (const Json ranks = point.value("ranks", Json());
-      flags.most_ranks && ranks.is_number() && *flags.most_ranks < 2 * ranks.get<int>()) {
-    throw InputError(
-        fmt::format("--most-ranks: {} is less than twice the {} ranks; give {} at least",
-                    *flags.most_ranks, ranks.get<int>(), 2 * ranks.get<int>()));
+  return settings;
+}
+
+std::vector<report::Column> candidate_columns() {
+  std::vector<report::Column> columns{report::text_column("scheme", "scheme")};
+  const auto add_numbers = [&](const std::vector<const char*>& keys, int digits) {
+    for (const char* key : keys) {
+      columns.push_back(
+          {key, [key, digits](const Json& r) { return report::number_text(r.at(key), digits); }});
+    }
+  };
+  add_numbers({"iteration_s", "over_best", "computation_s", "sparsification_s", "communication_s",
+               "samples_per_s"},
+              4);
+  columns.push_back(report::text_column("dominant", "dominant"));
+  add_numbers({"sum_density", "memory_bytes"}, 3);
+  columns.push_back({"convergence",
+                     [](const Json& r) {
+                       std::string reported = r.at("convergence");
+                       if (r.at("measured_on").is_null()) return reported;
+                       return fmt::format("{}; small model {:+.1f} at {:g}%", reported,
+                                          r.at("measured_points").get<double>(),
+                                          100 * r.at("measured_density").get<double>());
+                     },
+                     true});
+  return columns;
+}
+
+void print_recommendation(const studies::Recommendation& result, report::Format format) {
+  const std::vector<Json> candidates = report::candidate_records(result);
+  const std::vector<Json> crossovers = report::crossover_records(result);
+  if (format != report::Format::table) {
+    std::vector<Json> records = report::assumption_records(result);
+    records.insert(records.end(), candidates.begin(), candidates.end());
+    records.insert(records.end(), crossovers.begin(), crossovers.end());
+    fmt::print("{}", report::render(format, records, {}));
+    return;
   }
-  const studies::Recommendation result = studies::recommend(settings);
+  fmt::print("{}\n{}\n{}{}", assumptions_text(result.assumptions, "assumed"),
+             report::to_table(candidates, candidate_columns()), advice_text(result),
+             assumptions_text(result.left_out, "left out"));
+  if (!crossovers.empty()) {
+    fmt::print("\namong {}:\n", fmt::join(result.contenders, ", "));
+  }
+  for (const Json& crossover : crossovers) {
+    fmt::print("{}", crossover_text(crossover, result.contenders.front()));
+  }
+}
+
+int run(const RecommendFlags& flags) {
+  if (flags.library.any()) return write_rules(flags);
+  check_training(flags);
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  const studies::Recommendation result = studies::recommend(recommend_settings(flags, terminal));
   if (terminal) show_on_terminal("");
   std::vector<results::Row> rows;
   std::vector<plan::Point> points;
@@ -350,58 +410,32 @@ int run(RecommendFlags flags) {
     static_cast<void>(report_troubles(rows));
     throw SimulationError("no candidate could be simulated");
   }
-  const std::vector<Json> candidates = report::candidate_records(result);
-  const std::vector<Json> crossovers = report::crossover_records(result);
-  if (flags.format != report::Format::table) {
-    std::vector<Json> records = report::assumption_records(result);
-    records.insert(records.end(), candidates.begin(), candidates.end());
-    records.insert(records.end(), crossovers.begin(), crossovers.end());
-    fmt::print("{}", report::render(flags.format, records, {}));
-    return report_troubles(rows) ? kFailed : 0;
-  }
-  std::vector<report::Column> columns{
-      {"scheme", [](const Json& r) { return r.at("scheme").get<std::string>(); }, true}};
-  for (const char* key : {"iteration_s", "over_best", "computation_s", "sparsification_s",
-                          "communication_s", "samples_per_s"}) {
-    columns.push_back({key, [key](const Json& r) { return report::number_text(r.at(key), 4); }});
-  }
-  columns.push_back(
-      {"dominant", [](const Json& r) { return r.at("dominant").get<std::string>(); }, true});
-  for (const char* key : {"sum_density", "memory_bytes"}) {
-    columns.push_back({key, [key](const Json& r) { return report::number_text(r.at(key), 3); }});
-  }
-  columns.push_back({"convergence",
-                     [](const Json& r) {
-                       std::string reported = r.at("convergence");
-                       if (r.at("measured_on").is_null()) return reported;
-                       return fmt::format("{}; small model {:+.1f} at {:g}%", reported,
-                                          r.at("measured_points").get<double>(),
-                                          100 * r.at("measured_density").get<double>());
-                     },
-                     true});
-  fmt::print("{}\n{}\n{}", assumptions_text(result.assumptions, "assumed"),
-             report::to_table(candidates, columns), advice_text(result));
-  fmt::print("{}", assumptions_text(result.left_out, "left out"));
-  if (!crossovers.empty()) {
-    fmt::print("\namong {}:\n", fmt::join(result.contenders, ", "));
-  }
-  for (const Json& crossover : crossovers) {
-    fmt::print("{}", crossover_text(crossover, result.contenders.front()));
-  }
+  print_recommendation(result, flags.format);
   return report_troubles(rows) ? kFailed : 0;
 }
 
-}  // namespace
+constexpr const char* kRecommendFooter =
+    "dominant is the largest part of an iteration: computation, sparsification, or, within\n"
+    "communication, latency (messages times alpha), bandwidth (words times beta) or waiting\n"
+    "(for other ranks, sums and copies). sum_density is the share of the gradient that an\n"
+    "iteration updates, memory_bytes what a scheme needs beyond the training, and convergence\n"
+    "what papers report. Schemes that do not fit into the device's memory, and those that are\n"
+    "reported to converge worse than dense training, are ranked but not recommended.\n"
+    "A scheme without the dense sum has to be 5% faster than those with it. Crossovers, where "
+    "the\n"
+    "advice changes, are searched by doubling and halving P, the density, alpha and beta, among\n"
+    "the three fastest and the fastest dense scheme.\n"
+    "Examples:\n"
+    "  thinwire recommend --platform aries_daint --model bert --ranks 256\n"
+    "  thinwire recommend --platform nvlink_ib --model bert --device h100 -P 64 --fast\n"
+    "  thinwire recommend --model llama_7b --device h100 -P 64 --state-bytes 4 --density-of sum\n"
+    "  thinwire recommend --ompi-rules rules.conf -P 4,8,16 -b 1K -e 64M -f 4 --alpha 2us";
 
-void add_recommend(Command& app) {
-  auto flags = std::make_shared<RecommendFlags>();
-  Command command = app.add_subcommand(
-      "recommend",
-      "Rank schemes by the simulated training iteration, and find where the ranking changes");
+void add_point_flags(Command& command, RecommendFlags& flags) {
   const auto add = [&](const char* path, const char* help = "", Values values = Values::one) {
-    add_setting_flag(command, flags->given, plan::setting_at(path), values, help);
+    add_setting_flag(command, flags.given, plan::setting_at(path), values, help);
   };
-  command.add_option("--model", flags->model, "model to train, see 'thinwire list models'")
+  command.add_option("--model", flags.model, "model to train, see 'thinwire list models'")
       .value_text("MODEL");
   add("platform", "a shipped platform or a platform XML; without it alpha and beta");
   add("ranks", "number of ranks; for a library's rules, all numbers", Values::several);
@@ -414,10 +448,33 @@ void add_recommend(Command& app) {
     add(path);
   }
   command
-      .add_option("--set", flags->settings,
+      .add_option("--set", flags.settings,
                   "any other key of a point, and options for the schemes that have them: --set "
                   "options.bucket_words=32M")
       .value_text("KEY=VALUE");
+}
+
+void add_rules_flags(Command& command, RecommendFlags& flags) {
+  command
+      .add_option("--nccl-tuner", flags.library.nccl,
+                  "no training: write the fastest of NCCL's algorithms by size and ranks, as its "
+                  "example tuner plugin reads it")
+      .value_text("FILE");
+  command
+      .add_option("--ompi-rules", flags.library.open_mpi,
+                  "the same for Open MPI, as a file for coll_tuned_dynamic_rules_filename")
+      .value_text("FILE");
+  add_size_flags(command, flags.library.sizes);
+}
+
+}  // namespace
+
+void add_recommend(Command& app) {
+  auto flags = std::make_shared<RecommendFlags>();
+  Command command = app.add_subcommand(
+      "recommend",
+      "Rank schemes by the simulated training iteration, and find where the ranking changes");
+  add_point_flags(command, *flags);
   command.add_option("--schemes", flags->schemes, "candidates, SCHEME or SCHEME+SPARSIFIER")
       .value_text("SCHEME,...");
   command
@@ -444,34 +501,10 @@ void add_recommend(Command& app) {
                   "largest P to try for crossovers, at least twice --ranks; thousands take minutes")
       .value_text(fmt::format("N [{}]", kMostRanks))
       .range(2, 1 << 20);
-  command
-      .add_option("--nccl-tuner", flags->library.nccl,
-                  "no training: write the fastest of NCCL's algorithms by size and ranks, as its "
-                  "example tuner plugin reads it")
-      .value_text("FILE");
-  command
-      .add_option("--ompi-rules", flags->library.open_mpi,
-                  "the same for Open MPI, as a file for coll_tuned_dynamic_rules_filename")
-      .value_text("FILE");
-  add_size_flags(command, flags->library.sizes);
+  add_rules_flags(command, *flags);
   add_jobs(command, flags->library.jobs, "simulations");
   add_format(command, flags->format);
-  command.footer(
-      "dominant is the largest part of an iteration: computation, sparsification, or, within\n"
-      "communication, latency (messages times alpha), bandwidth (words times beta) or waiting\n"
-      "(for other ranks, sums and copies). sum_density is the share of the gradient that an\n"
-      "iteration updates, memory_bytes what a scheme needs beyond the training, and convergence\n"
-      "what papers report. Schemes that do not fit into the device's memory, and those that are\n"
-      "reported to converge worse than dense training, are ranked but not recommended.\n"
-      "A scheme without the dense sum has to be 5% faster than those with it. Crossovers, where "
-      "the\n"
-      "advice changes, are searched by doubling and halving P, the density, alpha and beta, among\n"
-      "the three fastest and the fastest dense scheme.\n"
-      "Examples:\n"
-      "  thinwire recommend --platform aries_daint --model bert --ranks 256\n"
-      "  thinwire recommend --platform nvlink_ib --model bert --device h100 -P 64 --fast\n"
-      "  thinwire recommend --model llama_7b --device h100 -P 64 --state-bytes 4 --density-of sum\n"
-      "  thinwire recommend --ompi-rules rules.conf -P 4,8,16 -b 1K -e 64M -f 4 --alpha 2us");
+  command.footer(kRecommendFooter);
   command.callback([flags] { return run(*flags); });
 }
 

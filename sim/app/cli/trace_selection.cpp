@@ -84,92 +84,117 @@ void check_from(const studies::SelectionSeries& series, int from) {
 
 std::string percent(const Json& value) { return fmt::format("{:.1f}%", 100 * value.get<double>()); }
 
+/// What the entries are selected from: a profile or a trace.
+struct SelectionInput {
+  std::optional<traces::TraceReader> trace = {};
+  std::optional<traces::Profile> profile = {};
+  traces::ResidualRule rule = traces::ResidualRule::all;
+
+  [[nodiscard]] double density() const {
+    return profile ? profile->density : trace->header().density;
+  }
+  [[nodiscard]] studies::SelectionSeries series(const studies::SparsifierChoice& choice,
+                                                const SelectionFlags& flags) const {
+    if (!profile) return selection_over(*trace, choice, rule);
+    return selection_over(*profile, choice, flags.ranks.value_or(8), flags.iterations.value_or(256),
+                          static_cast<std::uint64_t>(flags.seed.value_or(1)));
+  }
+};
+
+/// Opens what is named. Throws InputError for a flag that is for the other kind.
+SelectionInput input_of(const SelectionFlags& flags) {
+  SelectionInput input;
+  const std::vector<std::string> names = traces::shipped_profiles();
+  if (flags.input.ends_with(".json") || std::ranges::find(names, flags.input) != names.end()) {
+    if (!flags.rule.empty()) {
+      throw InputError("--residual-rule: a profile has one residual a rank; leave it out");
+    }
+    input.profile = traces::read_profile(traces::profile_file(flags.input));
+    return input;
+  }
+  for (const auto& [given, flag] : {std::pair{flags.ranks.has_value(), "--ranks"},
+                                    std::pair{flags.iterations.has_value(), "--iterations"},
+                                    std::pair{flags.seed.has_value(), "--seed"}}) {
+    if (given) throw InputError(fmt::format("{}: a trace has its own; leave it out", flag));
+  }
+  input.trace.emplace(traces::trace_file(flags.input));
+  input.rule = input.trace->header().residual_rule;
+  if (!flags.rule.empty()) {
+    input.rule = flags.rule == "all" ? traces::ResidualRule::all : traces::ResidualRule::oktopk;
+  }
+  return input;
+}
+
+void add_series(const studies::SelectionSeries& series, std::vector<Json>& records) {
+  for (std::size_t i = 0; i < series.iterations.size(); ++i) {
+    for (std::size_t rank = 0; rank < series.selected[i].size(); ++rank) {
+      records.push_back({{"sparsifier", series.sparsifier},
+                         {"iteration", series.iterations[i]},
+                         {"rank", rank},
+                         {"selected_over_k", series.selected[i][rank]}});
+    }
+  }
+}
+
+Json summary_of(const studies::SelectionSeries& series, int from) {
+  check_from(series, from);
+  const studies::SelectionDeviation late = studies::deviation_of(series, from);
+  return {{"sparsifier", series.sparsifier},
+          {"iterations", series.iterations.size()},
+          {"from", from},
+          {"most_of_all", studies::deviation_of(series, 0).most},
+          {"selected_over_k", late.mean},
+          {"deviation_of_means", late.of_means},
+          {"deviation_of_ranks", late.of_ranks},
+          {"most", late.most},
+          {"curve", curve(series)}};
+}
+
+std::vector<report::Column> selection_columns(bool series) {
+  const auto number = [](const char* heading, const char* key) {
+    return report::Column{heading,
+                          [key](const Json& r) { return report::number_text(r.at(key), 4); }};
+  };
+  const auto share = [](const char* heading, const char* key) {
+    return report::Column{heading, [key](const Json& r) { return percent(r.at(key)); }};
+  };
+  const report::Column sparsifier = report::text_column("sparsifier", "sparsifier");
+  if (series) {
+    return {sparsifier, number("iteration", "iteration"), number("rank", "rank"),
+            number("selected/k", "selected_over_k")};
+  }
+  return {sparsifier,
+          number("selected/k late", "selected_over_k"),
+          share("deviation", "deviation_of_means"),
+          share("per rank", "deviation_of_ranks"),
+          share("most", "most"),
+          share("most ever", "most_of_all"),
+          report::text_column("over iterations", "curve")};
+}
+
 int selection(const SelectionFlags& flags) {
   if (flags.series && flags.from > 0) {
     throw InputError("--from: a series has all iterations; leave --from or --series out");
   }
-  std::optional<traces::TraceReader> trace;
-  std::optional<traces::Profile> profile;
-  const std::vector<std::string> names = traces::shipped_profiles();
-  const bool is_profile =
-      flags.input.ends_with(".json") || std::ranges::find(names, flags.input) != names.end();
-  if (is_profile) {
-    if (!flags.rule.empty()) {
-      throw InputError("--residual-rule: a profile has one residual a rank; leave it out");
-    }
-    profile = traces::read_profile(traces::profile_file(flags.input));
-  } else {
-    for (const auto& [given, flag] : {std::pair{flags.ranks.has_value(), "--ranks"},
-                                      std::pair{flags.iterations.has_value(), "--iterations"},
-                                      std::pair{flags.seed.has_value(), "--seed"}}) {
-      if (given) throw InputError(fmt::format("{}: a trace has its own; leave it out", flag));
-    }
-    trace.emplace(traces::trace_file(flags.input));
-  }
-  const double density = profile ? profile->density : trace->header().density;
+  const SelectionInput input = input_of(flags);
+  const double density = input.density();
   const int from =
-      flags.from > 0 ? flags.from : end_of_start_up(trace ? &*trace : nullptr, density);
-  traces::ResidualRule rule = trace ? trace->header().residual_rule : traces::ResidualRule::all;
-  if (!flags.rule.empty())
-    rule = flags.rule == "all" ? traces::ResidualRule::all : traces::ResidualRule::oktopk;
-
+      flags.from > 0 ? flags.from : end_of_start_up(input.trace ? &*input.trace : nullptr, density);
   std::vector<Json> records;
-  std::vector<std::string> curves;
   for (const std::string& text : flags.sparsifiers) {
-    const studies::SparsifierChoice choice = studies::SparsifierChoice::parse(text);
     const studies::SelectionSeries series =
-        profile ? selection_over(*profile, choice, flags.ranks.value_or(8),
-                                 flags.iterations.value_or(256),
-                                 static_cast<std::uint64_t>(flags.seed.value_or(1)))
-                : selection_over(*trace, choice, rule);
+        input.series(studies::SparsifierChoice::parse(text), flags);
     if (flags.series) {
-      for (std::size_t i = 0; i < series.iterations.size(); ++i) {
-        for (std::size_t rank = 0; rank < series.selected[i].size(); ++rank) {
-          records.push_back({{"sparsifier", series.sparsifier},
-                             {"iteration", series.iterations[i]},
-                             {"rank", rank},
-                             {"selected_over_k", series.selected[i][rank]}});
-        }
-      }
-      continue;
+      add_series(series, records);
+    } else {
+      records.push_back(summary_of(series, from));
     }
-    check_from(series, from);
-    const studies::SelectionDeviation late = studies::deviation_of(series, from);
-    const studies::SelectionDeviation all = studies::deviation_of(series, 0);
-    records.push_back({{"sparsifier", series.sparsifier},
-                       {"iterations", series.iterations.size()},
-                       {"from", from},
-                       {"most_of_all", all.most},
-                       {"selected_over_k", late.mean},
-                       {"deviation_of_means", late.of_means},
-                       {"deviation_of_ranks", late.of_ranks},
-                       {"most", late.most},
-                       {"curve", curve(series)}});
   }
-  const auto text = [](const char* key) {
-    return [key](const Json& record) {
-      return record.at(key).is_string() ? record.at(key).get<std::string>()
-                                        : report::number_text(record.at(key), 4);
-    };
-  };
-  std::vector<report::Column> columns{{"sparsifier", text("sparsifier"), true}};
-  if (flags.series) {
-    columns.push_back({"iteration", text("iteration")});
-    columns.push_back({"rank", text("rank")});
-    columns.push_back({"selected/k", text("selected_over_k")});
-  } else {
+  if (!flags.series) {
     say("{}: k is {:g} of the coordinates; late is from iteration {} on", flags.input, density,
         from);
-    columns.push_back({"selected/k late", text("selected_over_k")});
-    columns.push_back(
-        {"deviation", [](const Json& r) { return percent(r.at("deviation_of_means")); }});
-    columns.push_back(
-        {"per rank", [](const Json& r) { return percent(r.at("deviation_of_ranks")); }});
-    columns.push_back({"most", [](const Json& r) { return percent(r.at("most")); }});
-    columns.push_back({"most ever", [](const Json& r) { return percent(r.at("most_of_all")); }});
-    columns.push_back({"over iterations", text("curve"), true});
   }
-  fmt::print("{}", report::render(flags.format, records, columns));
+  fmt::print("{}", report::render(flags.format, records, selection_columns(flags.series)));
   return 0;
 }
 

@@ -200,6 +200,52 @@ int iterations_until(Seconds until, Seconds mean, const Job& job) {
   return std::max(kWarmUp + wanted_of(job), static_cast<int>(count));
 }
 
+/// Refuses settings that have no meaning, or another one, where jobs share links.
+void check_job_alone(const Point& point, const std::string& where) {
+  struct Refused {
+    bool given;
+    const char* pointer;
+    const char* reason;
+  };
+  if (point.network != "links") {
+    throw InputError(fmt::format("{}: /network: '{}', but only links has jobs share links", where,
+                                 point.network));
+  }
+  for (const Refused& one :
+       {Refused{point.links.background_flows > 0, "/links/background_flows",
+                "the hosts without a rank are those of other jobs here; describe what they do as a "
+                "job, or give links.background_share"},
+        Refused{point.representatives > 0, "/representatives",
+                "the ranks of other jobs are not near all ranks alike; leave it out"},
+        Refused{point.extrapolate_chunks > 0, "/extrapolate_chunks",
+                "jobs share links as long as both run; leave it out"},
+        Refused{point.machine.eager_copy_beyond_cache > Seconds(0),
+                "/machine/eager_copy_beyond_cache_s_per_word",
+                "it depends on the size of the gradient, of which jobs may have several; give "
+                "eager_copy_s_per_word"},
+        Refused{point.machine.host.destinations_beyond > 0, "/machine/destinations_beyond",
+                "the jobs' ranks would count together; leave it out, and 'destinations' too if a "
+                "job has no more ranks than that"},
+        Refused{point.workload.local_steps > 1, "/workload/local_steps",
+                "a job's times are those of its exchanges; leave it out"}}) {
+    if (one.given) throw InputError(fmt::format("{}: {}: {}", where, one.pointer, one.reason));
+  }
+}
+
+/// Refuses values of the base that every job overrides.
+void check_base(const Json& base, const Json& config, const std::string& origin) {
+  const Json flat = base.empty() ? Json::object() : base.flatten();
+  for (const auto& setting : flat.items()) {
+    const Json::json_pointer path(setting.key());
+    const auto gives_it = [&](const Json& job) { return job.contains(path); };
+    if (!std::ranges::all_of(config.at("jobs"), gives_it)) continue;
+    throw InputError(
+        fmt::format("{}: /base{}: every job has one of its own, so this value is not used; leave "
+                    "it out",
+                    origin, setting.key()));
+  }
+}
+
 }  // namespace
 
 double JobTimes::slowdown() const {
@@ -234,46 +280,7 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
     usage.add(planned);
     job.point = planned.point();
     if (job.name.empty()) job.name = fmt::format("{}_{}", job.point.scheme, jobs.size() + 1);
-    if (job.point.network != "links") {
-      throw InputError(fmt::format("{}: /network: '{}', but only links has jobs share links", where,
-                                   job.point.network));
-    }
-    if (job.point.links.background_flows > 0) {
-      throw InputError(fmt::format(
-          "{}: /links/background_flows: the hosts without a rank are those of other jobs here; "
-          "describe what they do as a job, or give links.background_share",
-          where));
-    }
-    if (job.point.representatives > 0) {
-      throw InputError(
-          fmt::format("{}: /representatives: the ranks of other jobs are not near all ranks alike; "
-                      "leave it out",
-                      where));
-    }
-    if (job.point.extrapolate_chunks > 0) {
-      throw InputError(
-          fmt::format("{}: /extrapolate_chunks: jobs share links as long as both run; "
-                      "leave it out",
-                      where));
-    }
-    if (job.point.machine.eager_copy_beyond_cache > Seconds(0)) {
-      throw InputError(
-          fmt::format("{}: /machine/eager_copy_beyond_cache_s_per_word: it depends on the size of "
-                      "the gradient, "
-                      "of which jobs may have several; give eager_copy_s_per_word",
-                      where));
-    }
-    if (job.point.machine.host.destinations_beyond > 0) {
-      throw InputError(
-          fmt::format("{}: /machine/destinations_beyond: the jobs' ranks would count together; "
-                      "leave it out, and 'destinations' too if a job has no more ranks than that",
-                      where));
-    }
-    if (job.point.workload.local_steps > 1) {
-      throw InputError(fmt::format(
-          "{}: /workload/local_steps: a job's times are those of its exchanges; leave it out",
-          where));
-    }
+    check_job_alone(job.point, where);
     if (std::ranges::find(jobs, job.name, &Job::name) != jobs.end()) {
       throw InputError(fmt::format("{}: /name: '{}' is the name of a job before", where, job.name));
     }
@@ -286,103 +293,143 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
     jobs.push_back(std::move(job));
   }
   if (jobs.empty()) top.at("jobs").wrong("at least one job");
-  const Json flat = base.empty() ? Json::object() : base.flatten();
-  for (const auto& setting : flat.items()) {
-    const Json::json_pointer path(setting.key());
-    const auto gives_it = [&](const Json& job) { return job.contains(path); };
-    if (!std::ranges::all_of(config.at("jobs"), gives_it)) continue;
-    throw InputError(
-        fmt::format("{}: /base{}: every job has one of its own, so this value is not used; leave "
-                    "it out",
-                    origin, setting.key()));
-  }
+  check_base(base, config, origin);
   usage.check(origin);
   return jobs;
 }
 
-std::vector<JobTimes> run_together(const std::vector<Job>& jobs, bool verbose,
-                                   const std::function<void(const std::string&)>& progress) {
-  const auto network = run::links_of(jobs.front().point, verbose);
-  std::signal(SIGINT, SIG_DFL);  // SimGrid's engine, which loads the platform, takes Ctrl-C
-  const topologies::Platform& platform = network->platform();
-  const std::vector<Hosts> hosts = hosts_of(jobs, platform);
-  std::vector<JobTimes> times;
-  Seconds longest;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const Job& job = jobs[i];
-    progress(fmt::format("{} alone", job.name));
-    const std::vector<Seconds> ends =
-        ends_of(*network, {&job}, {&hosts[i]}, {kWarmUp + wanted_of(job)}).front();
-    JobTimes& mine = times.emplace_back();
-    mine.job = job;
-    for (const topologies::HostIndex host : hosts[i]) {
-      mine.hosts.push_back(platform.hosts()[host].name);
-    }
-    mine.alone = mean_of(ends, {.first = kWarmUp, .last = ends.size()});
-    if (mine.alone > Seconds(0)) longest = std::max(longest, ends.back());
-  }
+namespace {
 
-  // Jobs that take no time disturb nobody, and end at once.
-  std::vector<std::size_t> busy;
-  Seconds begin;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (times[i].alone == Seconds(0)) continue;
-    busy.push_back(i);
-    begin = std::max(begin, jobs[i].start);
-  }
-  std::vector<const Job*> together;
-  std::vector<const Hosts*> places;
-  std::vector<int> iterations;
-  for (const std::size_t i : busy) {
-    together.push_back(&jobs[i]);
-    places.push_back(&hosts[i]);
-    iterations.push_back(iterations_until(longest, times[i].alone, jobs[i]));
-  }
-  for (int round = 1; !busy.empty(); ++round) {
-    progress(fmt::format("all together, round {}", round));
-    const std::vector<std::vector<Seconds>> ends = ends_of(*network, together, places, iterations);
-    Seconds end = ends.front().back();
-    for (const std::vector<Seconds>& of_job : ends) end = std::min(end, of_job.back());
-    Seconds needed;
-    bool enough = true;
-    std::vector<Accompanied> counted;
-    for (std::size_t at = 0; at < busy.size(); ++at) {
-      const Accompanied found = accompanied(ends[at], begin, end);
-      counted.push_back(found);
-      enough = enough && found.count() >= wanted_of(*together[at]);
-      needed = std::max(needed, done_at(*together[at], ends[at], found));
-      JobTimes& mine = times[busy[at]];
-      mine.counted = found.count();
-      if (mine.counted == 0) continue;
-      mine.together = mean_of(ends[at], found);
-    }
-    if (enough) {
-      for (std::size_t at = 0; at < busy.size(); ++at) {
-        JobTimes& mine = times[busy[at]];
-        if (are_alike(*together[at])) continue;
-        progress(fmt::format("{} alone, the same iterations", mine.job.name));
-        const Accompanied same = counted[at];
-        mine.alone = mean_of(
-            ends_of(*network, {together[at]}, {places[at]}, {static_cast<int>(same.last)}).front(),
-            same);
-      }
-      break;
-    }
-    if (round == kMostRounds) {
+/// Runs jobs alone, and then together until each has done its iterations beside all others.
+class ConcurrentRuns {
+ public:
+  using Progress = std::function<void(const std::string&)>;
+
+  ConcurrentRuns(networks::LinksNetwork& network, const std::vector<Job>& jobs,
+                 const Progress& progress)
+      : network_(network),
+        jobs_(jobs),
+        hosts_(hosts_of(jobs, network.platform())),
+        progress_(progress) {}
+
+  std::vector<JobTimes> times() {
+    for (std::size_t i = 0; i < jobs_.size(); ++i) run_alone(i);
+    find_busy();
+    for (int round = 1; !busy_.empty() && !run_round(round); ++round) {
+      if (round < kMostRounds) continue;
       throw SimulationError(fmt::format(
           "after {} rounds some job has still not done its iterations beside all others; give the "
           "jobs more nearly equal lengths",
           round));
     }
-    for (std::size_t at = 0; at < busy.size(); ++at) {
-      if (ends[at].back() >= needed) continue;
-      const Seconds mean =
-          (ends[at].back() - together[at]->start) * (1 / static_cast<double>(ends[at].size()));
-      iterations[at] =
-          std::max(iterations[at] + 1, iterations_until(needed * 1.05, mean, *together[at]));
+    return std::move(times_);
+  }
+
+ private:
+  /// A job that takes time.
+  struct Busy {
+    const Job* job;
+    const Hosts* hosts;
+    JobTimes* times;
+    int iterations;
+  };
+
+  void run_alone(std::size_t i) {
+    const Job& job = jobs_[i];
+    progress_(fmt::format("{} alone", job.name));
+    const std::vector<Seconds> ends =
+        ends_of(network_, {&job}, {&hosts_[i]}, {kWarmUp + wanted_of(job)}).front();
+    JobTimes& mine = times_.emplace_back();
+    mine.job = job;
+    for (const topologies::HostIndex host : hosts_[i]) {
+      mine.hosts.push_back(network_.platform().hosts()[host].name);
+    }
+    mine.alone = mean_of(ends, {.first = kWarmUp, .last = ends.size()});
+    if (mine.alone > Seconds(0)) longest_ = std::max(longest_, ends.back());
+  }
+
+  /// Jobs that take no time disturb nobody, and end at once.
+  void find_busy() {
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      if (times_[i].alone == Seconds(0)) continue;
+      begin_ = std::max(begin_, jobs_[i].start);
+      busy_.push_back({.job = &jobs_[i],
+                       .hosts = &hosts_[i],
+                       .times = &times_[i],
+                       .iterations = iterations_until(longest_, times_[i].alone, jobs_[i])});
     }
   }
-  return times;
+
+  [[nodiscard]] std::vector<std::vector<Seconds>> ends_together() const {
+    std::vector<const Job*> jobs;
+    std::vector<const Hosts*> hosts;
+    std::vector<int> iterations;
+    for (const Busy& one : busy_) {
+      jobs.push_back(one.job);
+      hosts.push_back(one.hosts);
+      iterations.push_back(one.iterations);
+    }
+    return ends_of(network_, jobs, hosts, iterations);
+  }
+
+  /// Whether each job has done its iterations beside all others; else more are set for the next
+  /// round.
+  bool run_round(int round) {
+    progress_(fmt::format("all together, round {}", round));
+    const std::vector<std::vector<Seconds>> ends = ends_together();
+    Seconds end = ends.front().back();
+    for (const std::vector<Seconds>& of_job : ends) end = std::min(end, of_job.back());
+    Seconds needed;
+    bool enough = true;
+    std::vector<Accompanied> counted;
+    for (std::size_t at = 0; at < busy_.size(); ++at) {
+      const Busy& one = busy_[at];
+      const Accompanied& found = counted.emplace_back(accompanied(ends[at], begin_, end));
+      enough = enough && found.count() >= wanted_of(*one.job);
+      needed = std::max(needed, done_at(*one.job, ends[at], found));
+      one.times->counted = found.count();
+      if (found.count() > 0) one.times->together = mean_of(ends[at], found);
+    }
+    if (enough) {
+      for (std::size_t at = 0; at < busy_.size(); ++at) run_same_alone(busy_[at], counted[at]);
+      return true;
+    }
+    for (std::size_t at = 0; at < busy_.size(); ++at) {
+      Busy& one = busy_[at];
+      if (ends[at].back() >= needed) continue;
+      const Seconds mean =
+          (ends[at].back() - one.job->start) * (1 / static_cast<double>(ends[at].size()));
+      one.iterations =
+          std::max(one.iterations + 1, iterations_until(needed * 1.05, mean, *one.job));
+    }
+    return false;
+  }
+
+  /// The same iterations alone, where iterations differ.
+  void run_same_alone(const Busy& one, const Accompanied& same) {
+    if (are_alike(*one.job)) return;
+    progress_(fmt::format("{} alone, the same iterations", one.job->name));
+    one.times->alone = mean_of(
+        ends_of(network_, {one.job}, {one.hosts}, {static_cast<int>(same.last)}).front(), same);
+  }
+
+  networks::LinksNetwork& network_;
+  const std::vector<Job>& jobs_;
+  std::vector<Hosts> hosts_;
+  const Progress& progress_;
+  std::vector<JobTimes> times_;
+  std::vector<Busy> busy_;
+  Seconds longest_;
+  Seconds begin_;
+};
+
+}  // namespace
+
+std::vector<JobTimes> run_together(const std::vector<Job>& jobs, bool verbose,
+                                   const std::function<void(const std::string&)>& progress) {
+  const auto network = run::links_of(jobs.front().point, verbose);
+  std::signal(SIGINT, SIG_DFL);  // SimGrid's engine, which loads the platform, takes Ctrl-C
+  return ConcurrentRuns(*network, jobs, progress).times();
 }
 
 }  // namespace thinwire::studies

@@ -118,12 +118,36 @@ bool has_processors(const RankSchedule& ops) {
       ops, [&](const ScheduleOp& op) { return op.processor != ops.front().processor; });
 }
 
+/// Processors, and the work that they do.
+using BusyProcessors = std::vector<std::pair<int, std::uint32_t>>;
+
+/// What has to end before anything else can begin; nothing if any of what is under way will do.
+std::vector<std::uint32_t> wanted_next(const RankSchedule& ops, const PendingOps& pending,
+                                       const OpsInFlight& flying, const BusyProcessors& busy) {
+  std::vector<std::uint32_t> wanted;
+  if (pending.heads().empty()) {
+    wanted = flying.ops();
+    std::ranges::sort(wanted);
+  } else if (pending.heads().size() == 1) {
+    const ScheduleOp& op = ops[*pending.heads().begin()];
+    for (const std::uint32_t before : op.after_end) {
+      if (flying.has(before)) wanted.push_back(before);
+    }
+    for (const auto& [processor, work] : busy) {
+      if (processor == op.processor && std::ranges::find(wanted, work) == wanted.end()) {
+        wanted.push_back(work);
+      }
+    }
+  }
+  return wanted;
+}
+
 Task<void> replay_rank(Communicator& comm, const RankSchedule& ops) {
   PendingOps pending(ops);
   OpsInFlight flying(ops.size());
   const bool several = has_processors(ops);
-  std::vector<std::pair<int, std::uint32_t>> busy;  // processors, and the work that they do
-  std::vector<std::uint32_t> aside;                 // may begin, but for a busy processor
+  BusyProcessors busy;
+  std::vector<std::uint32_t> aside;  // may begin, but for a busy processor
   const auto is_busy = [&](int processor) {
     return std::ranges::find(busy, processor, &std::pair<int, std::uint32_t>::first) != busy.end();
   };
@@ -156,21 +180,7 @@ Task<void> replay_rank(Communicator& comm, const RankSchedule& ops) {
       }
     }
     if (flying.ops().empty()) co_return;
-    std::vector<std::uint32_t> wanted;
-    if (pending.heads().empty()) {
-      wanted = flying.ops();
-      std::ranges::sort(wanted);
-    } else if (pending.heads().size() == 1) {
-      const ScheduleOp& op = ops[*pending.heads().begin()];
-      for (const std::uint32_t before : op.after_end) {
-        if (flying.has(before)) wanted.push_back(before);
-      }
-      for (const auto& [processor, work] : busy) {
-        if (processor == op.processor && std::ranges::find(wanted, work) == wanted.end()) {
-          wanted.push_back(work);
-        }
-      }
-    }
+    const std::vector<std::uint32_t> wanted = wanted_next(ops, pending, flying, busy);
     if (wanted.empty()) {
       const auto first = co_await comm.wait_any(flying.requests());
       end(flying.ops()[first.position]);

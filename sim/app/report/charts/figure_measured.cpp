@@ -47,45 +47,44 @@ std::string series_label(const Json& row) {
   return label;
 }
 
-}  // namespace
-
-Figure measured_figure(const std::vector<Json>& validation) {
-  const std::vector<Json> rows = of_kind(validation, "row");
-  if (rows.empty()) {
-    throw InputError(
-        "report: nothing was measured and simulated; give the validation.jsonl of 'validate -o', "
-        "or "
-        "rows of 'measure -o' and of simulations of the same points");
-  }
-  double fewest = std::numeric_limits<double>::infinity();
+/// What the panels of the figure share.
+struct MeasuredExtent {
+  double fewest = std::numeric_limits<double>::infinity();  ///< bytes
   double most = 0;
-  double low = fewest;
+  double low = std::numeric_limits<double>::infinity();  ///< seconds
   double high = 0;
-  std::vector<std::string> labels;
-  std::vector<std::string> titles;
-  for (const Json& row : rows) {
-    fewest = std::min(fewest, bytes_of(row));
-    most = std::max(most, bytes_of(row));
-    for (const char* key : {"measured_s", "simulated_s"}) {
-      low = std::min(low, row.at(key).get<double>());
-      high = std::max(high, row.at(key).get<double>());
-    }
-    for (const auto& [texts, text] :
-         {std::pair{&labels, series_label(row)}, {&titles, panel_of(row)}}) {
-      if (std::ranges::find(*texts, text) == texts->end()) texts->push_back(text);
+  std::vector<std::string> labels = {};
+  std::vector<std::string> titles = {};
+
+  explicit MeasuredExtent(const std::vector<Json>& rows) {
+    for (const Json& row : rows) {
+      fewest = std::min(fewest, bytes_of(row));
+      most = std::max(most, bytes_of(row));
+      for (const char* key : {"measured_s", "simulated_s"}) {
+        low = std::min(low, row.at(key).get<double>());
+        high = std::max(high, row.at(key).get<double>());
+      }
+      for (const auto& [texts, text] :
+           {std::pair{&labels, series_label(row)}, {&titles, panel_of(row)}}) {
+        if (std::ranges::find(*texts, text) == texts->end()) texts->push_back(text);
+      }
     }
   }
-  Axis x = log_axis("bytes", fewest / 1.15, most * 1.15);
-  x.marks.clear();
-  for (double mark = 1; mark <= most; mark *= 32) {
-    if (mark >= fewest) x.marks.push_back(mark);
+
+  [[nodiscard]] Axis bytes_axis() const {
+    Axis x = log_axis("bytes", fewest / 1.15, most * 1.15);
+    x.marks.clear();
+    for (double mark = 1; mark <= most; mark *= 32) {
+      if (mark >= fewest) x.marks.push_back(mark);
+    }
+    if (x.marks.empty()) x.marks.push_back(fewest);
+    x.text = bytes_text;
+    return x;
   }
-  if (x.marks.empty()) x.marks.push_back(fewest);
-  x.text = bytes_text;
-  Axis y = log_axis("time", low / 1.15, high * 1.15);
-  y.text = seconds_text;
-  Figure figure{.notes = {"points: measured; lines: simulated"}};
-  for (const std::string& title : titles) {
+
+  /// The series of the panel, in the order of the labels.
+  [[nodiscard]] std::vector<Series> series_of(const std::vector<Json>& rows,
+                                              const std::string& title) const {
     std::map<std::size_t, Series> series;
     for (const Json& row : rows) {
       if (panel_of(row) != title) continue;
@@ -106,11 +105,31 @@ Figure measured_figure(const std::vector<Json>& validation) {
       }
       all.push_back(std::move(one));
     }
-    constexpr double kHeight = 280;
-    figure.panels.push_back(chart_panel(title, x, y, std::move(all), kHeight));
+    return all;
   }
-  for (std::size_t label = 0; label < labels.size(); ++label) {
-    figure.legend.push_back(legend_of({.index = label}, labels[label]));
+};
+
+}  // namespace
+
+Figure measured_figure(const std::vector<Json>& validation) {
+  const std::vector<Json> rows = of_kind(validation, "row");
+  if (rows.empty()) {
+    throw InputError(
+        "report: nothing was measured and simulated; give the validation.jsonl of 'validate -o', "
+        "or "
+        "rows of 'measure -o' and of simulations of the same points");
+  }
+  const MeasuredExtent extent(rows);
+  const Axis x = extent.bytes_axis();
+  Axis y = log_axis("time", extent.low / 1.15, extent.high * 1.15);
+  y.text = seconds_text;
+  Figure figure{.notes = {"points: measured; lines: simulated"}};
+  for (const std::string& title : extent.titles) {
+    constexpr double kHeight = 280;
+    figure.panels.push_back(chart_panel(title, x, y, extent.series_of(rows, title), kHeight));
+  }
+  for (std::size_t label = 0; label < extent.labels.size(); ++label) {
+    figure.legend.push_back(legend_of({.index = label}, extent.labels[label]));
   }
   return figure;
 }

@@ -93,20 +93,29 @@ Json axis_json(const Axis& axis) {
   return {{"label", axis.label}, {"log", axis.log}, {"ticks", axis.marks}, {"texts", texts}};
 }
 
-}  // namespace
-
-std::string matplotlib_of(const Figure& figure, const FigureStyle& style) {
+/// The panels and their series as the program reads them.
+struct PanelsJson {
   Json panels = Json::array();
   Json series = Json::object();
-  const auto number = [&series](std::size_t index) {
+
+  explicit PanelsJson(const Figure& figure) {
+    for (const Panel& panel : figure.panels) add(panel);
+    for (const LegendEntry& entry : figure.legend) {
+      series[number(entry.series)]["name"] = entry.text;
+    }
+  }
+
+ private:
+  std::string number(std::size_t index) {
     std::string name = std::to_string(index);
     if (!series.contains(name)) {
       series[name] = {
           {"name", ""}, {"colour", colour_of(index)}, {"marker", kMarkers.at(symbol_of(index))}};
     }
     return name;
-  };
-  for (const Panel& panel : figure.panels) {
+  }
+
+  void add(const Panel& panel) {
     if (!panel.chart) {
       throw InputError(
           "--format py: only figures of curves can be written as Python: time, volume, "
@@ -127,7 +136,12 @@ std::string matplotlib_of(const Figure& figure, const FigureStyle& style) {
                       {"rule", panel.chart->rule ? Json(*panel.chart->rule) : Json()},
                       {"series", all}});
   }
-  for (const LegendEntry& entry : figure.legend) series[number(entry.series)]["name"] = entry.text;
+};
+
+}  // namespace
+
+std::string matplotlib_of(const Figure& figure, const FigureStyle& style) {
+  const PanelsJson of_figure(figure);
   std::string caption;
   for (const std::string& note : figure.notes) {
     if (!note.empty()) caption += (caption.empty() ? "" : "\n") + note;
@@ -144,8 +158,8 @@ std::string matplotlib_of(const Figure& figure, const FigureStyle& style) {
                   {"font_size", style.font_size * kPoints},
                   {"inches", {width / kPixels, height / kPixels}},
                   {"columns", static_cast<int>(columns)},
-                  {"series", series},
-                  {"panels", panels}};
+                  {"series", of_figure.series},
+                  {"panels", of_figure.panels}};
   return fmt::format(
       "#!/usr/bin/env python3\n"
       "\"\"\"A figure of 'thinwire report'. Usage: python3 THIS_FILE [OUTPUT.pdf|.svg|.png]\"\"\"\n"

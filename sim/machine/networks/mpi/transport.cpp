@@ -136,6 +136,30 @@ void MpiTransport::add_request(Index index, MPI_Request request) {
   ++operations_[index].pending;
 }
 
+/// The data that does not follow the header in the first MPI message.
+struct MpiTransport::Pieces {
+  std::vector<DataPiece> apart;
+  std::vector<DataPiece> inside;  ///< their first part, in the first MPI message
+};
+
+MpiTransport::Pieces MpiTransport::long_data(Operation& operation, Frame& frame) {
+  const OutgoingBytes& out = operation.outgoing;
+  const auto before = static_cast<std::int64_t>(kFrameBytes + out.header().size());
+  Pieces pieces;
+  if (before + out.data_bytes() <= kMostShort) return pieces;
+  pieces.apart = pieces_of(operation);
+  const auto lengths = static_cast<std::int64_t>(pieces.apart.size() * sizeof(std::int64_t));
+  if (static_cast<std::int64_t>(kFrameBytes) + lengths > kMostShort) {
+    throw SimulationError(fmt::format("{} bytes are too many for one message", out.data_bytes()));
+  }
+  const std::int64_t room = (kMostShort - before - lengths) / kAligned * kAligned;
+  frame.header_apart = before + lengths > kMostShort ? 1 : 0;
+  // If the rest is short too, it need not wait for the receiver. Otherwise copying gains nothing.
+  if (out.data_bytes() - room <= kMostShort) pieces.inside = taken_from(pieces.apart, room);
+  frame.pieces = static_cast<std::uint32_t>(pieces.apart.size());
+  return pieces;
+}
+
 MpiTransport::Index MpiTransport::send(Strand strand, Rank to, Tag tag, Message message) {
   if (tag.value() < 0 || tag.value() > most_tag_) {
     throw SimulationError(
@@ -150,23 +174,11 @@ MpiTransport::Index MpiTransport::send(Strand strand, Rank to, Tag tag, Message 
 
   Frame frame{.header_bytes = static_cast<std::uint32_t>(out.header().size()),
               .data_bytes = out.data_bytes()};
-  const auto before = static_cast<std::int64_t>(kFrameBytes + out.header().size());
-  std::vector<DataPiece> pieces;
-  std::vector<DataPiece> inside;  // their first part, in the first MPI message
-  if (before + out.data_bytes() > kMostShort) {
-    pieces = pieces_of(operation);
-    const auto lengths = static_cast<std::int64_t>(pieces.size() * sizeof(std::int64_t));
-    if (static_cast<std::int64_t>(kFrameBytes) + lengths > kMostShort) {
-      throw SimulationError(fmt::format("{} bytes are too many for one message", out.data_bytes()));
-    }
-    const std::int64_t room = (kMostShort - before - lengths) / kAligned * kAligned;
-    frame.header_apart = before + lengths > kMostShort ? 1 : 0;
-    // If the rest is short too, it need not wait for the receiver. Otherwise copying gains nothing.
-    if (out.data_bytes() - room <= kMostShort) inside = taken_from(pieces, room);
+  const auto [pieces, inside] = long_data(operation, frame);
+  if (!pieces.empty() || !inside.empty() || frame.header_apart != 0) {
     int& data_tag = data_tags_[at(strand, to)];
     data_tag = data_tag == most_tag_ ? 0 : data_tag + 1;
     frame.data_tag = data_tag;
-    frame.pieces = static_cast<std::uint32_t>(pieces.size());
   }
   std::byte* next = operation.brief.get();
   const auto put = [&next](const void* from, std::size_t bytes) {
@@ -250,7 +262,7 @@ MpiTransport::Index MpiTransport::receive(Strand strand, Rank from, Tag tag) {
   return index;
 }
 
-bool MpiTransport::progress(bool wait) {
+int MpiTransport::some_complete(bool wait) {
   const auto count = static_cast<int>(requests_.size());
   if (count == 0) throw DeadlockError("the rank waits, and nothing that it waits for is under way");
   completed_.resize(requests_.size());
@@ -258,20 +270,24 @@ bool MpiTransport::progress(bool wait) {
   int done = 0;
   if (wait && waiting_.limit == 0 && waiting_.pause == 0) {
     MPI_Waitsome(count, requests_.data(), &done, completed_.data(), statuses_.data());
-  } else {
-    const double begin = MPI_Wtime();
-    while (true) {
-      MPI_Testsome(count, requests_.data(), &done, completed_.data(), statuses_.data());
-      if (done != 0) break;
-      if (!wait) return false;
-      if (waiting_.limit > 0 && MPI_Wtime() - begin > waiting_.limit) {
-        throw DeadlockError(fmt::format("nothing has arrived for {} s", waiting_.limit));
-      }
-      if (waiting_.pause > 0) {
-        std::this_thread::sleep_for(std::chrono::duration<double>(waiting_.pause));
-      }
+    return done;
+  }
+  const double begin = MPI_Wtime();
+  while (true) {
+    MPI_Testsome(count, requests_.data(), &done, completed_.data(), statuses_.data());
+    if (done != 0 || !wait) return done;
+    if (waiting_.limit > 0 && MPI_Wtime() - begin > waiting_.limit) {
+      throw DeadlockError(fmt::format("nothing has arrived for {} s", waiting_.limit));
+    }
+    if (waiting_.pause > 0) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(waiting_.pause));
     }
   }
+}
+
+bool MpiTransport::progress(bool wait) {
+  const int done = some_complete(wait);
+  if (done == 0) return false;
   struct Done {
     Index owner;
     std::int64_t bytes;

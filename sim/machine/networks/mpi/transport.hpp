@@ -109,7 +109,12 @@ class MpiTransport {
   void release(Index index);
   void complete(Index index);
   void add_request(Index index, MPI_Request request);
+  /// How many requests MPI has completed; they are in `completed_` and `statuses_`.
+  int some_complete(bool wait);
 
+  struct Pieces;
+  /// The data of a message that is too long for one MPI message, and what the frame says of it.
+  [[nodiscard]] static Pieces long_data(Operation& operation, Frame& frame);
   [[nodiscard]] static std::vector<DataPiece> pieces_of(Operation& operation);
   /// Takes the first bytes away from pieces, and returns them.
   [[nodiscard]] static std::vector<DataPiece> taken_from(std::vector<DataPiece>& pieces,

@@ -73,6 +73,61 @@ void SmpiNetwork::limit_ports() {
   }
 }
 
+namespace {
+
+/// What waits when SimGrid finds that nothing can go on.
+struct Deadlock {
+  bool found = false;
+  std::size_t ranks = 0;
+  std::vector<Waiting> waits;
+
+  void look_at(const std::vector<std::unique_ptr<SmpiRank>>& communicators,
+               SecondStrands& seconds) {
+    found = true;
+    for (std::size_t at = 0; at < communicators.size(); ++at) {
+      const std::size_t before = waits.size();
+      communicators[at]->add_waits(waits);
+      seconds.add_waits(at, waits);
+      if (waits.size() > before) ++ranks;
+    }
+  }
+};
+
+/// Runs the program of a rank, and returns what it throws.
+std::exception_ptr failure_of(const RankProgram& program, SmpiRank& rank) {
+  try {
+    Task<void> task = program(rank);
+    task.start();
+    task.result();
+  } catch (const simgrid::ForcefulKillException&) {
+    throw;  // another rank failed
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
+void check_all_matched(const Shared& shared, std::size_t ranks) {
+  std::vector<const Mailbox*> mailboxes;
+  for (const Matching& matching : shared.matching) {
+    for (const Mailbox& mailbox : matching.mailboxes) mailboxes.push_back(&mailbox);
+  }
+  check_matched(mailboxes, ranks, shared.slots);
+}
+
+/// The actors of an MPI program, one for each communicator.
+void start_actors(const std::string& instance, const std::vector<sg4::Host*>& hosts,
+                  const std::function<void()>& rank_main) {
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    const auto actor = sg4::Actor::init(fmt::format("rank{}", rank), hosts[rank]);
+    actor->set_property("instance_id", instance);
+    actor->set_property("rank", fmt::format("{}", rank));
+    actor->start(rank_main);
+  }
+}
+
+}  // namespace
+
 RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
   check_places(platform_.path(), ranks, hosts_.size());
   const std::string instance = fmt::format("run{}", runs_++);
@@ -85,9 +140,7 @@ RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
   shared.seconds = &seconds;
   tell_ends();
   std::optional<ShownMessages> shown;
-  if (timeline() != nullptr) {
-    shared.shown = &shown.emplace(*timeline(), shared.origin);
-  }
+  if (timeline() != nullptr) shared.shown = &shown.emplace(*timeline(), shared.origin);
   std::vector<std::unique_ptr<SmpiRank>> communicators;
   RunReport report;
   report.ranks.resize(hosts_.size());
@@ -99,14 +152,8 @@ RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const auto at = static_cast<std::size_t>(rank);
     communicators[at]->open_books();
-    try {
-      Task<void> task = program(*communicators[at]);
-      task.start();
-      task.result();
-    } catch (const simgrid::ForcefulKillException&) {
-      throw;  // another rank failed
-    } catch (...) {
-      if (!error) error = std::current_exception();
+    if (const std::exception_ptr failure = failure_of(program, *communicators[at])) {
+      if (!error) error = failure;
       sg4::Actor::kill_all();
       return;
     }
@@ -120,37 +167,18 @@ RunReport SmpiNetwork::run(int ranks, const RankProgram& program) {
   SMPI_app_instance_register(instance.c_str(), nullptr, ranks);
   for (int rank = 0; rank < ranks; ++rank) {
     communicators.push_back(std::make_unique<SmpiRank>(Rank(rank), ranks, shared, Strand::main));
-    const auto actor =
-        sg4::Actor::init(fmt::format("rank{}", rank), hosts[static_cast<std::size_t>(rank)]);
-    actor->set_property("instance_id", instance);
-    actor->set_property("rank", fmt::format("{}", rank));
-    actor->start(rank_main);
   }
+  start_actors(instance, hosts, rank_main);
 
   if (links_) links_->begin();
-  std::vector<Waiting> waits;
-  std::size_t waiting_ranks = 0;
-  bool deadlock = false;
-  at_deadlock_ = [&] {
-    deadlock = true;
-    for (std::size_t at = 0; at < communicators.size(); ++at) {
-      const std::size_t before = waits.size();
-      communicators[at]->add_waits(waits);
-      seconds.add_waits(at, waits);
-      if (waits.size() > before) ++waiting_ranks;
-    }
-  };
+  Deadlock deadlock;
+  at_deadlock_ = [&] { deadlock.look_at(communicators, seconds); };
   sg4::Engine::get_instance()->run();
   if (shown) shown->show();
   if (error) std::rethrow_exception(error);
   seconds.rethrow_unheard();  // before the deadlock: others may wait for the failed program
-  if (deadlock) throw_deadlock(waiting_ranks, hosts_.size(), waits);
-
-  std::vector<const Mailbox*> mailboxes;
-  for (const Matching& matching : shared.matching) {
-    for (const Mailbox& mailbox : matching.mailboxes) mailboxes.push_back(&mailbox);
-  }
-  check_matched(mailboxes, hosts_.size(), shared.slots);
+  if (deadlock.found) throw_deadlock(deadlock.ranks, hosts_.size(), deadlock.waits);
+  check_all_matched(shared, hosts_.size());
   report.phases = shared.names.all();
   for (std::size_t at = 0; at < communicators.size(); ++at) {
     report.ranks[at].by_phase = communicators[at]->ledger().by_phase();
