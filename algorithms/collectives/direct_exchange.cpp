@@ -1,7 +1,6 @@
 #include "algorithms/collectives/direct_exchange.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,16 +11,10 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// The peers of a rank in one step.
-struct Peers {
-  std::optional<Rank> to;
-  std::optional<Rank> from;
-};
-
-/// A pending step. It is small: thousands of ranks have many pending steps, which exceed the cache.
-struct Step {
-  Request send;
-  Request receive;
+/// A message under way, in its halves if it has them.
+struct Pending {
+  Request half;
+  Request whole;
 };
 
 struct Arrived {
@@ -29,60 +22,156 @@ struct Arrived {
   Message message;
 };
 
-/// Runs `count` steps with up to `order.bucket` pending at a time. Received messages are processed
-/// while later steps are in flight; with one step at a time nothing overlaps.
-template <class PeersAt>
-Task<void> in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order, int count,
-                    PeersAt peers_at) {
-  const int bucket = std::max(1, std::min(order.bucket, count));
+/// The messages of one rank: posted, waited for and taken in.
+class Messages {
+ public:
+  Messages(Communicator& comm, Exchange& exchange, bool halves)
+      : comm_(comm), exchange_(exchange), halves_(halves) {}
+
+  [[nodiscard]] Pending receive(Rank from) {
+    Pending pending;
+    if (halves_) pending.half = comm_.irecv(from, kExchangeTag);
+    pending.whole = comm_.irecv(from, kExchangeTag);
+    return pending;
+  }
+
+  [[nodiscard]] Pending send(Rank to) {
+    Pending pending;
+    Message message = exchange_.outgoing(to);
+    if (halves_) {
+      Exchange::Halves halves = exchange_.halves(std::move(message));
+      pending.half = comm_.isend(to, kExchangeTag, std::move(halves.first));
+      message = std::move(halves.second);
+    }
+    pending.whole = comm_.isend(to, kExchangeTag, std::move(message));
+    return pending;
+  }
+
+  Task<void> received(Pending pending, Rank from) {
+    Message half;
+    if (halves_) half = co_await comm_.wait(pending.half);
+    Message message = co_await comm_.wait(pending.whole);
+    if (halves_) message = exchange_.joined({std::move(half), std::move(message)});
+    arrived_.push_back({from, std::move(message)});
+  }
+
+  Task<void> sent(Pending pending) {
+    if (halves_) co_await comm_.wait(pending.half);
+    co_await comm_.wait(pending.whole);
+  }
+
+  /// Processes what has arrived.
+  Task<void> take_in() {
+    for (Arrived& one : arrived_) {
+      co_await comm_.compute(exchange_.incoming(one.from, std::move(one.message)));
+    }
+    arrived_.clear();
+  }
+
+ private:
+  Communicator& comm_;
+  Exchange& exchange_;
+  bool halves_;
+  std::vector<Arrived> arrived_;
+};
+
+/// The steps of a rank: in step s it sends to rank + 1 + s and receives from rank - 1 - s.
+class RotatedSteps {
+ public:
+  RotatedSteps(const Communicator& comm, Messages& messages, int bucket)
+      : rank_(comm.rank().value()),
+        size_(comm.size()),
+        messages_(messages),
+        under_way_(static_cast<std::size_t>(bucket)) {}
+
+  [[nodiscard]] int count() const { return size_ - 1; }
+  void post(int step) {
+    Step& at = of(step);
+    at.receive = messages_.receive(from(step));
+    at.send = messages_.send(Rank((rank_ + 1 + step) % size_));
+  }
+  Task<void> complete(int step) {
+    const Step at = of(step);
+    co_await messages_.received(at.receive, from(step));
+    co_await messages_.sent(at.send);
+  }
+
+ private:
+  /// It is small: thousands of ranks have many pending steps, which exceed the cache.
+  struct Step {
+    Pending send;
+    Pending receive;
+  };
+  [[nodiscard]] Rank from(int step) const { return Rank((rank_ - 1 - step + size_) % size_); }
+  Step& of(int step) { return under_way_[static_cast<std::size_t>(step) % under_way_.size()]; }
+
+  int rank_;
+  int size_;
+  Messages& messages_;
+  std::vector<Step> under_way_;
+};
+
+/// The steps of a rank without rotation: in step s all other ranks send to rank s.
+class StepsByRank {
+ public:
+  StepsByRank(const Communicator& comm, Messages& messages, int bucket)
+      : rank_(comm.rank().value()),
+        size_(comm.size()),
+        messages_(messages),
+        sends_(static_cast<std::size_t>(bucket)) {}
+
+  [[nodiscard]] int count() const { return size_; }
+  void post(int step) {
+    if (step != rank_) {
+      of(step) = messages_.send(Rank(step));
+      return;
+    }
+    for (int from = 0; from < size_; ++from) {
+      if (from != rank_) receives_.push_back(messages_.receive(Rank(from)));
+    }
+  }
+  Task<void> complete(int step) {
+    if (step != rank_) {
+      co_await messages_.sent(of(step));
+      co_return;
+    }
+    for (int from = 0; from < size_; ++from) {
+      if (from == rank_) continue;
+      const auto at = static_cast<std::size_t>(from < rank_ ? from : from - 1);
+      co_await messages_.received(receives_[at], Rank(from));
+    }
+  }
+
+ private:
+  Pending& of(int step) { return sends_[static_cast<std::size_t>(step) % sends_.size()]; }
+
+  int rank_;
+  int size_;
+  Messages& messages_;
+  std::vector<Pending> sends_;
+  std::vector<Pending> receives_;
+};
+
+/// Runs all steps with up to `order.bucket` pending at a time. Received messages are processed while
+/// later steps are in flight; with one step at a time nothing overlaps.
+template <class Steps>
+Task<void> in_steps(const Communicator& comm, Messages& messages, ExchangeOrder order) {
+  const int bucket = std::clamp(order.bucket, 1, comm.size());
   const int first = order.counts_itself ? std::max(1, bucket - 1) : bucket;
-  const auto at = [bucket](int step) { return static_cast<std::size_t>(step % bucket); };
-  std::vector<Step> under_way(static_cast<std::size_t>(bucket));
-  std::vector<Step> first_halves(order.halves ? under_way.size() : 0);
-  std::vector<Arrived> arrived;
+  Steps steps(comm, messages, bucket);
+  const int count = steps.count();
   int posted = 0;
   const auto post_until = [&](int last) {
-    for (; posted < std::min(last, count); ++posted) {
-      Step& step = under_way[at(posted)];
-      const Peers peers = peers_at(posted);
-      if (const auto from = peers.from) {
-        if (order.halves) first_halves[at(posted)].receive = comm.irecv(*from, kExchangeTag);
-        step.receive = comm.irecv(*from, kExchangeTag);
-      }
-      if (const auto to = peers.to) {
-        Message message = exchange.outgoing(*to);
-        if (order.halves) {
-          Exchange::Halves halves = exchange.halves(std::move(message));
-          first_halves[at(posted)].send = comm.isend(*to, kExchangeTag, std::move(halves.first));
-          message = std::move(halves.second);
-        }
-        step.send = comm.isend(*to, kExchangeTag, std::move(message));
-      }
-    }
+    for (; posted < std::min(last, count); ++posted) steps.post(posted);
   };
   post_until(first);
   for (int done = 0; done < count;) {
     const int together = order.sliding ? 1 : (done == 0 ? first : bucket);
     for (const int end = std::min(count, done + together); done < end; ++done) {
-      const Step& step = under_way[at(done)];
-      const Peers peers = peers_at(done);
-      if (peers.from) {
-        Message half;
-        if (order.halves) half = co_await comm.wait(first_halves[at(done)].receive);
-        Message message = co_await comm.wait(step.receive);
-        if (order.halves) message = exchange.joined({std::move(half), std::move(message)});
-        arrived.push_back({*peers.from, std::move(message)});
-      }
-      if (peers.to) {
-        if (order.halves) co_await comm.wait(first_halves[at(done)].send);
-        co_await comm.wait(step.send);
-      }
+      co_await steps.complete(done);
     }
     if (bucket > 1) post_until(done + bucket);
-    for (Arrived& one : arrived) {
-      co_await comm.compute(exchange.incoming(one.from, std::move(one.message)));
-    }
-    arrived.clear();
+    co_await messages.take_in();
     post_until(done + bucket);
   }
 }
@@ -98,39 +187,17 @@ Message Exchange::joined(Halves /*halves*/) const {
 }
 
 Task<void> direct_exchange(Communicator& comm, Exchange& exchange, ExchangeOrder order) {
-  const int rank = comm.rank().value();
-  const int size = comm.size();
   const bool one_by_one = order.sliding && !order.counts_itself && !order.halves;
   if (order.rotated && one_by_one && comm.takes_exchanges()) {
-    co_await comm.exchange(exchange, kExchangeTag, std::clamp(order.bucket, 1, size));
+    co_await comm.exchange(exchange, kExchangeTag, std::clamp(order.bucket, 1, comm.size()));
     co_return;
   }
+  Messages messages(comm, exchange, order.halves);
   if (order.rotated) {
-    const auto shifted = [rank, size](int step) {
-      return Peers{.to = Rank((rank + 1 + step) % size),
-                   .from = Rank((rank - 1 - step + size) % size)};
-    };
-    co_await in_steps(comm, exchange, order, size - 1, shifted);
-    co_return;
+    co_await in_steps<RotatedSteps>(comm, messages, order);
+  } else {
+    co_await in_steps<StepsByRank>(comm, messages, order);
   }
-  if (order.all_at_once) {
-    order.bucket = std::max(1, size - 1);
-    const auto in_order = [rank](int step) {
-      const Rank peer(step < rank ? step : step + 1);
-      return Peers{.to = peer, .from = peer};
-    };
-    co_await in_steps(comm, exchange, order, size - 1, in_order);
-    co_return;
-  }
-  const auto send_from = [](int first) {
-    return [first](int step) { return Peers{.to = Rank(first + step), .from = {}}; };
-  };
-  const auto receive = [rank](int step) {
-    return Peers{.to = {}, .from = Rank(step < rank ? step : step + 1)};
-  };
-  co_await in_steps(comm, exchange, order, rank, send_from(0));
-  co_await in_steps(comm, exchange, order, size - 1, receive);
-  co_await in_steps(comm, exchange, order, size - 1 - rank, send_from(rank + 1));
 }
 
 }  // namespace thinwire::algorithms

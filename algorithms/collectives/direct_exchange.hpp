@@ -23,14 +23,12 @@ class Exchange : public ExchangePart {
 struct ExchangeOrder {
   /// In step s, a rank sends to rank + s and receives from rank - s (Ok-Topk, Figure 2b), so that
   /// no two ranks send to the same rank in one step. If false, all other ranks send to rank s in
-  /// step s. This may cost up to P times as much, because the ranks receive one after another.
+  /// step s, which posts its receives with that step (Figure 2a).
   bool rotated = true;
-  /// Only if not rotated: each rank posts all messages at once, that to rank 0 first, without
-  /// waiting (SparCML's published code). This costs up to 2 (P-1) (α + Lβ).
-  bool all_at_once = false;
-  /// The number of exchanges in flight together (bucketing, Ok-Topk section 3.1.1). Received
-  /// messages are processed while other exchanges are in flight. If it is 1, the message of one
-  /// exchange is processed before the next exchange begins.
+  /// The number of steps in flight together (bucketing, Ok-Topk section 3.1.1): the sends and
+  /// receives of all of them are posted without waiting. Received messages are processed while other
+  /// steps are in flight. If it is 1, sends block, and the messages of one step are processed before
+  /// the next step begins. With P or more, all messages are posted at once.
   int bucket = 16;
   /// If true, the next exchange is posted as soon as the oldest one is complete. If false, as in
   /// the published code of Ok-Topk, the rank waits for all exchanges of a bucket together. See
@@ -45,8 +43,9 @@ struct ExchangeOrder {
 };
 
 /// Empty messages are sent too, because the receiver cannot know that they are empty.
-/// Cost for messages of L words, if rotated: (P-1) (α + Lβ), plus the part of the processing time
-/// (`incoming`) that does not overlap with exchanges in flight.
+/// Cost for messages of L words, plus the part of the processing time (`incoming`) that does not
+/// overlap with steps in flight: (P-1) (α + Lβ) if rotated. If not, the ranks of a bucket receive at
+/// once from all others, and one bucket after another: ceil(P/bucket) (P-1) (α + Lβ).
 [[nodiscard]] Task<void> direct_exchange(Communicator& comm, Exchange& exchange,
                                          ExchangeOrder order);
 

@@ -356,6 +356,21 @@ OptionInfo only_with_threshold_reuse(OptionInfo option) {
   return option;
 }
 
+/// The most entries on the critical path of an allgather by doubling, along the rails and then in the
+/// nodes, of k entries in pieces of at most `piece`: a step of distance d sends at most d pieces. If
+/// nodes have one rank, P is a power of two and a piece is c k/P, this is k + k log c - c k/P.
+double most_gathered(const Nodes& nodes, double k, double piece) {
+  double entries = 0;
+  const auto gather = [&](int ranks, double of_rank) {
+    for (int distance = 1; distance < ranks; distance *= 2) {
+      entries += std::min(k, of_rank * std::min(distance, ranks - distance));
+    }
+  };
+  gather(nodes.count, piece);
+  gather(nodes.size, piece * nodes.count);
+  return entries;
+}
+
 Cost oktopk_cost(const CostInput& in, const Nodes& nodes) {
   if (in.ranks == 1) return {};
   const Options& options = *in.options;
@@ -378,6 +393,8 @@ Cost oktopk_cost(const CostInput& in, const Nodes& nodes) {
   // Upper ends, phase by phase; a variant without an optimisation has a higher one.
   Terms in_node{g - 1, entry * k * (g - 1) / rails, 0};
   Terms along_rail{m - 1, entry * k * g / rails * (m - 1) / m, 0};
+  // All ranks may select in one region only.
+  const double one_region = entry * k * (g - 1 + g * (m - 1));
   if (!options.flag("balanced_split")) {
     in_node.words = entry * k * (g - 1);
     along_rail.words = entry * k * g * (m - 1);
@@ -389,9 +406,15 @@ Cost oktopk_cost(const CostInput& in, const Nodes& nodes) {
   const Terms split = in_node + along_rail;
   // Without rotation the ranks may receive one after another.
   const Terms split_high = options.flag("rotation") ? split : g * in_node + m * along_rail;
-  const bool balancing = options.flag("balancing") && options.number("trigger") <= 4;
-  const Terms gather_high = balancing ? Terms{regions - 1 + steps, 2 * entry * share, 0}
-                                      : Terms{steps, entry * k * steps, 0};
+  const double trigger = options.number("trigger");
+  const bool balancing = options.flag("balancing") && trigger < regions;
+  // The longest piece that is gathered as it is.
+  const double piece = balancing ? (trigger < 1 ? 0 : trigger * k / regions) : k;
+  Terms gather_high{steps, entry * (alike ? most_gathered(nodes, k, piece) : k * steps), 0};
+  if (balancing) {
+    gather_high.messages += regions - 1;
+    gather_high.words = std::max(gather_high.words, 2 * entry * share);
+  }
 
   Cost cost;
   const bool exact_round = (in.iteration - 1) % options.integer("tau_prime") == 0;
@@ -415,6 +438,14 @@ Cost oktopk_cost(const CostInput& in, const Nodes& nodes) {
   high.words += entry * static_cast<double>(in.granule) * ends;
   // The published boundaries leave the remainder of all regions to the last.
   if (published) high.words += entry * static_cast<double>(in.granule) * ends * (regions - 1);
+  // Equation 1 holds approximately: where the ranks select in different places, the mean of their
+  // boundaries suits none of them, and one region may hold all that they select in a run.
+  if (in.selected) {
+    high.words += std::max(0.0, one_region - split_high.words);
+    if (options.flag("balanced_split") && options.flag("rotation")) {
+      high.reduced += k * (g - 1) * (1 - 1 / g) + k * (m - 1) * (g - 1 / m);
+    }
+  }
   // Balancing takes one more message when two ranks hold parts of one target.
   if (balancing) high.messages += 1;
   if (exact_round) {

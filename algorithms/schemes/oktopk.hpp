@@ -16,22 +16,27 @@
 // The result is the union of the pieces; the local selections in it are the contribution (line 14).
 //
 // Cost (Equations 1 to 3, Table 1):
-//   split_and_reduce      (P-1) α + 2k (P-1)/P β
+//   split_and_reduce      (P-1) α + 2k (P-1)/P β, if all ranks select in the same places
 //   sizes                 log P α, and P-1 words that the paper omits
 //   balance               at most (P-1) α + 2k (P-1)/P β
 //   allgatherv            log P α + 2k (P-1)/P β
 //   total                 (2P + 2 log P) α + [2k (P-1)/P, 6k (P-1)/P] β
-// Counted: P-1 + 2 ceil(log P) messages, and up to P-1 more if balancing moves entries.
+// Counted: P-1 + 2 ceil(log P) messages, and up to P-1 more if balancing moves entries. A gather that
+// is not balanced, because no size exceeds c times the mean (`trigger`), takes up to
+// 2k + 2k log c - 2ck/P words. Above c = 2 that exceeds what Equation 2 allows for balancing and
+// gather together, 4k (P-1)/P. Where the ranks select in different places, the
+// averaged boundaries suit none of them, and the split takes up to 2k (P-1) words.
 // Exact at the lower end (Theorem 3.1): every rank selects in its own region, k/P of it global. In
 // iterations that repartition or set the global threshold those collectives are added terms:
 // ceil(log P) (α + Pβ), and ceil(log P) α + at most 2 min(n, kP) β per step.
 //
 // Options are the paper's parameters and optimisations; each one switched off is a naive variant:
 //   balanced_split=false  equal regions: up to 2k (P-1) words into one rank
-//   rotation=false        at step i every rank sends to rank i: up to P (P-1) messages one after
-//                         another, since rank i continues only when it has all; and
-//                         one rank reduces after another, k (P-1) γ
-//   bucket=1              no bucketing: one exchange at a time, reduced before the next
+//   rotation=false        at step i every rank sends to rank i, all steps of a bucket at once: the
+//                         ranks of a bucket receive and reduce while the others wait, which takes
+//                         ceil(P/bucket) times as long, and P times with bucket=1
+//   bucket=1              no bucketing: sends that block, one exchange at a time, reduced before
+//                         the next
 //   sliding=false         all exchanges of a bucket are awaited together, as in the published code
 //   published=true        as the published code: counts first, indexes and values as separate
 //                         messages (3 (P-1) messages for the split), whole buckets of which the

@@ -114,8 +114,10 @@ class SplitAllgather final : public SparseCollective {
     {
       const auto phase = comm.phase("split_and_reduce");
       const bool rotated = setup_.options.flag("rotation");
-      const SplitStyle style{.order = {.rotated = rotated, .all_at_once = !rotated},
-                             .marker = marker_of(second_)};
+      // As published: all messages at once, that to rank 0 first, without waiting.
+      ExchangeOrder order{.rotated = rotated};
+      if (!rotated) order.bucket = setup_.ranks;
+      const SplitStyle style{.order = order, .marker = marker_of(second_)};
       Task<SparseVector> task = split_and_reduce(comm, selected, boundaries_, setup_, style);
       region = co_await std::move(task);
     }
