@@ -371,93 +371,117 @@ double most_gathered(const Nodes& nodes, double k, double piece) {
   return entries;
 }
 
-Cost oktopk_cost(const CostInput& in, const Nodes& nodes) {
-  if (in.ranks == 1) return {};
-  const Options& options = *in.options;
-  const double p = in.ranks;
-  const double g = nodes.size;
-  const double m = nodes.count;
-  const double rails = nodes.rails();
-  const double regions = rails * m;
-  const bool alike = nodes.rails() == nodes.size;
-  const double k = in.most();
-  const double steps = ceil_log2(nodes.size) + ceil_log2(nodes.count);
-  // Words of entries; `least` and `share` are those of the even parts. Where the last node is
-  // smaller, there are ranks that hold no region, and receive all of the result.
-  const double entry = in.entry();
-  const double share = alike ? k * (p - 1) / p : k + k * (m - 1) / regions;
-  const double least = alike ? in.least() * (p - 1) / p : 0;
-  const bool published = options.flag("published");
-  const double exchanges = g - 1 + m - 1;
+/// The terms of a run. Words are those of entries.
+class OkTopkCost {
+ public:
+  OkTopkCost(const CostInput& in, const Nodes& nodes)
+      : in_(in), nodes_(nodes), published_(in.options->flag("published")) {}
+
+  [[nodiscard]] Cost cost() const {
+    Cost cost;
+    const double of_sizes = ceil_log2(in_.ranks);
+    cost.counted.low = {split().messages + steps_ + of_sizes, entry_ * least_, 0};
+    cost.counted.high = Terms{of_sizes, 0, 0} + split_high() + gather_high();
+    if (!alike_) cost.counted.high.reduced = split_high().words / entry_;
+    cost.added = added();
+    // Ranks that have less to do in one phase wait in the next one.
+    if (!alike_) cost.added.high.messages += cost.counted.high.messages;
+    return cost;
+  }
+
+ private:
+  [[nodiscard]] bool flag(const char* option) const { return in_.options->flag(option); }
+  [[nodiscard]] bool is_round_of(const char* period) const {
+    return (in_.iteration - 1) % in_.options->integer(period) == 0;
+  }
 
   // Upper ends, phase by phase; a variant without an optimisation has a higher one.
-  Terms in_node{g - 1, entry * k * (g - 1) / rails, 0};
-  Terms along_rail{m - 1, entry * k * g / rails * (m - 1) / m, 0};
-  // All ranks may select in one region only.
-  const double one_region = entry * k * (g - 1 + g * (m - 1));
-  if (!options.flag("balanced_split")) {
-    in_node.words = entry * k * (g - 1);
-    along_rail.words = entry * k * g * (m - 1);
+  [[nodiscard]] Terms in_node() const {
+    const double shares = flag("balanced_split") ? nodes_.rails() : 1;
+    return {(g_ - 1) * (published_ ? 3 : 1), entry_ * k_ * (g_ - 1) / shares, 0};
   }
-  if (published) {
-    in_node.messages *= 3;
-    along_rail.messages *= 3;
+  [[nodiscard]] Terms along_rail() const {
+    const double messages = (m_ - 1) * (published_ ? 3 : 1);
+    if (!flag("balanced_split")) return {messages, entry_ * k_ * g_ * (m_ - 1), 0};
+    return {messages, entry_ * k_ * g_ / nodes_.rails() * (m_ - 1) / m_, 0};
   }
-  const Terms split = in_node + along_rail;
-  // Without rotation the ranks may receive one after another.
-  const Terms split_high = options.flag("rotation") ? split : g * in_node + m * along_rail;
-  const double trigger = options.number("trigger");
-  const bool balancing = options.flag("balancing") && trigger < regions;
-  // The longest piece that is gathered as it is.
-  const double piece = balancing ? (trigger < 1 ? 0 : trigger * k / regions) : k;
-  Terms gather_high{steps, entry * (alike ? most_gathered(nodes, k, piece) : k * steps), 0};
-  if (balancing) {
-    gather_high.messages += regions - 1;
-    gather_high.words = std::max(gather_high.words, 2 * entry * share);
+  [[nodiscard]] Terms split() const { return in_node() + along_rail(); }
+  /// Without rotation the ranks may receive one after another.
+  [[nodiscard]] Terms split_high() const {
+    return flag("rotation") ? split() : g_ * in_node() + m_ * along_rail();
+  }
+  [[nodiscard]] Terms gather_high() const {
+    // The longest piece that is gathered as it is.
+    const double piece = balancing_ ? (trigger_ < 1 ? 0 : trigger_ * k_ / regions_) : k_;
+    Terms high{steps_, entry_ * (alike_ ? most_gathered(nodes_, k_, piece) : k_ * steps_), 0};
+    if (balancing_) {
+      high.messages += regions_ - 1;
+      high.words = std::max(high.words, 2 * entry_ * share_);
+    }
+    return high;
   }
 
-  Cost cost;
-  const bool exact_round = (in.iteration - 1) % options.integer("tau_prime") == 0;
-  const double of_sizes = ceil_log2(in.ranks);
-  cost.counted.low = {split.messages + steps + of_sizes, entry * least, 0};
-  cost.counted.high = Terms{of_sizes, 0, 0} + split_high + gather_high;
-  if (!alike) cost.counted.high.reduced = split_high.words / entry;
-
-  // The sizes, and the counts.
-  Terms low{0, p - 1 + (published ? exchanges : 0), 0};
-  Terms high = low;
-  if (options.flag("balanced_split") && (in.iteration - 1) % options.integer("tau") == 0) {
-    const auto core = std::bit_floor(static_cast<unsigned>(in.ranks));
-    const double rounds =
-        std::log2(static_cast<double>(core)) + (std::cmp_equal(core, in.ranks) ? 0 : 2);
-    low = low + Terms{rounds, rounds * regions, 0};
-    high = high + Terms{rounds, rounds * regions, 0};
+  /// What the formula leaves out.
+  [[nodiscard]] Interval added() const {
+    // The sizes, and the counts.
+    Interval all = same({0, p_ - 1 + (published_ ? g_ - 1 + m_ - 1 : 0), 0});
+    if (flag("balanced_split") && is_round_of("tau")) {
+      const auto core = std::bit_floor(static_cast<unsigned>(in_.ranks));
+      const double rounds =
+          std::log2(static_cast<double>(core)) + (std::cmp_equal(core, in_.ranks) ? 0 : 2);
+      all = all + same({rounds, rounds * regions_, 0});
+    }
+    // Regions end at whole entries: one more per message, of every rank of a node along the rails.
+    const double ends = g_ - 1 + g_ * (m_ - 1);
+    all.high.words += entry_ * static_cast<double>(in_.granule) * ends;
+    // The published boundaries leave the remainder of all regions to the last.
+    if (published_) {
+      all.high.words += entry_ * static_cast<double>(in_.granule) * ends * (regions_ - 1);
+    }
+    if (in_.selected) add_concentration(all.high);
+    // Balancing takes one more message when two ranks hold parts of one target.
+    if (balancing_) all.high.messages += 1;
+    if (is_round_of("tau_prime")) {
+      const auto whole = entry_ * std::min(static_cast<double>(in_.n), k_ * p_);
+      // The published code ends the iteration there.
+      if (!published_) all.low = all.low + Terms{steps_, entry_ * least_, 0};
+      all.high = all.high + Terms{steps_, whole * steps_, 0};
+    }
+    return all;
   }
-  // Regions end at whole entries: one more per message, of every rank of a node along the rails.
-  const double ends = g - 1 + g * (m - 1);
-  high.words += entry * static_cast<double>(in.granule) * ends;
-  // The published boundaries leave the remainder of all regions to the last.
-  if (published) high.words += entry * static_cast<double>(in.granule) * ends * (regions - 1);
-  // Equation 1 holds approximately: where the ranks select in different places, the mean of their
-  // boundaries suits none of them, and one region may hold all that they select in a run.
-  if (in.selected) {
-    high.words += std::max(0.0, one_region - split_high.words);
-    if (options.flag("balanced_split") && options.flag("rotation")) {
-      high.reduced += k * (g - 1) * (1 - 1 / g) + k * (m - 1) * (g - 1 / m);
+
+  /// Equation 1 holds approximately: where the ranks select in different places, the mean of their
+  /// boundaries suits none of them, and one region may hold all that they select in a run.
+  void add_concentration(Terms& high) const {
+    const double one_region = entry_ * k_ * (g_ - 1 + g_ * (m_ - 1));
+    high.words += std::max(0.0, one_region - split_high().words);
+    if (flag("balanced_split") && flag("rotation")) {
+      high.reduced += k_ * (g_ - 1) * (1 - 1 / g_) + k_ * (m_ - 1) * (g_ - 1 / m_);
     }
   }
-  // Balancing takes one more message when two ranks hold parts of one target.
-  if (balancing) high.messages += 1;
-  if (exact_round) {
-    const auto all = entry * std::min(static_cast<double>(in.n), k * p);
-    // The published code ends the iteration there.
-    if (!published) low = low + Terms{steps, entry * least, 0};
-    high = high + Terms{steps, all * steps, 0};
-  }
-  // Ranks that have less to do in one phase wait in the next one.
-  if (!alike) high.messages += cost.counted.high.messages;
-  cost.added = {low, high};
-  return cost;
+
+  const CostInput& in_;
+  const Nodes& nodes_;
+  bool published_;
+  double p_ = in_.ranks;
+  double g_ = nodes_.size;
+  double m_ = nodes_.count;
+  double regions_ = nodes_.rails() * m_;
+  double k_ = in_.most();
+  double entry_ = in_.entry();
+  double steps_ = ceil_log2(nodes_.size) + ceil_log2(nodes_.count);
+  /// Where the last node is smaller, there are ranks that hold no region, and receive all of the
+  /// result.
+  bool alike_ = nodes_.rails() == nodes_.size;
+  double share_ = alike_ ? k_ * (p_ - 1) / p_ : k_ + k_ * (m_ - 1) / regions_;  ///< of even parts
+  double least_ = alike_ ? in_.least() * (p_ - 1) / p_ : 0;                     ///< likewise
+  double trigger_ = in_.options->number("trigger");
+  bool balancing_ = flag("balancing") && trigger_ < regions_;
+};
+
+Cost oktopk_cost(const CostInput& in, const Nodes& nodes) {
+  if (in.ranks == 1) return {};
+  return OkTopkCost(in, nodes).cost();
 }
 
 Nodes nodes_of_one_rank(int ranks) { return {.size = 1, .count = ranks, .ranks = ranks}; }

@@ -291,13 +291,7 @@ class OmniReduce final : public SparseCollective {
     std::vector<bool> nonzero = nonzero_blocks(selected, plan_.size(), like);
     const Held held{.selected = selected, .like = std::move(like), .nonzero = std::move(nonzero)};
     std::vector<std::uint32_t> wanted(plan_.all_streams());
-    std::vector<WorkerSide> sides;
-    std::span<std::uint32_t> left = wanted;
-    for (int aggregator = 0; aggregator < setup_.ranks; ++aggregator) {
-      const std::uint32_t streams = plan_.streams_of(aggregator);
-      sides.emplace_back(plan_, held, aggregator, left.first(streams));
-      left = left.subspan(streams);
-    }
+    std::vector<WorkerSide> sides = sides_of(held, wanted);
     AggregatorSide own(plan_, rank, setup_.ranks);
     std::vector<Concatenation::Piece> responses;
     Words sent;
@@ -342,6 +336,18 @@ class OmniReduce final : public SparseCollective {
 
  private:
   static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
+
+  /// A worker's sides to all aggregators. `wanted` has a place for each stream.
+  [[nodiscard]] std::vector<WorkerSide> sides_of(const Held& held,
+                                                 std::span<std::uint32_t> wanted) const {
+    std::vector<WorkerSide> sides;
+    for (int aggregator = 0; aggregator < setup_.ranks; ++aggregator) {
+      const std::uint32_t streams = plan_.streams_of(aggregator);
+      sides.emplace_back(plan_, held, aggregator, wanted.first(streams));
+      wanted = wanted.subspan(streams);
+    }
+    return sides;
+  }
 
   /// The message to an aggregator in this round, if there is one.
   [[nodiscard]] std::optional<Message> request_to(const WorkerSide& side, bool first_round) const {
