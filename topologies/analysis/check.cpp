@@ -37,12 +37,18 @@ std::string names_of(const std::vector<std::string>& names) {
   return text;
 }
 
-void check_links(const RouteTable& table, std::vector<Finding>& findings) {
-  for (const PlatformLink& link : table.links) {
+/// A link that is too slow is a problem, since a unit may be wrong. One that is too fast may be meant
+/// to take no time; loopbacks may be as fast as they like.
+void check_links(const RouteTable& table, const PlatformGraph& graph,
+                 std::vector<Finding>& findings) {
+  for (LinkIndex at = 0; at < table.links.size(); ++at) {
+    const PlatformLink& link = table.links[at];
     if (is_weight(link)) continue;
-    if (!(link.bandwidth >= kLeastBandwidth && link.bandwidth <= kMostBandwidth)) {
+    const bool loopback = graph.survey.loopback[at];
+    const bool slow = !(link.bandwidth >= kLeastBandwidth);
+    if (slow || (!loopback && link.bandwidth > kMostBandwidth)) {
       findings.push_back(
-          {Severity::problem, "bandwidth",
+          {slow ? Severity::problem : Severity::warning, "bandwidth",
            fmt::format("link {}: a bandwidth of {:g} bytes/s; likely are {:g} to {:g}", link.name,
                        link.bandwidth, kLeastBandwidth, kMostBandwidth)});
     }
@@ -261,6 +267,9 @@ PlatformCheck check_loaded(const Platform& platform, const PlatformCheckWishes& 
                       .hosts = table.hosts.size(),
                       .pairs = graph.survey.pairs.size(),
                       .all_pairs = graph.survey.all_pairs};
+  if (std::string note = platform.xml().note(); !note.empty()) {
+    check.findings.push_back({Severity::warning, "passed_over", std::move(note)});
+  }
   // Compact routes need all routes; a missing one has been reported as a problem.
   if (wishes.compact_routes && graph.survey.unreachable.empty()) {
     try {
@@ -285,7 +294,7 @@ std::vector<Finding> findings_of(const RouteTable& table, const PlatformGraph& g
                         fmt::format("the platform has {} hosts, fewer than the {} asked for",
                                     table.hosts.size(), *hosts_wanted)});
   }
-  check_links(table, findings);
+  check_links(table, graph, findings);
   check_reachable(table, graph, findings);
   check_symmetry(table, graph, findings);
   check_use(table, graph, findings);

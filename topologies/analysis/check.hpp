@@ -13,8 +13,8 @@ namespace thinwire::topologies {
 struct Finding {
   enum class Severity : std::uint8_t { problem, warning };
   Severity severity = Severity::problem;
-  /// too_few_hosts, no_route, crash, bandwidth, latency, routes (problems); asymmetric, never_used,
-  /// unclear (warnings).
+  /// too_few_hosts, no_route, crash, bandwidth, latency, routes (problems); bandwidth of a link that
+  /// is too fast, asymmetric, never_used, unclear, passed_over (warnings).
   std::string kind;
   std::string text;
 };

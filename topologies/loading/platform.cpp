@@ -1,11 +1,14 @@
 #include "topologies/loading/platform.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <xbt/log.h>
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/replace.hpp>
 #include <cctype>
 #include <cmath>
 #include <exception>
@@ -130,6 +133,45 @@ void require_readable(const std::string& path) {
   if (!std::ifstream(path)) refuse_unreadable(path);
 }
 
+/// A platform without the configuration that is passed over, which SimGrid would obey. Its lines are
+/// those of the file.
+class SimGridsFile {
+ public:
+  SimGridsFile(std::string path, const PlatformXml& xml) : path_(std::move(path)) {
+    if (xml.passed_over.empty()) return;
+    std::string text = read_text(path_);
+    for (const PassedOver& one : xml.passed_over) {
+      for (std::size_t at = one.begin; at < std::min(one.end, text.size()); ++at) {
+        if (text[at] != '\n') text[at] = ' ';
+      }
+    }
+    memory_ = memfd_create("platform", MFD_CLOEXEC);
+    if (memory_ < 0 || !write_all(memory_, text)) {
+      throw SimulationError(fmt::format("{}: there is no memory for it", path_));
+    }
+  }
+  SimGridsFile(const SimGridsFile&) = delete;
+  SimGridsFile& operator=(const SimGridsFile&) = delete;
+  SimGridsFile(SimGridsFile&&) = delete;
+  SimGridsFile& operator=(SimGridsFile&&) = delete;
+  ~SimGridsFile() {
+    if (memory_ >= 0) close(memory_);
+  }
+
+  [[nodiscard]] std::string path() const {
+    return memory_ < 0 ? path_ : fmt::format("/proc/self/fd/{}", memory_);
+  }
+  /// A complaint of SimGrid's with the name of the user's file.
+  [[nodiscard]] std::string named(std::string complaint) const {
+    boost::replace_all(complaint, path(), path_);
+    return complaint;
+  }
+
+ private:
+  std::string path_;
+  int memory_ = -1;
+};
+
 /// SimGrid's complaint, "Parse error at FILE:LINE: why", as this program says such things.
 std::string plain_complaint(const std::string& complaint) {
   static const std::regex kBegin("^Parse error at |Invalid XML \\(XML input line [0-9, a-z]*\\): ");
@@ -171,11 +213,12 @@ struct Platform::Loaded {
 };
 
 void Platform::Loaded::load(const Platform::Loading& loading) {
+  const SimGridsFile file(path, xml);
   try {
     ShortestPaths paths;
     std::optional<FatTreeCables> cables;
     if (loading.own_paths && xml.fat_trees == 1) cables.emplace();
-    engine->load_platform(path);
+    engine->load_platform(file.path());
     if (engine->get_netzone_root() == nullptr) {
       throw InputError(fmt::format("{}: holds no zone and no cluster", path));
     }
@@ -191,11 +234,11 @@ void Platform::Loaded::load(const Platform::Loading& loading) {
     if (loading.own_paths && !loading.packets) paths.quicken(*engine, xml.bypasses);
     engine->seal_platform();
   } catch (const simgrid::ParseError& error) {
-    throw InputError(plain_complaint(error.what()));
+    throw InputError(file.named(plain_complaint(error.what())));
   } catch (const InputError&) {
     throw;
   } catch (const std::exception& error) {
-    throw InputError(fmt::format("{}: {}", path, one_line(error.what())));
+    throw InputError(fmt::format("{}: {}", path, file.named(one_line(error.what()))));
   }
   list_hosts();
   list_links();

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -19,8 +20,10 @@
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/numbers.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::topologies {
 
@@ -34,18 +37,100 @@ constexpr double kMostCoordinate = 1e9;     ///< milliseconds
 constexpr double kFloydEntry = 24;          ///< bytes for each pair of a zone's points
 constexpr double kFullEntry = 8;
 
-/// No other element of SimGrid's is needed: they start actors, or read files.
-constexpr std::array<std::string_view, 21> kElements{
-    "platform",     "config",  "prop",     "zone",        "AS",
-    "cluster",      "cabinet", "peer",     "host",        "disk",
-    "router",       "link",    "backbone", "host_link",   "route",
-    "zoneRoute",    "ASroute", "link_ctn", "bypassRoute", "bypassZoneRoute",
+/// No other element of SimGrid's is needed: they start actors, or read files. SimGrid does nothing
+/// for a <random>.
+constexpr std::array<std::string_view, 22> kElements{
+    "platform",     "config", "random",    "prop",    "zone",     "AS",          "cluster",
+    "cabinet",      "peer",   "host",      "disk",    "router",   "link",        "backbone",
+    "host_link",    "route",  "zoneRoute", "ASroute", "link_ctn", "bypassRoute", "bypassZoneRoute",
     "bypassASroute"};
+
+/// The other elements of SimGrid's format, and why none is taken.
+constexpr std::string_view kChanging = "no network here follows figures that change in time";
+constexpr std::string_view kDeployment =
+    "a platform has hosts and links, and what runs on them is said elsewhere; take it out";
+constexpr std::string_view kRemoved = "SimGrid 3.32 does not read it either";
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kOtherElements{
+    {{"trace", kChanging},
+     {"trace_connect", kChanging},
+     {"actor", kDeployment},
+     {"process", kDeployment},
+     {"argument", kDeployment},
+     {"include", kRemoved},
+     {"storage", kRemoved},
+     {"storage_type", kRemoved},
+     {"mount", kRemoved},
+     {"model_prop", kRemoved}}};
 
 /// Both networks take the loopback from the routes. Crosstraffic may be turned off, as it is.
 constexpr std::array<std::string_view, 3> kConfiguration{
     "network/loopback-bw", "network/loopback-lat", "network/crosstraffic"};
 constexpr std::array<std::string_view, 4> kOff{"0", "no", "off", "false"};
+
+/// Configuration that changes no message's time here, where a name that ends in '/' stands for all
+/// that begin so: it is about local work, traces, stacks, the precision of SimGrid's solver, which
+/// is ours, or collectives, which are those of the scheme.
+constexpr auto kWithoutEffect = std::to_array<std::string_view>({"bmf/",
+                                                                 "clean-atexit",
+                                                                 "contexts/",
+                                                                 "cpu/maxmin-selective-update",
+                                                                 "cpu/optim",
+                                                                 "cpu/solver",
+                                                                 "debug/",
+                                                                 "disk/solver",
+                                                                 "exception/",
+                                                                 "maxmin/precision",
+                                                                 "model-check",
+                                                                 "model-check/",
+                                                                 "network/maxmin-selective-update",
+                                                                 "network/optim",
+                                                                 "precision/",
+                                                                 "smpi/allgather",
+                                                                 "smpi/allgatherv",
+                                                                 "smpi/allreduce",
+                                                                 "smpi/alltoall",
+                                                                 "smpi/alltoallv",
+                                                                 "smpi/auto-shared-malloc-",
+                                                                 "smpi/barrier",
+                                                                 "smpi/barrier-",
+                                                                 "smpi/bcast",
+                                                                 "smpi/buffering",
+                                                                 "smpi/coll-selector",
+                                                                 "smpi/comp-adjustment-file",
+                                                                 "smpi/cpu-threshold",
+                                                                 "smpi/display-",
+                                                                 "smpi/errors-are-fatal",
+                                                                 "smpi/finalization-barrier",
+                                                                 "smpi/gather",
+                                                                 "smpi/grow-injected-times",
+                                                                 "smpi/host-speed",
+                                                                 "smpi/keep-temps",
+                                                                 "smpi/list-leaks",
+                                                                 "smpi/papi-events",
+                                                                 "smpi/pedantic",
+                                                                 "smpi/privatization",
+                                                                 "smpi/privatize-global-variables",
+                                                                 "smpi/reduce",
+                                                                 "smpi/reduce_scatter",
+                                                                 "smpi/running-power",
+                                                                 "smpi/scatter",
+                                                                 "smpi/shared-malloc",
+                                                                 "smpi/shared-malloc-",
+                                                                 "smpi/simulate-computation",
+                                                                 "surf/precision",
+                                                                 "tracing",
+                                                                 "tracing/",
+                                                                 "verbose-exit"});
+
+/// In UTF-8: figure dash, hyphens, dashes, minus signs. Word processors put them where a '-' was.
+constexpr std::array<std::string_view, 9> kDashes{"\u2010", "\u2011", "\u2012", "\u2013", "\u2014",
+                                                  "\u2015", "\u2212", "\ufe63", "\uff0d"};
+/// The attributes that are figures or ranges of them.
+constexpr std::array<std::string_view, 22> kFigures{
+    "radical", "topo_parameters", "speed",        "core",        "bw",           "lat",
+    "bb_bw",   "bb_lat",          "limiter_link", "loopback_bw", "loopback_lat", "bw_in",
+    "bw_out",  "coordinates",     "bandwidth",    "latency",     "read_bw",      "write_bw",
+    "pstate",  "version",         "min",          "max"};
 
 /// The routings of zones, apart from WIFI. SimGrid aborts on others.
 constexpr std::array<std::string_view, 7> kRoutings{
@@ -178,7 +263,10 @@ class Attributes {
 class Reader {
  public:
   explicit Reader(std::string path)
-      : path_(std::move(path)), parser_(XML_ParserCreate(nullptr), &XML_ParserFree) {
+      : path_(std::move(path)),
+        text_(text_of(path_)),
+        utf8_(is_utf8(text_)),
+        parser_(XML_ParserCreate(utf8_ ? "UTF-8" : "ISO-8859-1"), &XML_ParserFree) {
     XML_SetUserData(parser_.get(), this);
     XML_SetElementHandler(
         parser_.get(),
@@ -199,14 +287,14 @@ class Reader {
   }
 
   PlatformXml read() {
-    std::ifstream file(path_, std::ios::binary);
-    std::array<char, 65536> part{};
-    bool more = true;
-    while (more) {
-      file.read(part.data(), part.size());
-      more = file.good();
-      const auto size = static_cast<int>(file.gcount());
-      const bool well = XML_Parse(parser_.get(), part.data(), size, more ? 0 : 1) == XML_STATUS_OK;
+    refuse_encoding();
+    blank_what_simgrid_skips();
+    constexpr std::size_t kPart = std::size_t{1} << 20;
+    for (std::size_t at = 0; at == 0 || at < text_.size(); at += kPart) {
+      const std::size_t size = std::min(kPart, text_.size() - at);
+      const bool last = at + size == text_.size();
+      const bool well = XML_Parse(parser_.get(), text_.data() + at, static_cast<int>(size),
+                                  last ? 1 : 0) == XML_STATUS_OK;
       if (failed_) std::rethrow_exception(failed_);
       if (!well) {
         refuse(fmt::format("this is not well-formed XML: {}; 'xmllint --noout' shows the place",
@@ -225,6 +313,76 @@ class Reader {
     std::set<std::pair<std::string, std::string>> routes = {};  ///< of a Dijkstra zone
   };
 
+  static std::string text_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+
+  /// SimGrid reads bytes, of any encoding whose signs are those of ASCII.
+  void refuse_encoding() const {
+    const std::string_view text = text_;
+    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff") ||
+        text.find('\0') != std::string_view::npos) {
+      throw InputError(fmt::format(
+          "{0}: is no text of 8 bits, which SimGrid reads; convert it to UTF-8, as in 'iconv -f "
+          "UTF-16 -t UTF-8 {0}'",
+          path_));
+    }
+    if (without_byte_order_mark(text).size() != text.size()) {
+      throw InputError(fmt::format(
+          "{0}: begins with a byte order mark, which SimGrid does not read; remove the first three "
+          "bytes, as in 'tail -c +4 {0}'",
+          path_));
+    }
+  }
+
+  /// Makes the XML what Expat takes: SimGrid reads a declaration that is not at the beginning, and
+  /// comments that hold "--". Blanks are put there, so lines and places stay. The declaration names
+  /// an encoding, which SimGrid does not heed.
+  void blank_what_simgrid_skips() {
+    bool declared = false;
+    for (std::size_t at = 0; (at = text_.find("<", at)) != std::string::npos; ++at) {
+      const std::string_view rest = std::string_view(text_).substr(at);
+      if (rest.starts_with("<!--")) {
+        blank(at, end_of_comment(at));
+      } else if (rest.starts_with("<?")) {  // SimGrid skips it whole, whatever it holds
+        const std::size_t end = text_.find("?>", at + 2);
+        if (end == std::string::npos) return;
+        if (!declared && rest.starts_with("<?xml")) {
+          declared = true;
+          blank(at, end + 2);
+        }
+        at = end + 1;
+      } else if (rest.size() > 1 && rest[1] != '!') {
+        declared = true;  // elements begin
+      }
+    }
+  }
+
+  /// SimGrid takes hyphens in pairs: "--->" ends no comment.
+  [[nodiscard]] std::size_t end_of_comment(std::size_t begin) const {
+    for (std::size_t at = begin + 4; (at = text_.find("--", at)) != std::string::npos; at += 2) {
+      if (text_.compare(at, 3, "-->") == 0) return at + 3;
+    }
+    const std::string_view rest = std::string_view(text_).substr(begin);
+    const bool odd = rest.find("--->") != std::string_view::npos;
+    throw InputError(fmt::format(
+        "{}:{}: the comment has no end{}", path_,
+        1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(begin), '\n'),
+        odd ? ": SimGrid takes hyphens in pairs, and does not see '-->' in '--->'" : ""));
+  }
+
+  void blank(std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end; ++at) {
+      if (text_[at] != '\n') text_[at] = ' ';
+    }
+  }
+
+  /// Where the present event begins, in bytes from the beginning of the file.
+  [[nodiscard]] std::size_t place() const {
+    return static_cast<std::size_t>(XML_GetCurrentByteIndex(parser_.get()));
+  }
+
   /// No exception crosses Expat, which is C.
   void guarded(const auto& work) {
     if (failed_) return;
@@ -240,17 +398,27 @@ class Reader {
     throw InputError(fmt::format("{}:{}: {}", path_, XML_GetCurrentLineNumber(parser_.get()), why));
   }
 
-  void begin(const std::string& name, const Attributes& attributes) {
-    if (open_.size() == kDeepest) {
-      refuse(fmt::format("elements are nested more than {} deep", kDeepest));
+  void check_element(const std::string& name) const {
+    const auto* const other = std::ranges::find(
+        kOtherElements, name, &std::pair<std::string_view, std::string_view>::first);
+    if (other != kOtherElements.end()) {
+      refuse(fmt::format("<{}> is refused: {}", name, other->second));
     }
     if (!among(kElements, name)) {
       const std::vector<std::string> known(kElements.begin(), kElements.end());
       refuse(fmt::format("<{}> is refused: no platform here has such an element{}", name,
                          did_you_mean(name, known)));
     }
+  }
+
+  void begin(const std::string& name, const Attributes& attributes) {
+    if (open_.size() == kDeepest) {
+      refuse(fmt::format("elements are nested more than {} deep", kDeepest));
+    }
+    check_element(name);
     const std::string subject = fmt::format("{} {}", name, attributes["id"]);
     for (const auto& [attribute, value] : attributes) {
+      check_signs(subject, attribute, value);
       if (attribute.ends_with("_file") && !value.empty()) {
         refuse(
             fmt::format("{}: {} is refused: a platform may read no file, and no network here "
@@ -270,7 +438,12 @@ class Reader {
       }
     }
     if (name == "prop" && !open_.empty() && open_.back().name == "config") {
-      check_configuration(attributes["id"], attributes["value"]);
+      if (is_without_effect(attributes["id"])) {
+        found_.passed_over.push_back({.key = attributes["id"], .begin = place()});
+        passing_over_ = open_.size();
+      } else {
+        check_configuration(attributes["id"], attributes["value"]);
+      }
     }
     if (name == "prop" && open_.size() == 2 && attributes["id"] == kTopologyProperty) {
       found_.topology = attributes["value"];
@@ -294,6 +467,10 @@ class Reader {
   void end() {
     const Element zone = std::move(open_.back());
     open_.pop_back();
+    if (std::exchange(passing_over_, 0) != 0) {
+      found_.passed_over.back().end =
+          place() + static_cast<std::size_t>(XML_GetCurrentByteCount(parser_.get()));
+    }
     const bool floyd = zone.routing == "floyd";
     if (!floyd && zone.routing != "full") return;
     const auto points = static_cast<double>(zone.points);
@@ -313,10 +490,42 @@ class Reader {
     }
   }
 
+  static bool is_without_effect(const std::string& key) {
+    const auto names = [&](std::string_view name) {
+      const bool many = name.ends_with('/') || name.ends_with('-');
+      return many ? key.starts_with(name) : key == name;
+    };
+    return std::ranges::any_of(kWithoutEffect, names);
+  }
+
+  /// Refuses the signs that SimGrid does not read as what they look like.
+  void check_signs(const std::string& subject, const std::string& attribute,
+                   const std::string& value) const {
+    const bool plain = std::ranges::all_of(value, [](char c) { return (c & 0x80) == 0; });
+    if (plain) return;
+    if (!among(kFigures, attribute)) {
+      if (utf8_) return;
+      refuse(
+          fmt::format("{}: {}: '{}' is not ASCII, in a file that is not UTF-8; convert it, as in "
+                      "'iconv -f ISO-8859-15 -t UTF-8 {}'",
+                      subject, attribute, printable(value), path_));
+    }
+    for (const std::string_view dash : kDashes) {
+      if (value.find(dash) == std::string::npos) continue;
+      refuse(
+          fmt::format("{}: {}: '{}' has a '{}', which SimGrid does not read as a '-'; type the "
+                      "hyphen of the keyboard there",
+                      subject, attribute, printable(value), dash));
+    }
+  }
+
   void check_configuration(const std::string& key, const std::string& value) const {
     if (!among(kConfiguration, key)) {
-      refuse(fmt::format("the configuration {} is refused: a platform may set {}", key,
-                         fmt::join(kConfiguration, ", ")));
+      refuse(fmt::format(
+          "the configuration {} is refused: it may change the time of messages, or what "
+          "is read; a platform may set {}, and what changes no message's time is passed "
+          "over",
+          key, fmt::join(kConfiguration, ", ")));
     }
     if (key == "network/crosstraffic" && !among(kOff, value)) {
       refuse(fmt::format("the configuration {} is refused but for {}", key, kOff[1]));
@@ -408,14 +617,25 @@ class Reader {
   }
 
   std::string path_;
+  std::string text_;
+  bool utf8_;
   std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser_;
   std::exception_ptr failed_;
   std::vector<Element> open_;
+  std::size_t passing_over_ = 0;  ///< the depth of a <prop> that is passed over, or 0
   double hosts_ = 0;
   PlatformXml found_;
 };
 
 }  // namespace
+
+std::string PlatformXml::note() const {
+  if (passed_over.empty()) return {};
+  std::vector<std::string> keys;
+  for (const PassedOver& one : passed_over) keys.push_back(printable(one.key));
+  return fmt::format("the configuration {} is passed over: it changes no message's time",
+                     fmt::join(keys, ", "));
+}
 
 PlatformXml read_platform_xml(const std::string& path) { return Reader(path).read(); }
 

@@ -2,12 +2,21 @@
 // it, opens other files or starts actors, and builds as many hosts as a file names.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace thinwire::topologies {
 
 inline constexpr std::string_view kTopologyProperty = "thinwire.topology";
+
+/// A configuration that changes no message's time, which SimGrid does not see.
+struct PassedOver {
+  std::string key;
+  std::size_t begin = 0;  ///< of its element in the file, in bytes
+  std::size_t end = 0;
+};
 
 struct PlatformXml {
   bool bypasses = false;     ///< routes around the routing, which SimGrid does not tell of
@@ -15,9 +24,14 @@ struct PlatformXml {
   bool dragonflies = false;  ///< clusters of that topology, or a thinwire.topology (wiring.hpp)
   int fat_trees = 0;         ///< clusters of that topology
   std::string topology;      ///< thinwire.topology of the outermost zone
+  std::vector<PassedOver> passed_over;
+
+  /// "the configuration smpi/host-speed, tracing is passed over: ...", or empty.
+  [[nodiscard]] std::string note() const;
 };
 
-/// Throws InputError naming the file, the line and the reason where it is not well-formed, holds what
+/// Takes what SimGrid takes, also where it is no XML: a declaration behind blanks or comments, "--" in
+/// comments, any encoding whose signs are those of ASCII. Throws InputError naming the file, the line and the reason where it is not well-formed, holds what
 /// may do harm or what no network follows, or is too large to be built.
 [[nodiscard]] PlatformXml read_platform_xml(const std::string& path);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/quantity.hpp"
+#include "topologies/loading/platform_xml.hpp"
 
 namespace thinwire::cli {
 
@@ -110,6 +112,7 @@ Asked asked_of(const std::string& config, const Json& given,
   complaints.check();
   say_repeated(requests.size() - asked.points.size(), asked.points);
   say_if_eager(asked.points);
+  say_of_platforms(asked.points);
   return asked;
 }
 
@@ -117,6 +120,21 @@ std::vector<plan::Point> points_of(const std::string& config, const Json& given,
                                    const std::vector<std::string>& settings,
                                    const std::function<Json(Json)>& complete, Unread unread) {
   return asked_of(config, given, settings, complete, unread).points;
+}
+
+void say_of_platforms(const std::vector<plan::Point>& points) {
+  std::set<std::string> said;
+  for (const plan::Point& point : points) {
+    // What is shipped has nothing to say. What cannot be read is refused by the run.
+    if (!std::filesystem::is_regular_file(point.platform) || !said.insert(point.platform).second) {
+      continue;
+    }
+    try {
+      const std::string note = topologies::read_platform_xml(point.platform).note();
+      if (!note.empty()) say("{}: {}", point.platform, note);
+    } catch (const InputError&) {
+    }
+  }
 }
 
 void say_if_eager(const std::vector<plan::Point>& points) {

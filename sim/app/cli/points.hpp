@@ -49,4 +49,7 @@ struct Asked {
 /// Warns, once, if the eager limit of one of the points is above 1 MiB.
 void say_if_eager(const std::vector<plan::Point>& points);
 
+/// Says which configuration of their platform files is passed over, once for each file.
+void say_of_platforms(const std::vector<plan::Point>& points);
+
 }  // namespace thinwire::cli

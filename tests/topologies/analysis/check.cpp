@@ -71,7 +71,7 @@ TEST_CASE("fewer hosts than asked for are a problem with both numbers") {
   CHECK(found[0].text == "the platform has 4 hosts, fewer than the 5 asked for");
 }
 
-TEST_CASE("bandwidths and latencies that no wire has are problems, each with its link") {
+TEST_CASE("bandwidths and latencies that no wire has are found, each with its link") {
   Network network = star();
   network.links()[0].bandwidth = 0;
   network.links()[1].bandwidth = 1e15;
@@ -82,6 +82,20 @@ TEST_CASE("bandwidths and latencies that no wire has are problems, each with its
   CHECK(contains(text, "bandwidth: link c0_DOWN: a bandwidth of 1e+15 bytes/s"));
   CHECK(contains(text, "latency: link c1_UP: a latency of -1 s"));
   CHECK(contains(text, "latency: link c1_DOWN: a latency of 3600 s"));
+}
+
+TEST_CASE(
+    "a link that is faster than any is a warning, and a loopback may be as fast as it likes") {
+  const PlatformCheck check = check_xml(test::platform_xml(
+      "<zone id=\"z\" routing=\"Full\"><host id=\"a\" speed=\"1Gf\"/><host id=\"b\" "
+      "speed=\"1Gf\"/><link id=\"loop\" bandwidth=\"1000EBps\" latency=\"0us\"/>"
+      "<link id=\"l\" bandwidth=\"500EBps\" latency=\"1us\"/>"
+      "<route src=\"a\" dst=\"a\"><link_ctn id=\"loop\"/></route>"
+      "<route src=\"b\" dst=\"b\"><link_ctn id=\"loop\"/></route>"
+      "<route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route></zone>"));
+  REQUIRE(check.findings.size() == 1);
+  CHECK(check.findings[0].severity == Finding::Severity::warning);
+  CHECK(contains(check.findings[0].text, "link l: a bandwidth of 5e+20 bytes/s"));
 }
 
 TEST_CASE("isolated hosts are named once, and single routes that are missing by their ends") {
