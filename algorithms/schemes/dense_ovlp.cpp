@@ -12,6 +12,7 @@ namespace thinwire::algorithms {
 namespace {
 
 const std::string kBucketWords = "bucket_words";
+const std::string kBucketBits = "bucket_bits";
 const std::string kRing = "ring";
 
 Task<Message> reduce_bucket(Communicator& strand, Message mine, const SchemeSetup& setup,
@@ -93,10 +94,22 @@ OptionInfo bucket_option() {
           .help = "words of a bucket; 25 MiB, as in PyTorch DDP"};
 }
 
+OptionInfo bucket_bits_option() {
+  return {.name = kBucketBits,
+          .fallback = std::int64_t{0},
+          .minimum = 0,
+          .help =
+              "bits of a value in a bucket; 32: buckets as before, compressed on the wire to "
+              "--value-bits, as hooks do (not charged); 0: as on the wire, as of a model in BF16",
+          .maximum = 64};
+}
+
 DenseBuckets dense_buckets(const GradientSpace& space, const Options& options) {
   const std::int64_t most = 2 * std::max<std::int64_t>(1, space.components);  // words hold them all
   const std::int64_t bits = 32 * std::min(options.integer(kBucketWords), most);
-  return {space.components, std::max<std::int64_t>(1, bits / space.precision.value_bits)};
+  const std::int64_t given = options.integer(kBucketBits);
+  const std::int64_t of_value = given > 0 ? given : space.precision.value_bits;
+  return {space.components, std::max<std::int64_t>(1, bits / of_value)};
 }
 
 std::unique_ptr<Scheme> dense_in_buckets(const SchemeSetup& setup, BucketAllreduce allreduce) {
@@ -161,6 +174,7 @@ SchemeInfo dense_ovlp_scheme() {
       .dense = true,
       .independent_iterations = true,
       .options = {bucket_option(),
+                  bucket_bits_option(),
                   {.name = kRing,
                    .fallback = false,
                    .minimum = 0,

@@ -56,8 +56,10 @@ class DenseBuckets {
   std::int64_t count_;
 };
 
-/// The options of schemes with buckets: bucket_words, of which values of 16 bits fill a half.
+/// The options of schemes with buckets: bucket_words, of which values of 16 bits fill a half, unless
+/// bucket_bits says how many bits a value has there.
 [[nodiscard]] OptionInfo bucket_option();
+[[nodiscard]] OptionInfo bucket_bits_option();
 [[nodiscard]] DenseBuckets dense_buckets(const GradientSpace& space, const Options& options);
 /// A rank of a scheme that starts `allreduce` on each bucket when the backward pass has made it.
 [[nodiscard]] std::unique_ptr<Scheme> dense_in_buckets(const SchemeSetup& setup,

@@ -409,6 +409,7 @@ std::optional<Pipeline> auto_ovlp_pipeline(const CostInput& in) {
   last->options[kChunkWords] = words(*all);
   if (last->options != all->options) return std::nullopt;
   all->options.erase(bucket_option().name);
+  all->options.erase(bucket_bits_option().name);
   all->chunks = (buckets.count() - 1) * all->chunks + last->chunks;
   all->long_chunks =
       static_cast<double>(buckets.count() - 1) * all->long_chunks + last->long_chunks * longer;
@@ -432,7 +433,8 @@ SchemeInfo auto_ovlp_entry(PaperCost paper) {
       .dense = true,
       .independent_iterations = true,
       .alike_after = 0,
-      .options = {bucket_option(), node_option(), channels_option(), chunk_option()},
+      .options = {bucket_option(), bucket_bits_option(), node_option(), channels_option(),
+                  chunk_option()},
       .run_cost = auto_ovlp_cost,
       .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
         return dense_in_buckets(setup, auto_allreduce(setup));

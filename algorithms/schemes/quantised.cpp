@@ -112,6 +112,28 @@ class Quantised final : public Scheme {
   Compressing compressing_;
 };
 
+/// The words of a block of quantised values: with 1 bit its signs, and one scale.
+Words block_words(std::int64_t components, int bits) {
+  if (bits == 1) return sign_words(components, {});
+  return Quantiser{.bits = bits}.words(components);
+}
+
+/// Signs, and as the scale the root of the mean square.
+Payload signs_of(const DenseBlock& block) {
+  if (block.is_valueless()) return block.payload();
+  double squares = 0;
+  for (const float value : block.values()) squares += static_cast<double>(value) * value;
+  const auto count = static_cast<double>(std::max<std::size_t>(1, block.size()));
+  const auto scale = static_cast<float>(std::sqrt(squares / count));
+  std::vector<float> values(block.size());
+  std::ranges::transform(block.values(), values.begin(),
+                         [scale](float value) { return std::copysign(scale, value); });
+  const std::int64_t bucket = std::max<std::int64_t>(1, static_cast<std::int64_t>(block.size()));
+  return DenseBlock(block.first(), std::move(values),
+                    Quantisation{.bits = 1, .bucket = bucket, .scales = {scale}})
+      .payload();
+}
+
 /// A reduce-scatter by all-to-all and an allgather, both of quantised values.
 class QuantisedAlltoall final : public Scheme {
  public:
@@ -158,6 +180,16 @@ class QuantisedAlltoall final : public Scheme {
                       .sent = sent};
   }
 
+  /// Signs lose more than half of a gradient, which a rank keeps.
+  Task<Reduced> allreduce_in_training(Communicator& comm, LocalGradient gradient, int iteration,
+                                      TrainingStep& step) override {
+    co_await run_backward(comm, step, 0);
+    if (quantiser_.bits == 1) co_await remember(comm, step, step.space().components);
+    Task<Reduced> task = Scheme::allreduce_in_training(comm, std::move(gradient), iteration, step);
+    gradient = {};
+    co_return co_await std::move(task);
+  }
+
  private:
   [[nodiscard]] std::int64_t length_of(int rank) const {
     return part_length(setup_.space.components, setup_.ranks, rank);
@@ -165,8 +197,9 @@ class QuantisedAlltoall final : public Scheme {
   [[nodiscard]] Message quantised(const Message& block, std::int64_t components,
                                   std::uint64_t key) const {
     const DenseBlock values = DenseBlock::from(block.payload);
-    return {quantiser_.quantised(values, setup_.space, key).payload(),
-            quantiser_.words(components)};
+    const Words words = block_words(components, quantiser_.bits);
+    if (quantiser_.bits == 1) return {signs_of(values), words};
+    return {quantiser_.quantised(values, setup_.space, key).payload(), words};
   }
 
   /// Sends every rank its block, and adds those that come for this one.
@@ -201,7 +234,7 @@ Cost quantised_alltoall_cost(const CostInput& in) {
   const double p = in.ranks;
   const auto n = static_cast<double>(in.n);
   const auto run = [&](std::int64_t length) {
-    const auto words = static_cast<double>(Quantiser{.bits = bits}.words(length).value());
+    const auto words = static_cast<double>(block_words(length, bits).value());
     return Terms{2 * (p - 1), 2 * (p - 1) * words, (p - 1) * static_cast<double>(length)};
   };
   const Interval ends{run(in.n / in.ranks), run((in.n + in.ranks - 1) / in.ranks)};
@@ -267,7 +300,11 @@ std::vector<SchemeInfo> quantised_schemes() {
           quantised_scheme("qsgd", "values in few bits, gathered around a ring; each rank sums",
                            "DRAGONN (ICML 2022), Figure 7; QSGD (NIPS 2017)", "n bits/32 (P-1)",
                            {bits}, {qsgd, qsgd_words, price_of_qsgd, false}),
-          quantised_alltoall_scheme({bits})};
+          quantised_alltoall_scheme({{"bits",
+                                      std::int64_t{8},
+                                      1,
+                                      "of a value: 2, 4 or 8; 1: signs, as 1-bit Adam",
+                                      {1, 2, 4, 8}}})};
 }
 
 }  // namespace thinwire::algorithms

@@ -9,12 +9,14 @@
 //            ring. This is the schedule of ZeRO++'s qgZ (Wang et al., arXiv:2306.10209, 2023) without
 //            its second level for nodes, and of the compressed allreduce of 1-bit Adam (Tang et al.,
 //            ICML 2021). The papers were not at hand: the schedule is as DeepSpeed describes it
-//            (runtime/comm, runtime/fp16/onebit). What 1-bit Adam keeps of the error of the second
-//            quantisation is left out, and so is quantising to 1 bit.
+//            (runtime/comm, runtime/fp16/onebit). With 1 bit, that of 1-bit Adam, a block is its signs
+//            and one scale, the root of its mean square. What 1-bit Adam keeps of the error of the
+//            second quantisation is left out.
 //
 // Cost of the first two: (P-1) (α + Lβ) with L = ceil(n/32) + 1 words, or ceil(n bits/32) + ceil(n/1024); exact at
 // any P. γ: each rank adds P dense vectors, n P words.
-// Cost of quantised_alltoall, with L = ceil(b bits/32) + ceil(b/1024) for blocks of b = n/P: 2 (P-1)
+// Cost of quantised_alltoall, with L = ceil(b bits/32) + ceil(b/1024) for blocks of b = n/P, with 1 bit
+// ceil(b/32) + 1: 2 (P-1)
 // (α + Lβ), n (P-1)/P γ; exact if P divides n. The error is at most one step of each rank's levels and
 // one of the sum's.
 // With a device: the price of quantising n components (signsgd: and of a scan of them), and of
