@@ -2,7 +2,8 @@
 """Makes a model file of Thinwire from a Kineto trace of a training by PyTorch's DDP.
 
     kineto_model.py TRACE.json[.gz] --name NAME --batch N [--device DEVICE] [--density D]
-                    [--profile PROFILE] [-o MODEL.json]
+                    [--profile PROFILE] [--group GROUP] [--smallest ELEMENTS] [--others OTHERS.json]
+                    [-o MODEL.json]
 
 Record the trace of some steps with torch.profiler.profile(schedule=...) and export_chrome_trace(), and
 call the profiler's step() after each; without a schedule, torch does not mark the steps. From it come,
@@ -14,15 +15,27 @@ as medians over the complete steps (ProfilerStep#N):
   (kernels whose name has "nccl"); on a CPU, without the time that it waits in gloo;
 - how the backward pass is divided among the buckets: the times at which their allreduces begin.
 
+The buckets are the allreduces of one process group: the default one, or --group by its name or
+description. What else communicates is named on stderr and left out; --others keeps it in a file. Small
+allreduces, of losses and metrics or of SyncBatchNorm, are no buckets: those below --smallest elements, a
+thousandth of all by default, or of integers.
+
 The trace does not say which profile the gradients have, or the density: choose them.
 """
 import argparse
+import collections
 import gzip
 import json
 import statistics
 import sys
 
 ALLREDUCE = ("allreduce", "all_reduce", "allreduce_coalesced")
+DEFAULT_GROUPS = ("", "0", "default_pg")
+INTEGERS = ("byte", "char", "short", "int", "long", "bool", "int8", "int16", "int32", "int64", "uint8")
+
+
+def warn(text):
+    print(f"kineto_model: {text}", file=sys.stderr)
 
 
 def fail(text):
@@ -71,17 +84,84 @@ def is_communication(event):
     return "nccl" in name or name.startswith("gloo:")
 
 
-def is_allreduce(event):
-    if event.get("name") != "record_param_comms":
-        return False
-    return str(event.get("args", {}).get("Collective name", "")).lower() in ALLREDUCE
+class Collective:
+    """A collective of a step, as record_param_comms has it."""
+
+    def __init__(self, event, begin):
+        args = event.get("args", {})
+        self.time = event["ts"] / 1e6 - begin
+        self.kind = str(args.get("Collective name", "")).lower()
+        self.elements = int(args.get("In msg nelems") or 0)
+        self.dtype = str(args.get("dtype", ""))
+        self.group = str(args.get("Process Group Name", ""))
+        self.description = str(args.get("Process Group Description", ""))
+        self.size = args.get("Group size")
+
+    @property
+    def is_allreduce(self):
+        return self.kind in ALLREDUCE
+
+    @property
+    def is_of_default_group(self):
+        return self.description == "default_pg" or self.group in DEFAULT_GROUPS
+
+    def is_of(self, group):
+        return group in (self.group, self.description)
+
+    @property
+    def group_text(self):
+        text = f"process group '{self.group}'"
+        details = [self.description] if self.description else []
+        details += [f"{self.size} ranks"] if self.size else []
+        return text + (f" ({', '.join(details)})" if details else "")
 
 
-def step_data(begin, end, events):
-    """The buckets of a step, (begin, elements), and its computing time."""
-    inside = [event for event in events if begin <= event["ts"] / 1e6 < end]
-    buckets = [(event["ts"] / 1e6 - begin, int(event["args"]["In msg nelems"]))
-               for event in inside if is_allreduce(event)]
+def collectives_of(begin, end, events):
+    return sorted((Collective(event, begin) for event in events
+                   if event.get("name") == "record_param_comms" and begin <= event["ts"] / 1e6 < end),
+                  key=lambda one: one.time)
+
+
+def choose_group(path, steps, wanted):
+    """The group of the gradients, as a test of collectives."""
+    groups = {one.group: one for step in steps for one in step if one.is_allreduce}
+    listed = "; ".join(one.group_text for one in groups.values())
+    if wanted is not None:
+        if not any(one.is_of(wanted) for one in groups.values()):
+            fail(f"{path}: no allreduce of the process group '{wanted}'; there are {listed or 'none'}")
+        return lambda one: one.is_of(wanted)
+    if len(groups) == 1:
+        return lambda one: True
+    if len(groups) > 1:
+        if not any(one.is_of_default_group for one in groups.values()):
+            fail(f"{path}: none of the process groups is the default one: {listed}; give that of the "
+                 "gradients by --group")
+        warn(f"{path}: allreduces of several process groups: {listed}; taken are those of the default "
+             "one, --group takes another")
+    return lambda one: one.is_of_default_group
+
+
+def split(step, is_chosen, smallest):
+    """The buckets of a step, and its other collectives."""
+    candidates = [one for one in step if one.is_allreduce and is_chosen(one) and one.elements > 0
+                  and one.dtype.lower() not in INTEGERS]
+    least = smallest if smallest is not None else sum(one.elements for one in candidates) / 1000
+    buckets = [one for one in candidates if one.elements >= least]
+    return buckets, [one for one in step if one not in buckets]
+
+
+def others_text(others, steps):
+    """The collectives that are left out, by their kind and group."""
+    kinds = collections.Counter((one.kind or "a collective", one.group_text) for one in others)
+    elements = collections.Counter()
+    for one in others:
+        elements[(one.kind or "a collective", one.group_text)] += one.elements
+    return "; ".join(f"{count / steps:g} x {kind} in {group}, {elements[kind, group] / steps:g} elements "
+                     "together" for (kind, group), count in kinds.items())
+
+
+def computing_time(begin, end, events):
+    """The step without the time in which it only communicates."""
     kernels = [event for event in events if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")]
     on_gpu = bool(kernels)
     doing = kernels if on_gpu else [event for event in events if event.get("cat") == "cpu_op"
@@ -90,7 +170,7 @@ def step_data(begin, end, events):
                                   and (e.get("cat") == "kernel") == on_gpu]), begin, end)
     computing = within(spans([e for e in doing if not is_communication(e)]), begin, end)
     only = length(communicating + computing) - length(computing)
-    return sorted(buckets), (end - begin) - only
+    return (end - begin) - only
 
 
 def model_of(path, arguments):
@@ -101,16 +181,30 @@ def model_of(path, arguments):
     if not steps:
         fail(f"{path}: no ProfilerStep; give the profiler a schedule, and call its step() after each "
              "iteration")
-    data = [step_data(begin, end, events) for begin, end in steps]
-    data = [(buckets, seconds) for buckets, seconds in data if buckets]
+    found = [collectives_of(begin, end, events) for begin, end in steps]
+    is_chosen = choose_group(path, found, arguments.group)
+    data = []
+    for (begin, end), step in zip(steps, found):
+        buckets, others = split(step, is_chosen, arguments.smallest)
+        if buckets:
+            data.append((buckets, others, computing_time(begin, end, events)))
     if not data:
+        kinds = sorted({one.kind for step in found for one in step})
         fail(f"{path}: no allreduce (record_param_comms with 'In msg nelems'); record a training by "
-             "DDP, with PyTorch 2.1 or later")
+             "DDP, with PyTorch 2.1 or later"
+             + (f". There are {', '.join(kinds)}" if kinds else ""))
     # The first steps of DDP have other buckets: it orders them anew after the first backward pass.
-    sizes = [elements for _, elements in data[-1][0]]
-    same = [(buckets, seconds) for buckets, seconds in data
-            if [elements for _, elements in buckets] == sizes]
-    begins = [statistics.median(buckets[i][0] for buckets, _ in same) for i in range(len(sizes))]
+    sizes = [bucket.elements for bucket in data[-1][0]]
+    same = [one for one in data if [bucket.elements for bucket in one[0]] == sizes]
+    others = [one for _, step_others, _ in same for one in step_others]
+    if others:
+        warn(f"{path}: left out, in each step: {others_text(others, len(same))}")
+    if arguments.others:
+        write(arguments.others, json.dumps(
+            [{"collective": one.kind, "group": one.group, "description": one.description,
+              "ranks": one.size, "elements": one.elements, "dtype": one.dtype, "begin_s": one.time}
+             for one in same[-1][1]], indent=2) + "\n")
+    begins = [statistics.median(buckets[i].time for buckets, _, _ in same) for i in range(len(sizes))]
     # The time before the first bucket contains the forward pass and the begin of the backward pass:
     # the first bucket's share is taken to be that of its elements.
     gaps = [later - earlier for earlier, later in zip(begins, begins[1:])]
@@ -136,9 +230,14 @@ def model_of(path, arguments):
                          "assumed to be in proportion to its elements",
         "layers": layers,
         "compute": [{"device": arguments.device, "batch": arguments.batch,
-                     "seconds": statistics.median(seconds for _, seconds in same),
+                     "seconds": statistics.median(seconds for _, _, seconds in same),
                      "source": "the steps of the trace without the time of communication alone"}],
     }
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def main():
@@ -150,14 +249,18 @@ def main():
     parser.add_argument("--device", default="v100", help="a device of 'thinwire list devices' [v100]")
     parser.add_argument("--density", type=float, default=0.01)
     parser.add_argument("--profile", default="bert", help="of 'thinwire list profiles' [bert]")
+    parser.add_argument("--group", help="process group of the gradients, by name or description [the "
+                        "default one]")
+    parser.add_argument("--smallest", type=int, help="elements of the smallest bucket [a thousandth of "
+                        "all]")
+    parser.add_argument("--others", help="file for the other collectives of a step, as JSON")
     parser.add_argument("-o", "--output", help="file to write [stdout]")
     arguments = parser.parse_args()
     if arguments.batch < 1 or not 0 <= arguments.density <= 1:
         fail("--batch is a number from 1, and --density a share from 0 to 1")
     text = json.dumps(model_of(arguments.trace, arguments), indent=2) + "\n"
     if arguments.output:
-        with open(arguments.output, "w", encoding="utf-8") as file:
-            file.write(text)
+        write(arguments.output, text)
     else:
         print(text, end="")
 

@@ -129,12 +129,19 @@ class Examples(unittest.TestCase):
             with self.assertRaises(ValueError):
                 Recorder(Module(), **arguments)
 
-    def kineto(self, events):
+    def kineto(self, events, *more):
         path = self.folder / "kineto.json"
         path.write_text(json.dumps({"traceEvents": events}))
+        return self.kineto_of(path, *more)
+
+    def kineto_of(self, path, *more):
         return subprocess.run([sys.executable, SOURCE / "examples/pytorch/kineto_model.py", path, "--name",
-                               "mine", "--batch", "8", "--device", "p100", "-o", self.folder / "mine.json"],
-                              capture_output=True, text=True, check=False)
+                               "mine", "--batch", "8", "--device", "p100", "-o", self.folder / "mine.json",
+                               *more], capture_output=True, text=True, check=False)
+
+    def tensors(self):
+        model = json.loads((self.folder / "mine.json").read_text())
+        return [layer["tensors"] for layer in model["layers"]]
 
     @staticmethod
     def event(name, cat, begin_ms, length_ms, **arguments):
@@ -170,6 +177,59 @@ class Examples(unittest.TestCase):
         row = json.loads(text)[0]
         self.assertEqual(row["components"], 9000)
         self.assertGreaterEqual(row["training.computation_s"], 0.08)
+
+    def test_an_allreduce_of_a_loss_is_no_layer(self):
+        done = self.kineto_of(SOURCE / "tests/pytorch/traces/with_loss_allreduce.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.tensors(), [[5000000], [7000000], [2000000]])
+        self.assertIn("left out, in each step: 1 x allreduce in process group '0' (default_pg, 4 ranks), 1 "
+                      "elements together", done.stderr)
+        done = self.kineto_of(SOURCE / "tests/pytorch/traces/with_loss_allreduce.json", "--smallest", "1")
+        self.assertEqual(self.tensors()[0], [1])
+        # Counts are integers, however many there are.
+        events = self.steps() + [self.event("record_param_comms", "cpu_op", 100 * step + 80, 0.1,
+                                            **{"Collective name": "allreduce", "In msg nelems": 5000,
+                                               "dtype": "Long"}) for step in range(3)]
+        self.assertEqual(self.kineto(events).returncode, 0)
+        self.assertEqual(self.tensors(), [[6000], [2000], [1000]])
+
+    def test_one_process_group_has_the_gradients(self):
+        def in_group(name, description, size):
+            return {"Process Group Name": name, "Process Group Description": description,
+                    "Group size": size}
+        events = self.steps()
+        for event in events:
+            if event["name"] == "record_param_comms":
+                event["args"].update(in_group("0", "default_pg", 8))
+        for step in range(3):
+            for begin, kind, elements in ((5, "allreduce", 3000), (15, "allreduce", 3000),
+                                          (20, "_allgather_base", 500)):
+                events.append(self.event(
+                    "record_param_comms", "cpu_op", 100 * step + begin, 0.1,
+                    **{"Collective name": kind, "In msg nelems": elements, "dtype": "BFloat16",
+                       **in_group("3", "tensor_parallel", 2)}))
+        done = self.kineto(events, "--others", self.folder / "others.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.tensors(), [[6000], [2000], [1000]])
+        self.assertIn("several process groups", done.stderr)
+        self.assertIn("2 x allreduce in process group '3' (tensor_parallel, 2 ranks), 6000 elements",
+                      done.stderr)
+        others = json.loads((self.folder / "others.json").read_text())
+        self.assertEqual([(one["collective"], one["group"], one["elements"]) for one in others],
+                         [("allreduce", "3", 3000), ("allreduce", "3", 3000),
+                          ("_allgather_base", "3", 500)])
+        for name in ("3", "tensor_parallel"):
+            self.assertEqual(self.kineto(events, "--group", name).returncode, 0)
+            self.assertEqual(self.tensors(), [[3000], [3000]])
+        done = self.kineto(events, "--group", "7")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no allreduce of the process group '7'; there are", done.stderr)
+        for event in events:
+            if event["name"] == "record_param_comms" and event["args"]["Process Group Name"] == "0":
+                event["args"].update(in_group("4", "data_parallel", 4))
+        done = self.kineto(events)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("none of the process groups is the default one", done.stderr)
 
     def test_kineto_traces_without_what_is_needed(self):
         for events, text in (([], "no ProfilerStep"),
