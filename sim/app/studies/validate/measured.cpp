@@ -10,6 +10,7 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/app/studies/validate/measured/formats.hpp"
+#include "sim/app/studies/validate/measured/pasted.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/nearest.hpp"
@@ -73,13 +74,21 @@ MeasuredFile measured_file(const std::string& argument) {
 
 std::vector<MeasuredRow> read_measured(const MeasuredFile& file) {
   const std::string text(without_byte_order_mark(read_text(file.path)));
-  for (const std::string_view line : lines_of_text(text)) {
-    const std::vector<Token> tokens = tokens_of(line);
-    if (is_of_nccl_tests(tokens)) return rows_of_nccl_tests(text, file);
-    if (is_of_osu(tokens)) return rows_of_osu(text, file);
-    if (is_of_imb(tokens)) return rows_of_imb(text, file);
-  }
   if (text.starts_with('{')) return rows_of_results(text, file);
+  const std::string printed = as_printed(text);
+  for (const std::string_view line : lines_of_text(printed)) {
+    const std::vector<Token> tokens = tokens_of(line);
+    if (is_of_nccl_tests(tokens)) return rows_of_nccl_tests(printed, file);
+    if (is_of_osu(tokens)) return rows_of_osu(printed, file);
+    if (is_of_imb(tokens)) return rows_of_imb(printed, file);
+  }
+  const std::string_view first = text.empty() ? std::string_view() : lines_of_text(text).front();
+  if (!first.empty() && first.find(',') == std::string_view::npos) {
+    throw InputError(
+        fmt::format("{}: not recognised as nccl-tests, OSU, IMB or CSV: a text of these has the "
+                    "heading of its table, and a CSV the names of its columns on the first line",
+                    file.path));
+  }
   return rows_of_csv(text, file);
 }
 

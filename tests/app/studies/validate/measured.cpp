@@ -259,6 +259,116 @@ TEST_CASE("Output of nccl-tests that is not right is refused with line and colum
         "m: nodes=4 contradicts the text, which says 2");
 }
 
+namespace {
+
+/// The first line with `tag`, in which a '0' becomes another digit on lines of other ranks.
+std::string tagged(const std::string& text, const std::string& tag) {
+  std::string made;
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < text.size(); ++number) {
+    const std::size_t end = text.find('\n', at) + 1;
+    if (number == 3) {  // another rank says something in between
+      std::string other = tag;
+      if (const std::size_t zero = other.find('0'); zero != std::string::npos) other[zero] = '3';
+      made += other + "NCCL INFO Channel 00/16 : 0 1 2 3\n";
+    }
+    made += tag + text.substr(at, end - at);
+    at = end;
+  }
+  return made;
+}
+
+std::string without_hashes(std::string text, const std::string& instead) {
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+    if (text[at] == '#') text.replace(at, 1, instead);
+  }
+  return text;
+}
+
+void check_same(const std::vector<MeasuredRow>& rows, const std::vector<MeasuredRow>& wanted) {
+  REQUIRE(rows.size() == wanted.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CHECK(rows[i].seconds == wanted[i].seconds);
+    CHECK(rows[i].elements == wanted[i].elements);
+    CHECK(rows[i].nodes == wanted[i].nodes);
+    CHECK(rows[i].tasks_per_node == wanted[i].tasks_per_node);
+    CHECK(rows[i].collective == wanted[i].collective);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("A tag that a launcher puts before each line does not matter, nor a '#' that is lost") {
+  const std::string two = ",machine=mine,nodes=2,tasks_per_node=1";
+  for (const auto& [text, facts] : {std::pair<std::string, std::string>{kNccl, ",machine=mine"},
+                                    {kOsu, two},
+                                    {kImb, ",machine=mine,tasks_per_node=2"}}) {
+    const std::vector<MeasuredRow> plain = rows_in(text, facts);
+    for (const char* tag : {"0: ", " 0: ", "00: ", "[1,0]<stdout>:", "[1,0]<stdout>: ", "[0] ",
+                            "gpu1: ", "[prterun-gpu1-4711@1,0]<stdout>: "}) {
+      CAPTURE(tag);
+      check_same(rows_in(tagged(text, tag), facts), plain);
+    }
+    for (const char* instead : {"", " "}) {
+      CAPTURE(instead);
+      check_same(rows_in(without_hashes(text, instead), facts), plain);
+      check_same(rows_in(tagged(without_hashes(text, instead), "0: "), facts), plain);
+    }
+  }
+}
+
+TEST_CASE("Logs of nccl-tests as people paste them are read") {
+  const std::string logs = std::string(THINWIRE_SOURCE_DIR) + "/tests/app/studies/validate/logs/";
+  const auto rows_of = [&](const std::string& name, const std::string& facts) {
+    return read_measured(measured_file(logs + name + ".txt,machine=mine" + facts));
+  };
+  const std::vector<MeasuredRow> plain = rows_of("plain", "");
+  REQUIRE(plain.size() == 3);
+  CHECK(plain[0].seconds == thinwire::test::approx(88.12e-6));
+  CHECK(plain[2].seconds == thinwire::test::approx(702.33e-6));
+  CHECK(plain[2].elements == 4194304);
+  CHECK(plain[0].nodes == 2);
+  CHECK(plain[0].tasks_per_node == 2);
+  check_same(rows_of("srun-l", ""), plain);
+  check_same(rows_of("debug-info", ""), plain);
+  check_same(rows_of("half", ""), plain);
+  check_same(rows_of("table-only", ",collective=allreduce,nodes=2,tasks_per_node=2"), plain);
+  const std::vector<MeasuredRow> old = rows_of("old", ",collective=allreduce");
+  REQUIRE(old.size() == 4);
+  CHECK(old[3].seconds == thinwire::test::approx(56301.0e-6));
+  CHECK(old[3].nodes == 2);
+  CHECK(old[3].tasks_per_node == 1);
+  check_same(rows_of("hash-eaten", ",collective=allreduce"), old);
+}
+
+TEST_CASE("Times of wrong results are no measurements") {
+  std::string text = kNccl;
+  text.replace(text.find("197.09      0"), 13, "197.09     17");
+  CHECK(refusal_of(text, ",machine=mine") ==
+        "m:13:77: nccl-tests found 17 wrong results: such a time is no measurement; mend the "
+        "machine, or take the line out");
+  std::string unchecked = kNccl;
+  unchecked.replace(unchecked.find("197.09      0"), 13, "197.09    N/A");
+  CHECK(rows_in(unchecked, ",machine=mine").size() == 2);
+}
+
+TEST_CASE("A text that is none of the four is refused as such") {
+  CHECK(refusal_of("hello\n8 32.06\n", ",machine=mine") ==
+        "m: not recognised as nccl-tests, OSU, IMB or CSV: a text of these has the heading of its "
+        "table, and a CSV the names of its columns on the first line");
+}
+
+TEST_CASE("One-sided tests of OSU are refused by their own title") {
+  for (const char* title : {"MPI_Put Latency", "MPI_Get Latency", "OpenSHMEM Put Latency",
+                            "UPC Put Latency", "MPI_Accumulate latency"}) {
+    const std::string text =
+        fmt::format("# OSU {} Test v7.4\n# Size          Latency (us)\n4 1.50\n", title);
+    const std::string word = std::string(title).substr(0, std::string(title).find(' '));
+    CHECK(refusal_of(text, ",machine=mine,nodes=2,tasks_per_node=1,algorithm=ping_pong")
+              .starts_with("m:1:7: a test of '" + word + "' is not read; known are"));
+  }
+}
+
 TEST_CASE("The output of IMB has tables of several collectives and numbers of processes") {
   const std::string facts = ",machine=mine,library=OMPI,tasks_per_node=4";
   const std::vector<MeasuredRow> rows = rows_in(kImb, facts);

@@ -37,12 +37,15 @@ class NcclReader {
           heading = tokens;
           unit = unit_of(i + 1);
         } else {
+          refuse_failed(line, tokens, heading);
           take_comment(line, tokens);
         }
         continue;
       }
       if (heading.empty() || !is_row(heading, tokens)) continue;
-      times_.add(line, tokens, 0, time_at(line, heading, tokens), unit);
+      const std::size_t time = time_at(line, heading, tokens);
+      refuse_wrong(line, heading, tokens);
+      times_.add(line, tokens, 0, time, unit);
     }
     settle_ranks();
     return times_.rows(said_);
@@ -79,6 +82,36 @@ class NcclReader {
                             tokens.size(), heading.size() - 1));
     }
     return static_cast<std::size_t>(below - tokens.begin());
+  }
+
+  /// Refuses a row whose out-of-place results nccl-tests has counted as wrong.
+  void refuse_wrong(int line, const std::vector<Token>& heading,
+                    const std::vector<Token>& tokens) const {
+    const auto column = std::ranges::find(heading, "#wrong", &Token::text);
+    if (column == heading.end()) return;
+    const auto end_of = [](const Token& token) { return token.column + token.text.size(); };
+    auto cell = std::ranges::find(tokens, end_of(*column), end_of);
+    if (tokens.size() + 1 == heading.size()) cell = tokens.begin() + (column - heading.begin()) - 1;
+    if (cell == tokens.end()) return;
+    const auto wrong = parse_number<double>(cell->text);  // "N/A" where nothing was checked
+    if (!wrong || *wrong == 0) return;
+    refuse_at(file_.path, line, cell->column,
+              fmt::format("nccl-tests found {} wrong results: such a time is no measurement; mend "
+                          "the machine, or take the line out",
+                          printable(cell->text)));
+  }
+
+  /// "# Out of bounds values : 3 FAILED", which older versions count for all rows together.
+  void refuse_failed(int line, const std::vector<Token>& tokens,
+                     const std::vector<Token>& heading) const {
+    const bool counted = std::ranges::find(heading, "#wrong", &Token::text) != heading.end();
+    if (counted || tokens.size() < 7 || tokens[1].text != "Out" || tokens[6].text != "FAILED") {
+      return;
+    }
+    refuse_at(file_.path, line, tokens[5].column,
+              fmt::format("nccl-tests found {} wrong results, and does not say in which rows: such "
+                          "times are no measurements",
+                          printable(tokens[5].text)));
   }
 
   /// The unit below the heading: "#  (B)  (elements)  (us) ...".

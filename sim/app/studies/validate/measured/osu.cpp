@@ -68,6 +68,14 @@ class OsuReader {
          {"reduce_scatter", "reduce_scatter"},
          {"all-to-all personalized exchange", "alltoall"},
          {"", "ping_pong"}}};
+    // "MPI", "MPI-CUDA", "MPI-ROCM"; "MPI_Put" and "OpenSHMEM" are one-sided.
+    const std::string library = lower(tokens[2].text);
+    if (library != "mpi" && !library.starts_with("mpi-")) {
+      refuse_at(file_.path, line, tokens[2].column,
+                fmt::format("a test of '{}' is not read; known are the latency tests of MPI's "
+                            "two-sided messages and collectives, '# OSU MPI ... Latency Test'",
+                            printable(tokens[2].text)));
+    }
     std::string title;
     for (std::size_t i = 3; i < tokens.size(); ++i) {
       const std::string word = lower(tokens[i].text);
@@ -90,7 +98,6 @@ class OsuReader {
     said_.collective = read->second;
     trips_ =
         said_.collective == "ping_pong" ? 2 : 1;  // the latency of two ranks is that of one way
-    const std::string library = lower(tokens[2].text);
     if (library.ends_with("-cuda") || library.ends_with("-rocm")) said_.gpu = "yes";
   }
 
