@@ -12,6 +12,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -272,7 +273,18 @@ z requires a
     refused(f"run --goal {goal} --format nccl", "nccl and osu")
     refused(f"run --goal {folder}/none.goal", "none.goal")
     for text, wanted in (
-            ("num_ranks 2\nrank 0 {\nsend 8b to 5\n}\nrank 1 {\n}\n", "the peer 5 is no rank"),
+            ("num_ranks 2\nrank 0 {\nsend 8b to 5\n}\nrank 1 {\n}\n",
+             "rank 0, line 3: the peer 5 is no rank; ranks are 0 to 1"),
+            ("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\na: calc 2\n}\n",
+             ":5: the label 'a' is that of line 3 already"),
+            ("num_ranks 2\nrank 0 {\nsend 9223372036854775807b to 1\n}\nrank 1 {\n}\n",
+             ":3: '9223372036854775807b' where a size in bytes, as in 8b, of at most"),
+            ("num_ranks 2\nrank 0 {\n" + 2 * "send 1000000000000000000b to 1\n" + "}\nrank 1 {\n}\n",
+             "line 4: up to here the messages have more than"),
+            ("num_ranks 2\nrank 0 {\nsend 800b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n",
+             "rank 1, line 6: a receive of 8 bytes gets the message of 800 bytes of rank 0, line 3"),
+            ("num_ranks 1\n// thinwire.eager_bytes: many\nrank 0 {\n}\n",
+             "many' is not valid; expected a number of bytes"),
             ("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\na requires b\nb requires a\n}\n",
              "in a circle"),
             ("num_ranks 1\nrank 0 {\nl1 requires l2\n}\n", ":3: no operation of this rank above"),
@@ -283,7 +295,10 @@ z requires a
         goal.write_text(text)
         refused(f"run --goal {goal}", wanted)
     goal.write_text("num_ranks 2\nrank 0 {\nrecv 8b from 1\n}\nrank 1 {\n}\n")
-    run(f"run --goal {goal}", 1)  # waits forever
+    text = run(f"run --goal {goal}", 1).stderr  # waits forever
+    check("rank 0, line 3, a receive of 8 bytes from rank 1: no send of rank 1 answers it" in text, text)
+    goal.write_bytes(b"\xef\xbb\xbfnum_ranks 1\nrank 0 {\ncalc 1000\n}\n")
+    check(near(time_of(f"--goal {goal}"), 1e-6), "a byte order mark")
     refused("export --scheme topka -P 4", "--goal FILE or --chakra")
     run(f"export --scheme dense_ring -P 4 -n 100 --chakra {folder}/four")
     refused(f"export --scheme dense_ring -P 2 -n 100 --chakra {folder}/four", "dense_ring.2.et")
@@ -294,6 +309,270 @@ z requires a
     refused(f"run --chakra {folder}/holes", "x.0.et")
     (folder / "holes" / "x.0.et").write_bytes(b"no trace at all")
     refused(f"run --chakra {folder}/holes", "x.0.et")
+
+
+# -- Eager sends --
+
+def ring_goal(ranks, size, steps, receive_first=False):
+    """Steps of a ring in which every rank sends and then receives, or the other way round."""
+    text = f"num_ranks {ranks}\n"
+    for rank in range(ranks):
+        text += f"rank {rank} {{\n"
+        for step in range(steps):
+            send = f"send {size}b to {(rank + 1) % ranks} tag {step}"
+            receive = f"recv {size}b from {(rank - 1) % ranks} tag {step}"
+            first, second = (receive, send) if receive_first else (send, receive)
+            text += f"a{step}: {first}\nb{step}: {second}\nb{step} requires a{step}\n"
+            if step:
+                text += f"a{step} requires b{step - 1}\n"
+        text += "}\n"
+    return text
+
+
+def binary_goal(ranks):
+    """LogGOPSim's binary form of operations (kind, peer, size, tag, cpu, what they require)."""
+    blocks = []
+    for ops in ranks:
+        later = [[i for i, op in enumerate(ops) if j in op[5]] for j in range(len(ops))]
+        roots = [i for i, op in enumerate(ops) if not op[5]]
+        block = struct.pack(f"<II{len(roots)}I", len(ops), len(roots), *roots)
+        at = 0
+        for op, waiting in zip(ops, later):
+            kind, peer, size, tag, cpu, requires = op
+            block += struct.pack("<IBIQIBBIIII", len(requires), kind, peer, size, tag, cpu, 0,
+                                 len(waiting), at, 0, at + len(waiting))
+            at += len(waiting)
+        block += b"".join(struct.pack(f"<{len(waiting)}I", *waiting) for waiting in later)
+        blocks.append(block)
+    at = 4 + 2 + 16 * len(ranks)
+    text = struct.pack("<QIBB", 4223, len(ranks), 0, 0)
+    for block in blocks:
+        text += struct.pack("<QQ", at, at + len(block))
+        at += len(block)
+    return text + b"".join(blocks)
+
+
+def eager_sends(folder):
+    """Schedules of others are eager as their simulators are, and exported ones as they say."""
+    goal = folder / "eager.goal"
+    network = "--alpha 1e-6 --beta 4e-9"  # 1 us and 1 ns a byte
+    goal.write_text(ring_goal(4, 1024, 1))
+    for where in ("", "--network links --platform gige_star", "--network smpi --platform gige_star",
+                  "--network counting"):
+        check(records(f"run --goal {goal} {where}")[0]["eager_bytes"] == 65535, f"{where}: eager")
+    check(near(time_of(f"--goal {goal} {network}"), 2.024e-6), "an eager ring")
+    stuck = ("line 4, a send of 1024 bytes to rank 1, and rank 1, line 9, a send of 1024 bytes to rank "
+             "2, wait for each other over other ranks; sends of up to 0 bytes do not wait for their "
+             "receives here: --eager 1024 lets these pass")
+    goal.write_text("// four\n" + ring_goal(4, 1024, 1))
+    for where in ("", "--network links --platform gige_star", "--network smpi --platform gige_star",
+                  "--network counting"):
+        text = run(f"run --goal {goal} --eager 0 {where}", 1).stderr
+        check(stuck in text, f"{where}: {text}")
+        run(f"run --goal {goal} --eager 1024 {where}")
+    # LogGOPSim's limit, to the byte, of its default and in sizes that are no words.
+    for size, code in ((65532, 0), (65533, 0), (65535, 0), (65536, 1)):
+        goal.write_text(ring_goal(4, size, 1))
+        run(f"run --goal {goal}", code)
+    # Receives first wait for ever, whatever is eager.
+    goal.write_text(ring_goal(2, 8, 1, receive_first=True))
+    text = run(f"run --goal {goal} --eager 1M", 1).stderr
+    check("line 3, a receive of 8 bytes from rank 1, and rank 1, line 8, a receive of 8 bytes from rank 0"
+          in text and "--eager" not in text, text)
+    # What an exported schedule states.
+    point = "--scheme dense_ring -P 4 -n 1000"
+    for eager in ("", "--eager 2000"):
+        run(f"export {point} {eager} --goal {goal} --chakra {folder}/eager{eager[8:]}")
+        stated = 2000 if eager else 0
+        check(f"// thinwire.eager_bytes: {stated}\n" in goal.read_text(), "the comment")
+        for schedule in (f"--goal {goal}", f"--chakra {folder}/eager{eager[8:]}"):
+            found = records(f"run {schedule}")[0]
+            check(found["eager_bytes"] == stated, f"{schedule}: {found}")
+            check(near(found["time_s"], time_of(f"{point} {eager}")), f"{schedule} {eager}: the time")
+            check(records(f"run {schedule} --eager 4000")[0]["eager_bytes"] == 4000, "--eager overrides")
+
+
+def binary_schedules(folder):
+    goal, text = folder / "b.bin", folder / "b.goal"
+    # Rank 0 computes, sends and receives, and computes on another processor from the first on.
+    ranks = [[(3, 0, 5000, 0, 0, []), (1, 1, 1000, 7, 0, [0]), (3, 0, 20000, 0, 1, []),
+              (2, 1, 4000, 7, 0, []), (3, 0, 1000, 0, 0, [3, 2])],
+             [(1, 0, 4000, 7, 0, [1]), (2, 0, 1000, 7, 0, [])]]
+    data = binary_goal(ranks)
+    goal.write_bytes(data)
+    network = "--alpha 1e-6 --beta 4e-9"
+    check(near(time_of(f"--goal {goal} {network}"), 21e-6), "a binary schedule")
+    check(near(time_of(f"--goal {goal} {network} --time-unit 1e-12"), 7.006e-6), "its unit")
+    for size in range(0, len(data), 7):  # cut off anywhere
+        goal.write_bytes(data[:size])
+        check(run(f"run --goal {goal}", 2).returncode == 2, f"{size} bytes of a binary schedule")
+    goal.write_bytes(struct.pack("<Q", 2342) + data[8:])
+    refused(f"run --goal {goal}", "has used up this schedule")
+    goal.write_bytes(binary_goal([[(1, 5, 8, 0, 0, [])], []]))
+    refused(f"run --goal {goal}", "rank 0, operation 1: the peer 5 is no rank")
+    # An all-to-all of 65536 bytes on 8 ranks, as LogGOPSim's generator makes it: rendezvous in a window.
+    window = pathlib.Path(__file__).parent / "window.bin"
+    found = records(f"run --goal {window} --alpha 1e-6 --beta 4e-9")[0]
+    check((found["ranks"], found["messages"], found["bytes"]) == (8, 56, 56 * 65536), f"{found}")
+
+
+# -- Compression as frameworks do it --
+
+def frameworks(_folder):
+    # A hook compresses buckets of 25 MiB: as many as without it, and half as long on the wire.
+    point = "--scheme dense_ovlp -P 4 -n 30000000"
+    hook = time_of(f"{point} --value-bits 16 --set options.bucket_bits=32")
+    check(near(hook, time_of(f"{point} --value-bits 16 --set options.bucket_words=3276800")), "a hook")
+    check(near(time_of(f"{point} --value-bits 16"),
+               time_of(f"{point} --value-bits 16 --set options.bucket_bits=16")), "a model in BF16")
+    # 1-bit Adam: signs and a scale, all to all and gathered: 6 messages of ceil(800/32) + 1 words.
+    found = records("run --scheme quantised_alltoall --set options.bits=1 -P 4 -n 3200 --alpha 1e-6 "
+                    "--beta 4e-9 --iterations 1")[0]
+    check(near(found["time_s"], 6 * (1e-6 + 26 * 4e-9)) and found["verdict"] == "exact", f"{found}")
+    bits = {bits: time_of(f"--scheme quantised_alltoall --set options.bits={bits} -P 8 -n 1000000")
+            for bits in (1, 2, 8)}
+    check(bits[1] < bits[2] < bits[8], f"fewer bits take less time: {bits}")
+
+
+# -- Chakra --
+
+def pb_varint(value):
+    made = b""
+    while value > 127:
+        made += bytes([value & 127 | 128])
+        value >>= 7
+    return made + bytes([value])
+
+
+def pb_field(number, value):
+    if isinstance(value, int):
+        return pb_varint(number << 3) + pb_varint(value)
+    if isinstance(value, float):
+        return pb_varint(number << 3 | 1) + struct.pack("<d", value)
+    return pb_varint(number << 3 | 2) + pb_varint(len(value)) + value
+
+
+# The field of an attribute's value, by its type here.
+PB_KINDS = {bool: 27, int: 9, float: 3, str: 29}
+
+
+def trace_of(nodes, version=b"0.0.4"):
+    """A Chakra trace of nodes (id, kind, dependencies, microseconds, attributes, values)."""
+    metadata = pb_field(1, version)
+    text = pb_varint(len(metadata)) + metadata
+    for node_id, kind, before, micros, attributes, *values in nodes:
+        node = pb_field(1, node_id) + pb_field(2, b"node") + pb_field(3, kind)
+        if before:
+            node += pb_field(5, b"".join(map(pb_varint, before)))
+        node += pb_field(7, micros)
+        for value in values:
+            node += pb_field(8, pb_field(1, value.encode()))
+        for name, value in attributes.items():
+            coded = value.encode() if isinstance(value, str) else value
+            node += pb_field(10, pb_field(1, name.encode()) + pb_field(PB_KINDS[type(value)], coded
+                             if not isinstance(value, bool) else int(value)))
+        text += pb_varint(len(node)) + node
+    return text
+
+
+def chakra_folder(folder, name, ranks):
+    path = folder / name
+    path.mkdir()
+    for rank, nodes in enumerate(ranks):
+        (path / f"x.{rank}.et").write_bytes(nodes if isinstance(nodes, bytes) else trace_of(nodes))
+    return path
+
+
+COMPUTE, SEND_NODE, RECEIVE_NODE, COLLECTIVE = 4, 5, 6, 7
+
+
+def chakra_collectives(folder):
+    """Collectives are what schemes do, among the ranks of their process group."""
+    network = "--alpha 1e-6 --beta 4e-9"
+    def of(comm_type, size, **more):
+        return {"is_cpu_op": False, "comm_type": comm_type, "comm_size": size, **more}
+    def time_with(name, nodes, ranks=4, flags=""):
+        path = chakra_folder(folder, name, [nodes] * ranks)
+        return time_of(f"--chakra {path} {network} {flags}")
+    # Each rank has 4000 bytes: an all-gather around a ring of 4, 3 messages of 4000 bytes.
+    check(near(time_with("ag", [(0, COLLECTIVE, [], 0, of(2, 4000))]), 15e-6), "all-gather")
+    check(near(time_with("rs", [(0, COLLECTIVE, [], 0, of(7, 4000))]), 6e-6), "reduce-scatter")
+    check(near(time_with("aa", [(0, COLLECTIVE, [], 0, of(6, 4000))]), 6e-6), "all-to-all")
+    check(near(time_with("bc", [(0, COLLECTIVE, [], 0, of(5, 4000))]), 10e-6), "broadcast")
+    check(near(time_with("ba", [(0, COLLECTIVE, [], 0, of(9, 0))]), 2.008e-6), "barrier")
+    ring = "--collective allreduce=dense_ring"
+    check(near(time_with("ar", [(0, COLLECTIVE, [], 0, of(0, 4000))], flags=ring), 12e-6), "all-reduce")
+    auto = time_of(f"--scheme dense_auto -P 4 -n 1000 {network}")
+    check(near(time_with("au", [(0, COLLECTIVE, [], 0, of(0, 4000))]), auto), "dense_auto by default")
+    # Computation before and after, and beside: 5 us, then the ring's 12 us beside 20 us, then 1 us.
+    nodes = [(10, 1, [], 0, {}), (11, COMPUTE, [10], 5, {"is_cpu_op": False}),
+             (12, COLLECTIVE, [11], 0, of(0, 4000)), (13, COMPUTE, [11], 20, {"is_cpu_op": False}),
+             (14, COMPUTE, [12, 13], 1, {"is_cpu_op": False}), (15, 2, [14], 2, {}),
+             (16, COMPUTE, [], 17, {"is_cpu_op": True})]
+    check(near(time_with("both", nodes, flags=ring), 28e-6), "computation beside a collective")
+    # Groups of two: ranks 0 and 2, 1 and 3; then all. 4000 bytes in two: 2 (1 + 2) us.
+    pairs = [{"1": [0, 2], "2": [1, 3]}, [{"pg_name": "1", "ranks": [0, 2]},
+                                          {"pg_name": "2", "ranks": [1, 3]},
+                                          {"pg_name": "0", "ranks": []}]]
+    (folder / "groups.json").write_text(json.dumps(pairs[0]))
+    def in_pairs(rank, first=()):
+        return [*first, (1, COLLECTIVE, [], 0, of(0, 4000, pg_name=str(1 + rank % 2))),
+                (2, COLLECTIVE, [1], 0, of(0, 4000, pg_name="0"))]
+    path = chakra_folder(folder, "pairs", [in_pairs(rank) for rank in range(4)])
+    refused(f"run --chakra {path}", "is of the process group '1', whose ranks nobody says")
+    check(near(time_of(f"--chakra {path} {network} {ring} --groups {folder}/groups.json"), 18e-6),
+          "groups of a file")
+    init = (0, 1, [], 0, {}, f'["{json.dumps(pairs[1])}"]')
+    path = chakra_folder(folder, "torch", [in_pairs(rank, [init]) for rank in range(4)])
+    check(near(time_of(f"--chakra {path} {network} {ring}"), 18e-6), "groups that PyTorch names")
+    for where in ("--network links --platform gige_star", "--network smpi --platform gige_star"):
+        point = f"{where} --scheme dense_ring -n 1000"
+        wanted = time_of(f"{point} -P 2") + time_of(f"{point} -P 4")
+        found = time_of(f"--chakra {path} {where} {ring}")
+        check(near(found, wanted, 1e-6), f"{where}: {found}, wanted {wanted}")
+    for value, wanted in (({"1": [0, 1, 3], "2": [2]}, "not at equal distances"),
+                          ({"1": [1, 3], "2": [0, 2]}, "rank 0 is not in its process group"),
+                          ({"1": [0, 9], "2": [1, 3]}, "has no trace"), ([1], "expected a JSON object")):
+        (folder / "groups.json").write_text(json.dumps(value))
+        refused(f"run --chakra {folder}/pairs --groups {folder}/groups.json", wanted)
+    for flags, wanted in (("--collective allreduce=topka", "no dense allreduce"),
+                          ("--collective allreduce=alltoall_bruck", "no dense allreduce"),
+                          ("--collective gather=dense_ring", "expected COLLECTIVE=SCHEME"),
+                          ("--groups none.json", "none.json")):
+        refused(f"run --chakra {folder}/pairs {flags}", wanted)
+    for comm_type, wanted in ((1, "comm_type 1; simulated are all-reduce"),):
+        path = chakra_folder(folder, f"kind{comm_type}", [[(0, COLLECTIVE, [], 0, of(comm_type, 8))]] * 2)
+        refused(f"run --chakra {path}", wanted)
+
+
+def chakra_as_others_have_it(folder):
+    """Traces that send first, and those that are none."""
+    send = lambda to, size: (0, SEND_NODE, [], 0, {"comm_src": 0, "comm_dst": to, "comm_size": size})
+    receive = {"comm_src": 0, "comm_dst": 1, "comm_size": 4000}
+    network = "--alpha 1e-6 --beta 4e-9"
+    path = chakra_folder(folder, "pair", [[send(1, 4000)], [(7, RECEIVE_NODE, [], 0, receive)]])
+    check(records(f"run --chakra {path} {network}")[0]["eager_bytes"] is None, "all are eager")
+    check(near(time_of(f"--chakra {path} {network}"), 5e-6), "a message")
+    (path / "x.01.et").write_bytes((path / "x.1.et").read_bytes())
+    refused(f"run --chakra {path}", "rank 1 has two traces")
+    path = chakra_folder(folder, "zeros", [b"\0" * 100000])
+    refused(f"run --chakra {path}", "at byte 1 is a message of no bytes")
+    path = chakra_folder(folder, "words", [[(0, COMPUTE, [], 0, {"duration_s": "long"})]])
+    refused(f"run --chakra {path}", "duration_s is no double or float")
+    path = chakra_folder(folder, "other", [[(0, SEND_NODE, [], 0, {"comm_src": 3, "comm_dst": 0,
+                                                                   "comm_size": 8})]])
+    refused(f"run --chakra {path}", "is of rank 3, in the trace of rank 0")
+    path = chakra_folder(folder, "short", [[send(1, 4000)], [(7, RECEIVE_NODE, [], 0,
+                                                              {**receive, "comm_size": 8})]])
+    refused(f"run --chakra {path}", "rank 1, node 7: a receive of 8 bytes gets the message of 4000 bytes "
+            "of rank 0, node 0")
+    path = chakra_folder(folder, "operations", [[(0, COMPUTE, [], 0, {"num_ops": 1000})]])
+    check("1 computations give operations" in run(f"run --chakra {path}").stderr, "num_ops")
+    # As PyTorch's converter leaves it: the call of a collective on the CPU, and a node that is not there.
+    path = chakra_folder(folder, "torch_calls", [[(5, COLLECTIVE, [3], 7, {"is_cpu_op": True}),
+                                                  (6, COMPUTE, [5], 2, {"is_cpu_op": False})]])
+    check("1 dependencies are on nodes" in run(f"run --chakra {path}").stderr, "a node that is not there")
+    check(near(time_of(f"--chakra {path}"), 9e-6), "a call of a collective")
 
 
 def varint(data, at):
@@ -686,7 +965,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for test in (stand_in_is_loggopsim, schedules_are_what_others_simulate, round_trips,
-                     computation_is_included, foreign_schedules, chakra_traces, benchmark_texts,
+                     computation_is_included, foreign_schedules, frameworks, eager_sends, binary_schedules,
+                     chakra_collectives, chakra_as_others_have_it, chakra_traces, benchmark_texts,
                      read_by_scripts, calibration_from_texts, library_rules):
             if sys.argv[2:] and test.__name__ not in sys.argv[2:]:
                 continue

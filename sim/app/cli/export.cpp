@@ -50,13 +50,14 @@ int run(const ExportFlags& flags) {
   run::Simulation simulation(point, {.verbose = flags.verbose, .alphabeta = false});
   Schedule schedule;
   const results::Outcome outcome = simulation.run(schedule);
+  const Bytes eager = point.machine.host.eager;  // 0 on networks that know none
   if (!wanted.goal.empty()) {
-    write_text(wanted.goal, schedules::to_goal(schedule, Seconds(wanted.unit)));
+    write_text(wanted.goal, schedules::to_goal(schedule, eager, Seconds(wanted.unit)));
   }
   if (!wanted.chakra.empty()) {
     std::string name = point.scheme;
     std::replace(name.begin(), name.end(), '+', '_');
-    schedules::write_chakra(schedule, wanted.chakra, name);
+    schedules::write_chakra(schedule, eager, wanted.chakra, name);
   }
   const schedules::ScheduleTotals totals = schedules::totals_of(schedule);
   const std::string time = plan::find_network(point.network).has_clock

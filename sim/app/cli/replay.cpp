@@ -6,8 +6,10 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
+#include "sim/app/cli/collectives.hpp"
 #include "sim/app/cli/points.hpp"
 #include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/settings.hpp"
@@ -15,6 +17,7 @@
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
+#include "sim/core/base/split.hpp"
 #include "sim/machine/networks/common/complaints.hpp"
 #include "sim/machine/schedules/chakra.hpp"
 #include "sim/machine/schedules/goal.hpp"
@@ -35,27 +38,142 @@ void check_setting(const std::string& path, const std::string& flag) {
       "{}: a schedule does not read it: the file says what the ranks do; leave it out", flag));
 }
 
-Schedule schedule_of(const ScheduleFlags& flags) {
-  if (flags.goal.empty()) return schedules::read_chakra(flags.chakra);
+/// Whether a network knows eager messages. Elsewhere the replay does.
+bool knows_eager(const Json& network) { return network == "links" || network == "alphabeta"; }
+
+/// The eager limits that are given, taken out of `given` and `settings`, where one of the networks
+/// does not know eager messages and would refuse them. Otherwise none.
+std::vector<Bytes> take_eager(Json& given, std::vector<std::string>& settings) {
+  static constexpr const char* kEager = "machine.eager_bytes";
+  Json networks = given.contains("network") ? given.at("network") : Json();
+  for (const std::string& setting : settings) {
+    if (setting.starts_with("network=")) networks = setting.substr(8);
+  }
+  if (!networks.is_array()) networks = Json::array({networks});
+  const auto refuses = [](const Json& network) {
+    return !network.is_null() && !knows_eager(network);
+  };
+  if (std::ranges::none_of(networks, refuses)) return {};
+  Json value;
+  if (given.contains(kEager)) value = given.at(kEager);
+  for (const std::string& setting : settings) {
+    if (setting.starts_with(std::string(kEager) + "=")) {
+      value = value_from(kEager, setting.substr(setting.find('=') + 1));
+    }
+  }
+  if (value.is_null()) return {};
+  if (!value.is_array()) value = Json::array({value});
+  std::vector<Bytes> limits;
+  for (const Json& one : value) {
+    if (!one.is_number() || one < 0) return {};  // refused as in other runs
+    limits.emplace_back(one.get<std::int64_t>());
+  }
+  given.erase(kEager);
+  std::erase_if(settings, [](const std::string& setting) {
+    return setting.starts_with(std::string(kEager) + "=");
+  });
+  return limits;
+}
+
+schedules::ReadSchedule schedule_of(const ScheduleFlags& flags) {
+  if (flags.goal.empty()) return schedules::read_chakra(flags.chakra, flags.groups);
   return schedules::from_goal(read_text(flags.goal), flags.goal, Seconds(flags.unit));
 }
 
 /// One run, in a process of its own: SimGrid loads one platform a process.
-Json replay(const plan::Point& point, const Schedule& schedule, bool verbose) {
+Json replay(const plan::Point& point, const schedules::ReadSchedule& schedule, Bytes eager,
+            const CollectiveSchemes& schemes, bool verbose) {
   const auto network = std::make_shared<run::ReadyNetwork>();
-  ChildProcess child({.subject = point.platform.empty() ? point.network : point.platform,
-                      .prepare = [&] { *network = run::make_network(point, verbose); },
-                      .run =
-                          [&] {
-                            const RunReport report =
-                                network->network->run(point.ranks, schedules::replay_of(schedule));
-                            const double time = report.makespan().value();
-                            if (!std::isfinite(time)) networks::throw_time_overflow();
-                            return Json{{"time_s", time}, {"steps", report.steps()}}.dump();
-                          }},
-                     {}, verbose);
+  ChildProcess child(
+      {.subject = point.platform.empty() ? point.network : point.platform,
+       .prepare = [&] { *network = run::make_network(point, verbose); },
+       .run =
+           [&] {
+             TraceCollectives collectives(point, network->machine, schemes);
+             const RunReport report = network->network->run(
+                 point.ranks,
+                 schedules::replay_of(
+                     schedule, {.eager_here = knows_eager(Json(point.network)) ? Bytes(0) : eager,
+                                .collective = [&](Communicator& group,
+                                                  const schedules::CollectiveCall& call) {
+                                  return collectives.run(group, call);
+                                }}));
+             const double time = report.makespan().value();
+             if (!std::isfinite(time)) networks::throw_time_overflow();
+             return Json{{"time_s", time}, {"steps", report.steps()}}.dump();
+           }},
+      {}, verbose);
   child.wait();
   return Json::parse(child.outcome().text);
+}
+
+CollectiveSchemes schemes_of(const ScheduleFlags& flags) {
+  for (const auto& [flag, is_given] : {std::pair{"--collective", !flags.collectives.empty()},
+                                       std::pair{"--groups", !flags.groups.empty()}}) {
+    if (is_given && flags.chakra.empty()) {
+      throw InputError(
+          fmt::format("{}: it is about Chakra traces; give --chakra, or leave it out", flag));
+    }
+  }
+  CollectiveSchemes schemes;
+  for (const std::string& list : flags.collectives) {
+    for (const std::string& one : thinwire::split(list)) schemes.set(one);
+  }
+  return schemes;
+}
+
+/// The points with the limit of eager sends that holds for each: one of `limits`, if there are any,
+/// the point's own where one is given, else that of the file. Throws as check_progress() does.
+std::vector<std::pair<plan::Point, Bytes>> runs_of(const std::vector<plan::Point>& points,
+                                                   const std::vector<Bytes>& limits, bool is_given,
+                                                   const schedules::ReadSchedule& schedule) {
+  std::vector<std::pair<plan::Point, Bytes>> runs;
+  std::set<Bytes> checked;
+  for (const plan::Point& point : points) {
+    const Bytes of_point = is_given ? point.machine.host.eager : schedule.eager;
+    for (const Bytes eager : limits.empty() ? std::vector{of_point} : limits) {
+      runs.emplace_back(point, eager);
+      if (knows_eager(Json(point.network))) runs.back().first.machine.host.eager = eager;
+      if (checked.insert(eager).second) schedules::check_progress(schedule, eager);
+    }
+  }
+  return runs;
+}
+
+/// What is known of a run before it.
+Json replay_record(const schedules::ReadSchedule& schedule, const schedules::ScheduleTotals& totals,
+                   const plan::Point& point, Bytes eager) {
+  return {{"schema", "replay/1"},
+          {"schedule", schedule.origin},
+          {"network", point.network},
+          {"platform", point.platform.empty() ? Json() : Json(point.platform)},
+          {"ranks", schedule.ops.size()},
+          {"eager_bytes", eager == schedules::kAllEager ? Json() : Json(eager.value())},
+          {"operations", totals.operations},
+          {"messages", totals.messages},
+          {"bytes", to_bytes(totals.words).value()},
+          {"work_s", totals.work.value()}};
+}
+
+std::vector<report::Column> replay_columns(const std::vector<Json>& records) {
+  const auto steps_or_time = [](const Json& r) {
+    return r.at("steps").is_null() ? report::number_text(r.at("time_s"))
+                                   : r.at("steps").dump() + " steps";
+  };
+  std::vector<report::Column> columns{report::text_column("schedule", "schedule"),
+                                      report::text_column("network", "network")};
+  if (std::ranges::any_of(records, [](const Json& r) { return !r.at("platform").is_null(); })) {
+    columns.push_back(report::text_column("platform", "platform"));
+  }
+  for (const char* key : {"ranks", "operations", "messages", "bytes", "work_s"}) {
+    columns.push_back(report::number_column(key, key));
+  }
+  columns.push_back({"eager_bytes", [](const Json& r) {
+                       const Json& eager = r.at("eager_bytes");
+                       return eager.is_null() ? std::string("all") : eager.dump();
+                     }});
+  columns.push_back({"time_s", steps_or_time});
+  return columns;
 }
 
 }  // namespace
@@ -72,6 +190,18 @@ void add_schedule_flags(Command& command, ScheduleFlags& flags, ScheduleUse use)
                   reads ? "simulate the Chakra traces NAME.0.et, NAME.1.et ... of this folder"
                         : "write the schedule as Chakra traces (ASTRA-sim), one a rank")
       .value_text("FOLDER");
+  if (reads) {
+    command
+        .add_option("--collective", flags.collectives,
+                    "schemes that do the collectives of Chakra traces: allreduce, allgather, "
+                    "reduce_scatter, alltoall")
+        .value_text("COLLECTIVE=SCHEME,... [allreduce=dense_auto,...]");
+    command
+        .add_option("--groups", flags.groups,
+                    "JSON file with the ranks of the process groups of Chakra traces, as in "
+                    "{\"1\": [0, 1]}")
+        .value_text("FILE");
+  }
   command.add_option("--time-unit", flags.unit, "what 1 means in GOAL's times of local work")
       .needs(goal)
       .range(1e-18, 1.0)
@@ -79,8 +209,11 @@ void add_schedule_flags(Command& command, ScheduleFlags& flags, ScheduleUse use)
       .value_text("SECONDS [1ns]");
 }
 
-int run_schedule(const ScheduleFlags& flags, const Json& given,
-                 const std::vector<std::string>& settings, bool verbose, report::Format format) {
+int run_schedule(const ScheduleFlags& flags, const Json& all_given,
+                 const std::vector<std::string>& all_settings, bool verbose,
+                 report::Format format) {
+  Json given = all_given;
+  std::vector<std::string> settings = all_settings;
   if (!flags.goal.empty() && !flags.chakra.empty()) {
     throw InputError("--chakra: give --goal or --chakra, not both");
   }
@@ -90,43 +223,30 @@ int run_schedule(const ScheduleFlags& flags, const Json& given,
   for (const std::string& setting : settings) {
     check_setting(setting.substr(0, setting.find('=')), "--set " + setting);
   }
-  const Schedule schedule = schedule_of(flags);
+  const CollectiveSchemes schemes = schemes_of(flags);
+  std::vector<Bytes> limits = take_eager(given, settings);
+  const schedules::ReadSchedule schedule = schedule_of(flags);
+  for (const std::string& note : schedule.notes) say("{}: {}", schedule.origin, note);
   Json all = given;
-  all["ranks"] = schedule.size();
+  all["ranks"] = schedule.ops.size();
   all["scheme"] = "dense_ring";  // one that runs for any number of ranks, of which nothing is read
-  const schedules::ScheduleTotals totals = schedules::totals_of(schedule);
+  const schedules::ScheduleTotals totals = schedules::totals_of(schedule.ops);
   std::vector<Json> records;
+  const bool is_given = given.contains("machine.eager_bytes") ||
+                        std::ranges::any_of(settings, [](const std::string& setting) {
+                          return setting.starts_with("machine.eager_bytes=");
+                        });
   const std::vector<plan::Point> points = points_of("", all, settings);
   prepare_for_packets(points, "");
-  for (const plan::Point& point : points) {
-    const Json result = replay(point, schedule, verbose);
+  for (const auto& [point, eager] : runs_of(points, limits, is_given, schedule)) {
+    const Json result = replay(point, schedule, eager, schemes, verbose);
+    Json record = replay_record(schedule, totals, point, eager);
     const bool clock = plan::find_network(point.network).has_clock;
-    records.push_back({{"schema", "replay/1"},
-                       {"schedule", flags.goal.empty() ? flags.chakra : flags.goal},
-                       {"network", point.network},
-                       {"platform", point.platform.empty() ? Json() : Json(point.platform)},
-                       {"ranks", schedule.size()},
-                       {"operations", totals.operations},
-                       {"messages", totals.messages},
-                       {"bytes", to_bytes(totals.words).value()},
-                       {"work_s", totals.work.value()},
-                       {"time_s", clock ? result.at("time_s") : Json()},
-                       {"steps", clock ? Json() : result.at("steps")}});
+    record["time_s"] = clock ? result.at("time_s") : Json();
+    record["steps"] = clock ? Json() : result.at("steps");
+    records.push_back(std::move(record));
   }
-  const auto steps_or_time = [](const Json& r) {
-    return r.at("steps").is_null() ? report::number_text(r.at("time_s"))
-                                   : r.at("steps").dump() + " steps";
-  };
-  std::vector<report::Column> columns{report::text_column("schedule", "schedule"),
-                                      report::text_column("network", "network")};
-  if (std::ranges::any_of(records, [](const Json& r) { return !r.at("platform").is_null(); })) {
-    columns.push_back(report::text_column("platform", "platform"));
-  }
-  for (const char* key : {"ranks", "operations", "messages", "bytes", "work_s"}) {
-    columns.push_back(report::number_column(key, key));
-  }
-  columns.push_back({"time_s", steps_or_time});
-  fmt::print("{}", report::render(format, records, columns));
+  fmt::print("{}", report::render(format, records, replay_columns(records)));
   return 0;
 }
 

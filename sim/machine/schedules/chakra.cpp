@@ -5,10 +5,15 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 #include <system_error>
 #include <unordered_map>
 #include <utility>
@@ -17,6 +22,8 @@
 #include <chakra.pb.h>
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
+#include "sim/core/base/json.hpp"
+#include "sim/core/base/json_node.hpp"
 #include "sim/core/base/numbers.hpp"
 #include "sim/core/base/printable.hpp"
 #include "sim/machine/schedules/replay.hpp"
@@ -28,7 +35,13 @@ namespace {
 namespace pb = google::protobuf;
 
 constexpr const char* kExactDuration = "duration_s";
+/// Of the metadata: sends up to this size are eager.
+constexpr const char* kEagerBytes = "thinwire.eager_bytes";
 constexpr double kMicrosecond = 1e-6;
+/// The processors of a rank's computation, on its device and its CPU, so that messages wait for
+/// neither.
+constexpr int kDevice = 1;
+constexpr int kCpu = 2;
 /// A node with more predecessors than this has a node of its own for them.
 constexpr std::size_t kMostPredecessors = 4;
 
@@ -40,12 +53,16 @@ void add_message(pb::io::CodedOutputStream& out, const pb::MessageLite& message)
 /// The nodes of a rank, as they are written.
 class ChakraWriter {
  public:
-  ChakraWriter(pb::io::CodedOutputStream& out, const RankSchedule& ops, std::size_t rank)
-      : out_(out), ops_(ops), rank_(static_cast<std::int32_t>(rank)) {}
+  ChakraWriter(pb::io::CodedOutputStream& out, const RankSchedule& ops, std::size_t rank,
+               Bytes eager)
+      : out_(out), ops_(ops), rank_(static_cast<std::int32_t>(rank)), eager_(eager) {}
 
   void write() {
     chakra::Metadata metadata;
     metadata.set_version("0.0.4");
+    chakra::Attribute& eager = *metadata.add_attr();
+    eager.set_name(kEagerBytes);
+    eager.set_int64_val(eager_.value());
     add_message(out_, metadata);
     before_.resize(ops_.size());
     ids_.resize(ops_.size());
@@ -138,109 +155,319 @@ class ChakraWriter {
   pb::io::CodedOutputStream& out_;
   const RankSchedule& ops_;
   std::int32_t rank_;
+  Bytes eager_;
   std::uint64_t next_ = 0;
   std::vector<std::uint64_t> ids_;                  ///< by operation
   std::vector<std::vector<std::uint64_t>> before_;  ///< by operation: its predecessors
   std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> before_of_;  ///< by node
 };
 
+/// The ranks of process groups, by the names that nodes have for them.
+using Groups = std::map<std::string, std::vector<std::int32_t>>;
+
+/// Adds the groups of a JSON object as {"1": [0, 1]}, or of PyTorch's list of {"pg_name", "ranks"}.
+void add_groups(const Json& json, Groups& groups, const std::string& origin) {
+  const auto ranks_of = [&](const Json& list) {
+    std::vector<std::int32_t> ranks;
+    for (const Json& rank : list) {
+      if (!rank.is_number_integer() || rank < 0 || rank > INT32_MAX) {
+        throw InputError(
+            fmt::format("{}: '{}' is no rank of a process group", origin, printable(rank.dump())));
+      }
+      ranks.push_back(rank.get<std::int32_t>());
+    }
+    return ranks;
+  };
+  if (json.is_object()) {
+    for (const auto& item : json.items()) groups[item.key()] = ranks_of(item.value());
+    return;
+  }
+  for (const Json& one : json) {
+    if (!one.is_object() || !one.contains("pg_name") || !one.contains("ranks")) continue;
+    const Json& name = one.at("pg_name");
+    groups[name.is_string() ? name.get<std::string>() : name.dump()] = ranks_of(one.at("ranks"));
+  }
+}
+
 /// The trace of one rank, as it is read.
 class ChakraReader {
  public:
-  ChakraReader(const std::string& text, std::string origin)
-      : text_(text), origin_(std::move(origin)) {}
+  /// `text` must outlive read().
+  ChakraReader(std::string_view text, std::string origin, std::size_t rank)
+      : text_(text), origin_(std::move(origin)), rank_(static_cast<std::int32_t>(rank)) {}
 
+  /// Takes the nodes apart; collectives() follows when all ranks are known.
   RankSchedule read() {
-    pb::io::ArrayInputStream bytes(text_.data(), static_cast<int>(text_.size()));
-    pb::io::CodedInputStream in(&bytes);
     chakra::Metadata metadata;
-    if (!next(in, metadata)) refuse("holds no Chakra trace: its metadata is missing");
-    std::vector<chakra::TraceNode> nodes;
-    for (chakra::TraceNode node; next(in, node); node.Clear()) nodes.push_back(node);
-    std::unordered_map<std::uint64_t, std::uint32_t> positions;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      if (!positions.emplace(nodes[i].id(), static_cast<std::uint32_t>(i)).second) {
-        refuse(fmt::format("node {} is there twice", nodes[i].id()));
+    if (!next(metadata)) refuse("holds no Chakra trace: its metadata is missing");
+    for (const chakra::Attribute& attribute : metadata.attr()) {
+      if (attribute.name() != kEagerBytes) continue;
+      if (attribute.value_case() != chakra::Attribute::kInt64Val || attribute.int64_val() < 0) {
+        refuse(fmt::format("its attribute {} is no number of bytes", kEagerBytes));
       }
+      eager_ = Bytes(attribute.int64_val());
     }
     RankSchedule ops;
-    for (const chakra::TraceNode& node : nodes) {
-      ScheduleOp op = op_of(node);
-      for (const auto* before : {&node.data_deps(), &node.ctrl_deps()}) {
-        for (const std::uint64_t id : *before) {
-          const auto found = positions.find(id);
-          if (found == positions.end()) {
-            refuse(fmt::format("node {} depends on node {}, which does not exist", node.id(), id));
-          }
-          op.after_end.push_back(found->second);
-        }
+    std::unordered_map<std::uint64_t, std::uint32_t> positions;
+    std::vector<std::vector<std::uint64_t>> before;
+    for (chakra::TraceNode node; next(node); node.Clear()) {
+      const auto at = static_cast<std::uint32_t>(ops.size());
+      if (!positions.emplace(node.id(), at).second) {
+        refuse(fmt::format("node {} is there twice", node.id()));
       }
-      ops.push_back(std::move(op));
+      ops.push_back(op_of(node, at));
+      places_.push_back(node.id());
+      std::vector<std::uint64_t>& ids = before.emplace_back();
+      for (const auto* list : {&node.data_deps(), &node.ctrl_deps()}) {
+        ids.insert(ids.end(), list->begin(), list->end());
+      }
+    }
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      for (const std::uint64_t id : before[i]) {
+        const auto found = positions.find(id);
+        if (found == positions.end()) {  // converters leave out nodes that others wait for
+          ++missing_;
+          continue;
+        }
+        ops[i].after_end.push_back(found->second);
+      }
     }
     return ops;
   }
 
- private:
-  /// Reads the next message; false at the end of the text.
-  bool next(pb::io::CodedInputStream& in, pb::MessageLite& message) const {
-    std::uint32_t length = 0;
-    const int begin = in.CurrentPosition();
-    if (!in.ReadVarint32(&length)) {
-      if (static_cast<std::size_t>(begin) == text_.size()) return false;
-      refuse("is cut off: the length of a message is missing");
+  [[nodiscard]] std::vector<std::uint64_t>& places() { return places_; }
+  [[nodiscard]] std::optional<Bytes> eager() const { return eager_; }
+  /// Computations that give operations, not a time.
+  [[nodiscard]] std::int64_t untimed() const { return untimed_; }
+  /// Dependencies on nodes that the trace does not have.
+  [[nodiscard]] std::int64_t missing() const { return missing_; }
+  [[nodiscard]] Groups& groups() { return groups_; }
+
+  /// The collectives of the rank, by operation, among `ranks` ranks.
+  [[nodiscard]] std::map<std::uint32_t, CollectiveCall> collectives(const Groups& groups,
+                                                                    std::size_t ranks) const {
+    std::map<std::uint32_t, CollectiveCall> all;
+    for (const Named& one : calls_) {
+      CollectiveCall call = one.call;
+      const auto id = places_[one.op];
+      call.members = members_of(id, one.group, groups, ranks);
+      if (call.root < 0) call.root = call.members.first;
+      const int beyond = call.root - call.members.first;
+      if (beyond < 0 || beyond % call.members.stride != 0 ||
+          beyond / call.members.stride >= call.members.count) {
+        refuse(fmt::format("node {}: its root {} is not in its process group", id, call.root));
+      }
+      call.root = beyond / call.members.stride;
+      all.emplace(one.op, call);
     }
-    const std::size_t left = text_.size() - static_cast<std::size_t>(in.CurrentPosition());
-    if (length > left) {
+    return all;
+  }
+
+ private:
+  struct Named {
+    std::uint32_t op = 0;
+    CollectiveCall call;
+    std::string group;
+  };
+
+  /// Reads the next message; false at the end of the text.
+  bool next(pb::MessageLite& message) {
+    const std::size_t begin = at_;
+    std::uint64_t length = 0;
+    for (int shift = 0;; shift += 7) {
+      if (at_ == text_.size()) {
+        if (at_ == begin) return false;
+        refuse("is cut off: the length of a message is missing");
+      }
+      const auto byte = static_cast<unsigned char>(text_[at_++]);
+      length |= std::uint64_t{byte & 0x7fU} << shift;
+      if (byte < 0x80) break;
+      if (shift == 28) refuse(fmt::format("is no Chakra trace: at byte {} is no length", begin));
+    }
+    const std::size_t left = text_.size() - at_;
+    if (length > left || length > INT32_MAX) {
       refuse(
           fmt::format("is cut off or no Chakra trace: at byte {}, a message of {} bytes is "
                       "announced, and {} follow",
                       begin, length, left));
     }
-    const auto limit = in.PushLimit(static_cast<int>(length));
-    if (!message.ParseFromCodedStream(&in) || !in.ConsumedEntireMessage()) {
+    if (length == 0 && begin > 0) {
+      refuse(fmt::format("is no Chakra trace: at byte {} is a message of no bytes", begin));
+    }
+    if (!message.ParseFromArray(text_.data() + at_, static_cast<int>(length))) {
       refuse(fmt::format("is no Chakra trace: at byte {} is no message of one", begin));
     }
-    in.PopLimit(limit);
+    at_ += length;
     return true;
   }
 
-  [[nodiscard]] ScheduleOp op_of(const chakra::TraceNode& node) const {
+  [[nodiscard]] std::string name_of(const chakra::TraceNode& node) const {
+    return fmt::format("node {} ('{}')", node.id(), printable(node.name()));
+  }
+
+  ScheduleOp op_of(const chakra::TraceNode& node, std::uint32_t at) {
     ScheduleOp op{.peer = {}, .tag = {}, .words = {}, .work = {}};
     switch (node.type()) {
       case chakra::METADATA:
-        op.processor = 1;
+        op.processor = kDevice;
+        take_groups(node);
         return op;
       case chakra::COMP:
-        op.processor = 1;
-        op.work = Seconds(static_cast<double>(node.duration_micros()) * kMicrosecond);
-        for (const chakra::Attribute& attribute : node.attr()) {
-          if (attribute.name() == kExactDuration) op.work = Seconds(attribute.double_val());
-        }
-        if (!(op.work.value() >= 0) || !std::isfinite(op.work.value())) {
-          refuse(fmt::format("node {}: its duration is no finite time", node.id()));
-        }
+      case chakra::MEM_LOAD:
+      case chakra::MEM_STORE:
+        op.processor = flag(node, "is_cpu_op") ? kCpu : kDevice;
+        op.work = duration_of(node);
+        if (op.work == Seconds(0) && has(node, "num_ops")) ++untimed_;
         return op;
       case chakra::COMM_SEND:
       case chakra::COMM_RECV: {
         const bool sends = node.type() == chakra::COMM_SEND;
         op.kind = sends ? ScheduleOpKind::send : ScheduleOpKind::receive;
-        op.words = Words((whole(node, "comm_size", std::int64_t{1} << 60) + 2) / 4);
+        op.words = Words((whole(node, "comm_size", kMostBytes) + 2) / 4);
         op.peer = Rank(
             static_cast<std::int32_t>(whole(node, sends ? "comm_dst" : "comm_src", INT32_MAX)));
         op.tag = Tag(static_cast<std::int32_t>(whole(node, "comm_tag", INT32_MAX, 0)));
+        const std::int64_t own = whole(node, sends ? "comm_src" : "comm_dst", INT32_MAX, rank_);
+        if (own != rank_) {
+          refuse(
+              fmt::format("{} is of rank {}, in the trace of rank {}", name_of(node), own, rank_));
+        }
         return op;
       }
       case chakra::COMM_COLL:
-        refuse(
-            fmt::format("node {} ('{}') is a collective; take a trace in which it is made of "
-                        "sends and receives, such as those of 'thinwire export --chakra'",
-                        node.id(), printable(node.name())));
+        if (flag(node, "is_cpu_op")) {  // the call, as PyTorch records it; the device does the rest
+          op.processor = kCpu;
+          op.work = duration_of(node);
+          return op;
+        }
+        op.processor = kDevice;
+        calls_.push_back({.op = at, .call = call_of(node), .group = text(node, "pg_name")});
+        return op;
       default:
-        refuse(
-            fmt::format("node {} ('{}') is of kind {}; those that send, receive and compute are "
-                        "simulated",
-                        node.id(), printable(node.name()), static_cast<int>(node.type())));
+        refuse(fmt::format("{} is of kind {}, which is none of Chakra's", name_of(node),
+                           static_cast<int>(node.type())));
     }
+  }
+
+  [[nodiscard]] CollectiveCall call_of(const chakra::TraceNode& node) const {
+    // CollectiveCommType of et_def.proto, and what each rank has before it.
+    constexpr std::array<std::pair<int, CollectiveKind>, 7> kKinds{
+        {{0, CollectiveKind::allreduce},
+         {2, CollectiveKind::allgather},
+         {5, CollectiveKind::broadcast},
+         {6, CollectiveKind::alltoall},
+         {7, CollectiveKind::reduce_scatter},
+         {8, CollectiveKind::reduce_scatter},
+         {9, CollectiveKind::barrier}}};
+    const auto type = static_cast<int>(whole(node, "comm_type", INT32_MAX));
+    const auto* const kind =
+        std::ranges::find(kKinds, type, &std::pair<int, CollectiveKind>::first);
+    if (kind == kKinds.end()) {
+      refuse(fmt::format(
+          "{} is a collective of comm_type {}; simulated are all-reduce (0), all-gather "
+          "(2), broadcast (5), all-to-all (6), reduce-scatter (7, 8) and barrier (9)",
+          name_of(node), type));
+    }
+    for (const chakra::Attribute& attribute : node.attr()) {
+      if (attribute.name() != "involved_dim") continue;
+      const auto& involved = attribute.bool_list().values();
+      if (std::ranges::find(involved, false) == involved.end()) continue;
+      refuse(fmt::format(
+          "{} is of some of the dimensions of a network (involved_dim), of which a trace "
+          "has no sizes; name its ranks by pg_name and --groups",
+          name_of(node)));
+    }
+    const bool barrier = kind->second == CollectiveKind::barrier;
+    return {.kind = kind->second,
+            .bytes = whole(node, "comm_size", kMostBytes, barrier ? 0 : -1),
+            .members = {},
+            .root = static_cast<int>(whole(node, "root", INT32_MAX, INT32_MAX)) == INT32_MAX
+                        ? -1
+                        : static_cast<int>(whole(node, "root", INT32_MAX))};
+  }
+
+  [[nodiscard]] Members members_of(std::uint64_t id, const std::string& name, const Groups& groups,
+                                   std::size_t ranks) const {
+    const Members all{.first = 0, .count = static_cast<int>(ranks), .stride = 1};
+    const auto found = groups.find(name);
+    if (found == groups.end()) {
+      if (name.empty() || name == "0") return all;  // the default group
+      refuse(fmt::format(
+          "node {} is of the process group '{}', whose ranks nobody says; give --groups "
+          "FILE, a JSON object as {{\"{}\": [0, 1]}}",
+          id, printable(name), printable(name)));
+    }
+    std::vector<std::int32_t> members = found->second;
+    if (members.empty()) return all;
+    std::ranges::sort(members);
+    if (std::ranges::find(members, rank_) == members.end()) {
+      refuse(fmt::format("node {}: rank {} is not in its process group '{}'", id, rank_,
+                         printable(name)));
+    }
+    const int stride = members.size() > 1 ? members[1] - members[0] : 1;
+    for (std::size_t i = 1; i < members.size(); ++i) {
+      if (stride >= 1 && members[i] - members[i - 1] == stride) continue;
+      refuse(
+          fmt::format("node {}: the ranks of its process group '{}' are not at equal distances; "
+                      "such groups are not simulated",
+                      id, printable(name)));
+    }
+    if (members.back() >= static_cast<std::int32_t>(ranks)) {
+      refuse(fmt::format("node {}: rank {} of its process group '{}' has no trace", id,
+                         members.back(), printable(name)));
+    }
+    return {.first = members.front(), .count = static_cast<int>(members.size()), .stride = stride};
+  }
+
+  /// The process groups that PyTorch writes into a node, as JSON within a list.
+  void take_groups(const chakra::TraceNode& node) {
+    const std::string& values = node.inputs().values();
+    const std::size_t begin = values.find("[{");
+    const std::size_t end = values.rfind("}]");
+    if (begin == std::string::npos || end == std::string::npos || end < begin) return;
+    std::string json = values.substr(begin, end + 2 - begin);
+    std::string plain;  // quotes may be escaped
+    for (std::size_t i = 0; i < json.size(); ++i) {
+      if (json[i] != '\\' || i + 1 == json.size() || json[i + 1] != '"') plain += json[i];
+    }
+    const Json parsed = Json::parse(plain, nullptr, false);
+    if (parsed.is_array())
+      add_groups(parsed, groups_, fmt::format("{}: {}", origin_, name_of(node)));
+  }
+
+  [[nodiscard]] Seconds duration_of(const chakra::TraceNode& node) const {
+    double seconds = static_cast<double>(node.duration_micros()) * kMicrosecond;
+    for (const chakra::Attribute& attribute : node.attr()) {
+      if (attribute.name() != kExactDuration) continue;
+      if (attribute.value_case() == chakra::Attribute::kDoubleVal) {
+        seconds = attribute.double_val();
+      } else if (attribute.value_case() == chakra::Attribute::kFloatVal) {
+        seconds = attribute.float_val();
+      } else {
+        refuse(fmt::format("{}: its attribute {} is no double or float", name_of(node),
+                           kExactDuration));
+      }
+    }
+    if (!(seconds >= 0) || !std::isfinite(seconds)) {
+      refuse(fmt::format("{}: its duration is no finite time", name_of(node)));
+    }
+    return Seconds(seconds);
+  }
+
+  [[nodiscard]] static bool has(const chakra::TraceNode& node, std::string_view name) {
+    return std::ranges::any_of(node.attr(),
+                               [&](const chakra::Attribute& one) { return one.name() == name; });
+  }
+  [[nodiscard]] static bool flag(const chakra::TraceNode& node, std::string_view name) {
+    return std::ranges::any_of(node.attr(), [&](const chakra::Attribute& one) {
+      return one.name() == name && one.bool_val();
+    });
+  }
+  [[nodiscard]] static std::string text(const chakra::TraceNode& node, std::string_view name) {
+    for (const chakra::Attribute& one : node.attr()) {
+      if (one.name() == name) return one.string_val();
+    }
+    return {};
   }
 
   /// An attribute that is a whole number from 0 to `most`.
@@ -284,8 +511,16 @@ class ChakraReader {
     throw InputError(fmt::format("{}: {}", origin_, what));
   }
 
-  const std::string& text_;
+  std::string_view text_;
   std::string origin_;
+  std::int32_t rank_;
+  std::size_t at_ = 0;
+  std::vector<std::uint64_t> places_;  ///< by operation: its node
+  std::vector<Named> calls_;
+  Groups groups_;
+  std::optional<Bytes> eager_;
+  std::int64_t untimed_ = 0;
+  std::int64_t missing_ = 0;
 };
 
 /// NAME and RANK of a file NAME.RANK.et; the rank is -1 for another name.
@@ -301,17 +536,18 @@ std::pair<std::string, std::int64_t> name_and_rank(const std::filesystem::path& 
 
 }  // namespace
 
-std::string to_chakra(const Schedule& schedule, std::size_t rank) {
+std::string to_chakra(const Schedule& schedule, std::size_t rank, Bytes eager) {
   std::string text;
   {
     pb::io::StringOutputStream bytes(&text);
     pb::io::CodedOutputStream out(&bytes);
-    ChakraWriter(out, schedule[rank], rank).write();
+    ChakraWriter(out, schedule[rank], rank, eager).write();
   }
   return text;
 }
 
-void write_chakra(const Schedule& schedule, const std::string& folder, const std::string& name) {
+void write_chakra(const Schedule& schedule, Bytes eager, const std::string& folder,
+                  const std::string& name) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) throw InputError(fmt::format("{}: {}", folder, failed.message()));
@@ -323,14 +559,16 @@ void write_chakra(const Schedule& schedule, const std::string& folder, const std
         folder, next));
   }
   for (std::size_t rank = 0; rank < schedule.size(); ++rank) {
-    write_text(fmt::format("{}/{}.{}.et", folder, name, rank), to_chakra(schedule, rank));
+    write_text(fmt::format("{}/{}.{}.et", folder, name, rank), to_chakra(schedule, rank, eager));
   }
 }
 
-Schedule read_chakra(const std::string& folder) {
+namespace {
+
+/// The files NAME.RANK.et of a folder, by rank; sets `name`.
+std::map<std::int64_t, std::string> files_of(const std::string& folder, std::string& name) {
   std::error_code failed;
   std::map<std::int64_t, std::string> files;
-  std::string name;
   for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
     const auto [its_name, rank] = name_and_rank(entry.path());
     if (rank < 0) continue;
@@ -341,21 +579,68 @@ Schedule read_chakra(const std::string& folder) {
                       folder, printable(name), printable(its_name)));
     }
     name = its_name;
-    files[rank] = entry.path().string();
+    const auto [file, fresh] = files.emplace(rank, entry.path().string());
+    if (!fresh) {
+      const auto [first, second] = std::minmax({file->second, entry.path().string()});
+      throw InputError(fmt::format("{}: rank {} has two traces, {} and {}; remove one", folder,
+                                   rank, printable(first), printable(second)));
+    }
   }
   if (failed) throw InputError(fmt::format("{}: {}", folder, failed.message()));
   if (files.empty()) {
     throw InputError(fmt::format("{}: holds no traces; expected NAME.0.et, NAME.1.et ...", folder));
   }
-  Schedule schedule;
+  return files;
+}
+
+}  // namespace
+
+ReadSchedule read_chakra(const std::string& folder, const std::string& groups_file) {
+  std::string name;
+  const std::map<std::int64_t, std::string> files = files_of(folder, name);
+  ReadSchedule schedule{.ops = {}, .origin = folder, .place = "node"};
+  schedule.eager = kAllEager;
+  Groups groups;
+  std::vector<std::unique_ptr<ChakraReader>> readers;
+  std::int64_t untimed = 0;
+  std::int64_t missing = 0;
   for (const auto& file : files) {
-    if (file.first != static_cast<std::int64_t>(schedule.size())) {
-      throw InputError(fmt::format("{}: the trace of rank {}, {}.{}.et, is missing", folder,
-                                   schedule.size(), printable(name), schedule.size()));
+    const std::size_t rank = schedule.ops.size();
+    if (file.first != static_cast<std::int64_t>(rank)) {
+      throw InputError(fmt::format("{}: the trace of rank {}, {}.{}.et, is missing", folder, rank,
+                                   printable(name), rank));
     }
-    schedule.push_back(ChakraReader(read_text(file.second), file.second).read());
+    const std::string text = read_text(file.second);
+    readers.push_back(std::make_unique<ChakraReader>(text, file.second, rank));
+    ChakraReader& reader = *readers.back();
+    schedule.ops.push_back(reader.read());
+    schedule.places.push_back(reader.places());
+    schedule.eager = reader.eager().value_or(schedule.eager);
+    untimed += reader.untimed();
+    missing += reader.missing();
+    groups.merge(reader.groups());
   }
-  check_schedule(schedule, folder);
+  if (!groups_file.empty()) {
+    groups.clear();
+    const Json json = read_json(groups_file);
+    if (!json.is_object()) {
+      throw InputError(fmt::format("{}: expected a JSON object as {{\"1\": [0, 1]}}", groups_file));
+    }
+    add_groups(json, groups, groups_file);
+  }
+  for (const auto& reader : readers) {
+    schedule.collectives.push_back(reader->collectives(groups, readers.size()));
+  }
+  if (untimed > 0) {
+    schedule.notes.push_back(fmt::format(
+        "{} computations give operations instead of a time: they take none here", untimed));
+  }
+  if (missing > 0) {
+    schedule.notes.push_back(fmt::format(
+        "{} dependencies are on nodes that the traces do not have: nothing waits for those",
+        missing));
+  }
+  check_schedule(schedule);
   return schedule;
 }
 

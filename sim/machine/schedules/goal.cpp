@@ -6,20 +6,34 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "sim/core/base/numbers.hpp"
 #include "sim/core/base/printable.hpp"
-#include "sim/machine/schedules/replay.hpp"
+#include "sim/machine/schedules/binary_goal.hpp"
 
 namespace thinwire::schedules {
 
 namespace {
 
 constexpr std::int64_t kBytesOfWord = 4;
+/// The comment by which to_goal() says which sends are eager.
+constexpr std::string_view kProtocol = "// thinwire.eager_bytes: ";
+
+}  // namespace
+
+Words words_of_goal(std::int64_t bytes) {
+  if (bytes <= kEagerOfLogGopsim.value())
+    bytes = std::min(bytes, kEagerOfLogGopsim.value() / 4 * 4);
+  return Words((bytes + kBytesOfWord / 2) / kBytesOfWord);
+}
+
+namespace {
 constexpr std::int64_t kMostGoalRanks = 1 << 24;
 
 /// The words and signs of GOAL text, with their lines. Ends of lines are words too, since they end
@@ -77,6 +91,7 @@ class GoalTokens {
     throw InputError(fmt::format("{}:{}: {}", origin_, line_, why));
   }
   [[nodiscard]] int line() const { return line_; }
+  [[nodiscard]] const std::string& origin() const { return origin_; }
 
  private:
   static bool is_part(char c) {
@@ -114,12 +129,16 @@ class GoalReader {
   GoalReader(std::string_view text, const std::string& origin, Seconds unit)
       : tokens_(text, origin), unit_(unit) {}
 
-  Schedule read() {
+  ReadSchedule read() {
+    ReadSchedule read{.ops = {}, .origin = tokens_.origin(), .place = "line"};
+    read.eager = kEagerOfLogGopsim;
     skip_lines();
     tokens_.expect("num_ranks");
     const std::int64_t ranks = tokens_.number(kMostGoalRanks, "the number of ranks");
     if (ranks == 0) tokens_.refuse_statement("num_ranks 0: there must be one rank at least");
-    Schedule schedule(static_cast<std::size_t>(ranks));
+    Schedule& schedule = read.ops;
+    schedule.resize(static_cast<std::size_t>(ranks));
+    read.places.resize(schedule.size());
     std::vector<bool> known(schedule.size());
     for (skip_lines(); !tokens_.word().empty(); skip_lines()) {
       tokens_.expect("rank");
@@ -127,6 +146,7 @@ class GoalReader {
       if (known[rank]) tokens_.refuse_statement(fmt::format("rank {} is there twice", rank));
       known[rank] = true;
       tokens_.expect("{");
+      places_ = &read.places[rank];
       read_rank(schedule[rank]);
     }
     const auto missing = std::ranges::find(known, false);
@@ -134,7 +154,7 @@ class GoalReader {
       tokens_.refuse_statement(
           fmt::format("rank {} of {} is missing", std::distance(known.begin(), missing), ranks));
     }
-    return schedule;
+    return read;
   }
 
  private:
@@ -155,7 +175,12 @@ class GoalReader {
       if (!is_label(first)) tokens_.refuse("a label, send, recv, calc or '}'");
       tokens_.advance();
       if (tokens_.take_if(":")) {
-        labels_[std::string(first)] = static_cast<std::uint32_t>(ops.size());
+        const auto [label, fresh] =
+            labels_.emplace(std::string(first), static_cast<std::uint32_t>(ops.size()));
+        if (!fresh) {
+          tokens_.refuse_statement(fmt::format("the label '{}' is that of line {} already",
+                                               printable(label->first), (*places_)[label->second]));
+        }
         read_op(ops);
       } else {
         read_dependency(std::string(first), ops);
@@ -186,6 +211,7 @@ class GoalReader {
   }
 
   void read_op(RankSchedule& ops) {
+    places_->push_back(static_cast<std::uint64_t>(tokens_.line()));
     ScheduleOp op{.peer = {}, .tag = {}, .words = {}, .work = {}};
     if (tokens_.take_if("calc")) {
       const std::int64_t units = tokens_.number(std::numeric_limits<std::int64_t>::max(), "a time");
@@ -213,10 +239,12 @@ class GoalReader {
     const bool together = word.ends_with('b');
     if (together) word.remove_suffix(1);
     const auto bytes = parse_number<std::int64_t>(word);
-    if (!bytes || *bytes < 0) tokens_.refuse("a size in bytes, as in 8b");
+    if (!bytes || *bytes < 0 || *bytes > kMostBytes) {
+      tokens_.refuse(fmt::format("a size in bytes, as in 8b, of at most {}", kMostBytes));
+    }
     tokens_.advance();
     if (!together) tokens_.expect("b");
-    return Words((*bytes + kBytesOfWord / 2) / kBytesOfWord);
+    return words_of_goal(*bytes);
   }
 
   void read_detail(ScheduleOp& op) {
@@ -244,7 +272,23 @@ class GoalReader {
   GoalTokens tokens_;
   Seconds unit_;
   std::unordered_map<std::string, std::uint32_t> labels_;
+  std::vector<std::uint64_t>* places_ = nullptr;  ///< lines of the rank's operations
 };
+
+/// What the file says about the protocol of a schedule, in a comment on a line of its own before the
+/// first rank.
+std::optional<Bytes> stated_protocol(std::string_view text, const std::string& origin) {
+  const std::size_t at = text.substr(0, text.find('{')).find(kProtocol);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view value = text.substr(at + kProtocol.size());
+  value = value.substr(0, value.find_first_of("\r\n"));
+  const auto bytes = parse_number<std::int64_t>(value);
+  if (!bytes || *bytes < 0) {
+    throw InputError(fmt::format("{}: '{}{}' is not valid; expected a number of bytes", origin,
+                                 kProtocol, printable(value)));
+  }
+  return Bytes(*bytes);
+}
 
 void add_rank(std::string& text, const RankSchedule& ops, Seconds unit) {
   const auto out = std::back_inserter(text);
@@ -271,8 +315,8 @@ void add_rank(std::string& text, const RankSchedule& ops, Seconds unit) {
 
 }  // namespace
 
-std::string to_goal(const Schedule& schedule, Seconds unit) {
-  std::string text = fmt::format("num_ranks {}\n", schedule.size());
+std::string to_goal(const Schedule& schedule, Bytes eager, Seconds unit) {
+  std::string text = fmt::format("num_ranks {}\n{}{}\n", schedule.size(), kProtocol, eager.value());
   for (std::size_t rank = 0; rank < schedule.size(); ++rank) {
     fmt::format_to(std::back_inserter(text), "\nrank {} {{\n", rank);
     add_rank(text, schedule[rank], unit);
@@ -283,9 +327,14 @@ std::string to_goal(const Schedule& schedule, Seconds unit) {
   return text;
 }
 
-Schedule from_goal(const std::string& text, const std::string& origin, Seconds unit) {
-  Schedule schedule = GoalReader(text, origin, unit).read();
-  check_schedule(schedule, origin);
+ReadSchedule from_goal(std::string_view text, const std::string& origin, Seconds unit) {
+  text = without_byte_order_mark(text);
+  ReadSchedule schedule = is_binary_goal(text) ? from_binary_goal(text, origin, unit)
+                                               : GoalReader(text, origin, unit).read();
+  if (!is_binary_goal(text)) {
+    schedule.eager = stated_protocol(text, origin).value_or(schedule.eager);
+  }
+  check_schedule(schedule);
   return schedule;
 }
 

@@ -3,84 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
-#include <queue>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/kernel/group.hpp"
+#include "sim/machine/schedules/pending_ops.hpp"
 
 namespace thinwire::schedules {
 
 namespace {
 
 constexpr std::size_t kNowhere = SIZE_MAX;
-
-/// Which operations wait for which, for each of the two relations.
-using Followers = std::vector<std::vector<std::uint32_t>>;
-
-/// The operations of a rank that have not begun, and what they still wait for.
-class PendingOps {
- public:
-  explicit PendingOps(const RankSchedule& ops) : begins_left_(ops.size()), ends_left_(ops.size()) {
-    by_begin_.resize(ops.size());
-    by_end_.resize(ops.size());
-    for (std::uint32_t op = 0; op < ops.size(); ++op) {
-      begins_left_[op] = static_cast<std::uint32_t>(ops[op].after_begin.size());
-      ends_left_[op] = static_cast<std::uint32_t>(ops[op].after_end.size());
-      for (const std::uint32_t before : ops[op].after_begin) by_begin_[before].push_back(op);
-      for (const std::uint32_t before : ops[op].after_end) by_end_[before].push_back(op);
-      if (begins_left_[op] == 0) heads_.insert(op);
-      offer(op);
-    }
-  }
-
-  /// The first of those that may begin now; nothing if there is none.
-  [[nodiscard]] std::optional<std::uint32_t> next() const {
-    return ready_.empty() ? std::nullopt : std::optional(ready_.top());
-  }
-  /// Those whose place in the order has come: they wait for ends at most.
-  [[nodiscard]] const std::set<std::uint32_t>& heads() const { return heads_; }
-  /// Takes next() out without beginning it: its processor is busy.
-  void set_aside(std::vector<std::uint32_t>& aside) {
-    aside.push_back(ready_.top());
-    ready_.pop();
-  }
-  void put_back(std::vector<std::uint32_t>& aside) {
-    for (const std::uint32_t op : aside) ready_.push(op);
-    aside.clear();
-  }
-  /// next() begins.
-  void begin_next() {
-    const std::uint32_t op = ready_.top();
-    ready_.pop();
-    heads_.erase(op);
-    for (const std::uint32_t follower : by_begin_[op]) {
-      if (--begins_left_[follower] != 0) continue;
-      heads_.insert(follower);
-      offer(follower);
-    }
-  }
-  void end(std::uint32_t op) {
-    for (const std::uint32_t follower : by_end_[op]) {
-      --ends_left_[follower];
-      offer(follower);
-    }
-  }
-
- private:
-  void offer(std::uint32_t op) {
-    if (begins_left_[op] == 0 && ends_left_[op] == 0) ready_.push(op);
-  }
-
-  std::vector<std::uint32_t> begins_left_;
-  std::vector<std::uint32_t> ends_left_;
-  Followers by_begin_;
-  Followers by_end_;
-  std::set<std::uint32_t> heads_;
-  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready_;
-};
 
 /// The operations of a rank that have begun and not ended.
 class OpsInFlight {
@@ -142,7 +78,43 @@ std::vector<std::uint32_t> wanted_next(const RankSchedule& ops, const PendingOps
   return wanted;
 }
 
-Task<void> replay_rank(Communicator& comm, const RankSchedule& ops) {
+/// The collective that an operation is; null if it is none.
+const CollectiveCall* call_of(const ReadSchedule& schedule, std::size_t rank, std::uint32_t op) {
+  if (schedule.collectives.empty()) return nullptr;
+  const auto found = schedule.collectives[rank].find(op);
+  return found == schedule.collectives[rank].end() ? nullptr : &found->second;
+}
+
+/// The program of a collective on the second strand.
+Task<void> run_collective(Communicator& strand, const CollectiveCall& call,
+                          const RunCollective& run) {
+  Group group(strand, call.members);
+  co_await run(group, call);
+}
+
+/// Posts a message, or starts a collective.
+Request posted(Communicator& comm, const ScheduleOp& op, const CollectiveCall* call,
+               const ReplayWishes& wishes) {
+  if (call != nullptr) {
+    return comm.start([call, &wishes](Communicator& strand) {
+      return run_collective(strand, *call, wishes.collective);
+    });
+  }
+  if (op.kind == ScheduleOpKind::receive) return comm.irecv(op.peer, op.tag);
+  return comm.isend(op.peer, op.tag, {.payload = {}, .words = op.words});
+}
+
+/// Whether the schedule does not wait for a send that the network does not know as eager.
+bool is_loose(const ScheduleOp& op, const ReplayWishes& wishes) {
+  return op.kind == ScheduleOpKind::send && wishes.eager_here > Bytes(0) &&
+         to_bytes(op.words) <= wishes.eager_here;
+}
+
+Task<void> replay_rank(Communicator& comm, const ReadSchedule& schedule,
+                       const ReplayWishes& wishes) {
+  const auto rank = static_cast<std::size_t>(comm.rank().value());
+  const RankSchedule& ops = schedule.ops[rank];
+  std::vector<Request> loose;
   PendingOps pending(ops);
   OpsInFlight flying(ops.size());
   const bool several = has_processors(ops);
@@ -167,10 +139,15 @@ Task<void> replay_rank(Communicator& comm, const RankSchedule& ops) {
         continue;
       }
       pending.begin_next();
-      if (op.kind == ScheduleOpKind::send) {
-        flying.add(*next, comm.isend(op.peer, op.tag, {.payload = {}, .words = op.words}));
-      } else if (op.kind == ScheduleOpKind::receive) {
-        flying.add(*next, comm.irecv(op.peer, op.tag));
+      const CollectiveCall* const call = call_of(schedule, rank, *next);
+      if (call != nullptr || op.kind != ScheduleOpKind::work) {
+        const Request request = posted(comm, op, call, wishes);
+        if (is_loose(op, wishes)) {
+          loose.push_back(request);
+          pending.end(*next);
+        } else {
+          flying.add(*next, request);
+        }
       } else if (!several || op.work == Seconds(0)) {
         co_await comm.compute(op.work);
         pending.end(*next);
@@ -179,7 +156,7 @@ Task<void> replay_rank(Communicator& comm, const RankSchedule& ops) {
         busy.emplace_back(op.processor, *next);
       }
     }
-    if (flying.ops().empty()) co_return;
+    if (flying.ops().empty()) break;
     const std::vector<std::uint32_t> wanted = wanted_next(ops, pending, flying, busy);
     if (wanted.empty()) {
       const auto first = co_await comm.wait_any(flying.requests());
@@ -191,6 +168,7 @@ Task<void> replay_rank(Communicator& comm, const RankSchedule& ops) {
       end(op);
     }
   }
+  for (const Request& request : loose) co_await comm.wait(request);
 }
 
 }  // namespace
@@ -209,18 +187,28 @@ ScheduleTotals totals_of(const Schedule& schedule) {
   return totals;
 }
 
-void check_schedule(const Schedule& schedule, const std::string& origin) {
-  for (std::size_t rank = 0; rank < schedule.size(); ++rank) {
-    const RankSchedule& ops = schedule[rank];
+std::string ReadSchedule::place_of(std::size_t rank, std::size_t op) const {
+  return fmt::format("rank {}, {} {}", rank, place, places.empty() ? op + 1 : places[rank][op]);
+}
+
+void check_schedule(const ReadSchedule& schedule) {
+  std::int64_t words = 0;
+  const std::size_t ranks = schedule.ops.size();
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const RankSchedule& ops = schedule.ops[rank];
     const auto refuse = [&](std::size_t op, const std::string& what) {
-      throw InputError(fmt::format("{}: rank {}, operation {}: {}", origin, rank, op + 1, what));
+      throw InputError(
+          fmt::format("{}: {}: {}", schedule.origin, schedule.place_of(rank, op), what));
     };
     for (std::size_t i = 0; i < ops.size(); ++i) {
       const int peer = ops[i].peer.value();
       if (ops[i].kind != ScheduleOpKind::work &&
-          (peer < 0 || static_cast<std::size_t>(peer) >= schedule.size())) {
-        refuse(i,
-               fmt::format("the peer {} is no rank; ranks are 0 to {}", peer, schedule.size() - 1));
+          (peer < 0 || static_cast<std::size_t>(peer) >= ranks)) {
+        refuse(i, fmt::format("the peer {} is no rank; ranks are 0 to {}", peer, ranks - 1));
+      }
+      if (ops[i].kind == ScheduleOpKind::send) words += ops[i].words.value();
+      if (words > kMostBytes / 4) {
+        refuse(i, fmt::format("up to here the messages have more than {} bytes", kMostBytes));
       }
       for (const auto* before : {&ops[i].after_end, &ops[i].after_begin}) {
         for (const std::uint32_t op : *before) {
@@ -229,23 +217,26 @@ void check_schedule(const Schedule& schedule, const std::string& origin) {
       }
     }
     PendingOps pending(ops);
-    std::size_t begun = 0;
+    std::vector<bool> begun(ops.size());
+    std::size_t count = 0;
     while (const std::optional<std::uint32_t> next = pending.next()) {
+      begun[*next] = true;
       pending.begin_next();
       pending.end(*next);
-      ++begun;
+      ++count;
     }
-    if (begun < ops.size()) {
-      throw InputError(fmt::format("{}: rank {}: {} operations wait for each other in a circle",
-                                   origin, rank, ops.size() - begun));
+    if (count < ops.size()) {
+      const auto first = std::ranges::find(begun, false) - begun.begin();
+      refuse(static_cast<std::size_t>(first),
+             fmt::format("{} operations of the rank wait for each other in a circle",
+                         ops.size() - count));
     }
   }
 }
 
-RankProgram replay_of(const Schedule& schedule) {
-  return [&schedule](Communicator& comm) {
-    return replay_rank(comm, schedule[static_cast<std::size_t>(comm.rank().value())]);
-  };
+RankProgram replay_of(const ReadSchedule& schedule, ReplayWishes wishes) {
+  const auto kept = std::make_shared<const ReplayWishes>(std::move(wishes));
+  return [&schedule, kept](Communicator& comm) { return replay_rank(comm, schedule, *kept); };
 }
 
 }  // namespace thinwire::schedules
