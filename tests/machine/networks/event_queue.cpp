@@ -60,7 +60,7 @@ bool agrees(std::uint64_t seed, Step step) {
     for (std::int64_t i = 0; i < pushes; ++i) {
       const double time = now + step(generator);
       const auto who = static_cast<std::uint32_t>(below(generator, 64));
-      queue.push(time, who);
+      queue.push({.time = time, .who = who});
       oracle.push(time, who);
     }
     const double latest =
@@ -84,7 +84,7 @@ bool some_agree(std::uint64_t seed) {
     for (std::int64_t i = below(generator, 100); i > 0; --i) {
       const double time = now + static_cast<double>(below(generator, 40)) / 8;
       const auto who = static_cast<std::uint32_t>(below(generator, 64));
-      queue.push(time, who);
+      queue.push({.time = time, .who = who});
       oracle.push(time, who);
     }
     const double latest = now + static_cast<double>(below(generator, 40)) / 8;
@@ -112,7 +112,7 @@ bool windows_agree(std::uint64_t seed, Open open) {
   const auto push = [&](double now) {
     const double time = now + static_cast<double>(below(generator, 6)) / 4;
     const auto who = static_cast<std::uint32_t>(below(generator, 64));
-    window.push(time, who);
+    window.push({.time = time, .who = who});
     oracle.push({time, who});
   };
   for (int i = 0; i < 200; ++i) push(0);
@@ -154,17 +154,51 @@ TEST_CASE("entries that come out of EventQueue together are those of whole insta
   for (std::uint64_t seed = 1; seed <= 10; ++seed) CHECK(some_agree(seed));
 }
 
+TEST_CASE("Events at one time are in the order of ranks, then of what a rank has posted") {
+  const std::vector<std::uint32_t> numbers{7, 3, 5, 4};  // of who 10, 11, 12 and 13
+  const EventOrder order(numbers, 10);
+  const std::vector<Event> events{{1.0, 9, Event::kAfterRanks},
+                                  {1.0, 10, 2},
+                                  {1.0, 11, 2},
+                                  {1.0, 13, 1},
+                                  {1.0, 4},
+                                  {0.5, 12, 3}};
+  const std::vector<Event> expected{events[5], events[4], events[3],
+                                    events[2], events[1], events[0]};
+  EventQueue queue(order);
+  EventWindow by_time(order);
+  EventWindow by_number(order);
+  for (const Event& event : events) {
+    queue.push(event);
+    by_time.push(event);
+    by_number.push(event);
+  }
+  std::vector<Event> popped;
+  while (queue.pop_some(2.0, popped)) {
+  }
+  CHECK(same(popped, expected));
+  const auto taken = [](EventWindow& window) {
+    std::vector<Event> all;
+    while (window.has_next()) all.push_back(window.next());
+    return all;
+  };
+  CHECK(by_time.open(2.0));
+  CHECK(same(taken(by_time), expected));
+  CHECK(by_number.open_next(6));
+  CHECK(same(taken(by_number), expected));
+}
+
 TEST_CASE("Events at one time come out together, by who they happen to") {
   EventQueue queue;
   CHECK(queue.empty());
-  for (const std::uint32_t who : {5U, 3U, 9U, 0U}) queue.push(2.5, who);
-  queue.push(1.5, 7);
+  for (const std::uint32_t who : {5U, 3U, 9U, 0U}) queue.push({.time = 2.5, .who = who});
+  queue.push({.time = 1.5, .who = 7});
   std::vector<Event> batch;
   CHECK_FALSE(queue.pop_earliest(1.0, batch));
   CHECK(queue.pop_earliest(1.5, batch));
   CHECK(same(batch, {{1.5, 7}}));
   CHECK_FALSE(queue.pop_earliest(2.0, batch));
-  queue.push(1.5, 1);  // at the very time that came out last
+  queue.push({.time = 1.5, .who = 1});  // at the very time that came out last
   batch.clear();
   CHECK(queue.pop_earliest(100, batch));
   CHECK(same(batch, {{1.5, 1}}));

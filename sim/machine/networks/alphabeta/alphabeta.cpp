@@ -89,7 +89,8 @@ class RankPorts {
 RunReport AlphaBetaNetwork::run(int ranks, const RankProgram& program) {
   const RankPorts ports(machine_, switches_);
   const std::vector<double> bandwidths(2 * static_cast<std::size_t>(ranks), 1.0);
-  return SharedLinksLoop<RankPorts>(ranks, ports, bandwidths, host_, timeline(), nullptr)
+  return SharedLinksLoop<RankPorts>(ranks, ports, bandwidths, host_, timeline(), nullptr,
+                                    read_ahead_)
       .run(program);
 }
 

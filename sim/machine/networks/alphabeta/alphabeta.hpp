@@ -31,6 +31,7 @@
 
 #include "sim/core/kernel/network.hpp"
 #include "sim/machine/networks/common/host.hpp"
+#include "sim/machine/networks/common/read_ahead_settings.hpp"
 
 namespace thinwire::networks {
 
@@ -56,11 +57,14 @@ class AlphaBetaNetwork final : public Network {
     host_.overhead = host.overhead + machine.overhead;
   }
   RunReport run(int ranks, const RankProgram& program) override;
+  /// Sets how far the loop reads ahead, which changes no report.
+  void read_ahead(const ReadAheadSettings& settings) { read_ahead_ = settings; }
 
  private:
   LogGP machine_;
   HostCosts host_;
   ReducingSwitches switches_;
+  ReadAheadSettings read_ahead_;
 };
 
 }  // namespace thinwire::networks

@@ -4,8 +4,8 @@
 
 namespace thinwire::networks {
 
-void EventQueue::push(double time, std::uint32_t who) {
-  insert({time, who});
+void EventQueue::push(const Event& event) {
+  insert(event);
   ++size_;
 }
 
@@ -30,9 +30,7 @@ bool EventQueue::pop_earliest(double latest, std::vector<Event>& batch) {
   } else if (now.front().time > latest) {
     return false;
   }
-  if (!std::ranges::is_sorted(now, {}, &Event::who)) {
-    std::ranges::sort(now, {}, &Event::who);
-  }
+  if (!std::ranges::is_sorted(now, order_)) std::ranges::sort(now, order_);
   batch.insert(batch.end(), now.begin(), now.end());
   size_ -= now.size();
   now.clear();
@@ -46,9 +44,7 @@ bool EventQueue::pop_some(double latest, std::vector<Event>& batch) {
   if (!buckets_[0].empty() || occupied_ == 0) return pop_earliest(latest, batch);
   std::vector<Event>& source = first_bucket();
   if (source.size() > kSmall) return pop_earliest(latest, batch);
-  std::ranges::sort(source, [](const Event& a, const Event& b) {
-    return a.time != b.time ? a.time < b.time : a.who < b.who;
-  });
+  std::ranges::sort(source, order_);
   if (source.back().time > latest) return pop_earliest(latest, batch);
   last_ = std::bit_cast<std::uint64_t>(source.back().time);
   occupied_ &= occupied_ - 1;

@@ -7,29 +7,28 @@ namespace thinwire::networks {
 
 namespace {
 
-/// A function object, which the algorithms of heaps inline.
-constexpr auto comes_later = [](const Event& a, const Event& b) {
-  return a.time != b.time ? a.time > b.time : a.who > b.who;
+/// For a heap with the earliest event in front.
+struct LaterOf {
+  EventOrder order;
+  bool operator()(const Event& a, const Event& b) const { return order(b, a); }
 };
 
 }  // namespace
 
-void EventWindow::push(double time, std::uint32_t who) {
-  if (time >= end_) {
-    later_.push(time, who);
+void EventWindow::push(const Event& event) {
+  if (event.time >= end_) {
+    later_.push(event);
     return;
   }
   // Among few known events it is put in its place, so that it is prefetched as they are.
   if (few_) {
-    const Event event{time, who};
-    const auto comes_before = [](const Event& a, const Event& b) { return comes_later(b, a); };
     known_.insert(std::upper_bound(known_.begin() + static_cast<std::ptrdiff_t>(at_), known_.end(),
-                                   event, comes_before),
+                                   event, order_),
                   event);
     return;
   }
-  added_.push_back({time, who});
-  std::push_heap(added_.begin(), added_.end(), comes_later);
+  added_.push_back(event);
+  std::push_heap(added_.begin(), added_.end(), LaterOf{order_});
 }
 
 bool EventWindow::open(double length) {
@@ -56,11 +55,11 @@ bool EventWindow::open_next(std::size_t events) {
 }
 
 Event EventWindow::next() {
-  if (added_.empty() || (at_ < known_.size() && comes_later(added_.front(), known_[at_]))) {
+  if (added_.empty() || (at_ < known_.size() && order_(known_[at_], added_.front()))) {
     return known_[at_++];
   }
   const Event event = added_.front();
-  std::pop_heap(added_.begin(), added_.end(), comes_later);
+  std::pop_heap(added_.begin(), added_.end(), LaterOf{order_});
   added_.pop_back();
   return event;
 }

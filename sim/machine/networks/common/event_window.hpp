@@ -12,11 +12,13 @@
 
 namespace thinwire::networks {
 
-/// A queue of events that hands them out window by window.
+/// A queue of events that hands them out window by window, in the same order whatever the windows.
 class EventWindow {
  public:
-  /// `time`, in seconds, must not be before the last event taken out.
-  void push(double time, std::uint32_t who);
+  explicit EventWindow(EventOrder order = {}) : order_(order), later_(order) {}
+
+  /// Its time must not be before the last event taken out.
+  void push(const Event& event);
   /// Opens the window of `length` seconds that begins with the earliest event. To be called when
   /// the previous window has no more events. Returns false if there are no events at all.
   bool open(double length);
@@ -44,6 +46,7 @@ class EventWindow {
   }
 
  private:
+  EventOrder order_;
   EventQueue later_;
   std::vector<Event> known_;  ///< in order
   std::size_t at_ = 0;        ///< index of the next event in known_

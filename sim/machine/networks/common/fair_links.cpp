@@ -99,7 +99,7 @@ void FairLinks::schedule(topologies::LinkIndex at) {
   if (next >= link.scheduled)
     return;  // the event already scheduled comes first and schedules this one
   link.scheduled = next;
-  events_.push(next, at);
+  events_.push({.time = next, .who = at});
 }
 
 void FairLinks::set_links(FlowIndex index, std::span<const topologies::LinkIndex> links) {

@@ -125,6 +125,7 @@ class HostRules {
     const TransferIndex index = all_.transfers.acquire();
     all_.transfers[index].from = rank;
     all_.transfers[index].kind = TransferKind::acknowledgement;
+    all_.count(index);
     all_.links.set_links(index, {});
     all_.enter_at(*time, index);
   }

@@ -11,11 +11,13 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "sim/core/base/prefetch.hpp"
 #include "sim/machine/networks/common/event_loop.hpp"
 #include "sim/machine/networks/common/exchanges.hpp"
+#include "sim/machine/networks/common/read_ahead_settings.hpp"
 #include "sim/machine/networks/common/under_way.hpp"
 
 namespace thinwire::networks {
@@ -31,25 +33,14 @@ class ReadAhead {
  public:
   using Transfer = typename UnderWay<Fabric>::Transfer;
 
-  ReadAhead(UnderWay<Fabric>& all, const EventLoop& loop) : all_(all), loop_(loop) {
+  ReadAhead(UnderWay<Fabric>& all, const EventLoop& loop, const ReadAheadSettings& settings)
+      : all_(all), loop_(loop), settings_(settings) {
     fetching_.fill(kNothing);
   }
 
-  /// Takes the next events out of the queue, so that what they read is known. Returns false if there
-  /// are none. A window may be longer than the lookahead, because its events are handled in order,
-  /// together with those that are added meanwhile.
-  bool open_window() {
-    constexpr std::size_t kFew = 64;
-    constexpr std::size_t kMany = 1024;
-    constexpr std::size_t kNext = 128;
-    fetched_at_ = kNotFetched;
-    EventWindow& events = all_.events;
-    if (all_.fabric.lookahead() == 0) return events.open_next(kNext);
-    if (!events.open(std::max(window_, all_.fabric.lookahead()))) return false;
-    if (events.known() < kFew) window_ = std::max(2 * window_, 1e-12);
-    if (events.known() > kMany) window_ /= 2;
-    return true;
-  }
+  /// Whether there is another event. If none of the open window is left, takes the next ones out of
+  /// the queue, so that what they read is known.
+  bool has_next() { return all_.events.has_next() || open_window(); }
 
   /// To be called before each event. Each stage prefetches what the next one, with a smaller number,
   /// reads. Nothing is new unless a known event was taken. Most events come too early, because flows
@@ -57,6 +48,7 @@ class ReadAhead {
   /// look.
   void before_event() {
     if (std::exchange(fetched_at_, all_.events.taken()) == all_.events.taken()) return;
+    if (!settings_.prefetches) return;
     const Event* event = all_.events.ahead(kFetchLinks);
     if (event != nullptr && event->who < all_.first_transfer) all_.links.prefetch(event->who);
     std::uint32_t who = kNothing;
@@ -86,40 +78,47 @@ class ReadAhead {
   template <class FindRoute, class FindPath, class Depart>
   void in_stages(std::span<const Departing> all, const FindRoute& find_route,
                  const FindPath& find_path, const Depart& depart) const {
-    constexpr std::size_t kStages = 6;
-    constexpr std::size_t kAhead = 4;
-    const auto handle = [&](const Departing& departing, std::size_t stage) {
+    const auto handle = [&]<std::size_t kStage>(const Departing& departing, Stage<kStage>) {
       const TransferIndex index = departing.index;
       const Transfer& transfer = all_.transfers[index];
-      if (stage == 0) {
+      if constexpr (kStage == 0) {
         released(index);
-      } else if (stage == 1) {
+      } else if constexpr (kStage == 1) {
         all_.fabric.prefetch_end(transfer.from);
         all_.fabric.prefetch_end(transfer.to);
-      } else if (stage == 2) {
+      } else if constexpr (kStage == 2) {
         all_.fabric.prefetch_route(transfer.from, transfer.to, all_.links);
-      } else if (stage == 3) {
+      } else if constexpr (kStage == 3) {
         find_route(index, departing.time);
         all_.fabric.prefetch_path(transfer.route);
         if (transfer.eager) fetch_slot(transfer.from, transfer.send);
-      } else if (stage == 4) {
+      } else if constexpr (kStage == 4) {
         find_path(index);
         if (transfer.departed + transfer.latency <= all_.now) all_.links.prefetch_links(index);
       } else {
         depart(index);
       }
     };
-    if (all.size() == 1) {
-      for (const std::size_t stage : {3, 4, 5}) handle(all.front(), stage);
+    if (all.size() == 1 || !settings_.prefetches) {
+      for (const Departing& departing : all) {
+        handle(departing, Stage<3>{});
+        handle(departing, Stage<4>{});
+        handle(departing, Stage<5>{});
+      }
       return;
     }
+    constexpr std::size_t kAhead = 4;
     const std::size_t ahead = std::min(kAhead, all.size());
-    for (std::size_t i = 0; i < all.size() + (kStages - 1) * ahead && !all.empty(); ++i) {
-#pragma GCC unroll 6  // so that the stage is a constant
-      for (std::size_t stage = 0; stage < kStages; ++stage) {
-        const std::size_t at = i - stage * ahead;  // a huge number before its first message
-        if (at < all.size()) handle(all[at], stage);
-      }
+    const auto handle_if = [&](std::size_t at, auto stage) {
+      if (at < all.size()) handle(all[at], stage);
+    };
+    for (std::size_t i = 0; i < all.size() + 5 * ahead && !all.empty(); ++i) {
+      handle_if(i, Stage<0>{});
+      handle_if(i - ahead, Stage<1>{});  // a huge number before its first message
+      handle_if(i - 2 * ahead, Stage<2>{});
+      handle_if(i - 3 * ahead, Stage<3>{});
+      handle_if(i - 4 * ahead, Stage<4>{});
+      handle_if(i - 5 * ahead, Stage<5>{});
     }
   }
 
@@ -147,6 +146,20 @@ class ReadAhead {
   }
 
  private:
+  template <std::size_t kStage>
+  using Stage = std::integral_constant<std::size_t, kStage>;
+
+  /// Returns false if there are no events. A window may be longer than the lookahead, because its
+  /// events are handled in order, together with those that are added meanwhile.
+  bool open_window() {
+    fetched_at_ = kNotFetched;
+    EventWindow& events = all_.events;
+    if (all_.fabric.lookahead() == 0) return events.open_next(settings_.next_events);
+    if (!events.open(std::max(window_, all_.fabric.lookahead()))) return false;
+    if (events.known() < settings_.few_events) window_ = std::max(2 * window_, 1e-12);
+    if (events.known() > settings_.many_events) window_ /= 2;
+    return true;
+  }
   void fetch_slot(Rank rank, SlotIndex slot) const {
     if (StepSlot::is(slot)) {
       loop_.exchanges().prefetch(rank, slot);
@@ -219,6 +232,7 @@ class ReadAhead {
 
   UnderWay<Fabric>& all_;
   const EventLoop& loop_;
+  ReadAheadSettings settings_;
   double window_ = 0;  ///< seconds
   static constexpr std::size_t kNotFetched = std::numeric_limits<std::size_t>::max();
   std::size_t fetched_at_ = kNotFetched;  ///< events.taken() when before_event() last did its work

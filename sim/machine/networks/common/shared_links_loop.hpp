@@ -44,14 +44,15 @@ class SharedLinksLoop final : public EventLoop {
   /// `bandwidths`, by link, are those available to the ranks; `timeline` and `recorder` may be
   /// nullptr.
   SharedLinksLoop(int size, const Fabric& fabric, std::span<const double> bandwidths,
-                  const HostCosts& host, Timeline* timeline, Recorder* recorder)
+                  const HostCosts& host, Timeline* timeline, Recorder* recorder,
+                  const ReadAheadSettings& read_ahead = {})
       : fabric_(fabric),
         timeline_(timeline),
         recorder_(recorder),
         all_(size, fabric, bandwidths, host),
         rules_(all_),
         switch_flows_(all_, slots(), recorder),
-        read_ahead_(all_, *this) {
+        read_ahead_(all_, *this, read_ahead) {
     for (int rank = 0; rank < size; ++rank) {
       ranks_.push_back(make_strand(Rank(rank), Strand::main));
     }
@@ -119,10 +120,9 @@ class SharedLinksLoop final : public EventLoop {
   [[nodiscard]] SwitchFlows<Fabric>& switch_flows() { return switch_flows_; }
 
  protected:
-  /// Handles the events within one lookahead, or fewer if the window of events ends before, or at one
-  /// instant if the lookahead is 0. A message that a rank posts because of one of these events
-  /// reaches its links no earlier than the end of this time. The ranks therefore need not run
-  /// between the events, and many run together after them.
+  /// Handles the events within one lookahead, or at one instant if the lookahead is 0. A message that
+  /// a rank posts because of one of these events reaches its links no earlier than the end of this
+  /// time. The ranks therefore need not run between the events, and many run together after them.
   bool advance() override {
     depart_all();
     if (!all_.completions.empty()) {  // eager sends: their senders continue before other events
@@ -130,21 +130,19 @@ class SharedLinksLoop final : public EventLoop {
       return true;
     }
     EventWindow& events = all_.events;
-    if (!events.has_next() && !read_ahead_.open_window()) return false;
+    if (!read_ahead_.has_next()) return false;
     const double first = events.next_time();
+    const double end = first + fabric_.lookahead();
     do {
       read_ahead_.before_event();
       handle(events.next());
-    } while (events.has_next() &&
-             (events.next_time() < first + fabric_.lookahead() || events.next_time() == first));
+    } while (read_ahead_.has_next() && (events.next_time() < end || events.next_time() == first));
     complete_all();
     return true;
   }
 
   [[nodiscard]] double handled() const override { return all_.now; }
-  void wake_at(double time, std::size_t strand) override {
-    all_.events.push(time, UnderWay<Fabric>::kAlarm | static_cast<std::uint32_t>(strand));
-  }
+  void wake_at(double time, std::size_t strand) override { all_.ring_at(time, strand); }
   std::unique_ptr<LoopRank> make_second(Rank rank) override {
     return make_strand(rank, Strand::second);
   }
@@ -233,7 +231,7 @@ class SharedLinksLoop final : public EventLoop {
                                 .route = transfer.route,
                                 .words = transfer.words,
                                 .now = all_.now,
-                                .number = departures_++},
+                                .number = all_.number_of(index)},
                                all_.links));
     }
   }
@@ -292,7 +290,6 @@ class SharedLinksLoop final : public EventLoop {
   ReadAhead<Fabric> read_ahead_;
   std::vector<Departing> departing_;  ///< when no rank can run
   bool have_ends_ = false;            ///< whether transfers have ends that are not their ranks
-  std::uint64_t departures_ = 0;
   std::vector<std::unique_ptr<LoopRank>> ranks_;
 };
 

@@ -99,6 +99,7 @@ class SwitchFlows {
                             .posted = sum.begins,
                             .departed = sum.begins,
                             .latency = begins - sum.begins};
+    all_.count(flow);
     all_.transfers.rare(flow).sum = index;
     all_.links.set_links(flow, links_of(sum, member, kind));
     all_.enter_at(begins, flow);

@@ -43,8 +43,8 @@ struct alignas(64) Transfer {
   }
 };
 
-/// What the path of a message that enters its links at `now` may be chosen by; `number` identifies
-/// it.
+/// What the path of a message that enters its links at `now` may be chosen by; `number` is that of its
+/// rank and its sequence number there.
 template <class Route>
 struct Departure {
   Rank from;
@@ -82,6 +82,7 @@ class Transfers {
   TransferIndex acquire() {
     if (free_.empty()) {
       transfers_.emplace_back();
+      numbers_.push_back(0);
       return static_cast<TransferIndex>(transfers_.size() - 1);
     }
     const TransferIndex index = free_.back();
@@ -97,10 +98,15 @@ class Transfers {
     if (index >= rare_.size()) rare_.resize(index + 1);
     return rare_[index];
   }
+  /// The sequence number of a transfer among those of its rank.
+  [[nodiscard]] std::uint32_t& number(TransferIndex index) { return numbers_[index]; }
+  /// Those of all transfers.
+  [[nodiscard]] const std::vector<std::uint32_t>& numbers() const { return numbers_; }
   void prefetch(TransferIndex index) const { prefetch_line(&transfers_[index]); }
 
  private:
   std::vector<Transfer<Route>> transfers_;
+  std::vector<std::uint32_t> numbers_;
   std::vector<RareTransfer> rare_;  ///< by transfer, up to the last one that has needed it
   std::vector<TransferIndex> free_;
 };

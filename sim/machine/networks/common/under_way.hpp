@@ -51,8 +51,10 @@ struct UnderWay {
       : size(ranks),
         fabric(on),
         host(costs),
-        links(bandwidths, events),
-        first_transfer(static_cast<std::uint32_t>(bandwidths.size())) {}
+        first_transfer(static_cast<std::uint32_t>(bandwidths.size())),
+        counts(static_cast<std::size_t>(ranks)),
+        events(EventOrder(transfers.numbers(), first_transfer)),
+        links(bandwidths, events) {}
   UnderWay(const UnderWay&) = delete;
   UnderWay& operator=(const UnderWay&) = delete;
   UnderWay(UnderWay&&) = delete;
@@ -75,10 +77,30 @@ struct UnderWay {
                         .posted = posting.ready,
                         .departed = 0,
                         .latency = 0};
+    count(index);
     return eager;
   }
-  /// Has a transfer enter its links at `time`.
-  void enter_at(double time, TransferIndex index) { events.push(time, first_transfer + index); }
+  /// Gives a transfer its sequence number among those of its rank.
+  void count(TransferIndex index) {
+    transfers.number(index) = counts[static_cast<std::size_t>(transfers[index].from.value())]++;
+  }
+  /// What identifies a message in a run: its rank, and its sequence number there.
+  [[nodiscard]] std::uint64_t number_of(TransferIndex index) const {
+    const auto from = static_cast<std::uint64_t>(transfers[index].from.value());
+    return from << 32U | transfers.numbers()[index];
+  }
+  /// Has a transfer, which has been counted, enter its links at `time`.
+  void enter_at(double time, TransferIndex index) {
+    events.push({.time = time,
+                 .who = first_transfer + index,
+                 .rank = static_cast<std::uint32_t>(transfers[index].from.value()) + 1});
+  }
+  /// Has the loop ring a strand at `time`, after what ranks do then.
+  void ring_at(double time, std::size_t strand) {
+    events.push({.time = time,
+                 .who = kAlarm | static_cast<std::uint32_t>(strand),
+                 .rank = Event::kAfterRanks});
+  }
   /// Completes the send of a message at `time`.
   void complete_send(Transfer& transfer, double time) {
     completions.push_back(
@@ -104,13 +126,14 @@ struct UnderWay {
   const int size;
   const Fabric& fabric;
   const HostCosts host;
-  EventWindow events;
-  FairLinks links;
   /// An event is of a link, of this plus a transfer that enters its links, or of kAlarm and a
   /// strand.
   const std::uint32_t first_transfer;
   static constexpr std::uint32_t kAlarm = std::uint32_t{1} << 31U;
   Transfers<typename Fabric::Route> transfers;
+  std::vector<std::uint32_t> counts;  ///< of transfers so far, by rank
+  EventWindow events;
+  FairLinks links;
   std::vector<Completion> completions;
   double now = 0;  ///< the time of the last event
 };

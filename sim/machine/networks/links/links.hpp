@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sim/core/kernel/network.hpp"
+#include "sim/machine/networks/common/read_ahead_settings.hpp"
 #include "sim/machine/networks/links/settings.hpp"
 #include "topologies/loading/compact_routes.hpp"
 #include "topologies/loading/platform.hpp"
@@ -42,6 +43,9 @@ class LinksNetwork final : public Network {
   /// or when there are no hosts for background flows.
   void place(std::vector<topologies::HostIndex> hosts);
 
+  /// Sets how far the loop of later runs reads ahead, which changes no report.
+  void read_ahead(const ReadAheadSettings& settings) { read_ahead_ = settings; }
+
   /// Deterministic and single-threaded. Throws InputError unless hosts were given for all ranks.
   RunReport run(int ranks, const RankProgram& program) override;
 
@@ -52,6 +56,7 @@ class LinksNetwork final : public Network {
   std::unique_ptr<topologies::CompactRoutes> routes_;
   std::unique_ptr<const Fabric> fabric_;
   std::vector<double> bandwidths_;  ///< by link: the bandwidth that background traffic leaves
+  ReadAheadSettings read_ahead_;
 };
 
 }  // namespace thinwire::networks

@@ -45,7 +45,9 @@ std::vector<double> simulated(const GivenCase& given, double window = 0) {
   EventWindow events;
   FairLinks links(given.bandwidths, events);
   const auto arrival = static_cast<std::uint32_t>(given.bandwidths.size());
-  for (const GivenFlow& flow : given.flows) events.push(flow.begin, arrival);
+  for (const GivenFlow& flow : given.flows) {
+    events.push({.time = flow.begin, .who = arrival});
+  }
   std::vector<double> ends(given.flows.size(), -1);
   std::size_t begun = 0;
   std::vector<std::size_t> given_of;  // by FlowIndex

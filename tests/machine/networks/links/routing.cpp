@@ -1,4 +1,4 @@
-// Ways beyond SimGrid's: Valiant's detours, those that adapt, and the many of a fat tree.
+// Paths beyond SimGrid's routes: Valiant's detours, those that adapt, and the many of a fat tree.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ PlatformFile dragonfly() {
       {{"groups", "4"}, {"chassis", "2"}, {"routers", "4"}, {"nodes", "2"}, {"blue-cables", "1"}});
 }
 
-/// Leaves of eight hosts and eight ways up.
+/// Leaves of eight hosts and eight cables up.
 PlatformFile small_fat_tree() {
   return test::made_platform("fat_tree", {{"children", "8,16"}, {"oversubscription", "1"}});
 }
