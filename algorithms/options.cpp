@@ -7,6 +7,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::algorithms {
 
@@ -65,7 +66,8 @@ Options::Options(const std::vector<OptionInfo>& known,
   for (const auto& [name, value] : given) {
     const auto info = std::ranges::find(known, name, &OptionInfo::name);
     if (info == known.end()) {
-      throw InputError(fmt::format("unknown option '{}'{}", name, did_you_mean(name, names)));
+      throw InputError(
+          fmt::format("unknown option '{}'{}", excerpt(name), did_you_mean(name, names)));
     }
     values_[name] = converted(*info, value);
   }

@@ -49,6 +49,7 @@
 #include "algorithms/sparsifiers/threshold_reuse.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::algorithms {
 
@@ -95,7 +96,8 @@ template <class Infos>
                                  std::string_view nearest_to) {
   std::vector<std::string> names;
   for (const auto& info : infos) names.push_back(info.name);
-  throw InputError(fmt::format("unknown {} '{}'{}", what, name, did_you_mean(nearest_to, names)));
+  throw InputError(
+      fmt::format("unknown {} '{}'{}", what, excerpt(name), did_you_mean(nearest_to, names)));
 }
 
 /// The scheme with another sparsifier than its own, called `name`.

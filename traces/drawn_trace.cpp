@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/memory.hpp"
 #include "sim/core/base/random.hpp"
 #include "traces/profile_source.hpp"
 #include "traces/statistics.hpp"
@@ -113,6 +114,17 @@ void check(const DrawnTraceSettings& settings) {
   }
 }
 
+/// The bytes that drawing takes at least: the coordinates by class, an accumulator and its rarities
+/// at a time, the selections of an iteration, and the sum of these.
+double least_memory(const DrawnTraceSettings& settings, std::int64_t k, double reach) {
+  const auto n = static_cast<double>(settings.components);
+  const auto selected = static_cast<double>(k);
+  const double drawn = reach > 0 ? std::min(n, reach * selected) : n;
+  const double all = selected * settings.ranks;
+  return n * sizeof(std::uint32_t) + drawn * (sizeof(Entry) + sizeof(Rarity)) +
+         (all + std::min(n, all)) * sizeof(Entry);
+}
+
 }  // namespace
 
 void write_drawn_trace(const Profile& profile, const DrawnTraceSettings& settings,
@@ -132,6 +144,9 @@ void write_drawn_trace(const Profile& profile, const DrawnTraceSettings& setting
   // Entries that a burst may lift above the threshold must have been drawn; 0 draws everything.
   const double least_reach = 2 * std::exp(3 * bursts);
   const double reach = least_reach * settings.density < 0.5 ? least_reach : 0;
+  require_memory(least_memory(settings, header.k(), reach),
+                 fmt::format("{} components on {} ranks", settings.components, settings.ranks),
+                 "draw fewer components or ranks, or a lower density");
   const ExactProfileSource source(profile, {.family = settings.family,
                                             .space = {.components = settings.components},
                                             .k = header.k(),

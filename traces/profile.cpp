@@ -14,6 +14,7 @@
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::traces {
 
@@ -191,7 +192,8 @@ void check_provenance(const Profile& profile, const std::string& path) {
   for (const auto& [entry, provenance] : profile.provenance) {
     const std::string pointer = "/provenance/" + escaped_key(entry);
     if (std::ranges::find(known, entry) == known.end()) {
-      refuse(path, pointer, fmt::format("unknown key '{}'{}", entry, did_you_mean(entry, known)));
+      refuse(path, pointer,
+             fmt::format("unknown key '{}'{}", excerpt(entry), did_you_mean(entry, known)));
     }
     if (std::ranges::find(kKinds, provenance.kind) == kKinds.end()) {
       refuse_value(path, pointer + "/kind", fmt::format("'{}'", provenance.kind),

@@ -5,14 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <unordered_map>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/numbers.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::topologies {
 
@@ -50,8 +52,7 @@ std::optional<std::array<std::string_view, 3>> cells_of(std::string_view line) {
 }
 
 void read_file(const std::string& path, std::span<const PlatformHost> hosts, const Visit& visit) {
-  std::ifstream file(path);
-  if (!file) throw InputError(fmt::format("{}: cannot be read as a traffic matrix", path));
+  std::istringstream file(read_text(path));
   std::unordered_map<std::string_view, HostIndex> by_name;
   for (HostIndex host = 0; host < hosts.size(); ++host) by_name.emplace(hosts[host].name, host);
   std::string line;
@@ -65,15 +66,17 @@ void read_file(const std::string& path, std::span<const PlatformHost> hosts, con
     if (heading) continue;
     const std::optional<double> bytes = cells ? parse_number<double>((*cells)[2]) : std::nullopt;
     if (!bytes || !std::isfinite(*bytes) || *bytes < 0) {
-      throw InputError(fmt::format(
-          "{}:{}: '{}' is not valid; expected from,to,bytes, as in {},{},1e6", path, number, text,
-          hosts.empty() ? "a" : hosts.front().name, hosts.empty() ? "b" : hosts.back().name));
+      throw InputError(
+          fmt::format("{}:{}: '{}' is not valid; expected from,to,bytes, as in {},{},1e6", path,
+                      number, excerpt(text), hosts.empty() ? "a" : hosts.front().name,
+                      hosts.empty() ? "b" : hosts.back().name));
     }
     std::array<HostIndex, 2> ends{};
     for (std::size_t end = 0; end < ends.size(); ++end) {
       const auto host = by_name.find((*cells)[end]);
       if (host == by_name.end()) {
-        throw InputError(fmt::format("{}:{}: unknown host '{}'", path, number, (*cells)[end]));
+        throw InputError(
+            fmt::format("{}:{}: unknown host '{}'", path, number, excerpt((*cells)[end])));
       }
       ends[end] = host->second;
     }
@@ -105,7 +108,8 @@ void for_each_transfer(const std::string& traffic, std::span<const PlatformHost>
     read_file(traffic, hosts, between_two);
   } else {
     const std::vector<std::string> known{"all_to_all", "ring", "rotation:S", "a file (./t.csv)"};
-    throw InputError(fmt::format("unknown traffic '{}'{}", traffic, did_you_mean(traffic, known)));
+    throw InputError(
+        fmt::format("unknown traffic '{}'{}", excerpt(traffic), did_you_mean(traffic, known)));
   }
 }
 

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <sstream>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/printable.hpp"
 #include "topologies/generators/dragonfly.hpp"
 #include "topologies/generators/dragonfly_plus.hpp"
 #include "topologies/generators/fat_tree.hpp"
@@ -41,8 +43,7 @@ std::vector<std::string> command_lines(const Family& family, const Settings& set
 }
 
 std::vector<std::string> lines_of(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw InputError(fmt::format("{}: cannot be read as notes", path));
+  std::istringstream file(read_text(path, kMostConfigBytes));
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) lines.push_back(line);
   return lines;
@@ -75,7 +76,7 @@ const Family& family(const std::string& name) {
   if (found != families.end()) return *found;
   std::vector<std::string> names;
   for (const Family& known : families) names.push_back(known.name);
-  throw InputError(fmt::format("unknown family '{}'{}", name, did_you_mean(name, names)));
+  throw InputError(fmt::format("unknown family '{}'{}", excerpt(name), did_you_mean(name, names)));
 }
 
 std::string make_platform(const Family& family,

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::topologies {
 
@@ -60,7 +61,7 @@ double parse_bandwidth(std::string_view text, std::string_view what) {
   throw InputError(
       fmt::format("{}: '{}' is not valid; expected a bandwidth above 0 with its unit, as in "
                   "5.25GBps or 25Gbps",
-                  what, text));
+                  what, excerpt(text)));
 }
 
 Seconds parse_time(std::string_view text, std::string_view what) {

@@ -9,6 +9,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/printable.hpp"
 #include "sim/core/base/quantity.hpp"
 #include "sim/core/base/split.hpp"
 #include "topologies/generators/quantities.hpp"
@@ -28,8 +29,8 @@ Settings::Settings(std::string family, const std::vector<ParameterInfo>& known,
   }
   for (const auto& [name, value] : given) {
     if (std::ranges::find(names, name) == names.end()) {
-      throw InputError(
-          fmt::format("{}: unknown parameter '{}'{}", family_, name, did_you_mean(name, names)));
+      throw InputError(fmt::format("{}: unknown parameter '{}'{}", family_, excerpt(name),
+                                   did_you_mean(name, names)));
     }
   }
 }

@@ -4,15 +4,17 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <numeric>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <unordered_map>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/numbers.hpp"
+#include "sim/core/base/printable.hpp"
 #include "sim/core/base/random.hpp"
 #include "topologies/loading/placement_table.hpp"
 
@@ -108,8 +110,7 @@ std::string without_comment(std::string line) {
 }
 
 std::vector<HostIndex> from_file(std::span<const PlatformHost> hosts, const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw InputError(fmt::format("{}: cannot be read as a placement file", path));
+  std::istringstream file(read_text(path, kMostConfigBytes));
   std::unordered_map<std::string_view, HostIndex> by_name;
   for (HostIndex host = 0; host < hosts.size(); ++host) by_name.emplace(hosts[host].name, host);
   std::vector<HostIndex> order;
@@ -127,11 +128,11 @@ std::vector<HostIndex> from_file(std::span<const PlatformHost> hosts, const std:
         hint = fmt::format("; the {} hosts run from '{}' to '{}'", names.size(), names.front(),
                            names.back());
       }
-      throw InputError(fmt::format("{}:{}: unknown host '{}'{}", path, number, name, hint));
+      throw InputError(
+          fmt::format("{}:{}: unknown host '{}'{}", path, number, excerpt(name), hint));
     }
     order.push_back(found->second);
   }
-  if (file.bad()) throw InputError(fmt::format("{}: cannot be read as a placement file", path));
   return order;
 }
 
@@ -154,7 +155,7 @@ void check_placement(const std::string& placement) {
   const std::vector<std::string> known{"block", "round_robin", "per_node:RANKS", "random:SEED",
                                        "a file (./hosts)"};
   throw InputError(
-      fmt::format("unknown placement '{}'{}", placement, did_you_mean(placement, known)));
+      fmt::format("unknown placement '{}'{}", excerpt(placement), did_you_mean(placement, known)));
 }
 
 std::vector<HostIndex> place(std::span<const PlatformHost> hosts, int ranks,

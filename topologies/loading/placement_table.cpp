@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -15,6 +15,7 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::topologies {
 
@@ -35,7 +36,8 @@ bool is_content(const std::string& line) {
 
 class PlacementTable {
  public:
-  explicit PlacementTable(const std::string& path) : path_(path), table_(read_text(path), path) {
+  explicit PlacementTable(const std::string& path)
+      : path_(path), table_(read_text(path, kMostConfigBytes), path) {
     read();
   }
 
@@ -112,7 +114,7 @@ class PlacementTable {
       hint = fmt::format("; the {} hosts run from '{}' to '{}'", hosts.size(), hosts.front().name,
                          hosts.back().name);
     }
-    table_.refuse(row.row, "node", fmt::format("unknown host '{}'{}", row.node, hint));
+    table_.refuse(row.row, "node", fmt::format("unknown host '{}'{}", excerpt(row.node), hint));
   }
 
   /// Nodes of a platform: hosts by group, access switch and node.
@@ -236,7 +238,7 @@ std::vector<HostIndex> place_by_table(std::span<const PlatformHost> hosts, int r
 }
 
 bool is_placement_table(const std::string& path) {
-  std::ifstream file(path);
+  std::istringstream file(read_text_if_any(path, kMostConfigBytes));
   for (std::string line; std::getline(file, line);) {
     if (is_content(line)) return line.substr(0, line.find('#')).find(',') != std::string::npos;
   }

@@ -17,6 +17,7 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/numbers.hpp"
+#include "sim/core/base/printable.hpp"
 #include "sim/core/base/random.hpp"
 #include "topologies/loading/own_zone.hpp"
 
@@ -408,7 +409,8 @@ const Wiring& wiring_named(const std::string& path, const std::string& name) {
     if (wiring.name == name) return wiring;
     names.push_back(wiring.name);
   }
-  refuse_topology(path, fmt::format("unknown topology '{}'{}", name, did_you_mean(name, names)));
+  refuse_topology(path,
+                  fmt::format("unknown topology '{}'{}", excerpt(name), did_you_mean(name, names)));
 }
 
 /// The words after the name: "groups=14 chassis=6 ...".
@@ -420,15 +422,15 @@ Numbers numbers_of(const std::string& path, const Wiring& wiring, std::istringst
     const std::size_t equals = std::min(word.find('='), word.size());
     const std::string key = word.substr(0, equals);
     if (std::ranges::find(known, key) == known.end()) {
-      refuse_topology(path,
-                      fmt::format("{} has no '{}'{}", wiring.name, key, did_you_mean(key, known)));
+      refuse_topology(path, fmt::format("{} has no '{}'{}", wiring.name, excerpt(key),
+                                        did_you_mean(key, known)));
     }
     const auto number = parse_number<std::uint32_t>(
         std::string_view(word).substr(std::min(equals + 1, word.size())));
     if (!number || *number == 0) {
       refuse_topology(path, fmt::format("'{}' is not valid; expected a whole number from 1, as in "
                                         "{}=4",
-                                        word, key));
+                                        excerpt(word), key));
     }
     if (!numbers.emplace(key, *number).second) {
       refuse_topology(path, fmt::format("{} is given twice", key));

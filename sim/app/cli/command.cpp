@@ -287,7 +287,7 @@ void add_setting_flag(Command& command, Json& given, const plan::Setting& settin
           throw InputError(
               fmt::format("{}: '{}' is not valid; expected one value here, a decimal "
                           "with a point",
-                          setting.flag_name(), word));
+                          setting.flag_name(), excerpt(word)));
         }
         Json all = Json::array();
         for (const std::string& part : parts) {
@@ -296,7 +296,8 @@ void add_setting_flag(Command& command, Json& given, const plan::Setting& settin
           const bool nothing = part.empty() && !setting.standard.empty();
           if (!nothing && (is_text || !all.back().is_string())) continue;
           throw InputError(fmt::format("{}: '{}' is not valid; expected {}", setting.flag_name(),
-                                       part, nothing && is_text ? "a name" : setting.wanted()));
+                                       excerpt(part),
+                                       nothing && is_text ? "a name" : setting.wanted()));
         }
         if (!is_text) say_if_decimal_comma(setting, parts);
         given[setting.path] = all.size() == 1 ? all.front() : all;
@@ -419,8 +420,8 @@ std::vector<results::Row> read_results(const std::vector<std::string>& files) {
 Condition::Condition(std::string given) : text(std::move(given)) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) {
-    throw InputError(
-        fmt::format("--where: '{}' is not valid; expected KEY=VALUE, as in network=smpi", text));
+    throw InputError(fmt::format(
+        "--where: '{}' is not valid; expected KEY=VALUE, as in network=smpi", excerpt(text)));
   }
   key = text.substr(0, equals);
   values = split(text.substr(equals + 1));

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -28,6 +27,7 @@
 #include "sim/app/studies/claims/claims.hpp"
 #include "sim/app/studies/validate/machine_description.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/files.hpp"
 #include "sim/core/base/split.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "sim/machine/workloads/model.hpp"
@@ -121,10 +121,9 @@ Names columns(const Names& words) {
   row.point = plan::point_from(Json::object(), "complete");
   for (const std::string& word : words) {
     if (!word.ends_with(".jsonl")) continue;
-    std::ifstream file(word);
-    std::string line;
-    if (!std::getline(file, line)) continue;
     try {
+      const std::string line = read_first_line(word);
+      if (line.empty()) continue;
       const results::RowsFile first = results::rows_from(line + "\n", word);
       if (!first.rows.empty()) row = first.rows.front();
       break;

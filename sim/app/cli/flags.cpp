@@ -16,6 +16,7 @@
 #include "sim/app/cli/command.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/numbers.hpp"
+#include "sim/core/base/printable.hpp"
 #include "sim/core/base/quantity.hpp"
 
 namespace thinwire::cli {
@@ -39,7 +40,7 @@ Option& Option::choices(const std::vector<std::string>& all) {
   option_->check(
       [all](const std::string& word) {
         if (std::ranges::find(all, word) != all.end()) return std::string();
-        return fmt::format("'{}' is not known{}", word, did_you_mean(word, all));
+        return fmt::format("'{}' is not known{}", excerpt(word), did_you_mean(word, all));
       },
       fmt::format("{{{}}}", fmt::join(all, ",")));  // choices_of() reads it
   if (option_->get_option_text().empty()) {
@@ -56,7 +57,7 @@ std::function<std::string(const std::string&)> within(double least, double most,
   return [least, most, wanted](const std::string& word) {
     const double value = std::strtod(word.c_str(), nullptr);
     if (value >= least && value <= most) return std::string();
-    return fmt::format("{} is not valid; expected {}", word, wanted);
+    return fmt::format("{} is not valid; expected {}", excerpt(word), wanted);
   };
 }
 
@@ -76,7 +77,8 @@ Option& Option::range(double least, double most) {
 Option& Option::positive() {
   option_->check([](const std::string& word) {
     const bool right = std::strtod(word.c_str(), nullptr) > 0;
-    return right ? std::string() : fmt::format("{} is not valid; expected a number above 0", word);
+    return right ? std::string()
+                 : fmt::format("{} is not valid; expected a number above 0", excerpt(word));
   });
   return *this;
 }
@@ -143,7 +145,7 @@ template <class Value>
 std::string read_number(std::string& word, const std::string& unit) {
   constexpr bool kWhole = std::is_integral_v<Value>;
   const auto refused = [&word](const std::string& reason) {
-    return fmt::format("'{}' is not valid; expected {}", word, reason);
+    return fmt::format("'{}' is not valid; expected {}", excerpt(word), reason);
   };
   if (word.empty()) return "is empty; give a value or leave it out";
   if constexpr (kWhole) {
@@ -355,7 +357,7 @@ std::string complaint_of(const Named& named, const std::vector<std::string>& wor
     if (words.size() == named.words) {
       return fmt::format("which command? {}", fmt::join(commands, ", "));
     }
-    return fmt::format("'{}' is no command{}", words[named.words],
+    return fmt::format("'{}' is no command{}", excerpt(words[named.words]),
                        did_you_mean(words[named.words], commands));
   }
   std::vector<std::string> options;
@@ -371,9 +373,10 @@ std::string complaint_of(const Named& named, const std::vector<std::string>& wor
     const bool follows_option =
         i > named.words && std::ranges::find(options, words[i - 1]) != options.end();
     if (!is_long && follows_option) {
-      return fmt::format("{}: '{}' is neither its value nor an option", words[i - 1], words[i]);
+      return fmt::format("{}: '{}' is neither its value nor an option", words[i - 1],
+                         excerpt(words[i]));
     }
-    return fmt::format("'{}' is no option of '{}'{}", option, named.name,
+    return fmt::format("'{}' is no option of '{}'{}", excerpt(option), named.name,
                        is_long ? did_you_mean(option, options) : "");
   }
   return error == nullptr ? "help of what?" : in_words(named.command, named.name, *error);

@@ -23,6 +23,7 @@
 #include "sim/app/studies/library_rules.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
+#include "sim/core/base/printable.hpp"
 #include "sim/core/base/split.hpp"
 #include "sim/core/base/version.hpp"
 
@@ -276,7 +277,7 @@ void check_training(const RecommendFlags& flags) {
     throw InputError(
         fmt::format("--ranks: '{}' is not valid; expected one value here, a decimal "
                     "with a point",
-                    fmt::join(all, ",")));
+                    excerpt(fmt::format("{}", fmt::join(all, ",")))));
   }
 }
 

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +26,7 @@
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/numbers.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::cli {
 
@@ -56,10 +57,7 @@ struct Read {
 enum class Content : std::uint8_t { rows, claims, validation, trainings };
 
 Content content_of(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  const Json json = Json::parse(line, nullptr, false);
+  const Json json = Json::parse(read_first_line(path), nullptr, false);
   if (!json.is_object()) return Content::rows;
   if (json.contains("claim")) return Content::claims;
   if (report::is_of_training(json)) return Content::trainings;
@@ -74,7 +72,7 @@ void note_truncated(const std::string& path) {
 /// Hands on each line of a file, with its place.
 void for_each_record(const std::string& path,
                      const std::function<void(Json record, const std::string& at)>& take) {
-  std::ifstream file(path);
+  std::istringstream file(read_text(path));
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     const bool complete = !file.eof();
@@ -211,7 +209,7 @@ double pixels_of(const std::string& flag, const std::string& text, double least,
     throw InputError(fmt::format(
         "{}: '{}' is not valid; expected {:.4g} to {:.4g} pixels, or a length with a unit: 85mm, "
         "8.5cm, 3.4in, 9pt",
-        flag, text, least, most));
+        flag, excerpt(text), least, most));
   }
   return *value * unit;
 }

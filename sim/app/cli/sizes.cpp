@@ -9,6 +9,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/numbers.hpp"
+#include "sim/core/base/printable.hpp"
 #include "sim/core/base/quantity.hpp"
 #include "sim/core/base/split.hpp"
 
@@ -32,7 +33,7 @@ double bytes_of(const std::string& text, const std::string& flag) {
   if (!bytes || !(*bytes >= kBytesOfComponent) || !(*bytes <= kMostBytes)) {
     throw InputError(fmt::format(
         "{}: '{}' is not valid; expected a size from 4 bytes, as in 8, 64K (of 1024) or 1G", flag,
-        text));
+        excerpt(text)));
   }
   return *bytes;
 }
@@ -40,8 +41,8 @@ double bytes_of(const std::string& text, const std::string& flag) {
 double factor_of(const std::string& text, const std::string& flag) {
   const auto factor = parse_number<double>(text);
   if (factor && *factor > 1 && std::isfinite(*factor)) return *factor;
-  throw InputError(
-      fmt::format("{}: '{}' is not valid; expected a factor above 1, as in 2", flag, text));
+  throw InputError(fmt::format("{}: '{}' is not valid; expected a factor above 1, as in 2", flag,
+                               excerpt(text)));
 }
 
 Json in_components(const std::vector<double>& sizes) {
@@ -106,8 +107,9 @@ Json components_of(const SizeFlags& flags) {
     return in_components(sizes);
   }
   if (range.size() > 3) {
-    throw InputError(fmt::format(
-        "--sizes: '{}' is not valid; expected LEAST:MOST:FACTOR, as in 1K:1G:2", flags.sizes));
+    throw InputError(
+        fmt::format("--sizes: '{}' is not valid; expected LEAST:MOST:FACTOR, as in 1K:1G:2",
+                    excerpt(flags.sizes)));
   }
   const double factor = range.size() == 3 ? factor_of(range[2], "--sizes") : 2;
   return in_components(

@@ -15,6 +15,7 @@
 #include "sim/app/run/sweep.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::cli {
 
@@ -40,7 +41,7 @@ run::Shard shard_from(const std::string& text) {
   if (!slash || of.ec != std::errc() || of.ptr != end || shard.index < 1 ||
       shard.index > shard.of) {
     throw InputError(fmt::format(
-        "--shard: '{}' is not valid; expected I/N with I from 1 to N, as in 2/8", text));
+        "--shard: '{}' is not valid; expected I/N with I from 1 to N, as in 2/8", excerpt(text)));
   }
   return shard;
 }

@@ -14,6 +14,7 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/numbers.hpp"
+#include "sim/core/base/printable.hpp"
 #include "sim/core/base/split.hpp"
 #include "sim/core/base/version.hpp"
 
@@ -42,7 +43,7 @@ run::TimelineSettings settings_of(const TimelineFlags& flags, int ranks) {
         dash == std::string::npos ? first : whole_number(std::string_view(part).substr(dash + 1));
     if (!first || !last || *last < *first) {
       throw InputError(fmt::format(
-          "--timeline-ranks: '{}' is not valid; expected ranks as in 0-7,100,last", part));
+          "--timeline-ranks: '{}' is not valid; expected ranks as in 0-7,100,last", excerpt(part)));
     }
     if (!flags.ranks_given) last = std::min(*last, ranks - 1);
     if (*last >= ranks) {

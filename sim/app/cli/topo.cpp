@@ -11,6 +11,7 @@
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
+#include "sim/core/base/printable.hpp"
 #include "topologies/analysis/check.hpp"
 #include "topologies/analysis/export.hpp"
 #include "topologies/analysis/graph.hpp"
@@ -40,7 +41,7 @@ void apply_parameter(const topologies::Family& family, MakeFlags& flags,
     throw InputError(
         fmt::format("topo make {}: '{}' is not valid; expected KEY=VALUE or --KEY VALUE, where KEY "
                     "is one of {}",
-                    family.name, setting, fmt::join(keys, ", ")));
+                    family.name, excerpt(setting), fmt::join(keys, ", ")));
   }
   const std::string name = setting.substr(0, equals);
   const std::string value = setting.substr(equals + 1);
@@ -130,7 +131,7 @@ topologies::HostIndex host_named(const topologies::Platform& platform, const std
   if (found != hosts.end()) return static_cast<topologies::HostIndex>(found - hosts.begin());
   if (hosts.empty()) throw InputError(fmt::format("{}: has no hosts", platform.path()));
   throw InputError(fmt::format("{}: unknown host '{}'; its {} hosts run from '{}' to '{}'",
-                               platform.path(), name, hosts.size(), hosts.front().name,
+                               platform.path(), excerpt(name), hosts.size(), hosts.front().name,
                                hosts.back().name));
 }
 

@@ -7,6 +7,7 @@
 #include "sim/app/plan/settings.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::plan {
 
@@ -63,7 +64,7 @@ const NetworkInfo& find_network(std::string_view name) {
     if (network.name == name) return network;
     names.push_back(network.name);
   }
-  throw InputError(fmt::format("unknown network '{}'{}", name, did_you_mean(name, names)));
+  throw InputError(fmt::format("unknown network '{}'{}", excerpt(name), did_you_mean(name, names)));
 }
 
 }  // namespace thinwire::plan

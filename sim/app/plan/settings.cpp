@@ -9,6 +9,7 @@
 #include "sim/app/plan/setting_members.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/printable.hpp"
 #include "sim/machine/workloads/device.hpp"
 
 namespace thinwire::plan {
@@ -743,7 +744,7 @@ const Setting& setting_at(const std::string& path, const Settings& settings) {
     if (setting.path == path) return setting;
     paths.push_back(setting.path);
   }
-  throw InputError(fmt::format("unknown setting '{}'{}", path, did_you_mean(path, paths)));
+  throw InputError(fmt::format("unknown setting '{}'{}", excerpt(path), did_you_mean(path, paths)));
 }
 
 }  // namespace thinwire::plan

@@ -73,7 +73,7 @@ CsvTable::CsvTable(std::string_view text, std::string path) : path_(std::move(pa
       for (std::size_t i = 0; i < header.size(); ++i) {
         if (columns_.emplace(header[i].text, i).second) continue;
         refuse_at(path_, header[i].line, header[i].column,
-                  fmt::format("the column '{}' comes twice", printable(header[i].text)));
+                  fmt::format("the column '{}' comes twice", excerpt(header[i].text)));
       }
       continue;
     }
@@ -92,8 +92,9 @@ void CsvTable::require(const std::vector<std::string>& columns) const {
     if (has(column)) continue;
     std::vector<std::string> known;
     for (const auto& [name, index] : columns_) known.push_back(name);
-    refuse_at(path_, header_line_, 1,
-              fmt::format("there is no column '{}'{}", column, did_you_mean(column, known)));
+    refuse_at(
+        path_, header_line_, 1,
+        fmt::format("there is no column '{}'{}", excerpt(column), did_you_mean(column, known)));
   }
 }
 
@@ -113,7 +114,7 @@ void CsvTable::refuse(std::size_t row, const std::string& column, const std::str
 
 void CsvTable::wrong(std::size_t row, const std::string& column, const std::string& wanted) const {
   refuse(row, column,
-         fmt::format("{}: '{}' is not valid; expected {}", column, printable(text(row, column)),
+         fmt::format("{}: '{}' is not valid; expected {}", column, excerpt(text(row, column)),
                      wanted));
 }
 

@@ -2,16 +2,20 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <span>
 #include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/hash.hpp"
@@ -46,19 +50,105 @@ void refuse_unreadable(const std::string& path) {
   throw InputError(fmt::format("{}: cannot be read: {}", path, reason));
 }
 
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) refuse_unreadable(path);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad()) throw InputError(fmt::format("{}: cannot be read to its end", path));
-  return text;
+namespace {
+
+/// A file that is open for reading, and is closed at the end.
+class OpenFile {
+ public:
+  /// A pipe without a writer opens at once, where its reader can say so.
+  explicit OpenFile(const std::string& path)
+      : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    struct stat status {};
+    if (file_ < 0 || fstat(file_, &status) != 0 || S_ISDIR(status.st_mode)) {
+      if (file_ >= 0) close(file_);
+      refuse_unreadable(path);
+    }
+    pipe_ = S_ISFIFO(status.st_mode);
+    size_ = S_ISREG(status.st_mode) ? status.st_size : 0;
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  OpenFile(OpenFile&&) = delete;
+  OpenFile& operator=(OpenFile&&) = delete;
+  ~OpenFile() { close(file_); }
+
+  [[nodiscard]] bool is_pipe() const { return pipe_; }
+  [[nodiscard]] std::int64_t size() const { return size_; }
+  /// Reads on, and waits for a writer that is there. 0 at the end, or where nobody writes; negative
+  /// where it fails.
+  [[nodiscard]] ssize_t read_on(std::span<char> into) const {
+    while (true) {
+      const ssize_t got = read(file_, into.data(), into.size());
+      if (got >= 0 || (errno != EINTR && errno != EAGAIN)) return got;
+      if (errno == EINTR) continue;
+      struct pollfd waiting = {.fd = file_, .events = POLLIN, .revents = 0};
+      poll(&waiting, 1, -1);
+    }
+  }
+
+ private:
+  int file_;
+  bool pipe_ = false;
+  std::int64_t size_ = 0;
+};
+
+[[noreturn]] void refuse_long(const std::string& path, std::int64_t most) {
+  throw InputError(fmt::format("{}: is longer than {} MiB, or endless: the most that is read here",
+                               path, most >> 20U));
 }
 
-std::string read_text_if_any(const std::string& path) {
+}  // namespace
+
+std::string read_text(const std::string& path, std::int64_t most) {
+  constexpr std::size_t kBlock = std::size_t{1} << 18U;
+  const OpenFile file(path);
+  if (file.size() > most) refuse_long(path, most);
+  std::string text;
+  text.reserve(static_cast<std::size_t>(file.size()));
+  std::vector<char> block(kBlock);
+  constexpr std::chrono::milliseconds kBetween(20);
+  constexpr int kLooks = 250;  // for a writer of a pipe, in five seconds
+  int looks = 0;
+  while (true) {
+    const ssize_t got = file.read_on(block);
+    if (got < 0) {
+      throw InputError(
+          fmt::format("{}: cannot be read to its end: {}", path, std::strerror(errno)));
+    }
+    if (got == 0 && file.is_pipe() && text.empty() && ++looks < kLooks) {
+      std::this_thread::sleep_for(kBetween);
+      continue;
+    }
+    if (got == 0 && looks == kLooks) {
+      throw InputError(fmt::format("{}: is a pipe to which nobody writes", path));
+    }
+    if (got == 0) return text;
+    text.append(block.data(), static_cast<std::size_t>(got));
+    if (std::cmp_greater(text.size(), most)) refuse_long(path, most);
+  }
+}
+
+std::string read_text_if_any(const std::string& path, std::int64_t most) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return {};
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return access(path.c_str(), R_OK) == 0 ? read_text(path, most) : "";
+}
+
+std::string read_first_line(const std::string& path) {
+  constexpr std::size_t kBlock = std::size_t{1} << 14U;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored) || access(path.c_str(), R_OK) != 0)
+    return {};
+  const OpenFile file(path);
+  std::string text;
+  std::vector<char> block(kBlock);
+  while (text.find('\n') == std::string::npos) {
+    const ssize_t got = file.read_on(block);
+    if (got <= 0) break;
+    text.append(block.data(), static_cast<std::size_t>(got));
+    if (std::cmp_greater(text.size(), kMostConfigBytes)) refuse_long(path, kMostConfigBytes);
+  }
+  return text.substr(0, text.find('\n'));
 }
 
 bool write_all(int file, std::string_view text) {

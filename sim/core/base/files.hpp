@@ -1,6 +1,7 @@
 // Reads and writes the files that users name.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -9,10 +10,20 @@ namespace thinwire::inline base {
 
 /// Throws InputError, which says that `path` cannot be read and asks whether it exists.
 [[noreturn]] void refuse_unreadable(const std::string& path);
-/// Returns the whole content of a file or a pipe. Throws InputError when it cannot be read.
-[[nodiscard]] std::string read_text(const std::string& path);
+/// The longest text that is read where nothing else is said: 1 GiB.
+inline constexpr std::int64_t kMostTextBytes = std::int64_t{1} << 30U;
+/// The longest configuration, description or table: 64 MiB.
+inline constexpr std::int64_t kMostConfigBytes = std::int64_t{64} << 20U;
+
+/// Returns the whole content of a file or a pipe, of at most `most` bytes. Throws InputError when it
+/// cannot be read, when it is longer or endless, and when it is a pipe to which nobody writes.
+[[nodiscard]] std::string read_text(const std::string& path, std::int64_t most = kMostTextBytes);
 /// Does the same, but returns an empty text when the path names no regular file.
-[[nodiscard]] std::string read_text_if_any(const std::string& path);
+[[nodiscard]] std::string read_text_if_any(const std::string& path,
+                                           std::int64_t most = kMostTextBytes);
+/// The first line of a file, without its end; empty when the path names no regular file. Throws
+/// InputError when it is longer than kMostConfigBytes.
+[[nodiscard]] std::string read_first_line(const std::string& path);
 /// The text behind the byte order mark with which some editors begin UTF-8.
 [[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
 /// Writes to a file descriptor; false, with errno, when not all of the text could be written.

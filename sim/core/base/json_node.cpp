@@ -10,13 +10,14 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::inline base {
 
 namespace {
 
 /// The JSON text of a value, cut to 60 characters.
-std::string excerpt(const Json& value) {
+std::string json_excerpt(const Json& value) {
   constexpr std::size_t kLongest = 60;
   const bool long_text = value.is_string() && value.get_ref<const std::string&>().size() > kLongest;
   std::string text =
@@ -96,7 +97,7 @@ std::string dumped(const Json& json) {
 }
 
 Json read_json(const std::string& path) {
-  const std::string text = read_text(path);
+  const std::string text = read_text(path, kMostConfigBytes);
   try {
     return parse_json(text, path, true);
   } catch (const Json::parse_error& error) {
@@ -113,7 +114,7 @@ Json read_json(const std::string& path) {
 }
 
 void refuse(const std::string& path, const std::string& pointer, const std::string& what) {
-  throw InputError(fmt::format("{}: {}: {}", path, pointer, what));
+  throw InputError(fmt::format("{}: {}: {}", path, excerpt(pointer), what));
 }
 
 void refuse_value(const std::string& path, const std::string& pointer, const std::string& value,
@@ -131,7 +132,7 @@ void JsonNode::be_object(std::span<const std::string_view> keys) const {
   for (const auto& item : value_->items()) {
     if (std::ranges::find(known, item.key()) != known.end()) continue;
     refuse(*path_, pointer_ + "/" + escaped_key(item.key()),
-           fmt::format("unknown key '{}'{}", item.key(), did_you_mean(item.key(), known)));
+           fmt::format("unknown key '{}'{}", excerpt(item.key()), did_you_mean(item.key(), known)));
   }
 }
 
@@ -194,7 +195,7 @@ std::string JsonNode::text() const {
 }
 
 void JsonNode::wrong(const std::string& wanted) const {
-  refuse_value(*path_, pointer(), excerpt(*value_), wanted);
+  refuse_value(*path_, pointer(), json_excerpt(*value_), wanted);
 }
 
 }  // namespace thinwire::inline base

@@ -42,12 +42,31 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+namespace {
+
+/// Whether a byte is the first one of a character, or of none.
+bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U; }
+
+/// The ends of a longer text, cut between characters.
+std::string ends_of(std::string_view text, std::size_t longest) {
+  constexpr std::size_t kContinued = 3;  // bytes of a character behind its first
+  std::size_t first = longest / 2;
+  for (std::size_t i = 0; i < kContinued && !begins_character(text[first]); ++i) --first;
+  std::size_t last = text.size() - longest / 2;
+  for (std::size_t i = 0; i < kContinued && !begins_character(text[last]); ++i) ++last;
+  return fmt::format("{} ... {}", printable(text.substr(0, first)), printable(text.substr(last)));
+}
+
+}  // namespace
+
+std::string excerpt(std::string_view text) {
+  constexpr std::size_t kLongest = 120;
+  return text.size() > kLongest ? ends_of(text, kLongest) : printable(text);
+}
+
 std::string printable(std::string_view text) {
   constexpr std::size_t kLongest = 2000;
-  if (text.size() > kLongest) {
-    return fmt::format("{} ... {}", printable(text.substr(0, kLongest / 2)),
-                       printable(text.substr(text.size() - kLongest / 2)));
-  }
+  if (text.size() > kLongest) return ends_of(text, kLongest);
   std::string shown;
   while (!text.empty()) {
     const std::size_t length = first_character(text);

@@ -12,4 +12,8 @@ namespace thinwire::inline base {
 /// "\x1b"), and of a very long text the middle is left out.
 [[nodiscard]] std::string printable(std::string_view text);
 
+/// What a message repeats of a text that a user or a file gave: as printable() shows it, and at most
+/// 120 characters of it, without its middle.
+[[nodiscard]] std::string excerpt(std::string_view text);
+
 }  // namespace thinwire::inline base

@@ -10,6 +10,7 @@
 #include "sim/core/base/code_file.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::inline base {
 
@@ -69,7 +70,8 @@ std::string ShippedFiles::file(const std::string& name_or_path) const {
   const std::vector<std::string> known = names();
   if (std::ranges::find(known, name_or_path) == known.end()) {
     throw InputError(fmt::format("unknown {} '{}'{} (the name of a file ends in {} or has a '/')",
-                                 what, name_or_path, did_you_mean(name_or_path, known), extension));
+                                 what, excerpt(name_or_path), did_you_mean(name_or_path, known),
+                                 extension));
   }
   return (first_of(folders) / (name_or_path + extension)).string();
 }

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <string_view>
 
+#include "sim/core/base/checked.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/shipped_files.hpp"
@@ -26,6 +26,7 @@ ModelLayer read_layer(const JsonNode& node) {
                    .forward_flops = node.at("forward_flops").number_from(0)};
   for (const JsonNode& tensor : node.at("tensors").elements()) {
     layer.tensors.push_back(tensor.whole_from(1));
+    if (!checked_sum(layer.tensors)) tensor.wrong("components whose sum is below 2^63");
   }
   if (!node.has("rows")) return layer;
   for (const JsonNode& rows : node.at("rows").elements()) {
@@ -58,7 +59,7 @@ ShippedFiles models() {
 }  // namespace
 
 std::int64_t ModelLayer::components() const {
-  return std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0});
+  return checked_sum(tensors).value_or(INT64_MAX);  // the reader refuses longer ones
 }
 
 std::vector<std::int64_t> Model::tensors() const {
@@ -104,7 +105,9 @@ Model read_model(const std::string& path) {
   std::int64_t total = 0;
   for (const JsonNode& layer : root.at("layers").elements()) {
     model.layers.push_back(read_layer(layer));
-    total += model.layers.back().components();
+    const auto sum = checked_sum(total, model.layers.back().components());
+    if (!sum) layer.at("tensors").wrong("components whose sum is below 2^63");
+    total = *sum;
   }
   if (total != model.components) {
     root.at("components").wrong(fmt::format("{}, what the layers' tensors have together", total));

@@ -2,7 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/stat.h>
+
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
@@ -27,6 +31,46 @@ TEST_CASE("Where there is no file the reader is asked whether there is one") {
                                    : "there is no such file; check the path"));
     CHECK(read_text_if_any(path).empty());
   }
+}
+
+TEST_CASE("A text that is longer than what is read, or endless, is refused") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.write("text", std::string(3U << 20U, 'x'));
+  CHECK(read_text(path, std::int64_t{3} << 20U).size() == 3U << 20U);
+  for (const std::string& long_one : {path, std::string("/dev/zero")}) {
+    CAPTURE(long_one);
+    CHECK(test::error_of<InputError>([&] {
+            static_cast<void>(read_text(long_one, std::int64_t{2} << 20U));
+          }) == long_one + ": is longer than 2 MiB, or endless: the most that is read here");
+  }
+}
+
+TEST_CASE("A pipe is read to its end, and refused where nobody writes") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path("pipe");
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  CHECK(test::error_of<InputError>([&] { static_cast<void>(read_text(path)); }) ==
+        path + ": is a pipe to which nobody writes");
+  std::thread writer([&] {
+    std::ofstream pipe(path);
+    pipe << std::string(100'000, 'a') << std::flush;
+    pipe << "end";
+  });
+  const std::string text = read_text(path);
+  writer.join();
+  CHECK(text.size() == 100'003);
+  CHECK(text.ends_with("aend"));
+  CHECK(read_text_if_any(path).empty());
+}
+
+TEST_CASE("The first line of a file is read alone") {
+  const test::TemporaryFolder folder;
+  CHECK(read_first_line(folder.write("text", "one\ntwo\n")) == "one");
+  CHECK(read_first_line(folder.write("long", std::string(40'000, 'x') + "\ny")) ==
+        std::string(40'000, 'x'));
+  CHECK(read_first_line(folder.write("whole", "one")) == "one");
+  CHECK(read_first_line(folder.path("none")).empty());
+  CHECK(read_first_line("/dev/zero").empty());
 }
 
 TEST_CASE("A file is written at once or left as it was, and links stay links") {

@@ -28,4 +28,16 @@ TEST_CASE("UTF-8 has no longer forms than needed, no surrogates and nothing abov
   }
 }
 
+TEST_CASE("Of a long name a message repeats the ends") {
+  CHECK(excerpt("oktopk\n") == "oktopk\\n");
+  CHECK(excerpt(std::string(120, 'x')) == std::string(120, 'x'));
+  CHECK(excerpt("a" + std::string(5000, 'x') + "b") ==
+        "a" + std::string(59, 'x') + " ... " + std::string(59, 'x') + "b");
+  std::string wide;
+  for (int i = 0; i < 100; ++i) wide += "漢";
+  CHECK(is_utf8(excerpt(wide)));
+  CHECK(excerpt(wide).find("\\x") == std::string::npos);
+  CHECK(excerpt(std::string(5000, '\x80')).size() < 1000);
+}
+
 }  // namespace thinwire::inline base

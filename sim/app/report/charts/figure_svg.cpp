@@ -11,6 +11,7 @@
 #include "sim/app/report/charts/figure_panels.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/printable.hpp"
 
 namespace thinwire::report {
 
@@ -53,7 +54,7 @@ Figure figure_of(const std::string& name, const Figures& figures, const Maps& li
   for (const auto& [known, draw] : kFigures) {
     if (name == known) return draw(figures, links, validation);
   }
-  throw InputError(fmt::format("--figure: unknown figure '{}'{}; there are {}", name,
+  throw InputError(fmt::format("--figure: unknown figure '{}'{}; there are {}", excerpt(name),
                                did_you_mean(name, figure_names()),
                                fmt::join(figure_names(), ", ")));
 }

@@ -21,6 +21,7 @@
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/nearest.hpp"
+#include "sim/core/base/printable.hpp"
 #include "sim/core/base/shipped_files.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "sim/machine/workloads/model.hpp"
@@ -46,8 +47,8 @@ std::vector<std::string> ids_of(const std::vector<std::string>& all,
   for (const std::string& begin : wanted) {
     if (begin.empty() ||
         std::ranges::none_of(all, [&](const std::string& id) { return id.starts_with(begin); })) {
-      throw InputError(
-          fmt::format("no claim's id begins with '{}'{}", begin, did_you_mean(begin, all)));
+      throw InputError(fmt::format("no claim's id begins with '{}'{}", excerpt(begin),
+                                   did_you_mean(begin, all)));
     }
   }
   std::vector<std::string> ids = all;

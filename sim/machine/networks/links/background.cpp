@@ -12,6 +12,7 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/numbers.hpp"
+#include "sim/core/base/printable.hpp"
 #include "sim/core/base/random.hpp"
 #include "sim/core/base/split.hpp"
 
@@ -83,7 +84,7 @@ std::vector<SlowLink> parsed(const std::string& slow_links) {
       throw InputError(
           fmt::format("'{}' is not valid; expected NAME=SHARE, the share of its "
                       "bandwidth that a link has left, as in uplink-0=0.5",
-                      text));
+                      excerpt(text)));
     }
     const std::string name = text.substr(0, equals);
     if (std::ranges::find(all, name, &SlowLink::name) != all.end()) {
@@ -124,8 +125,8 @@ void slow_down(const topologies::Platform& platform, const std::string& slow_lin
     if (names.size() > 8 && hint.starts_with("; known")) {
       hint = fmt::format("; there are {} links, see 'thinwire run --links'", names.size());
     }
-    throw InputError(
-        fmt::format("{}: slow_links: unknown link '{}'{}", platform.path(), slow.name, hint));
+    throw InputError(fmt::format("{}: slow_links: unknown link '{}'{}", platform.path(),
+                                 excerpt(slow.name), hint));
   }
 }
 
