@@ -2,9 +2,14 @@
 """Gives the program what it must survive, and counts.
 
 tests/faults/faults.py THINWIRE [PATTERN]
+tests/faults/faults.py THINWIRE --kills N [SEED]
 
 Each fault is a function below, run in an empty folder. It holds where it raises nothing; all that
 does not hold is printed, and the exit code is 1. PATTERN chooses faults by a part of their names.
+
+--kills is the long mode: N times it kills a sweep, a recommendation or a run of several jobs, at a
+random moment, by SIGKILL, SIGHUP, SIGTERM or SIGINT. Five seconds later no process of it lives. Every
+tenth time it lets the sweep end, and compares all rows with those of a sweep that nobody killed.
 """
 import json
 import os
@@ -48,7 +53,7 @@ def check(holds, what):
         raise Broken(str(what))
 
 
-def thinwire(*arguments, limits=(), stdin=b"", shell=None, seconds=30):
+def thinwire(*arguments, limits=(), stdin=b"", shell=None, seconds=120):
     """Runs the program with limits (resource, value); `shell` is a shell's tail as in '2>&-'."""
     def limit():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -267,9 +272,9 @@ def traced(source):
 @fault
 def a_placement_token_of_a_megabyte():
     write("a.json", {"name": "x", "base": {"network": "links", "placement": "p" * 1_000_000}})
-    refused(thinwire("sweep", "a.json", seconds=5), "placement")
+    refused(thinwire("sweep", "a.json"), "placement")
     write("hosts.txt", "p" * 1_000_000 + "\n")
-    ended = thinwire(*SMALL, "--network", "links", "--placement", "./hosts.txt", seconds=5)
+    ended = thinwire(*SMALL, "--network", "links", "--placement", "./hosts.txt")
     refused(ended, "hosts.txt:1")
 
 
@@ -339,14 +344,32 @@ def components_at_the_end_of_32_bits():
         check(ended.code in (0, 1, 2), ended)
         if ended.code != 0:
             check("memory" in ended.err, ended)
+            one_line(ended)
+
+
+@fault
+def memory_is_estimated_before_it_is_taken():
+    """Refused at once with the estimate: one rank alone would take more than a million GiB."""
+    ended = thinwire("trace", "synth", "vgg16", "--components", "4294967295", "--ranks", "2000000000", "-d", "1",
+                     "--iterations", "1", "-o", "v.h5")
+    refused(ended, "GiB of memory")
+    check(not os.path.exists("v.h5"), "a file is left")
 
 
 @fault
 def more_memory_than_there_is():
     ended = thinwire("run", "--scheme", "dense_ring", "-P", "64", "-n", "1e8", "--set", "granule=1", "--memory-limit", "50")
     check(ended.code == 1 and "50 MiB" in ended.err, ended)
-    ended = thinwire("run", "--scheme", "oktopk", "-P", "1000000", seconds=5)
+    ended = thinwire("run", "--scheme", "oktopk", "-P", "1000000")
     check(ended.code in (1, 2) and "ranks" in ended.err and "granule" not in ended.err, ended)
+
+
+@fault
+def a_number_of_components_is_kept_or_refused():
+    refused(thinwire("run", "--scheme", "topka", "-P", "4", "-n", "1e12", "-k", "255"), "/k: 255 are fewer than the 256")
+    ended = well(thinwire("run", "--scheme", "topka", "-P", "64", "-n", "1e11", "-k", "60"))
+    check("k is 32 instead of 60" in ended.err, ended)
+    check("note" not in well(thinwire("run", "--scheme", "topka", "-P", "4", "-n", "1e6", "-k", "255")).err, "a note without a reason")
 
 
 # --- files
@@ -373,6 +396,46 @@ def a_torn_row():
         write("rows.jsonl", text[:left])
         well(thinwire("sweep", "small.json", "-o", "rows.jsonl"))
         check([row["key"] for row in rows_of("rows.jsonl")] == [row["key"] for row in rows], "rows are missing")
+
+
+@fault
+def zeros_behind_the_rows():
+    """What a power loss leaves of a file that grew: its end was never written. The rest is read."""
+    rows = small_rows()
+    text = pathlib.Path("rows.jsonl").read_bytes()
+    first = text.index(b"\n") + 1
+    for begin in (text, text[:first], text[:first + 100], text[:-1]):
+        write("rows.jsonl", begin + bytes(4096))
+        compared = thinwire("compare", "rows.jsonl", "--format", "json")
+        check(compared.code == 0 and "not complete" in compared.err, compared)
+        well(thinwire("sweep", "small.json", "-o", "rows.jsonl"))
+        check(rows_of("rows.jsonl")[0]["key"] == rows[0]["key"] and len(rows_of("rows.jsonl")) == 2, "rows are missing")
+    write("zeros.jsonl", bytes(4096))
+    refused(thinwire("sweep", "small.json", "-o", "zeros.jsonl"), "zeros.jsonl:")
+
+
+@fault
+def endless_files_and_pipes():
+    write("small.json", SWEEP)
+    os.mkfifo("pipe")
+    for name, what in (("/dev/zero", "longer than"), ("./pipe", "nobody writes")):
+        for arguments in (("sweep", name), ("run", "--config", name)):
+            refused(thinwire(*arguments, seconds=120), what)
+    refused(thinwire("compare", "/dev/zero", seconds=120, limits=[(resource.RLIMIT_AS, 8 << 30)]), "longer than")
+    refused(thinwire(*SMALL, "--network", "links", "--platform", "fat_tree", "--placement", "/dev/zero", seconds=120), "longer than")
+    # A pipe with a writer is read to its end.
+    well(thinwire("run", "--config", "/dev/stdin", stdin=b'{"scheme": "topka", "ranks": 4, "components": 1000}'))
+
+
+@fault
+def long_names_are_cut():
+    name = "n" * 5000
+    for arguments in (("run", "--scheme", name), ("run", "--network", name), ("run", "--platform", name, "--network", "links"),
+                      ("run", "--set", f"options.{name}=1"), ("run", "--model", name), ("run", f"--{name}"), (name,),
+                      ("topo", "make", name), ("sweep", write("long.json", {"name": "x", "base": {name: 1}}))):
+        ended = thinwire(*arguments)
+        refused(ended)
+        check("nnn" in ended.err and len(ended.err) < 2600, f"{len(ended.err)} characters of complaint: {ended}")
 
 
 @fault
@@ -473,7 +536,7 @@ def start(*arguments):
 
 
 def wait_for_rows(name, count):
-    end = time.time() + 20
+    end = time.time() + 120
     while time.time() < end:
         if os.path.exists(name) and pathlib.Path(name).read_bytes().count(b"\n") >= count:
             return
@@ -485,25 +548,33 @@ def children_of(pid):
     return pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
 
 
+def lives(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def none_survives(processes):
+    """The system ends them with their parent; it takes them longer to be gone on a busy machine."""
+    end = time.time() + 5
+    while any(map(lives, processes)) and time.time() < end:
+        time.sleep(0.01)
+    check(not any(map(lives, processes)), "children outlive their parent by five seconds")
+
+
 @fault
 def children_of_a_killed_sweep():
     write("long.json", {"name": "long", "base": {"components": 10_000_000, "ranks": 64, "granule": 1, "iterations": 50, "scheme": "dense_ring"},
                         "grid": {"machine.alpha_s": [1e-6, 2e-6]}})
     sweep = start("sweep", "long.json", "-o", "a.jsonl", "-j", "2")
-    end = time.time() + 10
+    end = time.time() + 120
     while len(children := children_of(sweep.pid)) < 2 and time.time() < end:
         time.sleep(0.01)
     check(len(children) == 2, "no children")
     sweep.send_signal(signal.SIGKILL)
     sweep.wait()
-    time.sleep(0.3)
-
-    def lives(pid):
-        try:
-            return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] != "Z"
-        except OSError:
-            return False
-    check(not any(map(lives, children)), "children outlive their parent")
+    none_survives(children)
 
 
 @fault
@@ -545,7 +616,7 @@ def a_file_deleted_under_a_sweep():
         os.remove("a.jsonl")
         if again:
             well(thinwire("merge", "rows.jsonl", "-o", "a.jsonl"))
-        _, said = sweep.communicate(timeout=30)
+        _, said = sweep.communicate(timeout=300)
         check(sweep.returncode == 1 and b"deleted or replaced" in said, said[-300:])
         if again:
             check(len(rows_of("a.jsonl")) == 2, "the new file is gone")
@@ -589,7 +660,81 @@ def a_source_with_escape_codes():
     check("\x1b" not in ended.out and r"evil\x1b[2Jx\nline" in ended.out, ended)
 
 
+def marked(mark):
+    """The processes that inherited this variable of the environment, and live."""
+    found = []
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if mark.encode() in pathlib.Path(f"/proc/{process}/environ").read_bytes().split(b"\0") and lives(process):
+                found.append(process)
+        except OSError:
+            continue
+    return found
+
+
+def essence(rows):
+    """What of rows does not depend on the machine and the moment."""
+    return sorted(json.dumps({**row, "wall_s": 0, "peak_rss_bytes": 0}, sort_keys=True) for row in rows)
+
+
+def kills(count, seed):
+    """Nothing of a killed command is lost, doubled or torn, and no process of it survives."""
+    chance = random.Random(seed)
+    grid = {"name": "killed", "base": {"components": 50_000, "ranks": 16, "granule": 1},
+            "grid": {"scheme": ["oktopk", "topka", "dense_ring"], "seed": list(range(20))}}
+    write("killed.json", grid)
+    well(thinwire("sweep", "killed.json", "-o", "whole.jsonl"))
+    whole = essence(rows_of("whole.jsonl"))
+    commands = {
+        "sweep": (["sweep", "killed.json", "-o", "killed.jsonl", "-j", "2"], 0.8),
+        "recommend": (["recommend", "--model", "bert", "--schemes", "topka,oktopk", "-P", "32", "--device", "p100"], 1.0),
+        "concurrent": (["concurrent", "--job", "scheme=oktopk,ranks=16", "--job", "scheme=dense_ring,ranks=16", "--network",
+                        "links", "--platform", "fat_tree", "-n", "1000000"], 0.5)}
+    signals = [signal.SIGKILL, signal.SIGHUP, signal.SIGTERM, signal.SIGINT]
+    tried = dict.fromkeys(commands, 0)
+    for number in range(1, count + 1):
+        name = chance.choice(["sweep", "sweep", "sweep", "recommend", "concurrent"])
+        command, longest = commands[name]
+        mark = f"THINWIRE_KILLED={os.getpid()}.{number}"
+        process = subprocess.Popen([PROGRAM, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   env={**os.environ, **dict([mark.split("=")])})
+        time.sleep(chance.uniform(0, longest))
+        process.send_signal(which := chance.choice(signals))
+        process.wait(timeout=60)
+        tried[name] += 1
+        end = time.time() + 5
+        while (left := marked(mark)) and time.time() < end:
+            time.sleep(0.02)
+        check(not left, f"kill {number}, {name} by {which.name}: {left} live five seconds later")
+        if number % 10 == 0 or number == count:
+            well(thinwire("sweep", "killed.json", "-o", "killed.jsonl", seconds=600))
+            check(essence(rows_of("killed.jsonl")) == whole, f"after kill {number} the rows are others")
+            check(not [file for file in os.listdir() if ".new" in file], f"after kill {number}: {os.listdir()}")
+            os.remove("killed.jsonl")
+    print(f"{count} kills, seed {seed}: {tried}; nothing lost, doubled, torn or alive")
+
+
+def long_mode(count, seed):
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            kills(count, seed)
+        except Broken as broken:
+            print(f"DOES NOT HOLD (seed {seed}): {broken}")
+            return 1
+        finally:
+            os.chdir("/")
+    return 0
+
+
+@fault
+def twelve_kills():
+    kills(12, 1)
+
+
 def main():
+    if sys.argv[2:3] == ["--kills"]:
+        return long_mode(int(sys.argv[3]), int(sys.argv[4]) if len(sys.argv) > 4 else int(time.time()))
     wanted = sys.argv[2] if len(sys.argv) > 2 else ""
     tried = survived = 0
     for function in FAULTS:

@@ -98,6 +98,11 @@ Asked asked_of(const std::string& config, const Json& given,
     if (complete) request.complete(complete(request.values()));
     const plan::Plan one = plan::resolve(std::move(request));
     usage.add(one);
+    const plan::Selection selection = one.selection();
+    if (selection.is_rounded() && !one.scheme().dense) {
+      say("note: {}: k is {} instead of {}, a multiple of the granule of {} components",
+          one.scheme().name, selection.k, selection.asked, one.point().space.granule);
+    }
     if (known.insert(what_is_read(one.point())).second) asked.points.push_back(one.point());
   }
   plan::Complaints complaints;

@@ -117,8 +117,15 @@ Selection settle_selection(Point& point, const Request& request,
                                  request.where(), point.k, point.space.components));
   }
   settle_granule(point, request, scheme.dense);
+  const std::int64_t asked = point.k;
   point.k -= point.k % point.space.granule;
-  return {.k = point.k, .density = density};
+  if (point.k == 0 && asked > 0 && !scheme.dense && request.has("k")) {
+    throw InputError(fmt::format(
+        "{}: /k: {} are fewer than the {} components of a carried coordinate; give {} or more, or "
+        "fewer components, or a smaller 'granule' where one is given",
+        request.where(), asked, point.space.granule, point.space.granule));
+  }
+  return {.k = point.k, .density = density, .asked = asked};
 }
 
 }  // namespace thinwire::plan

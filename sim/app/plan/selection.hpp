@@ -14,11 +14,16 @@ inline constexpr double kDensity = 0.01;
 struct Selection {
   std::int64_t k = 0;  ///< components, a multiple of the granule
   double density = 0;  ///< k/n, as it was asked for
+  /// Components that were asked for, of which k is the next lower multiple.
+  std::int64_t asked = 0;
+
+  /// Whether k is more than 1% below what was asked for.
+  [[nodiscard]] bool is_rounded() const { return 100 * (asked - k) > asked; }
 };
 
 /// Settles k by the request, or by the trace, of which `point` has it, or by `density`, which holds
 /// where the request gives none; and the granule. Both are set in the point. Throws InputError for
-/// values that do not fit the gradient.
+/// values that do not fit the gradient, and for a k that would become 0.
 Selection settle_selection(Point& point, const Request& request,
                            const algorithms::SchemeInfo& scheme, double density);
 

@@ -5,11 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string_view>
 
 #include "sim/core/base/errors.hpp"
@@ -34,21 +34,28 @@ namespace fs = std::filesystem;
 bool for_each_json_line(const std::string& text, const std::string& path,
                         const std::function<void(const Json& line, const std::string& at)>& take,
                         std::string_view begin) {
-  std::istringstream lines(text);
-  std::string line;
-  for (int number = 1; std::getline(lines, line); ++number) {
+  // After a power loss a file may end in zeros in the place of what was never written to the disk.
+  // One of zeros alone shows no line of ours, and is refused as any other.
+  const std::size_t written = text.find_last_not_of('\0') + 1;
+  const bool ends_in_zeros = written > 0 && written < text.size();
+  const std::string_view all(text.data(), ends_in_zeros ? written : text.size());
+  std::size_t next = 0;
+  for (int number = 1; next < all.size(); ++number) {
+    const std::size_t end = std::min(all.find('\n', next), all.size());
+    const std::string_view line = all.substr(next, end - next);
+    next = end + 1;
     const std::string at = fmt::format("{}:{}", path, number);
     Json json;
     try {
       json = parse_json(line, at);
     } catch (const Json::parse_error&) {
       const bool begins_so = line.starts_with(begin) || begin.starts_with(line);
-      if (lines.eof() && begins_so) return false;  // a line without its end
+      if (end == all.size() && begins_so) return false;  // a line without its end
       throw InputError(fmt::format("{}: not JSON; results are one JSON object a line", at));
     }
     take(json, at);
   }
-  return true;
+  return !ends_in_zeros;
 }
 
 LinesFile::LinesFile(const std::string& path,
@@ -124,6 +131,12 @@ void LinesFile::read_back(const std::function<void(const std::string& text)>& ch
     text.append(buffer.data(), static_cast<std::size_t>(got));
   }
   check(text);
+  if (const std::size_t written = text.find_last_not_of('\0') + 1; written < text.size()) {
+    if (ftruncate(file_, static_cast<off_t>(written)) != 0) {
+      complain_unwritable(path_, std::strerror(errno));
+    }
+    text.resize(written);
+  }
   if (text.empty() || text.back() == '\n') return;
   const std::size_t end = text.rfind('\n');
   const std::size_t whole = end == std::string::npos ? 0 : end + 1;
