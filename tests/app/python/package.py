@@ -8,6 +8,8 @@ import json
 import math
 import os
 import pathlib
+import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -96,11 +98,14 @@ class Package(unittest.TestCase):
         self.assertEqual((len(none), list(none)), (0, list(some)))
 
     def test_where_results_cannot_be_written_nothing_is_simulated(self):
-        began = time.monotonic()
+        (self.folder / "nowhere").write_text("")
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         with self.assertRaisesRegex(thinwire.InputError, "^nowhere/rows.jsonl: cannot be written"):
             thinwire.run(scheme="oktopk", ranks=64, components="5M", granule=1, iterations=1000,
                          output="nowhere/rows.jsonl")
-        self.assertLess(time.monotonic() - began, 5)
+        self.assertEqual(resource.getrusage(resource.RUSAGE_CHILDREN), before)  # nothing was simulated
+        thinwire.run(scheme="topka", ranks=2, components=100, output="made/by/run.jsonl")
+        self.assertEqual(len(thinwire.load("made/by/run.jsonl")), 1)
 
     def test_values_may_be_of_numpy_or_any_sequence(self):
         frame = thinwire.run(types.MappingProxyType({"scheme": "topka", "components": 100}),
@@ -143,6 +148,86 @@ class Package(unittest.TestCase):
         self.assertEqual(list(frame.ranks), [4])
         where = {"error_feedback": frame.error_feedback.unique(), "ranks": numpy.int64(4)}
         self.assertEqual(len(thinwire.load("np.jsonl", where=where)), 1)
+
+    def test_whole_numbers_may_be_floats(self):
+        frame = thinwire.run(scheme="topka", components=1e6, ranks=4.0, k=numpy.float64(10))
+        self.assertEqual((frame.components[0], frame.ranks[0], frame.k[0]), (1_000_000, 4, 10))
+        frame = thinwire.run(scheme="topka", components=numpy.array([1e3, 2e3]), ranks=2)
+        self.assertEqual(list(frame.components), [1000, 2000])
+        with self.assertRaises(thinwire.InputError):
+            thinwire.run(scheme="topka", components=1000.5)
+        frame = thinwire.sweep({"name": "s", "base": {"components": 1e3, "scheme": "topka"},
+                                "grid": {"ranks": [2.0], "machine": {"alpha_s": [1e-6, 2e-6]}}}, "s.jsonl", jobs=2.0)
+        self.assertEqual(sorted(frame["machine.alpha_s"]), [1e-6, 2e-6])
+
+    def test_errors_are_in_the_words_of_python(self):
+        """One line each, without names of libraries, flags of the command line or whole values."""
+        grid = {"name": "small", "base": {"components": 100}, "grid": {"ranks": [2, 3]}}
+        frame = thinwire.run(scheme="topka", ranks=2, components=100, output="rows.jsonl")
+        for work, text in (
+                (lambda: thinwire.sweep(grid, "s.jsonl", jobs="2"), "jobs: expected a number from 1"),
+                (lambda: thinwire.sweep(grid, "s.jsonl", jobs=1.5), "jobs: "),
+                (lambda: thinwire.sweep(grid, "s.jsonl", jobs=10**30), "jobs: "),
+                (lambda: thinwire.sweep(grid, "s.jsonl", progress=True), "progress: expected a function"),
+                (lambda: thinwire.sweep(grid, "s.jsonl", force="no"), "force: expected True or False"),
+                (lambda: thinwire.sweep(5), "config: expected the path of a file, not a int"),
+                (lambda: thinwire.run(scheme="topka", verbose="yes"), "verbose: expected True or False"),
+                (lambda: thinwire.run(scheme=b"topka"), "scheme: expected a text, not bytes"),
+                (lambda: thinwire.run("oktopk"), "'oktopk' is a scheme, not a file; give it as scheme='oktopk'"),
+                (lambda: thinwire.run(scheme="topka", memory_limit_mib="1"), "memory_limit_mib: "),
+                (lambda: thinwire.run(scheme="topka", components=10**400), ""),
+                (lambda: thinwire.run(scheme="topka", machine={1: 2}), "the name of a setting is a text"),
+                (lambda: thinwire.run(scheme="topka", ranks=frame), ""),
+                (lambda: thinwire.run(scheme="n" * 5000), ""),
+                (lambda: thinwire.compare(frame), "results: expected the path of a file or several, not a "),
+                (lambda: thinwire.compare("rows.jsonl", tolerance="x"), "tolerance: "),
+                (lambda: thinwire.load("rows.jsonl", where="x"), "where: expected a dict"),
+                (lambda: thinwire.load("rows.jsonl", where={"colour": 1}), "where"),
+                (lambda: thinwire.load(b"rows.jsonl"), "results: "),
+                (lambda: thinwire.load("rows.jsonl", table=["links"]), "table: "),
+                (lambda: thinwire.recommend(5), "model: expected the path"),
+                (lambda: thinwire.recommend("url", schemes=[b"topka"]), "schemes: "),
+                (lambda: thinwire.recommend("url", workload=5), "workload: expected a dict"),
+                (lambda: thinwire.recommend("url", ranks=2, state_bytes="x"), "state_bytes: ")):
+            with self.assertRaises(thinwire.InputError) as caught:
+                work()
+            said = str(caught.exception)
+            self.assertIn(text, said)
+            self.assertNotIn("\n", said)
+            for word in ("pybind11", "incompatible function", "json.exception", "std::", "--where", "ambiguous"):
+                self.assertNotIn(word, said)
+        self.assertEqual(thinwire.InputError.__module__, "thinwire")
+        big = thinwire.run(scheme="topka", ranks=2, components=100, memory_limit_mib=1e300)
+        self.assertEqual(list(big.status), ["ok"])
+
+    def test_a_result_prints_what_it_is_looked_at_for(self):
+        frame = thinwire.run(scheme=["topka", "dense_ring"], ranks=4, components=1000)
+        printed = str(frame)
+        self.assertEqual(printed.split()[:2], ["verdict", "scheme"])
+        for word in ("exact", "dense_ring", "time_s"):
+            self.assertIn(word, printed)
+        self.assertLess(len(printed), 1200)
+        self.assertIn("time_s", frame._repr_html_())
+        self.assertEqual(list(frame)[0], "verdict")
+        self.assertEqual(list(frame)[-1], "peak_rss_bytes" if "peak_rss_bytes" in frame else list(frame)[-1])
+        self.assertEqual(str(frame[["ranks", "k"]]).split()[:2], ["ranks", "k"])
+        self.assertIsInstance(frame, pandas.DataFrame)
+
+    def test_another_python_is_told_which_one_is_needed(self):
+        package = pathlib.Path(thinwire.__file__).parent
+        (self.folder / "thinwire").mkdir()
+        shutil.copy(package / "__init__.py", self.folder / "thinwire")
+        (self.folder / "thinwire" / "_thinwire.cpython-399-x86_64-linux-gnu.so").write_bytes(b"")
+        done = subprocess.run([sys.executable, "-c", "import thinwire"], capture_output=True, text=True, check=False,
+                              env={**os.environ, "PYTHONPATH": str(self.folder)})
+        self.assertIn("ImportError: thinwire is built for CPython 3.99, and this is Python", done.stderr)
+        self.assertNotIn("circular", done.stderr)
+
+    def test_packets_find_their_buffers(self):
+        import thinwire as again  # pylint: disable=reimported
+        source = (SOURCE / "sim/machine/networks/smpi/smpi.hpp").read_text(encoding="utf-8")
+        self.assertIn(f'"{again._PACKET_BUFFERS}"', source)
+        self.assertIn(again._PACKET_BUFFERS, os.environ["NS_ATTRIBUTE_DEFAULT"])
 
     def test_other_bad_input(self):
         for settings in ({"ranks": []}, {"density": float("nan")}, {"ranks": float("inf")},
@@ -303,10 +388,8 @@ class Package(unittest.TestCase):
             child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
             self.assertEqual(child.stdout.readline(), "ready\n")
             time.sleep(0.5)
-            began = time.monotonic()
             child.send_signal(signal.SIGINT)
-            said = child.communicate(timeout=60)[0]
-            self.assertLess(time.monotonic() - began, 30)
+            said = child.communicate(timeout=120)[0]  # all of its iterations take hours
             self.assertIn("stopped: interrupted", said)
             self.assertEqual(child.returncode, 0)
 

@@ -12,18 +12,50 @@ Errors: InputError (a ValueError) for input that cannot be run, SimulationError 
 simulation that failed; their text is that of the command line. Simulations run in processes of their
 own, outside the interpreter's lock; Ctrl-C ends them with a KeyboardInterrupt.
 """
+import functools as _functools
+import glob as _glob
 import json as _json
+import math as _math
 import os as _os
+import sys as _sys
 import warnings as _warnings
 from collections import namedtuple as _namedtuple
-from collections.abc import Mapping as _Mapping
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 
 import pandas as _pandas
 
-from . import _thinwire
+# SimGrid's ns-3 reads its settings when its library is loaded: packets need buffers for a whole message.
+_PACKET_BUFFERS = "ns3::TcpSocket::SndBufSize=1000000000;ns3::TcpSocket::RcvBufSize=1000000000"
+if _PACKET_BUFFERS not in _os.environ.get("NS_ATTRIBUTE_DEFAULT", ""):
+    _os.environ["NS_ATTRIBUTE_DEFAULT"] = ";".join(
+        part for part in (_os.environ.get("NS_ATTRIBUTE_DEFAULT"), _PACKET_BUFFERS) if part)
+
+
+def _other_python():
+    """Why there is no compiled part for this Python; empty if there is one, which failed for another reason."""
+    here = _os.path.dirname(_os.path.abspath(__file__))
+    found = [_os.path.basename(path) for path in _glob.glob(_os.path.join(_glob.escape(here), "_thinwire.*.so"))]
+    own = f"cpython-{_sys.version_info.major}{_sys.version_info.minor}-"
+    if not found or any(own in name for name in found):
+        return ""
+    built = ", ".join(sorted({name.split("-")[1] for name in found if name.count("-") > 1}))
+    built = f"CPython {built[0]}.{built[1:]}" if built.isdigit() else found[0]
+    return (f"thinwire is built for {built}, and this is Python {_sys.version_info.major}.{_sys.version_info.minor}; "
+            f"start that one, or build with -DPython_EXECUTABLE={_sys.executable}")
+
+
+try:
+    from . import _thinwire
+except ImportError as _error:
+    if not _other_python():
+        raise
+    raise ImportError(_other_python()) from None
 from ._thinwire import InputError, SimulationError
 
-__all__ = ["InputError", "Recommendation", "SimulationError", "compare", "load", "platforms",
+for _one in (InputError, SimulationError):
+    _one.__module__ = __name__
+
+__all__ = ["InputError", "Recommendation", "Results", "SimulationError", "compare", "load", "platforms",
            "recommend", "run", "schemes", "settings", "sweep"]
 __version__ = _thinwire.version()
 
@@ -44,6 +76,104 @@ Recommendation.__doc__ = """Data frames: the candidates, the fastest first; wher
 rests on, and which candidates were left out."""
 
 
+# What a result is looked at for, the first columns of a frame; the last ones say where it comes from.
+_FIRST = ["verdict", "scheme", "network", "platform", "ranks", "components", "k", "time_s", "formula_low_s", "formula_high_s",
+          "ratio_low", "ratio_high", "status", "reason"]
+_LAST = ["schema", "key", "sweep", "version", "wall_s", "peak_rss_bytes"]
+
+
+class Results(_pandas.DataFrame):
+    """A data frame, which prints as a short table where it has many columns: those that say how it ended."""
+
+    @property
+    def _constructor(self):
+        return Results
+
+    def _short(self):
+        """The columns that are printed, or None for all of them."""
+        if len(self.columns) <= 20 or not self.columns.is_unique:
+            return None
+        shown = [name for name in _FIRST if name in self.columns and self[name].notna().any()]
+        if {"status", "reason"} & set(shown) and (self["status"] == "ok").all():
+            shown = [name for name in shown if name not in ("status", "reason")]
+        return shown or None
+
+    def __repr__(self):
+        shown = self._short()
+        if shown is None:
+            return super().__repr__()
+        return (f"{_pandas.DataFrame(self)[shown].to_string(index=True, max_rows=20)}\n"
+                f"[{len(self)} rows; {len(shown)} of {len(self.columns)} columns, frame.columns names all of them]")
+
+    def _repr_html_(self):
+        shown = self._short()
+        if shown is None:
+            return super()._repr_html_()
+        return (f"{_pandas.DataFrame(self)[shown].to_html(max_rows=20)}<p>{len(self)} rows; {len(shown)} of "
+                f"{len(self.columns)} columns, <code>frame.columns</code> names all of them</p>")
+
+
+def _flags():
+    """By flag of the command line, the name of the setting that it gives."""
+    return {"--where": "where", "--group-by": "group_by", "--tolerance": "tolerance", "-k": "k", "-n": "components",
+            "-P": "ranks", "-d": "density", "-o": "output", "--set ": ""}
+
+
+def _in_pythons_words(text):
+    """A text of the command line, which names flags, as Python's caller knows them."""
+    for flag, name in _flags().items():
+        for end in (" ", ":", ",", ";", "'", ")", "."):
+            text = text.replace(f" {flag}{end}", f" {name}{end}").replace(f"'{flag}{end}", f"'{name}{end}")
+        if text.startswith(f"{flag}:"):
+            text = name + text[len(flag):]
+    return text
+
+
+def _public(function):
+    """Errors of a function of this module in one line, and in the words of its caller."""
+    @_functools.wraps(function)
+    def called(*arguments, **named):
+        try:
+            return function(*arguments, **named)
+        except (InputError, SimulationError) as error:
+            text = _in_pythons_words(str(error))
+            if text == str(error):
+                raise
+            again = type(error)(text)
+            again.__dict__.update(error.__dict__)
+            raise again from None
+    return called
+
+
+def _whole_number(name, value, least):
+    """A whole number from `least`, also as a float or NumPy's; None stays."""
+    if value is None:
+        return None
+    plain = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
+    if isinstance(plain, float) and plain.is_integer():
+        plain = int(plain)
+    if isinstance(plain, bool) or not isinstance(plain, int) or not least <= plain < 2**31:
+        raise InputError(f"{name}: expected a number from {least}, not {value!r:.60}")
+    return plain
+
+
+def _switch(name, value):
+    if isinstance(value, bool) or type(value).__name__ == "bool_":
+        return bool(value)
+    raise InputError(f"{name}: expected True or False, not {value!r:.60}")
+
+
+def _path(name, value):
+    if isinstance(value, (str, _os.PathLike)):
+        return _os.fspath(value)
+    raise InputError(f"{name}: expected the path of a file, not {_kind(value)}")
+
+
+def _kind(value):
+    kind = type(value)
+    return f"a {kind.__name__}" if kind.__module__ == "builtins" else f"a {kind.__module__.split('.')[0]} {kind.__name__}"
+
+
 def _is_one(value):
     """Whether it is no list of values: a text, a number, or NumPy's array of one without a dimension."""
     return isinstance(value, (str, bytes)) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0
@@ -53,8 +183,12 @@ def _given(settings):
     """By dotted path, the list of the values of each setting."""
     flat = {}
     for key, value in settings.items():
+        if not isinstance(key, str):
+            raise InputError(f"{key!r:.60}: the name of a setting is a text")
         if value is None:
             continue
+        if isinstance(value, (bytes, bytearray)):
+            raise InputError(f"{key}: expected a text, not bytes: {value!r:.60}")
         if isinstance(value, _Mapping):
             for name, inner in _given(value).items():
                 flat[f"{key}.{name}"] = inner
@@ -72,43 +206,72 @@ def _given(settings):
 def _json_text(values):
     """JSON of values, also of NumPy's numbers and of whatever can be gone through."""
     def plain(value):
+        if isinstance(value, (bytes, bytearray)):
+            raise InputError(f"{value!r:.60}: expected a text, not bytes")
+        if isinstance(value, _pandas.DataFrame):
+            raise InputError(f"expected a number, a text or a list of them, not {_kind(value)}")
         if hasattr(value, "tolist"):
-            return value.tolist()
+            return whole(value.tolist())
         if hasattr(value, "__fspath__"):
             return _os.fspath(value)
         if isinstance(value, _Mapping):
-            return dict(value)
+            return whole(dict(value))
         if hasattr(value, "__iter__"):
-            return list(value)
-        raise InputError(f"'{value}' is of {type(value)}; expected a number, a text or a boolean")
+            return whole(list(value))
+        raise InputError(f"{str(value)[:60]!r} is {_kind(value)}; expected a number, a text or a boolean")
+
+    def whole(value):
+        """1e6 is the whole number 1000000."""
+        if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+            return int(value)
+        if isinstance(value, int) and value.bit_length() > 63:
+            raise InputError(f"a whole number of {value.bit_length()} bits is too large")
+        if isinstance(value, dict):
+            return {name: whole(inner) for name, inner in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [whole(inner) for inner in value]
+        return value
     try:
-        return _json.dumps(values, default=plain, allow_nan=False)
+        return _json.dumps(whole(values), default=plain, allow_nan=False)
+    except InputError:
+        raise
+    except RecursionError:
+        raise InputError("the values are nested too deeply, or contain themselves") from None
+    except TypeError as error:
+        raise InputError(f"{error}; the names of settings are texts") from None
     except ValueError as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(f"{error}; expected finite numbers") from None
 
 
 def _frame(text, columns=None):
     """A data frame of records; one without records has these columns."""
     records = _json.loads(text)
-    frame = _pandas.DataFrame(records, columns=None if records else columns)
+    frame = Results(records, columns=None if records else columns)
     # A column of nulls alone is one of numbers: NaN, which can be compared and added.
     numbers = [name for name in frame if name not in _TEXTS and frame[name].isna().all()]
-    return frame.astype({name: float for name in numbers})
+    frame = frame.astype({name: float for name in numbers})
+    if "verdict" not in frame:
+        return frame
+    middle = [name for name in frame if name not in _FIRST and name not in _LAST]
+    return frame[[name for name in _FIRST if name in frame] + middle + [name for name in _LAST if name in frame]]
 
 
-def _paths(files):
+def _paths(files, name="results"):
     if isinstance(files, (str, _os.PathLike)):
         files = [files]
+    if isinstance(files, (_pandas.DataFrame, bytes, _Mapping)) or not isinstance(files, _Iterable):
+        raise InputError(f"{name}: expected the path of a file or several, not {_kind(files)}")
+    files = [_path(name, file) for file in files]
     if not files:
-        raise InputError("results: the list is empty; give at least one file")
-    return [_os.fspath(file) for file in files]
+        raise InputError(f"{name}: the list is empty; give at least one file")
+    return files
 
 
 def _conditions(where):
     """KEY=VALUE[,VALUE] of each condition."""
     texts = []
+    if where is not None and not isinstance(where, _Mapping):
+        raise InputError(f"where: expected a dict as in {{'ranks': [4, 8]}}, not {_kind(where)}")
     for key, values in (where or {}).items():
         if _is_one(values):
             values = [values]
@@ -119,10 +282,14 @@ def _conditions(where):
 
 
 def _check_folder(file):
-    """Simulations are not begun whose results could not be written."""
+    """Simulations are not begun whose results could not be written. The folder is made, as by sweep()."""
     if _os.path.isdir(file):
         raise InputError(f"{file}: is a folder; name a file for the results")
     folder = _os.path.dirname(file) or "."
+    try:
+        _os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{file}: cannot be written: its folder cannot be made: {error.strerror}") from None
     if not _os.path.isdir(folder) or not _os.access(folder, _os.W_OK):
         raise InputError(f"{file}: cannot be written: {folder} is not a folder that can be written to")
 
@@ -131,14 +298,18 @@ def _above_zero(name, value):
     """A limit, or None."""
     if value is None:
         return None
-    if isinstance(value, str) or not 0 < value < float("inf"):
-        raise InputError(f"{name}: {value!r} is not valid; expected a number above 0")
-    return float(value)
+    try:
+        number = _math.nan if isinstance(value, (str, bool)) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = _math.nan
+    if not 0 < number < _math.inf:
+        raise InputError(f"{name}: {value!r:.60} is not valid; expected a number above 0")
+    return number
 
 
 def _bytes_of(mebibytes):
     mebibytes = _above_zero("memory_limit_mib", mebibytes)
-    return None if mebibytes is None else int(mebibytes * 2**20)
+    return None if mebibytes is None else int(min(mebibytes * 2**20, 2**62))
 
 
 def _checked(rows, frame):
@@ -155,11 +326,15 @@ def _checked(rows, frame):
     return frame
 
 
+def _check_table(table):
+    if not isinstance(table, str) or table not in ("results", *_DETAILS):
+        raise InputError(f"table: {table!r:.60} is not valid; expected 'results', 'phases', 'links' or 'ranks'")
+
+
 def _table(rows, table, tolerance=1e-9):
     if table == "results":
         return _frame(rows.records(tolerance))
-    if table not in _DETAILS:
-        raise InputError(f"table: '{table}' is not valid; expected results, phases, links or ranks")
+    _check_table(table)
     name, columns = _DETAILS[table]
     return _frame(rows.details(name), columns)
 
@@ -176,6 +351,7 @@ def _merged(config, settings):
     return merged
 
 
+@_public
 def run(config=None, *, table="results", output=None, memory_limit_mib=None, verbose=False,
         **settings):
     """Simulates a point, or every combination of the values of settings that are lists.
@@ -187,19 +363,41 @@ def run(config=None, *, table="results", output=None, memory_limit_mib=None, ver
     Raises InputError, and SimulationError if a point failed.
     """
     file = ""
+    _check_table(table)
     if isinstance(config, _Mapping):
         settings = _merged(config, settings)
     elif config is not None:
-        file = _os.fspath(config)
+        file = _path("config", config)
+        if file in schemes():
+            raise InputError(f"config: '{file}' is a scheme, not a file; give it as scheme='{file}'")
     given = _given(settings)
+    verbose = _switch("verbose", verbose)
     if output is not None:
-        _check_folder(_os.fspath(output))
+        _check_folder(_path("output", output))
     rows = _thinwire.run(file, _json_text(given), _bytes_of(memory_limit_mib), verbose)
     if output is not None:
         rows.write(_os.fspath(output))
     return _checked(rows, _table(rows, table))
 
 
+def _flat_grid(config):
+    """The sweep with a grid {"machine": {"alpha_s": [...]}} as "machine.alpha_s"."""
+    grid = config.get("grid")
+    if not isinstance(grid, _Mapping):
+        return config
+    flat = {}
+
+    def flatten(prefix, values):
+        for key, value in values.items():
+            if isinstance(value, _Mapping):
+                flatten(f"{prefix}{key}.", value)
+            else:
+                flat[f"{prefix}{key}"] = [value] if _is_one(value) else value
+    flatten("", grid)
+    return {**config, "grid": flat}
+
+
+@_public
 def sweep(config, output=None, *, jobs=None, force=False, time_limit_s=None, memory_limit_mib=None,
           progress=None):
     """Simulates every point of a grid. Points that `output` already holds are not simulated again.
@@ -213,13 +411,17 @@ def sweep(config, output=None, *, jobs=None, force=False, time_limit_s=None, mem
     finished is in `output`, and the same call goes on.
     """
     is_text = isinstance(config, _Mapping)
-    rows = _thinwire.sweep(_json_text(config) if is_text else _os.fspath(config), is_text,
-                           "" if output is None else _os.fspath(output), jobs, force,
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress: expected a function of (done, total, seconds_left), not {progress!r:.60}")
+    rows = _thinwire.sweep(_json_text(_flat_grid(config)) if is_text else _path("config", config), is_text,
+                           "" if output is None else _path("output", output), _whole_number("jobs", jobs, 1),
+                           _switch("force", force),
                            _above_zero("time_limit_s", time_limit_s),
                            _bytes_of(memory_limit_mib), progress)
     return _checked(rows, _table(rows, "results"))
 
 
+@_public
 def load(results, *, where=None, table="results"):
     """The results of one file or several, each point once.
 
@@ -229,6 +431,7 @@ def load(results, *, where=None, table="results"):
     return _table(_thinwire.load(_paths(results), _conditions(where)), table)
 
 
+@_public
 def compare(results, *, baseline=None, tolerance=1e-9, where=None, group_by=None):
     """Compares results with their formulas (columns `formula_*`, `ratio_*`, `verdict`).
 
@@ -236,13 +439,14 @@ def compare(results, *, baseline=None, tolerance=1e-9, where=None, group_by=None
         `change`, which is "same" if they differ by `tolerance` at most.
     group_by: columns; then a row per group has counts, medians and ranges.
     """
-    if not tolerance >= 0:
-        raise InputError(f"tolerance: {tolerance} is not valid; expected a number from 0")
+    if isinstance(tolerance, (str, bytes)) or not hasattr(tolerance, "__float__") or not float(tolerance) >= 0:
+        raise InputError(f"tolerance: {tolerance!r:.60} is not valid; expected a number from 0")
+    tolerance = float(tolerance)
     if baseline is not None and group_by is not None:
         raise InputError("group_by: excludes baseline")
     rows = _thinwire.load(_paths(results), _conditions(where))
     if baseline is not None:
-        before = _thinwire.load(_paths(baseline), _conditions(where))
+        before = _thinwire.load(_paths(baseline, "baseline"), _conditions(where))
         frame = _frame(rows.against(before, tolerance))
         return frame.drop(columns="settings")
     if group_by is not None:
@@ -250,6 +454,7 @@ def compare(results, *, baseline=None, tolerance=1e-9, where=None, group_by=None
     return _table(rows, "results", tolerance)
 
 
+@_public
 def recommend(model, *, schemes=(), crossovers=True, most_ranks=1024, density_of="rank",
               state_bytes=16, jobs=1, **settings):
     """Ranks schemes by the simulated iteration of a training, as `thinwire recommend` does.
@@ -266,15 +471,24 @@ def recommend(model, *, schemes=(), crossovers=True, most_ranks=1024, density_of
     if "scheme" in settings:
         raise InputError("scheme: the candidates are 'schemes'")
     workload = settings.pop("workload", {})
+    if not isinstance(workload, _Mapping):
+        raise InputError(f"workload: expected a dict, not {_kind(workload)}")
     if "model" in workload:
         raise InputError("workload.model: it is the first argument; leave it out")
-    workload = {**workload, "model": model}
+    workload = {**workload, "model": _path("model", model)}
+    try:
+        state_bytes = float(state_bytes)
+    except (TypeError, ValueError):
+        raise InputError(f"state_bytes: expected a finite number from 0, not {state_bytes!r:.60}") from None
     for key in ("device", "batch", "staging"):
         if key in settings:
             workload[key] = settings.pop(key)
-    names = [schemes] if isinstance(schemes, str) else list(schemes)
+    names = [schemes] if isinstance(schemes, (str, bytes)) else list(schemes)
+    if not all(isinstance(name, str) for name in names):
+        raise InputError(f"schemes: expected names of schemes, not {names!r:.60}")
     advice = _thinwire.recommend(_json_text(_given({**settings, "workload": workload})), names,
-                                 crossovers, most_ranks, density_of == "sum", state_bytes, jobs)
+                                 _switch("crossovers", crossovers), _whole_number("most_ranks", most_ranks, 1),
+                                 density_of == "sum", state_bytes, _whole_number("jobs", jobs, 1))
     found = Recommendation(_frame(advice.candidates), _frame(advice.crossovers, _CROSSOVERS),
                            _frame(advice.assumptions))
     for _, text in advice.rows.troubles():

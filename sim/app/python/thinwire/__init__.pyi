@@ -1,9 +1,10 @@
 from os import PathLike
-from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Union
+from typing import Any, Callable, Iterable, Literal, Mapping, NamedTuple, Optional, Union
 
 import pandas
 
 _Path = Union[str, PathLike[str]]
+_Table = Literal["results", "phases", "links", "ranks"]
 
 __version__: str
 
@@ -12,23 +13,25 @@ class InputError(ValueError): ...
 class SimulationError(RuntimeError):
     results: pandas.DataFrame
 
+class Results(pandas.DataFrame): ...
+
 class Recommendation(NamedTuple):
     candidates: pandas.DataFrame
     crossovers: pandas.DataFrame
     assumptions: pandas.DataFrame
 
-def run(config: Union[_Path, Mapping[str, Any], None] = ..., *, table: str = ..., output: Optional[_Path] = ...,
-        memory_limit_mib: Optional[float] = ..., verbose: bool = ..., **settings: Any) -> pandas.DataFrame: ...
+def run(config: Union[_Path, Mapping[str, Any], None] = ..., *, table: _Table = ..., output: Optional[_Path] = ...,
+        memory_limit_mib: Optional[float] = ..., verbose: bool = ..., **settings: Any) -> Results: ...
 def sweep(config: Union[_Path, Mapping[str, Any]], output: Optional[_Path] = ..., *, jobs: Optional[int] = ...,
           force: bool = ..., time_limit_s: Optional[float] = ..., memory_limit_mib: Optional[float] = ...,
-          progress: Optional[Callable[[int, int, float], object]] = ...) -> pandas.DataFrame: ...
+          progress: Optional[Callable[[int, int, float], object]] = ...) -> Results: ...
 def load(results: Union[_Path, Iterable[_Path]], *, where: Optional[Mapping[str, Any]] = ...,
-         table: str = ...) -> pandas.DataFrame: ...
+         table: _Table = ...) -> Results: ...
 def compare(results: Union[_Path, Iterable[_Path]], *, baseline: Union[_Path, Iterable[_Path], None] = ...,
             tolerance: float = ..., where: Optional[Mapping[str, Any]] = ...,
-            group_by: Union[str, Iterable[str], None] = ...) -> pandas.DataFrame: ...
-def recommend(model: str, *, schemes: Union[str, Iterable[str]] = ..., crossovers: bool = ...,
-              most_ranks: int = ..., density_of: str = ..., state_bytes: float = ..., jobs: int = ...,
+            group_by: Union[str, Iterable[str], None] = ...) -> Results: ...
+def recommend(model: _Path, *, schemes: Union[str, Iterable[str]] = ..., crossovers: bool = ...,
+              most_ranks: int = ..., density_of: Literal["rank", "sum"] = ..., state_bytes: float = ..., jobs: int = ...,
               **settings: Any) -> Recommendation: ...
 def settings() -> pandas.DataFrame: ...
 def schemes() -> list[str]: ...
