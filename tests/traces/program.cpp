@@ -159,7 +159,7 @@ TEST_CASE("what a trace contradicts is refused") {
   refused("-n 999", "/components: 999, but the trace " + path + " has 1000");
   refused("-k 1001", "/k: 1001 is more than the 1000 components");
   refused("--set granule=2", "/granule: a trace's coordinates are components");
-  refused("--set error_feedback=true", "/error_feedback: the trace's values are of accumulators");
+  refused("--set error_feedback=true", "/error_feedback: a trace or a profile is of accumulators");
   refused("--strict --overlap 0.5", "/input/overlap: is of synthetic gradients");
   refused("--profile vgg16", "/input/profile: a trace has gradients of its own");
   check_refused(run_program("run --trace nonesuch"), "/input/trace: unknown trace 'nonesuch'");

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "sim/app/plan/settings.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/printable.hpp"
@@ -20,14 +19,6 @@ std::vector<std::string> names_of(NetworkSet networks) {
   std::vector<std::string> names;
   for (const NetworkInfo* const network : found) names.push_back(network->name);
   return names;
-}
-
-std::string settings_read_on(const NetworkInfo& network) {
-  std::vector<std::string> paths;
-  for (const Setting& setting : point_settings()) {
-    if (!setting.networks.all() && setting.networks.has(network.id)) paths.push_back(setting.path);
-  }
-  return paths.empty() ? "none" : fmt::format("{}", fmt::join(paths, ", "));
 }
 
 const std::vector<NetworkInfo>& all_networks() {

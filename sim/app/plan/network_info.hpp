@@ -51,8 +51,6 @@ struct NetworkInfo {
 
 /// Their names.
 [[nodiscard]] std::vector<std::string> names_of(NetworkSet networks);
-/// The settings that this network reads but not every network does: "platform, placement, ...".
-[[nodiscard]] std::string settings_read_on(const NetworkInfo& network);
 /// The table, built once.
 [[nodiscard]] const std::vector<NetworkInfo>& all_networks();
 /// Throws InputError with the nearest name if there is no such network.

@@ -56,6 +56,7 @@ class Resolving {
       take_profile();
     }
     if (readable_) take_options();
+    check_circumstances();
     const Facts facts{request_, point_, *scheme_, *network_};
     for (const Rule& rule : rules()) {
       if (rule.applies(facts)) complaints_.add(rule.complaint(facts));
@@ -166,64 +167,56 @@ class Resolving {
     for (const Setting& setting : point_settings()) {
       const Json* const value = request_.find(setting.path);
       if (value == nullptr) continue;
-      const std::optional<Given> left_out = why_left_out(setting, *value);
-      if (left_out) {
-        if (!left_out->why.empty()) given_.push_back(*left_out);
+      if (const std::optional<std::string> why = why_left_out(setting, *value)) {
+        if (!why->empty()) {
+          given_.push_back({setting.path, request_.origin_of(setting.path), Use::left_out, *why});
+        }
         continue;
       }
-      note(setting.path, Use::read, "");
+      note(setting.path);
       const bool word = value->is_string() && setting.kind != SettingKind::text;
       if (setting.set && !word) setting.set(point_, *value);
     }
     take_default_platform();  // an empty one may be given
   }
 
-  /// Nothing if the run reads the setting. Without a reason, nobody need be told.
-  std::optional<Given> why_left_out(const Setting& setting, const Json& value) {
-    Given given{
-        .path = setting.path, .origin = request_.origin_of(setting.path), .use = Use::left_out};
+  /// Nothing if the run has a place for the setting; empty if nobody need be told why not.
+  std::optional<std::string> why_left_out(const Setting& setting, const Json& value) {
     if (!setting.networks.has(network_->id)) {
-      if (!is_default(setting, value)) {
-        given.why = fmt::format("the network {} does not read it; {} {}", network_->name,
-                                setting.readers(), setting.networks.size() == 1 ? "does" : "do");
-      }
-      return given;
+      if (is_default(setting, value)) return "";
+      return fmt::format("the network {} does not read it; {} {}", network_->name,
+                         setting.readers(), setting.networks.size() == 1 ? "does" : "do");
     }
     for (const Circumstance* const circumstance : setting.when) {
-      if (!circumstance->chosen || holds(*circumstance, point_, *scheme_)) continue;
-      given.why = circumstance->otherwise;
-      if (circumstance->refused && is_default(setting, value)) continue;
-      if (circumstance->refused) refuse(setting.path, given.why);
-      return given;
+      if (!circumstance->chosen || circumstance->on(point_)) continue;
+      if (!circumstance->refused) return circumstance->otherwise;
+      if (is_default(setting, value)) continue;
+      refuse(setting.path, circumstance->otherwise);
+      return "";
     }
     return std::nullopt;
   }
 
-  void note(const std::string& path, Use use, const std::string& why) {
+  void note(const std::string& path) {
     const Origin origin = request_.origin_of(path);
-    if (origin >= Origin::config) given_.push_back({path, origin, use, why});
+    if (origin >= Origin::config) given_.push_back({.path = path, .origin = origin});
   }
 
   /// Takes n from the trace, and k unless it is given.
   void take_trace() {
-    readable_ = attempt("input.trace",
-                        [&] {
-                          const std::string path = traces::trace_file(point_.input.trace);
-                          // A complete point can be read without the file of the trace.
-                          if (request_.has("ranks") && request_.has("components") &&
-                              request_.has("k") && !exists(path)) {
-                            return;
-                          }
-                          const traces::TraceReader trace(path);
-                          if (!request_.has("ranks")) point_.ranks = trace.header().ranks;
-                          if (!request_.has("components")) {
-                            point_.space.components = trace.header().components;
-                          }
-                          point_.k = trace.header().k();
-                          header_ = trace.header();
-                        }) &&
-                readable_;
+    const bool read = attempt("input.trace", [&] {
+      const std::string path = traces::trace_file(point_.input.trace);
+      // A complete point can be read without the file of the trace.
+      const bool complete =
+          request_.has("ranks") && request_.has("components") && request_.has("k");
+      if (complete && !exists(path)) return;
+      header_ = traces::TraceReader(path).header();
+    });
+    if (!read) readable_ = false;
     if (!header_) return;
+    if (!request_.has("ranks")) point_.ranks = header_->ranks;
+    if (!request_.has("components")) point_.space.components = header_->components;
+    point_.k = header_->k();
     try {
       check_trace(point_, *header_);
     } catch (const InputError& error) {
@@ -233,25 +226,23 @@ class Resolving {
 
   /// Takes n, the density and options from the profile.
   void take_profile() {
-    readable_ = attempt("input.profile",
-                        [&] {
-                          const std::string path = traces::profile_file(point_.input.profile);
-                          // A complete point can be read without the file of the profile.
-                          const auto is_given = [&](const algorithms::OptionInfo& option) {
-                            return point_.options.contains(option.name);
-                          };
-                          if (request_.has("components") && has_selection() &&
-                              std::ranges::all_of(scheme_->options, is_given)) {
-                            return;
-                          }
-                          static KeptFiles<traces::Profile> profiles(traces::read_profile);
-                          const auto profile = profiles.at(path);
-                          options_of_profile_ = profile->options;
-                          if (!request_.has("components"))
-                            point_.space.components = profile->components;
-                          density_ = profile->density;
-                        }) &&
-                readable_;
+    const bool read = attempt("input.profile", [&] {
+      const std::string path = traces::profile_file(point_.input.profile);
+      // A complete point can be read without the file of the profile.
+      const auto is_given = [&](const algorithms::OptionInfo& option) {
+        return point_.options.contains(option.name);
+      };
+      if (request_.has("components") && has_selection() &&
+          std::ranges::all_of(scheme_->options, is_given)) {
+        return;
+      }
+      static KeptFiles<traces::Profile> profiles(traces::read_profile);
+      const auto profile = profiles.at(path);
+      options_of_profile_ = profile->options;
+      density_ = profile->density;
+      if (!request_.has("components")) point_.space.components = profile->components;
+    });
+    if (!read) readable_ = false;
   }
 
   /// Completes the options of the scheme: by the model's, the profile's, their defaults.
@@ -259,7 +250,7 @@ class Resolving {
     std::erase_if(point_.options, [&](const auto& option) {
       const std::string path = "options." + option.first;
       if (algorithms::has_option(scheme_->options, option.first)) {
-        note(path, Use::read, "");
+        note(path);
         return false;
       }
       const Origin origin = request_.origin_of(path);
@@ -278,6 +269,18 @@ class Resolving {
     } catch (const InputError& error) {
       complaints_.add(fmt::format("{}: /options: scheme {}: {}", request_.where(), point_.scheme,
                                   error.what()));
+      readable_ = false;
+    }
+  }
+
+  /// Refuses settings that contradict the rest of the point.
+  void check_circumstances() {
+    for (const Setting& setting : point_settings()) {
+      for (const Circumstance* const circumstance : setting.when) {
+        if (!circumstance->refused || circumstance->chosen || circumstance->on(point_)) continue;
+        const std::optional<Json> value = setting.get(point_);
+        if (value && !is_default(setting, *value)) refuse(setting.path, circumstance->otherwise);
+      }
     }
   }
 
@@ -325,7 +328,7 @@ class Resolving {
 
   Request request_;
   Complaints complaints_;
-  bool readable_ = true;  ///< all files that settle values could be read
+  bool readable_ = true;  ///< so were all files and options, without which no value is settled
   Point point_;
   const algorithms::SchemeInfo* scheme_ = nullptr;
   const NetworkInfo* network_ = nullptr;

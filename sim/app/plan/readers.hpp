@@ -12,27 +12,40 @@
 
 namespace thinwire::plan {
 
-/// What must hold for a run to read a setting.
+/// What must hold for a run to read a setting. One of the three functions says it.
 struct Circumstance {
-  /// Null: `of_scheme` alone says it.
-  bool (*holds)(const Point& point, const algorithms::SchemeInfo& scheme) = nullptr;
+  bool (*on)(const Point& point) = nullptr;
+  /// Of a matter of schemes; beside `of_both`, the schemes whose runs read it in any case.
+  bool (*of_scheme)(const algorithms::SchemeInfo& scheme) = nullptr;
+  bool (*of_both)(const Point& point, const algorithms::SchemeInfo& scheme) = nullptr;
   /// Why a run does not read the setting otherwise, and what to do; {} stands for the names of the
   /// schemes of `of_scheme`.
   const char* otherwise = "";
   const char* readers = "";  ///< these runs, as documents name them; empty: not named
-  /// The schemes whose runs read it; null: it is not a matter of schemes.
-  bool (*of_scheme)(const algorithms::SchemeInfo& scheme) = nullptr;
   /// The network, the platform, the model and the input alone decide it, before all else is settled;
   /// a run without it is that without the setting.
   bool chosen = false;
   bool refused = false;  ///< the setting contradicts such a run, which does not begin
 };
 
+extern const Circumstance kWithPlatform;
 extern const Circumstance kWithoutPlatform;
 extern const Circumstance kWithModel;
 extern const Circumstance kWithoutModel;
 extern const Circumstance kWithProfile;
 extern const Circumstance kSynthetic;
+/// Gradients leave residuals; recorded ones and those of a profile are of accumulators.
+extern const Circumstance kOfGradients;
+/// Messages are flows, and none packets.
+extern const Circumstance kWithoutPackets;
+/// Messages are eager; fetching them takes time, and few ranks are reached at once.
+extern const Circumstance kWithEager;
+extern const Circumstance kWithFetching;
+extern const Circumstance kWithFewDestinations;
+/// Buffers take time.
+extern const Circumstance kWithPricedBuffers;
+/// Local work takes time.
+extern const Circumstance kWithWork;
 /// A rank is slow.
 extern const Circumstance kWithSlowRanks;
 /// Slow ranks are slower than others.
@@ -65,6 +78,10 @@ extern const Circumstance kOfDestinations;
 /// A scheme looks at tensors.
 extern const Circumstance kOfTensors;
 
+/// Whether a point has a place for a setting with these columns: its network is one of these, and all
+/// circumstances that are chosen hold.
+[[nodiscard]] bool has_place_for(NetworkSet networks, const std::vector<const Circumstance*>& when,
+                                 const Point& point);
 /// The names of the schemes of the registry for which the circumstance holds: "deft, dragonn".
 [[nodiscard]] std::string schemes_with(const Circumstance& circumstance);
 /// `otherwise` with these names.

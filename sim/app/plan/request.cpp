@@ -45,6 +45,7 @@ void Request::complete(Json values) {
 const Json* Request::find(const std::string& path) const { return find_by_path(values_, path); }
 
 Origin Request::origin_of(const std::string& path) const {
+  if (later_.empty()) return first_;
   for (std::string at = path;; at.erase(at.rfind('.'))) {
     if (const auto found = later_.find(at); found != later_.end()) return found->second;
     if (at.find('.') == std::string::npos) return first_;

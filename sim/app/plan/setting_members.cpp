@@ -53,42 +53,4 @@ void take_options(Point& point, const Json& value) {
   for (const auto& item : value.items()) point.options[item.key()] = option_from(item.value());
 }
 
-bool always(const Point& /*point*/) { return true; }
-bool on_links(const Point& point) { return point.network == "links"; }
-bool has_slow_links(const Point& point) {
-  return on_links(point) && !point.links.slow_links.empty();
-}
-bool has_representatives(const Point& point) { return point.representatives > 0; }
-bool extrapolates_chunks(const Point& point) { return point.extrapolate_chunks > 0; }
-bool has_slow_ranks(const Point& point) { return point.stragglers.ranks > 0; }
-bool has_spread_ranks(const Point& point) { return point.stragglers.spread > 0; }
-bool has_local_steps(const Point& point) {
-  return !point.workload.model.empty() && point.workload.local_steps > 1;
-}
-bool has_jitter(const Point& point) { return point.stragglers.jitter > 0; }
-bool on_fair_links(const Point& point) { return on_links(point) || point.network == "alphabeta"; }
-bool with_overhead(const Point& point) {
-  return on_fair_links(point) &&
-         (point.platform.empty() || point.machine.host.overhead > Seconds(0));
-}
-bool copies_eager_beyond_cache(const Point& point) {
-  return on_fair_links(point) && point.machine.eager_copy_beyond_cache > Seconds(0);
-}
-bool shakes_hands(const Point& point) {
-  return on_fair_links(point) && point.machine.host.handshake;
-}
-bool limits_processes(const Point& point) {
-  return on_links(point) && point.machine.host.gap_per_word > Seconds(0);
-}
-bool has_cache(const Point& point) { return point.machine.cache > Bytes(0); }
-bool has_own_value_bits(const Point& point) { return point.space.precision.value_bits != 32; }
-bool has_own_index_bits(const Point& point) { return point.space.precision.index_bits != 32; }
-bool scales_latency(const Point& point) { return point.latency_factor != 1; }
-bool scales_bandwidth(const Point& point) { return point.bandwidth_factor != 1; }
-bool without_platform(const Point& point) { return point.platform.empty(); }
-bool of_trace(const Point& point) { return !point.input.trace.empty(); }
-bool of_profile(const Point& point) { return !of_trace(point) && !point.input.profile.empty(); }
-bool made_up(const Point& point) { return !of_trace(point) && !of_profile(point); }
-bool of_training(const Point& point) { return !point.workload.model.empty(); }
-
 }  // namespace thinwire::plan

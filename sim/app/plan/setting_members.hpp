@@ -48,53 +48,18 @@ constexpr SettingKind kind_of() {
   return SettingKind::text;
 }
 
-// The points to which a setting applies, so that it is written.
+/// The points that have a setting in their JSON.
+enum class Written : std::uint8_t {
+  always,
+  if_set,          ///< to another value than the default
+  if_read,         ///< by the network, the model and the input of the point
+  if_read_and_set  ///< both
+};
 
-using When = bool (*)(const Point&);
-
-[[nodiscard]] bool always(const Point& point);
-[[nodiscard]] bool on_links(const Point& point);
-[[nodiscard]] bool has_slow_links(const Point& point);
-[[nodiscard]] bool has_representatives(const Point& point);
-[[nodiscard]] bool extrapolates_chunks(const Point& point);
-[[nodiscard]] bool has_slow_ranks(const Point& point);
-[[nodiscard]] bool has_spread_ranks(const Point& point);
-[[nodiscard]] bool has_local_steps(const Point& point);
-[[nodiscard]] bool has_jitter(const Point& point);
-[[nodiscard]] bool on_fair_links(const Point& point);
-[[nodiscard]] bool with_overhead(const Point& point);
-[[nodiscard]] bool copies_eager_beyond_cache(const Point& point);
-[[nodiscard]] bool shakes_hands(const Point& point);
-[[nodiscard]] bool limits_processes(const Point& point);
-[[nodiscard]] bool has_cache(const Point& point);
-[[nodiscard]] bool has_own_value_bits(const Point& point);
-[[nodiscard]] bool has_own_index_bits(const Point& point);
-[[nodiscard]] bool scales_latency(const Point& point);
-[[nodiscard]] bool scales_bandwidth(const Point& point);
-[[nodiscard]] bool without_platform(const Point& point);
-[[nodiscard]] bool of_trace(const Point& point);
-[[nodiscard]] bool of_profile(const Point& point);
-[[nodiscard]] bool made_up(const Point& point);
-[[nodiscard]] bool of_training(const Point& point);
-/// Costs of hosts are written if they are set, on the networks that read them.
-template <auto Member>
-[[nodiscard]] bool costs_host(const Point& point) {
-  const auto& value = point.machine.host.*Member;
-  return on_fair_links(point) && value > std::remove_cvref_t<decltype(value)>(0);
-}
-template <auto Member>
-[[nodiscard]] bool costs_machine(const Point& point) {
-  return point.machine.*Member > Seconds(0);
-}
-template <auto Member>
-[[nodiscard]] bool costs_fresh_memory(const Point& point) {
-  const auto& value = point.machine.fresh.*Member;
-  return value > std::remove_cvref_t<decltype(value)>(0);
-}
-
-/// Adds access to the member of a point that `member` returns; it is written if `when` holds.
-template <class Member>
-[[nodiscard]] Setting with(Setting setting, Member member, When when = always) {
+/// Adds access to the member of a point that `member` returns; `when` says for which points it is
+/// written.
+template <class Member, class When>
+[[nodiscard]] Setting with_member(Setting setting, Member member, When when) {
   using Value = std::remove_cvref_t<decltype(member(std::declval<Point&>()))>;
   setting.kind = kind_of<Value>();
   setting.get = [member, when](const Point& point) {
@@ -102,6 +67,23 @@ template <class Member>
   };
   setting.set = [member](Point& point, const Json& value) { take(value, member(point)); };
   return setting;
+}
+
+template <class Member>
+[[nodiscard]] Setting with(Setting setting, Member member, bool (*when)(const Point& point)) {
+  return with_member(std::move(setting), member, when);
+}
+
+template <class Member>
+[[nodiscard]] Setting with(Setting setting, Member member, Written written = Written::always) {
+  const bool if_read = written == Written::if_read || written == Written::if_read_and_set;
+  const bool if_set = written == Written::if_set || written == Written::if_read_and_set;
+  const auto when = [=, networks = setting.networks, when = setting.when](const Point& point) {
+    static const Point standard;
+    if (if_read && !has_place_for(networks, when, point)) return false;
+    return !if_set || member(point) != member(standard);
+  };
+  return with_member(std::move(setting), member, when);
 }
 
 /// Declares a member of a point: THINWIRE_MEMBER(machine.alpha).

@@ -32,8 +32,10 @@ struct Setting {
   std::string path = {};
   SettingKind kind = SettingKind::number;
   Aspect aspect = Aspect::input;
-  std::string flag = {};             ///< "-P,--ranks"; empty: only --set sets it
-  std::string unit = {};             ///< "s", "s/word", "bytes", "words"; empty: no unit
+  std::string flag = {};  ///< "-P,--ranks"; empty: only --set sets it
+  /// "s", "s/word", "bytes"; empty: no unit. In the table it follows from the name, and so does that
+  /// such a value is at least 0, and that machine and links are of the place.
+  std::string unit = {};
   std::optional<double> least = {};  ///< lowest value
   std::optional<double> most = {};   ///< highest value
   std::vector<std::string> choices =
@@ -66,6 +68,8 @@ using Settings = std::vector<Setting>;
 
 /// All settings of a point, in the order of its JSON.
 [[nodiscard]] const Settings& point_settings();
+/// The settings that this network reads but not every network does: "platform, placement, ...".
+[[nodiscard]] std::string settings_read_on(const NetworkInfo& network);
 /// Whether a value equals the default, which a point has if its config does not give the setting.
 [[nodiscard]] bool is_default(const Setting& setting, const Json& value);
 /// Throws InputError with the nearest path if there is no such setting.
